@@ -1,0 +1,67 @@
+# `make` lists what there is. STACK=<env>-<region> picks another stack than the default one.
+STACK ?= dev-westus2
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# The environment is as new as the pins it was made from.
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help up preview down status test unit simulator lint format types bench clean pins
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): requirements-dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Try: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
+	@echo "installing Python packages into $(VENV) (once)" >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+up: $(READY) ## deploy STACK into the simulator and show it
+	@$(BIN)/physai up $(STACK)
+
+preview: $(READY) ## show what `make up` would change
+	@$(BIN)/physai preview $(STACK)
+
+down: $(READY) ## destroy the simulated STACK and leave nothing behind
+	@$(BIN)/physai down $(STACK)
+
+status: $(READY) ## show the simulated STACK
+	@$(BIN)/physai status $(STACK)
+
+test: $(READY) lint types ## every check and every test
+	@$(BIN)/python -m pytest tests/unit tests/property tests/test_imports.py -n 2 --dist loadfile
+	@$(BIN)/python -m pytest tests/simulator
+
+unit: $(READY) ## unit and property tests only (a minute)
+	@$(BIN)/python -m pytest tests/unit tests/property tests/test_imports.py -n 2 --dist loadfile
+
+simulator: $(READY) ## tests against the real engine and a real API server only
+	@$(BIN)/python -m pytest tests/simulator
+
+lint: $(READY) ## style
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/shellcheck .ci/run
+
+format: $(READY) ## put every file into the one format
+	@$(BIN)/ruff check --fix-only --quiet .
+	@$(BIN)/ruff format --quiet .
+
+types: $(READY) ## types
+	@$(BIN)/pyright --pythonpath $(BIN)/python
+
+bench: $(READY) ## the benchmarks, minutes each
+	@for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
+
+pins: ## resolve requirements*.txt anew from pyproject.toml
+	@$(PYTHON) -m venv $(VENV)-pins && $(VENV)-pins/bin/pip install --quiet uv==0.13.9
+	@$(VENV)-pins/bin/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements.txt
+	@$(VENV)-pins/bin/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml --extra dev --extra build --constraints requirements.txt -o requirements-dev.txt
+	@rm -rf $(VENV)-pins
+
+clean: ## remove the Python environment; `make down` removes simulations
+	@rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

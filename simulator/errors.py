@@ -1,0 +1,19 @@
+"""Failures that a user can cause or meet; each has a text that says what to do."""
+
+from __future__ import annotations
+
+
+class SimulationError(Exception):
+    """Base of the simulator's expected failures. The text is for the user."""
+
+
+class Busy(SimulationError):
+    """Another command is at work on the same simulated stack."""
+
+
+class ControlPlaneFailed(SimulationError):
+    """A control-plane process did not start; the text names it, its last words and its log."""
+
+
+class EngineFailed(SimulationError):
+    """The engine ended with an error. Its diagnostics went to the event callback; this says what it was doing."""

@@ -1,0 +1,38 @@
+"""Where the simulator keeps things: one cache for built tools, one folder for each simulated stack."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+HOME_VARIABLE = "PHYSAI_HOME"
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Home:
+    """A folder outside the checkout: $PHYSAI_HOME, or `physical-ai` in the user's cache folder."""
+
+    folder: Path
+
+    @classmethod
+    def of_user(cls) -> Home:
+        if HOME_VARIABLE in os.environ:
+            return cls(Path(os.environ[HOME_VARIABLE]).expanduser().resolve())
+        caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+        return cls(Path(caches).expanduser().resolve() / "physical-ai")
+
+    @property
+    def tools(self) -> Path:
+        return self.folder / "tools"
+
+    def simulation(self, stack: str) -> Path:
+        """The folder of one stack of this checkout; two checkouts never share a simulation."""
+        checkout = hashlib.sha256(str(REPOSITORY).encode()).hexdigest()[:8]
+        return self.folder / "simulations" / f"{checkout}-{re.sub(r'[^a-z0-9-]', '_', stack)}"
+
+    def lock(self, stack: str) -> Path:
+        return self.folder / "locks" / f"{self.simulation(stack).name}.lock"
