@@ -1,0 +1,1 @@
+"""`physai`: the platform's stacks, explained and simulated from the command line."""

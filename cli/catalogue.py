@@ -1,0 +1,88 @@
+"""Commands that show the catalogue: sizes, regions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cli.console import out, print_json
+from cli.options import Json
+
+InRegion = Annotated[str | None, typer.Option("--region", help="Only what this region lists, with its prices.")]
+
+
+def sizes(region: InRegion = None, json: Json = False) -> None:
+    """List the VM sizes this project knows, with their GPUs, driver sources and prices."""
+    from catalog import UnknownName, price, vm_sizes
+    from catalog import region as lookup
+
+    try:
+        listed = set(lookup(region).sizes) if region else None
+    except UnknownName as problem:
+        near = f"  Did you mean '{problem.suggestion}'?" if problem.suggestion else ""
+        raise typer.BadParameter(
+            f"there is no region '{region}' in the catalogue.{near}", param_hint="--region"
+        ) from None
+    rows: list[dict[str, Any]] = []
+    for size in vm_sizes().values():
+        if listed is not None and size.name not in listed:
+            continue
+        row = price(size.name, region) if region else None
+        rows.append(
+            {
+                "name": size.name,
+                "vcpus": size.vcpus,
+                "memoryGib": size.memory_gib,
+                "gpu": f"{size.gpu.share if size.gpu.share != '1' else size.gpu.count} × {size.gpu.model}"
+                if size.gpu
+                else None,
+                "gpuMemoryGib": size.gpu.memory_gib if size.gpu else None,
+                "localDiskGib": size.local_disk_gib,
+                "driverSources": list(size.driver_sources),
+                "lifecycle": size.lifecycle,
+                "successor": size.successor,
+                "quotaFamily": size.family,
+                "usdPerHour": row.usd_per_hour if row else None,
+                "source": size.source,
+                "date": size.date.isoformat(),
+            }
+        )
+    if json:
+        print_json(rows)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("size", no_wrap=True)
+    for column in ("vCPU", "GiB", "local GiB"):
+        table.add_column(column, justify="right")
+    for column in ("GPU", "GPU GiB", "driver", "lifecycle", *(("USD/h",) if region else ())):
+        table.add_column(column)
+    for row in rows:
+        lifecycle = row["lifecycle"] + (f" → {row['successor']}" if row["successor"] else "")
+        cells = [row["name"], row["vcpus"], row["memoryGib"], row["localDiskGib"] or "–", row["gpu"] or "–"]
+        cells += [row["gpuMemoryGib"] or "–", " ".join(row["driverSources"]) or "–", lifecycle]
+        cells += [row["usdPerHour"] if row["usdPerHour"] is not None else "–"] if region else []
+        table.add_row(*map(str, cells))
+    out.print(table)
+
+
+def regions(json: Json = False) -> None:
+    """List the regions this project knows, their zones, and the GPU sizes each lists."""
+    from catalog import regions as all_regions
+    from catalog import vm_sizes
+
+    gpu_sizes = {name for name, size in vm_sizes().items() if size.gpu}
+    rows: list[dict[str, Any]] = [
+        {"name": name, "display": row.display, "zones": list(row.zones), "gpuSizes": sorted(gpu_sizes & set(row.sizes))}
+        for name, row in all_regions().items()
+    ]
+    if json:
+        print_json(rows)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("region", "name", "zones", "GPU sizes"):
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(row["name"], row["display"], " ".join(row["zones"]) or "–", " ".join(row["gpuSizes"]) or "–")
+    out.print(table)

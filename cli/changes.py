@@ -1,0 +1,137 @@
+"""What the engine's events say about one run, as plain records: progress, plan and summary are made from them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from pulumi.automation.events import EngineEvent, StepEventMetadata
+
+VERBS = {
+    "create": ("creating", "created"),
+    "update": ("updating", "updated"),
+    "delete": ("deleting", "deleted"),
+    "replace": ("replacing", "replaced"),
+    "create-replacement": ("creating anew", "created anew"),
+    "delete-replaced": ("deleting the old", "deleted the old"),
+    "read": ("reading", "read"),
+    "refresh": ("refreshing", "refreshed"),
+    "import": ("importing", "imported"),
+}
+"""Engine operation → what is being done, what was done. Others (`same`, `discard`, …) change nothing."""
+
+HIDDEN_TYPES = ("pulumi:pulumi:Stack", "pulumi:providers:")
+SHOWN_SEVERITIES = ("error", "warning", "info", "info#err")
+
+
+@dataclass
+class Step:
+    """One resource's operation."""
+
+    urn: str
+    type: str
+    op: str
+    properties: tuple[str, ...] = ()
+    """Changed property paths."""
+    keys: tuple[str, ...] = ()
+    """Those of them that make it a replacement."""
+    old: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Inputs before."""
+    new: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Inputs after."""
+    began: float = field(default_factory=time.monotonic)
+    seconds: float | None = None
+    failed: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.urn.rsplit("::", 1)[-1]
+
+    @property
+    def kind(self) -> str:
+        """The type's last word, as `AgentPool`."""
+        return self.type.rsplit(":", 1)[-1]
+
+    @property
+    def is_component(self) -> bool:
+        return self.type.startswith("physical-ai:")
+
+    @property
+    def is_shown(self) -> bool:
+        return self.op in VERBS and not self.is_component and not self.type.startswith(HIDDEN_TYPES)
+
+
+@dataclass(frozen=True)
+class Message:
+    severity: str
+    urn: str
+    text: str
+
+
+@dataclass
+class Run:
+    """Everything one engine run has told so far."""
+
+    steps: dict[tuple[str, str], Step] = field(default_factory=dict[tuple[str, str], Step])
+    messages: list[Message] = field(default_factory=list[Message])
+
+    def take(self, event: EngineEvent) -> Step | Message | None:
+        """Records an event; the step that began or ended, or the message, if it is one to show."""
+        if event.resource_pre_event is not None:
+            return self._began(event.resource_pre_event.metadata)
+        if event.res_outputs_event is not None:
+            return self._ended(event.res_outputs_event.metadata, failed=False)
+        if event.res_op_failed_event is not None:
+            return self._ended(event.res_op_failed_event.metadata, failed=True)
+        diagnostic = event.diagnostic_event
+        if diagnostic is not None and diagnostic.severity in SHOWN_SEVERITIES and diagnostic.message.strip():
+            message = Message(diagnostic.severity, diagnostic.urn or "", diagnostic.message.strip())
+            self.messages.append(message)
+            return message
+        return None
+
+    def counts(self) -> Counter[str]:
+        """How many shown resources were created, updated, deleted, replaced; a replacement counts once."""
+        done: Counter[str] = Counter()
+        replaced = {step.urn for step in self.steps.values() if "replace" in step.op}
+        for step in self.steps.values():
+            if step.is_shown and not step.failed and step.urn not in replaced:
+                done[step.op] += 1
+        done["replace"] += len(
+            [urn for urn in replaced if any(s.is_shown for s in self.steps.values() if s.urn == urn)]
+        )
+        return +done
+
+    def changed(self) -> list[Step]:
+        """The steps that change something, in the order they began."""
+        quiet = ("read", "refresh")
+        return [step for step in self.steps.values() if step.is_shown and step.op not in quiet]
+
+    def _began(self, metadata: StepEventMetadata) -> Step | None:
+        step = _step(metadata)
+        self.steps[step.urn, step.op] = step
+        return step if step.is_shown else None
+
+    def _ended(self, metadata: StepEventMetadata, *, failed: bool) -> Step | None:
+        new = _step(metadata)
+        step = self.steps.setdefault((new.urn, new.op), new)
+        step.seconds = time.monotonic() - step.began
+        step.failed = failed
+        return step if step.is_shown else None
+
+
+def _step(metadata: StepEventMetadata) -> Step:
+    def inputs(state: Any) -> dict[str, Any]:
+        return dict(state.inputs or {}) if state is not None else {}
+
+    return Step(
+        urn=metadata.urn,
+        type=metadata.type,
+        op=metadata.op.value,
+        properties=tuple(sorted(metadata.detailed_diff or metadata.diffs or ())),
+        keys=tuple(metadata.keys or ()),
+        old=inputs(metadata.old),
+        new=inputs(metadata.new),
+    )

@@ -1,0 +1,63 @@
+"""The `physai` command: dispatch, and one place where failures become words and exit codes."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from cli import catalogue, explain, simulate
+from cli.console import err
+
+DONE, FAILED, BAD_INPUT = 0, 1, 2
+
+app = typer.Typer(
+    name="physai",
+    help="GPU platform for physical AI on AKS: explain its stacks, and run them whole on this machine.",
+    epilog="Exit codes: 0 done, 1 the operation failed, 2 the input is wrong.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (simulate.up, simulate.preview, simulate.down, simulate.status, simulate.env):
+    app.command()(command)
+app.command()(explain.explain)
+app.command()(catalogue.sizes)
+app.command()(catalogue.regions)
+
+
+def main() -> None:
+    """Runs the command line; every expected failure ends in a message and a code, never in a traceback."""
+    raise SystemExit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    try:
+        app(arguments)
+    except SystemExit as ending:  # how Typer ends, also after a wrong option, which it explains itself
+        return ending.code if isinstance(ending.code, int) else DONE
+    except Exception as problem:
+        code = _explained(problem)
+        if code is None:
+            raise
+        return code
+    return DONE
+
+
+def _explained(problem: Exception) -> int | None:
+    """The exit code of an expected failure, told in its own words; None for a fault of ours."""
+    from settings import SettingsError
+
+    if isinstance(problem, SettingsError):
+        err.print(str(problem), markup=False)
+        count = len(problem.faults)
+        err.print(f"\n{count} {'fault' if count == 1 else 'faults'}; nothing was changed", style="red")
+        return BAD_INPUT
+
+    from simulator.errors import SimulationError
+    from tools import BuildFailed
+
+    if isinstance(problem, SimulationError | BuildFailed):
+        err.print(str(problem), markup=False, style="red")
+        return FAILED
+    return None

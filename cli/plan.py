@@ -1,0 +1,102 @@
+"""What a preview found, for people and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.text import Text
+
+from cli.changes import Run, Step
+
+SYMBOLS = {"create": "[green]+[/]", "update": "[yellow]~[/]", "delete": "[red]-[/]", "replace": "[magenta]±[/]"}
+WORDS = {"create": "to create", "update": "to update", "delete": "to delete", "replace": "to replace"}
+DONE = {"create": "created", "update": "updated", "delete": "deleted", "replace": "replaced"}
+PARTS_OF_REPLACE = ("create-replacement", "delete-replaced")
+SHOWN_LENGTH = 60
+_MISSING = object()
+
+
+def planned(run: Run) -> list[Step]:
+    """The changes, a replacement as the one step it is to a reader."""
+    return [step for step in run.changed() if step.op not in PARTS_OF_REPLACE]
+
+
+def document(run: Run) -> dict[str, Any]:
+    """The plan as data: counts by operation, and every change with the properties that differ."""
+    changes = [
+        {
+            "op": step.op,
+            "type": step.type,
+            "name": step.name,
+            "urn": step.urn,
+            "properties": list(step.properties),
+            "replacedBecauseOf": list(step.keys),
+            "nodesLost": nodes_lost(step),
+        }
+        for step in planned(run)
+    ]
+    return {"changes": changes, "summary": dict(run.counts())}
+
+
+def nodes_lost(step: Step) -> int:
+    """Nodes whose capacity goes while a node pool is replaced or deleted; it may not come back at once."""
+    if step.kind != "AgentPool" or step.op not in ("replace", "delete"):
+        return 0
+    return int(step.old.get("count") or 0)
+
+
+def render(run: Run) -> RenderableType:
+    """The plan as lines of text."""
+    lines: list[str] = []
+    for step in planned(run):
+        lines.append(f"{SYMBOLS.get(step.op, '?')} {step.kind} [bold]{escape(step.name)}[/]")
+        if step.op in ("update", "replace"):
+            lines += [f"    {escape(line)}" for line in _differences(step)]
+        if lost := nodes_lost(step):
+            lines.append(
+                f"    [red]{lost} {'node' if lost == 1 else 'nodes'} lost[/]; capacity may not come back at once"
+            )
+    return Group(*(Text.from_markup(line) for line in [*lines, summary(run)]))
+
+
+def summary(run: Run) -> str:
+    counts = run.counts()
+    parts = [f"{counts[op]} {word}" for op, word in WORDS.items() if counts[op]]
+    return f"[bold]{', '.join(parts)}[/]" if parts else "[bold]no changes[/]"
+
+
+def counted(changes: Mapping[str, int]) -> str:
+    """What an operation did, as `3 created, 1 updated`."""
+    done = ", ".join(f"{changes[op]} {past}" for op, past in DONE.items() if changes.get(op))
+    return done or "no changes"
+
+
+def _differences(step: Step) -> list[str]:
+    replacing = set(step.keys)
+    found: list[str] = []
+    for path in step.properties:
+        before, after = _at(step.old, path), _at(step.new, path)
+        mark = " (replaces)" if path.split(".")[0].split("[")[0] in replacing or path in replacing else ""
+        found.append(f"{path}: {_short(before)} → {_short(after)}{mark}")
+    return found
+
+
+def _at(value: Any, path: str) -> Any:
+    for part in path.replace("]", "").replace("[", ".").split("."):
+        if isinstance(value, dict) and part in value:
+            value = value[part]  # pyright: ignore[reportUnknownVariableType]
+        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):  # pyright: ignore[reportUnknownArgumentType]
+            value = value[int(part)]  # pyright: ignore[reportUnknownVariableType]
+        else:
+            return _MISSING
+    return value  # pyright: ignore[reportUnknownVariableType]
+
+
+def _short(value: Any) -> str:
+    if value is _MISSING:
+        return "(none)"
+    text = str(value)
+    return text if len(text) <= SHOWN_LENGTH else f"{text[: SHOWN_LENGTH - 1]}…"

@@ -1,0 +1,124 @@
+"""Commands of the simulator: up, preview, down, status, env."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated, Any
+
+import typer
+
+from cli.console import err, out, print_json
+from cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+
+Discard = Annotated[
+    bool,
+    typer.Option("--discard", help="Remove the simulation without a destroy: for a protected or a broken one."),
+]
+
+
+def up(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = None, json: Json = False) -> None:
+    """Deploy a stack into the simulator: the real engine, a real API server, simulated Azure and GPUs."""
+    from cli import stack_input
+    from cli import status as status_
+    from cli.plan import counted
+    from cli.progress import Progress
+    from simulator.simulation import Simulation
+
+    given = stack_input.read(stack, file or [], set_ or [])
+    _warn(given)
+    simulation = Simulation(stack)
+    with Progress() as progress:
+        simulation.up(given.input, progress)
+    document = status_.status(simulation)
+    changes = dict(progress.run.counts())
+    if json:
+        print_json({**document, "changes": changes, "seconds": progress.seconds})
+        return
+    out.print(status_.render(document))
+    seconds = sum(progress.seconds.values())
+    err.print(f"[bold green]up[/] {counted(changes)} in {seconds:.0f} s; [dim]`physai down {stack}` takes it down[/]")
+
+
+def preview(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = None, json: Json = False) -> None:
+    """Show what `up` would change in the simulated stack, and change nothing."""
+    from cli import plan, stack_input
+    from cli.progress import Progress
+    from simulator.simulation import Simulation
+
+    given = stack_input.read(stack, file or [], set_ or [])
+    _warn(given)
+    with Progress() as progress:
+        Simulation(stack).preview(given.input, progress)
+    if json:
+        print_json({"stack": stack, **plan.document(progress.run)})
+    else:
+        out.print(plan.render(progress.run))
+
+
+def down(stack: Stack = DEFAULT_STACK, discard: Discard = False, json: Json = False) -> None:
+    """Destroy the simulated stack; no process and no file of it is left."""
+    from cli.plan import counted
+    from cli.progress import Progress
+    from settings import StackName
+    from simulator.errors import EngineFailed
+    from simulator.simulation import Simulation
+
+    simulation = Simulation(str(StackName.parse(stack)))
+    existed = simulation.exists
+    with Progress() as progress:
+        if discard:
+            simulation.discard()
+        else:
+            try:
+                simulation.down(progress)
+            except EngineFailed as problem:
+                raise EngineFailed(f"{problem}\n{_way_out(stack, problem)}") from None
+    changes = dict(progress.run.counts())
+    if json:
+        print_json({"stack": stack, "existed": existed, "changes": changes, "seconds": progress.seconds})
+    elif not existed:
+        err.print(f"{stack} is not simulated; nothing to do")
+    else:
+        seconds = sum(progress.seconds.values())
+        err.print(f"[bold green]down[/] {'discarded' if discard else counted(changes)} in {seconds:.0f} s")
+
+
+def status(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
+    """Show the simulated stack: pools, sizes, nodes, labels, taints, driver source."""
+    from cli import status as status_
+    from settings import StackName
+    from simulator.simulation import Simulation
+
+    document = status_.status(Simulation(str(StackName.parse(stack))))
+    if json:
+        print_json(document)
+    else:
+        out.print(status_.render(document))
+
+
+def env(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
+    """Print shell lines that point kubectl at the simulated cluster: eval "$(physai env)"."""
+    from settings import StackName
+    from simulator.simulation import Simulation
+
+    variables = Simulation(str(StackName.parse(stack))).environment()
+    if json:
+        print_json(variables)
+        return
+    for name, value in variables.items():
+        out.print(f"export {name}={shlex.quote(value)}", markup=False)
+
+
+def _warn(given: Any) -> None:
+    for warning in given.loaded.warnings:
+        err.print(str(warning), markup=False, style="yellow")
+
+
+def _way_out(stack: str, problem: Exception) -> str:
+    if "protect" in str(problem):
+        return (
+            f"  {stack} is protected, as its settings say. Either lift that first\n"
+            f"    physai up {stack} --set protect=false && physai down {stack}\n"
+            f"  or drop the simulation as it is: physai down {stack} --discard"
+        )
+    return f"  To drop the simulation without a destroy: physai down {stack} --discard"

@@ -1,0 +1,58 @@
+"""From the command line to what a command works on: validated settings, and the values that the engine gets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from settings import STACKS, Loaded, Overlay, load
+from settings.stackfile import PREFIX, SECRETS
+from simulator.stack_input import StackInput
+
+
+@dataclass(frozen=True)
+class Given:
+    """A stack as the command line asks for it."""
+
+    loaded: Loaded
+    input: StackInput
+
+
+def read(stack: str, files: Sequence[Path], assignments: Sequence[str]) -> Given:
+    """Loads and judges a stack with its overlays.
+
+    Raises:
+        SettingsError: with every fault there is; nothing has been touched then.
+    """
+    overlays = [Overlay.read(file) for file in files]
+    if assignments:
+        overlays.append(Overlay.assign(assignments))
+    loaded = load(stack, overlays)
+    config, secret_names = _stack_config(stack)
+    for overlay in overlays:
+        config = laid_over(config, {f"{PREFIX}{key}": value for key, value in overlay.data.items()})
+    return Given(loaded, StackInput(stack, config, secret_names))
+
+
+def laid_over(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+    """`top` merged over `base`. A null stays: the program has yet to apply it to the layers below the stack file."""
+    merged = dict(base)
+    for key, value in top.items():
+        below = merged.get(key)
+        if isinstance(value, Mapping) and isinstance(below, Mapping):
+            merged[key] = laid_over(cast("Mapping[str, Any]", below), cast("Mapping[str, Any]", value))
+        else:
+            merged[key] = value
+    return merged
+
+
+def _stack_config(stack: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The stack file's values, and the names of its secrets, whose values stay where they are."""
+    document: dict[str, Any] = yaml.safe_load((STACKS / f"Pulumi.{stack}.yaml").read_text()) or {}
+    config: dict[str, Any] = dict(document.get("config") or {})
+    secrets: Mapping[str, Any] = config.pop(f"{PREFIX}{SECRETS}", None) or {}
+    return config, tuple(sorted(secrets))

@@ -1,0 +1,144 @@
+"""What a simulated stack consists of right now, read from its Azure and its API server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from catalog import UnknownName, vm_size
+from settings.facts import DRIVER_LABEL
+from simulator.clusters import POOL_LABEL
+from simulator.kubernetes.client import Object, Unreachable
+from simulator.simulation import Simulation
+
+SIMULATED = ("Azure Resource Manager", "Entra ID", "virtual machines and GPUs (KWOK nodes)")
+REAL = ("the Pulumi engine", "the program", "the Kubernetes API server, scheduler and controllers", "helm")
+GPU = "nvidia.com/gpu"
+CLUSTER_TYPE = "containerservice:ManagedCluster"
+POOL_TYPE = "containerservice:AgentPool"
+QUIET_LABELS = ("kubernetes.azure.com/", "kubernetes.io/", "node.kubernetes.io/", "topology.kubernetes.io/", "beta.")
+"""Prefixes of labels that AKS and Kubernetes set on every node; the table leaves them out, the JSON does not."""
+QUIET_TAINTS = ("node.kubernetes.io/",)
+
+
+def status(simulation: Simulation) -> dict[str, Any]:
+    """`{stack, exists, simulated, pools: […], releases: […], osmo: {…}}`, stable for scripts."""
+    document: dict[str, Any] = {
+        "stack": simulation.stack,
+        "exists": simulation.exists,
+        "simulated": list(SIMULATED),
+        "cluster": None,
+        "pools": [],
+        "namespaces": [],
+        "releases": [],
+        "osmo": {},
+    }
+    if not simulation.exists:
+        return document
+    resources = simulation.cloud_resources()
+    cluster = next((id for id, entry in resources.items() if entry["type"].endswith(CLUSTER_TYPE)), None)
+    if cluster is None:
+        return document
+    document["cluster"] = cluster.rsplit("/", 1)[-1]
+    try:
+        client = simulation.clusters().client(cluster)
+        nodes: list[Object] = client.get("/api/v1/nodes")["items"]
+        namespaces: list[Object] = client.get("/api/v1/namespaces")["items"]
+    except Unreachable:
+        nodes, namespaces = [], []
+        document["unreachable"] = True
+    document["namespaces"] = sorted(
+        item["metadata"]["name"]
+        for item in namespaces
+        if not item["metadata"]["name"].startswith("kube-") and item["metadata"]["name"] != "default"
+    )
+    document["pools"] = [_pool(body, nodes) for body in _pool_bodies(resources, cluster)]
+    return document
+
+
+def _pool_bodies(resources: Mapping[str, Mapping[str, Any]], cluster: str) -> list[Mapping[str, Any]]:
+    """ARM's view of every pool of a cluster: the inline one first, then the others by name."""
+    inline: Sequence[Mapping[str, Any]] = resources[cluster]["inputs"].get("agentPoolProfiles") or []
+    prefix = f"{cluster}/agentPools/".lower()
+    own = {id: entry["inputs"] for id, entry in resources.items() if id.lower().startswith(prefix)}
+    return [*inline, *({**own[id], "name": id.rsplit("/", 1)[-1]} for id in sorted(own))]
+
+
+def _pool(body: Mapping[str, Any], nodes: Sequence[Object]) -> dict[str, Any]:
+    name, size = body["name"], body["vmSize"]
+    mine = [node for node in nodes if node["metadata"]["labels"].get(POOL_LABEL) == name]
+    labels: Mapping[str, str] = body.get("nodeLabels") or {}
+    return {
+        "name": name,
+        "size": size,
+        "driverSource": labels.get(DRIVER_LABEL),
+        "priority": body.get("scaleSetPriority") or "Regular",
+        "autoscaled": bool(body.get("enableAutoScaling")),
+        "nodes": len(mine),
+        "ready": sum(map(_is_ready, mine)),
+        "gpusPerNode": _gpus(size),
+        "gpusAllocatable": sum(int(node["status"].get("allocatable", {}).get(GPU, 0)) for node in mine),
+        "labels": dict(mine[0]["metadata"]["labels"]) if mine else dict(labels),
+        "taints": _taints(mine[0]) if mine else list(body.get("nodeTaints") or []),
+    }
+
+
+def _gpus(size: str) -> int:
+    try:
+        gpu = vm_size(size).gpu
+    except UnknownName:
+        return 0
+    return gpu.count if gpu is not None else 0
+
+
+def _is_ready(node: Object) -> bool:
+    conditions: list[Object] = node["status"].get("conditions") or []
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+def _taints(node: Object) -> list[str]:
+    taints: list[Object] = node["spec"].get("taints") or []
+    shown = [taint for taint in taints if not taint["key"].startswith(QUIET_TAINTS)]
+    return sorted(f"{t['key']}={t.get('value', '')}:{t['effect']}" for t in shown)
+
+
+def render(document: Mapping[str, Any]) -> RenderableType:
+    """The status as a table with what matters to a person."""
+    if document["cluster"] is None:
+        what = "has no cluster" if document["exists"] else "is not simulated at the moment"
+        return Text(f"{document['stack']} {what}; `physai up {document['stack']}` makes it.")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("pool", "size", "nodes", "priority", "driver", "GPUs"):
+        table.add_column(column, justify="right" if column in ("nodes", "GPUs") else "left", no_wrap=True)
+    table.add_column("labels and taints", overflow="fold")
+    for pool in document["pools"]:
+        gpus = str(pool["gpusPerNode"] * pool["nodes"]) if pool["gpusPerNode"] else ""
+        ready = f"{pool['ready']}/{pool['nodes']}" + (" auto" if pool["autoscaled"] else "")
+        row = (pool["name"], pool["size"], ready, pool["priority"], pool["driverSource"] or "", gpus)
+        table.add_row(*row, _details(pool))
+    unreachable = " [red](API server not running)[/]" if document.get("unreachable") else ""
+    namespaces = ", ".join(document["namespaces"]) or "none"
+    return Group(
+        Text.from_markup(f"[bold]{document['stack']}[/] cluster {document['cluster']}{unreachable}"),
+        table,
+        Text.from_markup(f"namespaces: {namespaces}"),
+        Text.from_markup(f"[dim]simulated: {', '.join(SIMULATED)}; real: {', '.join(REAL)}[/]"),
+    )
+
+
+def _details(pool: Mapping[str, Any]) -> Text:
+    labels = [f"{key}={value}" for key, value in sorted(pool["labels"].items()) if _is_own(key)]
+    return Text("\n".join([*labels, *(f"taint {taint}" for taint in pool["taints"])]))
+
+
+def _is_own(label: str) -> bool:
+    return not label.startswith(QUIET_LABELS) and label not in (
+        "agentpool",
+        "accelerator",
+        "storageprofile",
+        "storagetier",
+    )

@@ -1,0 +1,175 @@
+"""The real Pulumi engine on a simulated stack: own backend, own copy of the stack file, providers of this process."""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import secrets
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pulumi
+import yaml
+from pulumi import automation
+from pulumi.automation.events import EngineEvent
+
+from simulator.errors import EngineFailed
+from simulator.home import REPOSITORY
+from simulator.wire import ProviderHost
+from tools import Toolbox
+
+OnEvent = Callable[[EngineEvent], None]
+PARALLEL = 32
+
+
+class Engine:
+    """Runs one stack of the program in `REPOSITORY` with everything it writes kept in `folder`."""
+
+    def __init__(self, folder: Path, stack: str, tools: Toolbox, kubelogin: Path) -> None:
+        self._folder, self._stack, self._tools, self._kubelogin = folder, stack, tools, kubelogin
+
+    @property
+    def has_state(self) -> bool:
+        """Whether an update has ever been recorded."""
+        return any((self._folder / "backend").glob(f".pulumi/stacks/*/{self._stack}.json"))
+
+    def configure(self, project: Mapping[str, Any], config: Mapping[str, Any], secret: Mapping[str, str]) -> None:
+        """Writes the copy of the project and the stack file that the engine reads; the user's own are not touched."""
+        work = self._folder / "work"
+        stacks = work / "stacks"
+        shutil.rmtree(work, ignore_errors=True)
+        for folder in (stacks, self._folder / "home", self._folder / "backend"):
+            folder.mkdir(parents=True, exist_ok=True)
+        # The program runs in this process, so the runtime's options (a virtual environment) have no say.
+        copied = {**project, "runtime": "python", "stackConfigDir": "stacks"}
+        (work / "Pulumi.yaml").write_text(yaml.safe_dump(copied))
+        (stacks / f"Pulumi.{self._stack}.yaml").write_text(yaml.safe_dump({"config": dict(config)}))
+        if secret:
+            stack = self._open()
+            for key, value in secret.items():
+                stack.set_config(key, automation.ConfigValue(value, secret=True), path=True)
+
+    def up(self, providers: ProviderHost, on_event: OnEvent) -> dict[str, Any]:
+        """Deploys; the outputs, secret ones left out.
+
+        Raises:
+            EngineFailed: something was refused or did not become ready.
+        """
+        result = self._run(lambda stack: stack.up(parallel=PARALLEL, color="never", on_event=on_event), providers)
+        return {name: output.value for name, output in result.outputs.items() if not output.secret}
+
+    def preview(self, providers: ProviderHost, on_event: OnEvent) -> None:
+        self._run(lambda stack: stack.preview(parallel=PARALLEL, color="never", on_event=on_event), providers)
+
+    def destroy(self, providers: ProviderHost, on_event: OnEvent) -> None:
+        self._run(lambda stack: stack.destroy(parallel=PARALLEL, color="never", on_event=on_event), providers)
+
+    def recover(self, providers: ProviderHost, exists: Callable[[str, Mapping[str, Any]], str | None]) -> list[str]:
+        """Makes state and cloud agree after a run that was killed; the URNs it adopted.
+
+        The engine records each creation before it begins. Those that went through are imported, the others are
+        forgotten, and a refresh reads the rest: what `pulumi refresh --import-pending-creates` does by hand.
+        `exists` gives the id of an object that a creation would have made, or None when there is none.
+        """
+        if not self.has_state:
+            return []
+        self._end_orphans()
+        shutil.rmtree(self._folder / "backend" / ".pulumi" / "locks", ignore_errors=True)
+        pending = self._pending_operations()
+        if not pending:
+            return []
+        adopted: list[str] = []
+        arguments = ["refresh", "--yes", "--skip-preview", "--clear-pending-creates", "--stack", self._stack]
+        for operation in pending:
+            resource = operation["resource"]
+            found = exists(resource["type"], resource.get("inputs") or {}) if operation["type"] == "creating" else None
+            if found is not None:
+                arguments += ["--import-pending-creates", resource["urn"], "--import-pending-creates", found]
+                adopted.append(resource["urn"])
+        self._run(lambda _: self._command().run(arguments, str(self._folder / "work"), self._env(providers)), providers)
+        return adopted
+
+    def _pending_operations(self) -> list[dict[str, Any]]:
+        file = next((self._folder / "backend").glob(f".pulumi/stacks/*/{self._stack}.json"))
+        deployment: dict[str, Any] = json.loads(file.read_text())["checkpoint"].get("latest") or {}
+        return deployment.get("pending_operations", [])
+
+    def _end_orphans(self) -> None:
+        """An engine whose Python side was killed fails by itself, but not at once."""
+        home = str(self._folder / "home")
+        for process in psutil.process_iter():
+            try:
+                if process.name() == "pulumi" and process.environ().get("PULUMI_HOME") == home:
+                    process.kill()
+                    process.wait(10)
+            except (psutil.NoSuchProcess, psutil.AccessDenied):
+                continue
+
+    def _run(self, operation: Callable[[automation.Stack], Any], providers: ProviderHost) -> Any:
+        try:
+            return operation(self._open(providers))
+        except automation.errors.CommandError as problem:
+            raise EngineFailed(str(problem)) from problem
+
+    def _open(self, providers: ProviderHost | None = None) -> automation.Stack:
+        return automation.create_or_select_stack(
+            self._stack,
+            project_name=self._project_name(),
+            program=run_program,
+            opts=automation.LocalWorkspaceOptions(
+                work_dir=str(self._folder / "work"),
+                pulumi_command=self._command(),
+                env_vars=self._env(providers),
+            ),
+        )
+
+    def _project_name(self) -> str:
+        return yaml.safe_load((self._folder / "work" / "Pulumi.yaml").read_text())["name"]
+
+    def _command(self) -> automation.PulumiCommand:
+        root = self._folder / "cli"
+        (root / "bin").mkdir(parents=True, exist_ok=True)
+        link = root / "bin" / "pulumi"
+        if not link.exists():
+            link.unlink(missing_ok=True)
+            link.symlink_to(self._tools.path("pulumi"))
+        return automation.PulumiCommand(root=str(root), skip_version_check=True)
+
+    def _env(self, providers: ProviderHost | None) -> dict[str, str]:
+        """What points the engine at this simulation and away from everything else."""
+        passphrase = self._folder / "passphrase"
+        if not passphrase.exists():
+            descriptor = os.open(passphrase, os.O_WRONLY | os.O_CREAT, 0o600)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(secrets.token_urlsafe(32))
+        return {
+            "PULUMI_HOME": str(self._folder / "home"),
+            "PULUMI_BACKEND_URL": f"file://{self._folder / 'backend'}",
+            "PULUMI_CONFIG_PASSPHRASE_FILE": str(passphrase),
+            "PULUMI_SKIP_UPDATE_CHECK": "true",
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
+            "PATH": f"{self._kubelogin.parent}{os.pathsep}{os.environ.get('PATH', '')}",
+            **({"PULUMI_DEBUG_PROVIDERS": providers.attach_env()} if providers is not None else {}),
+        }
+
+
+def run_program() -> None:
+    """The program as `pulumi up` would run it, but for the aliases that every azure-native resource carries.
+
+    They name the resource at each other API version (110 of them for a node pool), cost 0.1 s apiece in the engine,
+    and can only matter where a stack was once made by another version, which a simulated one never was.
+    """
+    pulumi.runtime.register_stack_transformation(_without_aliases)
+    runpy.run_path(str(REPOSITORY / "__main__.py"), run_name="__main__")
+
+
+def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
+    if not args.type_.startswith("azure-native:"):
+        return None
+    args.opts.aliases = None
+    return pulumi.ResourceTransformationResult(args.props, args.opts)

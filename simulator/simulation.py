@@ -1,0 +1,198 @@
+"""One simulated stack from nothing to deployed and back: what `physai up`, `preview`, `down` and `status` do."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import yaml
+from filelock import FileLock, Timeout
+from pulumi.automation.events import EngineEvent
+
+from simulator import kubelogin
+from simulator.azure import Cloud, azure_native
+from simulator.clusters import Clusters
+from simulator.engine import Engine
+from simulator.errors import Busy, SimulationError
+from simulator.home import REPOSITORY, Home
+from simulator.kubernetes import KubernetesOptions, kubernetes_provider
+from simulator.recovery import made
+from simulator.stack_input import StackInput
+from simulator.wire import ProviderHost
+from tools import Progress, Toolbox, toolbox
+
+RETRY_SECONDS = "0.2"
+"""Pause between the program's attempts while a role assignment takes effect; model time makes minutes a second."""
+
+
+class Reporter(Protocol):
+    """Is told how far an operation is."""
+
+    def phase(self, name: str) -> None: ...
+    def tool(self, progress: Progress) -> None: ...
+    def event(self, event: EngineEvent) -> None: ...
+    def note(self, text: str) -> None: ...
+
+
+@dataclass
+class Simulation:
+    """The simulation of one stack, kept in a folder of its own."""
+
+    stack: str
+    home: Home = field(default_factory=Home.of_user)
+
+    @property
+    def folder(self) -> Path:
+        return self.home.simulation(self.stack)
+
+    @property
+    def exists(self) -> bool:
+        return self.folder.exists()
+
+    def up(self, given: StackInput, report: Reporter) -> dict[str, Any]:
+        """Deploys the stack; its plain outputs.
+
+        Raises:
+            Busy, BuildFailed, ControlPlaneFailed, EngineFailed
+        """
+        with self._session(report) as session:
+            session.configure(given)
+            adopted = session.recover()
+            if adopted:
+                report.note(f"the run before this one was cut off; {len(adopted)} finished creations were adopted")
+            report.phase("deploy")
+            outputs = session.engine.up(session.providers, report.event)
+            # Without any credential: what it logs in with is `kubelogin`, as on Azure.
+            (self.folder / "kubeconfig").write_text(outputs["kubeconfig"])
+        report.phase("done")
+        return outputs
+
+    def preview(self, given: StackInput, report: Reporter) -> None:
+        """Shows what `up` would change, and changes nothing."""
+        fresh = not self.exists
+        with self._session(report) as session:
+            session.configure(given)
+            session.recover()
+            report.phase("preview")
+            session.engine.preview(session.providers, report.event)
+        if fresh:
+            self.discard()
+        report.phase("done")
+
+    def down(self, report: Reporter) -> None:
+        """Destroys the stack through the engine, then ends and removes the simulation itself.
+
+        Raises:
+            EngineFailed: the engine refuses, as it does for protected resources; nothing is removed then.
+        """
+        if not self.exists:
+            return
+        with self._session(report) as session:
+            session.recover()
+            if session.engine.has_state:
+                report.phase("destroy")
+                session.engine.destroy(session.providers, report.event)
+        report.phase("clean up")
+        self.discard()
+        report.phase("done")
+
+    def discard(self) -> None:
+        """Ends every process of the simulation and removes all it keeps, without asking the engine."""
+        with self._lock():
+            Clusters(self.folder / "clusters", Toolbox(())).wipe()
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def cloud_resources(self) -> Mapping[str, Mapping[str, Any]]:
+        """Everything in the simulated subscription: ARM id → `type`, `inputs` and `outputs`."""
+        return Cloud(self.folder / "azure.json", self.clusters()).resources()
+
+    def environment(self) -> dict[str, str]:
+        """Variables that make `kubectl` and `helm` use the simulated cluster, logged in as the deployer is."""
+        kubeconfig = self.folder / "kubeconfig"
+        if not kubeconfig.exists():
+            raise SimulationError(f"{self.stack} has no simulated cluster; `physai up {self.stack}` makes one")
+        tools = toolbox(self.home.tools)
+        folders = (self.folder / "bin", *(tools.path(name).parent for name in ("kubectl", "helm")))
+        path = os.pathsep.join((*map(str, folders), os.environ.get("PATH", "")))
+        return {"KUBECONFIG": str(kubeconfig), "PATH": path}
+
+    def cloud(self) -> Cloud:
+        """The simulated Azure as it was left, to look at."""
+        return Cloud(self.folder / "azure.json", self.clusters())
+
+    def clusters(self) -> Clusters:
+        return Clusters(self.folder / "clusters", toolbox(self.home.tools))
+
+    @contextmanager
+    def _lock(self) -> Generator[None]:
+        path = self.home.lock(self.stack)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path)
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            raise Busy(
+                f"another physai command is working on the simulated stack {self.stack}.\n"
+                "  Wait until it has ended; `physai status` shows what there is meanwhile."
+            ) from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    @contextmanager
+    def _session(self, report: Reporter) -> Generator[_Session]:
+        """Tools, control plane and providers, for as long as one operation lasts."""
+        with self._lock():
+            report.phase("tools")
+            tools = toolbox(self.home.tools, report.tool)
+            report.phase("control plane")
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            login = _install_kubelogin(self.folder)
+            clusters = Clusters(self.folder / "clusters", tools)
+            clusters.prepare()
+            cloud = Cloud(self.folder / "azure.json", clusters)
+            options = KubernetesOptions(helm=str(tools.path("helm")), path=str(login.parent))
+            try:
+                with ProviderHost(azure_native(cloud), kubernetes_provider(options)) as providers:
+                    yield _Session(Engine(self.folder, self.stack, tools, login), providers, cloud, clusters)
+            finally:
+                cloud.close()
+                clusters.settle()
+
+
+@dataclass
+class _Session:
+    engine: Engine
+    providers: ProviderHost
+    cloud: Cloud
+    clusters: Clusters
+
+    def configure(self, given: StackInput) -> None:
+        project: dict[str, Any] = yaml.safe_load((REPOSITORY / "Pulumi.yaml").read_text())
+        # The values of real secrets stay where they are; a simulated stack gets some of its own.
+        secret = {f"{project['name']}:secrets.{name}": f"simulated-{name}" for name in given.secret_names}
+        self.engine.configure(project, given.config, secret)
+
+    def recover(self) -> list[str]:
+        clients = [self.clusters.client(id) for id in self.clusters.ids()]
+        return self.engine.recover(self.providers, lambda token, inputs: made(token, inputs, self.cloud, clients))
+
+
+def _install_kubelogin(folder: Path) -> Path:
+    """Puts a `kubelogin` for this simulation into a folder that goes on PATH."""
+    command = folder / "bin" / "kubelogin"
+    command.parent.mkdir(exist_ok=True)
+    python, script, tokens = (
+        shlex.quote(str(part)) for part in (sys.executable, kubelogin.__file__, folder / "tokens.csv")
+    )
+    command.write_text(f'#!/bin/sh\nexec {python} -SE {script} --tokens {tokens} "$@"\n')
+    command.chmod(0o700)
+    return command

@@ -1,0 +1,17 @@
+"""What the simulator is given of a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class StackInput:
+    """What a stack file says once overlays are laid over it, and the names of the secrets it holds."""
+
+    stack: str
+    config: Mapping[str, Any]
+    """Values by full key, as `physical-ai:pools`."""
+    secret_names: tuple[str, ...] = ()
