@@ -24,6 +24,8 @@ VERBS = {
 
 HIDDEN_TYPES = ("pulumi:pulumi:Stack", "pulumi:providers:")
 SHOWN_SEVERITIES = ("error", "warning", "info", "info#err")
+ECHOED = "due to on-error hook request"
+"""Part of the engine's own word on every retry; the program has said by then what it waits for."""
 
 
 @dataclass
@@ -86,8 +88,10 @@ class Run:
         if event.res_op_failed_event is not None:
             return self._ended(event.res_op_failed_event.metadata, failed=True)
         diagnostic = event.diagnostic_event
-        if diagnostic is not None and diagnostic.severity in SHOWN_SEVERITIES and diagnostic.message.strip():
-            message = Message(diagnostic.severity, diagnostic.urn or "", diagnostic.message.strip())
+        if diagnostic is None or diagnostic.severity not in SHOWN_SEVERITIES or ECHOED in diagnostic.message:
+            return None
+        if text := diagnostic.message.strip():
+            message = Message(diagnostic.severity, diagnostic.urn or "", text)
             self.messages.append(message)
             return message
         return None

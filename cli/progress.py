@@ -98,8 +98,12 @@ class Progress:
         )
 
     def _say(self, text: str) -> None:
-        if not self._quiet:
+        if self._quiet:
+            return
+        try:
             err.print(text)
+        except BrokenPipeError:  # `physai up 2>&1 | head`: nobody reads on, but the work goes on
+            self._quiet = True
 
     def _render(self) -> RenderableType:
         with self._lock:

@@ -106,7 +106,7 @@ def env(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
         print_json(variables)
         return
     for name, value in variables.items():
-        out.print(f"export {name}={shlex.quote(value)}", markup=False)
+        print(f"export {name}={shlex.quote(value)}")  # never wrapped: a shell reads it
 
 
 def _warn(given: Any) -> None:

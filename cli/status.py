@@ -20,7 +20,14 @@ REAL = ("the Pulumi engine", "the program", "the Kubernetes API server, schedule
 GPU = "nvidia.com/gpu"
 CLUSTER_TYPE = "containerservice:ManagedCluster"
 POOL_TYPE = "containerservice:AgentPool"
-QUIET_LABELS = ("kubernetes.azure.com/", "kubernetes.io/", "node.kubernetes.io/", "topology.kubernetes.io/", "beta.")
+QUIET_LABELS = (
+    "failure-domain.beta.kubernetes.io/",
+    "kubernetes.azure.com/",
+    "kubernetes.io/",
+    "node.kubernetes.io/",
+    "topology.kubernetes.io/",
+    "beta.",
+)
 """Prefixes of labels that AKS and Kubernetes set on every node; the table leaves them out, the JSON does not."""
 QUIET_TAINTS = ("node.kubernetes.io/",)
 

@@ -113,7 +113,7 @@ class Engine:
         try:
             return operation(self._open(providers))
         except automation.errors.CommandError as problem:
-            raise EngineFailed(str(problem)) from problem
+            raise EngineFailed(_last_word(str(problem))) from problem
 
     def _open(self, providers: ProviderHost | None = None) -> automation.Stack:
         return automation.create_or_select_stack(
@@ -156,6 +156,14 @@ class Engine:
             "PATH": f"{self._kubelogin.parent}{os.pathsep}{os.environ.get('PATH', '')}",
             **({"PULUMI_DEBUG_PROVIDERS": providers.attach_env()} if providers is not None else {}),
         }
+
+
+def _last_word(output: str) -> str:
+    """The errors in what the CLI printed, each once; all the rest was progress, and went by as events."""
+    errors = [
+        line.strip().removeprefix("error: ") for line in output.splitlines() if line.strip().startswith("error: ")
+    ]
+    return "\n".join(dict.fromkeys(errors)) or output.strip()
 
 
 def run_program() -> None:

@@ -47,6 +47,17 @@ def running(folder: Path) -> dict[str, psutil.Process]:
     return found
 
 
+def kill(folder: Path) -> None:
+    """Ends the processes of `folder` at once, for when nothing of theirs is to be kept."""
+    live = list(running(folder).values())
+    for process in live:
+        try:
+            process.kill()
+        except psutil.NoSuchProcess:
+            continue
+    psutil.wait_procs(live, timeout=GRACE)
+
+
 def stop(folder: Path, *groups: Sequence[str]) -> None:
     """Ends the processes of `folder`, group after group in the order given, then whatever is left."""
     live = running(folder)

@@ -17,9 +17,10 @@ from filelock import FileLock, Timeout
 from pulumi.automation.events import EngineEvent
 
 from simulator import kubelogin
-from simulator.azure import Cloud, azure_native
+from simulator.azure import AzureNative, Cloud, Directory
 from simulator.clusters import Clusters
 from simulator.engine import Engine
+from simulator.entra import BYSTANDER, DEPLOYER, SUBSCRIPTION_ID, TENANT_ID
 from simulator.errors import Busy, SimulationError
 from simulator.home import REPOSITORY, Home
 from simulator.kubernetes import KubernetesOptions, kubernetes_provider
@@ -28,8 +29,8 @@ from simulator.stack_input import StackInput
 from simulator.wire import ProviderHost
 from tools import Progress, Toolbox, toolbox
 
-RETRY_SECONDS = "0.2"
-"""Pause between the program's attempts while a role assignment takes effect; model time makes minutes a second."""
+QUICK_RETRY = {"PHYSICAL_AI_RETRY_SECONDS": "0.2"}
+"""The program's pause between attempts while a role assignment takes effect: model time makes minutes a second."""
 
 
 class Reporter(Protocol):
@@ -111,7 +112,7 @@ class Simulation:
 
     def cloud_resources(self) -> Mapping[str, Mapping[str, Any]]:
         """Everything in the simulated subscription: ARM id → `type`, `inputs` and `outputs`."""
-        return Cloud(self.folder / "azure.json", self.clusters()).resources()
+        return self._cloud(self.clusters()).resources()
 
     def environment(self) -> dict[str, str]:
         """Variables that make `kubectl` and `helm` use the simulated cluster, logged in as the deployer is."""
@@ -123,9 +124,15 @@ class Simulation:
         path = os.pathsep.join((*map(str, folders), os.environ.get("PATH", "")))
         return {"KUBECONFIG": str(kubeconfig), "PATH": path}
 
-    def cloud(self) -> Cloud:
-        """The simulated Azure as it was left, to look at."""
-        return Cloud(self.folder / "azure.json", self.clusters())
+    def _cloud(self, clusters: Clusters) -> Cloud:
+        who = Directory(
+            subscription=SUBSCRIPTION_ID,
+            tenant=TENANT_ID,
+            deployer=DEPLOYER.object_id,
+            deployer_client=DEPLOYER.client_id,
+            principals={BYSTANDER.object_id: "User"},
+        )
+        return Cloud(self.folder / "azure.json", clusters, directory=who)
 
     def clusters(self) -> Clusters:
         return Clusters(self.folder / "clusters", toolbox(self.home.tools))
@@ -158,11 +165,19 @@ class Simulation:
             login = _install_kubelogin(self.folder)
             clusters = Clusters(self.folder / "clusters", tools)
             clusters.prepare()
-            cloud = Cloud(self.folder / "azure.json", clusters)
-            options = KubernetesOptions(helm=str(tools.path("helm")), path=str(login.parent))
+            cloud = self._cloud(clusters)
+            path = f"{login.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+            options = KubernetesOptions(str(tools.path("helm")), path, working_directory=REPOSITORY)
             try:
-                with ProviderHost(azure_native(cloud), kubernetes_provider(options)) as providers:
-                    yield _Session(Engine(self.folder, self.stack, tools, login), providers, cloud, clusters)
+                with (
+                    _environment(QUICK_RETRY),
+                    ProviderHost(AzureNative.serving(cloud), kubernetes_provider(options)) as providers,
+                ):
+                    cloud.settle()
+                    try:
+                        yield _Session(Engine(self.folder, self.stack, tools, login), providers, cloud, clusters)
+                    finally:
+                        options.stopping.set()  # before the host ends: whatever still waits in it would keep it
             finally:
                 cloud.close()
                 clusters.settle()
@@ -184,6 +199,18 @@ class _Session:
     def recover(self) -> list[str]:
         clients = [self.clusters.client(id) for id in self.clusters.ids()]
         return self.engine.recover(self.providers, lambda token, inputs: made(token, inputs, self.cloud, clients))
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Generator[None]:
+    """Variables of this process, which the program reads as it would the shell's; those that are set already stay."""
+    added = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
 
 
 def _install_kubelogin(folder: Path) -> Path:

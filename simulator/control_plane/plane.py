@@ -83,7 +83,8 @@ class ControlPlane:
     def wipe(self) -> None:
         """Ends every process and removes all state."""
         if self.folder.exists():
-            self.stop()
+            processes.kill(self.folder)
+            self._socket().unlink(missing_ok=True)
             shutil.rmtree(self.folder)
 
     def _make_pki(self) -> None:

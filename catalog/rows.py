@@ -1,0 +1,126 @@
+"""The catalogue's rows: VM sizes, regions, prices, Kubernetes minors. Frozen, each with its source and date."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
+
+DriverSourceName = Literal["operator", "grid", "aks"]
+OsSkuName = Literal["Ubuntu", "Ubuntu2204", "AzureLinux"]
+ZoneName = Literal["1", "2", "3"]
+Text = Annotated[str, StringConstraints(min_length=1)]
+
+
+class Row(BaseModel):
+    """One row of a data file: closed, frozen, nothing coerced."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True, strict=True, allow_inf_nan=False
+    )
+
+
+class Gpu(Row):
+    """The GPUs of one VM size."""
+
+    model: Text
+    """Marketing name, as in `H100 NVL`."""
+    product: Text
+    """What GPU feature discovery is expected to report as `nvidia.com/gpu.product`."""
+    count: Annotated[int, Field(ge=1)]
+    """GPUs as the SKU API counts them, hence `nvidia.com/gpu` a node; a fraction of a card counts as 1."""
+    memory_gib: Annotated[int, Field(ge=1)]
+    """Memory of each of them, GB as the vendor names it."""
+    share: Annotated[str, StringConstraints(pattern=r"^1(/[2-9])?$")]
+    """Part of a physical card that one GPU is: `1`, `1/2`, `1/4`."""
+    virtual: bool
+    """Whether the card is an SR-IOV vGPU, which needs a GRID driver."""
+    pci: Annotated[str, StringConstraints(pattern=r"^10de:[0-9a-f]{4}$")]
+    """PCI vendor and device, as in pci.ids."""
+
+
+class VmSize(Row):
+    """A VM size, in the terms a node pool needs."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^Standard_\w+$")]
+    series: Text
+    family: Text
+    """Quota family: `name.value` of a Microsoft.Compute usage."""
+    vcpus: Annotated[int, Field(ge=1)]
+    memory_gib: Annotated[int, Field(ge=1)]
+    gpu: Gpu | None = None
+    local_disk_gib: Annotated[int, Field(ge=1)] | None
+    """Space an ephemeral OS disk can take; None without one."""
+    nvme_only: bool = False
+    lifecycle: Literal["ga", "retired-preview"] = "ga"
+    successor: str | None = None
+    """The size to use instead of a retired one."""
+    driver_sources: tuple[DriverSourceName, ...] = ()
+    """Who may install the NVIDIA driver; empty without a GPU."""
+    os_skus: tuple[OsSkuName, ...]
+    low_priority: bool = True
+    """LowPriorityCapable: may be Spot."""
+    mig: bool = False
+    burstable: bool = False
+    unverified: tuple[Text, ...] = ()
+    """Fields of this row for which no opened source stands."""
+    source: Text
+    date: datetime.date
+
+    @property
+    def ephemeral(self) -> bool:
+        """Whether the size has a local disk that takes an OS disk at all."""
+        return self.local_disk_gib is not None
+
+    @property
+    def is_retired(self) -> bool:
+        return self.lifecycle != "ga"
+
+
+class RegionSize(Row):
+    """That a region lists a size, how far that is known, and where inside the region."""
+
+    zones: tuple[ZoneName, ...] | None
+    """Zones that offer the size; empty for none, None where it is not known (it differs by subscription)."""
+    evidence: Literal["documented", "believed", "price"]
+    source: Text
+    date: datetime.date
+
+
+class Region(Row):
+    """An Azure region and the sizes it lists."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z]+[0-9]*$")]
+    display: Text
+    latitude: float
+    longitude: float
+    zones: tuple[ZoneName, ...]
+    sizes: dict[str, RegionSize]
+    source: Text
+    date: datetime.date
+
+
+class PriceRow(Row):
+    """On-demand list price of a size in a region."""
+
+    size: str
+    region: str
+    usd_per_hour: Annotated[float, Field(gt=0)]
+    source: Text
+    date: datetime.date
+
+
+class KubernetesMinor(Row):
+    """A Kubernetes minor as AKS offers it."""
+
+    minor: Annotated[str, StringConstraints(pattern=r"^1\.\d{2}$")]
+    ga: datetime.date | None
+    end_of_life: datetime.date | None
+    ubuntu: Literal["22.04", "24.04"]
+    """Release that osSku `Ubuntu` stands for on this minor."""
+    ubuntu2204: bool
+    """Whether osSku `Ubuntu2204` works on this minor."""
+    source: Text
+    date: datetime.date

@@ -1,0 +1,35 @@
+"""What a rule finds, and which settings a rule may rely on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from settings.paths import Path
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A rule that is broken (or, as a warning, a choice that is doubtful) at one setting."""
+
+    path: Path
+    problem: str
+    fix: str | None = None
+    warning: bool = False
+    others: tuple[Path, ...] = ()
+    """Settings that `path` doesn't go with. The user is told at whichever was set last."""
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Knows the places whose values were made up because the user's were unusable."""
+
+    broken: frozenset[Path]
+
+    def __call__(self, *paths: Path) -> bool:
+        """Whether everything at, in and around these places is the user's own."""
+        return not any(_touch(path, place) for path in paths for place in self.broken)
+
+
+def _touch(a: Path, b: Path) -> bool:
+    shared = min(len(a), len(b))
+    return a[:shared] == b[:shared]

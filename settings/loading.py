@@ -1,0 +1,145 @@
+"""Loads a stack: reads its files, lays them over each other, judges the sum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import Any
+
+from catalog import nearest
+from settings.document import plain
+from settings.faults import Fault, SettingsError
+from settings.merge import Layer, Merged, merge
+from settings.model import Settings
+from settings.names import STACKS, StackName, layer_files, name_faults, stack_label
+from settings.overlay import Overlay, read_file
+from settings.paths import Path, parse, show
+from settings.shape import below, tree
+from settings.stackfile import PREFIX, SECRETS, read_stack
+from settings.validate import validate
+
+DEFAULT = "default"
+"""Origin of a value that no file sets: the model's own."""
+STACK_NAME = "stack name"
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One effective setting and where it comes from."""
+
+    path: str
+    value: Any
+    """As in YAML; None where nothing is set."""
+    origin: str
+    """The file that set it (or removed it, with null), `default`, or `stack name`."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A stack's settings with what is known about where they came from."""
+
+    settings: Settings
+    merged: Merged
+    warnings: list[Fault]
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """The files' sum, before defaults."""
+        return self.merged.data
+
+    @cached_property
+    def origins(self) -> dict[str, str]:
+        """For each leaf path, the file that set it, `default`, or `stack name`."""
+        return {row.path: row.origin for row in self._rows}
+
+    @cached_property
+    def _rows(self) -> list[Explained]:
+        data = dump(self.settings)
+        rows = [Explained(key, data.pop(key), STACK_NAME) for key in ("environment", "region")]
+        for path, value in below(tree(), data):
+            layer = self.merged.sources.get(path)
+            rows.append(Explained(show(path), value, layer.label if layer else DEFAULT))
+        return rows
+
+    def explain(self, path: str | None = None) -> list[Explained]:
+        """The effective settings at and below a path, all when it is absent.
+
+        Raises SettingsError when there is no such setting, naming the nearest.
+        """
+        if not path:
+            return list(self._rows)
+        try:
+            wanted: Path = parse(path.removeprefix(PREFIX))
+        except ValueError as error:
+            raise SettingsError([Fault("(command line)", path, f"{error}.")]) from None
+        found = [row for row in self._rows if parse(row.path)[: len(wanted)] == wanted]
+        if not found:
+            places = {show(parse(row.path)[:n]) for row in self._rows for n in range(1, len(parse(row.path)) + 1)}
+            near = nearest(path, places)
+            fix = f"Did you mean '{near}'?" if near else "All of them: physai explain"
+            raise SettingsError([Fault("(command line)", path, f"There is no setting '{path}'.", fix)])
+        return found
+
+
+def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS) -> Loaded:
+    """The settings of a stack, from the files under `root` and the overlays above them.
+
+    Raises SettingsError holding every fault found. Warnings don't raise; they are kept on the result.
+    """
+    name = StackName.parse(stack)
+    layer, faults = read_stack(stack, root)
+    return _load(name, layer, faults, overlays, root)
+
+
+def from_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS) -> Settings:
+    """The settings of a stack whose own values come from Pulumi's engine instead of the stack file.
+
+    `config` holds the decoded `physical-ai:*` values by key without the prefix. Raises SettingsError.
+    """
+    return load_config(stack, config, root).settings
+
+
+def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS) -> Loaded:
+    """Like `from_config`, with warnings and origins. Raises SettingsError."""
+    name = StackName.parse(stack)
+    faults: list[Fault] = []
+    data: Any = plain({key: value for key, value in config.items() if key != SECRETS}, (), "", faults)
+    label = stack_label(stack, root)
+    faults = [Fault(label, f"{PREFIX}{fault.path}", fault.problem, fault.fix) for fault in faults]
+    return _load(name, Layer(label, data, PREFIX), faults, (), root)
+
+
+def dump(settings: Settings) -> dict[str, Any]:
+    """Settings as JSON-like data with YAML's keys; what is not set is None."""
+    return settings.model_dump(mode="json", by_alias=True)
+
+
+def _load(
+    name: StackName, stack: Layer, stack_faults: Sequence[Fault], overlays: Sequence[Overlay], root: FilePath
+) -> Loaded:
+    faults = [*name_faults(name, root), *stack_faults]
+    layers: list[Layer] = []
+    for label, file in layer_files(name, root).items():
+        if file.is_file() or file.name == "base.yaml":
+            document = read_file(file, label)
+            faults += document.faults
+            layers.append(Layer(label, document.data, lines=document.lines))
+    # What is missing as a whole would only show up again as many missing settings.
+    if any(fault.path.startswith("(") for fault in faults):
+        raise SettingsError(faults)
+    layers.append(stack)
+    layers += [_overlay(overlay, faults) for overlay in overlays]
+    merged = merge(layers, stack)
+    outcome = validate(merged, name.environment, name.region)
+    faults += outcome.faults
+    errors = [fault for fault in faults if not fault.warning]
+    if errors or outcome.settings is None:
+        raise SettingsError(errors)
+    return Loaded(outcome.settings, merged, faults)
+
+
+def _overlay(overlay: Overlay, faults: list[Fault]) -> Layer:
+    data: Any = plain(overlay.data, (), overlay.label, faults)
+    return Layer(overlay.label, data, lines=overlay.lines)

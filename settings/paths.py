@@ -1,0 +1,45 @@
+"""Paths into the settings tree, and how they are written: `pools.h100gpu.labels["example.com/team"]`, `ranges[0]`."""
+
+from __future__ import annotations
+
+import json
+import re
+
+Path = tuple[str | int, ...]
+
+_STEP = re.compile(r"""\.?(?:(?P<word>[^.\[\]"']+)|\[(?P<index>\d+)\]|\[(?P<quoted>"(?:[^"\\]|\\.)*")\])""")
+
+
+def show(path: Path) -> str:
+    """The written form: words joined by dots, list indexes and keys that hold other characters in brackets."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif step and not set(step) & set(".[]\"'\\ "):
+            text += f".{step}" if text else step
+        else:
+            text += f"[{json.dumps(step, ensure_ascii=False)}]"
+    return text
+
+
+def parse(text: str) -> Path:
+    """The path a written form stands for. Raises ValueError on anything that is no path."""
+    steps: list[str | int] = []
+    position = 0
+    while position < len(text):
+        match = _STEP.match(text, position)
+        if (
+            match is None
+            or (position == 0 and text[0] == ".")
+            or (match["word"] and position and text[position] != ".")
+        ):
+            raise ValueError(f"'{text}' is not a path; write it like pools.h100gpu.scale.max or tags[\"cost.center\"]")
+        if match["word"] is not None:
+            steps.append(match["word"])
+        elif match["index"] is not None:
+            steps.append(int(match["index"]))
+        else:
+            steps.append(json.loads(match["quoted"]))
+        position = match.end()
+    return tuple(steps)

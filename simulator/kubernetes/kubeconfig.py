@@ -1,0 +1,188 @@
+"""Kubeconfigs: which cluster and which credentials the active context names, and the document to hand to `helm`."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+Document = dict[str, Any]
+
+
+class KubeconfigError(Exception):
+    """The kubeconfig can't be used; the text says what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class ExecCommand:
+    """A user's `exec` stanza: a command that prints an ExecCredential (client.authentication.k8s.io)."""
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    api_version: str = "client.authentication.k8s.io/v1"
+    install_hint: str = ""
+    provide_cluster_info: bool = False
+
+
+@dataclass(frozen=True)
+class Kubeconfig:
+    """What the active context of a kubeconfig says."""
+
+    server: str
+    """URL of the API server, without a trailing slash."""
+    namespace: str
+    """Namespace of the context; "default" when it names none, as kubectl has it."""
+    document: Document
+    """The whole kubeconfig, with the chosen context current."""
+    authority: str = ""
+    """CA certificates in PEM; empty for the system's."""
+    verify: bool = True
+    server_name: str = ""
+    certificate: bytes = b""
+    key: bytes = b""
+    token: str = ""
+    exec: ExecCommand | None = None
+    folder: Path | None = None
+    """Where the kubeconfig file lies, to which its relative paths refer; None for text."""
+
+    @property
+    def text(self) -> str:
+        """The document as YAML, for tools that want a file."""
+        return yaml.safe_dump(self.document, sort_keys=False)
+
+
+def load(source: str | Path | Mapping[str, Any], context: str = "", cluster: str = "") -> Kubeconfig:
+    """Read a kubeconfig from text, a path or a parsed document; `context` and `cluster` override its own choice.
+
+    Raises KubeconfigError where it does not parse, or where the context, cluster or user it names is missing.
+    """
+    document, folder = _parse(source)
+    active = _active_context(document, context)
+    cluster_name = cluster or str(active.get("cluster", ""))
+    stanza = _named(document, "clusters", "cluster", cluster_name)
+    user = _named(document, "users", "user", str(active.get("user", "")))
+    server = stanza.get("server")
+    if not isinstance(server, str) or not server:
+        raise KubeconfigError(f"kubeconfig: cluster '{cluster_name}' has no server")
+    return Kubeconfig(
+        server=server.rstrip("/"),
+        namespace=str(active.get("namespace") or "default"),
+        document=_with_choice(document, context, cluster),
+        authority=_data(stanza, "certificate-authority", folder).decode(),
+        verify=stanza.get("insecure-skip-tls-verify") is not True,
+        server_name=str(stanza.get("tls-server-name") or ""),
+        certificate=_data(user, "client-certificate", folder),
+        key=_data(user, "client-key", folder),
+        token=_token(user, folder),
+        exec=_exec(user),
+        folder=folder,
+    )
+
+
+def active_cluster(source: object, context: str = "", cluster: str = "") -> Document | None:
+    """The cluster stanza in effect, by which a provider decides whether it points at another cluster.
+
+    None where the kubeconfig is missing, broken or names no such cluster: then nothing can be told.
+    """
+    if not isinstance(source, str | Mapping) or not source:
+        return None
+    try:
+        document, _ = _parse(cast("str | Mapping[str, Any]", source))
+        active = _active_context(document, context)
+        return _named(document, "clusters", "cluster", cluster or str(active.get("cluster", "")))
+    except KubeconfigError:
+        return None
+
+
+def _parse(source: str | Path | Mapping[str, Any]) -> tuple[Document, Path | None]:
+    if isinstance(source, Mapping):
+        return dict(source), None
+    folder: Path | None = None
+    text = str(source)
+    if isinstance(source, Path) or ("\n" not in text and not text.lstrip().startswith("{")):
+        path = Path(text).expanduser()
+        try:
+            folder, text = path.parent, path.read_text()
+        except OSError as problem:
+            raise KubeconfigError(f"kubeconfig {path}: {problem.strerror}") from None
+    try:
+        document = yaml.safe_load(text)
+    except yaml.YAMLError as problem:
+        raise KubeconfigError(f"kubeconfig: not YAML ({problem})") from None
+    if not isinstance(document, dict):
+        raise KubeconfigError("kubeconfig: neither a kubeconfig nor the path of one")
+    return cast("Document", document), folder
+
+
+def _active_context(document: Document, context: str) -> Document:
+    name = context or str(document.get("current-context") or "")
+    if not name:
+        raise KubeconfigError("kubeconfig: no current-context, and no context was chosen")
+    return _named(document, "contexts", "context", name)
+
+
+def _named(document: Document, section: str, part: str, name: str) -> Document:
+    entries = cast("list[Document]", document.get(section) or [])
+    for entry in entries:
+        if entry.get("name") == name:
+            return cast("Document", entry.get(part) or {})
+    known = ", ".join(sorted(str(entry.get("name")) for entry in entries)) or "none"
+    raise KubeconfigError(f"kubeconfig: {part} '{name}' does not exist; it has: {known}")
+
+
+def _with_choice(document: Document, context: str, cluster: str) -> Document:
+    chosen = copy.deepcopy(document)
+    if context:
+        chosen["current-context"] = context
+    if cluster:
+        _active_context(chosen, context)["cluster"] = cluster
+    return chosen
+
+
+def _data(stanza: Document, key: str, folder: Path | None) -> bytes:
+    """Inline base64 under `<key>-data`, or the file named by `<key>`."""
+    inline, named = stanza.get(f"{key}-data"), stanza.get(key)
+    if inline:
+        try:
+            return base64.b64decode(str(inline), validate=True)
+        except binascii.Error as problem:
+            raise KubeconfigError(f"kubeconfig: {key}-data is not base64 ({problem})") from None
+    if named:
+        return _file(str(named), folder, key)
+    return b""
+
+
+def _token(user: Document, folder: Path | None) -> str:
+    if user.get("token"):
+        return str(user["token"])
+    return _file(str(user["tokenFile"]), folder, "tokenFile").decode().strip() if user.get("tokenFile") else ""
+
+
+def _file(name: str, folder: Path | None, key: str) -> bytes:
+    path = (folder or Path.cwd()) / Path(name).expanduser()
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise KubeconfigError(f"kubeconfig: {key} {path} can't be read ({problem.strerror})") from None
+
+
+def _exec(user: Document) -> ExecCommand | None:
+    stanza = cast("Document | None", user.get("exec"))
+    if not stanza:
+        return None
+    env = cast("list[dict[str, str]]", stanza.get("env") or [])
+    return ExecCommand(
+        command=str(stanza.get("command") or ""),
+        args=tuple(str(item) for item in cast("list[Any]", stanza.get("args") or [])),
+        env={item["name"]: str(item["value"]) for item in env},
+        api_version=str(stanza.get("apiVersion") or "client.authentication.k8s.io/v1"),
+        install_hint=str(stanza.get("installHint") or "").strip(),
+        provide_cluster_info=stanza.get("provideClusterInfo") is True,
+    )

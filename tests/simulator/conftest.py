@@ -1,0 +1,53 @@
+"""Fixtures with real processes: a control plane on loopback, and a home apart from the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from simulator.control_plane import ControlPlane
+from simulator.entra import tokens_file
+from simulator.home import HOME_VARIABLE, Home
+from tools import toolbox
+
+
+@dataclass(frozen=True)
+class ApiServer:
+    """An empty cluster, and an administrator's way in."""
+
+    kubeconfig: str
+    path: Path
+
+
+@pytest.fixture(scope="session")
+def users_tools() -> Path:
+    """The user's own cache of built commands, filled when it is empty."""
+    tools = Home.of_user().tools
+    toolbox(tools)
+    return tools
+
+
+@pytest.fixture(scope="session")
+def api_server(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    folder = tmp_path_factory.mktemp("api-server")
+    plane = ControlPlane(folder / "plane", toolbox(users_tools), tokens_file(folder))
+    plane.start()
+    path = folder / "kubeconfig"
+    path.write_text(plane.admin_kubeconfig())
+    try:
+        yield ApiServer(plane.admin_kubeconfig(), path)
+    finally:
+        plane.wipe()
+
+
+@pytest.fixture
+def home(users_tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """A simulator's home of the test's own, with the user's tools; the command line of the test uses it too."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    (folder / "tools").symlink_to(users_tools)
+    monkeypatch.setenv(HOME_VARIABLE, str(folder))
+    return Home.of_user()

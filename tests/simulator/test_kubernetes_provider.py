@@ -1,0 +1,589 @@
+"""The Kubernetes stand-in against a real API server, verb by verb, as the engine would call it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sys
+import threading
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+import yaml
+
+from simulator.kubernetes import ApiError, Client, Kubernetes, KubernetesOptions
+from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
+from simulator.wire import UNKNOWN, NotReady, Refused, Request, Secret, under
+from tools import toolbox
+
+
+class ApiServer(Protocol):
+    kubeconfig: str
+    path: Path
+
+
+RESTRICTED = "pod-security.kubernetes.io/enforce"
+_numbers = itertools.count()
+
+
+def request(kind: str = "core/v1:ConfigMap", name: str = "thing", **fields: Any) -> Request:
+    token = f"kubernetes:{kind}"
+    return Request(urn=f"urn:pulumi:dev::demo::{token}::{name}", type=token, name=name, **fields)
+
+
+def config_map(namespace: str, name: str = "settings", **data: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": namespace},
+        "data": data,
+    }
+
+
+def pod_spec(**extra: Any) -> dict[str, Any]:
+    return {"containers": [{"name": "main", "image": "registry.k8s.io/pause:3.10"}], **extra}
+
+
+@pytest.fixture(scope="session")
+def client(api_server: ApiServer) -> Client:
+    return Client(api_server.kubeconfig)
+
+
+@pytest.fixture
+def provider(api_server: ApiServer) -> Kubernetes:
+    made = Kubernetes()
+    made.configure({"kubeconfig": api_server.kubeconfig})
+    return made
+
+
+@pytest.fixture
+def namespace(client: Client) -> Iterator[str]:
+    name = f"test-{next(_numbers)}-{uuid.uuid4().hex[:6]}"
+    client.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
+    # Pods are refused until the namespace's default account is there, which its controller makes a little later.
+    path = f"/api/v1/namespaces/{name}/serviceaccounts/default"
+    client.patch(path, account, APPLY_PATCH, {"fieldManager": "test"})
+    yield name
+    client.request("DELETE", f"/api/v1/namespaces/{name}")
+
+
+def test_create_then_no_changes_then_update_in_place(provider: Kubernetes, client: Client, namespace: str) -> None:
+    make = request("core/v1:ServiceAccount")
+    first, failures = provider.check(make, {}, {"metadata": {"name": "robot", "namespace": namespace}})
+    assert failures == []
+    id, state = provider.create(make, first)
+    assert id == f"{namespace}/robot"
+    assert provider.diff(make, first, state, first).changes == {}
+
+    second = {**first, "automountServiceAccountToken": False}
+    assert provider.diff(make, first, state, second).changes == {"automountServiceAccountToken": "add"}
+    provider.update(request("core/v1:ServiceAccount", id=id), first, state, second)
+    live = client.get(client.path("v1", "ServiceAccount", namespace, "robot"))
+    assert live["automountServiceAccountToken"] is False
+
+
+def test_an_object_that_exists_already_is_not_taken_over(
+    provider: Kubernetes, client: Client, namespace: str, api_server: ApiServer
+) -> None:
+    path = client.path("v1", "ConfigMap", namespace)
+    client.request("POST", path, config_map(namespace, a="theirs"))
+    with pytest.raises(Refused, match='configmaps "settings" already exists'):
+        provider.create(request(), config_map(namespace, a="ours"))
+    assert client.get(f"{path}/settings")["data"] == {"a": "theirs"}
+
+    adopting = Kubernetes()
+    adopting.configure({"kubeconfig": api_server.kubeconfig, "upsertExistingObjects": "true", "enablePatchForce": True})
+    adopting.create(request(), config_map(namespace, a="ours"))
+    assert client.get(f"{path}/settings")["data"] == {"a": "ours"}
+
+
+def test_a_create_that_was_cut_off_before_its_state_was_kept_is_taken_up_again(
+    provider: Kubernetes, namespace: str
+) -> None:
+    provider.create(request(), config_map(namespace, a="1"))
+    id, state = provider.create(request(), config_map(namespace, a="2"))
+    assert (id, state["data"]) == (f"{namespace}/settings", {"a": "2"})
+
+
+def test_a_field_of_another_manager_is_a_conflict_unless_forced(
+    provider: Kubernetes, client: Client, namespace: str
+) -> None:
+    inputs = config_map(namespace, a="1")
+    id, state = provider.create(request(), inputs)
+    path = client.path("v1", "ConfigMap", namespace, "settings")
+    client.patch(path, config_map(namespace, a="2"), APPLY_PATCH, {"fieldManager": "kubectl", "force": "true"})
+    wanted = config_map(namespace, a="3")
+    with pytest.raises(Refused, match="Server-Side Apply field conflict detected"):
+        provider.update(request(id=id, preview=True), inputs, state, wanted)
+    with pytest.raises(NotReady) as problem:
+        provider.update(request(id=id), inputs, state, wanted)
+    assert 'conflict with "kubectl": .data.a' in problem.value.reasons[0]
+
+    wanted["metadata"]["annotations"] = {"pulumi.com/patchForce": "true"}
+    provider.update(request(id=id), inputs, state, wanted)
+    assert client.get(path)["data"] == {"a": "3"}
+
+
+def test_an_unknown_field_is_refused_in_the_preview_already(provider: Kubernetes, namespace: str) -> None:
+    inputs = config_map(namespace, a="1") | {"dta": {"b": "2"}}
+    with pytest.raises(Refused, match=r"\.dta: field not declared in schema"):
+        provider.create(request(preview=True), inputs)
+
+
+def test_a_preview_leaves_nothing_behind_and_knows_no_uid(provider: Kubernetes, client: Client, namespace: str) -> None:
+    _, state = provider.create(request(preview=True), config_map(namespace, a="1"))
+    assert state["metadata"]["uid"] is UNKNOWN
+    assert state["data"] == {"a": "1"}
+    assert client.find(client.path("v1", "ConfigMap", namespace, "settings")) is None
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "not-there-yet"}},
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}, "data": UNKNOWN},
+        {"apiVersion": "example.com/v1", "kind": "NotYet", "metadata": {"name": "a", "namespace": "default"}},
+    ],
+    ids=["namespace missing", "unknown input", "CRD missing"],
+)
+def test_what_can_not_be_dry_run_is_previewed_as_written(provider: Kubernetes, inputs: dict[str, Any]) -> None:
+    assert provider.create(request(preview=True), inputs) == ("", inputs)
+
+
+def test_pod_security_refuses_in_the_api_servers_words(provider: Kubernetes, client: Client, namespace: str) -> None:
+    labels = {"metadata": {"labels": {RESTRICTED: "baseline"}}}
+    client.patch(f"/api/v1/namespaces/{namespace}", labels, MERGE_PATCH)
+    inputs = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "bad", "namespace": namespace},
+        "spec": pod_spec(hostPID=True),
+    }
+    with pytest.raises(Refused) as refusal:
+        provider.create(request("core/v1:Pod", "bad"), inputs)
+    assert "was not successfully created by the Kubernetes API server" in str(refusal.value)
+    assert 'pods "bad" is forbidden: violates PodSecurity "baseline:latest"' in str(refusal.value)
+
+
+def test_config_map_data_replaces_and_deletes_first_unless_mutable(
+    provider: Kubernetes, namespace: str, api_server: ApiServer
+) -> None:
+    old, new = config_map(namespace, a="1"), config_map(namespace, a="2")
+    _, state = provider.create(request(), old)
+    diff = provider.diff(request(), old, state, new)
+    assert [path for path in diff.changes if any(under(path, prefix) for prefix in diff.replaces)] == ["data.a"]
+    assert diff.delete_before_replace
+
+    mutable = Kubernetes()
+    mutable.configure({"kubeconfig": api_server.kubeconfig, "enableConfigMapMutable": "true"})
+    diff = mutable.diff(request(), old, state, new)
+    assert not any(under(path, prefix) for path in diff.changes for prefix in diff.replaces)
+
+
+def test_drift_shows_after_a_refresh_and_is_put_right(provider: Kubernetes, client: Client, namespace: str) -> None:
+    inputs = config_map(namespace, a="1")
+    id, state = provider.create(request(), inputs)
+    path = client.path("v1", "ConfigMap", namespace, "settings")
+    client.patch(path, {"data": {"a": "drifted", "b": "added"}}, MERGE_PATCH)
+    _, refreshed, shown = provider.read(request(id=id), state, inputs)
+    assert shown["data"] == {"a": "drifted"}
+    assert provider.diff(request(), shown, refreshed, inputs).changes == {"data.a": "update"}
+
+
+def test_read_of_an_object_that_was_deleted_elsewhere_says_gone(provider: Kubernetes, namespace: str) -> None:
+    assert provider.read(request(id=f"{namespace}/never"), {}, config_map(namespace, "never")) == ("", {}, {})
+
+
+def test_import_takes_inputs_from_the_live_object(provider: Kubernetes, client: Client, namespace: str) -> None:
+    client.request("POST", client.path("v1", "ConfigMap", namespace), config_map(namespace, a="1"))
+    _, _, inputs = provider.read(request(id=f"{namespace}/settings"), {}, {})
+    assert inputs == config_map(namespace, a="1")
+
+
+def test_quantities_and_empty_values_make_no_difference(provider: Kubernetes, namespace: str) -> None:
+    inputs = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "few", "namespace": namespace, "labels": {}},
+        "spec": {"hard": {"requests.cpu": "1000m", "requests.memory": "1024Mi"}},
+    }
+    make = request("core/v1:ResourceQuota")
+    id, state = provider.create(make, inputs)
+    assert provider.diff(make, inputs, state, inputs).changes == {}
+    _, state, shown = provider.read(request("core/v1:ResourceQuota", id=id), state, inputs)
+    assert provider.diff(make, shown, state, inputs).changes == {}
+
+
+def test_secret_values_leave_marked_and_once(provider: Kubernetes, namespace: str) -> None:
+    make = request("core/v1:Secret")
+    inputs = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "key", "namespace": namespace},
+        "stringData": {"password": "hunter2"},
+    }
+    id, state = provider.create(make, inputs)
+    assert isinstance(state["data"], Secret)
+    assert "hunter2" not in str(state)
+    assert "aHVudGVyMg==" not in str(state)
+    plain = {**state, "data": state["data"].value}
+    assert provider.diff(make, inputs, plain, inputs).changes == {}
+    _, _, shown = provider.read(request("core/v1:Secret", id=id), plain, inputs)
+    assert isinstance(shown["stringData"], Secret)
+
+
+def test_a_deployment_without_a_place_says_why_and_stays_in_state(provider: Kubernetes, namespace: str) -> None:
+    make = request("apps/v1:Deployment", "web", timeout=1)
+    inputs = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": namespace},
+        "spec": {
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, "spec": pod_spec(nodeSelector={"no": "such"})},
+        },
+    }
+    with pytest.raises(NotReady) as problem:
+        provider.create(make, inputs)
+    assert problem.value.id == f"{namespace}/web"
+    assert "'web' timed out waiting to be Ready" in problem.value.reasons[0]
+    assert any("Unschedulable" in reason and "available" in reason for reason in problem.value.reasons)
+
+    inputs["spec"]["replicas"] = 0
+    provider.update(
+        request("apps/v1:Deployment", "web", id=problem.value.id), inputs, dict(problem.value.outputs), inputs
+    )
+
+
+def test_a_job_that_is_not_complete_is_replaced_where_it_asks_for_it(provider: Kubernetes, namespace: str) -> None:
+    notes = {"pulumi.com/skipAwait": "true", "pulumi.com/replaceUnready": "true"}
+    inputs = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "check", "namespace": namespace, "annotations": notes},
+        "spec": {"template": {"spec": pod_spec(restartPolicy="Never", nodeSelector={"no": "such"})}},
+    }
+    make = request("batch/v1:Job", "check")
+    _, state = provider.create(make, inputs)
+    diff = provider.diff(make, inputs, state, inputs)
+    assert [path for path in diff.changes if path in diff.replaces] == [
+        'metadata.annotations["pulumi.com/replaceUnready"]'
+    ]
+
+
+def test_a_namespace_that_is_a_moment_late_is_waited_for(provider: Kubernetes, client: Client) -> None:
+    name = f"late-{uuid.uuid4().hex[:6]}"
+    late = threading.Timer(0.2, lambda: client.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}}))
+    late.start()
+    try:
+        id, _ = provider.create(request(), config_map(name, a="1"))
+    finally:
+        late.join()
+    assert id == f"{name}/settings"
+    client.request("DELETE", f"/api/v1/namespaces/{name}")
+
+
+def test_a_wait_ends_when_the_simulator_stops_and_the_object_is_kept(api_server: ApiServer, namespace: str) -> None:
+    options = KubernetesOptions()
+    stopped = Kubernetes(options)
+    stopped.configure({"kubeconfig": api_server.kubeconfig})
+    inputs = config_map(namespace, a="1")
+    inputs["metadata"]["annotations"] = {"pulumi.com/waitFor": "condition=Never"}
+    options.stopping.set()
+    with pytest.raises(NotReady) as problem:
+        stopped.create(request(), inputs)
+    assert problem.value.id == f"{namespace}/settings"
+    assert "was cancelled" in problem.value.reasons[0]
+
+
+def test_skip_await_returns_at_once(provider: Kubernetes, namespace: str) -> None:
+    inputs = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "disk", "namespace": namespace, "annotations": {"pulumi.com/skipAwait": "true"}},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    id, _ = provider.create(request("core/v1:PersistentVolumeClaim", "disk"), inputs)
+    assert id == f"{namespace}/disk"
+
+
+def test_wait_for_names_what_is_missing(provider: Kubernetes, client: Client, namespace: str) -> None:
+    inputs = config_map(namespace, phase="starting")
+    inputs["metadata"]["annotations"] = {
+        "pulumi.com/waitFor": "jsonpath={.data.phase}=ready",
+        "pulumi.com/timeoutSeconds": "1",
+    }
+    with pytest.raises(NotReady) as problem:
+        provider.create(request(), inputs)
+    assert "{.data.phase} is starting, waiting for ready" in problem.value.reasons
+    inputs["data"] = {"phase": "ready"}
+    provider.update(request(id=problem.value.id), inputs, dict(problem.value.outputs), inputs)
+
+
+def test_delete_names_the_finalizer_that_blocks(provider: Kubernetes, client: Client, namespace: str) -> None:
+    inputs = config_map(namespace, a="1")
+    inputs["metadata"]["finalizers"] = ["example.com/hold"]
+    id, state = provider.create(request(), inputs)
+    with pytest.raises(Refused, match=r"waiting for deletion of v1/ConfigMap .*example\.com/hold"):
+        provider.delete(request(id=id, timeout=0.3), inputs, state)
+    path = client.path("v1", "ConfigMap", namespace, "settings")
+    client.patch(path, {"metadata": {"finalizers": None}}, MERGE_PATCH)
+    provider.delete(request(id=id), inputs, state)
+    assert client.find(path) is None
+
+
+def test_a_namespace_that_does_not_go_in_time_is_an_error(provider: Kubernetes, client: Client) -> None:
+    name = f"held-{uuid.uuid4().hex[:6]}"
+    inputs = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    id, state = provider.create(request("core/v1:Namespace"), inputs)
+    held = config_map(name, "kept")
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    path = client.path("v1", "ConfigMap", name)
+    client.request("POST", path, held)
+    with pytest.raises(Refused, match=rf'waiting for deletion of v1/Namespace "{name}" \(finalizers: .*kubernetes'):
+        provider.delete(request("core/v1:Namespace", id=id, timeout=0.3), inputs, state)
+    client.patch(f"{path}/kept", {"metadata": {"finalizers": None}}, MERGE_PATCH)
+
+
+def test_crd_and_its_object_in_one_go_and_the_object_goes_with_the_crd(provider: Kubernetes, client: Client) -> None:
+    group = f"g{uuid.uuid4().hex[:8]}.example.com"
+    schema = {
+        "type": "object",
+        "properties": {"spec": {"type": "object", "x_kubernetes_preserve_unknown_fields": True}},
+    }
+    crd: dict[str, Any] = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"widgets.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Cluster",
+            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
+        },
+    }
+    make = request("apiextensions.k8s.io/v1:CustomResourceDefinition", "crd")
+    crd, failures = provider.check(make, {}, crd)
+    assert failures == []
+    widget, _ = provider.check(request(f"{group}/v1:Widget"), {}, {"metadata": {"name": "one"}, "spec": {"size": 1}})
+    assert "namespace" not in widget["metadata"]
+
+    crd_id, crd_state = provider.create(make, crd)
+    assert provider.diff(make, crd, crd_state, crd).changes == {}
+    id, state = provider.create(request(f"{group}/v1:Widget"), widget)
+    assert (id, state["spec"]) == ("one", {"size": 1})
+
+    background = {
+        **crd,
+        "metadata": {**crd["metadata"], "annotations": {"pulumi.com/deletionPropagationPolicy": "background"}},
+    }
+    provider.delete(request("apiextensions.k8s.io/v1:CustomResourceDefinition", id=crd_id), background, crd_state)
+    provider.delete(request(f"{group}/v1:Widget", id=id), widget, state)
+    assert provider.read(request(f"{group}/v1:Widget", id=id), state, widget) == ("", {}, {})
+
+
+def test_a_kind_the_api_server_can_not_have_fails_the_check(provider: Kubernetes) -> None:
+    inputs = {"metadata": {"name": "web"}}
+    _, failures = provider.check(request("apps/v1:Deploymint"), {}, inputs)
+    assert 'no matches for kind "Deploymint" in version "apps/v1"' in failures[0].reason
+    assert "Deployment" in failures[0].reason
+    assert provider.check(request("nvidia.com/v1:ClusterPolicy"), {}, inputs)[1] == []
+
+
+def test_an_autonamed_object_keeps_its_name_until_it_is_replaced(provider: Kubernetes, namespace: str) -> None:
+    named = {"metadata": {"namespace": namespace}, "data": {"a": "1"}}
+    first, _ = provider.check(request(proposed_name="thing-4f2a1c7"), {}, named)
+    assert first["metadata"]["name"] == "thing-4f2a1c7"
+    again, _ = provider.check(request(proposed_name="thing-0000000"), first, named)
+    assert again["metadata"]["name"] == "thing-4f2a1c7"
+    _, state = provider.create(request(), first)
+    assert not provider.diff(request(), first, state, {**again, "data": {"a": "2"}}).delete_before_replace
+
+
+def test_a_patch_owns_its_fields_only_and_gives_them_back(provider: Kubernetes, client: Client, namespace: str) -> None:
+    path = client.path("v1", "ConfigMap", namespace)
+    client.request("POST", path, config_map(namespace, theirs="1"))
+    inputs = config_map(namespace, ours="2")
+    make = request("core/v1:ConfigMapPatch", "patch")
+    id, state = provider.create(make, inputs)
+    assert client.get(f"{path}/settings")["data"] == {"theirs": "1", "ours": "2"}
+    provider.delete(request("core/v1:ConfigMapPatch", "patch", id=id), inputs, state)
+    assert client.get(f"{path}/settings")["data"] == {"theirs": "1"}
+
+
+def test_without_server_side_apply_objects_are_created_and_patched(
+    client: Client, namespace: str, api_server: ApiServer
+) -> None:
+    plain = Kubernetes()
+    plain.configure({"kubeconfig": api_server.kubeconfig, "enableServerSideApply": "false"})
+    old, new = config_map(namespace, a="1", b="1"), config_map(namespace, a="2")
+    id, state = plain.create(request(), old)
+    plain.update(request(id=id), old, state, new)
+    assert client.get(client.path("v1", "ConfigMap", namespace, "settings"))["data"] == {"a": "2"}
+
+
+def test_a_refused_right_is_told_in_the_api_servers_words(
+    client: Client, namespace: str, api_server: ApiServer
+) -> None:
+    account = f"system:serviceaccount:{namespace}:default"
+    token = client.request("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts/default/token", {})["status"][
+        "token"
+    ]
+    weak = Kubernetes()
+    weak.configure({"kubeconfig": with_user(api_server.kubeconfig, {"token": token})})
+    with pytest.raises(Refused, match=f'User "{account}" cannot .* resource "configmaps"'):
+        weak.create(request(), config_map(namespace, a="1"))
+    assert weak.create(request(preview=True), config_map(namespace, a="1"))[1]["data"] == {"a": "1"}
+
+
+def test_an_exec_credential_logs_in_and_is_asked_again_when_it_is_rejected(
+    client: Client, namespace: str, api_server: ApiServer, tmp_path: Path
+) -> None:
+    tokens = f"/api/v1/namespaces/{namespace}/serviceaccounts/default/token"
+    good = client.request("POST", tokens, {})["status"]["token"]
+    login = tmp_path / "login"
+    calls = tmp_path / "calls"
+    login.write_text(
+        f"#!{sys.executable}\n"
+        "import json, os, pathlib, sys\n"
+        f"calls = pathlib.Path({str(calls)!r})\n"
+        "count = len(calls.read_text().split()) if calls.exists() else 0\n"
+        "calls.write_text('x ' * (count + 1))\n"
+        "assert json.loads(os.environ['KUBERNETES_EXEC_INFO'])['kind'] == 'ExecCredential'\n"
+        f"token = {good!r} if count else 'expired'\n"
+        "print(json.dumps({'apiVersion': 'client.authentication.k8s.io/v1beta1', 'kind': 'ExecCredential',\n"
+        "    'status': {'token': token}}))\n"
+    )
+    login.chmod(0o755)
+    stanza = {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": "login", "args": ["get-token"]}
+    logged_in = Client(with_user(api_server.kubeconfig, {"exec": stanza}), path=f"{tmp_path}:{os.environ['PATH']}")
+    assert "gitVersion" in logged_in.get("/version")
+    with pytest.raises(ApiError, match=f"system:serviceaccount:{namespace}:default"):
+        logged_in.get("/api/v1/nodes")
+    assert calls.read_text().split() == ["x", "x"]
+
+
+def with_user(kubeconfig: str, user: dict[str, Any]) -> str:
+    document = yaml.safe_load(kubeconfig)
+    document["users"] = [{"name": entry["name"], "user": user} for entry in document["users"]]
+    return yaml.safe_dump(document)
+
+
+# Helm releases
+
+
+@pytest.fixture(scope="session")
+def helm(users_tools: Path) -> str:
+    return str(toolbox(users_tools).path("helm"))
+
+
+@pytest.fixture
+def chart(tmp_path: Path) -> Path:
+    folder = tmp_path / "greeting"
+    (folder / "templates").mkdir(parents=True)
+    (folder / "Chart.yaml").write_text("apiVersion: v2\nname: greeting\nversion: 1.2.3\nappVersion: '9'\n")
+    (folder / "values.yaml").write_text("word: hello\nbroken: false\n")
+    (folder / "values.schema.json").write_text(
+        json.dumps(
+            {
+                "type": "object",
+                "properties": {"word": {"type": "string"}, "broken": {"type": "boolean"}},
+                "additionalProperties": False,
+            }
+        )
+    )
+    (folder / "templates" / "objects.yaml").write_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\ndata:\n  word: {{ .Values.word }}\n"
+        "{{- if .Values.broken }}\n---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: never\nspec:\n"
+        "  nodeSelector: {no: such}\n  containers: [{name: a, image: a}]\n{{- end }}\n"
+    )
+    return folder
+
+
+@pytest.fixture
+def helm_provider(api_server: ApiServer, helm: str, tmp_path: Path) -> Kubernetes:
+    made = Kubernetes(KubernetesOptions(helm=helm, working_directory=tmp_path))
+    made.configure({"kubeconfig": api_server.kubeconfig})
+    return made
+
+
+RELEASE = "helm.sh/v3:Release"
+
+
+def test_a_release_is_installed_upgraded_read_and_uninstalled(
+    helm_provider: Kubernetes, client: Client, namespace: str, chart: Path
+) -> None:
+    wanted = {"chart": "./greeting", "name": "hi", "namespace": namespace, "atomic": False}
+    first, failures = helm_provider.check(request(RELEASE), {}, wanted)
+    assert failures == []
+    assert first["resourceNames"] == {"ConfigMap/v1": ["hi"]}
+    _, preview = helm_provider.create(request(RELEASE, preview=True), first)
+    assert preview["status"] is UNKNOWN
+
+    id, state = helm_provider.create(request(RELEASE), first)
+    assert state["status"]["status"] == "deployed"
+    assert state["status"]["version"] == "1.2.3"
+    assert helm_provider.diff(request(RELEASE), first, state, first).changes == {}
+
+    second, _ = helm_provider.check(request(RELEASE), first, {**wanted, "values": {"word": "bonjour"}})
+    changed = helm_provider.diff(request(RELEASE), first, state, second).changes
+    assert set(changed) == {"values", "checksum"}
+    state = helm_provider.update(request(RELEASE, id=id), first, state, second)
+    assert state["status"]["revision"] == 2
+    path = client.path("v1", "ConfigMap", namespace, "hi")
+    assert client.get(path)["data"] == {"word": "bonjour"}
+
+    _, _, shown = helm_provider.read(request(RELEASE, id=id), state, second)
+    assert shown["values"] == {"word": "bonjour"}
+    helm_provider.delete(request(RELEASE, id=id), second, state)
+    assert client.find(path) is None
+    assert helm_provider.read(request(RELEASE, id=id), state, second) == ("", {}, {})
+
+
+def test_values_the_chart_does_not_know_fail_the_check(helm_provider: Kubernetes, namespace: str, chart: Path) -> None:
+    wanted = {"chart": "./greeting", "name": "hi", "namespace": namespace, "values": {"wrod": "typo"}}
+    _, failures = helm_provider.check(request(RELEASE), {}, wanted)
+    assert "wrod" in failures[0].reason
+    assert "check the chart name and repository configuration" in failures[0].reason
+
+
+def test_a_release_that_does_not_become_ready_is_kept_and_the_next_run_mends_it(
+    helm_provider: Kubernetes, namespace: str, chart: Path
+) -> None:
+    wanted = {"chart": "./greeting", "name": "hi", "namespace": namespace, "values": {"broken": True}, "timeout": 1}
+    first, _ = helm_provider.check(request(RELEASE), {}, wanted)
+    with pytest.raises(NotReady) as problem:
+        helm_provider.create(request(RELEASE), first)
+    assert problem.value.outputs["status"]["status"] == "failed"
+    assert "failed to initialize completely" in problem.value.reasons[0]
+    second, _ = helm_provider.check(request(RELEASE), first, {**wanted, "values": {"broken": False}, "timeout": 30})
+    state = helm_provider.update(request(RELEASE, id=problem.value.id), first, dict(problem.value.outputs), second)
+    assert state["status"]["status"] == "deployed"
+
+
+def test_a_chart_by_its_upstream_name_comes_from_the_chart_source(
+    api_server: ApiServer, helm: str, namespace: str, chart: Path
+) -> None:
+    asked: list[tuple[str, str, str]] = []
+
+    def source(name: str, version: str, repository: str) -> Path | None:
+        asked.append((name, version, repository))
+        return chart
+
+    mapped = Kubernetes(KubernetesOptions(helm=helm, chart_source=source))
+    mapped.configure({"kubeconfig": api_server.kubeconfig})
+    wanted = {
+        "chart": "gpu-operator",
+        "version": "v26.7.1",
+        "repositoryOpts": {"repo": "https://helm.ngc.nvidia.com/nvidia"},
+        "name": "hi",
+        "namespace": namespace,
+    }
+    _, failures = mapped.check(request(RELEASE), {}, wanted)
+    assert failures == []
+    assert asked == [("gpu-operator", "v26.7.1", "https://helm.ngc.nvidia.com/nvidia")]

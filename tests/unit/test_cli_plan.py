@@ -1,0 +1,92 @@
+"""What a person reads of a run: counts, differences, and what a replaced pool costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pulumi.automation.events import EngineEvent
+from rich.console import Console
+
+from cli import plan
+from cli.changes import Message, Run
+
+POOL = "azure-native:containerservice:AgentPool"
+URN = f"urn:pulumi:dev::physical-ai::physical-ai:azure:GpuPool${POOL}::h100"
+
+
+def event(kind: str, op: str, *, type: str = POOL, urn: str = URN, **more: Any) -> EngineEvent:
+    metadata = {"op": op, "urn": urn, "type": type, "provider": "", **more}
+    return EngineEvent.from_json({"sequence": 1, "timestamp": 1, kind: {"metadata": metadata}})
+
+
+def state(**inputs: Any) -> dict[str, Any]:
+    empty = {"type": POOL, "urn": URN, "id": "x", "parent": "", "protect": False, "provider": ""}
+    return {**empty, "inputs": inputs, "outputs": {}}
+
+
+def replaced(count: int = 2) -> Run:
+    run = Run()
+    old, new = state(count=count, vmSize="A", nodeLabels={"a/b": "1"}), state(count=count, vmSize="B")
+    more: dict[str, Any] = {"old": old, "new": new, "keys": ["vmSize"], "diffs": ["vmSize"]}
+    for op in ("delete-replaced", "replace", "create-replacement"):
+        run.take(event("resourcePreEvent", op, **more))
+        run.take(event("resOutputsEvent", op, **more))
+    return run
+
+
+def text(run: Run) -> str:
+    console = Console(width=120, color_system=None)
+    with console.capture() as captured:
+        console.print(plan.render(run))
+    return captured.get()
+
+
+def test_a_replacement_is_one_change_to_a_reader() -> None:
+    run = replaced()
+    assert [change["op"] for change in plan.document(run)["changes"]] == ["replace"]
+    assert dict(run.counts()) == {"replace": 1}
+
+
+def test_a_replaced_pool_says_how_many_nodes_are_lost_and_why() -> None:
+    shown = text(replaced(count=2))
+    assert "2 nodes lost" in shown
+    assert "vmSize: A → B (replaces)" in shown
+
+
+def test_unchanged_resources_components_and_providers_are_not_changes() -> None:
+    run = Run()
+    run.take(event("resourcePreEvent", "same"))
+    run.take(event("resourcePreEvent", "create", type="physical-ai:azure:GpuPool", urn="urn:a::b::c::d"))
+    run.take(event("resourcePreEvent", "create", type="pulumi:providers:kubernetes", urn="urn:a::b::c::e"))
+    assert plan.document(run) == {"changes": [], "summary": {}}
+    assert text(run).strip() == "no changes"
+
+
+def test_an_update_shows_the_properties_that_change_and_no_others() -> None:
+    run = Run()
+    old, new = state(count=1, mode="User"), state(count=3, mode="User")
+    run.take(event("resourcePreEvent", "update", old=old, new=new, diffs=["count"]))
+    shown = text(run)
+    assert "count: 1 → 3" in shown
+    assert "mode" not in shown
+    assert "1 to update" in shown
+
+
+def test_a_failed_operation_is_not_counted_as_done() -> None:
+    run = Run()
+    run.take(event("resourcePreEvent", "create"))
+    run.take(event("resOpFailedEvent", "create"))
+    assert not run.counts()
+
+
+def test_debug_chatter_is_dropped_and_errors_are_kept() -> None:
+    run = Run()
+    for severity in ("debug", "error"):
+        diagnostic = {"message": f"a {severity}", "severity": severity, "color": "never"}
+        run.take(EngineEvent.from_json({"sequence": 1, "timestamp": 1, "diagnosticEvent": diagnostic}))
+    assert run.messages == [Message("error", "", "a error")]
+
+
+def test_counted_reads_as_a_sentence() -> None:
+    assert plan.counted({"create": 3, "update": 1}) == "3 created, 1 updated"
+    assert plan.counted({}) == "no changes"
