@@ -24,8 +24,8 @@ VERBS = {
 
 HIDDEN_TYPES = ("pulumi:pulumi:Stack", "pulumi:providers:")
 SHOWN_SEVERITIES = ("error", "warning", "info", "info#err")
-ECHOED = "due to on-error hook request"
-"""Part of the engine's own word on every retry; the program has said by then what it waits for."""
+ECHOED = ("due to on-error hook request", "update failed", "preview failed")
+"""What says nothing new: the program tells what it waits for before each retry, and a failure has its own message."""
 
 
 @dataclass
@@ -88,7 +88,7 @@ class Run:
         if event.res_op_failed_event is not None:
             return self._ended(event.res_op_failed_event.metadata, failed=True)
         diagnostic = event.diagnostic_event
-        if diagnostic is None or diagnostic.severity not in SHOWN_SEVERITIES or ECHOED in diagnostic.message:
+        if diagnostic is None or diagnostic.severity not in SHOWN_SEVERITIES or _is_echo(diagnostic.message):
             return None
         if text := diagnostic.message.strip():
             message = Message(diagnostic.severity, diagnostic.urn or "", text)
@@ -124,6 +124,10 @@ class Run:
         step.seconds = time.monotonic() - step.began
         step.failed = failed
         return step if step.is_shown else None
+
+
+def _is_echo(message: str) -> bool:
+    return any(echo in message for echo in ECHOED)
 
 
 def _step(metadata: StepEventMetadata) -> Step:

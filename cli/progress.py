@@ -16,6 +16,7 @@ from rich.table import Table
 
 from cli.changes import VERBS, Message, Run, Step
 from cli.console import err
+from simulator.errors import EngineFailed
 from tools import Progress as ToolProgress
 
 PHASES = {
@@ -56,6 +57,18 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._live.stop()
+        if isinstance(error, EngineFailed) and self.told_errors:
+            count = sum(message.severity == "error" for message in self.run.messages)
+            word = "error" if count == 1 else "errors"
+            again = (
+                "" if self._phase == "preview" else "; what was done is kept, and the same command goes on from here"
+            )
+            raise EngineFailed(f"{self._phase} failed with the {count} {word} above{again}") from None
+
+    @property
+    def told_errors(self) -> bool:
+        """Whether a person has seen what went wrong already."""
+        return not self._quiet and any(message.severity == "error" for message in self.run.messages)
 
     def phase(self, name: str) -> None:
         now = time.monotonic()

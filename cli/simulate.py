@@ -60,7 +60,6 @@ def down(stack: Stack = DEFAULT_STACK, discard: Discard = False, json: Json = Fa
     from cli.plan import counted
     from cli.progress import Progress
     from settings import StackName
-    from simulator.errors import EngineFailed
     from simulator.simulation import Simulation
 
     simulation = Simulation(str(StackName.parse(stack)))
@@ -69,10 +68,7 @@ def down(stack: Stack = DEFAULT_STACK, discard: Discard = False, json: Json = Fa
         if discard:
             simulation.discard()
         else:
-            try:
-                simulation.down(progress)
-            except EngineFailed as problem:
-                raise EngineFailed(f"{problem}\n{_way_out(stack, problem)}") from None
+            simulation.down(progress)
     changes = dict(progress.run.counts())
     if json:
         print_json({"stack": stack, "existed": existed, "changes": changes, "seconds": progress.seconds})
@@ -112,13 +108,3 @@ def env(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
 def _warn(given: Any) -> None:
     for warning in given.loaded.warnings:
         err.print(str(warning), markup=False, style="yellow")
-
-
-def _way_out(stack: str, problem: Exception) -> str:
-    if "protect" in str(problem):
-        return (
-            f"  {stack} is protected, as its settings say. Either lift that first\n"
-            f"    physai up {stack} --set protect=false && physai down {stack}\n"
-            f"  or drop the simulation as it is: physai down {stack} --discard"
-        )
-    return f"  To drop the simulation without a destroy: physai down {stack} --discard"

@@ -294,9 +294,11 @@ class Settings(Model):
 
     environment: str = Field(description="From the stack name: the part before the first hyphen.")
     region: str = Field(description="From the stack name: the Azure region.")
-    tags: dict[str, str] = Field(default_factory=dict, description="Azure tags on every resource that takes tags.")
+    tags: dict[str, str] = Field(
+        default_factory=dict, description="Azure tags; identities keep those they were made with."
+    )
     protect: bool = Field(
-        default=False, description="Refuse deletion and replacement of the cluster, its network and its pools."
+        default=False, description="Refuse deletion and replacement of everything but roles on the cluster."
     )
     network: Network = Field(description="Addresses.")
     cluster: Cluster = Field(description="Control plane.")

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from simulator.control_plane import ControlPlane
 from simulator.entra import tokens_file
@@ -122,7 +123,7 @@ class Clusters:
         parts = cluster_id.split("/")
         return self._existing(cluster_id).user_kubeconfig(parts[4], parts[-1])
 
-    def apply_nodes(self, cluster_id: str, pool: str, nodes: Sequence[Object]) -> None:
+    def apply_nodes(self, cluster_id: str, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
         """Makes the pool's nodes exactly these, and waits until they are Ready.
 
         Server-side apply as AKS: labels and taints it no longer sets go, those that others have set stay.
@@ -207,9 +208,9 @@ class Clusters:
         unfinished.rename(self._folder / "clusters.json")
 
 
-def _apply_node(client: Client, node: Object) -> None:
+def _apply_node(client: Client, node: Mapping[str, Any]) -> None:
     path = f"/api/v1/nodes/{node['metadata']['name']}"
-    client.patch(path, node, APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})
+    client.patch(path, dict(node), APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})
 
 
 def _remove_node(client: Client, name: str) -> None:

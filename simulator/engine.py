@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import runpy
 import secrets
 import shutil
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,19 @@ from simulator.home import REPOSITORY
 from simulator.wire import ProviderHost
 from tools import Toolbox
 
+SDK_MODULES = (
+    "pulumi_azure_native.authorization",
+    "pulumi_azure_native.containerservice",
+    "pulumi_azure_native.managedidentity",
+    "pulumi_azure_native.monitor",
+    "pulumi_azure_native.network",
+    "pulumi_azure_native.operationalinsights",
+    "pulumi_azure_native.resources",
+    "pulumi_kubernetes.core.v1",
+    "pulumi_kubernetes.helm.v3",
+)
+"""What programs of this kind import; over a second's worth, most of it in `network`."""
+
 OnEvent = Callable[[EngineEvent], None]
 PARALLEL = 32
 
@@ -36,6 +51,11 @@ class Engine:
     def has_state(self) -> bool:
         """Whether an update has ever been recorded."""
         return any((self._folder / "backend").glob(f".pulumi/stacks/*/{self._stack}.json"))
+
+    def protected(self) -> list[str]:
+        """Names of the resources in state that refuse to be deleted."""
+        resources: list[dict[str, Any]] = self._deployment().get("resources") or []
+        return [resource["urn"].rsplit("::", 1)[-1] for resource in resources if resource.get("protect")]
 
     def configure(self, project: Mapping[str, Any], config: Mapping[str, Any], secret: Mapping[str, str]) -> None:
         """Writes the copy of the project and the stack file that the engine reads; the user's own are not touched."""
@@ -79,7 +99,7 @@ class Engine:
             return []
         self._end_orphans()
         shutil.rmtree(self._folder / "backend" / ".pulumi" / "locks", ignore_errors=True)
-        pending = self._pending_operations()
+        pending: list[dict[str, Any]] = self._deployment().get("pending_operations") or []
         if not pending:
             return []
         adopted: list[str] = []
@@ -93,10 +113,10 @@ class Engine:
         self._run(lambda _: self._command().run(arguments, str(self._folder / "work"), self._env(providers)), providers)
         return adopted
 
-    def _pending_operations(self) -> list[dict[str, Any]]:
-        file = next((self._folder / "backend").glob(f".pulumi/stacks/*/{self._stack}.json"))
-        deployment: dict[str, Any] = json.loads(file.read_text())["checkpoint"].get("latest") or {}
-        return deployment.get("pending_operations", [])
+    def _deployment(self) -> dict[str, Any]:
+        """The state as it was last written; empty before the first update."""
+        file = next((self._folder / "backend").glob(f".pulumi/stacks/*/{self._stack}.json"), None)
+        return json.loads(file.read_text())["checkpoint"].get("latest") or {} if file is not None else {}
 
     def _end_orphans(self) -> None:
         """An engine whose Python side was killed fails by itself, but not at once."""
@@ -164,6 +184,16 @@ def _last_word(output: str) -> str:
         line.strip().removeprefix("error: ") for line in output.splitlines() if line.strip().startswith("error: ")
     ]
     return "\n".join(dict.fromkeys(errors)) or output.strip()
+
+
+def import_ahead() -> None:
+    """Loads the SDKs in the background, while control plane and engine come up; the program finds them loaded."""
+
+    def load() -> None:
+        for module in SDK_MODULES:
+            importlib.import_module(module)
+
+    threading.Thread(target=load, name="import-ahead", daemon=True).start()
 
 
 def run_program() -> None:

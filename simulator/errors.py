@@ -11,6 +11,10 @@ class Busy(SimulationError):
     """Another command is at work on the same simulated stack."""
 
 
+class Protected(SimulationError):
+    """The stack's resources are protected against deletion."""
+
+
 class ControlPlaneFailed(SimulationError):
     """A control-plane process did not start; the text names it, its last words and its log."""
 

@@ -19,9 +19,9 @@ from pulumi.automation.events import EngineEvent
 from simulator import kubelogin
 from simulator.azure import AzureNative, Cloud, Directory
 from simulator.clusters import Clusters
-from simulator.engine import Engine
+from simulator.engine import Engine, import_ahead
 from simulator.entra import BYSTANDER, DEPLOYER, SUBSCRIPTION_ID, TENANT_ID
-from simulator.errors import Busy, SimulationError
+from simulator.errors import Busy, Protected, SimulationError
 from simulator.home import REPOSITORY, Home
 from simulator.kubernetes import KubernetesOptions, kubernetes_provider
 from simulator.recovery import made
@@ -91,12 +91,19 @@ class Simulation:
         """Destroys the stack through the engine, then ends and removes the simulation itself.
 
         Raises:
-            EngineFailed: the engine refuses, as it does for protected resources; nothing is removed then.
+            Protected: the stack's resources refuse to be deleted; nothing is removed then.
+            EngineFailed: something could not be deleted; the simulation stays.
         """
         if not self.exists:
             return
         with self._session(report) as session:
             session.recover()
+            if protected := session.engine.protected():
+                raise Protected(
+                    f"{self.stack} is protected: {len(protected)} of its resources refuse to be deleted.\n"
+                    f"  Either lift that first:  physai up {self.stack} --set protect=false\n"
+                    f"  or drop the simulation as it is:  physai down {self.stack} --discard"
+                )
             if session.engine.has_state:
                 report.phase("destroy")
                 session.engine.destroy(session.providers, report.event)
@@ -113,6 +120,17 @@ class Simulation:
     def cloud_resources(self) -> Mapping[str, Mapping[str, Any]]:
         """Everything in the simulated subscription: ARM id → `type`, `inputs` and `outputs`."""
         return self._cloud(self.clusters()).resources()
+
+    @contextmanager
+    def azure(self) -> Generator[Cloud]:
+        """The simulated Azure of a running simulation, to do there what nobody asked the program for."""
+        with self._lock():
+            cloud = self._cloud(self.clusters())
+            cloud.settle()
+            try:
+                yield cloud
+            finally:
+                cloud.close()
 
     def environment(self) -> dict[str, str]:
         """Variables that make `kubectl` and `helm` use the simulated cluster, logged in as the deployer is."""
@@ -158,6 +176,7 @@ class Simulation:
     def _session(self, report: Reporter) -> Generator[_Session]:
         """Tools, control plane and providers, for as long as one operation lasts."""
         with self._lock():
+            import_ahead()
             report.phase("tools")
             tools = toolbox(self.home.tools, report.tool)
             report.phase("control plane")

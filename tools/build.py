@@ -196,4 +196,3 @@ def _stream(family: Family, go: Path, log: Path, *args: str) -> Iterator[str]:
             f"  The whole log: {log}\n"
             "  Needed: the Go module proxy and some 3 GB of disk. The same command goes on where this one stopped."
         )
-

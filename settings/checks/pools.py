@@ -99,6 +99,9 @@ def _system(pool: NodePool, trust: Trust) -> Iterator[Finding]:
         key = "count" if pool.scale.count is not None else "min"
         problem = "A system pool needs at least one node at all times (AKS refuses zero)."
         yield Finding((*path, "scale", key), problem, f"{key}: 1")
+    if trust((*path, "upgrade")) and pool.upgrade.max_unavailable not in ("0", "0%"):
+        problem = "A system pool is upgraded with a surge: AKS takes no maxUnavailable on it."
+        yield Finding((*path, "upgrade", "maxUnavailable"), problem, 'upgrade: {maxSurge: "1", maxUnavailable: "0"}')
     if trust((*path, "maxPods")) and pool.max_pods < 30:
         problem = f"A system pool must take at least 30 pods a node, not {pool.max_pods}."
         yield Finding((*path, "maxPods"), problem, "maxPods: 30")

@@ -151,29 +151,31 @@ def test_a_refusal_is_the_whole_message(stub: Any) -> None:
 def test_a_fault_of_the_stand_in_says_so(stub: Any) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         stub.Create(provider_pb2.CreateRequest(urn=URN, properties=encode({"mood": "break"})))
-    assert "a fault in the simulator itself" in caught.value.details()
+    assert "a fault in the simulator itself" in str(caught.value.details())
 
 
 def test_an_object_that_is_not_ready_stays_known_to_the_engine(stub: Any) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         stub.Create(provider_pb2.CreateRequest(urn=URN, properties=encode({"mood": "slow"})))
-    metadata = dict(caught.value.trailing_metadata())
-    status = status_pb2.Status.FromString(metadata["grpc-status-details-bin"])
+    failure: Any = caught.value
+    status = status_pb2.Status.FromString(dict(failure.trailing_metadata())["grpc-status-details-bin"])
     failed = provider_pb2.ErrorResourceInitFailed()
     assert status.details[0].Unpack(failed)
     assert (failed.id, list(failed.reasons)) == ("thing-1", ["0 of 1 ready"])
 
 
 def test_a_diff_leaves_out_what_is_ignored_and_marks_what_replaces(stub: Any) -> None:
-    def diff(**ignored: list[str]) -> Any:
+    def diff(*ignored: str) -> Any:
         old, new = encode({"size": "S", "count": 1}), encode({"size": "L", "count": 2})
-        return stub.Diff(provider_pb2.DiffRequest(urn=URN, id="x", old_inputs=old, olds=old, news=new, **ignored))
+        return stub.Diff(
+            provider_pb2.DiffRequest(urn=URN, id="x", old_inputs=old, olds=old, news=new, ignoreChanges=ignored)
+        )
 
     whole = diff()
     assert list(whole.replaces) == ["size"]
     assert whole.deleteBeforeReplace
     assert set(whole.detailedDiff) == {"size", "count"}
-    less = diff(ignoreChanges=["size"])
+    less = diff("size")
     assert not less.replaces
     assert set(less.detailedDiff) == {"count"}
 

@@ -1,0 +1,22 @@
+"""The physical-AI GPU platform: a stack's settings in, its Azure and Kubernetes resources out."""
+
+from __future__ import annotations
+
+import pulumi
+
+from components.config import engine_config
+from components.platform import Platform
+from settings import SettingsError, load_config
+
+try:
+    loaded = load_config(pulumi.get_stack(), engine_config())
+except SettingsError as error:
+    # A mistake in a stack file is told in its own words; RunError keeps the traceback out of it.
+    raise pulumi.RunError(str(error)) from None
+
+for warning in loaded.warnings:
+    pulumi.log.warn(str(warning))
+
+platform = Platform("physical-ai", loaded.settings)
+for name, value in platform.outputs.items():
+    pulumi.export(name, value)

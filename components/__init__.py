@@ -1,0 +1,1 @@
+"""What the program declares: one component resource a file, composed by `components.platform`."""

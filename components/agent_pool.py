@@ -1,0 +1,93 @@
+"""The part of a node pool's ARM body that all pools share, whether inline in the cluster or on their own."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from pulumi_azure_native import containerservice
+
+from settings import NodePool, OsDisk
+
+MANAGED_DISK_GB = 128
+"""Size of a managed OS disk for which none is set, AKS's own default."""
+
+
+class NodePoolProperties(TypedDict):
+    """Keyword arguments that `AgentPool` and `ManagedClusterAgentPoolProfileArgs` have in common."""
+
+    vm_size: str
+    type: str
+    os_type: str
+    os_sku: str
+    os_disk_type: str
+    os_disk_size_gb: NotRequired[int]
+    max_pods: int
+    availability_zones: NotRequired[list[str]]
+    orchestrator_version: str
+    scale_down_mode: str
+    count: int
+    enable_auto_scaling: bool
+    min_count: NotRequired[int]
+    max_count: NotRequired[int]
+
+
+def node_pool_properties(pool: NodePool, kubernetes_version: str) -> NodePoolProperties:
+    """Size, disk, placement and scale of `pool`, in the words of AKS.
+
+    `type` is always sent: without it AKS has refused Spot pools (Azure/bicep-types-az#2217). Nodes that are scaled
+    away are deleted: deallocated ones still count against the quota, and the GPU Operator does not survive them
+    (NVIDIA/gpu-operator#729).
+    """
+    properties = NodePoolProperties(
+        vm_size=pool.sku,
+        type="VirtualMachineScaleSets",
+        os_type="Linux",
+        os_sku=pool.os_sku,
+        os_disk_type=pool.os_disk.type,
+        max_pods=pool.max_pods,
+        orchestrator_version=kubernetes_version,
+        scale_down_mode="Delete",
+        count=pool.scale.initial_count,
+        enable_auto_scaling=pool.scale.is_autoscaled,
+    )
+    size = os_disk_gb(pool.os_disk)
+    if size is not None:
+        properties["os_disk_size_gb"] = size
+    if pool.zones:
+        properties["availability_zones"] = list(pool.zones)
+    if pool.scale.min is not None and pool.scale.max is not None:
+        properties["min_count"] = pool.scale.min
+        properties["max_count"] = pool.scale.max
+    return properties
+
+
+def os_disk_gb(disk: OsDisk) -> int | None:
+    """GiB to ask for; None lets an ephemeral disk take the whole local device."""
+    if disk.size_gb is None and disk.type == "Managed":
+        return MANAGED_DISK_GB
+    return disk.size_gb
+
+
+def upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSettingsArgs:
+    """How AKS replaces the nodes of a user pool. Of surge and unavailability ARM takes only one above zero."""
+    return containerservice.AgentPoolUpgradeSettingsArgs(
+        max_surge=pool.upgrade.max_surge,
+        max_unavailable=pool.upgrade.max_unavailable,
+        drain_timeout_in_minutes=pool.upgrade.drain_timeout_minutes,
+    )
+
+
+def system_upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSettingsArgs:
+    """How AKS replaces the nodes of a system pool: with a surge, which the settings see to.
+
+    AKS takes no `maxUnavailable` on system pools, zero included (AKS docs, upgrade-aks-node-pools-rolling, 2026-05-29).
+    """
+    return containerservice.AgentPoolUpgradeSettingsArgs(
+        max_surge=pool.upgrade.max_surge,
+        drain_timeout_in_minutes=pool.upgrade.drain_timeout_minutes,
+    )
+
+
+def ignored_changes(pool: NodePool, prefix: str = "") -> list[str]:
+    """The node count of an autoscaled pool is the autoscaler's, once the pool exists. Paths in camelCase."""
+    return [f"{prefix}count"] if pool.scale.is_autoscaled else []

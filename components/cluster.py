@@ -1,0 +1,164 @@
+"""The AKS cluster: its control plane and the pool its critical add-ons run on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+from pulumi_azure_native import authorization, containerservice
+
+from components.agent_pool import ignored_changes, node_pool_properties, system_upgrade_settings
+from components.identities import Identities
+from components.naming import Names
+from settings import Autoscaler, NodePool
+from settings import Cluster as ClusterSettings
+from settings import Network as NetworkSettings
+from settings.facts import SYSTEM_TAINT
+
+SYSTEM_POOL = "system"
+
+
+@dataclass(frozen=True)
+class ClusterArgs:
+    """`nat_address` is the IPv4 address the nodes are seen with; `retry` waits for fresh role assignments."""
+
+    names: Names
+    resource_group_name: pulumi.Input[str]
+    location: str
+    tags: Mapping[str, str]
+    settings: ClusterSettings
+    network: NetworkSettings
+    system_pool: NodePool
+    system_subnet_id: pulumi.Input[str]
+    nat_address: pulumi.Output[str]
+    identities: Identities
+    assignments: Sequence[authorization.RoleAssignment]
+    retry: pulumi.ErrorHook
+
+
+class Cluster(pulumi.ComponentResource):
+    """A managed cluster with one system pool, Cilium on an overlay network, and Entra as the only way in.
+
+    All other pools are resources of their own: AKS refuses or ignores pools added to the inline list later
+    (pulumi-azure-native#579, #1686), and editing the list touches every pool (#4264).
+    """
+
+    managed_cluster: containerservice.ManagedCluster
+    id: pulumi.Output[str]
+    name: pulumi.Output[str]
+    oidc_issuer_url: pulumi.Output[str]
+
+    def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:azure:Cluster", name, {}, opts)
+        upgrades = args.settings.upgrades
+        self.managed_cluster = containerservice.ManagedCluster(
+            f"{name}-aks",
+            resource_name_=args.names.cluster,
+            resource_group_name=args.resource_group_name,
+            location=args.location,
+            tags=args.tags,
+            dns_prefix=args.names.dns_prefix,
+            node_resource_group=args.names.node_resource_group,
+            kubernetes_version=args.settings.kubernetes_version,
+            sku=containerservice.ManagedClusterSKUArgs(name="Base", tier=args.settings.tier),
+            identity=containerservice.ManagedClusterIdentityArgs(
+                type=containerservice.ResourceIdentityType.USER_ASSIGNED,
+                user_assigned_identities=[args.identities.control_plane.id],
+            ),
+            identity_profile={"kubeletidentity": _kubelet_identity(args.identities)},
+            enable_rbac=True,
+            disable_local_accounts=True,
+            aad_profile=containerservice.ManagedClusterAADProfileArgs(managed=True, enable_azure_rbac=True),
+            oidc_issuer_profile=containerservice.ManagedClusterOIDCIssuerProfileArgs(enabled=True),
+            security_profile=containerservice.ManagedClusterSecurityProfileArgs(
+                workload_identity=containerservice.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=True)
+            ),
+            api_server_access_profile=_api_access(args),
+            network_profile=_network_profile(args.network),
+            auto_scaler_profile=autoscaler_profile(args.settings.autoscaler),
+            auto_upgrade_profile=containerservice.ManagedClusterAutoUpgradeProfileArgs(
+                upgrade_channel=upgrades.channel, node_os_upgrade_channel=upgrades.node_os_channel
+            ),
+            agent_pool_profiles=[
+                containerservice.ManagedClusterAgentPoolProfileArgs(
+                    name=SYSTEM_POOL,
+                    mode="System",
+                    vnet_subnet_id=args.system_subnet_id,
+                    node_taints=[SYSTEM_TAINT],
+                    upgrade_settings=system_upgrade_settings(args.system_pool),
+                    **node_pool_properties(args.system_pool, args.settings.kubernetes_version),
+                )
+            ],
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=args.assignments,
+                # Only the count: with the whole list ignored, later cluster updates break (pulumi-azure-native#2719).
+                ignore_changes=ignored_changes(args.system_pool, "agentPoolProfiles[0]."),
+                # The name is fixed, so a replacement cannot be made beside the old cluster.
+                delete_before_replace=True,
+                hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
+            ),
+        )
+        self.id = self.managed_cluster.id
+        self.name = self.managed_cluster.name
+        self.oidc_issuer_url = self.managed_cluster.oidc_issuer_profile.apply(_issuer_url)
+        self.register_outputs({"name": self.name, "oidcIssuerUrl": self.oidc_issuer_url})
+
+
+def autoscaler_profile(settings: Autoscaler) -> containerservice.ManagedClusterPropertiesAutoScalerProfileArgs:
+    """The cluster-wide autoscaler profile; AKS takes durations as text in whole minutes, "30m".
+
+    DaemonSets do not count as use: every GPU node runs half a dozen of them and would never be idle.
+    """
+    return containerservice.ManagedClusterPropertiesAutoScalerProfileArgs(
+        max_node_provision_time=f"{settings.max_node_provision_minutes}m",
+        scale_down_unneeded_time=f"{settings.scale_down_unneeded_minutes}m",
+        scale_down_delay_after_add=f"{settings.scale_down_delay_after_add_minutes}m",
+        ignore_daemonsets_utilization=True,
+    )
+
+
+def _kubelet_identity(identities: Identities) -> containerservice.UserAssignedIdentityArgs:
+    return containerservice.UserAssignedIdentityArgs(
+        resource_id=identities.kubelet.id,
+        client_id=identities.kubelet.client_id,
+        object_id=identities.kubelet.principal_id,
+    )
+
+
+def _network_profile(network: NetworkSettings) -> containerservice.ContainerServiceNetworkProfileArgs:
+    return containerservice.ContainerServiceNetworkProfileArgs(
+        network_plugin="azure",
+        network_plugin_mode="overlay",
+        network_dataplane="cilium",
+        network_policy="cilium",
+        load_balancer_sku="standard",
+        outbound_type="userAssignedNATGateway",
+        pod_cidr=str(network.pod_cidr),
+        service_cidr=str(network.service_cidr),
+        dns_service_ip=str(network.dns_service_ip),
+    )
+
+
+def _api_access(args: ClusterArgs) -> containerservice.ManagedClusterAPIServerAccessProfileArgs | None:
+    """Ranges that reach the API server, or None to leave it open.
+
+    The nodes reach it from outside too, through the NAT gateway, so its address belongs to any list there is.
+    """
+    ranges = args.settings.api_access.authorized_ip_ranges
+    if not ranges:
+        return None
+    nodes = args.nat_address.apply(_single_address_range)
+    return containerservice.ManagedClusterAPIServerAccessProfileArgs(
+        authorized_ip_ranges=[*(str(each) for each in ranges), nodes]
+    )
+
+
+def _single_address_range(address: str) -> str:
+    return f"{address}/32"
+
+
+def _issuer_url(profile: object) -> str:
+    """A cluster whose issuer is on always has a URL; the SDK's types allow for one where it is off."""
+    return getattr(profile, "issuer_url", None) or ""

@@ -1,0 +1,112 @@
+"""A GPU node pool: one GPU model, one driver source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NotRequired, TypedDict
+
+import pulumi
+from pulumi_azure_native import authorization, containerservice
+
+from components.agent_pool import ignored_changes, node_pool_properties, upgrade_settings
+from settings import DriverSource, Pool
+from settings.facts import (
+    IMMUTABLE_POOL_PROPERTIES,
+    gpu_profile_driver,
+    node_labels,
+    node_taints,
+    sends_upgrade_settings,
+)
+
+
+class GpuProperties(TypedDict):
+    """Keyword arguments of `AgentPool` that only GPU pools need."""
+
+    node_labels: dict[str, str]
+    node_taints: list[str]
+    gpu_profile: containerservice.GPUProfileArgs
+    scale_set_priority: str
+    scale_set_eviction_policy: NotRequired[str]
+    spot_max_price: NotRequired[float]
+    upgrade_settings: NotRequired[containerservice.AgentPoolUpgradeSettingsArgs]
+    security_profile: NotRequired[containerservice.AgentPoolSecurityProfileArgs]
+
+
+def gpu_properties(pool: Pool) -> GpuProperties:
+    """Labels, taints, driver, and what Spot and GRID ask for.
+
+    A Spot pool is evicted by deletion, since a deallocated node keeps its quota and breaks the GPU Operator when it
+    returns (NVIDIA/gpu-operator#729). The GRID driver's modules are not signed for Secure Boot, and NVIDIA's
+    vGPU guest wants no vTPM (VM docs, GRID drivers on NCv6).
+    """
+    properties = GpuProperties(
+        node_labels=node_labels(pool),
+        node_taints=node_taints(pool),
+        gpu_profile=containerservice.GPUProfileArgs(driver=gpu_profile_driver(pool)),
+        scale_set_priority=pool.priority.value,
+    )
+    if pool.is_spot:
+        properties["scale_set_eviction_policy"] = "Delete"
+        properties["spot_max_price"] = pool.spot.max_price
+    if sends_upgrade_settings(pool):
+        properties["upgrade_settings"] = upgrade_settings(pool)
+    if pool.driver.source is DriverSource.GRID:
+        properties["security_profile"] = containerservice.AgentPoolSecurityProfileArgs(
+            enable_secure_boot=False, enable_vtpm=False
+        )
+    return properties
+
+
+@dataclass(frozen=True)
+class GpuPoolArgs:
+    """What one GPU node pool needs from the rest of the platform.
+
+    `subnet_assignment` lets the control plane join the subnet; `retry` waits until that role works.
+    """
+
+    name: str
+    pool: Pool
+    resource_group_name: pulumi.Input[str]
+    cluster: containerservice.ManagedCluster
+    kubernetes_version: str
+    subnet_id: pulumi.Input[str]
+    subnet_assignment: authorization.RoleAssignment
+    tags: Mapping[str, str]
+    retry: pulumi.ErrorHook
+
+
+class GpuPool(pulumi.ComponentResource):
+    """An AKS user node pool whose nodes carry GPUs of one model and get their driver from one source."""
+
+    node_pool: containerservice.AgentPool
+
+    def __init__(self, name: str, args: GpuPoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:azure:GpuPool", name, {}, opts)
+        self.node_pool = containerservice.AgentPool(
+            f"{name}-nodes",
+            agent_pool_name=args.name,
+            resource_group_name=args.resource_group_name,
+            resource_name_=args.cluster.name,
+            mode="User",
+            vnet_subnet_id=args.subnet_id,
+            tags=args.tags,
+            **node_pool_properties(args.pool, args.kubernetes_version),
+            **gpu_properties(args.pool),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                # Not deleted_with, though the cluster's end is the pool's too: a destroy that fails at the cluster
+                # would have forgotten pools that still run.
+                replace_with=[args.cluster],
+                depends_on=[args.subnet_assignment],
+                ignore_changes=ignored_changes(args.pool),
+                # The provider knows vmSize, gpuInstanceProfile and public IP tags as immutable; the others it would
+                # send as an update, which ARM refuses with PropertyChangeNotAllowed.
+                replace_on_changes=list(IMMUTABLE_POOL_PROPERTIES),
+                # The name is fixed, and ARM's PUT of an existing pool is an update.
+                delete_before_replace=True,
+                # A pool added to a running cluster finds its subnet's role seconds old.
+                hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
+            ),
+        )
+        self.register_outputs({"nodePoolName": self.node_pool.name})

@@ -1,0 +1,71 @@
+"""The kubeconfig the program and its users log in with."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import yaml
+
+AKS_SERVER_ID = "6dae42f8-4368-4678-94ff-3960e28e3630"
+"""Application id of AKS's Entra server, the same in every tenant (AKS docs, kubelogin-authentication)."""
+
+LOGIN_ARGUMENTS = (
+    "get-token",
+    "--login",
+    "azurecli",
+    "--server-id",
+    AKS_SERVER_ID,
+    "--environment",
+    "AzurePublicCloud",
+)
+"""kubelogin with the Azure CLI's login. AAD_LOGIN_METHOD in the environment overrides `--login` (kubelogin reads its
+variables after its flags), so one text serves a laptop (azurecli), CI (workloadidentity) and a simulation."""
+
+
+def exec_kubeconfig(raw: str) -> str:
+    """AKS's user kubeconfig with its login replaced by one that needs no terminal.
+
+    AKS hands out `kubelogin get-token --login devicecode`, which waits for a person to type a code. The clusters, with
+    the API server's address and CA, and the contexts stay as they are.
+
+    Raises:
+        ValueError: `raw` is not a kubeconfig, or holds a user without an exec login (local accounts are then on).
+    """
+    config = _mapping(_loaded(raw), "the kubeconfig")
+    users = config.get("users")
+    if not isinstance(users, list) or not users:
+        raise ValueError("AKS returned a kubeconfig without users")
+    for entry in cast("list[Any]", users):
+        user = _mapping(entry, "a user of the kubeconfig")
+        credentials = _mapping(user.get("user"), "the credentials of a kubeconfig user")
+        if "exec" not in credentials:
+            raise ValueError(
+                f"user {user.get('name')!r} of AKS's kubeconfig has no exec login; the cluster's local accounts are on"
+            )
+        user["user"] = {"exec": _login(_mapping(credentials["exec"], "the exec login"))}
+    return yaml.safe_dump(config, sort_keys=False)
+
+
+def _login(handed_out: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "apiVersion": handed_out.get("apiVersion", "client.authentication.k8s.io/v1beta1"),
+        "command": "kubelogin",
+        "args": list(LOGIN_ARGUMENTS),
+        "env": None,
+        "installHint": "kubelogin is not on the PATH: https://azure.github.io/kubelogin/install.html",
+        "provideClusterInfo": False,
+        "interactiveMode": "Never",
+    }
+
+
+def _loaded(raw: str) -> object:
+    try:
+        return yaml.safe_load(raw)
+    except yaml.YAMLError as error:
+        raise ValueError(f"AKS returned a kubeconfig that is not YAML: {error}") from error
+
+
+def _mapping(value: object, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{what} is not a mapping")
+    return cast("dict[str, Any]", value)

@@ -1,0 +1,70 @@
+"""The Kubernetes provider: how the program reaches the inside of the cluster."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+from pulumi_azure_native import containerservice
+
+from components.kubeconfig import exec_kubeconfig
+
+
+@dataclass(frozen=True)
+class KubernetesAccessArgs:
+    """`after` is what must exist before anything is installed: roles inside the cluster, and nodes to run on."""
+
+    resource_group_name: pulumi.Input[str]
+    cluster: containerservice.ManagedCluster
+    cluster_name: str
+    after: Sequence[pulumi.Resource]
+
+
+class KubernetesAccess(pulumi.ComponentResource):
+    """An Entra login to the cluster and the provider that uses it.
+
+    Attributes:
+        kubeconfig: text without any credential, fit to be an output of the stack.
+    """
+
+    kubeconfig: pulumi.Output[str]
+    provider: kubernetes.Provider
+
+    def __init__(self, name: str, args: KubernetesAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:kubernetes:KubernetesAccess", name, {}, opts)
+        credentials = containerservice.list_managed_cluster_user_credentials_output(
+            resource_group_name=args.resource_group_name,
+            # The name, because it stays known while a preview updates the cluster; its other outputs do not.
+            resource_name=args.cluster.name,
+            format="exec",
+            opts=pulumi.InvokeOutputOptions(parent=self),
+        )
+        self.kubeconfig = credentials.kubeconfigs.apply(_user_kubeconfig)
+        self.provider = kubernetes.Provider(
+            f"{name}-provider",
+            kubeconfig=self.kubeconfig,
+            # Without an identifier, a kubeconfig that is unknown in a preview reads as another cluster, and every
+            # object in it as one to replace. Plain text, not the cluster's output: when the cluster is replaced, an
+            # output counts as unknown, the provider as replaced, and the engine closes it before it has deleted what
+            # is in the cluster (pulumi 3.259, registry.go, Diff).
+            cluster_identifier=args.cluster_name,
+            enable_server_side_apply=True,
+            # Otherwise a changed ConfigMap or Secret with a fixed name is deleted before it is made again, under the
+            # pods that mount it.
+            enable_config_map_mutable=True,
+            enable_secret_mutable=True,
+            opts=pulumi.ResourceOptions(parent=self, depends_on=args.after),
+        )
+        self.register_outputs({"kubeconfig": self.kubeconfig})
+
+
+def _user_kubeconfig(kubeconfigs: Sequence[Any]) -> str:
+    """The first kubeconfig of AKS's answer, decoded, with a login that needs no terminal."""
+    try:
+        return exec_kubeconfig(base64.b64decode(kubeconfigs[0].value).decode())
+    except (IndexError, ValueError) as error:
+        raise pulumi.RunError(f"The cluster's kubeconfig cannot be used: {error}") from error

@@ -1,0 +1,49 @@
+"""When AKS may upgrade the cluster and reimage its nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+from pulumi_azure_native import containerservice
+
+from settings import Upgrades, Window
+
+
+def maintenance_window(window: Window) -> containerservice.MaintenanceWindowArgs:
+    """A weekly window in ARM's form, `startTime` as HH:MM."""
+    weekly = containerservice.WeeklyScheduleArgs(day_of_week=window.day, interval_weeks=1)
+    return containerservice.MaintenanceWindowArgs(
+        schedule=containerservice.ScheduleArgs(weekly=weekly),
+        start_time=f"{window.start_hour:02d}:00",
+        utc_offset=window.utc_offset,
+        duration_hours=window.duration_hours,
+    )
+
+
+@dataclass(frozen=True)
+class MaintenanceArgs:
+    resource_group_name: pulumi.Input[str]
+    cluster: containerservice.ManagedCluster
+    upgrades: Upgrades
+
+
+class Maintenance(pulumi.ComponentResource):
+    """Two windows under the names AKS reserves for them: Kubernetes upgrades, and node images."""
+
+    def __init__(self, name: str, args: MaintenanceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:azure:Maintenance", name, {}, opts)
+        windows = {
+            "aksManagedAutoUpgradeSchedule": args.upgrades.kubernetes_window,
+            "aksManagedNodeOSUpgradeSchedule": args.upgrades.node_os_window,
+        }
+        for config_name, window in windows.items():
+            containerservice.MaintenanceConfiguration(
+                f"{name}-{config_name}",
+                config_name=config_name,
+                resource_group_name=args.resource_group_name,
+                resource_name_=args.cluster.name,
+                maintenance_window=maintenance_window(window),
+                opts=pulumi.ResourceOptions(parent=self, replace_with=[args.cluster]),
+            )
+        self.register_outputs({})

@@ -1,0 +1,81 @@
+"""Names of Azure resources, and the identifiers derived from them."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+PROJECT = "physical-ai"
+
+_ASSIGNMENTS = uuid.UUID("0d6e5b0c-6a0f-5d0e-9a53-2f8f7e0f6f3b")
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of one stack's resources, with the abbreviations of the Cloud Adoption Framework.
+
+    >>> Names("dev-westus2").resource_group
+    'rg-physical-ai-dev-westus2'
+    """
+
+    stack: str
+
+    @property
+    def resource_group(self) -> str:
+        return f"rg-{PROJECT}-{self.stack}"
+
+    @property
+    def node_resource_group(self) -> str:
+        """The group AKS makes for the nodes; ARM allows 80 characters and it must not exist beforehand."""
+        return f"{self.resource_group}-nodes"
+
+    @property
+    def cluster(self) -> str:
+        return f"aks-{PROJECT}-{self.stack}"
+
+    @property
+    def dns_prefix(self) -> str:
+        """First label of the API server's name; ARM allows 54 characters."""
+        return f"{PROJECT}-{self.stack}"[:54].rstrip("-")
+
+    @property
+    def virtual_network(self) -> str:
+        return f"vnet-{PROJECT}-{self.stack}"
+
+    @property
+    def security_group(self) -> str:
+        return f"nsg-{PROJECT}-{self.stack}"
+
+    @property
+    def nat_gateway(self) -> str:
+        return f"ng-{PROJECT}-{self.stack}"
+
+    @property
+    def nat_address(self) -> str:
+        return f"pip-{PROJECT}-{self.stack}"
+
+    @property
+    def workspace(self) -> str:
+        return f"log-{PROJECT}-{self.stack}"
+
+    def identity(self, use: str) -> str:
+        return f"id-{PROJECT}-{use}-{self.stack}"
+
+
+def subnet_name(pool: str) -> str:
+    return f"snet-{pool}"
+
+
+def role_definition_id(subscription_id: str, role_guid: str) -> str:
+    """The form in which ARM returns a built-in role, so that a refresh finds no difference."""
+    return f"/subscriptions/{subscription_id}/providers/Microsoft.Authorization/roleDefinitions/{role_guid}"
+
+
+def role_assignment_name(scope: str, principal_id: str, role_guid: str) -> str:
+    """A GUID that only these three decide.
+
+    ARM refuses a second assignment of one role to one principal on one scope under another name (409
+    RoleAssignmentExists) and refuses to change any of the three under the same name, so the name is a function of them.
+    ARM ids are case-insensitive.
+    """
+    return str(uuid.uuid5(_ASSIGNMENTS, "|".join((scope.lower(), principal_id.lower(), role_guid.lower()))))

@@ -1,0 +1,147 @@
+"""The platform: every component of one stack, and the order they come in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+
+from components.access import ClusterAccess, ClusterAccessArgs, grants
+from components.account import azure_account
+from components.cluster import Cluster, ClusterArgs
+from components.cpu_pool import CpuPool, CpuPoolArgs
+from components.gpu_pool import GpuPool, GpuPoolArgs
+from components.identities import Identities, IdentitiesArgs
+from components.kubernetes_access import KubernetesAccess, KubernetesAccessArgs
+from components.maintenance import Maintenance, MaintenanceArgs
+from components.monitoring import Monitoring, MonitoringArgs
+from components.namespaces import Namespaces, NamespacesArgs
+from components.naming import Names
+from components.network import SYSTEM_SUBNET, Network, NetworkArgs
+from components.resource_group import ResourceGroup, ResourceGroupArgs
+from components.role_propagation import wait_for_roles
+from settings import Pool, Settings
+from settings.facts import gpu_profile_driver, gpus_per_node, node_labels, node_taints
+
+
+class Platform(pulumi.ComponentResource):
+    """An AKS cluster with its GPU pools, and the namespaces the GPU stack is installed into.
+
+    Attributes:
+        outputs: what the stack exports, by name. Nothing in it is secret.
+    """
+
+    outputs: dict[str, Any]
+
+    def __init__(self, name: str, settings: Settings, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:index:Platform", name, {}, opts)
+        names = Names(settings.stack)
+        account = azure_account()
+        retry = wait_for_roles(f"{name}-role-propagation")
+        # Components hand `protect` on to their children. All get it: a destroy that is refused for one resource goes
+        # on with the others, and would forget, without deleting them, those that were to go with the cluster.
+        guarded = pulumi.ResourceOptions(parent=self, protect=settings.protect)
+        region, tags = settings.region, settings.tags
+
+        group = ResourceGroup(f"{name}-rg", ResourceGroupArgs(names.resource_group, region, tags), guarded)
+        # Another network mode is another component with `subnet_ids` and `nat_address`; the rest stays as it is.
+        network = Network(
+            f"{name}-network",
+            NetworkArgs(names, group.name, region, tags, str(settings.network.address_space), _subnets(settings)),
+            guarded,
+        )
+        identities = Identities(
+            f"{name}-identities",
+            IdentitiesArgs(names, group.name, region, tags, account.subscription_id, network.subnet_ids),
+            guarded,
+        )
+        cluster = Cluster(
+            f"{name}-cluster",
+            ClusterArgs(
+                names=names,
+                resource_group_name=group.name,
+                location=region,
+                tags=tags,
+                settings=settings.cluster,
+                network=settings.network,
+                system_pool=settings.system_pool,
+                system_subnet_id=network.subnet_ids[SYSTEM_SUBNET],
+                nat_address=network.nat_address,
+                identities=identities,
+                assignments=identities.assignments,
+                retry=retry,
+            ),
+            guarded,
+        )
+        aks = cluster.managed_cluster
+        version = settings.cluster.kubernetes_version
+        cpu = CpuPool(
+            f"{name}-cpu",
+            CpuPoolArgs(group.name, aks, version, network.subnet_ids[SYSTEM_SUBNET], tags, settings.cpu_pool),
+            guarded,
+        )
+        self.gpu_pools = {
+            pool_name: GpuPool(
+                f"{name}-{pool_name}",
+                GpuPoolArgs(
+                    name=pool_name,
+                    pool=pool,
+                    resource_group_name=group.name,
+                    cluster=aks,
+                    kubernetes_version=version,
+                    subnet_id=network.subnet_ids[pool_name],
+                    subnet_assignment=identities.subnet_assignments[pool_name],
+                    tags=tags,
+                    retry=retry,
+                ),
+                guarded,
+            )
+            for pool_name, pool in settings.pools.items()
+        }
+        Maintenance(f"{name}-maintenance", MaintenanceArgs(group.name, aks, settings.cluster.upgrades), guarded)
+        Monitoring(
+            f"{name}-monitoring",
+            MonitoringArgs(names, group.name, region, tags, cluster.id, settings.monitoring),
+            guarded,
+        )
+        # Except roles: withdrawing one has to work in production too.
+        access = ClusterAccess(
+            f"{name}-access",
+            ClusterAccessArgs(cluster.id, account, grants(settings.access, account.object_id)),
+            pulumi.ResourceOptions(parent=self),
+        )
+        nodes = [cpu.node_pool, *(pool.node_pool for pool in self.gpu_pools.values())]
+        kubernetes = KubernetesAccess(
+            f"{name}-kubernetes",
+            KubernetesAccessArgs(group.name, aks, names.cluster, [*access.assignments, *nodes]),
+            guarded,
+        )
+        Namespaces(f"{name}-namespaces", NamespacesArgs(kubernetes.provider, aks, retry), guarded)
+        self.outputs = {
+            "resourceGroup": group.name,
+            "cluster": cluster.name,
+            "oidcIssuerUrl": cluster.oidc_issuer_url,
+            "natAddress": network.nat_address,
+            "kubeconfig": kubernetes.kubeconfig,
+            "pools": {pool_name: pool_summary(pool) for pool_name, pool in settings.pools.items()},
+        }
+        self.register_outputs(self.outputs)
+
+
+def _subnets(settings: Settings) -> dict[str, str]:
+    pools = {name: str(pool.subnet) for name, pool in settings.pools.items()}
+    return {SYSTEM_SUBNET: str(settings.network.system_subnet), **pools}
+
+
+def pool_summary(pool: Pool) -> dict[str, Any]:
+    """What a reader of the stack's outputs wants to know of a GPU pool; counts are those asked for, not those there."""
+    return {
+        "size": pool.sku,
+        "driverSource": pool.driver.source.value,
+        "gpuDriver": gpu_profile_driver(pool),
+        "priority": pool.priority.value,
+        "gpusPerNode": gpus_per_node(pool),
+        "nodes": pool.scale.model_dump(exclude_none=True),
+        "labels": node_labels(pool),
+        "taints": node_taints(pool),
+    }

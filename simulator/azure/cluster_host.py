@@ -1,0 +1,39 @@
+"""What the Azure stand-in asks of whoever runs the Kubernetes control planes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+
+class ClusterHost(Protocol):
+    """Runs one control plane for each managed cluster. Every call is idempotent and may come from any thread."""
+
+    def create(self, cluster_id: str, kubernetes_version: str) -> None:
+        """Starts the control plane of this version (`1.36.3`); returns when its API server is ready."""
+        ...
+
+    def delete(self, cluster_id: str) -> None:
+        """Ends the control plane; its processes and data are gone on return."""
+        ...
+
+    def user_kubeconfig(self, cluster_id: str) -> str:
+        """The kubeconfig AKS hands to a user of an Entra cluster: an exec stanza for kubelogin, no credential."""
+        ...
+
+    def apply_nodes(self, cluster_id: str, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
+        """Makes the pool's nodes exactly these Node objects: creates, changes and deletes.
+
+        The pool's nodes are those labelled `kubernetes.azure.com/agentpool=<pool>`.
+        """
+        ...
+
+    def grant(
+        self, cluster_id: str, assignment_id: str, principal_id: str, principal_type: str, role_guid: str
+    ) -> None:
+        """Gives a principal one of the Kubernetes roles of Azure RBAC inside the cluster."""
+        ...
+
+    def revoke(self, cluster_id: str, assignment_id: str) -> None:
+        """Takes back what `grant` gave for this role assignment."""
+        ...

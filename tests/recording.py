@@ -1,0 +1,212 @@
+"""Runs the program without an engine and records every resource it declares, options included."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextvars
+import json
+import os
+import runpy
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pulumi
+import yaml
+from pulumi.runtime import mocks, rpc
+from pulumi.runtime.config import set_all_config
+from pulumi.runtime.proto import resource_pb2
+from pulumi.runtime.sync_await import _ensure_event_loop, _sync_await
+
+from policies import UNKNOWN, Options, Resource, Secret, Stack
+from tests.azure_answers import AKS_KUBECONFIG, DEPLOYER, SUBSCRIPTION, azure_name, created, guid
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = "physical-ai"
+_SIGNATURE = "4dabf18193072939515e22adb298388d"
+_SECRET = "1b47061264138c4ac30d75fd1eb44270"
+
+
+def plain(value: Any) -> Any:
+    """A value off the wire as plain Python: `UNKNOWN`, `Secret`, and whole numbers as int."""
+    kind = value.WhichOneof("kind")
+    if kind == "struct_value":
+        entries = {key: plain(entry) for key, entry in value.struct_value.fields.items()}
+        return Secret(entries["value"]) if entries.get(_SIGNATURE) == _SECRET else entries
+    if kind == "list_value":
+        return [plain(entry) for entry in value.list_value.values]
+    if kind == "number_value":
+        return int(value.number_value) if value.number_value.is_integer() else value.number_value
+    if kind == "string_value":
+        return UNKNOWN if value.string_value == rpc.UNKNOWN else value.string_value
+    return value.bool_value if kind == "bool_value" else None
+
+
+class Refusal(Exception):
+    """The program did something that the engine would have refused."""
+
+
+class _NoMocks(mocks.Mocks):
+    def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
+        raise AssertionError("the recorder answers registrations itself")
+
+    def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]] | None]:
+        if args.token == "azure-native:authorization:getClientConfig":
+            return {
+                "clientId": guid("cli"),
+                "objectId": DEPLOYER,
+                "subscriptionId": SUBSCRIPTION,
+                "tenantId": guid("tenant"),
+            }, []
+        if args.token == "azure-native:containerservice:listManagedClusterUserCredentials":
+            value = base64.b64encode(AKS_KUBECONFIG.encode()).decode()
+            return {"kubeconfigs": [{"name": "clusterUser", "value": value}]}, []
+        raise Refusal(f"the program calls {args.token}, which this recorder does not answer")
+
+
+class Recorder(mocks.MockMonitor):
+    """Keeps each registration as it was sent. With `preview`, nothing that Azure computes is known, names included."""
+
+    def __init__(self, *, preview: bool) -> None:
+        super().__init__(_NoMocks())
+        self.preview = preview
+        self.recorded: dict[str, Resource] = {}
+        self.duplicates: list[str] = []
+        self.hooks: dict[str, pulumi.ErrorHook] = {}
+        self.hooked: dict[str, tuple[str, ...]] = {}
+        self._lock = threading.Lock()
+
+    def RegisterResource(self, request: Any) -> Any:
+        urn = self.make_urn(request.parent, request.type, request.name)
+        if request.type == "pulumi:pulumi:Stack":
+            return resource_pb2.RegisterResourceResponse(urn=urn)
+        _ensure_event_loop()
+        inputs = {key: plain(value) for key, value in request.object.fields.items()}
+        with self._lock:
+            if urn in self.recorded:
+                self.duplicates.append(urn)
+            self.recorded[urn] = Resource(request.type, request.name, inputs, _options(request), urn, request.custom)
+            self.hooked[urn] = tuple(request.hooks.on_error)
+        if not request.custom:
+            return resource_pb2.RegisterResourceResponse(urn=urn)
+        known_inputs = rpc.deserialize_properties(request.object)
+        if self.preview:
+            return resource_pb2.RegisterResourceResponse(urn=urn)
+        id_, outputs = created(request.type, request.name, known_inputs)
+        wire = _sync_await(rpc.serialize_properties(outputs, {}))
+        return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=wire)
+
+    def register_error_hook(self, hook: pulumi.ErrorHook) -> None:
+        """Stands in for the callback server, which exists beside a real engine only."""
+        self.hooks[hook.name] = hook
+
+
+def _options(request: Any) -> Options:
+    return Options(
+        parent=request.parent,
+        provider=request.provider,
+        protect=request.protect,
+        depends_on=tuple(sorted(request.dependencies)),  # the SDK gathers them in a set
+        ignore_changes=tuple(request.ignoreChanges),
+        replace_on_changes=tuple(request.replaceOnChanges),
+        delete_before_replace=request.deleteBeforeReplace,
+        deleted_with=request.deletedWith,
+        replace_with=tuple(request.replace_with),
+    )
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What one run of the program declared and exported."""
+
+    name: str
+    resources: tuple[Resource, ...]
+    exports: Mapping[str, Any]
+    hooks: Mapping[str, pulumi.ErrorHook] = field(repr=False)
+    hooked: Mapping[str, tuple[str, ...]] = field(repr=False)
+    """Names of a resource's error hooks, by URN."""
+
+    def of_type(self, kind: str) -> list[Resource]:
+        """Resources whose type's last part is `kind`, by name."""
+        return [each for each in self.resources if each.type.rpartition(":")[2] == kind]
+
+    def resource(self, kind: str, name: str) -> Resource:
+        """The one resource of `kind` with `name`, logical or its own in Azure or Kubernetes."""
+        found = [each for each in self.of_type(kind) if name in (each.name, azure_name(each.type, each.inputs))]
+        assert len(found) == 1, f"{len(found)} resources of type {kind} are called {name!r}"
+        return found[0]
+
+    @property
+    def stack(self) -> Stack:
+        """The recording as policies read it."""
+        return Stack(self.name.partition("-")[0], self.resources)
+
+
+def stack_config(stack: str) -> dict[str, Any]:
+    """The `config:` of a committed stack file, without the project prefix."""
+    document = yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text()) or {}
+    return {key.removeprefix(f"{PROJECT}:"): value for key, value in (document.get("config") or {}).items()}
+
+
+def merged(lower: Any, upper: Any) -> Any:
+    """`upper` over `lower`: maps recursively, everything else replaced. A null stays, for the program to read."""
+    if not isinstance(lower, Mapping) or not isinstance(upper, Mapping):
+        return upper
+    return {**lower, **{key: merged(lower.get(key), value) for key, value in upper.items()}}
+
+
+def record(stack: str, overrides: Mapping[str, Any] | None = None, *, preview: bool = False) -> Recording:
+    """Run `__main__` as the engine would, with `overrides` over the stack file, and record it.
+
+    Raises:
+        pulumi.RunError: the program refused its settings.
+        AssertionError: it declared one resource twice.
+    """
+    return contextvars.Context().run(_record, stack, merged(stack_config(stack), overrides or {}), preview)
+
+
+def _record(stack: str, config: Mapping[str, Any], preview: bool) -> Recording:
+    # Objects, numbers and booleans reach a program as JSON, text as it is.
+    wire = {f"{PROJECT}:{key}": value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
+    set_all_config(wire, [])
+    recorder = Recorder(preview=preview)
+    exports: dict[str, Any] = {}
+
+    def program() -> pulumi.Output[None]:
+        pulumi.runtime.register_stack_transformation(_without_aliases)
+        runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
+        root: Any = pulumi.runtime.get_root_resource()
+        return pulumi.Output.all(**root.outputs).apply(exports.update)
+
+    with _event_loop(), mock.patch.dict(os.environ, {"PULUMI_CONFIG": "{}"}):
+        mocks.set_mocks(_NoMocks(), project=PROJECT, stack=stack, preview=preview, monitor=recorder)
+        setattr(pulumi.runtime.settings.SETTINGS, "callbacks", recorder)  # noqa: B010
+        mocks.test(program)()
+    assert not recorder.duplicates, f"declared twice: {recorder.duplicates}"
+    ordered = sorted(recorder.recorded.values(), key=lambda each: (each.type, each.name))
+    return Recording(stack, tuple(ordered), exports, recorder.hooks, recorder.hooked)
+
+
+@contextmanager
+def _event_loop() -> Iterator[None]:
+    """A loop of the run's own: what other tests do with theirs neither helps nor hurts."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        yield
+    finally:
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+        asyncio.set_event_loop(None)
+
+
+def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult:
+    """azure-native gives each resource about a hundred aliases, one for each API version; turning them into URNs takes
+    nine tenths of a run's time, and nothing here reads them."""
+    args.opts.aliases = None
+    return pulumi.ResourceTransformationResult(args.props, args.opts)

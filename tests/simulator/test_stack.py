@@ -1,0 +1,195 @@
+"""The life of a stack in the simulator: up, again, changed, refused, and down to nothing."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from components import role_propagation
+from settings.facts import DRIVER_LABEL, GPU_TAINT, SPOT_TAINT
+from simulator import processes
+from simulator.azure import Cloud
+from simulator.clusters import Clusters
+from simulator.home import REPOSITORY, Home
+from simulator.kubernetes.client import Client
+from simulator.simulation import Simulation
+from tests.simulator.physai import fixed, physai
+
+STACK = "dev-westus2"
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(home: Home) -> Iterator[None]:
+    """Ends whatever a failed test has left running."""
+    yield
+    for folder in home.folder.glob("simulations/*"):
+        Clusters(folder / "clusters", tools=None).wipe()  # pyright: ignore[reportArgumentType]  # wiping starts nothing
+
+
+def changed_files() -> str:
+    return subprocess.run(
+        ["git", "status", "--porcelain"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def client(stack: str = STACK) -> Client:
+    simulation = Simulation(stack)
+    return simulation.clusters().client(simulation.clusters().ids()[0])
+
+
+def test_the_default_stack_comes_up_with_both_gpu_pools_and_nothing_changes_twice(home: Home) -> None:
+    before = changed_files()
+    up = physai("up", "--json")
+    h100, rtx = up.pool("h100gpu"), up.pool("rtxprogpu")
+    assert (h100["size"], h100["driverSource"], h100["ready"]) == ("Standard_NC40ads_H100_v5", "operator", 1)
+    assert (rtx["size"], rtx["driverSource"], rtx["ready"]) == ("Standard_NC144ds_xl_RTXPRO6000BSE_v6", "grid", 1)
+    for pool in (h100, rtx):
+        assert pool["labels"][DRIVER_LABEL] == pool["driverSource"]
+        assert set(pool["taints"]) == {GPU_TAINT, SPOT_TAINT}
+        assert pool["gpusAllocatable"] == 0, "GPUs must not appear before the GPU stack installs them"
+    assert up.pool("system")["taints"] == ["CriticalAddonsOnly=true:NoSchedule"]
+    assert {"gpu-operator", "osmo-workflows"} <= set(up.json["namespaces"])
+
+    assert physai("up", "--json").json["changes"] == {}
+    assert physai("preview", "--json").json == {"stack": STACK, "changes": [], "summary": {}}
+    assert changed_files() == before, "a command has changed the checkout"
+
+
+def test_a_fixed_pool_scales_in_one_update_and_an_autoscaled_one_keeps_its_count(home: Home) -> None:
+    physai("up", *fixed("h100gpu", 1))
+    simulation = Simulation(STACK)
+    with simulation.azure() as cloud:
+        cluster = simulation.clusters().ids()[0]
+        cloud.autoscale(cluster, "rtxprogpu", 2)
+
+    up = physai("up", "--json", *fixed("h100gpu", 3))
+    assert up.json["changes"] == {"update": 1}
+    assert up.pool("h100gpu")["ready"] == 3
+    assert up.pool("rtxprogpu")["ready"] == 2, "the autoscaler's count was taken back"
+
+
+def test_a_changed_size_replaces_the_pool_and_its_nodes(home: Home) -> None:
+    physai("up", *fixed("h100gpu", 2))
+    old = {node["metadata"]["uid"] for node in client().get("/api/v1/nodes")["items"]}
+    change = (*fixed("h100gpu", 2), "--set", "pools.h100gpu.sku=Standard_NC80adis_H100_v5")
+
+    (planned,) = physai("preview", "--json", *change).json["changes"]
+    assert (planned["op"], planned["nodesLost"], planned["replacedBecauseOf"]) == ("replace", 2, ["vmSize"])
+    assert "2 nodes lost" in physai("preview", *change).out
+
+    up = physai("up", "--json", *change)
+    assert up.json["changes"] == {"replace": 1}
+    nodes = client().get("/api/v1/nodes", {"labelSelector": "agentpool=h100gpu"})["items"]
+    assert {node["metadata"]["labels"]["node.kubernetes.io/instance-type"] for node in nodes} == {
+        "Standard_NC80adis_H100_v5"
+    }
+    assert not old & {node["metadata"]["uid"] for node in nodes}
+
+
+def test_a_label_change_reaches_running_nodes_and_leaves_other_labels_alone(home: Home) -> None:
+    physai("up")
+    (node,) = client().get("/api/v1/nodes", {"labelSelector": "agentpool=h100gpu"})["items"]
+    path = f"/api/v1/nodes/{node['metadata']['name']}"
+    client().patch(path, {"metadata": {"labels": {"feature.node/found": "1"}}}, "application/merge-patch+json")
+
+    physai("up", "--set", "pools.h100gpu.labels={team: vision}")
+    labels = client().get(path)["metadata"]["labels"]
+    assert (labels["team"], labels["feature.node/found"]) == ("vision", "1")
+
+    physai("up")
+    labels = client().get(path)["metadata"]["labels"]
+    assert "team" not in labels
+    assert labels["feature.node/found"] == "1"
+
+
+def test_down_leaves_no_process_and_no_file_and_up_works_again(home: Home) -> None:
+    physai("up")
+    folder = Simulation(STACK).folder
+    running = [Path(place) for place in folder.glob("clusters/*/")]
+    assert any(processes.running(place) for place in running)
+
+    physai("down")
+    assert not any(processes.running(place) for place in running)
+    assert list(home.folder.glob("simulations/*")) == []
+    assert "nothing to do" in physai("down").err
+
+    up = physai("up", "--json")
+    assert up.json["changes"].keys() == {"create"}
+
+
+def test_down_needs_no_living_api_server(home: Home) -> None:
+    physai("up")
+    for place in Simulation(STACK).folder.glob("clusters/*/"):
+        processes.kill(place)
+    physai("down")
+    assert list(home.folder.glob("simulations/*")) == []
+
+
+def test_a_dead_control_plane_comes_back_with_its_state(home: Home) -> None:
+    physai("up")
+    for place in Simulation(STACK).folder.glob("clusters/*/"):
+        processes.kill(place)
+    up = physai("up", "--json")
+    assert up.json["changes"] == {}
+    assert up.pool("h100gpu")["nodes"] == 1
+
+
+def test_a_protected_stack_refuses_to_go_down_and_says_how(home: Home) -> None:
+    physai("up", "--set", "protect=true")
+    refused = physai("down", expect=1)
+    assert f"physai up {STACK} --set protect=false" in refused.err
+    assert Simulation(STACK).exists
+
+    physai("up", "--set", "protect=false")
+    physai("down")
+    assert not Simulation(STACK).exists
+
+
+def test_discard_drops_a_protected_simulation(home: Home) -> None:
+    physai("up", "--set", "protect=true")
+    physai("down", "--discard")
+    assert list(home.folder.glob("simulations/*")) == []
+
+
+def test_two_stacks_run_side_by_side(home: Home) -> None:
+    physai("up", STACK)
+    physai("up", "staging-westus2")
+    assert client(STACK).server != client("staging-westus2").server
+    physai("down", STACK)
+    assert physai("status", "staging-westus2", "--json").pool("h100gpu")["ready"] == 1
+    physai("down", "staging-westus2")
+
+
+def test_what_azure_refuses_is_told_in_azures_words_and_the_next_up_goes_on(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Cloud.__init__
+
+    def poor(self: Cloud, *arguments: object, **more: object) -> None:
+        whole(self, *arguments, **{**more, "quota": {"lowPriorityCores": 100}})  # pyright: ignore[reportArgumentType]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Cloud, "__init__", poor)
+        refused = physai("up", expect=1)
+    assert "ErrCode_InsufficientVCPUQuota" in refused.err
+    assert "Traceback" not in refused.err
+    up = physai("up", "--json")
+    assert up.pool("h100gpu")["ready"] == up.pool("rtxprogpu")["ready"] == 1
+
+
+def test_without_waiting_for_roles_a_deployment_fails(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(role_propagation, "MAX_ATTEMPTS", 1)
+    refused = physai("up", expect=1)
+    assert "CustomKubeletIdentityMissingPermissionError" in refused.err or "LinkedAuthorizationFailed" in refused.err
+    monkeypatch.undo()
+    monkeypatch.setenv("PHYSAI_HOME", str(home.folder))
+    physai("up")
+
+
+def test_an_empty_preview_leaves_nothing_behind(home: Home) -> None:
+    preview = physai("preview", "--json")
+    assert preview.json["summary"].keys() == {"create"}
+    assert list(home.folder.glob("simulations/*")) == []

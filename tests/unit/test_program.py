@@ -1,0 +1,128 @@
+"""The program as a whole: every committed stack, in deployments and in previews."""
+
+from __future__ import annotations
+
+import pulumi
+import pytest
+import yaml
+
+from components.platform import Platform
+from policies import UNKNOWN, Severity, evaluate
+from policies.model import leaves
+from settings import Settings, SettingsError, load
+from tests.recording import ROOT, record
+from tests.unit.conftest import STACKS, Simulate
+
+
+def test_every_committed_stack_is_covered() -> None:
+    files = {
+        path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in (ROOT / "stacks").glob("Pulumi.*.yaml")
+    }
+    assert files == set(STACKS)
+
+
+def test_stack_runs_and_breaks_no_rule(simulate: Simulate, stack_name: str) -> None:
+    assert [str(finding) for finding in evaluate(simulate(stack_name).stack)] == []
+
+
+def test_preview_with_nothing_known_declares_the_same_resources(simulate: Simulate, stack_name: str) -> None:
+    preview, deployment = simulate(stack_name, preview=True), simulate(stack_name)
+    assert [(each.type, each.name) for each in preview.resources] == [
+        (each.type, each.name) for each in deployment.resources
+    ]
+    assert preview.resource("kubernetes", "physical-ai-kubernetes-provider").inputs["kubeconfig"] is UNKNOWN
+
+
+def test_preview_breaks_no_rule(simulate: Simulate, stack_name: str) -> None:
+    assert [str(finding) for finding in evaluate(simulate(stack_name, preview=True).stack)] == []
+
+
+def test_nothing_is_unknown_in_a_deployment(simulate: Simulate, stack_name: str) -> None:
+    unknown = [
+        f"{each.name}.{path}"
+        for each in simulate(stack_name).resources
+        for path, value in leaves(each.inputs)
+        if value is UNKNOWN or value is None
+    ]
+    assert unknown == []
+
+
+def test_every_gpu_pool_of_the_settings_becomes_a_node_pool(simulate: Simulate, stack_name: str) -> None:
+    pools = {each.inputs["agentPoolName"] for each in simulate(stack_name).of_type("AgentPool")}
+    assert pools == {"cpu", *load(stack_name).settings.pools}
+
+
+def test_location_is_the_stacks_region_everywhere(simulate: Simulate, stack_name: str) -> None:
+    region = stack_name.partition("-")[2]
+    located = {each.inputs["location"] for each in simulate(stack_name).resources if "location" in each.inputs}
+    assert located == {region}
+
+
+def test_exports_tell_how_to_reach_the_cluster_and_what_its_pools_are(simulate: Simulate) -> None:
+    exports = simulate("dev-westus2").exports
+    assert exports["cluster"] == "aks-physical-ai-dev-westus2"
+    assert exports["resourceGroup"] == "rg-physical-ai-dev-westus2"
+    assert exports["oidcIssuerUrl"].startswith("https://westus2.oic.prod-aks.azure.com/")
+    assert yaml.safe_load(exports["kubeconfig"])["users"][0]["user"]["exec"]["command"] == "kubelogin"
+    assert exports["pools"]["rtxprogpu"]["driverSource"] == "grid"
+    assert exports["pools"]["rtxprogpu"]["gpuDriver"] == "None"
+    assert exports["pools"]["h100gpu"]["gpusPerNode"] == 1
+
+
+def test_unknown_top_level_key_is_refused_with_its_path() -> None:
+    with pytest.raises(pulumi.RunError, match=r"stacks/Pulumi\.dev-westus2\.yaml.*physical-ai:poools"):
+        record("dev-westus2", {"poools": {}})
+
+
+def test_all_faults_of_a_stack_are_told_at_once() -> None:
+    with pytest.raises(pulumi.RunError) as caught:
+        record("dev-westus2", {"protect": "maybe", "pools": {"h100gpu": {"sku": "Standard_NC40ads_H100_v6"}}})
+    assert "physical-ai:protect" in str(caught.value)
+    assert "physical-ai:pools.h100gpu.sku" in str(caught.value)
+    assert "Standard_NC40ads_H100_v5" in str(caught.value)
+
+
+def test_a_users_mistake_carries_no_traceback_of_ours() -> None:
+    with pytest.raises(pulumi.RunError) as caught:
+        record("dev-westus2", {"pools": {"h100gpu": {"scale": {"min": 3, "max": 1}}}})
+    assert caught.value.__suppress_context__
+    assert not isinstance(caught.value.__cause__, SettingsError)
+    assert "Traceback" not in str(caught.value)
+
+
+def test_secrets_are_no_settings() -> None:
+    recording = record("dev-westus2", {"secrets": {"registryPassword": "hunter2"}})
+    assert "hunter2" not in repr(recording.resources)
+
+
+def test_the_entry_point_stays_thin() -> None:
+    lines = [line for line in (ROOT / "__main__.py").read_text().splitlines() if line.strip()]
+    assert len(lines) <= 20
+
+
+def test_project_file_declares_only_keys_that_settings_know_and_adds_nothing_to_them() -> None:
+    project = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
+    assert project["stackConfigDir"] == "stacks"
+    with_defaults = {key: entry["default"] for key, entry in project["config"].items()}
+    assert all(default == {} for default in with_defaults.values())
+    plain, declared = record("dev-westus2"), record("dev-westus2", {key: {} for key in with_defaults})
+    assert plain.resources == declared.resources
+
+
+def test_a_resource_declared_twice_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def twice(self: Platform, name: str, settings: Settings, opts: pulumi.ResourceOptions | None = None) -> None:
+        pulumi.ComponentResource.__init__(self, "physical-ai:index:Platform", name, {}, opts)
+        for _ in range(2):
+            pulumi.ComponentResource("physical-ai:azure:Network", "network", {}, pulumi.ResourceOptions(parent=self))
+        self.outputs = {}
+
+    monkeypatch.setattr(Platform, "__init__", twice)
+    with pytest.raises(AssertionError, match="declared twice"):
+        record("dev-westus2")
+
+
+def test_findings_are_errors_that_a_command_can_fail_on(simulate: Simulate) -> None:
+    open_prod = simulate("prod-westus2", {"protect": False})
+    findings = evaluate(open_prod.stack)
+    assert {finding.rule for finding in findings} == {"protected-in-production"}
+    assert {finding.severity for finding in findings} == {Severity.ERROR}
