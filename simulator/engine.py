@@ -18,9 +18,11 @@ import pulumi
 import yaml
 from pulumi import automation
 from pulumi.automation.events import EngineEvent
+from pulumi.runtime._callbacks import _CallbackServicer  # pyright: ignore[reportPrivateUsage]  # see run_program
 
 from simulator.errors import EngineFailed
 from simulator.home import REPOSITORY
+from simulator.recovery import Made, recovered
 from simulator.wire import ProviderHost
 from tools import Toolbox
 
@@ -36,6 +38,8 @@ SDK_MODULES = (
     "pulumi_kubernetes.helm.v3",
 )
 """What programs of this kind import; over a second's worth, most of it in `network`."""
+
+callbacks: list[Any] = _CallbackServicer._servicers  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
 
 OnEvent = Callable[[EngineEvent], None]
 PARALLEL = 32
@@ -88,30 +92,29 @@ class Engine:
     def destroy(self, providers: ProviderHost, on_event: OnEvent) -> None:
         self._run(lambda stack: stack.destroy(parallel=PARALLEL, color="never", on_event=on_event), providers)
 
-    def recover(self, providers: ProviderHost, exists: Callable[[str, Mapping[str, Any]], str | None]) -> list[str]:
-        """Makes state and cloud agree after a run that was killed; the URNs it adopted.
-
-        The engine records each creation before it begins. Those that went through are imported, the others are
-        forgotten, and a refresh reads the rest: what `pulumi refresh --import-pending-creates` does by hand.
-        `exists` gives the id of an object that a creation would have made, or None when there is none.
-        """
+    def recover(self, made: Made) -> list[str]:
+        """Makes state and cloud agree after a run that was killed; the URNs it adopted."""
         if not self.has_state:
             return []
         self._end_orphans()
         shutil.rmtree(self._folder / "backend" / ".pulumi" / "locks", ignore_errors=True)
-        pending: list[dict[str, Any]] = self._deployment().get("pending_operations") or []
-        if not pending:
+        if not self._deployment().get("pending_operations"):
             return []
-        adopted: list[str] = []
-        arguments = ["refresh", "--yes", "--skip-preview", "--clear-pending-creates", "--stack", self._stack]
-        for operation in pending:
-            resource = operation["resource"]
-            found = exists(resource["type"], resource.get("inputs") or {}) if operation["type"] == "creating" else None
-            if found is not None:
-                arguments += ["--import-pending-creates", resource["urn"], "--import-pending-creates", found]
-                adopted.append(resource["urn"])
-        self._run(lambda _: self._command().run(arguments, str(self._folder / "work"), self._env(providers)), providers)
+        exported = json.loads(self._cli("stack", "export").stdout)
+        exported["deployment"], adopted = recovered(exported["deployment"], made)
+        file = self._folder / "recovered.json"
+        file.write_text(json.dumps(exported))
+        self._cli("stack", "import", "--file", str(file))
+        file.unlink()
         return adopted
+
+    def _cli(self, *arguments: str) -> automation.CommandResult:
+        """A plain command of the CLI on this stack; secrets stay encrypted in what it exports."""
+        work = str(self._folder / "work")
+        try:
+            return self._command().run([*arguments, "--stack", self._stack], work, self._env(None))
+        except automation.errors.CommandError as problem:
+            raise EngineFailed(_last_word(str(problem))) from problem
 
     def _deployment(self) -> dict[str, Any]:
         """The state as it was last written; empty before the first update."""
@@ -202,6 +205,9 @@ def run_program() -> None:
     They name the resource at each other API version (110 of them for a node pool), cost 0.1 s apiece in the engine,
     and can only matter where a stack was once made by another version, which a simulated one never was.
     """
+    # The SDK keeps the callback servers of every earlier run in this process, and fails on stopping one that a failed
+    # run has left behind on an event loop that is gone.
+    callbacks.clear()
     pulumi.runtime.register_stack_transformation(_without_aliases)
     runpy.run_path(str(REPOSITORY / "__main__.py"), run_name="__main__")
 

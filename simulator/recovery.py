@@ -1,43 +1,48 @@
-"""Finds what a creation has made when the run that asked for it did not live to hear so."""
+"""Makes the engine's state agree with the cloud when the run that changed it did not live to write it down."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from simulator.azure import Cloud
-from simulator.kubernetes.client import ApiError, Client, UnknownKind, Unreachable
 
-RELEASE = "kubernetes:helm.sh/v3:Release"
-
-
-def made(type: str, inputs: Mapping[str, Any], cloud: Cloud, clients: Iterable[Client]) -> str | None:
-    """Id of the object that a creation with these inputs has left behind, or None when it left nothing."""
-    if type.startswith("azure-native:"):
-        id = cloud.resource_id(type, inputs)
-        return id if id is not None and cloud.exists(id) else None
-    if type.startswith("kubernetes:"):
-        return next((id for id in (_in_cluster(client, type, inputs) for client in clients) if id is not None), None)
-    return None
+Made = Callable[[str, Mapping[str, Any]], "tuple[str, dict[str, Any]] | None"]
+"""(type, inputs) → id and outputs of what a creation with these inputs has left behind, if it has."""
 
 
-def _in_cluster(client: Client, type: str, inputs: Mapping[str, Any]) -> str | None:
-    try:
-        if type == RELEASE:
-            return _release(client, inputs)
-        metadata: Mapping[str, Any] = inputs["metadata"]
-        path = client.path(inputs["apiVersion"], inputs["kind"], metadata.get("namespace"), metadata["name"])
-        found = client.find(path)
-    except (ApiError, UnknownKind, Unreachable, KeyError):
-        return None
-    if found is None:
-        return None
-    namespace, name = found["metadata"].get("namespace"), found["metadata"]["name"]
-    return f"{namespace}/{name}" if namespace else name
+def made_in(cloud: Cloud) -> Made:
+    """What creations have left in a simulated Azure.
+
+    In a cluster nothing needs to be looked for: an object or a release that is created again is taken over.
+    """
+
+    def made(type: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
+        id = cloud.resource_id(type, inputs) if type.startswith("azure-native:") else None
+        found = cloud.get(id) if id is not None else None
+        return (found.id, found.outputs) if found is not None else None
+
+    return made
 
 
-def _release(client: Client, inputs: Mapping[str, Any]) -> str | None:
-    """Helm records each revision in a Secret of the release's namespace."""
-    namespace, name = inputs.get("namespace") or "default", inputs["name"]
-    secrets = client.get(f"/api/v1/namespaces/{namespace}/secrets", {"labelSelector": f"owner=helm,name={name}"})
-    return f"{namespace}/{name}" if secrets["items"] else None
+def recovered(deployment: Mapping[str, Any], made: Made) -> tuple[dict[str, Any], list[str]]:
+    """State without pending operations, and the URNs of the resources it now knows of.
+
+    The engine records every creation before it begins, and forgets the record only when the outcome is in state. A
+    creation that went through becomes a resource of the state; one that did not is forgotten. Updates and deletions
+    need nothing: both can be done again.
+    """
+    resources: list[dict[str, Any]] = list(deployment.get("resources") or [])
+    operations: list[dict[str, Any]] = list(deployment.get("pending_operations") or [])
+    adopted: list[str] = []
+    for operation in operations:
+        resource: dict[str, Any] = operation["resource"]
+        found = made(resource["type"], resource.get("inputs") or {}) if operation["type"] == "creating" else None
+        if found is None:
+            continue
+        id, outputs = found
+        # The first half of a replacement is in state as a marker, which its second half takes the place of.
+        resources = [r for r in resources if not (r["urn"] == resource["urn"] and r.get("pendingReplacement"))]
+        resources.append({**resource, "id": id, "outputs": outputs})
+        adopted.append(resource["urn"])
+    return {**deployment, "resources": resources, "pending_operations": []}, adopted

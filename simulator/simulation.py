@@ -24,7 +24,7 @@ from simulator.entra import BYSTANDER, DEPLOYER, SUBSCRIPTION_ID, TENANT_ID
 from simulator.errors import Busy, Protected, SimulationError
 from simulator.home import REPOSITORY, Home
 from simulator.kubernetes import KubernetesOptions, kubernetes_provider
-from simulator.recovery import made
+from simulator.recovery import made_in
 from simulator.stack_input import StackInput
 from simulator.wire import ProviderHost
 from tools import Progress, Toolbox, toolbox
@@ -216,8 +216,7 @@ class _Session:
         self.engine.configure(project, given.config, secret)
 
     def recover(self) -> list[str]:
-        clients = [self.clusters.client(id) for id in self.clusters.ids()]
-        return self.engine.recover(self.providers, lambda token, inputs: made(token, inputs, self.cloud, clients))
+        return self.engine.recover(made_in(self.cloud))
 
 
 @contextmanager

@@ -125,7 +125,7 @@ def toolbox(cache: Path, report: Callable[[Progress], None] = lambda _: None) ->
 
 def missing(cache: Path) -> list[str]:
     """Names of the families that `toolbox` would build."""
-    return [family.name for family in FAMILIES if not _folder(family, cache).exists()]
+    return [family.name for family in FAMILIES if not _is_complete(family, _folder(family, cache))]
 
 
 def _folder(family: Family, cache: Path) -> Path:
@@ -134,13 +134,17 @@ def _folder(family: Family, cache: Path) -> Path:
 
 def _built(family: Family, cache: Path, report: Callable[[Progress], None]) -> Path:
     folder = _folder(family, cache)
-    if folder.exists():
+    if _is_complete(family, folder):
         return folder
     cache.mkdir(parents=True, exist_ok=True)
     with FileLock(cache / f"{family.name}.lock"):
-        if not folder.exists():
+        if not _is_complete(family, folder):
             _build(family, folder, cache, report)
     return folder
+
+
+def _is_complete(family: Family, folder: Path) -> bool:
+    return all((folder / command).exists() for command in family.commands.values())
 
 
 def _build(family: Family, folder: Path, cache: Path, report: Callable[[Progress], None]) -> None:
@@ -160,6 +164,7 @@ def _build(family: Family, folder: Path, cache: Path, report: Callable[[Progress
         report(Progress(family.name, total, total))
         for built, known in family.commands.items():
             (work / built).rename(work / known)
+        shutil.rmtree(folder, ignore_errors=True)  # what somebody has taken commands out of
         work.rename(folder)
     finally:
         shutil.rmtree(work, ignore_errors=True)

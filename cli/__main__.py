@@ -1,0 +1,5 @@
+"""`python -m cli` is `physai`."""
+
+from cli.main import main
+
+main()

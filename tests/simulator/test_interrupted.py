@@ -1,0 +1,121 @@
+"""Runs that are cut off, meet each other, or find something in their way: the next one goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from simulator import processes
+from simulator.clusters import Clusters
+from simulator.home import Home
+from simulator.simulation import Simulation
+from tests.simulator.physai import physai
+
+STACK = "dev-westus2"
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(home: Home) -> Iterator[None]:
+    yield
+    for folder in home.folder.glob("simulations/*"):
+        Clusters(folder / "clusters", tools=None).wipe()  # pyright: ignore[reportArgumentType]  # wiping starts nothing
+
+
+def killed_at(sign: str, *arguments: str) -> None:
+    """Runs a command in a process group of its own, and kills all of it as soon as it has printed `sign`."""
+    command = [sys.executable, "-m", "cli", *arguments]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if sign in line:
+                break
+        else:
+            pytest.fail(f"never printed {sign!r}")
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def in_state(simulation: Simulation) -> set[str]:
+    """Ids of the Azure resources the engine believes in."""
+    (file,) = (simulation.folder / "backend").glob(f".pulumi/stacks/*/{simulation.stack}.json")
+    resources: list[dict[str, Any]] = json.loads(file.read_text())["checkpoint"]["latest"]["resources"]
+    return {r["id"].lower() for r in resources if r["type"].startswith("azure-native:")}
+
+
+@pytest.mark.parametrize("moment", ["created NatGateway", "created ManagedCluster", "created AgentPool"])
+def test_an_up_that_is_killed_is_taken_up_by_the_next(home: Home, moment: str) -> None:
+    killed_at(moment, "up", STACK)
+    up = physai("up", STACK, "--json")
+    assert up.pool("h100gpu")["ready"] == up.pool("rtxprogpu")["ready"] == 1
+    assert physai("preview", STACK, "--json").json["changes"] == []
+    simulation = Simulation(STACK)
+    assert {id.lower() for id in simulation.cloud_resources()} == in_state(simulation), "an orphan"
+    physai("down", STACK)
+    assert list(home.folder.glob("simulations/*")) == []
+
+
+def test_a_down_that_is_killed_is_taken_up_by_the_next(home: Home) -> None:
+    physai("up", STACK)
+    killed_at("deleted AgentPool", "down", STACK)
+    physai("down", STACK)
+    assert list(home.folder.glob("simulations/*")) == []
+
+
+def test_a_second_command_says_that_one_is_at_work(home: Home) -> None:
+    lock = home.lock(STACK)
+    lock.parent.mkdir(parents=True)
+    with FileLock(lock):
+        assert "another physai command" in physai("up", STACK, expect=1).err
+        assert "another physai command" in physai("down", "--discard", STACK, expect=1).err
+    assert not Simulation(STACK).exists
+
+
+def test_a_port_that_somebody_took_meanwhile_is_replaced(home: Home) -> None:
+    physai("up", STACK)
+    simulation = Simulation(STACK)
+    (plane,) = simulation.folder.glob("clusters/*/")
+    port = int((plane / "port.json").read_text())
+    processes.kill(plane)
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
+        up = physai("up", STACK, "--json")
+    assert int((plane / "port.json").read_text()) != port
+    assert up.pool("h100gpu")["ready"] == 1
+    assert not {"replace", "delete"} & up.json["changes"].keys(), "another address is not another cluster"
+
+
+def test_a_control_plane_that_cannot_start_says_which_part_and_where_its_log_is(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    for built in (home.folder / "tools").resolve().iterdir():
+        if built.is_dir():
+            (broken / built.name).mkdir()
+            for command in built.iterdir():
+                (broken / built.name / command.name).symlink_to(command)
+    (etcd,) = broken.glob("etcd-*/etcd")
+    etcd.unlink()
+    etcd.write_text("#!/bin/sh\necho 'etcd: no space left on device'\nexit 1\n")
+    etcd.chmod(0o755)
+    (home.folder / "tools").unlink()
+    (home.folder / "tools").symlink_to(broken)
+
+    refused = physai("up", STACK, expect=1)
+    assert "etcd ended" in refused.err
+    assert "no space left on device" in refused.err
+    assert "etcd.log" in refused.err
+    assert "Traceback" not in refused.err
