@@ -118,28 +118,39 @@ def render(document: Mapping[str, Any]) -> RenderableType:
     if document["cluster"] is None:
         what = "has no cluster" if document["exists"] else "is not simulated at the moment"
         return Text(f"{document['stack']} {what}; `physai up {document['stack']}` makes it.")
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
     for column in ("pool", "size", "nodes", "priority", "driver", "GPUs"):
         table.add_column(column, justify="right" if column in ("nodes", "GPUs") else "left", no_wrap=True)
-    table.add_column("labels and taints", overflow="fold")
     for pool in document["pools"]:
         gpus = str(pool["gpusPerNode"] * pool["nodes"]) if pool["gpusPerNode"] else ""
         ready = f"{pool['ready']}/{pool['nodes']}" + (" auto" if pool["autoscaled"] else "")
         row = (pool["name"], pool["size"], ready, pool["priority"], pool["driverSource"] or "", gpus)
-        table.add_row(*row, _details(pool))
+        table.add_row(*row)
     unreachable = " [red](API server not running)[/]" if document.get("unreachable") else ""
     namespaces = ", ".join(document["namespaces"]) or "none"
     return Group(
         Text.from_markup(f"[bold]{document['stack']}[/] cluster {document['cluster']}{unreachable}"),
         table,
+        Text(),
+        _details(document["pools"]),
+        Text(),
         Text.from_markup(f"namespaces: {namespaces}"),
         Text.from_markup(f"[dim]simulated: {', '.join(SIMULATED)}; real: {', '.join(REAL)}[/]"),
     )
 
 
-def _details(pool: Mapping[str, Any]) -> Text:
-    labels = [f"{key}={value}" for key, value in sorted(pool["labels"].items()) if _is_own(key)]
-    return Text("\n".join([*labels, *(f"taint {taint}" for taint in pool["taints"])]))
+def _details(pools: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """The labels and taints that tell the pools apart, below the table: beside it they would not fit a terminal."""
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 1, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for pool in pools:
+        labels = [("label", f"{key}={value}") for key, value in sorted(pool["labels"].items()) if _is_own(key)]
+        marks = [*labels, *(("taint", taint) for taint in pool["taints"])]
+        for index, (kind, mark) in enumerate(marks):
+            table.add_row(pool["name"] if index == 0 else "", kind, mark)
+    return table
 
 
 def _is_own(label: str) -> bool:
