@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-PodSecurity = Literal["privileged", "baseline", "restricted"]
-
-NAMESPACES: dict[str, PodSecurity] = {
-    # Driver, toolkit and device plugin mount the host's root and load kernel modules.
-    "gpu-operator": "privileged",
-    "osmo-workflows": "baseline",
-}
+from components import manifests
 
 
 @dataclass(frozen=True)
@@ -32,11 +25,9 @@ class Namespaces(pulumi.ComponentResource):
     def __init__(self, name: str, args: NamespacesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:Namespaces", name, {}, opts)
         self.namespaces = {
-            namespace: kubernetes.core.v1.Namespace(
-                f"{name}-{namespace}",
-                metadata=kubernetes.meta.v1.ObjectMetaArgs(
-                    name=namespace, labels={"pod-security.kubernetes.io/enforce": level}
-                ),
+            manifest["metadata"]["name"]: kubernetes.core.v1.Namespace(
+                f"{name}-{manifest['metadata']['name']}",
+                metadata=manifest["metadata"],
                 opts=pulumi.ResourceOptions(
                     parent=self,
                     provider=args.provider,
@@ -47,6 +38,6 @@ class Namespaces(pulumi.ComponentResource):
                     hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
                 ),
             )
-            for namespace, level in NAMESPACES.items()
+            for manifest in manifests.load("namespaces.yaml")
         }
         self.register_outputs({"namespaces": sorted(self.namespaces)})
