@@ -12,7 +12,7 @@ from rich.text import Text
 from catalog import UnknownName, vm_size
 from settings.facts import DRIVER_LABEL
 from simulator.clusters import POOL_LABEL
-from simulator.kubernetes.client import Object, Unreachable
+from simulator.kubernetes.client import Object
 from simulator.simulation import Simulation
 
 SIMULATED = ("Azure Resource Manager", "Entra ID", "virtual machines and GPUs (KWOK nodes)")
@@ -39,6 +39,7 @@ def status(simulation: Simulation) -> dict[str, Any]:
         "exists": simulation.exists,
         "simulated": list(SIMULATED),
         "cluster": None,
+        "running": False,
         "pools": [],
         "namespaces": [],
         "releases": [],
@@ -51,13 +52,13 @@ def status(simulation: Simulation) -> dict[str, Any]:
     if cluster is None:
         return document
     document["cluster"] = cluster.rsplit("/", 1)[-1]
-    try:
-        client = simulation.clusters().client(cluster)
-        nodes: list[Object] = client.get("/api/v1/nodes")["items"]
-        namespaces: list[Object] = client.get("/api/v1/namespaces")["items"]
-    except Unreachable:
-        nodes, namespaces = [], []
-        document["unreachable"] = True
+    clusters = simulation.clusters()
+    document["running"] = clusters.is_running(cluster)
+    nodes: list[Object] = []
+    namespaces: list[Object] = []
+    if document["running"]:
+        client = clusters.client(cluster)
+        nodes, namespaces = client.get("/api/v1/nodes")["items"], client.get("/api/v1/namespaces")["items"]
     document["namespaces"] = sorted(
         item["metadata"]["name"]
         for item in namespaces
@@ -126,10 +127,10 @@ def render(document: Mapping[str, Any]) -> RenderableType:
         ready = f"{pool['ready']}/{pool['nodes']}" + (" auto" if pool["autoscaled"] else "")
         row = (pool["name"], pool["size"], ready, pool["priority"], pool["driverSource"] or "", gpus)
         table.add_row(*row)
-    unreachable = " [red](API server not running)[/]" if document.get("unreachable") else ""
+    stopped = "" if document["running"] else f" [red]is stopped; `physai up {document['stack']}` starts it again[/]"
     namespaces = ", ".join(document["namespaces"]) or "none"
     return Group(
-        Text.from_markup(f"[bold]{document['stack']}[/] cluster {document['cluster']}{unreachable}"),
+        Text.from_markup(f"[bold]{document['stack']}[/] cluster {document['cluster']}{stopped}"),
         table,
         Text(),
         _details(document["pools"]),

@@ -53,10 +53,11 @@ class Clusters:
         """Ids of the clusters that exist."""
         return list(self._slots())
 
-    def prepare(self) -> None:
-        """Starts, in the background, what is stopped and a spare control plane when there is no cluster yet."""
-        slots = self._slots()
-        planes = [self._plane(slot) for slot in slots.values()] or [self._plane(self._spare())]
+    def prepare(self, *, spare: bool) -> None:
+        """Starts, in the background, what is stopped; and with `spare` a control plane when there is no cluster yet."""
+        planes = [self._plane(slot) for slot in self._slots().values()]
+        if spare and not planes:
+            planes = [self._plane(self._spare())]
 
         def start() -> None:
             try:
@@ -97,6 +98,9 @@ class Clusters:
             if cluster_id not in self._clients:
                 self._clients[cluster_id] = Client(self._existing(cluster_id).admin_kubeconfig())
             return self._clients[cluster_id]
+
+    def is_running(self, cluster_id: str) -> bool:
+        return self._plane(self._slots()[cluster_id]).is_running()
 
     # What Azure asks for
 

@@ -78,7 +78,7 @@ class Simulation:
     def preview(self, given: StackInput, report: Reporter) -> None:
         """Shows what `up` would change, and changes nothing."""
         fresh = not self.exists
-        with self._session(report) as session:
+        with self._session(report, spare=False) as session:
             session.configure(given)
             session.recover()
             report.phase("preview")
@@ -96,7 +96,7 @@ class Simulation:
         """
         if not self.exists:
             return
-        with self._session(report) as session:
+        with self._session(report, spare=False) as session:
             session.recover()
             if protected := session.engine.protected():
                 raise Protected(
@@ -173,8 +173,11 @@ class Simulation:
             lock.release()
 
     @contextmanager
-    def _session(self, report: Reporter) -> Generator[_Session]:
-        """Tools, control plane and providers, for as long as one operation lasts."""
+    def _session(self, report: Reporter, *, spare: bool = True) -> Generator[_Session]:
+        """Tools, control plane and providers, for as long as one operation lasts.
+
+        `spare` starts a control plane ahead of a cluster that is yet to be made.
+        """
         with self._lock():
             import_ahead()
             report.phase("tools")
@@ -183,7 +186,7 @@ class Simulation:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             login = _install_kubelogin(self.folder)
             clusters = Clusters(self.folder / "clusters", tools)
-            clusters.prepare()
+            clusters.prepare(spare=spare)
             cloud = self._cloud(clusters)
             path = f"{login.parent}{os.pathsep}{os.environ.get('PATH', '')}"
             options = KubernetesOptions(str(tools.path("helm")), path, working_directory=REPOSITORY)

@@ -193,3 +193,12 @@ def test_an_empty_preview_leaves_nothing_behind(home: Home) -> None:
     preview = physai("preview", "--json")
     assert preview.json["summary"].keys() == {"create"}
     assert list(home.folder.glob("simulations/*")) == []
+
+
+def test_status_of_a_stopped_cluster_starts_nothing_and_says_so(home: Home) -> None:
+    physai("up")
+    (plane,) = Simulation(STACK).folder.glob("clusters/*/")
+    processes.kill(plane)
+    assert "is stopped" in physai("status").out
+    assert physai("status", "--json").json["running"] is False
+    assert not processes.running(plane)
