@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pulumi
 
-from components.config import engine_config
+from components.config import configured
 from components.platform import Platform
-from settings import SettingsError, load_config
+from settings import SettingsError
 
 try:
-    loaded = load_config(pulumi.get_stack(), engine_config())
+    loaded, secrets = configured()
 except SettingsError as error:
     # A mistake in a stack file is told in its own words; RunError keeps the traceback out of it.
     raise pulumi.RunError(str(error)) from None
@@ -17,6 +17,6 @@ except SettingsError as error:
 for warning in loaded.warnings:
     pulumi.log.warn(str(warning))
 
-platform = Platform("physical-ai", loaded.settings)
+platform = Platform("physical-ai", loaded.settings, secrets)
 for name, value in platform.outputs.items():
     pulumi.export(name, value)

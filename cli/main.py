@@ -9,7 +9,7 @@ import typer
 from cli import catalogue, explain, simulate
 from cli.console import err
 
-DONE, FAILED, BAD_INPUT = 0, 1, 2
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 app = typer.Typer(
     name="physai",
@@ -36,6 +36,9 @@ def run(arguments: list[str]) -> int:
         app(arguments)
     except SystemExit as ending:  # how Typer ends, also after a wrong option, which it explains itself
         return ending.code if isinstance(ending.code, int) else DONE
+    except KeyboardInterrupt:
+        err.print("interrupted; the same command goes on from here")
+        return INTERRUPTED
     except Exception as problem:
         code = _explained(problem)
         if code is None:
@@ -54,10 +57,10 @@ def _explained(problem: Exception) -> int | None:
         err.print(f"\n{count} {'fault' if count == 1 else 'faults'}; nothing was changed", style="red")
         return BAD_INPUT
 
-    from simulator.errors import SimulationError
+    from simulator.errors import Interrupted, SimulationError
     from tools import BuildFailed
 
     if isinstance(problem, SimulationError | BuildFailed):
         err.print(str(problem), markup=False, style="red")
-        return FAILED
+        return INTERRUPTED if isinstance(problem, Interrupted) else FAILED
     return None

@@ -24,8 +24,8 @@ def planned(run: Run) -> list[Step]:
     return [step for step in run.changed() if step.op not in PARTS_OF_REPLACE]
 
 
-def document(run: Run) -> dict[str, Any]:
-    """The plan as data: counts by operation, and every change with the properties that differ."""
+def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
+    """The plan as data: counts by operation, and every change; `nodes` says how many each pool has now."""
     changes = [
         {
             "op": step.op,
@@ -34,28 +34,36 @@ def document(run: Run) -> dict[str, Any]:
             "urn": step.urn,
             "properties": list(step.properties),
             "replacedBecauseOf": list(step.keys),
-            "nodesLost": nodes_lost(step),
+            "nodesLost": nodes_lost(step, nodes),
         }
         for step in planned(run)
     ]
     return {"changes": changes, "summary": dict(run.counts())}
 
 
-def nodes_lost(step: Step) -> int:
-    """Nodes whose capacity goes while a node pool is replaced or deleted; it may not come back at once."""
-    if step.kind != "AgentPool" or step.op not in ("replace", "delete"):
+def nodes_lost(step: Step, nodes: Mapping[str, int]) -> int:
+    """Nodes whose capacity goes while their pool or cluster is replaced or deleted; it may not come back at once.
+
+    Counted in the cluster: what the stack asked for once says little about a pool that an autoscaler runs.
+    """
+    if step.op not in ("replace", "delete"):
         return 0
-    return int(step.old.get("count") or 0)
+    if step.kind == "AgentPool":
+        return nodes.get(str(step.old.get("agentPoolName")), 0)
+    if step.kind == "ManagedCluster":
+        inline: list[dict[str, Any]] = step.old.get("agentPoolProfiles") or []
+        return sum(nodes.get(str(pool.get("name")), 0) for pool in inline)
+    return 0
 
 
-def render(run: Run) -> RenderableType:
+def render(run: Run, nodes: Mapping[str, int]) -> RenderableType:
     """The plan as lines of text."""
     lines: list[str] = []
     for step in planned(run):
         lines.append(f"{SYMBOLS.get(step.op, '?')} {step.kind} [bold]{escape(step.name)}[/]")
         if step.op in ("update", "replace"):
             lines += [f"    {escape(line)}" for line in _differences(step)]
-        if lost := nodes_lost(step):
+        if lost := nodes_lost(step, nodes):
             lines.append(
                 f"    [red]{lost} {'node' if lost == 1 else 'nodes'} lost[/]; capacity may not come back at once"
             )

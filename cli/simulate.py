@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cli.console import err, out, print_json
 from cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+
+if TYPE_CHECKING:
+    from simulator.simulation import Simulation
 
 Discard = Annotated[
     bool,
@@ -42,27 +45,28 @@ def up(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = Non
 def preview(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = None, json: Json = False) -> None:
     """Show what `up` would change in the simulated stack, and change nothing."""
     from cli import plan, stack_input
+    from cli import status as status_
     from cli.progress import Progress
     from simulator.simulation import Simulation
 
     given = stack_input.read(stack, file or [], set_ or [])
     _warn(given)
+    simulation = Simulation(stack)
+    nodes = status_.node_counts(simulation)
     with Progress() as progress:
-        Simulation(stack).preview(given.input, progress)
+        simulation.preview(given.input, progress)
     if json:
-        print_json({"stack": stack, **plan.document(progress.run)})
+        print_json({"stack": stack, **plan.document(progress.run, nodes)})
     else:
-        out.print(plan.render(progress.run))
+        out.print(plan.render(progress.run, nodes))
 
 
 def down(stack: Stack = DEFAULT_STACK, discard: Discard = False, json: Json = False) -> None:
     """Destroy the simulated stack; no process and no file of it is left."""
     from cli.plan import counted
     from cli.progress import Progress
-    from settings import StackName
-    from simulator.simulation import Simulation
 
-    simulation = Simulation(str(StackName.parse(stack)))
+    simulation = _simulation(stack)
     existed = simulation.exists
     with Progress() as progress:
         if discard:
@@ -82,10 +86,8 @@ def down(stack: Stack = DEFAULT_STACK, discard: Discard = False, json: Json = Fa
 def status(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
     """Show the simulated stack: pools, sizes, nodes, labels, taints, driver source."""
     from cli import status as status_
-    from settings import StackName
-    from simulator.simulation import Simulation
 
-    document = status_.status(Simulation(str(StackName.parse(stack))))
+    document = status_.status(_simulation(stack))
     if json:
         print_json(document)
     else:
@@ -94,10 +96,8 @@ def status(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
 
 def env(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
     """Print shell lines that point kubectl at the simulated cluster: eval "$(physai env)"."""
-    from settings import StackName
-    from simulator.simulation import Simulation
 
-    variables = Simulation(str(StackName.parse(stack))).environment()
+    variables = _simulation(stack).environment()
     if json:
         print_json(variables)
         return
@@ -108,3 +108,14 @@ def env(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
 def _warn(given: Any) -> None:
     for warning in given.loaded.warnings:
         err.print(str(warning), markup=False, style="yellow")
+
+
+def _simulation(stack: str) -> Simulation:
+    """The simulation of a stack that has a file, or is simulated still though its file is gone."""
+    from settings import StackName, existing, load
+    from simulator.simulation import Simulation
+
+    simulation = Simulation(str(StackName.parse(stack)))
+    if not simulation.exists and stack not in existing():
+        load(stack)  # says what is wrong with the name
+    return simulation

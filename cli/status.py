@@ -19,7 +19,6 @@ SIMULATED = ("Azure Resource Manager", "Entra ID", "virtual machines and GPUs (K
 REAL = ("the Pulumi engine", "the program", "the Kubernetes API server, scheduler and controllers", "helm")
 GPU = "nvidia.com/gpu"
 CLUSTER_TYPE = "containerservice:ManagedCluster"
-POOL_TYPE = "containerservice:AgentPool"
 QUIET_LABELS = (
     "failure-domain.beta.kubernetes.io/",
     "kubernetes.azure.com/",
@@ -66,6 +65,11 @@ def status(simulation: Simulation) -> dict[str, Any]:
     )
     document["pools"] = [_pool(body, nodes) for body in _pool_bodies(resources, cluster)]
     return document
+
+
+def node_counts(simulation: Simulation) -> dict[str, int]:
+    """Nodes of each pool as they are now; empty where no cluster runs."""
+    return {pool["name"]: pool["nodes"] for pool in status(simulation)["pools"]}
 
 
 def _pool_bodies(resources: Mapping[str, Mapping[str, Any]], cluster: str) -> list[Mapping[str, Any]]:
@@ -123,7 +127,7 @@ def render(document: Mapping[str, Any]) -> RenderableType:
     for column in ("pool", "size", "nodes", "priority", "driver", "GPUs"):
         table.add_column(column, justify="right" if column in ("nodes", "GPUs") else "left", no_wrap=True)
     for pool in document["pools"]:
-        gpus = str(pool["gpusPerNode"] * pool["nodes"]) if pool["gpusPerNode"] else ""
+        gpus = f"{pool['gpusAllocatable']}/{pool['gpusPerNode'] * pool['nodes']}" if pool["gpusPerNode"] else ""
         ready = f"{pool['ready']}/{pool['nodes']}" + (" auto" if pool["autoscaled"] else "")
         row = (pool["name"], pool["size"], ready, pool["priority"], pool["driverSource"] or "", gpus)
         table.add_row(*row)

@@ -15,12 +15,15 @@ from settings import Access as AccessSettings
 
 @dataclass(frozen=True)
 class Grant:
-    """One role for one principal on the cluster. `name` is unique among a cluster's grants."""
+    """One role for one principal on the cluster. `name` is unique among a cluster's grants.
+
+    `principal_type` is None where only Entra knows it.
+    """
 
     name: str
     role: Role
     principal_id: str
-    principal_type: PrincipalType
+    principal_type: PrincipalType | None
 
 
 def grants(access: AccessSettings, deployer_id: str | None) -> list[Grant]:
@@ -28,11 +31,12 @@ def grants(access: AccessSettings, deployer_id: str | None) -> list[Grant]:
 
     With local accounts off, having created a cluster gives no right inside it, so the deployer is assigned a
     role like everybody else. Named principals also get the Cluster User role, without which `az aks get-credentials` is
-    refused; the deployer, who could create the cluster, has that action already.
+    refused; the deployer, who could create the cluster, has that action already. The deployer's type is left to Entra:
+    a person today, a pipeline tomorrow, and never an identity so fresh that Entra would not find it.
     """
     wanted: list[Grant] = []
     if deployer_id:
-        wanted.append(Grant("deployer-admin", Role.RBAC_CLUSTER_ADMIN, deployer_id, access.deployer_type))
+        wanted.append(Grant("deployer-admin", Role.RBAC_CLUSTER_ADMIN, deployer_id, None))
     for principal in access.principals:
         rbac = Role.RBAC_CLUSTER_ADMIN if principal.role == "admin" else Role.RBAC_READER
         who, kind = principal.principal_id, principal.principal_type

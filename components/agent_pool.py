@@ -6,10 +6,7 @@ from typing import NotRequired, TypedDict
 
 from pulumi_azure_native import containerservice
 
-from settings import NodePool, OsDisk
-
-MANAGED_DISK_GB = 128
-"""Size of a managed OS disk for which none is set, AKS's own default."""
+from settings import MANAGED_DISK_GIB, NodePool, OsDisk
 
 
 class NodePoolProperties(TypedDict):
@@ -64,7 +61,7 @@ def node_pool_properties(pool: NodePool, kubernetes_version: str) -> NodePoolPro
 def os_disk_gb(disk: OsDisk) -> int | None:
     """GiB to ask for; None lets an ephemeral disk take the whole local device."""
     if disk.size_gb is None and disk.type == "Managed":
-        return MANAGED_DISK_GB
+        return MANAGED_DISK_GIB
     return disk.size_gb
 
 

@@ -14,9 +14,7 @@ from components.naming import Names
 from settings import Autoscaler, NodePool
 from settings import Cluster as ClusterSettings
 from settings import Network as NetworkSettings
-from settings.facts import SYSTEM_TAINT
-
-SYSTEM_POOL = "system"
+from settings.facts import SYSTEM_POOL, SYSTEM_TAINT
 
 
 @dataclass(frozen=True)

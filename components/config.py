@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
 
 import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env
 
-SECRETS_KEY = "secrets"
-"""The one key that may hold encrypted values; it is read through `settings.secrets`, never as a setting."""
+from settings import Loaded, load_config
+from settings.secrets import Secrets, secrets
+from settings.stackfile import SECRETS
+
+SIMULATED_VARIABLE = "PHYSICAL_AI_SIMULATED"
+"""Environment variable that the simulator sets to 1: there is no Azure behind the providers."""
 
 
 def decode(value: Any) -> Any:
@@ -31,7 +36,24 @@ def of_project(raw: Mapping[str, Any], project: str) -> dict[str, Any]:
     """
     prefix = f"{project}:"
     ours = {key.removeprefix(prefix): value for key, value in raw.items() if key.startswith(prefix)}
-    return {key: decode(value) for key, value in ours.items() if key != SECRETS_KEY}
+    return {key: decode(value) for key, value in ours.items() if key != SECRETS}
+
+
+def is_simulated(environment: Mapping[str, str]) -> bool:
+    return environment.get(SIMULATED_VARIABLE) == "1"
+
+
+def configured() -> tuple[Loaded, Secrets]:
+    """The stack's settings and, beside them, its secrets.
+
+    Raises:
+        SettingsError: the settings cannot be used; against the real Azure that includes values from examples, with
+            which a protected cluster would be built that nobody reaches.
+    """
+    loaded = load_config(pulumi.get_stack(), engine_config())
+    if not is_simulated(os.environ):
+        loaded.for_azure()
+    return loaded, secrets(pulumi.Config())
 
 
 def engine_config() -> dict[str, Any]:

@@ -10,9 +10,7 @@ from pulumi_azure_native import containerservice
 
 from components.agent_pool import ignored_changes, node_pool_properties, upgrade_settings
 from settings import NodePool
-from settings.facts import IMMUTABLE_POOL_PROPERTIES
-
-CPU_POOL = "cpu"
+from settings.facts import CPU_POOL, IMMUTABLE_POOL_PROPERTIES
 
 
 @dataclass(frozen=True)
@@ -23,6 +21,7 @@ class CpuPoolArgs:
     subnet_id: pulumi.Input[str]
     tags: Mapping[str, str]
     pool: NodePool
+    retry: pulumi.ErrorHook
 
 
 class CpuPool(pulumi.ComponentResource):
@@ -48,6 +47,7 @@ class CpuPool(pulumi.ComponentResource):
                 ignore_changes=ignored_changes(args.pool),
                 replace_on_changes=list(IMMUTABLE_POOL_PROPERTIES),
                 delete_before_replace=True,
+                hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
             ),
         )
         self.register_outputs({"nodePoolName": self.node_pool.name})

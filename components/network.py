@@ -9,8 +9,10 @@ import pulumi
 from pulumi_azure_native import network
 
 from components.naming import Names, subnet_name
+from settings.facts import SYSTEM_POOL
 
-SYSTEM_SUBNET = "system"
+SYSTEM_SUBNET = SYSTEM_POOL
+"""The subnet that the system and cpu pools share."""
 
 
 @dataclass(frozen=True)

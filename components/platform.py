@@ -22,6 +22,7 @@ from components.resource_group import ResourceGroup, ResourceGroupArgs
 from components.role_propagation import wait_for_roles
 from settings import Pool, Settings
 from settings.facts import gpu_profile_driver, gpus_per_node, node_labels, node_taints
+from settings.secrets import Secrets
 
 
 class Platform(pulumi.ComponentResource):
@@ -29,12 +30,18 @@ class Platform(pulumi.ComponentResource):
 
     Attributes:
         outputs: what the stack exports, by name. Nothing in it is secret.
+        secrets: the stack's secrets by name, for components that log in somewhere. Each is a secret Output, and none
+            of them is exported or part of the settings.
     """
 
     outputs: dict[str, Any]
+    secrets: Secrets
 
-    def __init__(self, name: str, settings: Settings, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, settings: Settings, secrets: Secrets, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         super().__init__("physical-ai:index:Platform", name, {}, opts)
+        self.secrets = secrets
         names = Names(settings.stack)
         account = azure_account()
         retry = wait_for_roles(f"{name}-role-propagation")
@@ -77,7 +84,7 @@ class Platform(pulumi.ComponentResource):
         version = settings.cluster.kubernetes_version
         cpu = CpuPool(
             f"{name}-cpu",
-            CpuPoolArgs(group.name, aks, version, network.subnet_ids[SYSTEM_SUBNET], tags, settings.cpu_pool),
+            CpuPoolArgs(group.name, aks, version, network.subnet_ids[SYSTEM_SUBNET], tags, settings.cpu_pool, retry),
             guarded,
         )
         self.gpu_pools = {

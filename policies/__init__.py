@@ -1,7 +1,7 @@
 """Rules over the resources of a stack.
 
-`evaluate(stack)` gives the findings. The same rules judge a recording made by a test, a simulated stack and, as a
-policy pack, what the engine is about to do.
+`evaluate(stack)` gives the findings. The tests record what the program declares for each stack, in previews and in
+deployments, and evaluate the recordings; a `Stack` can be made from any other list of resources too.
 """
 
 from __future__ import annotations

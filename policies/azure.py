@@ -10,6 +10,7 @@ from policies.node_pools import AGENT_POOL, MANAGED_CLUSTER
 
 ROLE_ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 SUBNET = "azure-native:network:Subnet"
+USER_IDENTITY = "azure-native:managedidentity:UserAssignedIdentity"
 VIRTUAL_NETWORK = "azure-native:network:VirtualNetwork"
 
 GUARDED_TYPES = (
@@ -58,8 +59,14 @@ def _workload_identity(resource: Resource, _: Stack) -> Iterable[Violation]:
 
 
 def _principal_type(resource: Resource, _: Stack) -> Iterable[Violation]:
-    if not known(resource.inputs.get("principalType")):
+    fresh = any(_type_of(urn) == USER_IDENTITY for urn in resource.options.depends_on)
+    if fresh and not known(resource.inputs.get("principalType")):
         yield Violation("principalType", "write User, Group or ServicePrincipal")
+
+
+def _type_of(urn: str) -> str:
+    """The type token in a URN, without those of its parents."""
+    return urn.split("::")[2].rpartition("$")[2] if urn.count("::") >= 3 else ""
 
 
 def _narrow_scope(resource: Resource, _: Stack) -> Iterable[Violation]:
@@ -113,7 +120,7 @@ RULES = (
     Rule(
         "role-principal-type",
         Severity.ERROR,
-        "Without it ARM looks the principal up in Entra and refuses one that is seconds old.",
+        "A principal made in the same deployment is seconds old, and ARM would not find it in Entra.",
         _principal_type,
         (ROLE_ASSIGNMENT,),
     ),

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from policies.model import Resource, Rule, Severity, Stack, Violation, known, known_list, known_map
 from settings.facts import GPU_TAINT_KEY, IMMUTABLE_POOL_PROPERTIES, SPOT_LABEL, SPOT_TAINT, SYSTEM_TAINT
+from settings.labels import EFFECTS, is_reserved, is_value, key_problem, split_taint
 
 AGENT_POOL = "azure-native:containerservice:AgentPool"
 MANAGED_CLUSTER = "azure-native:containerservice:ManagedCluster"
-
-_TAINT = re.compile(
-    r"^(?:[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
-    r"=[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?:(NoSchedule|PreferNoSchedule|NoExecute)$"
-)
-_LABEL_NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$")
-_LABEL_VALUE = re.compile(r"^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$")
-_RESERVED_DOMAINS = ("kubernetes.azure.com", "kubernetes.io", "k8s.io")
 
 
 def pools(resource: Resource) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -63,7 +55,8 @@ def _spot_pool(resource: Resource, _: Stack) -> Iterable[Violation]:
 def _taint_form(resource: Resource, _: Stack) -> Iterable[Violation]:
     for path, pool in pools(resource):
         for taint in known_list(pool.get("nodeTaints")):
-            if not _TAINT.fullmatch(str(taint)):
+            key, value, effect = split_taint(str(taint))
+            if key_problem(key) or not is_value(value) or effect not in EFFECTS:
                 yield Violation(f"{path}nodeTaints", f"write {taint!r} as key=value:Effect, with a value")
 
 
@@ -74,21 +67,16 @@ def _gpu_taint(resource: Resource, _: Stack) -> Iterable[Violation]:
             yield Violation(f"{path}nodeTaints", f"add {GPU_TAINT_KEY}=present:NoSchedule")
 
 
-def reserved_label(key: str) -> bool:
-    """Whether Kubernetes or AKS keeps the key's prefix to itself: their domains, and everything below them."""
-    prefix, slash, _ = key.rpartition("/")
-    return bool(slash) and any(prefix == domain or prefix.endswith(f".{domain}") for domain in _RESERVED_DOMAINS)
-
-
 def _label_form(resource: Resource, _: Stack) -> Iterable[Violation]:
     for path, pool in pools(resource):
         for key, value in known_map(pool.get("nodeLabels")).items():
             allowed = _is_spot(pool) and (key, known(value)) == SPOT_LABEL
-            if reserved_label(key) and not allowed:
-                yield Violation(f"{path}nodeLabels", f"use another prefix for {key!r}; AKS refuses its own")
-            if not _LABEL_NAME.fullmatch(key.rpartition("/")[2]):
-                yield Violation(f"{path}nodeLabels", f"{key!r} is no label key: 63 letters, digits, '-', '_' or '.'")
-            if not _LABEL_VALUE.fullmatch(str(known(value, ""))):
+            if is_reserved(key) and not allowed:
+                yield Violation(f"{path}nodeLabels", f"rename {key!r}: the label, or its prefix, is AKS's own")
+            if problem := key_problem(key):
+                yield Violation(f"{path}nodeLabels", problem)
+            text = str(known(value, ""))
+            if text and not is_value(text):
                 yield Violation(f"{path}nodeLabels", f"the value of {key!r} is no label value: 63 characters at most")
 
 

@@ -15,32 +15,36 @@ from settings.model import (
     ApiAccess,
     Autoscaler,
     Cluster,
-    ClusterAdmin,
-    Driver,
-    DriverSource,
+    ClusterPrincipal,
     Monitoring,
     Network,
+    Settings,
+    Upgrades,
+    Window,
+)
+from settings.names import STACKS, StackName, existing
+from settings.node_pools import (
+    MANAGED_DISK_GIB,
+    Driver,
+    DriverSource,
     NodePool,
     OsDisk,
     Pool,
     Priority,
     Scale,
-    Settings,
     Spot,
     Upgrade,
-    Upgrades,
-    Window,
 )
-from settings.names import STACKS, StackName, existing
 from settings.overlay import Overlay
 
 __all__ = [
+    "MANAGED_DISK_GIB",
     "STACKS",
     "Access",
     "ApiAccess",
     "Autoscaler",
     "Cluster",
-    "ClusterAdmin",
+    "ClusterPrincipal",
     "Driver",
     "DriverSource",
     "Explained",

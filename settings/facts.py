@@ -6,7 +6,8 @@ Everything that has to agree about a pool (node pool, tolerations of every Daemo
 from __future__ import annotations
 
 from catalog import vm_size
-from settings.model import DriverSource, NodePool, Pool
+from settings.labels import split_taint
+from settings.node_pools import DriverSource, NodePool, Pool
 
 GPU_TAINT_KEY = "nvidia.com/gpu"
 
@@ -27,6 +28,10 @@ SPOT_KEY = "kubernetes.azure.com/scalesetpriority"
 SPOT_LABEL = (SPOT_KEY, "spot")
 SPOT_TAINT = f"{SPOT_KEY}=spot:NoSchedule"
 """AKS adds label and taint to every Spot pool and returns them, so leaving them out shows as drift on each refresh."""
+
+SYSTEM_POOL = "system"
+CPU_POOL = "cpu"
+"""Names of the two node pools every cluster has."""
 
 SYSTEM_TAINT = "CriticalAddonsOnly=true:NoSchedule"
 
@@ -91,13 +96,6 @@ def tolerations(pool: Pool) -> list[dict[str, str]]:
     keys = (split_taint(taint) for taint in node_taints(pool))
     found = [{"key": key, "operator": "Exists", "effect": effect} for key, _, effect in keys]
     return [item for index, item in enumerate(found) if item not in found[:index]]
-
-
-def split_taint(taint: str) -> tuple[str, str, str]:
-    """Key, value and effect of `key=value:Effect`; a missing part is empty."""
-    spec, _, effect = taint.rpartition(":")
-    key, _, value = spec.partition("=")
-    return key, value, effect
 
 
 def gpus_per_node(pool: NodePool) -> int:

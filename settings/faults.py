@@ -19,6 +19,8 @@ class Fault:
     warning: bool = False
     line: int | None = None
     """Line in the file, from 1, where it is known."""
+    stand_in: bool = False
+    """The value stands in for one of the user's own: good enough to simulate with, a fault on Azure."""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line is not None else self.file

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
@@ -48,6 +48,12 @@ class Loaded:
     def raw(self) -> dict[str, Any]:
         """The files' sum, before defaults."""
         return self.merged.data
+
+    def for_azure(self) -> None:
+        """Raises SettingsError when a value only stands in for the user's own, such as an address from an example."""
+        faults = [replace(warning, warning=False) for warning in self.warnings if warning.stand_in]
+        if faults:
+            raise SettingsError(faults)
 
     @cached_property
     def origins(self) -> dict[str, str]:

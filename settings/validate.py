@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import copy
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from settings.checks import check
-from settings.checks.finding import Trust
+from settings.checks.finding import Finding, Trust
 from settings.faults import Fault
 from settings.guards import is_list, is_map
 from settings.merge import Merged
@@ -78,7 +78,7 @@ def validate(merged: Merged, environment: str, region: str) -> Outcome:
             _repair(data, path, detail)
     if settings is not None:
         findings = check(settings, Trust(frozenset(broken)))
-        faults += [merged.fault(merged.latest(f.path, f.others), f.problem, f.fix, warning=f.warning) for f in findings]
+        faults += [_told(merged, finding) for finding in findings]
     usable = not any(not fault.warning for fault in faults)
     return Outcome(settings if usable else None, faults)
 
@@ -86,6 +86,13 @@ def validate(merged: Merged, environment: str, region: str) -> Outcome:
 def _parse(data: dict[str, Any]) -> Settings:
     """Strict in JSON's sense: no text for a number, but text for an address or a choice."""
     return Settings.model_validate_json(json.dumps(data), strict=True, by_alias=True, by_name=False)
+
+
+def _told(merged: Merged, finding: Finding) -> Fault:
+    """The finding as a fault in the file that brought it about."""
+    place = merged.latest(finding.path, finding.others)
+    fault = merged.fault(place, finding.problem, finding.fix, warning=finding.warning)
+    return replace(fault, stand_in=finding.stand_in)
 
 
 def _path(detail: ErrorDetails) -> Path:

@@ -64,18 +64,20 @@ class Clusters:
                 for plane in planes:
                     plane.start()
             except ControlPlaneFailed as problem:
-                self._failure = problem
+                self._failure = problem  # told to whoever needs a cluster; a destroy needs none
 
         self._preparing = threading.Thread(target=start, name="control-plane", daemon=True)
         self._preparing.start()
 
-    def settle(self) -> None:
-        """Ends what `prepare` started and no cluster took.
+    def wait(self) -> None:
+        """Until existing clusters answer again, or have failed to: a provider that is configured earlier finds none."""
+        if self._preparing is not None and self._slots():
+            self._preparing.join()
 
-        Raises:
-            ControlPlaneFailed: an existing cluster could not be started again.
-        """
-        self._prepared()
+    def settle(self) -> None:
+        """Ends what `prepare` started and no cluster took."""
+        if self._preparing is not None:
+            self._preparing.join()
         taken = set(self._slots().values())
         for folder in self._folder.glob("*/"):
             if folder.name not in taken:
@@ -100,7 +102,8 @@ class Clusters:
             return self._clients[cluster_id]
 
     def is_running(self, cluster_id: str) -> bool:
-        return self._plane(self._slots()[cluster_id]).is_running()
+        slot = self._slots().get(cluster_id)
+        return slot is not None and self._plane(slot).is_running()
 
     # What Azure asks for
 
@@ -132,6 +135,8 @@ class Clusters:
 
         Server-side apply as AKS: labels and taints it no longer sets go, those that others have set stay.
         """
+        if not nodes and self._failure is not None:
+            return  # a control plane that can't start shows its nodes to nobody, and goes with its cluster
         client = self.client(cluster_id)
         wanted = {node["metadata"]["name"]: node for node in nodes}
         have = self._pool_nodes(client, pool)
@@ -159,7 +164,7 @@ class Clusters:
         self.client(cluster_id).patch(path, binding, APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})
 
     def revoke(self, cluster_id: str, assignment_id: str) -> None:
-        if cluster_id not in self._slots():
+        if cluster_id not in self._slots() or self._failure is not None:
             return
         path = f"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{_binding_name(assignment_id)}"
         _delete(self.client(cluster_id), path)

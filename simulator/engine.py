@@ -20,8 +20,9 @@ from pulumi import automation
 from pulumi.automation.events import EngineEvent
 from pulumi.runtime._callbacks import _CallbackServicer  # pyright: ignore[reportPrivateUsage]  # see run_program
 
-from simulator.errors import EngineFailed
+from simulator.errors import EngineFailed, Interrupted
 from simulator.home import REPOSITORY
+from simulator.interrupts import patient_interrupts
 from simulator.recovery import Made, recovered
 from simulator.wire import ProviderHost
 from tools import Toolbox
@@ -53,8 +54,10 @@ class Engine:
 
     @property
     def has_state(self) -> bool:
-        """Whether an update has ever been recorded."""
-        return any((self._folder / "backend").glob(f".pulumi/stacks/*/{self._stack}.json"))
+        """Whether an update has ever been recorded, and can be taken up."""
+        return (self._folder / "work" / "Pulumi.yaml").exists() and any(
+            (self._folder / "backend").glob(f".pulumi/stacks/*/{self._stack}.json")
+        )
 
     def protected(self) -> list[str]:
         """Names of the resources in state that refuse to be deleted."""
@@ -123,20 +126,30 @@ class Engine:
 
     def _end_orphans(self) -> None:
         """An engine whose Python side was killed fails by itself, but not at once."""
+        for process in self._engines():
+            process.kill()
+            process.wait(10)
+
+    def _engines(self) -> list[psutil.Process]:
+        """Running engines of this simulation."""
         home = str(self._folder / "home")
+        found: list[psutil.Process] = []
         for process in psutil.process_iter():
             try:
                 if process.name() == "pulumi" and process.environ().get("PULUMI_HOME") == home:
-                    process.kill()
-                    process.wait(10)
+                    found.append(process)
             except (psutil.NoSuchProcess, psutil.AccessDenied):
                 continue
+        return found
 
     def _run(self, operation: Callable[[automation.Stack], Any], providers: ProviderHost) -> Any:
-        try:
-            return operation(self._open(providers))
-        except automation.errors.CommandError as problem:
-            raise EngineFailed(_last_word(str(problem))) from problem
+        with patient_interrupts(self._engines) as interrupts:
+            try:
+                return operation(self._open(providers))
+            except automation.errors.CommandError as problem:
+                if interrupts:
+                    raise Interrupted("interrupted; what was done is kept, and the same command goes on") from None
+                raise EngineFailed(_last_word(str(problem))) from problem
 
     def _open(self, providers: ProviderHost | None = None) -> automation.Stack:
         return automation.create_or_select_stack(

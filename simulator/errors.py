@@ -19,5 +19,9 @@ class ControlPlaneFailed(SimulationError):
     """A control-plane process did not start; the text names it, its last words and its log."""
 
 
+class Interrupted(SimulationError):
+    """The user stopped the run; the engine has written down how far it came."""
+
+
 class EngineFailed(SimulationError):
     """The engine ended with an error. Its diagnostics went to the event callback; this says what it was doing."""

@@ -29,8 +29,8 @@ from simulator.stack_input import StackInput
 from simulator.wire import ProviderHost
 from tools import Progress, Toolbox, toolbox
 
-QUICK_RETRY = {"PHYSICAL_AI_RETRY_SECONDS": "0.2"}
-"""The program's pause between attempts while a role assignment takes effect: model time makes minutes a second."""
+SIMULATED = {"PHYSICAL_AI_SIMULATED": "1", "PHYSICAL_AI_RETRY_SECONDS": "0.2"}
+"""What the program is told of the simulator: that addresses need not be real, and that minutes pass in a second."""
 
 
 class Reporter(Protocol):
@@ -115,7 +115,12 @@ class Simulation:
         """Ends every process of the simulation and removes all it keeps, without asking the engine."""
         with self._lock():
             Clusters(self.folder / "clusters", Toolbox(())).wipe()
-            shutil.rmtree(self.folder, ignore_errors=True)
+            # Renamed first: what is half removed must not look like a simulation.
+            waste = self.folder.with_name(f".{self.folder.name}")
+            shutil.rmtree(waste, ignore_errors=True)
+            if self.exists:
+                self.folder.rename(waste)
+            shutil.rmtree(waste, ignore_errors=True)
 
     def cloud_resources(self) -> Mapping[str, Mapping[str, Any]]:
         """Everything in the simulated subscription: ARM id → `type`, `inputs` and `outputs`."""
@@ -192,9 +197,10 @@ class Simulation:
             options = KubernetesOptions(str(tools.path("helm")), path, working_directory=REPOSITORY)
             try:
                 with (
-                    _environment(QUICK_RETRY),
+                    _environment(SIMULATED),
                     ProviderHost(AzureNative.serving(cloud), kubernetes_provider(options)) as providers,
                 ):
+                    clusters.wait()
                     cloud.settle()
                     try:
                         yield _Session(Engine(self.folder, self.stack, tools, login), providers, cloud, clusters)

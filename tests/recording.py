@@ -23,6 +23,7 @@ from pulumi.runtime.config import set_all_config
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.sync_await import _ensure_event_loop, _sync_await
 
+from components.config import SIMULATED_VARIABLE
 from policies import UNKNOWN, Options, Resource, Secret, Stack
 from tests.azure_answers import AKS_KUBECONFIG, DEPLOYER, SUBSCRIPTION, azure_name, created, guid
 
@@ -160,20 +161,24 @@ def merged(lower: Any, upper: Any) -> Any:
     return {**lower, **{key: merged(lower.get(key), value) for key, value in upper.items()}}
 
 
-def record(stack: str, overrides: Mapping[str, Any] | None = None, *, preview: bool = False) -> Recording:
+def record(
+    stack: str, overrides: Mapping[str, Any] | None = None, *, preview: bool = False, simulated: bool = True
+) -> Recording:
     """Run `__main__` as the engine would, with `overrides` over the stack file, and record it.
+
+    `simulated` says whether the program is told, as the simulator tells it, that there is no Azure.
 
     Raises:
         pulumi.RunError: the program refused its settings.
         AssertionError: it declared one resource twice.
     """
-    return contextvars.Context().run(_record, stack, merged(stack_config(stack), overrides or {}), preview)
+    return contextvars.Context().run(_record, stack, merged(stack_config(stack), overrides or {}), preview, simulated)
 
 
-def _record(stack: str, config: Mapping[str, Any], preview: bool) -> Recording:
+def _record(stack: str, config: Mapping[str, Any], preview: bool, simulated: bool) -> Recording:
     # Objects, numbers and booleans reach a program as JSON, text as it is.
     wire = {f"{PROJECT}:{key}": value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
-    set_all_config(wire, [])
+    set_all_config(wire, [f"{PROJECT}:secrets"])
     recorder = Recorder(preview=preview)
     exports: dict[str, Any] = {}
 
@@ -183,7 +188,10 @@ def _record(stack: str, config: Mapping[str, Any], preview: bool) -> Recording:
         root: Any = pulumi.runtime.get_root_resource()
         return pulumi.Output.all(**root.outputs).apply(exports.update)
 
-    with _event_loop(), mock.patch.dict(os.environ, {"PULUMI_CONFIG": "{}"}):
+    with (
+        _event_loop(),
+        mock.patch.dict(os.environ, {"PULUMI_CONFIG": "{}", SIMULATED_VARIABLE: "1" if simulated else ""}),
+    ):
         mocks.set_mocks(_NoMocks(), project=PROJECT, stack=stack, preview=preview, monitor=recorder)
         setattr(pulumi.runtime.settings.SETTINGS, "callbacks", recorder)  # noqa: B010
         mocks.test(program)()

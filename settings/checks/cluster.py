@@ -8,7 +8,8 @@ from ipaddress import IPv4Network
 
 from catalog import UnknownName, kubernetes_minor, kubernetes_minors
 from settings.checks.finding import Finding, Trust
-from settings.model import Cluster, DriverSource, NodePool, Settings
+from settings.model import Cluster, Settings
+from settings.node_pools import DriverSource, NodePool
 from settings.paths import Path
 
 MOST_AUTHORIZED = 200
@@ -45,6 +46,11 @@ def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator
         known = ", ".join(kubernetes_minors())
         yield Finding(_VERSION, str(error), f"Did you mean '{error.suggestion}'?  Known: {known}.")
         return
+    channel: Path = ("cluster", "upgrades", "channel")
+    if version.count(".") == 2 and settings.cluster.upgrades.channel == "patch" and trust(channel):
+        problem = f"kubernetesVersion {version} is exact, and channel patch goes on to the next patch by itself; after"
+        problem += " that AKS refuses every update of the cluster as a downgrade."
+        yield Finding(_VERSION, problem, f'kubernetesVersion: "{minor.minor}", or channel: none.', others=(channel,))
     if minor.ga is not None and today < minor.ga:
         yield Finding(_VERSION, f"Kubernetes {minor.minor} is due on AKS in {minor.ga:%B %Y}.", None, warning=True)
     if minor.end_of_life is not None and today > minor.end_of_life:
@@ -77,9 +83,10 @@ def _reach(settings: Settings, trust: Trust) -> Iterator[Finding]:
         yield Finding(_RANGES, problem, "Join neighbouring ranges into larger ones.")
     for index, block in enumerate(ranges):
         if any(block.subnet_of(example) for example in DOCUMENTATION):
-            problem = f"{block} is for documentation: nobody calls from there."
-            fix = "Put your own public ranges here before you deploy to Azure."
-            yield Finding((*_RANGES, index), problem, fix, warning=True)
+            problem = f"{block} is for documentation (RFC 5737): nobody calls from there, so nobody would reach the API"
+            problem += " server. It will do for a simulation, not for Azure."
+            fix = "Write your offices' and CI runners' public ranges, like 20.30.40.0/28; one address is a /32."
+            yield Finding((*_RANGES, index), problem, fix, warning=True, stand_in=True)
         elif not block.is_global:
             problem = f"{block} is not public: the API server sees callers by their public address."
             yield Finding((*_RANGES, index), problem, "Use the address that your network has on the internet.")

@@ -17,6 +17,8 @@ class Finding:
     warning: bool = False
     others: tuple[Path, ...] = ()
     """Settings that `path` doesn't go with. The user is told at whichever was set last."""
+    stand_in: bool = False
+    """A warning about a value that only stands in for the user's own: Azure must not get it (`Loaded.for_azure`)."""
 
 
 @dataclass(frozen=True)

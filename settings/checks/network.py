@@ -7,7 +7,8 @@ from ipaddress import IPv4Address, IPv4Network
 
 from settings.checks.finding import Finding, Trust
 from settings.facts import surge_nodes
-from settings.model import NodePool, Settings
+from settings.model import Settings
+from settings.node_pools import NodePool
 from settings.paths import Path, show
 
 Ranges = dict[Path, IPv4Network]

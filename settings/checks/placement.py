@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from catalog import nearest
 from settings import facts
 from settings.checks.finding import Finding, Trust
-from settings.model import Pool
+from settings.labels import EFFECTS, is_reserved, is_value, key_problem, split_taint
+from settings.node_pools import Pool
 from settings.paths import Path
 
-EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
-_DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")
-_RESERVED = ("kubernetes.io", "k8s.io", "kubernetes.azure.com")
 _OURS = (facts.DRIVER_LABEL, facts.DEPLOY_DRIVER_LABEL)
 
 
@@ -26,10 +22,10 @@ def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[Finding]:
     own = facts.own_labels(pool) if trust(("pools", name, "driver"), ("pools", name, "priority")) else None
     for key, value in pool.labels.items():
         here = (*path, key)
-        if problem := _key_problem(key):
+        if problem := key_problem(key):
             yield Finding(here, problem, "Like example.com/team or team.")
             continue
-        if value and not _NAME.fullmatch(value):
+        if value and not is_value(value):
             problem = f"'{value}' is no label value: at most 63 of letters, digits, '-', '_' and '.', not at the ends."
             yield Finding(here, problem, None)
         if own is None:
@@ -41,8 +37,10 @@ def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[Finding]:
             problem = f"'{key}' belongs to the program, which sets it to {set_to} on this pool; '{value}' contradicts."
             others: tuple[Path, ...] = (("pools", name, "driver", "source"), ("pools", name, "priority"))
             yield Finding(here, problem, f"Leave {key} out, or change driver.source or priority.", others=others)
-        elif _is_reserved(key):
+        elif is_reserved(key):
             problem = f"'{key}' has a prefix that only Kubernetes and AKS may use."
+            if "/" not in key:
+                problem = f"'{key}' is a label that AKS sets itself."
             yield Finding(here, problem, f"Use a prefix of your own, like example.com/{key.rpartition('/')[2]}.")
 
 
@@ -52,14 +50,14 @@ def check_taints(name: str, pool: Pool, trust: Trust) -> Iterator[Finding]:
     if not trust(path):
         return
     own = facts.own_taints(pool) if trust(("pools", name, "priority")) else [facts.GPU_TAINT]
-    seen = {(key, effect): taint for taint in own for key, _, effect in [facts.split_taint(taint)]}
+    seen = {(key, effect): taint for taint in own for key, _, effect in [split_taint(taint)]}
     for index, taint in enumerate(pool.taints):
         here = (*path, index)
         problem = _taint_problem(taint)
         if problem is not None:
             yield Finding(here, *problem)
             continue
-        key, _, effect = facts.split_taint(taint)
+        key, _, effect = split_taint(taint)
         if taint in own:
             yield Finding(here, f"The program sets the taint '{taint}' itself.", "Leave it out.", warning=True)
         elif (key, effect) in seen:
@@ -71,13 +69,13 @@ def check_taints(name: str, pool: Pool, trust: Trust) -> Iterator[Finding]:
 
 
 def _taint_problem(taint: str) -> tuple[str, str] | None:
-    key, value, effect = facts.split_taint(taint)
+    key, value, effect = split_taint(taint)
     if not effect or ":" not in taint:
         return f"'{taint}' is no taint.", "Write it as key=value:NoSchedule."
     if effect not in EFFECTS:
         near = nearest(effect, EFFECTS) or EFFECTS[0]
         return f"'{effect}' is no taint effect.", f"Write {key}={value}:{near}; one of {', '.join(EFFECTS)}."
-    if problem := _key_problem(key):
+    if problem := key_problem(key):
         return problem, "Write it as key=value:NoSchedule."
     if not value:
         problem = (
@@ -85,20 +83,6 @@ def _taint_problem(taint: str) -> tuple[str, str] | None:
             "would look untainted and scale up for any pod."
         )
         return problem, f"Write {key}=present:{effect}."
-    if not _NAME.fullmatch(value):
+    if not is_value(value):
         return f"'{value}' is no taint value: at most 63 of letters, digits, '-', '_' and '.'.", "Like key=value."
     return None
-
-
-def _key_problem(key: str) -> str | None:
-    prefix, slash, name = key.rpartition("/")
-    if slash and not (_DOMAIN.fullmatch(prefix) and len(prefix) <= 253):
-        return f"'{key}' has a prefix that is no domain name in lowercase."
-    if not _NAME.fullmatch(name):
-        return f"'{key}' is no key: at most 63 of letters, digits, '-', '_' and '.' after an optional prefix and '/'."
-    return None
-
-
-def _is_reserved(key: str) -> bool:
-    prefix = key.rpartition("/")[0]
-    return any(prefix == root or prefix.endswith(f".{root}") for root in _RESERVED)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from catalog import UnknownName, judge, vm_size
 from settings.checks.finding import Finding, Trust
-from settings.model import DriverSource, NodePool, Pool, Settings
+from settings.facts import CPU_POOL, SYSTEM_POOL
+from settings.model import Settings
+from settings.node_pools import DriverSource, NodePool, Pool
 from settings.paths import Path
 
-TAKEN_NAMES = ("system", "cpu")
-"""Names of the two pools that every cluster has."""
 MOST_POOLS = 100
 MOST_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
 """AKS limits a cluster (AKS docs, quotas-skus-regions)."""
@@ -38,7 +38,7 @@ def check_pools(settings: Settings, trust: Trust) -> Iterator[Finding]:
         problem = "The cpu pool has no node: operators and schedulers would have nowhere to run."
         yield Finding(("cpuPool", "scale"), problem, "At least count: 1, or max: 1.")
     for name in settings.pools:
-        if name in TAKEN_NAMES:
+        if name in (SYSTEM_POOL, CPU_POOL):
             problem = f"'{name}' is the name of a pool that every cluster has."
             yield Finding(("pools", name), problem, f"Such as '{name}gpu'.")
     for name, pool in settings.pools.items():

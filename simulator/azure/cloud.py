@@ -15,7 +15,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from simulator.azure import ids, outputs, schema, staging
+from simulator.azure import capacity as machines
+from simulator.azure import effects, ids, outputs, schema, staging
 from simulator.azure.clock import ModelClock
 from simulator.azure.cluster_host import ClusterHost
 from simulator.azure.data import TypeMapping, by_token, mappings, rules
@@ -26,11 +27,8 @@ from simulator.azure.registry import models
 from simulator.azure.rules import Delete, Put, refusals
 from simulator.azure.shapes import Json, table
 from simulator.azure.store import Store
-from simulator.azure.world import SUCCEEDED, Directory, Resource, World
+from simulator.azure.world import FINAL, SUCCEEDED, Directory, Resource, World
 from simulator.wire import Refused
-
-WITH_EFFECTS = ("ManagedCluster", "AgentPool")
-"""Kinds whose operations reach into a Kubernetes cluster."""
 
 
 class Cloud:
@@ -44,19 +42,26 @@ class Cloud:
         clock: ModelClock | None = None,
         directory: Directory | None = None,
         quota: Mapping[str, int] | None = None,
+        capacity: Mapping[str, int] | None = None,
         offers: Offers | None = None,
         accepts_retired_sizes: bool = False,
     ) -> None:
-        """`quota` is in vCPUs by usage name: a size's family, `cores`, `lowPriorityCores`, or `*` for the rest."""
+        """`quota` is in vCPUs by usage name: a size's family, `cores`, `lowPriorityCores`, or `*` for the rest.
+
+        `capacity` is how many nodes of a VM size Azure has in all; there is no end to sizes it does not name.
+        `accepts_retired_sizes` is for a cloud that plays back what was recorded before a preview size was retired.
+        """
         self.host = host
         self.clock = clock or ModelClock()
         self.directory = directory or Directory()
         self._quota, self._offers = dict(quota or {}), offers or CatalogOffers()
+        self._capacity = dict(capacity or {})
         self._accepts_retired_sizes = accepts_retired_sizes
         self._store = Store(path)
         self._lock = threading.RLock()
         self._in_flight: dict[str, str] = {}
         self._grants = Grants(self._store, self._lock, host, self.clock)
+        self._effects = effects.Effects(host, self._lock, self._world)
 
     # What there is
 
@@ -71,6 +76,7 @@ class Cloud:
             directory=self.directory,
             offers=self._offers,
             quota=self._quota,
+            capacity=self._capacity,
             now=self.clock.now(),
             replicates_after=self.clock.role_delay_seconds,
             in_flight=self._in_flight,
@@ -109,10 +115,10 @@ class Cloud:
                 if inline or not r.inline
             }
 
-    def pools(self, cluster_id: str) -> list[Json]:
-        """Every node pool of a cluster, inline ones too, as a GET shows it, with its name."""
+    def failure(self, resource: Resource) -> Refusal:
+        """Why the operation that left a resource in the state Failed did so."""
         with self._lock:
-            return [dict(pool.outputs) for pool in self._world().children(cluster_id, "AgentPool")]
+            return machines.failure(resource, self._world())
 
     # What changes it
 
@@ -120,7 +126,8 @@ class Cloud:
     def put(self, type: str, inputs: Mapping[str, Any], *, creating: bool = False) -> Resource:
         """Creates or updates a resource. Raises `ArmError`; with `creating`, `Refused` when the id is taken.
 
-        Where Azure answers a second writer with "busy" and azure-native tries again, here the second one waits.
+        What comes back in the state Failed was accepted and then came to nothing, or not to all of it; `failure` says
+        why. Where Azure answers a second writer with "busy" and azure-native tries again, the second one waits here.
         """
         mapping = _mapping(type)
         with self._lock:
@@ -133,10 +140,10 @@ class Cloud:
             before = [old, *staging.inline_children(old, self._world())] if old else []
             staged = staging.stage(request, self._store, self.clock)
             self._store.save()
-        if mapping.kind in WITH_EFFECTS:
+        if mapping.kind in effects.KINDS:
             with self._operation(staged.id, staged.state):
                 try:
-                    self._act(staged)
+                    self._effects.put(staged)
                 except Exception as error:
                     self._roll_back(staged, before)
                     raise Refused(f"the simulated cluster of {staged.id} failed: {error}") from error
@@ -176,7 +183,7 @@ class Cloud:
             staged = staging.resized(found, bounded, self._world())
             self._keep(replace(staged, state="Updating"))
         with self._operation(found.id, "Scaling"):
-            self._act(staged)
+            self._effects.put(staged)
             self._finish(found.id)
 
     def settle(self) -> None:
@@ -185,13 +192,13 @@ class Cloud:
         To be called once after opening, when the host can serve clusters.
         """
         with self._lock:
-            pending = [r for r in self._store if r.state != SUCCEEDED]
+            pending = [r for r in self._store if r.state not in FINAL]
         for resource in sorted(pending, key=lambda r: r.kind != "ManagedCluster"):
             if resource.state == "Deleting":
                 self.delete(resource.id)
             elif self.exists(resource.id):
                 with self._operation(resource.id, resource.state):
-                    self._act(resource)
+                    self._effects.put(resource)
                     self._finish(resource.id)
         self._grants.tick()
 
@@ -216,30 +223,17 @@ class Cloud:
         self._store.put(resource)
         self._store.save()
 
-    def _act(self, resource: Resource) -> None:
-        """The effects of a PUT on the Kubernetes side."""
-        if resource.kind == "AgentPool":
-            self._apply_nodes(resource)
-        if resource.kind == "ManagedCluster":
-            if resource.state == "Creating":
-                self.host.create(resource.id, str(resource.facts["version"]))
-            with self._lock:
-                inline = [pool for pool in self._world().children(resource.id, "AgentPool") if pool.inline]
-            for pool in inline:
-                self._apply_nodes(pool)
-
-    def _apply_nodes(self, pool: Resource) -> None:
-        with self._lock:
-            cluster = self._world().get(ids.parent(pool.id), "ManagedCluster")
-            wanted = staging.nodes_of(pool, self._world()) if cluster else []
-        if cluster is not None:
-            self.host.apply_nodes(cluster.id, ids.name(pool.id), wanted)
-
     def _finish(self, resource_id: str) -> None:
+        """Ends an operation, also for the pools that a cluster's PUT makes along with it."""
         with self._lock:
-            found = self._world().get(resource_id)
-            if found is not None:
-                self._keep(replace(found, state=SUCCEEDED, outputs=outputs.compute(found, self._world())))
+            world = self._world()
+            found = world.get(resource_id)
+            if found is None:
+                return
+            for each in (*(r for r in staging.inline_children(found, world) if r.kind == "AgentPool"), found):
+                ended = replace(each, state=machines.outcome(each, world))
+                self._store.put(replace(ended, outputs=outputs.compute(ended, world)))
+            self._store.save()
 
     def _roll_back(self, staged: Resource, before: list[Resource]) -> None:
         """An operation that failed leaves what was there before, so that the next run can try again."""
@@ -252,14 +246,8 @@ class Cloud:
             self.host.delete(staged.id)
 
     def _finish_delete(self, resource: Resource) -> None:
-        if resource.kind == "ManagedCluster":
-            self.host.delete(resource.id)
-        elif resource.kind == "AgentPool":
-            with self._lock:
-                cluster = self._world().get(ids.parent(resource.id), "ManagedCluster")
-            if cluster is not None:
-                self.host.apply_nodes(cluster.id, ids.name(resource.id), [])
-        elif resource.kind == "RoleAssignment":
+        self._effects.delete(resource)
+        if resource.kind == "RoleAssignment":
             self._grants.revoke(resource)
         with self._lock:
             staging.remove_tree(resource.id, self._store)

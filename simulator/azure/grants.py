@@ -12,7 +12,7 @@ from simulator.azure.cluster_host import ClusterHost
 from simulator.azure.roles import role_of
 from simulator.azure.shapes import Json, get
 from simulator.azure.store import Store
-from simulator.azure.world import SUCCEEDED, Resource
+from simulator.azure.world import FINAL, Resource
 
 CLUSTER_ADMIN = "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b"
 """Azure Kubernetes Service RBAC Cluster Admin, which the admin groups of a cluster's aadProfile amount to."""
@@ -82,7 +82,7 @@ class Grants:
         return found
 
     def _clusters(self) -> list[Resource]:
-        return [r for r in self._store if r.kind == "ManagedCluster" and r.state in (SUCCEEDED, "Updating")]
+        return [r for r in self._store if r.kind == "ManagedCluster" and r.state in (*FINAL, "Updating")]
 
     def _due(self) -> list[tuple[Resource, Resource, str, str, str]]:
         """(cluster, assignment, principal id, principal type, role GUID) of what is in force but not granted."""

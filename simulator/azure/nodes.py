@@ -180,7 +180,7 @@ def labels(pool: PoolFacts, size: catalog.VmSize, index: int) -> dict[str, str]:
         own |= {"accelerator": "nvidia", "kubernetes.azure.com/accelerator": "nvidia"}
     if pools.is_spot(spec):
         own |= {"kubernetes.azure.com/priority": "spot", "kubernetes.azure.com/scalesetpriority": "spot"}
-    return {**own, **table(spec, "nodeLabels")}
+    return {**table(spec, "nodeLabels"), **own}
 
 
 def taint(text: str) -> dict[str, str]:

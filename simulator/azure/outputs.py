@@ -35,7 +35,7 @@ def compute(resource: Resource, world: World) -> Json:
         "name": ids.name(resource.id),
         "type": mapping.arm_type,
         "azureApiVersion": mapping.api_version,
-        "provisioningState": SUCCEEDED,
+        "provisioningState": resource.state,
         "etag": f'W/"{guid(resource, "etag")}"',
         "resourceGuid": guid(resource, "resource"),
         "systemData": {"createdAt": moment(resource), "createdBy": world.directory.deployer, "createdByType": "User"},

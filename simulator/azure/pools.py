@@ -11,6 +11,8 @@ from simulator.azure.shapes import Json, get
 
 SPOT_LABEL = ("kubernetes.azure.com/scalesetpriority", "spot")
 SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+SYSTEM_LABELS = frozenset({"accelerator", "agentpool", "storageprofile", "storagetier"})
+"""Labels without a reserved prefix that AKS puts on nodes itself (AKS docs, use-labels)."""
 MANAGED_DISK_GIB = 128
 
 
@@ -80,14 +82,16 @@ def initial_count(spec: Mapping[str, Any]) -> int:
     return 0 if get(spec, "powerState.code") == "Stopped" else int(spec.get("count", 1))
 
 
+@models("autoscale-count-kept")
 def count_after(spec: Mapping[str, Any], before: Mapping[str, Any] | None, current: int | None) -> int:
     """Nodes a pool has after a PUT.
 
-    `before` is what the PUT before asked for, `current` what the pool has now. While the autoscaler owns a pool, a PUT
-    that repeats the count it was made with does not take nodes away; new bounds do.
+    `before` is what the PUT before asked for, `current` what the pool has now.
     """
     asked = initial_count(spec)
     if before is None or current is None or not (spec.get("enableAutoScaling") and before.get("enableAutoScaling")):
         return asked
+    # Believed, no source opened: while autoscaling stays on, a PUT that repeats the count it was made with leaves the
+    # autoscaler's count alone, which moves only as far as new bounds make it.
     kept = current if asked == initial_count(before) else asked
     return min(max(kept, int(spec.get("minCount") or 0)), int(spec.get("maxCount") or kept))

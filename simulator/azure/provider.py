@@ -16,8 +16,8 @@ from simulator.azure.naming import autoname, looks_autonamed
 from simulator.azure.offers import location
 from simulator.azure.schema import client_failures
 from simulator.azure.shapes import Json, get
-from simulator.azure.world import Resource
-from simulator.wire import UNKNOWN, Diff, Failure, Provider, Refused, Request, changes, has_unknown
+from simulator.azure.world import FAILED, Resource
+from simulator.wire import UNKNOWN, Diff, Failure, NotReady, Provider, Refused, Request, changes, has_unknown
 
 KEEPS_IN_PREVIEW = ("name", "location")
 """Outputs that azure-native still knows in the preview of an update."""
@@ -80,7 +80,7 @@ class AzureNative(Provider):
         if request.preview:
             return "", shapes.preview_outputs(mapping, inputs)
         made = self._cloud.put(mapping.kind, _sendable(inputs), creating=True)
-        return made.id, made.outputs
+        return made.id, self._ready(made, inputs)
 
     def read(
         self, request: Request, outputs: dict[str, Any], inputs: dict[str, Any]
@@ -98,7 +98,20 @@ class AzureNative(Provider):
         if request.preview:
             kept = {name: old_outputs[name] for name in KEEPS_IN_PREVIEW if name in old_outputs}
             return {**shapes.preview_outputs(mapping, inputs), **kept}
-        return self._cloud.put(mapping.kind, _sendable(inputs)).outputs
+        return self._ready(self._cloud.put(mapping.kind, _sendable(inputs)), inputs)
+
+    def _ready(self, put: Resource, inputs: Json) -> Json:
+        """The outputs of a resource whose operation succeeded.
+
+        One that Azure accepted and then failed is there all the same, so azure-native has it go into state with what
+        the service said as its reason; the engine counts the reasons itself ("1 error occurred: …").
+        """
+        if put.state != FAILED:
+            return put.outputs
+        why = self._cloud.failure(put)
+        # The poll that reports a failed operation is itself answered with 200, so there is no status to tell.
+        reason = f'Code="{why.code}" Message="{why.message}"'
+        raise NotReady(put.id, put.outputs, [reason], inputs)
 
     def delete(self, request: Request, old_inputs: dict[str, Any], old_outputs: dict[str, Any]) -> None:
         _known(request)

@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 
 from simulator.azure.data import TypeMapping, rules, schema
 from simulator.azure.errors import Refusal
+from simulator.azure.registry import models
 from simulator.azure.shapes import to_body
 from simulator.wire import UNKNOWN, Failure
 
@@ -159,9 +160,8 @@ NAMED_RULES: Mapping[str, tuple[Kind, str]] = {
 }
 """Rules of rules.json that the type tables already enforce: what kind of finding, at which place."""
 
-GENERIC_RULES = ("arm-unknown-prop", "arm-wrong-type")
 
-
+@models("arm-unknown-prop", "arm-wrong-type")
 def refusals(mapping: TypeMapping, body: Mapping[str, Any]) -> list[Refusal]:
     """Every schema violation as the service would word it."""
     return [_refusal(mapping, finding) for finding in findings(mapping.kind, body)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from simulator.azure import clusters, ids, nodes, outputs, pools
+from simulator.azure import capacity, clusters, ids, nodes, outputs, pools
 from simulator.azure.clock import ModelClock
 from simulator.azure.registry import models
 from simulator.azure.rules import Put
@@ -98,10 +98,11 @@ def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, wo
 
 
 def _addresses(pool_id: str, spec: Mapping[str, Any], count: int, had: list[str], world: World) -> list[str]:
-    """One address a node: those the pool has, then the lowest free ones of its subnet."""
+    """One address a node, of as many as Azure can make: those the pool has, then the lowest free of its subnet."""
     reference = spec.get("vnetSubnetID")
     subnet = world.get(reference, "Subnet")
     kept = had[:count]
+    count = capacity.obtainable(pool_id, str(spec.get("vmSize")), count, len(kept), world)
     taken = list(kept)
     for other in world.of_kind("AgentPool"):
         if not ids.same(other.id, pool_id) and _shares(other, reference, pool_id):
@@ -161,12 +162,12 @@ def _stage_inline_subnets(put: Put, store: Store, clock: ModelClock) -> None:
 
 
 def resized(pool: Resource, count: int, world: World) -> Resource:
-    """A pool with another count, its addresses to match."""
+    """A pool with the count its autoscaler arrives at: nodes that Azure has not, it soon does without."""
     cluster = world.get(ids.parent(pool.id), "ManagedCluster")
     body: Mapping[str, Any] = clusters.effective(cluster.body, cluster.id) if cluster else {}
     spec = pools.effective(table(pool.body, "properties"), body, world.offers)
     addresses = _addresses(pool.id, spec, count, pool.facts.get("addresses") or [], world)
-    changed = replace(pool, facts={**pool.facts, "count": count, "addresses": addresses})
+    changed = replace(pool, facts={**pool.facts, "count": len(addresses), "addresses": addresses})
     return replace(changed, outputs=outputs.compute(changed, world))
 
 

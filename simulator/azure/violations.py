@@ -9,7 +9,7 @@ from simulator.azure import ids, schema
 from simulator.azure.data import by_token, mappings
 from simulator.azure.errors import Refusal
 from simulator.azure.registry import modelled_by
-from simulator.azure.rules import Put, pool_nodes, pool_scale, refusals
+from simulator.azure.rules import Put, pool_labels, pool_nodes, pool_scale, refusals
 from simulator.azure.world import World
 from simulator.wire import UNKNOWN, has_unknown
 
@@ -32,7 +32,7 @@ def violations(type: str, inputs: Mapping[str, Any], world: World) -> list[Refus
     found = schema.refusals(mapping, Put(mapping.kind, resource_id, inputs, old, world).body)
     if known:
         return [*found, *refusals(request)]
-    own = {f"{module.__name__}." for module in (pool_nodes, pool_scale)}
+    own = {f"{module.__name__}." for module in (pool_labels, pool_nodes, pool_scale)}
     local = {rule for rule, where in modelled_by().items() if any(where.startswith(prefix) for prefix in own)}
     return [*found, *(r for r in refusals(request) if r.rule in local - ABSENCE)]
 

@@ -13,7 +13,9 @@ from simulator.azure.offers import CatalogOffers, Offers, location
 from simulator.azure.roles import role_of
 from simulator.azure.shapes import Json, get, to_body
 
-SUCCEEDED = "Succeeded"
+SUCCEEDED, FAILED = "Succeeded", "Failed"
+FINAL = (SUCCEEDED, FAILED)
+"""States of a resource that no operation is changing."""
 
 
 @dataclass
@@ -26,7 +28,7 @@ class Resource:
     """As last PUT, in Pulumi's shape, path parameters included."""
     outputs: Json
     state: str = SUCCEEDED
-    """ARM's provisioningState; anything but Succeeded means an operation has begun and not ended."""
+    """ARM's provisioningState; anything but Succeeded and Failed means an operation has begun and not ended."""
     serial: int = 0
     """Differs between two resources that had the same id one after the other."""
     created: float = 0
@@ -57,6 +59,8 @@ class Directory:
     tenant: str = "22222222-2222-4222-8222-222222222222"
     deployer: str = "33333333-3333-4333-8333-333333333333"
     """Entra object id of the deployer: Owner of the subscription, nobody inside a cluster."""
+    deployer_type: str = "User"
+    """`User` for a person at a machine, `ServicePrincipal` for a pipeline."""
     deployer_client: str = "44444444-4444-4444-8444-444444444444"
     principals: Mapping[str, str] = field(default_factory=dict[str, str])
     """Further principals of the tenant, object id → User, Group or ServicePrincipal."""
@@ -76,6 +80,8 @@ class World:
     offers: Offers = field(default_factory=CatalogOffers)
     quota: Mapping[str, int] = field(default_factory=dict[str, int])
     """vCPUs by usage name: a family, `cores` (regional) or `lowPriorityCores`."""
+    capacity: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Nodes of a VM size that Azure has in all; no limit for sizes that are not named."""
     now: float = 0
     replicates_after: float = 0
     """Seconds until a fresh identity is known everywhere in the directory."""
@@ -112,7 +118,7 @@ class World:
     def principal_type(self, principal_id: str) -> str | None:
         """Kind of a directory object, None when no such object has reached the directory yet."""
         if principal_id.lower() == self.directory.deployer.lower():
-            return "deployer"
+            return self.directory.deployer_type
         for identity in self.of_kind("UserAssignedIdentity"):
             known = identity.created + self.replicates_after <= self.now
             if str(identity.outputs.get("principalId", "")).lower() == principal_id.lower() and known:

@@ -68,6 +68,9 @@ class Kubernetes(Provider):
     def diff_config(self, old_inputs: Object, old_outputs: Object, new: Object) -> Diff:
         return diff_config(old_inputs or old_outputs, new)
 
+    def cancel(self) -> None:
+        self._options.stopping.set()
+
     def configure(self, config: Object) -> None:
         """Connect. A cluster that can't be reached is no error yet: previews go on without it."""
         self._settings = settings_from(config)

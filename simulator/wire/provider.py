@@ -72,6 +72,9 @@ class Provider(ABC):
     def configure(self, config: dict[str, Any]) -> None:
         """Called once with the checked configuration; never called while part of it is unknown."""
 
+    def cancel(self) -> None:
+        """The user wants the engine to stop: end every wait."""
+
     @abstractmethod
     def check(
         self, request: Request, old_inputs: dict[str, Any], inputs: dict[str, Any]

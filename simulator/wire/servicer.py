@@ -61,6 +61,10 @@ class ProviderServicer(provider_pb2_grpc.ResourceProviderServicer):
         return empty_pb2.Empty()
 
     def Cancel(self, request: Any, context: Context) -> Any:
+        with self._lock:
+            instances = list(self._instances.values())
+        for instance in instances:
+            instance.cancel()
         return empty_pb2.Empty()
 
     def GetPluginInfo(self, request: Any, context: Context) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -119,3 +120,31 @@ def test_a_control_plane_that_cannot_start_says_which_part_and_where_its_log_is(
     assert "no space left on device" in refused.err
     assert "etcd.log" in refused.err
     assert "Traceback" not in refused.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_lets_the_engine_write_down_what_it_has_done(home: Home, number: int) -> None:
+    command = [sys.executable, "-m", "cli", "up", STACK]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stderr is not None
+        told = ""
+        for line in process.stderr:
+            told += line
+            if "created NatGateway" in line:
+                process.send_signal(number)
+                break
+        told += process.stderr.read()
+        assert process.wait(60) == 130, told
+    assert "Traceback" not in told
+    assert "interrupted" in told
+    physai("up", STACK)
+    assert physai("preview", STACK, "--json").json["changes"] == []
+
+
+def test_a_down_that_was_cut_off_while_it_removed_files_is_finished_by_the_next(home: Home) -> None:
+    physai("up", STACK)
+    shutil.rmtree(Simulation(STACK).folder / "work")
+    physai("down", STACK)
+    assert list(home.folder.glob("simulations/*")) == []

@@ -13,6 +13,8 @@ from settings.facts import DRIVER_LABEL, GPU_TAINT, SPOT_TAINT
 from simulator import processes
 from simulator.azure import Cloud
 from simulator.clusters import Clusters
+from simulator.control_plane import ControlPlane
+from simulator.errors import ControlPlaneFailed
 from simulator.home import REPOSITORY, Home
 from simulator.kubernetes.client import Client
 from simulator.simulation import Simulation
@@ -55,6 +57,10 @@ def test_the_default_stack_comes_up_with_both_gpu_pools_and_nothing_changes_twic
 
     assert physai("up", "--json").json["changes"] == {}
     assert physai("preview", "--json").json == {"stack": STACK, "changes": [], "summary": {}}
+    physai("explain")
+    physai("env")
+    physai("status")
+    physai("down")
     assert changed_files() == before, "a command has changed the checkout"
 
 
@@ -68,7 +74,10 @@ def test_a_fixed_pool_scales_in_one_update_and_an_autoscaled_one_keeps_its_count
     up = physai("up", "--json", *fixed("h100gpu", 3))
     assert up.json["changes"] == {"update": 1}
     assert up.pool("h100gpu")["ready"] == 3
-    assert up.pool("rtxprogpu")["ready"] == 2, "the autoscaler's count was taken back"
+
+    labelled = physai("up", "--json", *fixed("h100gpu", 3), "--set", "pools.rtxprogpu.labels={team: vision}")
+    assert labelled.json["changes"] == {"update": 1}
+    assert labelled.pool("rtxprogpu")["ready"] == 2, "an update of the pool took the autoscaler's count back"
 
 
 def test_a_changed_size_replaces_the_pool_and_its_nodes(home: Home) -> None:
@@ -120,10 +129,15 @@ def test_down_leaves_no_process_and_no_file_and_up_works_again(home: Home) -> No
     assert up.json["changes"].keys() == {"create"}
 
 
-def test_down_needs_no_living_api_server(home: Home) -> None:
+def test_down_needs_no_api_server(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     physai("up")
     for place in Simulation(STACK).folder.glob("clusters/*/"):
         processes.kill(place)
+
+    def broken(self: ControlPlane) -> None:
+        raise ControlPlaneFailed("etcd: database corrupted")
+
+    monkeypatch.setattr(ControlPlane, "start", broken)
     physai("down")
     assert list(home.folder.glob("simulations/*")) == []
 

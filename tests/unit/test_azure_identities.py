@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.azure import ArmError
+from simulator.azure import ArmError, Directory
 from tests.unit.azure_fakes import CLUSTER_ADMIN, GROUP, IDENTITY_OPERATOR, NETWORK_CONTRIBUTOR, Azure
 
 SOMEONE = "99999999-9999-4999-8999-999999999999"
@@ -114,6 +114,32 @@ def test_fresh_identity_needs_its_type_named_until_the_directory_knows_it(tmp_pa
     azure.clock.advance(2)
     made = azure.assign(IDENTITY_OPERATOR, plane.outputs["principalId"], plane.id, principalType=None)
     assert made.outputs["principalType"] == "ServicePrincipal"
+
+
+@pytest.mark.parametrize(
+    ("deployer", "given", "refused"),
+    [
+        ("User", "User", False),
+        ("User", None, False),
+        ("User", "ServicePrincipal", True),
+        ("ServicePrincipal", "ServicePrincipal", False),
+        ("ServicePrincipal", None, False),
+        ("ServicePrincipal", "User", True),
+    ],
+)
+def test_deployer_is_judged_like_any_other_principal(
+    tmp_path: Path, deployer: str, given: str | None, refused: bool
+) -> None:
+    azure = Azure(tmp_path / "azure.json", options={"directory": Directory(deployer_type=deployer)})
+    azure.group()
+    scope, principal = azure.identity("plane").id, azure.cloud.directory.deployer
+    if refused:
+        with pytest.raises(ArmError) as error:
+            azure.assign(IDENTITY_OPERATOR, principal, scope, principalType=given)
+        assert error.value.refusal.code == "UnmatchedPrincipalType"
+    else:
+        made = azure.assign(IDENTITY_OPERATOR, principal, scope, principalType=given)
+        assert made.outputs["principalType"] == deployer
 
 
 def test_identity_made_again_is_another_principal(azure: Azure) -> None:

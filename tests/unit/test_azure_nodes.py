@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from simulator.azure.nodes import base36, cpu_reserved_millis, free_addresses, memory_reserved_kib, taint
+from simulator.azure.staging import nodes_of
 from tests.unit.azure_fakes import SPOT, Azure
 
 
@@ -145,3 +147,14 @@ def test_taints_with_and_without_a_value() -> None:
     assert taint("a/b=c:NoExecute") == {"key": "a/b", "value": "c", "effect": "NoExecute"}
     assert taint("a/b:NoSchedule") == {"key": "a/b", "effect": "NoSchedule"}
     assert base36(35) == "00000z"
+
+
+def test_a_label_of_a_pool_made_before_never_hides_what_aks_says(azure: Azure) -> None:
+    azure.pool()
+    pool = azure.cloud.world().get(f"{azure.cluster_id}/agentPools/h100gpu")
+    assert pool is not None
+    pool.inputs["nodeLabels"] = {"agentpool": "mine", "kubernetes.azure.com/mode": "system", "team": "robots"}
+    (node,) = nodes_of(replace(pool), azure.cloud.world())
+    labels = node["metadata"]["labels"]
+    assert (labels["agentpool"], labels["kubernetes.azure.com/mode"]) == ("h100gpu", "user")
+    assert labels["team"] == "robots"

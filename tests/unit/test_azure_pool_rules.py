@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+import catalog
 from simulator.azure import ArmError, violations
+from simulator.azure.pools import SYSTEM_LABELS
 from simulator.wire import UNKNOWN
 from tests.unit.azure_fakes import NETWORK, SPOT, Azure
 
@@ -21,6 +23,9 @@ SYSTEM: dict[str, Any] = {
     "osDiskSizeGB": 64,
     "gpuProfile": None,
 }
+
+RTX: dict[str, Any] = {"vmSize": "Standard_NC144ds_xl_RTXPRO6000BSE_v6"}
+BURSTABLE = next(size.name for size in catalog.vm_sizes().values() if not size.low_priority)
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +53,14 @@ def azure(tmp_path_factory: pytest.TempPathFactory) -> Azure:
         {"upgradeSettings": {"maxSurge": "0", "maxUnavailable": "1", "drainTimeoutInMinutes": 1440}},
         {"gpuInstanceProfile": "MIG1g"},
         {"nodeLabels": {"example.com/Team_A": "", "nvidia.com/gpu.deploy.driver": "false"}},
+        {"nodeLabels": {"example.com/agentpool": "x", "Accelerator": "x"}},
+        {"nodeTaints": ["example.com/kubernetes.azure.com=x:NoSchedule"]},
+        {**SPOT, "upgradeSettings": {}},
+        {**SYSTEM, "upgradeSettings": {"maxSurge": "1", "drainTimeoutInMinutes": 60}},
+        {"gpuProfile": {"driver": "Install"}, "osSKU": "AzureLinux"},
+        {**RTX, "gpuProfile": {"driver": "Install"}, "osSKU": "Ubuntu2204"},
+        {**RTX, "osSKU": "AzureLinux"},
+        {"vmSize": BURSTABLE, "gpuProfile": None},
     ],
 )
 def test_pool_is_taken(azure: Azure, change: dict[str, Any]) -> None:
@@ -74,6 +87,9 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("gpu-preview-size", {"vmSize": "Standard_NC128ds_xl_RTXPRO6000BSE_v6"}),
     ("spot-no-maxsurge", {**SPOT, "upgradeSettings": {"maxSurge": "1"}}),
     ("spot-no-maxunavailable", {**SPOT, "upgradeSettings": {"maxUnavailable": "1"}}),
+    ("spot-no-upgrade-settings", {**SPOT, "upgradeSettings": {"drainTimeoutInMinutes": 60}}),
+    ("spot-no-upgrade-settings", {**SPOT, "upgradeSettings": {"undrainableNodeBehavior": "Cordon"}}),
+    ("spot-size", {**SPOT, "vmSize": BURSTABLE, "gpuProfile": None}),
     ("spot-type-explicit", {**SPOT, "type": None}),
     ("spot-vmss-only", {**SPOT, "type": "AvailabilitySet"}),
     ("spot-no-crg", {**SPOT, "capacityReservationGroupID": "/crg"}),
@@ -84,20 +100,27 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("label-reserved", {"nodeLabels": {"kubernetes.azure.com/mine": "x"}}),
     ("label-reserved", {"nodeLabels": {"node.kubernetes.io/mine": "x"}}),
     ("label-reserved", {"nodeLabels": {"kubernetes.azure.com/scalesetpriority": "spot"}}),
+    *(("label-system", {"nodeLabels": {name: "x"}}) for name in sorted(SYSTEM_LABELS)),
     ("label-syntax", {"nodeLabels": {"team": "robots and more"}}),
     ("label-syntax", {"nodeLabels": {"Bad_Prefix/team": "a"}}),
     ("label-syntax", {"nodeLabels": {"team": "x" * 64}}),
     ("taint-syntax", {"nodeTaints": ["nvidia.com/gpu=present"]}),
     ("taint-syntax", {"nodeTaints": ["nvidia.com/gpu=present:NoScheduling"]}),
     ("taint-syntax", {"nodeTaints": ["nvidia.com/gpu=a b:NoSchedule"]}),
+    ("taint-reserved", {"nodeTaints": ["kubernetes.azure.com/mine=x:NoSchedule"]}),
+    ("taint-reserved", {"nodeTaints": ["kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]}),
+    ("taint-reserved", {**SPOT, "nodeTaints": ["kubernetes.azure.com/scalesetpriority=spot:NoExecute"]}),
     ("taint-duplicate", {"nodeTaints": ["a=1:NoSchedule", "a=2:NoSchedule"]}),
     ("gpu-instance-size", {"vmSize": "Standard_D4ds_v5", "gpuInstanceProfile": "MIG1g"}),
     ("gpu-secureboot", {"gpuProfile": {"driver": "Install"}, "securityProfile": {"enableSecureBoot": True}}),
+    ("gpu-driver-os", {**RTX, "gpuProfile": {"driver": "Install"}, "osSKU": "AzureLinux"}),
+    ("gpu-driver-os", {**RTX, "gpuProfile": None, "osSKU": "CBLMariner"}),
     ("skip-driver-tag", {"tags": {"SkipGPUDriverInstall": "true"}}),
     ("ephemeral-fit", {"vmSize": "Standard_D4ds_v5", "osDiskType": "Ephemeral", "osDiskSizeGB": 1024}),
     ("osdisk-range", {"osDiskSizeGB": 20}),
     ("ossku-ostype", {"osSKU": "Windows2022"}),
     ("zones-values", {"availabilityZones": ["west"]}),
+    ("zones-duplicate", {"availabilityZones": ["1", "3", "1"]}),
     ("zones-vmss", {"availabilityZones": ["1"], "type": "AvailabilitySet"}),
     ("ppg-zones", {"availabilityZones": ["1", "2"], "proximityPlacementGroupID": "/ppg"}),
     ("fips-2404", {"enableFIPS": True}),
@@ -107,6 +130,8 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("surge-format", {"upgradeSettings": {"maxSurge": "some"}}),
     ("surge-format", {"upgradeSettings": {"maxSurge": "101%"}}),
     ("surge-format", {"upgradeSettings": {"maxSurge": "0", "maxUnavailable": "0"}}),
+    ("system-no-maxunavailable", {**SYSTEM, "upgradeSettings": {"maxSurge": "1", "maxUnavailable": "0"}}),
+    ("system-no-maxunavailable", {**SYSTEM, "upgradeSettings": {"maxSurge": "0", "maxUnavailable": "1"}}),
     ("surge-both", {"upgradeSettings": {"maxSurge": "1", "maxUnavailable": "1"}}),
     ("kubelet-gc", {"kubeletConfig": {"imageGcLowThreshold": 90, "imageGcHighThreshold": 80}}),
     ("kubelet-enums", {"kubeletConfig": {"topologyManagerPolicy": "numa"}}),

@@ -83,6 +83,13 @@ def test_status_and_down_of_a_stack_that_is_not_simulated_are_no_errors() -> Non
     assert call("down")[0] == 0
 
 
+@pytest.mark.parametrize("command", ["down", "status", "env"])
+def test_a_stack_that_nobody_described_is_wrong_input(command: str) -> None:
+    code, _, err = call(command, "dev-nowhere")
+    assert code == 2
+    assert "no region 'nowhere'" in err
+
+
 def test_env_of_a_stack_that_is_not_simulated_fails_and_says_what_makes_one() -> None:
     code, out, err = call("env")
     assert (code, out) == (1, "")

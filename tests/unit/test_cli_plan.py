@@ -24,9 +24,10 @@ def state(**inputs: Any) -> dict[str, Any]:
     return {**empty, "inputs": inputs, "outputs": {}}
 
 
-def replaced(count: int = 2) -> Run:
+def replaced() -> Run:
     run = Run()
-    old, new = state(count=count, vmSize="A", nodeLabels={"a/b": "1"}), state(count=count, vmSize="B")
+    name = {"agentPoolName": "h100", "count": 1}
+    old, new = state(**name, vmSize="A", nodeLabels={"a/b": "1"}), state(**name, vmSize="B")
     more: dict[str, Any] = {"old": old, "new": new, "keys": ["vmSize"], "diffs": ["vmSize"]}
     for op in ("delete-replaced", "replace", "create-replacement"):
         run.take(event("resourcePreEvent", op, **more))
@@ -34,22 +35,22 @@ def replaced(count: int = 2) -> Run:
     return run
 
 
-def text(run: Run) -> str:
+def text(run: Run, **nodes: int) -> str:
     console = Console(width=120, color_system=None)
     with console.capture() as captured:
-        console.print(plan.render(run))
+        console.print(plan.render(run, nodes))
     return captured.get()
 
 
 def test_a_replacement_is_one_change_to_a_reader() -> None:
     run = replaced()
-    assert [change["op"] for change in plan.document(run)["changes"]] == ["replace"]
+    assert [change["op"] for change in plan.document(run, {})["changes"]] == ["replace"]
     assert dict(run.counts()) == {"replace": 1}
 
 
-def test_a_replaced_pool_says_how_many_nodes_are_lost_and_why() -> None:
-    shown = text(replaced(count=2))
-    assert "2 nodes lost" in shown
+def test_a_replaced_pool_says_how_many_nodes_it_has_now_and_why_they_are_lost() -> None:
+    shown = text(replaced(), h100=5, other=9)
+    assert "5 nodes lost" in shown
     assert "vmSize: A → B (replaces)" in shown
 
 
@@ -58,7 +59,7 @@ def test_unchanged_resources_components_and_providers_are_not_changes() -> None:
     run.take(event("resourcePreEvent", "same"))
     run.take(event("resourcePreEvent", "create", type="physical-ai:azure:GpuPool", urn="urn:a::b::c::d"))
     run.take(event("resourcePreEvent", "create", type="pulumi:providers:kubernetes", urn="urn:a::b::c::e"))
-    assert plan.document(run) == {"changes": [], "summary": {}}
+    assert plan.document(run, {}) == {"changes": [], "summary": {}}
     assert text(run).strip() == "no changes"
 
 
@@ -90,3 +91,12 @@ def test_debug_chatter_is_dropped_and_errors_are_kept() -> None:
 def test_counted_reads_as_a_sentence() -> None:
     assert plan.counted({"create": 3, "update": 1}) == "3 created, 1 updated"
     assert plan.counted({}) == "no changes"
+
+
+def test_a_replaced_cluster_counts_its_inline_pools() -> None:
+    run = Run()
+    kind = "azure-native:containerservice:ManagedCluster"
+    old = {**state(agentPoolProfiles=[{"name": "system"}]), "type": kind}
+    run.take(event("resourcePreEvent", "replace", type=kind, old=old, new=old, keys=["dnsPrefix"]))
+    (change,) = plan.document(run, {"system": 3, "h100": 2})["changes"]
+    assert change["nodesLost"] == 3

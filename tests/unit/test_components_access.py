@@ -13,8 +13,9 @@ from components import role_propagation
 from components.account import account
 from components.config import engine_config, of_project
 from components.kubeconfig import exec_kubeconfig
-from components.role_propagation import MAX_ATTEMPTS, base_seconds, should_retry
+from components.role_propagation import MAX_ATTEMPTS, advice, base_seconds, may_exist, should_retry
 from tests.azure_answers import AKS_KUBECONFIG
+from tests.recording import ROOT
 from tests.unit.conftest import Simulate
 
 FORBIDDEN = (
@@ -90,6 +91,53 @@ def test_other_failures_are_told_at_once(error: str) -> None:
     assert should_retry([error], 1) is None
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        f"1 error occurred:\n\t* {KUBELET}\n\n",
+        'resource partially created but read failed Status=404: Code="LinkedAuthorizationFailed" Message="…"',
+        'the long-running operation failed: Code="LinkedAuthorizationFailed" Message="…"',
+        f"Long running operation: {KUBELET}",
+    ],
+)
+def test_what_may_exist_by_now_is_not_created_again(error: str) -> None:
+    assert should_retry([error], 1) is None
+    assert may_exist(error)
+    assert "again" in str(advice(error))
+
+
+def test_a_refusal_at_once_leaves_nothing_behind() -> None:
+    assert not may_exist(KUBELET)
+    assert not may_exist(FORBIDDEN)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ("count (3) must lie between minCount (0) and maxCount (2).", "two steps"),
+        ("The value of agentPoolProfile.count must be between 0 and 2.", "two steps"),
+        ("Cannot manually scale and enable cluster autoscaler in the same update", "two steps"),
+        ('Code="PropertyChangeNotAllowed" Message="Changing property \'properties.vmSize\' is not allowed."', "cannot"),
+    ],
+)
+def test_a_refusal_that_does_not_tell_the_way_on_gets_advice_that_does(error: str, told: str) -> None:
+    assert should_retry([error], 1) is None
+    assert told in str(advice(error))
+    assert "docs/settings.md" in str(advice(error))
+
+
+def test_advice_names_chapters_that_exist() -> None:
+    chapters = (ROOT / "docs/settings.md").read_text()
+    for error in ("Cannot manually scale", 'Code="PropertyChangeNotAllowed"'):
+        chapter = str(advice(error)).partition("docs/settings.md, '")[2].partition("',")[0]
+        assert f"### {chapter}\n" in chapters
+
+
+def test_other_refusals_get_no_advice() -> None:
+    assert advice('Code="QuotaExceeded" Message="…"') is None
+    assert advice('pods "driver" is forbidden: exceeded count quota') is None
+
+
 def test_only_the_latest_failure_counts() -> None:
     assert should_retry(["SkuNotAvailable", FORBIDDEN], 2) is None
     assert should_retry([FORBIDDEN, "SkuNotAvailable"], 2) is not None
@@ -118,6 +166,7 @@ def test_the_hook_waits_and_says_so(simulate: Simulate, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(role_propagation.asyncio, "sleep", sleep)
     monkeypatch.setattr(pulumi.log, "info", said.append)
+    monkeypatch.setattr(pulumi.log, "warn", said.append)
 
     async def call(*errors: str) -> Any:
         answer = hook(pulumi.ErrorHookArgs("urn", "", "cluster", "t", failed_operation="create", errors=list(errors)))
@@ -127,8 +176,10 @@ def test_the_hook_waits_and_says_so(simulate: Simulate, monkeypatch: pytest.Monk
     assert asyncio.run(call(KUBELET)) is True
     assert asyncio.run(call(KUBELET, KUBELET)) is True
     assert asyncio.run(call("QuotaExceeded")) is False
+    assert asyncio.run(call(f"1 error occurred:\n\t* {KUBELET}\n\n", KUBELET)) is False
     assert waited == [15, 30]
     assert said[0].startswith("cluster: a role assignment is not in effect yet; try 1 of 14")
+    assert said[-1].startswith("cluster: it exists")
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("0.05", 0.05), ("0", 0), ("30", 30)])

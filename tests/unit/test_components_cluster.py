@@ -149,6 +149,8 @@ def test_deployer_is_cluster_admin_before_anything_is_made_in_the_cluster(simula
     recording = simulate("dev-westus2")
     role = recording.resource("RoleAssignment", "physical-ai-access-deployer-admin")
     assert role.inputs["principalId"] == DEPLOYER
+    # A person or a pipeline: Entra knows which, no setting has to.
+    assert "principalType" not in role.inputs
     assert role.inputs["roleDefinitionId"].endswith(Role.RBAC_CLUSTER_ADMIN)
     assert role.inputs["scope"].endswith("/managedClusters/aks-physical-ai-dev-westus2")
     provider = recording.resource("kubernetes", "physical-ai-kubernetes-provider")
@@ -165,6 +167,16 @@ def test_named_principals_get_their_role_and_the_right_to_log_in(simulate: Simul
         if each.inputs["principalId"] == GROUP
     }
     assert roles == {Role.RBAC_READER: "Group", Role.CLUSTER_USER: "Group"}
+
+
+def test_a_principal_is_a_reader_unless_it_is_made_an_admin(simulate: Simulate) -> None:
+    recording = simulate("dev-westus2", {"access": {"principals": [{"principalId": GROUP}]}})
+    roles = {
+        each.inputs["roleDefinitionId"].rpartition("/")[2]
+        for each in recording.of_type("RoleAssignment")
+        if each.inputs["principalId"] == GROUP
+    }
+    assert roles == {Role.RBAC_READER, Role.CLUSTER_USER}
 
 
 def test_deployer_who_is_named_as_well_gets_the_admin_role_once(simulate: Simulate) -> None:

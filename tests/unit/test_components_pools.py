@@ -127,6 +127,12 @@ def test_gpu_pool_waits_for_the_right_to_join_its_subnet(simulate: Simulate) -> 
     assert recording.hooked[pool.urn] == ("physical-ai-role-propagation",)
 
 
+def test_a_refused_pool_or_cluster_gets_advice(simulate: Simulate, stack_name: str) -> None:
+    recording = simulate(stack_name)
+    for each in [*recording.of_type("AgentPool"), *recording.of_type("ManagedCluster")]:
+        assert recording.hooked[each.urn] == ("physical-ai-role-propagation",)
+
+
 def test_pools_follow_the_clusters_kubernetes_version(simulate: Simulate) -> None:
     recording = simulate("dev-westus2", {"cluster": {"kubernetesVersion": "1.35"}})
     versions = {pool.inputs["orchestratorVersion"] for pool in recording.of_type("AgentPool")}

@@ -9,14 +9,18 @@ import pytest
 
 from policies import RULES, UNKNOWN, Options, Resource, Secret, Stack, evaluate
 from policies.azure import GUARDED_TYPES, ROLE_ASSIGNMENT, SUBNET, VIRTUAL_NETWORK
-from policies.node_pools import AGENT_POOL, MANAGED_CLUSTER, reserved_label
+from policies.node_pools import AGENT_POOL, MANAGED_CLUSTER
 from settings.facts import IMMUTABLE_POOL_PROPERTIES
+from settings.labels import is_reserved
 
 COMPONENT = "urn:pulumi:s::p::physical-ai:index:Platform$physical-ai:azure:Cluster::c"
 PROVIDER = "urn:pulumi:s::p::pulumi:providers:kubernetes::k8s::id"
 NAMESPACE = "kubernetes:core/v1:Namespace"
 SECRET = "kubernetes:core/v1:Secret"
 CLUSTER_URN = "urn:pulumi:s::p::azure-native:containerservice:ManagedCluster::aks"
+IDENTITY_URN = (
+    "urn:pulumi:s::p::physical-ai:azure:Identities$azure-native:managedidentity:UserAssignedIdentity::control-plane"
+)
 PROTECTED_CLUSTER = Resource("test:index:Cluster", "aks", {}, Options(protect=True), CLUSTER_URN, custom=False)
 SPOT_LABEL = {"kubernetes.azure.com/scalesetpriority": "spot"}
 SPOT_TAINTS = ["nvidia.com/gpu=present:NoSchedule", "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]
@@ -108,6 +112,7 @@ EXAMPLES: dict[str, list[Example]] = {
         Example(AGENT_POOL, {"nodeLabels": {"x": "v" * 63}}, {"nodeLabels": {"x": "v" * 64}}),
         Example(AGENT_POOL, {"nodeLabels": {"x": ""}}, {"nodeLabels": {"x/": "y"}}),
         Example(AGENT_POOL, {"nodeLabels": {}}, {"nodeLabels": SPOT_LABEL}),
+        Example(AGENT_POOL, {"nodeLabels": {"pool": "a"}}, {"nodeLabels": {"agentpool": "a"}}),
     ],
     "autoscaled-count": [
         Example(
@@ -188,7 +193,20 @@ EXAMPLES: dict[str, list[Example]] = {
         Example(MANAGED_CLUSTER, IDENTITY, {"oidcIssuerProfile": {"enabled": False}}),
         Example(MANAGED_CLUSTER, IDENTITY, {"securityProfile": {}}),
     ],
-    "role-principal-type": [Example(ROLE_ASSIGNMENT, {"principalType": "Group"}, {"principalType": None})],
+    "role-principal-type": [
+        Example(
+            ROLE_ASSIGNMENT,
+            {"principalType": "ServicePrincipal"},
+            {"principalType": None},
+            options={"depends_on": (CLUSTER_URN, IDENTITY_URN)},
+        ),
+        # A principal that stood before the deployment needs none.
+        Example(
+            ROLE_ASSIGNMENT,
+            options={"depends_on": (CLUSTER_URN,)},
+            bad_options={"depends_on": (IDENTITY_URN,)},
+        ),
+    ],
     "role-scope": [
         Example(ROLE_ASSIGNMENT, {"scope": "/subscriptions/s/resourceGroups/g"}, {"scope": "/subscriptions/s"}),
         Example(
@@ -273,7 +291,12 @@ def test_a_secret_does_not_show_in_a_failed_assertion() -> None:
         ("mykubernetes.io/x", False),
         ("kubernetes.io", False),
         ("plain", False),
+        ("agentpool", True),
+        ("Accelerator", True),
+        ("storageprofile", True),
+        ("storagetier", True),
+        ("example.com/accelerator", False),
     ],
 )
-def test_reserved_label_prefixes(key: str, reserved: bool) -> None:
-    assert reserved_label(key) is reserved
+def test_reserved_labels(key: str, reserved: bool) -> None:
+    assert is_reserved(key) is reserved

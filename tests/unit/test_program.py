@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pulumi
 import pytest
 import yaml
 
 from components.platform import Platform
-from policies import UNKNOWN, Severity, evaluate
+from policies import UNKNOWN, Secret, Severity, evaluate
 from policies.model import leaves
 from settings import Settings, SettingsError, load
+from settings.secrets import Secrets
 from tests.recording import ROOT, record
 from tests.unit.conftest import STACKS, Simulate
 
@@ -90,9 +94,52 @@ def test_a_users_mistake_carries_no_traceback_of_ours() -> None:
     assert "Traceback" not in str(caught.value)
 
 
-def test_secrets_are_no_settings() -> None:
-    recording = record("dev-westus2", {"secrets": {"registryPassword": "hunter2"}})
-    assert "hunter2" not in repr(recording.resources)
+SECRETS = {"secrets": {"registryPassword": "hunter2"}}
+
+
+def test_a_secret_is_in_no_resource_and_no_export() -> None:
+    recording = record("dev-westus2", SECRETS)
+    known = replace(recording.stack, secrets=frozenset({"hunter2"}))
+    assert [str(finding) for finding in evaluate(known)] == []
+    assert "hunter2" not in json.dumps(recording.exports)
+    texts = [str(value) for each in recording.resources for _, value in leaves(each.inputs)]
+    assert not any("hunter2" in text for text in texts)
+
+
+def test_a_component_that_takes_a_secret_passes_it_on_encrypted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def login(
+        self: Platform, name: str, settings: Settings, secrets: Secrets, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        pulumi.ComponentResource.__init__(self, "physical-ai:index:Platform", name, {}, opts)
+        pulumi.ComponentResource("physical-ai:test:Login", "login", dict(secrets), pulumi.ResourceOptions(parent=self))
+        self.outputs = {}
+
+    monkeypatch.setattr(Platform, "__init__", login)
+    inputs = record("dev-westus2", SECRETS).resource("Login", "login").inputs
+    assert inputs == {"registryPassword": Secret("hunter2")}
+
+
+def test_a_secret_that_is_no_text_is_told_without_being_shown() -> None:
+    with pytest.raises(pulumi.RunError, match=r"physical-ai:secrets\.pin") as caught:
+        record("dev-westus2", {"secrets": {"pin": 12345678}})
+    assert "12345678" not in str(caught.value)
+
+
+PLACEHOLDERS = ("prod-westus2", "prod-swedencentral", "prod-southeastasia")
+
+
+@pytest.mark.parametrize("stack", PLACEHOLDERS)
+@pytest.mark.parametrize("preview", [True, False])
+def test_azure_gets_no_cluster_that_only_an_example_address_could_reach(stack: str, preview: bool) -> None:
+    with pytest.raises(pulumi.RunError) as caught:
+        record(stack, preview=preview, simulated=False)
+    assert "cluster.apiAccess.authorizedIpRanges[0]" in str(caught.value)
+    assert "Write your offices' and CI runners' public ranges" in str(caught.value)
+
+
+def test_azure_gets_the_very_program_that_is_simulated() -> None:
+    own = {"cluster": {"apiAccess": {"authorizedIpRanges": ["20.30.40.0/28"]}}}
+    assert record("prod-westus2", own, simulated=False).resources == record("prod-westus2", own).resources
 
 
 def test_the_entry_point_stays_thin() -> None:
@@ -110,7 +157,9 @@ def test_project_file_declares_only_keys_that_settings_know_and_adds_nothing_to_
 
 
 def test_a_resource_declared_twice_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    def twice(self: Platform, name: str, settings: Settings, opts: pulumi.ResourceOptions | None = None) -> None:
+    def twice(
+        self: Platform, name: str, settings: Settings, secrets: Secrets, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         pulumi.ComponentResource.__init__(self, "physical-ai:index:Platform", name, {}, opts)
         for _ in range(2):
             pulumi.ComponentResource("physical-ai:azure:Network", "network", {}, pulumi.ResourceOptions(parent=self))

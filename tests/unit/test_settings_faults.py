@@ -280,7 +280,45 @@ def test_more_than_fifty_tags_or_two_hundred_ranges_are_too_many() -> None:
 def test_a_principal_with_one_role_twice_is_refused() -> None:
     one = "principalId: 11111111-2222-3333-4444-555555555555"
     expect(told(f"access.principals=[{{{one}}}, {{{one}}}]"), "access.principals[1]", "twice")
-    assert not warned(f"access.principals=[{{{one}}}, {{{one}, role: reader}}]")
+    assert not warned(f"access.principals=[{{{one}}}, {{{one}, role: admin}}]")
+
+
+@pytest.mark.parametrize("channel", ["rapid", "stable"])
+def test_a_channel_that_moves_the_minor_is_refused_with_its_reason(channel: str) -> None:
+    told_of = told(f"cluster.upgrades.channel={channel}")
+    expect(told_of, "cluster.upgrades.channel", "downgrade")
+    assert "patch, node-image or none" in told_of[0].problem
+
+
+@pytest.mark.parametrize("label", ["agentpool", "accelerator", "storageprofile", "storagetier"])
+def test_labels_that_aks_sets_itself_are_refused(label: str) -> None:
+    path = f"pools.h100gpu.labels.{label}"
+    expect(told(f"{path}=x"), path, "AKS sets itself", f"example.com/{label}")
+
+
+def test_an_exact_version_is_refused_beside_a_channel_that_leaves_it() -> None:
+    expect(told("cluster.kubernetesVersion='1.36.3'"), "cluster.kubernetesVersion", "downgrade", '"1.36"')
+    for channel in ("none", "node-image"):
+        assert not warned("cluster.kubernetesVersion='1.36.3'", f"cluster.upgrades.channel={channel}")
+
+
+def test_an_examples_address_is_a_warning_until_azure_is_meant() -> None:
+    loaded = load("prod-westus2")
+    assert [fault.warning for fault in loaded.warnings] == [True, True]
+    with pytest.raises(SettingsError) as caught:
+        loaded.for_azure()
+    assert [fault.path for fault in caught.value.faults] == [
+        f"physical-ai:cluster.apiAccess.authorizedIpRanges[{index}]" for index in (0, 1)
+    ]
+    assert "your offices' and CI runners' public ranges" in str(caught.value)
+    assert "warning" not in str(caught.value)
+
+
+def test_other_warnings_do_not_keep_a_stack_from_azure() -> None:
+    own = Overlay.assign(["cluster.apiAccess.authorizedIpRanges=[]"])
+    loaded = load("prod-westus2", [own])
+    assert loaded.warnings
+    loaded.for_azure()
 
 
 def test_every_fault_is_told_at_once_those_of_shape_and_those_of_the_world() -> None:

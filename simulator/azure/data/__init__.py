@@ -3,7 +3,7 @@
 `types/*.json` hold one ARM type each, at the API version azure-native 3.29.0 uses: body path → constraints, with `[]`
 for an array's element and `{}` for a map's value. `mapping.json` holds how inputs become that body. `rules.json`
 holds the rules that are in no schema; `documented` ones stand in a source that was read, `believed` ones do not.
-`not_modelled.json` says which documented rules the simulator leaves out, and why.
+`not_modelled.json` says which rules the simulator leaves out, and why.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def rules() -> Mapping[str, Rule]:
 
 @cache
 def not_modelled() -> Mapping[str, str]:
-    """Documented rules that the simulator leaves out, each with the reason."""
+    """Rules that the simulator leaves out, each with the reason."""
     return load_json("not_modelled.json")
 
 

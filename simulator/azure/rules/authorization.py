@@ -50,8 +50,7 @@ def principal(put: Put) -> Iterator[Refusal]:
         message += " role, this error might be related to a replication delay. In this case, set the role assignment"
         message += " principalType property to a value, such as ServicePrincipal, User, or Group."
         yield refuse(put, "ra-principal", message, "properties.principalId")
-    # The deployer is a person on one machine and a workload on the next.
-    elif found not in (None, "deployer") and given not in (None, found):
+    elif found is not None and given not in (None, found):
         message = f"The principal ID '{principal_id}' is of type {found}, not {given}."
         yield refuse(put, "ra-principal-type", message, "properties.principalType")
 

@@ -37,10 +37,6 @@ class Put:
     def properties(self) -> Json:
         return table(self.body, "properties")
 
-    @cached_property
-    def old_body(self) -> Json | None:
-        return self.old.body if self.old else None
-
 
 @dataclass(frozen=True)
 class Delete:

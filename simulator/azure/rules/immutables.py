@@ -13,9 +13,16 @@ from simulator.azure.registry import models
 from simulator.azure.rules.base import Pool, Put, on_pool, on_put, refuse
 from simulator.azure.shapes import get
 
-_POOL = {rule.id: rule for rule in rules().values() if rule.kind == "immutable" and rule.types == ("AgentPool",)}
-_CLUSTER = {
-    rule.id: rule for rule in rules().values() if rule.kind == "immutable" and rule.types == ("ManagedCluster",)
+
+def _fixed(kind: str) -> Mapping[str, Rule]:
+    return {rule.id: rule for rule in rules().values() if rule.kind == "immutable" and rule.types == (kind,)}
+
+
+_POOL, _CLUSTER, _ADDRESS = _fixed("AgentPool"), _fixed("ManagedCluster"), _fixed("PublicIPAddress")
+ADDRESS_DEFAULTS: Mapping[str, str] = {
+    "sku.name": "Basic",
+    "properties.publicIPAddressVersion": "IPv4",
+    "properties.publicIPAllocationMethod": "Dynamic",
 }
 
 ALLOWED: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -58,6 +65,17 @@ def cluster_properties(put: Put) -> Iterator[Refusal]:
             yield refuse(put, rule.id, f"Changing property '{rule.path}' is not allowed.", rule.path)
 
 
+@on_put("PublicIPAddress", *_ADDRESS)
+def address_properties(put: Put) -> Iterator[Refusal]:
+    """What a public address is fixed to at creation, with defaults on both sides."""
+    if put.old is None:
+        return
+    for rule in _ADDRESS.values():
+        default = ADDRESS_DEFAULTS.get(rule.path)
+        if _changed(rule, get(put.old.body, rule.path, default), get(put.body, rule.path, default)):
+            yield refuse(put, rule.id, f"Changing property '{rule.path}' is not allowed.", rule.path)
+
+
 @models(*(rule.id for rule in rules().values() if rule.kind == "mutable"))
 def _changed(rule: Rule, old: Any, new: Any) -> bool:
     """Whether the change is one the rule forbids; whatever has no such rule is accepted in place."""
@@ -70,7 +88,7 @@ def _changed(rule: Rule, old: Any, new: Any) -> bool:
 def _canonical(path: str, value: Any) -> Any:
     """Zones are a set, ids and locations are compared without case."""
     last = path.rsplit(".", 1)[-1]
-    if last == "availabilityZones":
+    if last in ("availabilityZones", "zones"):
         return frozenset(value or ())
     if isinstance(value, str):
         if last == "location":

@@ -1,4 +1,4 @@
-"""Node pool rules on what a node is: size, operating system, disk, GPU, labels, taints, kubelet."""
+"""Node pool rules on what a node is: size, operating system, disk, GPU, kubelet, and how it is upgraded."""
 
 from __future__ import annotations
 
@@ -6,74 +6,13 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 from simulator.azure import pools
 from simulator.azure.errors import Refusal
 from simulator.azure.offers import number
 from simulator.azure.rules.base import Pool, on_pool, refuse
 from simulator.azure.shapes import get, items, table
-
-NAME_PART = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$")
-DNS_PREFIX = re.compile(r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$")
-RESERVED = re.compile(r"^([a-z0-9-]+\.)*(kubernetes\.azure\.com|kubernetes\.io|k8s\.io)$")
-TAINT = re.compile(r"^(?P<key>[^=:]+)(=(?P<value>[^:]*))?:(?P<effect>NoSchedule|PreferNoSchedule|NoExecute)$")
-SYSTEM_TAINT = re.compile(r"^CriticalAddonsOnly=true:")
-ALLOWED_ON_SPOT = {pools.SPOT_LABEL, ("kubernetes.azure.com/priority", "spot")}
-
-
-def valid_key(key: str) -> bool:
-    """Whether a label or taint key has Kubernetes' form: `[dns-prefix/]name`."""
-    prefix, slash, name = key.rpartition("/")
-    if slash and not (DNS_PREFIX.match(prefix) and len(prefix) <= 253):
-        return False
-    return NAME_PART.match(name) is not None
-
-
-def valid_value(value: str) -> bool:
-    return value == "" or NAME_PART.match(value) is not None
-
-
-@on_pool("label-reserved", "label-syntax")
-def labels(pool: Pool) -> Iterator[Refusal]:
-    given = pool.sent.get("nodeLabels")
-    if not isinstance(given, Mapping):
-        return
-    for key, value in cast("Mapping[str, Any]", given).items():
-        target = "agentPoolProfile.nodeLabels"
-        if not valid_key(key) or not valid_value(str(value)):
-            yield refuse(pool, "label-syntax", f"Invalid node label '{key}={value}'.", target)
-        elif RESERVED.match(key.rpartition("/")[0]) and not (pool.is_spot and (key, value) in ALLOWED_ON_SPOT):
-            message = f"Node label key '{key}' is not allowed: its prefix is reserved for AKS and Kubernetes."
-            yield refuse(pool, "label-reserved", message, target)
-
-
-@on_pool("taint-syntax", "taint-duplicate", "taint-valueless")
-def taints(pool: Pool) -> Iterator[Refusal]:
-    """A taint without a value passes: only the Azure CLI refuses `key:effect`."""
-    target, seen = "agentPoolProfile.nodeTaints", set[tuple[str, str]]()
-    for taint in items(pool.sent, "nodeTaints"):
-        found = TAINT.match(str(taint))
-        if not found or not valid_key(found["key"]) or not valid_value(found["value"] or ""):
-            yield refuse(pool, "taint-syntax", f"Invalid taint spec '{taint}': expected key=value:effect.", target)
-        elif (found["key"], found["effect"]) in seen:
-            yield refuse(pool, "taint-duplicate", f"Duplicate taint '{taint}': key and effect repeat.", target)
-        else:
-            seen.add((found["key"], found["effect"]))
-
-
-@on_pool("system-taint")
-def system_taints(pool: Pool) -> Iterator[Refusal]:
-    def blocks(taint: Any) -> bool:
-        return not str(taint).endswith(":PreferNoSchedule") and not SYSTEM_TAINT.match(str(taint))
-
-    def open_system(spec: Mapping[str, Any]) -> bool:
-        return spec.get("mode") == "System" and not any(blocks(t) for t in items(spec, "nodeTaints"))
-
-    if pool.is_system and not open_system(pool.spec) and not any(open_system(s) for s in pool.siblings.values()):
-        message = f"System pool {pool.name} has a taint other than CriticalAddonsOnly=true and no other System pool"
-        message += " is free of one: system pods could run nowhere."
-        yield refuse(pool, "system-taint", message, "agentPoolProfile.nodeTaints")
 
 
 @on_pool("system-linux", "system-maxpods", "maxpods-range", "system-sku")
@@ -94,7 +33,7 @@ def system_nodes(pool: Pool) -> Iterator[Refusal]:
         yield refuse(pool, "system-sku", f"{size.name} is too small for a System pool.", "agentPoolProfile.vmSize")
 
 
-@on_pool("vmsize-required", "vmsize-known", "gpu-preview-size", "zones-sku", "zones-values")
+@on_pool("vmsize-required", "vmsize-known", "gpu-preview-size", "zones-sku", "zones-values", "zones-duplicate")
 def size(pool: Pool) -> Iterator[Refusal]:
     name, target = pool.spec.get("vmSize"), "agentPoolProfile.vmSize"
     if name is None:
@@ -120,6 +59,9 @@ def size(pool: Pool) -> Iterator[Refusal]:
         message = f"The VM size of {name} is not allowed in your subscription in location '{region.name}'."
         yield refuse(pool, "vmsize-known", message, target)
     zones = [str(zone) for zone in items(pool.sent, "availabilityZones")]
+    if len(set(zones)) < len(zones):
+        message = f"Availability zones {', '.join(zones)} name a zone twice."
+        yield refuse(pool, "zones-duplicate", message, "agentPoolProfile.availabilityZones")
     if strange := [zone for zone in zones if zone not in ("1", "2", "3")]:
         message = f"Availability zone '{strange[0]}' is not a zone number."
         yield refuse(pool, "zones-values", message, "agentPoolProfile.availabilityZones")
@@ -165,7 +107,7 @@ def os_disk(pool: Pool) -> Iterator[Refusal]:
         yield refuse(pool, "ephemeral-des", message, "agentPoolProfile.osDiskType")
 
 
-@on_pool("gpu-instance-size", "gpu-secureboot", "skip-driver-tag", "gpu-profile-nongpu")
+@on_pool("gpu-instance-size", "gpu-secureboot", "gpu-driver-os", "skip-driver-tag", "gpu-profile-nongpu")
 def gpu(pool: Pool) -> Iterator[Refusal]:
     """A gpuProfile on a size without a GPU passes."""
     size = pool.world.offers.size(str(pool.spec.get("vmSize")))
@@ -177,9 +119,21 @@ def gpu(pool: Pool) -> Iterator[Refusal]:
     if size is not None and size.gpu and managed and get(pool.sent, "securityProfile.enableSecureBoot"):
         message = "Secure boot on a GPU pool needs gpuProfile.driver None."
         yield refuse(pool, "gpu-secureboot", message, "agentPoolProfile.securityProfile.enableSecureBoot")
+    if size is not None and size.gpu and managed and (image := _image(pool.spec)) not in ("", *size.os_skus):
+        message = f"AKS has no GPU driver for {size.name} on {image}. Set osSKU to {' or '.join(size.os_skus)}, or"
+        message += " gpuProfile.driver to None."
+        yield refuse(pool, "gpu-driver-os", message, "agentPoolProfile.osSKU")
     if pool.old is None and "SkipGPUDriverInstall" in (table(pool.sent, "tags")):
         message = "The tag SkipGPUDriverInstall is retired; set gpuProfile.driver to None."
         yield refuse(pool, "skip-driver-tag", message, "agentPoolProfile.tags")
+
+
+def _image(spec: Mapping[str, Any]) -> str:
+    """A Linux pool's osSKU in the catalogue's words; empty for Windows."""
+    sku = str(spec["osSKU"])
+    if sku.startswith(("AzureLinux", "CBLMariner")):
+        return "AzureLinux"
+    return "" if spec["osType"] == "Windows" else sku.removesuffix("2404")
 
 
 @on_pool("pool-name-windows", "ossku-ostype", "ubuntu2204-k8s", "ubuntu2404-k8s", "fips-2404", "motd-windows")
@@ -239,7 +193,7 @@ def _surge(value: Any) -> int | None:
     return None if not found or (found[2] and not 0 <= int(found[1]) <= 100) else int(found[1])
 
 
-@on_pool("surge-format", "surge-both", "gateway-profile", "hostports")
+@on_pool("surge-format", "surge-both", "system-no-maxunavailable", "gateway-profile", "hostports")
 def upgrades(pool: Pool) -> Iterator[Refusal]:
     settings = {name: get(pool.sent, f"upgradeSettings.{name}") for name in ("maxSurge", "maxUnavailable")}
     amounts = {name: _surge(value) for name, value in settings.items() if value is not None}
@@ -254,6 +208,9 @@ def upgrades(pool: Pool) -> Iterator[Refusal]:
     if surge and away:
         message = "maxSurge and maxUnavailable must not both be above zero."
         yield refuse(pool, "surge-both", message, "agentPoolProfile.upgradeSettings.maxUnavailable")
+    if pool.is_system and settings["maxUnavailable"] is not None:
+        message = "maxUnavailable cannot be set on System pools."
+        yield refuse(pool, "system-no-maxunavailable", message, "agentPoolProfile.upgradeSettings.maxUnavailable")
     if pool.sent.get("gatewayProfile") and pool.spec["mode"] != "Gateway":
         message = "gatewayProfile needs mode Gateway."
         yield refuse(pool, "gateway-profile", message, "agentPoolProfile.gatewayProfile")

@@ -8,7 +8,7 @@ from typing import Any
 from simulator.azure import ids
 from simulator.azure.errors import Refusal
 from simulator.azure.rules.base import Delete, Pool, Put, on_delete, on_pool, on_put, pools_after, refuse
-from simulator.azure.shapes import get, items
+from simulator.azure.shapes import get, items, table
 
 MOST_NODES = 1000
 MOST_POOLS = 100
@@ -49,7 +49,7 @@ def autoscaling(pool: Pool) -> Iterator[Refusal]:
     if least > most:
         message = f"minCount ({least}) must not be greater than maxCount ({most})."
         yield refuse(pool, "pool-min-le-max", message, "agentPoolProfile.minCount")
-    elif not least <= pool.spec.get("count", least) <= most and not _kept(pool):
+    elif not _repeats_count(pool) and not least <= pool.spec["count"] <= most:
         message = f"count ({pool.spec['count']}) must lie between minCount ({least}) and maxCount ({most})."
         yield refuse(pool, "pool-min-le-count", message, "agentPoolProfile.count")
     if pool.is_system and least < 1:
@@ -60,9 +60,24 @@ def autoscaling(pool: Pool) -> Iterator[Refusal]:
         yield refuse(pool, "pool-max1000", message, "agentPoolProfile.maxCount")
 
 
-def _kept(pool: Pool) -> bool:
-    """Bounds may move away from a count that was sent long ago: the autoscaler owns it by now."""
-    return bool(pool.old and pool.old.get("enableAutoScaling") and pool.old.get("count") == pool.spec.get("count"))
+def _repeats_count(pool: Pool) -> bool:
+    """Whether an autoscaled pool is sent the count it was made with.
+
+    Believed: the autoscaler, not ARM, then sees to new bounds (Azure/AKS#1758, AKS engineer, 2020-08).
+    """
+    old = pool.old
+    return old is not None and bool(old["enableAutoScaling"]) and old["count"] == pool.spec["count"]
+
+
+@on_pool("pool-scale-and-autoscale")
+def one_owner_of_the_count(pool: Pool) -> Iterator[Refusal]:
+    """A PUT hands the count to the autoscaler or changes it, not both."""
+    if pool.old is None or pool.old["enableAutoScaling"] or not pool.spec["enableAutoScaling"]:
+        return
+    if pool.old["count"] != pool.spec["count"]:
+        message = "Cannot manually scale and enable cluster autoscaler in the same update operation on VMSS Agentpool"
+        message += f" '{pool.name}': it has {pool.old['count']} nodes, the request says {pool.spec['count']}."
+        yield refuse(pool, "pool-scale-and-autoscale", message, "agentPoolProfile.count")
 
 
 @on_pool("spot-user-only", "system-regular")
@@ -75,7 +90,7 @@ def spot_mode(pool: Pool) -> Iterator[Refusal]:
         yield refuse(pool, "spot-user-only", message, "agentPoolProfile.scaleSetPriority")
 
 
-@on_pool("spot-no-maxsurge", "spot-no-maxunavailable", "spot-type-explicit", "spot-no-crg", "spot-vmss-only")
+@on_pool("spot-no-maxsurge", "spot-no-maxunavailable", "spot-no-upgrade-settings", "spot-type-explicit", "spot-no-crg")
 def spot(pool: Pool) -> Iterator[Refusal]:
     if not pool.is_spot:
         return
@@ -85,6 +100,10 @@ def spot(pool: Pool) -> Iterator[Refusal]:
     if get(pool.sent, "upgradeSettings.maxUnavailable") is not None:
         message = "Spot pools can't set max unavailable."
         yield refuse(pool, "spot-no-maxunavailable", message, "agentPoolProfile.upgradeSettings.maxUnavailable")
+    for name, value in table(pool.sent, "upgradeSettings").items():
+        if name not in ("maxSurge", "maxUnavailable") and value is not None:
+            message = f"Spot pools can't set {name}: they have no upgrade settings."
+            yield refuse(pool, "spot-no-upgrade-settings", message, f"agentPoolProfile.upgradeSettings.{name}")
     if pool.sent.get("type") is None:
         message = "Spot pools can't set max surge. (Without a type AKS fills in upgrade settings; send"
         message += " VirtualMachineScaleSets.)"
@@ -92,6 +111,16 @@ def spot(pool: Pool) -> Iterator[Refusal]:
     if pool.sent.get("capacityReservationGroupID"):
         message = "Capacity reservation groups do not support Spot VMs."
         yield refuse(pool, "spot-no-crg", message, "agentPoolProfile.capacityReservationGroupID")
+
+
+@on_pool("spot-vmss-only", "spot-size")
+def spot_machines(pool: Pool) -> Iterator[Refusal]:
+    if not pool.is_spot:
+        return
+    size = pool.world.offers.size(str(pool.spec.get("vmSize")))
+    if size is not None and not size.low_priority:
+        message = f"VM size {size.name} is not available at low priority and cannot be Spot."
+        yield refuse(pool, "spot-size", message, "agentPoolProfile.vmSize")
     if pool.spec["type"] == "AvailabilitySet":
         yield refuse(pool, "spot-vmss-only", "Spot pools need VirtualMachineScaleSets.", "agentPoolProfile.type")
 

@@ -1,0 +1,51 @@
+"""The form of Kubernetes labels and taints, and which labels a node pool may not set. Pure functions."""
+
+from __future__ import annotations
+
+import re
+
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+RESERVED_DOMAINS = ("kubernetes.azure.com", "kubernetes.io", "k8s.io")
+"""Prefixes that Kubernetes and AKS keep to themselves, with every domain below them."""
+
+SET_BY_AKS = frozenset({"accelerator", "agentpool", "storageprofile", "storagetier"})
+"""Labels without a prefix that AKS sets on nodes itself, old names of some below kubernetes.azure.com (AKS docs,
+use-labels, deprecated labels)."""
+
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+_DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")
+
+
+def is_reserved(key: str) -> bool:
+    """Whether Kubernetes or AKS sets this label itself, or keeps its prefix.
+
+    >>> is_reserved("topology.kubernetes.io/zone"), is_reserved("Accelerator"), is_reserved("nvidia.com/gpu")
+    (True, True, False)
+    """
+    prefix, slash, name = key.rpartition("/")
+    if not slash:
+        return name.lower() in SET_BY_AKS
+    return any(prefix == domain or prefix.endswith(f".{domain}") for domain in RESERVED_DOMAINS)
+
+
+def key_problem(key: str) -> str | None:
+    """What is wrong with the form of a label's or taint's key; None when nothing is."""
+    prefix, slash, name = key.rpartition("/")
+    if slash and not (_DOMAIN.fullmatch(prefix) and len(prefix) <= 253):
+        return f"'{key}' has a prefix that is no domain name in lowercase."
+    if not _NAME.fullmatch(name):
+        return f"'{key}' is no key: at most 63 of letters, digits, '-', '_' and '.' after an optional prefix and '/'."
+    return None
+
+
+def is_value(text: str) -> bool:
+    """Whether `text` is a value a taint may have; a label's may also be empty."""
+    return _NAME.fullmatch(text) is not None
+
+
+def split_taint(taint: str) -> tuple[str, str, str]:
+    """Key, value and effect of `key=value:Effect`; a missing part is empty."""
+    spec, _, effect = taint.rpartition(":")
+    key, _, value = spec.partition("=")
+    return key, value, effect

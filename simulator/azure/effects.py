@@ -1,0 +1,47 @@
+"""What operations do inside Kubernetes clusters. All of it can be done twice."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from simulator.azure import ids, staging
+from simulator.azure.cluster_host import ClusterHost
+from simulator.azure.world import Resource, World
+
+KINDS = ("ManagedCluster", "AgentPool")
+"""Kinds whose operations reach into a cluster."""
+
+
+class Effects:
+    """Carries a resource, as it stands in the cloud's memory, into its cluster."""
+
+    def __init__(self, host: ClusterHost, lock: threading.RLock, world: Callable[[], World]) -> None:
+        self._host, self._lock, self._world = host, lock, world
+
+    def put(self, resource: Resource) -> None:
+        if resource.kind == "AgentPool":
+            self._apply_nodes(resource)
+        if resource.kind == "ManagedCluster":
+            if resource.state == "Creating":
+                self._host.create(resource.id, str(resource.facts["version"]))
+            with self._lock:
+                inline = [pool for pool in self._world().children(resource.id, "AgentPool") if pool.inline]
+            for pool in inline:
+                self._apply_nodes(pool)
+
+    def _apply_nodes(self, pool: Resource) -> None:
+        with self._lock:
+            cluster = self._world().get(ids.parent(pool.id), "ManagedCluster")
+            wanted = staging.nodes_of(pool, self._world()) if cluster else []
+        if cluster is not None:
+            self._host.apply_nodes(cluster.id, ids.name(pool.id), wanted)
+
+    def delete(self, resource: Resource) -> None:
+        if resource.kind == "ManagedCluster":
+            self._host.delete(resource.id)
+        elif resource.kind == "AgentPool":
+            with self._lock:
+                cluster = self._world().get(ids.parent(resource.id), "ManagedCluster")
+            if cluster is not None:
+                self._host.apply_nodes(cluster.id, ids.name(resource.id), [])

@@ -1,0 +1,49 @@
+"""Ctrl-C while the engine works: it gets the time to write down what it has done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from types import FrameType
+
+import psutil
+
+
+@contextmanager
+def patient_interrupts(engines: Callable[[], Iterable[psutil.Process]]) -> Generator[list[int]]:
+    """Lets the engine end by itself on the first interrupt, and ends it on the second; the signals that came.
+
+    A terminal sends Ctrl-C to the engine too. A signal sent to this process alone is passed on to it.
+    """
+    seen: list[int] = []
+
+    def interrupted(number: int, _: FrameType | None) -> None:
+        seen.append(number)
+        if len(seen) > 1:
+            for engine in engines():
+                engine.kill()
+        elif not _comes_from_terminal():
+            for engine in engines():
+                engine.send_signal(signal.SIGINT)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield seen
+        return
+    before = {number: signal.signal(number, interrupted) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield seen
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _comes_from_terminal() -> bool:
+    """Whether this is the terminal's foreground job, all of which a Ctrl-C reaches."""
+    try:
+        return os.tcgetpgrp(sys.stderr.fileno()) == os.getpgrp()
+    except (OSError, ValueError):
+        return False
