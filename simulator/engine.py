@@ -55,9 +55,7 @@ class Engine:
     @property
     def has_state(self) -> bool:
         """Whether an update has ever been recorded, and can be taken up."""
-        return (self._folder / "work" / "Pulumi.yaml").exists() and any(
-            (self._folder / "backend").glob(f".pulumi/stacks/*/{self._stack}.json")
-        )
+        return (self._folder / "work" / "Pulumi.yaml").exists() and self._checkpoint() is not None
 
     def protected(self) -> list[str]:
         """Names of the resources in state that refuse to be deleted."""
@@ -100,6 +98,7 @@ class Engine:
         if not self.has_state:
             return []
         self._end_orphans()
+        self._mend_backend()
         shutil.rmtree(self._folder / "backend" / ".pulumi" / "locks", ignore_errors=True)
         if not self._deployment().get("pending_operations"):
             return []
@@ -119,9 +118,21 @@ class Engine:
         except automation.errors.CommandError as problem:
             raise EngineFailed(_last_word(str(problem))) from problem
 
+    def _mend_backend(self) -> None:
+        """Checkpoints are written whole, but the attributes that lie beside each are not, and an empty file of them
+        makes the engine refuse the checkpoint. Without that file it is read as it is."""
+        for attributes in (self._folder / "backend").rglob("*.attrs"):
+            try:
+                json.loads(attributes.read_text())
+            except ValueError:
+                attributes.unlink()
+
+    def _checkpoint(self) -> Path | None:
+        return next((self._folder / "backend").glob(f".pulumi/stacks/*/{self._stack}.json"), None)
+
     def _deployment(self) -> dict[str, Any]:
         """The state as it was last written; empty before the first update."""
-        file = next((self._folder / "backend").glob(f".pulumi/stacks/*/{self._stack}.json"), None)
+        file = self._checkpoint()
         return json.loads(file.read_text())["checkpoint"].get("latest") or {} if file is not None else {}
 
     def _end_orphans(self) -> None:

@@ -148,3 +148,21 @@ def test_a_down_that_was_cut_off_while_it_removed_files_is_finished_by_the_next(
     shutil.rmtree(Simulation(STACK).folder / "work")
     physai("down", STACK)
     assert list(home.folder.glob("simulations/*")) == []
+
+
+def test_attributes_of_a_checkpoint_that_were_cut_off_while_they_were_written_are_no_hindrance(home: Home) -> None:
+    killed_at("created ManagedCluster", "up", STACK)
+    (attributes,) = (Simulation(STACK).folder / "backend").glob(f".pulumi/stacks/*/{STACK}.json.attrs")
+    attributes.write_text("")
+    physai("up", STACK)
+    assert physai("preview", STACK, "--json").json["changes"] == []
+
+
+def test_a_reader_that_goes_away_does_not_stop_the_work(home: Home) -> None:
+    command = [sys.executable, "-m", "cli", "up", STACK]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        process.stderr.readline()
+        process.stderr.close()
+        process.wait(120)
+    assert physai("preview", STACK, "--json").json["changes"] == []
