@@ -10,6 +10,7 @@ READY := $(VENV)/.ready
 .PHONY: help up preview down status test unit simulator lint format types bench clean pins
 
 help: ## list the targets
+	@echo "make TARGET [STACK=<env>-<region>], by default $(STACK)"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): requirements-dev.txt pyproject.toml

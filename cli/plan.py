@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -93,7 +94,7 @@ def _differences(step: Step) -> list[str]:
 
 
 def _at(value: Any, path: str) -> Any:
-    for part in path.replace("]", "").replace("[", ".").split("."):
+    for part in _parts(path):
         if isinstance(value, dict) and part in value:
             value = value[part]  # pyright: ignore[reportUnknownVariableType]
         elif isinstance(value, list) and part.isdigit() and int(part) < len(value):  # pyright: ignore[reportUnknownArgumentType]
@@ -101,6 +102,12 @@ def _at(value: Any, path: str) -> Any:
         else:
             return _MISSING
     return value  # pyright: ignore[reportUnknownVariableType]
+
+
+def _parts(path: str) -> list[str]:
+    """Keys and indices of a property path; a key in quotes keeps its dots, as in `nodeLabels["nvidia.com/gpu"]`."""
+    found = re.findall(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)', path)
+    return [quoted.replace('\\"', '"') or index or plain for quoted, index, plain in found]
 
 
 def _short(value: Any) -> str:

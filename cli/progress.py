@@ -60,9 +60,7 @@ class Progress:
         if isinstance(error, EngineFailed) and self.told_errors:
             count = sum(message.severity == "error" for message in self.run.messages)
             word = "error" if count == 1 else "errors"
-            again = (
-                "" if self._phase == "preview" else "; what was done is kept, and the same command goes on from here"
-            )
+            again = "" if self._phase == "preview" else "; what was done is kept, and the next run begins there"
             raise EngineFailed(f"{self._phase} failed with the {count} {word} above{again}") from None
 
     @property
@@ -115,7 +113,8 @@ class Progress:
             return
         try:
             err.print(text)
-        except BrokenPipeError:  # `physai up 2>&1 | head`: nobody reads on, but the work goes on
+        except (BrokenPipeError, SystemExit):
+            # `physai up 2>&1 | head`: nobody reads on, but the work does go on. Rich would end the thread instead.
             self._quiet = True
 
     def _render(self) -> RenderableType:

@@ -28,7 +28,6 @@ def up(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = Non
     from simulator.simulation import Simulation
 
     given = stack_input.read(stack, file or [], set_ or [])
-    _warn(given)
     simulation = Simulation(stack)
     with Progress() as progress:
         simulation.up(given.input, progress)
@@ -50,7 +49,6 @@ def preview(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments 
     from simulator.simulation import Simulation
 
     given = stack_input.read(stack, file or [], set_ or [])
-    _warn(given)
     simulation = Simulation(stack)
     nodes = status_.node_counts(simulation)
     with Progress() as progress:
@@ -103,11 +101,6 @@ def env(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
         return
     for name, value in variables.items():
         print(f"export {name}={shlex.quote(value)}")  # never wrapped: a shell reads it
-
-
-def _warn(given: Any) -> None:
-    for warning in given.loaded.warnings:
-        err.print(str(warning), markup=False, style="yellow")
 
 
 def _simulation(stack: str) -> Simulation:

@@ -100,3 +100,10 @@ def test_a_replaced_cluster_counts_its_inline_pools() -> None:
     run.take(event("resourcePreEvent", "replace", type=kind, old=old, new=old, keys=["dnsPrefix"]))
     (change,) = plan.document(run, {"system": 3, "h100": 2})["changes"]
     assert change["nodesLost"] == 3
+
+
+def test_keys_with_dots_show_their_values() -> None:
+    run = Run()
+    old, new = state(tags={"cost.center": "1"}), state(tags={"cost.center": "42"})
+    run.take(event("resourcePreEvent", "update", old=old, new=new, diffs=['tags["cost.center"]']))
+    assert 'tags["cost.center"]: 1 → 42' in text(run)
