@@ -54,6 +54,8 @@ SCENARIOS = {
     "up": Scenario("up from nothing", 20, _nothing, ("up",), ("up",)),
     "change": Scenario("up that replaces, scales, updates", 8, _up, ("up", *CHANGE), ("up", *CHANGE)),
     "engine": Scenario("up, its engine left behind", 4, _nothing, ("up",), ("up",), whole_group=False),
+    "updown": Scenario("up from nothing, then down", 5, _nothing, ("up",), ("down",)),
+    "undo": Scenario("a change, then up without it", 5, _up, ("up", *CHANGE), ("up",)),
     "preview": Scenario("preview", 3, _up, ("preview",), ("up",)),
     "down": Scenario("down, then up", 5, _up, ("down",), ("up",)),
     "downdown": Scenario("down, then down", 5, _up, ("down",), ("down",)),

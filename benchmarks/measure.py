@@ -75,7 +75,7 @@ class Place:
     def start(self, command: str, *arguments: str) -> subprocess.Popen[str]:
         """Starts `physai` as the leader of a process group; the control plane it starts is not part of that."""
         return subprocess.Popen(
-            [sys.executable, "-c", "from cli.main import main; main()", command, self.stack, *arguments],
+            [sys.executable, "-m", "cli", command, self.stack, *arguments],
             env={**os.environ, HOME_VARIABLE: str(self.home.folder)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -100,10 +100,12 @@ def place(stack: str = DEFAULT_STACK) -> Generator[Place]:
     with tempfile.TemporaryDirectory(prefix="physai-bench-") as folder:
         (Path(folder) / "tools").symlink_to(tools.resolve())
         here = Place(Home(Path(folder)), stack)
+        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # not without the clean-up below
         try:
             yield here
         finally:
             here.simulation.discard()
+            signal.signal(signal.SIGTERM, before)
 
 
 def timed(action: Callable[[], object]) -> float:
