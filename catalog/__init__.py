@@ -1,4 +1,4 @@
-"""What exists in the world: VM sizes, regions, prices, Kubernetes minors, and verdicts on combining them.
+"""What exists in the world: VM sizes, regions, prices, Kubernetes minors, GPU software, and verdicts on them.
 
 >>> vm_size("Standard_NC40ads_H100_v5").gpu.memory_gib
 94
@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+from catalog.gpu_load import driver_branches, mig_models, node_images, operator_releases
+from catalog.gpu_lookup import driver_build, mig_model, newest_release, node_image, operator_release
+from catalog.gpu_rows import DriverBranch, DriverBuild, DriverKind, MigModel, NodeImage, OperatorRelease
 from catalog.load import CatalogError, kubernetes_minors, prices, regions, vm_sizes
 from catalog.lookup import (
     UnknownName,
@@ -26,8 +29,14 @@ RETIRED = "retired-preview"
 __all__ = [
     "RETIRED",
     "CatalogError",
+    "DriverBranch",
+    "DriverBuild",
+    "DriverKind",
     "Gpu",
     "KubernetesMinor",
+    "MigModel",
+    "NodeImage",
+    "OperatorRelease",
     "PriceRow",
     "Region",
     "RegionSize",
@@ -37,10 +46,19 @@ __all__ = [
     "VmSize",
     "current_name",
     "describe",
+    "driver_branches",
+    "driver_build",
     "judge",
     "kubernetes_minor",
     "kubernetes_minors",
+    "mig_model",
+    "mig_models",
     "nearest",
+    "newest_release",
+    "node_image",
+    "node_images",
+    "operator_release",
+    "operator_releases",
     "price",
     "prices",
     "region",

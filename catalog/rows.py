@@ -37,6 +37,8 @@ class Gpu(Row):
     """Part of a physical card that one GPU is: `1`, `1/2`, `1/4`."""
     virtual: bool
     """Whether the card is an SR-IOV vGPU, which needs a GRID driver."""
+    host_mig: bool = False
+    """Whether the host has cut the card by MIG already: the guest sees MIG on, and can't change its layout."""
     pci: Annotated[str, StringConstraints(pattern=r"^10de:[0-9a-f]{4}$")]
     """PCI vendor and device, as in pci.ids."""
 

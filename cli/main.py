@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from cli import catalogue, explain, simulate
+from cli import catalogue, compat, explain, simulate
 from cli.console import err
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -14,7 +14,7 @@ DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 app = typer.Typer(
     name="physai",
     help="GPU platform for physical AI on AKS: explain its stacks, and run them whole on this machine.",
-    epilog="Exit codes: 0 done, 1 the operation failed, 2 the input is wrong.",
+    epilog="Exit codes: 0 done, 1 the operation failed, 2 the input is wrong, 3 findings.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -24,6 +24,7 @@ for command in (simulate.up, simulate.preview, simulate.down, simulate.status, s
 app.command()(explain.explain)
 app.command()(catalogue.sizes)
 app.command()(catalogue.regions)
+app.command()(compat.compat)
 
 
 def main() -> None:

@@ -9,6 +9,15 @@ Secrets live in `settings.secrets`, the only module here that imports Pulumi.
 from __future__ import annotations
 
 from settings.faults import Fault, SettingsError
+from settings.gpu_model import (
+    GpuOperator,
+    Mig,
+    Mps,
+    OperatorDriver,
+    Sharing,
+    TimeSlicing,
+    Toolkit,
+)
 from settings.loading import Explained, Loaded, dump, from_config, load, load_config
 from settings.model import (
     Access,
@@ -49,10 +58,14 @@ __all__ = [
     "DriverSource",
     "Explained",
     "Fault",
+    "GpuOperator",
     "Loaded",
+    "Mig",
     "Monitoring",
+    "Mps",
     "Network",
     "NodePool",
+    "OperatorDriver",
     "OsDisk",
     "Overlay",
     "Pool",
@@ -60,8 +73,11 @@ __all__ = [
     "Scale",
     "Settings",
     "SettingsError",
+    "Sharing",
     "Spot",
     "StackName",
+    "TimeSlicing",
+    "Toolkit",
     "Upgrade",
     "Upgrades",
     "Window",

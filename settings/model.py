@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from settings.base import Address, Cidr, Model
+from settings.gpu_model import GpuOperator
 from settings.node_pools import NodePool, Pool, PoolName
 
 Weekday = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
@@ -148,6 +149,7 @@ class Settings(Model):
     cluster: Cluster = Field(description="Control plane.")
     access: Access = Field(default_factory=Access, description="Who may do what inside the cluster.")
     monitoring: Monitoring = Field(default_factory=Monitoring, description="Log Analytics.")
+    gpu_operator: GpuOperator = Field(description="NVIDIA GPU Operator.")
     system_pool: NodePool = Field(description="Pool for critical add-ons, tainted CriticalAddonsOnly.")
     cpu_pool: NodePool = Field(description="Untainted pool for operators, schedulers and CPU tasks.")
     pools: dict[PoolName, Pool] = Field(description="GPU node pools by name.")

@@ -1,4 +1,4 @@
-"""The shape of a node pool's settings: size, scale, disk, and for GPU pools driver, priority, subnet."""
+"""The shape of a node pool's settings: size, scale, disk, and for GPU pools driver, sharing, priority, subnet."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from settings.base import Cidr, Model
+from settings.gpu_model import DriverVersion, ModuleType, Sharing
 
 PoolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,11}$")]
 """ARM's rule for Linux node pools: 1 to 12 lowercase letters and digits, a letter first."""
@@ -94,7 +95,22 @@ class OsDisk(Model):
 
 
 class Driver(Model):
-    source: DriverSource = Field(description="operator (GPU Operator), grid (our GRID DaemonSet) or aks (node image).")
+    """The NVIDIA driver of one pool."""
+
+    source: DriverSource = Field(
+        description="operator (GPU Operator), grid (our GRID DaemonSet) or aks (node image); immutable."
+    )
+    version: DriverVersion | None = Field(
+        default=None,
+        description="Build. Absent: gpuOperator.driver.version for operator, the pinned GRID build for grid. Never for"
+        " aks, where the node image decides.",
+    )
+    module_type: ModuleType | None = Field(
+        default=None, description="Kernel modules; absent: gpuOperator.driver.moduleType for operator, open for grid."
+    )
+    module_parameters: dict[str, dict[str, str]] = Field(
+        default_factory=dict, description='Kernel module parameters by module, as nvidia-uvm: {uvm_disable_hmm: "1"}.'
+    )
 
 
 def _price(value: float) -> float:
@@ -149,7 +165,11 @@ class NodePool(Model):
 class Pool(NodePool):
     """A GPU node pool: one GPU model, one driver source."""
 
-    driver: Driver = Field(description="Who installs the driver; immutable.")
+    driver: Driver = Field(description="Who installs the driver, and which.")
+    sharing: Sharing = Field(default_factory=Sharing, description="How Pods share a GPU; nothing: one Pod a GPU.")
+    secure_boot: bool = Field(
+        default=False, description="Start signed code only; of all drivers, precompiled ones alone are signed."
+    )
     priority: Priority = Field(
         default=Priority.REGULAR, description="Regular, or Spot for evictable capacity; immutable."
     )

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from settings.checks.cluster import check_cluster
 from settings.checks.finding import Finding, Trust
+from settings.checks.gpu import check_gpu
 from settings.checks.network import check_network
 from settings.checks.placement import check_labels, check_taints
 from settings.checks.pools import check_pools
+from settings.checks.sharing import check_sharing
 from settings.checks.tags import check_tags
 from settings.model import Settings
 
@@ -29,6 +31,8 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_network(settings, trust)
     yield from check_cluster(settings, trust, today)
     yield from check_pools(settings, trust)
+    yield from check_gpu(settings, trust)
+    yield from check_sharing(settings, trust)
     for name, pool in settings.pools.items():
         yield from check_labels(name, pool, trust)
         yield from check_taints(name, pool, trust)

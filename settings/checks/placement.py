@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from catalog import nearest
-from settings import facts
+from settings import facts, gpu_facts
 from settings.checks.finding import Finding, Trust
 from settings.labels import EFFECTS, is_reserved, is_value, key_problem, split_taint
 from settings.node_pools import Pool
 from settings.paths import Path
 
-_OURS = (facts.DRIVER_LABEL, facts.DEPLOY_DRIVER_LABEL)
+_OURS = (
+    facts.DRIVER_LABEL,
+    facts.DEPLOY_DRIVER_LABEL,
+    gpu_facts.DEVICE_PLUGIN_LABEL,
+    gpu_facts.MIG_CONFIG_LABEL,
+    gpu_facts.DEPLOY_MIG_MANAGER_LABEL,
+)
 
 
 def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[Finding]:
@@ -20,6 +26,8 @@ def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[Finding]:
     if not trust(path):
         return
     own = facts.own_labels(pool) if trust(("pools", name, "driver"), ("pools", name, "priority")) else None
+    if own is not None and gpu_facts.knows_gpu(pool):
+        own |= gpu_facts.gpu_labels(name, pool)
     for key, value in pool.labels.items():
         here = (*path, key)
         if problem := key_problem(key):

@@ -116,7 +116,8 @@ def _system(pool: NodePool, trust: Trust) -> Iterator[Finding]:
 
 def _one_os(settings: Settings, trust: Trust) -> Iterator[Finding]:
     operated = {n: p for n, p in settings.pools.items() if p.driver.source is DriverSource.OPERATOR}
-    if len({pool.os_sku for pool in operated.values()}) < 2:
+    # Without a driver resource for each pool it is more than undocumented: settings.checks.gpu.
+    if len({pool.os_sku for pool in operated.values()}) < 2 or settings.gpu_operator.driver_owner == "ClusterPolicy":
         return
     first, *rest = operated
     for name in rest:

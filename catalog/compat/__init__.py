@@ -1,0 +1,32 @@
+"""Do these versions work together? Rules over GPU Operator, Kubernetes, driver, toolkit, containerd and node image.
+
+>>> [verdict.rule for verdict in judge_upgrade("v26.7.0", "v26.3.3")]
+['upgrade-downgrade']
+"""
+
+from __future__ import annotations
+
+from catalog.compat.chart import KeyChanges, KeyFinding, check_values, key_changes, known_keys
+from catalog.compat.lifecycle import Phase, lifecycle
+from catalog.compat.stack import GpuStack, judge_stack
+from catalog.compat.upgrade import judge_upgrade, upgrade_path
+from catalog.compat.verdict import SEVERITIES, Severity, Subject, Verdict, reaches
+
+__all__ = [
+    "SEVERITIES",
+    "GpuStack",
+    "KeyChanges",
+    "KeyFinding",
+    "Phase",
+    "Severity",
+    "Subject",
+    "Verdict",
+    "check_values",
+    "judge_stack",
+    "judge_upgrade",
+    "key_changes",
+    "known_keys",
+    "lifecycle",
+    "reaches",
+    "upgrade_path",
+]
