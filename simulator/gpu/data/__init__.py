@@ -1,0 +1,1 @@
+"""Data of the GPU stack model: operands as of the newest release, and what each release does differently."""

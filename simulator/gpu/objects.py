@@ -1,0 +1,61 @@
+"""Reading plain Kubernetes objects: labels, dotted paths, selectors, hashes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+Json = dict[str, Any]
+Labels = Mapping[str, str]
+Changes = dict[str, "str | None"]
+"""Labels or annotations to set; None removes."""
+
+
+def at(value: Any, path: str, default: Any = None) -> Any:
+    """The value at a dotted path; `default` where any part of it is missing or null."""
+    for part in path.split("."):
+        if not isinstance(value, Mapping):
+            return default
+        value = cast("Mapping[str, Any]", value).get(part)
+        if value is None:
+            return default
+    return value
+
+
+def labels(node: Mapping[str, Any]) -> dict[str, str]:
+    return dict(at(node, "metadata.labels", {}))
+
+
+def annotations_of(node: Mapping[str, Any]) -> dict[str, str]:
+    return dict(at(node, "metadata.annotations", {}))
+
+
+def name(item: Mapping[str, Any]) -> str:
+    return str(at(item, "metadata.name", ""))
+
+
+def matches(selector: Labels, given: Labels) -> bool:
+    return all(given.get(key) == value for key, value in selector.items())
+
+
+def changed(given: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
+    """`given` with the changes made."""
+    merged = {**given, **changes}
+    return {key: value for key, value in merged.items() if value is not None}
+
+
+def with_changes(item: Mapping[str, Any], labels_: Changes | None = None, annotations_: Changes | None = None) -> Json:
+    """The object with labels and annotations changed; the given one stays as it is."""
+    metadata: Json = dict(item.get("metadata", {}))
+    if labels_:
+        metadata["labels"] = changed(labels(item), labels_)
+    if annotations_:
+        metadata["annotations"] = changed(annotations_of(item), annotations_)
+    return {**item, "metadata": metadata}
+
+
+def digest(value: Any, length: int = 10) -> str:
+    """Hexadecimal digest of a JSON value, the same for equal values."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:length]
