@@ -1,4 +1,4 @@
-"""Kills `physai` with SIGKILL at random moments, runs it again, and looks whether everything came together.
+"""Kills `physai` at random moments, runs it again, and looks whether everything came together.
 
 After each kill `physai up` has to succeed, a preview to show no change, and engine state, simulated Azure, API server
 and process table to agree. The exit code is 1 when one of them did not. A round takes half a minute.
@@ -15,7 +15,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import psutil
-from measure import DEFAULT_STACK, Finished, Place, note, place, table
+from measure import (
+    DEFAULT_STACK,
+    Finished,
+    Place,
+    Strike,
+    interrupt,
+    kill_command,
+    kill_engine,
+    kill_group,
+    note,
+    place,
+    table,
+)
 from orphans import discrepancies, remains
 
 CHANGE = (
@@ -38,8 +50,7 @@ class Scenario:
     """The command that is killed; empty when it is a process of the control plane."""
     again: tuple[str, ...]
     """The command that has to make up for it."""
-    whole_group: bool = True
-    """Whether the engine dies with the command, or is left behind."""
+    strike: Strike = kill_group
 
 
 def _nothing(_: Place) -> None:
@@ -53,7 +64,9 @@ def _up(here: Place) -> None:
 SCENARIOS = {
     "up": Scenario("up from nothing", 20, _nothing, ("up",), ("up",)),
     "change": Scenario("up that replaces, scales, updates", 8, _up, ("up", *CHANGE), ("up", *CHANGE)),
-    "engine": Scenario("up, its engine left behind", 4, _nothing, ("up",), ("up",), whole_group=False),
+    "command": Scenario("up, its engine left behind", 5, _nothing, ("up",), ("up",), kill_command),
+    "engine": Scenario("the engine of an up", 5, _nothing, ("up",), ("up",), kill_engine),
+    "ctrl-c": Scenario("up, by Ctrl-C", 5, _nothing, ("up",), ("up",), interrupt),
     "updown": Scenario("up from nothing, then down", 5, _nothing, ("up",), ("down",)),
     "undo": Scenario("a change, then up without it", 5, _up, ("up", *CHANGE), ("up",)),
     "preview": Scenario("preview", 3, _up, ("preview",), ("up",)),
@@ -105,8 +118,10 @@ def _duration(here: Place, scenario: Scenario) -> float:
 def _round(here: Place, scenario: Scenario, moment: float) -> Outcome:
     scenario.before(here)
     if scenario.killed:
-        killed = here.physai(*scenario.killed, kill_after=moment, whole_group=scenario.whole_group)
+        killed = here.physai(*scenario.killed, after=moment, strike=scenario.strike)
         reached = _reached(killed)
+        if "Traceback" in killed.stderr:
+            return Outcome(scenario.what, moment, reached, 0.0, ["a traceback", *killed.stderr.splitlines()[-12:]])
     else:
         reached = _kill_control_plane(here, scenario.what)
     again = here.physai(*scenario.again)
@@ -147,8 +162,12 @@ def _works_in(process: psutil.Process, folder: str) -> bool:
 
 
 def _reached(killed: Finished) -> str:
-    lines = [line for line in killed.stderr.splitlines() if line and not line.startswith("note")]
-    return "was done" if killed.code == 0 else (lines[-1].rsplit(" ", 2)[0] if lines else "before the first resource")
+    if killed.code == 0:
+        return "was done"
+    steps = [
+        line for line in killed.stderr.splitlines() if line.startswith(("created", "updated", "deleted", "replac"))
+    ]
+    return steps[-1].rsplit(" ", 2)[0] if steps else "before the first resource"
 
 
 def _verdict(outcome: Outcome) -> str:

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from simulator.home import HOME_VARIABLE, Home
 from simulator.simulation import Simulation
 from tools import toolbox
@@ -41,6 +43,32 @@ class Finished:
         return json.loads(self.stdout)
 
 
+Strike = Callable[[subprocess.Popen[str]], None]
+"""What is done to a `physai` while it works."""
+
+
+def kill_group(process: subprocess.Popen[str]) -> None:
+    """SIGKILL for the command and all it works with, as when a CI job is cancelled or a terminal window closed."""
+    os.killpg(process.pid, signal.SIGKILL)
+
+
+def kill_command(process: subprocess.Popen[str]) -> None:
+    """SIGKILL for the command alone; its engine finds its providers gone."""
+    process.kill()
+
+
+def kill_engine(process: subprocess.Popen[str]) -> None:
+    """SIGKILL for the engine alone, as when memory runs out."""
+    for child in psutil.Process(process.pid).children(recursive=True):
+        if child.name() == "pulumi":
+            child.kill()
+
+
+def interrupt(process: subprocess.Popen[str]) -> None:
+    """Ctrl-C, which reaches command and engine."""
+    os.killpg(process.pid, signal.SIGINT)
+
+
 @dataclass(frozen=True)
 class Place:
     """One stack in a home that nobody else uses."""
@@ -53,21 +81,19 @@ class Place:
         return Simulation(self.stack, self.home)
 
     def physai(
-        self, command: str, *arguments: str, kill_after: float | None = None, whole_group: bool = True
+        self, command: str, *arguments: str, after: float | None = None, strike: Strike | None = None
     ) -> Finished:
-        """Runs `physai COMMAND STACK …` to its end, or kills it after so many seconds, by default with its engine."""
+        """Runs `physai COMMAND STACK …` to its end; with `strike`, that is called when so many seconds have passed."""
         process = self.start(command, *arguments)
         began = time.monotonic()
         try:
-            stdout, stderr = process.communicate(timeout=kill_after)
-        except subprocess.TimeoutExpired:
-            if whole_group:
-                os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()
-            stdout, stderr = process.communicate()
+            try:
+                stdout, stderr = process.communicate(timeout=after if strike is not None else None)
+            except subprocess.TimeoutExpired:
+                (strike or kill_group)(process)
+                stdout, stderr = process.communicate()
         except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
+            kill_group(process)
             process.wait()
             raise
         return Finished(process.returncode, time.monotonic() - began, stdout, stderr)

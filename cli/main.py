@@ -19,7 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (simulate.up, simulate.preview, simulate.down, simulate.status, simulate.env):
+for command in (simulate.up, simulate.preview, simulate.down, simulate.status, simulate.env, simulate.tools):
     app.command()(command)
 app.command()(explain.explain)
 app.command()(catalogue.sizes)

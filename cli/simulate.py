@@ -103,6 +103,19 @@ def env(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
         print(f"export {name}={shlex.quote(value)}")  # never wrapped: a shell reads it
 
 
+def tools() -> None:
+    """Build the engine and control-plane commands ahead of the first `up`."""
+    from cli.progress import Progress
+    from simulator.home import Home
+    from tools import toolbox
+
+    home = Home.of_user()
+    with Progress() as progress:
+        progress.phase("tools")
+        toolbox(home.tools, progress.tool)
+    err.print(f"all commands are in {home.tools}")
+
+
 def _simulation(stack: str) -> Simulation:
     """The simulation of a stack that has a file, or is simulated still though its file is gone."""
     from settings import StackName, existing, load
