@@ -15,7 +15,9 @@ from typing import Any
 from simulator.control_plane import ControlPlane
 from simulator.entra import tokens_file
 from simulator.errors import ControlPlaneFailed
+from simulator.gpu.names import SIMULATOR
 from simulator.kubernetes.client import APPLY_PATCH, ApiError, Client, Object
+from simulator.node_image import NodeImage, plain_image
 from tools import Toolbox
 
 POOL_LABEL = "kubernetes.azure.com/agentpool"
@@ -40,8 +42,9 @@ class Clusters:
     handed to whichever cluster is created next.
     """
 
-    def __init__(self, folder: Path, tools: Toolbox) -> None:
-        self._folder, self._tools = folder, tools
+    def __init__(self, folder: Path, tools: Toolbox, image: NodeImage = plain_image) -> None:
+        """`image` says what a new node's image has on it, as annotations."""
+        self._folder, self._tools, self._image = folder, tools, image
         self._lock = threading.RLock()
         self._clients: dict[str, Client] = {}
         self._preparing: threading.Thread | None = None
@@ -142,8 +145,21 @@ class Clusters:
         have = self._pool_nodes(client, pool)
         with ThreadPoolExecutor(WRITERS) as writers:
             list(writers.map(partial(_remove_node, client), sorted(set(have) - set(wanted))))
-            list(writers.map(partial(_apply_node, client), nodes))
+            described = [self._with_image(node, have.get(node["metadata"]["name"])) for node in nodes]
+            list(writers.map(partial(_apply_node, client), described))
         self._wait_until_ready(client, pool, set(wanted))
+
+    def _with_image(self, node: Mapping[str, Any], live: Object | None) -> Object:
+        """The node with what its image has on it; of a node that is there, what has become of that since."""
+        metadata: Object = node["metadata"]
+        given: dict[str, str] = metadata.get("annotations") or {}
+        if live is None:
+            present = self._image(node)
+        else:
+            held: dict[str, str] = live["metadata"].get("annotations") or {}
+            given = {key: value for key, value in given.items() if not key.startswith(SIMULATOR)}
+            present = {key: value for key, value in held.items() if key.startswith(SIMULATOR)}
+        return {**node, "metadata": {**metadata, "annotations": {**given, **present}}}
 
     def grant(
         self, cluster_id: str, assignment_id: str, principal_id: str, principal_type: str, role_guid: str

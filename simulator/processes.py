@@ -35,16 +35,22 @@ def start(name: str, command: Sequence[str | Path], folder: Path, extra: Mapping
 
 
 def running(folder: Path) -> dict[str, psutil.Process]:
-    """This user's live processes that run in `folder`, by the name of their executable."""
+    """This user's live processes that run in `folder`, by the name of their executable or Python module."""
     found: dict[str, psutil.Process] = {}
     home = str(folder.resolve())
     for process in psutil.process_iter():
         try:
             if process.cwd() == home and process.status() != psutil.STATUS_ZOMBIE:
-                found[process.name()] = process
+                found[_name(process)] = process
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
     return found
+
+
+def _name(process: psutil.Process) -> str:
+    command = process.cmdline()
+    is_module = len(command) > 2 and command[1] == "-m"
+    return command[2] if is_module else process.name()
 
 
 def kill(folder: Path) -> None:

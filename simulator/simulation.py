@@ -24,6 +24,7 @@ from simulator.entra import BYSTANDER, DEPLOYER, SUBSCRIPTION_ID, TENANT_ID
 from simulator.errors import Busy, Protected, SimulationError
 from simulator.home import REPOSITORY, Home
 from simulator.kubernetes import KubernetesOptions, kubernetes_provider
+from simulator.node_image import prepared_image
 from simulator.recovery import made_in
 from simulator.stack_input import StackInput
 from simulator.wire import ProviderHost
@@ -158,7 +159,7 @@ class Simulation:
         return Cloud(self.folder / "azure.json", clusters, directory=who)
 
     def clusters(self) -> Clusters:
-        return Clusters(self.folder / "clusters", toolbox(self.home.tools))
+        return Clusters(self.folder / "clusters", toolbox(self.home.tools), prepared_image)
 
     @contextmanager
     def _lock(self) -> Generator[None]:
@@ -190,7 +191,7 @@ class Simulation:
             report.phase("control plane")
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             login = _install_kubelogin(self.folder)
-            clusters = Clusters(self.folder / "clusters", tools)
+            clusters = Clusters(self.folder / "clusters", tools, prepared_image)
             clusters.prepare(spare=spare)
             cloud = self._cloud(clusters)
             path = f"{login.parent}{os.pathsep}{os.environ.get('PATH', '')}"

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from simulator.clock import seconds_per_model_minute
+
 
 def _timer(seconds: float, call: Callable[[], None]) -> Callable[[], None]:
     timer = threading.Timer(seconds, call)
@@ -23,7 +25,7 @@ class ModelClock:
     1.0
     """
 
-    seconds_per_model_minute: float = 0.5
+    seconds_per_model_minute: float = field(default_factory=seconds_per_model_minute)
     role_delay_minutes: float = 2
     """Model minutes between a role assignment's PUT and its effect (Azure: up to ten; typically one to five)."""
     now: Callable[[], float] = field(default=time.time)

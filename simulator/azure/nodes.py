@@ -12,9 +12,12 @@ import catalog
 from simulator.azure import ids, pools
 from simulator.azure.offers import Offers
 from simulator.azure.registry import models
-from simulator.azure.shapes import Json, table
+from simulator.azure.shapes import Json, get, table
+from simulator.gpu.names import HOST_DRIVER
 
 IMAGE_VERSION = "202611.05.0"
+AKS_DRIVERS = {"datacenter": "580.159.04", "grid": "595.58.03"}
+"""Drivers of AKS's node images, by kind (Azure/AgentBaker, cuda-lts and aks-gpu-grid-v20, August 2026)."""
 GIB_IN_KIB = 1024 * 1024
 EVICTION_MIB = 100
 """Kubelet's memory.available hard eviction on AKS (AKS docs, node resource reservations)."""
@@ -183,6 +186,14 @@ def labels(pool: PoolFacts, size: catalog.VmSize, index: int) -> dict[str, str]:
     return {**table(spec, "nodeLabels"), **own}
 
 
+def driver_of_image(size: catalog.VmSize, spec: Mapping[str, Any]) -> dict[str, str]:
+    """The driver that AKS installs before the kubelet joins, where `gpuProfile.driver` asks for it."""
+    if size.gpu is None or get(spec, "gpuProfile.driver") != "Install":
+        return {}
+    kind = "grid" if size.gpu.virtual else "datacenter"
+    return {HOST_DRIVER: AKS_DRIVERS[kind]}
+
+
 def taint(text: str) -> dict[str, str]:
     """`key=value:Effect` or `key:Effect` as a Node carries it."""
     left, _, effect = text.rpartition(":")
@@ -206,7 +217,7 @@ def node(pool: PoolFacts, size: catalog.VmSize, index: int, address: str) -> Jso
         "metadata": {
             "name": name,
             "labels": labels(pool, size, index),
-            "annotations": {"kwok.x-k8s.io/node": "fake"},
+            "annotations": {"kwok.x-k8s.io/node": "fake", **driver_of_image(size, pool.spec)},
         },
         "spec": {"providerID": provider, "taints": [taint(text) for text in pool.spec.get("nodeTaints") or ()]},
         "status": {

@@ -11,6 +11,7 @@ import os
 import shutil
 import socket
 import ssl
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -22,10 +23,12 @@ from simulator import processes
 from simulator.control_plane import kubeconfig
 from simulator.control_plane.certificates import Authority
 from simulator.errors import ControlPlaneFailed
+from simulator.home import REPOSITORY
 from tools import Toolbox
 
 KWOK_STAGES = Path(__file__).parent / "kwok.yaml"
-CLIENTS = ("kwok", "kube-scheduler", "kube-controller-manager")
+GPU_STACK = "simulator.gpu.live"
+CLIENTS = (GPU_STACK, "kwok", "kube-scheduler", "kube-controller-manager")
 COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
 START_SECONDS = 60.0
 SOCKET_PATH_LIMIT = 90
@@ -187,6 +190,12 @@ class ControlPlane:
             "--cidr=10.244.0.0/16",
             "--node-ip=127.0.0.1",
             f"--node-lease-duration-seconds={LEASE_SECONDS}",
+        )
+        processes.start(
+            GPU_STACK,
+            [sys.executable, "-m", GPU_STACK, "--kubeconfig", "admin.kubeconfig"],
+            self.folder,
+            {"PYTHONPATH": str(REPOSITORY)},
         )
 
     def _start(self, name: str, *arguments: str) -> None:

@@ -126,7 +126,7 @@ def mig_manager(state: NodeState, pod: Pod) -> Verdict:
     wanted = state.labels.get(names.MIG_CONFIG, "")
     if not wanted:
         return state, gates.OPEN, False
-    result = repartitioned(state.hardware, wanted)
+    result = repartitioned(state.hardware, wanted, state.mig_layouts)
     outcome = "failed" if result is None else "success"
     state = replace(state, own_labels={**state.own_labels, names.MIG_STATE: outcome})
     if result is None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from catalog import VmSize
 
 MIG_OFF = None
 """A GPU whose MIG mode is off; `()` is MIG mode on without any instance."""
@@ -47,6 +51,27 @@ def rtx_pro_6000(gpus: int = 1) -> Hardware:
     )
 
 
+PER_CARD = {"1": "4g.96gb", "1/2": "2g.48gb", "1/4": "1g.24gb"}
+"""The instance that the guest of a part of an RTX PRO 6000 sees."""
+
+
+def of_size(size: VmSize) -> Hardware | None:
+    """The GPUs of a VM size as its guest sees them; None for a size without any."""
+    gpu = size.gpu
+    if gpu is None:
+        return None
+    profile = f"-{gpu.memory_gib}Q" if gpu.virtual else ""
+    mig: Mig = (PER_CARD[gpu.share],) if gpu.host_mig else MIG_OFF
+    return Hardware(
+        f"{gpu.product}{profile}",
+        gpu.memory_gib * 1024,
+        mig=(mig,) * gpu.count,
+        pci_device=gpu.pci.rpartition(":")[2],
+        mig_capable=size.mig or gpu.host_mig,
+        vgpu=gpu.virtual,
+    )
+
+
 INSTANCES = {
     "all-1g.10gb": ("1g.10gb",) * 7,
     "all-1g.12gb": ("1g.12gb",) * 7,
@@ -57,12 +82,24 @@ INSTANCES = {
 """Instances on each GPU for the MIG manager's configurations of an H100 NVL (and 1g.10gb of an 80 GB one)."""
 
 
-def repartitioned(given: Hardware, config: str) -> tuple[Mig, ...] | None:
+def instances(layout: Any) -> Mig:
+    """What one of mig-parted's layouts makes of every GPU; `()` where it says nothing of all of them."""
+    for entry in layout or ():
+        if entry.get("devices") == "all":
+            wanted: Mapping[str, int] = entry.get("mig-devices") or {}
+            enabled = entry.get("mig-enabled") is True
+            return tuple(name for name, count in wanted.items() for _ in range(count)) if enabled else MIG_OFF
+    return ()
+
+
+def repartitioned(given: Hardware, config: str, layouts: Mapping[str, Any] | None = None) -> tuple[Mig, ...] | None:
     """The GPUs after the MIG manager has applied `nvidia.com/mig.config`; None where it can't.
 
-    The guest of a vGPU cannot change its geometry, not even switch MIG off.
+    The guest of a vGPU cannot change its geometry, not even switch MIG off. `layouts` are the user's own, which take
+    the place of all that the MIG manager brings.
     """
-    wanted: Mig = MIG_OFF if config == "all-disabled" else INSTANCES.get(config, ())
+    own = {**INSTANCES, "all-disabled": MIG_OFF}
+    wanted: Mig = instances(layouts.get(config)) if layouts else own.get(config, ())
     if wanted == () or (wanted is not None and not given.mig_capable):
         return None
     result = (wanted,) * given.gpus

@@ -37,3 +37,17 @@ GPU = f"{PREFIX}gpu"
 
 MIG_CAPABLE_PRODUCTS = ("h100", "a100", "a30")
 """Products taken for MIG-capable as long as no `mig.capable` label says otherwise."""
+
+SIMULATOR = "simulator.physical-ai/"
+PLAYED_BY = f"{SIMULATOR}played-by"
+"""On pods: this stack runs their containers, KWOK leaves them alone."""
+STACK = "gpu-stack"
+HOST_DRIVER = f"{SIMULATOR}host-driver"
+"""On nodes: version of the driver that is installed on the host, whoever put it there."""
+LEGACY_MOUNT = f"{SIMULATOR}legacy-mount"
+"""On nodes: `true` says that the seeds' marker and bind mount are there."""
+BOOTS = f"{SIMULATOR}boots"
+"""On nodes: any new value is a reboot."""
+SECURE_BOOT = f"{SIMULATOR}secure-boot"
+NOT_READY = f"{SIMULATOR}not-ready"
+"""On nodes: why the kubelet is not ready; KWOK does not heal such a node."""

@@ -104,6 +104,8 @@ class NodeState:
     """The Node's labels, as the API server has them."""
     configs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     """Device-plugin configurations by key."""
+    mig_layouts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Layouts of the MIG manager's own ConfigMap, by name; empty for those it brings."""
     driver_in_cluster: bool = False
     """Some node has a driver pod of the operator: the validator then takes every node's driver for the operator's."""
     pods: Mapping[str, Pod] = field(default_factory=dict[str, Pod])

@@ -16,7 +16,7 @@ import ssl
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -138,6 +138,21 @@ class Client:
         if response.is_error:
             raise ApiError(response.status_code, cast("Object", answer) if isinstance(answer, dict) else {})
         return cast("Object", answer) if isinstance(answer, dict) else {}
+
+    def watch(self, path: str, version: str, params: Mapping[str, str] | None = None) -> Iterator[Object]:
+        """Events of a collection from a resource version on, `{type, object}`, until the server ends the watch.
+
+        Raises ApiError, Unreachable or httpx.HTTPError.
+        """
+        query = {**(params or {}), "watch": "true", "resourceVersion": version}
+        sent = {"Accept": JSON} | self._authorization(self._credential())
+        forever = httpx.Timeout(self._timeout, read=None)
+        with self._http.stream("GET", path, params=query, headers=sent, timeout=forever) as response:
+            if response.is_error:
+                response.read()
+                raise ApiError(response.status_code, {"message": response.text.strip()[:500]})
+            for line in response.iter_lines():
+                yield json.loads(line)
 
     # Discovery
 

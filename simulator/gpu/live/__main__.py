@@ -1,0 +1,128 @@
+"""`python -m simulator.gpu.live --kubeconfig FILE`: the GPU stack of one simulated cluster, until it is ended."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import yaml
+
+import catalog
+from simulator.clock import seconds_per_model_minute
+from simulator.errors import SimulationError
+from simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
+from simulator.gpu.hardware import Hardware, of_size
+from simulator.gpu.live.cluster import Cluster, Operator
+from simulator.gpu.live.discovery import Discovery
+from simulator.gpu.live.hooks import Hooks
+from simulator.gpu.live.kubelet import Kubelets, Surroundings
+from simulator.gpu.live.operator import Controllers
+from simulator.gpu.objects import Json, at, labels, name
+from simulator.gpu.release import release
+from simulator.kubernetes.client import ApiError, Client, Unreachable
+
+log = logging.getLogger("gpu-stack")
+GATHER_SECONDS = 0.02
+"""After a change, until the next look: changes come in swarms."""
+POLL_SECONDS = 0.1
+"""Between two looks while something waits for model time."""
+
+
+class GpuStack:
+    """Runs NFD, the operator and the kubelets, one round after the other."""
+
+    def __init__(self, client: Client, speed: float) -> None:
+        """`speed` is model seconds in one second."""
+        self._changed = threading.Event()
+        self._cluster = Cluster(client, self._changed.set)
+        self._speed = speed
+        self._operator: Operator | None = None
+        self._controllers = Controllers(self._cluster)
+        self._discovery, self._kubelets = Discovery(self._cluster), Kubelets(self._cluster)
+        self._hooks = Hooks(self._cluster)
+        self._then = time.monotonic()
+
+    def run(self) -> None:
+        while True:
+            self._changed.wait(POLL_SECONDS if self._kubelets.are_waiting else None)
+            self._changed.clear()
+            try:
+                if self.round():
+                    self._changed.set()
+            except (ApiError, Unreachable, httpx.HTTPError) as problem:
+                log.warning("%s", problem)
+                self._changed.set()
+            time.sleep(GATHER_SECONDS)
+
+    def round(self) -> bool:
+        """One look at everything; whether anything moved that others have to look at again."""
+        now = time.monotonic()
+        seconds, self._then = (now - self._then) * self._speed, now
+        given = self._cluster.operator()
+        if given != self._operator:
+            self._operator = given
+            self._controllers.restart()
+            log.info("operator: %s", given)
+        hardware = {name(item): hardware_of(item) for item in self._cluster.nodes}
+        moved = self._discovery.run(hardware)
+        moved = self._hooks.run() or moved
+        if given is None:
+            return moved
+        try:
+            release(given.release)
+        except SimulationError as problem:
+            log.warning("%s", problem)
+            return moved
+        moved = self._controllers.run(given) or moved
+        return self._kubelets.run(hardware, self._surroundings(given), seconds) or moved
+
+    def _surroundings(self, given: Operator) -> Surroundings:
+        policies = self._cluster.all("ClusterPolicy")
+        spec: Json = at(policies[0], "spec", {}) if policies else {}
+        plugin = self._config_map(str(at(spec, "devicePlugin.config.name", "")))
+        layouts = self._config_map(str(at(spec, "migManager.config.name", ""))).get("config.yaml")
+        return Surroundings(
+            release=given.release,
+            driver_in_cluster=any(
+                labels(item).get(COMPONENT) == DRIVER_COMPONENT for item in self._cluster.all("DaemonSet")
+            ),
+            configs=plugin,
+            layouts=at(layouts, "mig-configs", {}),
+        )
+
+    def _config_map(self, wanted: str) -> dict[str, Any]:
+        """The parsed values of a ConfigMap; what is no YAML counts as an empty configuration."""
+        found = next((item for item in self._cluster.all("ConfigMap") if name(item) == wanted), None)
+        data: dict[str, str] = at(found, "data", {})
+        return {key: _parsed(text) for key, text in data.items()}
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return yaml.safe_load(text) or {}
+    except yaml.YAMLError:
+        return {}
+
+
+def hardware_of(node: Json) -> Hardware | None:
+    """The GPUs that a node's VM size has."""
+    size = catalog.vm_sizes().get(labels(node).get("node.kubernetes.io/instance-type", ""))
+    return of_size(size) if size is not None else None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kubeconfig", type=Path, required=True)
+    given = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    GpuStack(Client(given.kubeconfig), 60 / seconds_per_model_minute()).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""Helm hooks of the operator's chart that do something: the Job that brings the CRDs of a new release."""
+
+from __future__ import annotations
+
+import logging
+
+from simulator.charts import crds
+from simulator.gpu import names
+from simulator.gpu.live.cluster import Cluster, is_going, owner
+from simulator.gpu.live.operator import timestamp
+from simulator.gpu.objects import Json, annotations_of, at
+
+log = logging.getLogger("gpu-stack")
+UPGRADE_CRDS = "gpu-operator-upgrade-crd"
+
+
+class Hooks:
+    """Plays the pods of hook Jobs: helm waits for them."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def run(self) -> bool:
+        moved = False
+        for pod in self._cluster.all("Pod"):
+            job = owner(pod, "Job")
+            mine = annotations_of(pod).get(names.PLAYED_BY) == names.STACK and not is_going(pod)
+            if job and mine and at(pod, "spec.nodeName") and at(pod, "status.phase") in (None, "Pending"):
+                if job == UPGRADE_CRDS:
+                    self._upgrade(pod)
+                self._finish(pod)
+                moved = True
+        return moved
+
+    def _upgrade(self, pod: Json) -> None:
+        release = str(pod["spec"]["containers"][0]["image"]).rpartition(":")[2]
+        for definition in crds(release):
+            self._cluster.apply(definition)
+        log.info("CRDs of %s applied", release)
+
+    def _finish(self, pod: Json) -> None:
+        now = timestamp()
+        done = {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": now, "finishedAt": now}}
+        rest: Json = {"imageID": "", "ready": False, "restartCount": 0, "state": done}
+        statuses = [{"name": each["name"], "image": each["image"], **rest} for each in pod["spec"]["containers"]]
+        self._cluster.patch(pod, {"status": {"phase": "Succeeded", "containerStatuses": statuses}}, sub="/status")
