@@ -134,6 +134,19 @@ class Monitoring(Model):
     daily_quota_gb: Annotated[float, AfterValidator(_quota)] = Field(default=-1, description="Daily cap; -1 for none.")
 
 
+ChartSourceName = Literal["repository", "cache"]
+
+
+class Charts(Model):
+    """Helm charts. Which ones, in which version and with which checksum, is pinned in the catalogue."""
+
+    source: ChartSourceName = Field(
+        default="repository",
+        description="repository: downloaded at each deployment, verified by nobody. cache: exactly the archives that"
+        " `physai charts pull` downloaded and verified.",
+    )
+
+
 class Settings(Model):
     """Everything one stack configures. The stack name `<env>-<region>` gives `environment` and `region`."""
 
@@ -149,6 +162,7 @@ class Settings(Model):
     cluster: Cluster = Field(description="Control plane.")
     access: Access = Field(default_factory=Access, description="Who may do what inside the cluster.")
     monitoring: Monitoring = Field(default_factory=Monitoring, description="Log Analytics.")
+    charts: Charts = Field(default_factory=Charts, description="Where Helm charts come from.")
     gpu_operator: GpuOperator = Field(description="NVIDIA GPU Operator.")
     system_pool: NodePool = Field(description="Pool for critical add-ons, tainted CriticalAddonsOnly.")
     cpu_pool: NodePool = Field(description="Untainted pool for operators, schedulers and CPU tasks.")

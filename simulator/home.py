@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-HOME_VARIABLE = "PHYSAI_HOME"
+from catalog.charts import HOME_VARIABLE, user_folder
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -20,10 +20,7 @@ class Home:
 
     @classmethod
     def of_user(cls) -> Home:
-        if HOME_VARIABLE in os.environ:
-            return cls(Path(os.environ[HOME_VARIABLE]).expanduser().resolve())
-        caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-        return cls(Path(caches).expanduser().resolve() / "physical-ai")
+        return cls(user_folder())
 
     @property
     def tools(self) -> Path:
@@ -36,3 +33,6 @@ class Home:
 
     def lock(self, stack: str) -> Path:
         return self.folder / "locks" / f"{self.simulation(stack).name}.lock"
+
+
+__all__ = ["HOME_VARIABLE", "REPOSITORY", "Home"]

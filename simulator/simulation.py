@@ -18,6 +18,7 @@ from pulumi.automation.events import EngineEvent
 
 from simulator import kubelogin
 from simulator.azure import AzureNative, Cloud, Directory
+from simulator.charts import chart_source
 from simulator.clusters import Clusters
 from simulator.engine import Engine, import_ahead
 from simulator.entra import BYSTANDER, DEPLOYER, SUBSCRIPTION_ID, TENANT_ID
@@ -195,7 +196,7 @@ class Simulation:
             clusters.prepare(spare=spare)
             cloud = self._cloud(clusters)
             path = f"{login.parent}{os.pathsep}{os.environ.get('PATH', '')}"
-            options = KubernetesOptions(str(tools.path("helm")), path, working_directory=REPOSITORY)
+            options = KubernetesOptions(str(tools.path("helm")), path, chart_source, working_directory=REPOSITORY)
             try:
                 with (
                     _environment(SIMULATED),

@@ -1,0 +1,1 @@
+"""Data of the chart models: field tables, default values, templates."""
