@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,9 +14,12 @@ from simulator.gpu.hardware import Hardware
 from simulator.gpu.live import pod_status
 from simulator.gpu.live.cluster import Cluster, is_going, owner
 from simulator.gpu.live.operator import timestamp
-from simulator.gpu.node_state import Host, NodeState
+from simulator.gpu.node_state import Host, NodeState, Pod
 from simulator.gpu.objects import Changes, Json, annotations_of, at, labels, name
 
+WRITERS = 8
+"""Nodes that report at once."""
+PATIENCE_SECONDS = 0.3
 STRATEGIC = "application/strategic-merge-patch+json"
 
 
@@ -64,11 +69,15 @@ class Kubelet:
         self._marked = False
         self._pods: dict[str, str] = {}
         self._written: dict[str, tuple[Any, ...]] = {}
+        self._words: dict[str, tuple[str, float]] = {}
+        """By pod: what holds it up, and since when; told once it has done so for a while."""
 
     @property
     def is_waiting(self) -> bool:
-        """Something on the node waits for time to pass."""
-        return any(pod.message and not pod.ready for pod in self.state.pods.values())
+        """Something on the node waits for time to pass: a driver's build, or words that are to be told."""
+        driver = self.state.driver_pod
+        builds = driver is not None and not driver.ready and not driver.failed
+        return builds or any(since for words, since in self._words.values() if words)
 
     def run(self, item: Json, around: Surroundings, pods: Mapping[str, Json], seconds: float) -> bool:
         """Everything that has happened since the last call; whether the node moved.
@@ -114,7 +123,9 @@ class Kubelet:
         for daemonset in list(self._pods):
             if daemonset not in pods or at(pods[daemonset], "metadata.uid") != self._pods[daemonset]:
                 self._do(node.PodRemoved(daemonset))
-                self._written.pop(self._pods.pop(daemonset), None)
+                uid = self._pods.pop(daemonset)
+                self._written.pop(uid, None)
+                self._words.pop(uid, None)
         for daemonset, pod in sorted(pods.items()):
             if daemonset not in self._pods:
                 self._pods[daemonset] = str(at(pod, "metadata.uid"))
@@ -140,14 +151,21 @@ class Kubelet:
     def _report_pod(self, daemonset: str, live: Json) -> None:
         pod, uid = self.state.pods[daemonset], self._pods[daemonset]
         key = pod_status.key(pod)
-        if self._written.get(uid) == key:
-            return
-        now = timestamp()
-        words = self._written.get(uid, ("",))[-1]
-        self._cluster.patch(live, {"status": pod_status.status(pod, live, now)}, STRATEGIC, "/status")
-        if pod.message and pod.message != words and not pod.ready:
-            self._cluster.apply(pod_status.event(pod, live, now))
-        self._written[uid] = key
+        if self._written.get(uid) != key:
+            self._cluster.patch(live, {"status": pod_status.status(pod, live, timestamp())}, STRATEGIC, "/status")
+            self._written[uid] = key
+        self._report_words(pod, uid, live)
+
+    def _report_words(self, pod: Pod, uid: str, live: Json) -> None:
+        """An event for what holds a pod up, unless it is over in a moment."""
+        words = "" if pod.ready else pod.message
+        told, since = self._words.get(uid, ("", 0.0))
+        now = time.monotonic()
+        if words != told:
+            self._words[uid] = (words, now)
+        elif words and since and now - since > PATIENCE_SECONDS:
+            self._cluster.apply(pod_status.event(pod, live, timestamp()))
+            self._words[uid] = (words, 0.0)
 
     def _report_node(self, item: Json) -> None:
         """Extended resources, and readiness: a node whose containerd is dead stays NotReady."""
@@ -174,6 +192,7 @@ class Kubelets:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._nodes: dict[str, Kubelet] = {}
+        self._writers = ThreadPoolExecutor(WRITERS, "kubelet")
 
     @property
     def are_waiting(self) -> bool:
@@ -188,11 +207,12 @@ class Kubelets:
                 pods.setdefault(host, {})[made_by] = pod
         items = {name(item): item for item in self._cluster.nodes if hardware.get(name(item)) is not None}
         self._nodes = {key: each for key, each in self._nodes.items() if key in items}
-        moved = False
         for key, item in items.items():
             known, found = self._nodes.get(key), hardware[key]
             if found is not None and (known is None or known.uid != at(item, "metadata.uid")):
-                known = self._nodes[key] = Kubelet(self._cluster, item, found, around.release)
-            if known is not None:
-                moved = known.run(item, around, pods.get(key, {}), seconds) or moved
-        return moved
+                self._nodes[key] = Kubelet(self._cluster, item, found, around.release)
+
+        def run(key: str) -> bool:
+            return self._nodes[key].run(items[key], around, pods.get(key, {}), seconds)
+
+        return any(list(self._writers.map(run, items)))
