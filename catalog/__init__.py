@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from catalog.charts import Chart, ChecksumMismatch, chart, pinned_charts
 from catalog.gpu_load import driver_branches, mig_models, node_images, operator_releases
 from catalog.gpu_lookup import driver_build, mig_model, newest_release, node_image, operator_release
 from catalog.gpu_rows import DriverBranch, DriverBuild, DriverKind, MigModel, NodeImage, OperatorRelease
@@ -29,6 +30,8 @@ RETIRED = "retired-preview"
 __all__ = [
     "RETIRED",
     "CatalogError",
+    "Chart",
+    "ChecksumMismatch",
     "DriverBranch",
     "DriverBuild",
     "DriverKind",
@@ -44,6 +47,7 @@ __all__ = [
     "UnknownName",
     "Verdict",
     "VmSize",
+    "chart",
     "current_name",
     "describe",
     "driver_branches",
@@ -59,6 +63,7 @@ __all__ = [
     "node_images",
     "operator_release",
     "operator_releases",
+    "pinned_charts",
     "price",
     "prices",
     "region",

@@ -67,7 +67,7 @@ class Locked(Row):
 
 
 @lru_cache(maxsize=1)
-def charts() -> dict[tuple[str, str], Chart]:
+def pinned_charts() -> dict[tuple[str, str], Chart]:
     """Pinned charts by name and version, oldest version of each first."""
     found: dict[tuple[str, str], Chart] = {}
     for line in read_rows(DATA / "charts.yaml"):
@@ -82,12 +82,12 @@ def charts() -> dict[tuple[str, str], Chart]:
 
 def chart(name: str, version: str) -> Chart:
     """The pin of a chart. Raises `UnknownName`, with the nearest name or version."""
-    found = charts().get((name, version))
+    found = pinned_charts().get((name, version))
     if found is not None:
         return found
-    versions = [own for other, own in charts() if other == name]
+    versions = [own for other, own in pinned_charts() if other == name]
     if not versions:
-        raise UnknownName("chart", name, nearest(name, {other for other, _ in charts()}))
+        raise UnknownName("chart", name, nearest(name, {other for other, _ in pinned_charts()}))
     near = f"v{version}" if f"v{version}" in versions else nearest(version, reversed(versions))
     raise UnknownName(f"version of the {name} chart", version, near)
 

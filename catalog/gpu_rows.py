@@ -44,8 +44,6 @@ class OperatorRelease(Row):
     """What changes for a cluster that comes from the line before."""
     values_of: ReleaseName
     """The release whose chart was read for the values keys."""
-    chart_sha256: Sha256 = ""
-    """Checksum of the chart archive; empty where it is not known, so that the first pull records it."""
     unverified: tuple[Text, ...] = ()
     source: Text
     date: datetime.date

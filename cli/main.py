@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from cli import catalogue, compat, explain, simulate
+from cli import catalogue, charts, compat, explain, simulate
 from cli.console import err
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -25,6 +25,7 @@ app.command()(explain.explain)
 app.command()(catalogue.sizes)
 app.command()(catalogue.regions)
 app.command()(compat.compat)
+app.add_typer(charts.app, name="charts")
 
 
 def main() -> None:
@@ -58,10 +59,12 @@ def _explained(problem: Exception) -> int | None:
         err.print(f"\n{count} {'fault' if count == 1 else 'faults'}; nothing was changed", style="red")
         return BAD_INPUT
 
+    from catalog.charts import ChecksumMismatch
+    from cli.pull import PullFailed
     from simulator.errors import Interrupted, SimulationError
     from tools import BuildFailed
 
-    if isinstance(problem, SimulationError | BuildFailed):
+    if isinstance(problem, SimulationError | BuildFailed | ChecksumMismatch | PullFailed):
         err.print(str(problem), markup=False, style="red")
         return INTERRUPTED if isinstance(problem, Interrupted) else FAILED
     return None

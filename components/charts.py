@@ -16,8 +16,8 @@ def release_chart(chart: Chart, source: ChartSourceName) -> dict[str, Any]:
 
     Args:
         chart: The pin.
-        source: `repository`: Pulumi's Helm downloads it and verifies nothing. `cache`: exactly the pulled archive, whose
-            checksum is taken here once more.
+        source: `repository`: Pulumi's Helm downloads it and verifies nothing. `cache`: exactly the pulled archive,
+            whose checksum is taken here once more.
 
     Raises:
         pulumi.RunError: With `cache`, the archive is not there, or is not the pinned one.

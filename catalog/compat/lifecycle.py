@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from catalog.charts import chart
 from catalog.compat.verdict import Verdict
 from catalog.gpu_load import driver_branches, operator_releases
 from catalog.gpu_lookup import newest_release
@@ -50,8 +51,11 @@ def judge_release(release: OperatorRelease, today: datetime.date) -> Iterator[Ve
     if "drivers" in release.unverified:
         message = f"Of {release.version} only that it exists is known; {release.values_of} stands in for the rest."
         yield Verdict("warning", "operator-unverified", "operator", message, f"Or use {newest}.", release.source)
-    if not release.chart_sha256:
-        message = f"No checksum of the {release.version} chart is known; the first pull records the one it finds."
+    if chart("gpu-operator", release.version).sha256 is None:
+        message = (
+            f"The catalogue has no checksum of the {release.version} chart; the first `physai charts pull` records the "
+            "one it finds."
+        )
         fix = "Compare it with one from another source before a production deployment."
         yield Verdict("info", "chart-checksum-unknown", "chart", message, fix, release.source)
 

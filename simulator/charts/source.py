@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from catalog.charts import ChecksumMismatch, cached_chart, charts, user_folder, verify
+from catalog.charts import ChecksumMismatch, cached_chart, pinned_charts, user_folder, verify
 from simulator.charts.models import materialise, modelled
 from simulator.home import REPOSITORY
 from simulator.kubernetes.helm import HelmFailed
@@ -30,7 +30,7 @@ def chart_source(chart: str, version: str, repository: str) -> Path:
     if local.exists() and not chart.startswith("oci://"):
         return local
     folder, _, name = chart.rpartition("/")
-    pinned = next((item for item in charts().values() if (item.name, item.version) == (name, version)), None)
+    pinned = next((item for item in pinned_charts().values() if (item.name, item.version) == (name, version)), None)
     if pinned is not None and pinned.repository == (repository or folder) and (pulled := cached_chart(pinned)).exists():
         try:
             verify(pinned, pulled)

@@ -1,0 +1,11 @@
+"""Which charts a stack installs."""
+
+from __future__ import annotations
+
+from catalog.charts import Chart, chart
+from settings.model import Settings
+
+
+def stack_charts(settings: Settings) -> tuple[Chart, ...]:
+    """The pins of a stack's charts, in the order they are installed. Raises `UnknownName`."""
+    return (chart("gpu-operator", settings.gpu_operator.version),)

@@ -1,0 +1,123 @@
+"""`physai charts pull` against a chart repository on loopback, with the real helm."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalog.charts import Chart, cached_chart, chart, locked
+from cli.main import run
+from simulator.home import Home
+from tools import toolbox
+
+VERSION = "v26.7.0"
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None: ...
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A chart repository with one chart, and the pin that names it."""
+
+    folder: Path
+    archive: Path
+    pin: Chart
+    helm: Path
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.archive.read_bytes()).hexdigest()
+
+    def publish(self, description: str) -> None:
+        """Packs the chart anew, under the same version."""
+        source = self.folder.parent / "source"
+        source.mkdir(exist_ok=True)
+        lines = ["apiVersion: v2", "name: gpu-operator", f"version: {VERSION}", f"description: {description}"]
+        (source / "Chart.yaml").write_text("\n".join(lines))
+        subprocess.run([self.helm, "package", source, "-d", self.folder], check=True, capture_output=True)
+        subprocess.run([self.helm, "repo", "index", self.folder], check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        pin = chart("gpu-operator", VERSION).model_copy(update={"repository": address})
+        monkeypatch.setattr("catalog.charts.pinned_charts", lambda: {(pin.name, pin.version): pin})
+        monkeypatch.setattr("catalog.charts.LOCK", tmp_path / "charts.lock")
+        made = Repository(folder, folder / f"gpu-operator-{VERSION}.tgz", pin, toolbox(home.tools).path("helm"))
+        made.publish("first")
+        yield made
+        server.shutdown()
+
+
+def test_the_first_pull_records_the_checksum_and_the_second_has_nothing_to_do(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["charts", "pull", "dev-westus2"]) == 0
+    printed = capsys.readouterr().out
+    assert f"recorded  sha256 {repository.sha256}" in printed
+    assert "catalog/data/charts.yaml" in printed
+    assert f"version: {VERSION}, sha256: {repository.sha256}" in printed
+    assert locked()["gpu-operator", VERSION].sha256 == repository.sha256
+    assert cached_chart(repository.pin).read_bytes() == repository.archive.read_bytes()
+
+    assert run(["charts", "pull", "dev-westus2", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [(row["outcome"], row["sha256From"], row["verified"]) for row in document["charts"]] == [
+        ("present", "lock", True)
+    ]
+
+
+def test_an_archive_published_anew_is_refused_and_nothing_of_it_is_left(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["charts", "pull"]) == 0
+    kept = repository.sha256
+    cached = cached_chart(repository.pin)
+    cached.unlink()
+    repository.publish("second, which is another chart")
+    assert run(["charts", "pull"]) == 1
+    told = capsys.readouterr().err
+    assert repository.sha256 in told
+    assert kept in told
+    assert list(cached.parent.iterdir()) == []
+    assert locked()["gpu-operator", VERSION].sha256 == kept
+
+
+def test_a_file_in_the_cache_that_is_not_the_pinned_one_is_replaced(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["charts", "pull"]) == 0
+    cached_chart(repository.pin).write_bytes(b"tampered with")
+    assert run(["charts"]) == 0
+    assert "wrong" in capsys.readouterr().out
+    assert run(["charts", "pull"]) == 0
+    assert "verified  sha256" in capsys.readouterr().out
+    assert cached_chart(repository.pin).read_bytes() == repository.archive.read_bytes()
+
+
+def test_a_chart_the_repository_does_not_have_is_said_in_helms_words(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.archive.unlink()
+    assert run(["charts", "pull"]) == 1
+    told = capsys.readouterr().err
+    assert f"gpu-operator {VERSION} could not be pulled from {repository.pin.repository}" in told
+    assert "404" in told
+    assert locked() == {}
