@@ -25,7 +25,7 @@ def charts(context: typer.Context, json: Json = False) -> None:
     from catalog.charts import pinned_charts, user_folder
     from simulator.charts import modelled
 
-    rows = [
+    rows: list[dict[str, Any]] = [
         {**_row(chart), "model": chart.version in modelled().get(chart.name, ())} for chart in pinned_charts().values()
     ]
     if json:
