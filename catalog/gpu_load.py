@@ -87,6 +87,15 @@ def chart_key_groups() -> tuple[KeyGroup, ...]:
 
 
 @lru_cache(maxsize=1)
+def driver_field_groups() -> tuple[KeyGroup, ...]:
+    """Fields of an NVIDIADriver's spec."""
+    rows = read_rows(CHARTS / "nvidia-driver-fields.yaml")
+    return _of_known_releases(
+        [row(KeyGroup, data, f"nvidia-driver-fields.yaml: {data.get('source')}") for data in rows]
+    )
+
+
+@lru_cache(maxsize=1)
 def chart_key_notes() -> tuple[KeyNote, ...]:
     """Dead, removed and renamed keys of the GPU Operator chart."""
     rows = read_rows(CHARTS / "gpu-operator-notes.yaml")

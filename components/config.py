@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env
 
 from settings import Loaded, load_config
+from settings.compat import refusals
+from settings.gpu_plan import gpu_plan
 from settings.secrets import Secrets, secrets
 from settings.stackfile import SECRETS
 
 SIMULATED_VARIABLE = "PHYSICAL_AI_SIMULATED"
 """Environment variable that the simulator sets to 1: there is no Azure behind the providers."""
+WOULD_REFUSE = "A real deployment would be refused:"
 
 
 def decode(value: Any) -> Any:
@@ -46,14 +51,26 @@ def is_simulated(environment: Mapping[str, str]) -> bool:
 def configured() -> tuple[Loaded, Secrets]:
     """The stack's settings and, beside them, its secrets.
 
+    Its warnings include those about the values of charts.
+
     Raises:
-        SettingsError: the settings cannot be used; against the real Azure that includes values from examples, with
-            which a protected cluster would be built that nobody reaches.
+        SettingsError: the settings cannot be used, or the values of charts. Against the real Azure that includes values
+            from examples, with which a protected cluster would be built that nobody reaches, and versions that do not
+            work together or are out of support; a simulation only tells of these.
     """
     loaded = load_config(pulumi.get_stack(), engine_config())
-    if not is_simulated(os.environ):
-        loaded.for_azure()
-    return loaded, secrets(pulumi.Config())
+    warnings = [*loaded.warnings, *gpu_plan(loaded.settings).warnings]
+    refused = refusals(loaded, today())
+    if is_simulated(os.environ):
+        warnings += [replace(fault, warning=True, problem=f"{WOULD_REFUSE} {fault.problem}") for fault in refused]
+    else:
+        loaded.for_azure(refused)
+    return replace(loaded, warnings=warnings), secrets(pulumi.Config())
+
+
+def today() -> datetime.date:
+    """The day at which the support of versions is judged."""
+    return datetime.datetime.now(datetime.UTC).date()
 
 
 def engine_config() -> dict[str, Any]:

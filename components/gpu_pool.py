@@ -14,10 +14,10 @@ from settings import DriverSource, Pool
 from settings.facts import (
     IMMUTABLE_POOL_PROPERTIES,
     gpu_profile_driver,
-    node_labels,
     node_taints,
     sends_upgrade_settings,
 )
+from settings.gpu_facts import pool_labels
 
 
 class GpuProperties(TypedDict):
@@ -30,32 +30,35 @@ class GpuProperties(TypedDict):
     scale_set_eviction_policy: NotRequired[str]
     spot_max_price: NotRequired[float]
     upgrade_settings: NotRequired[containerservice.AgentPoolUpgradeSettingsArgs]
-    security_profile: NotRequired[containerservice.AgentPoolSecurityProfileArgs]
+    security_profile: containerservice.AgentPoolSecurityProfileArgs
 
 
-def gpu_properties(pool: Pool) -> GpuProperties:
-    """Labels, taints, driver, and what Spot and GRID ask for.
+def gpu_properties(name: str, pool: Pool) -> GpuProperties:
+    """Labels, taints, driver, Secure Boot, and what Spot and GRID ask for.
 
     A Spot pool is evicted by deletion, since a deallocated node keeps its quota and breaks the GPU Operator when it
-    returns (NVIDIA/gpu-operator#729). The GRID driver's modules are not signed for Secure Boot, and NVIDIA's
-    vGPU guest wants no vTPM (VM docs, GRID drivers on NCv6).
+    returns (NVIDIA/gpu-operator#729). Secure Boot is always on or off in so many words: few drivers' modules are signed.
+    NVIDIA's vGPU guest wants no vTPM either (VM docs, GRID drivers on NCv6).
     """
     properties = GpuProperties(
-        node_labels=node_labels(pool),
+        node_labels=pool_labels(name, pool),
         node_taints=node_taints(pool),
         gpu_profile=containerservice.GPUProfileArgs(driver=gpu_profile_driver(pool)),
         scale_set_priority=pool.priority.value,
+        security_profile=_security(pool),
     )
     if pool.is_spot:
         properties["scale_set_eviction_policy"] = "Delete"
         properties["spot_max_price"] = pool.spot.max_price
     if sends_upgrade_settings(pool):
         properties["upgrade_settings"] = upgrade_settings(pool)
-    if pool.driver.source is DriverSource.GRID:
-        properties["security_profile"] = containerservice.AgentPoolSecurityProfileArgs(
-            enable_secure_boot=False, enable_vtpm=False
-        )
     return properties
+
+
+def _security(pool: Pool) -> containerservice.AgentPoolSecurityProfileArgs:
+    if pool.driver.source is DriverSource.GRID:
+        return containerservice.AgentPoolSecurityProfileArgs(enable_secure_boot=pool.secure_boot, enable_vtpm=False)
+    return containerservice.AgentPoolSecurityProfileArgs(enable_secure_boot=pool.secure_boot)
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class GpuPool(pulumi.ComponentResource):
             vnet_subnet_id=args.subnet_id,
             tags=args.tags,
             **node_pool_properties(args.pool, args.kubernetes_version),
-            **gpu_properties(args.pool),
+            **gpu_properties(args.name, args.pool),
             opts=pulumi.ResourceOptions(
                 parent=self,
                 # Not deleted_with, though the cluster's end is the pool's too: a destroy that fails at the cluster

@@ -8,13 +8,12 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components import manifests
+from components.inside import Inside
 
 
 @dataclass(frozen=True)
 class NamespacesArgs:
-    provider: kubernetes.Provider
-    cluster: pulumi.Resource
-    retry: pulumi.ErrorHook
+    inside: Inside
 
 
 class Namespaces(pulumi.ComponentResource):
@@ -28,15 +27,7 @@ class Namespaces(pulumi.ComponentResource):
             manifest["metadata"]["name"]: kubernetes.core.v1.Namespace(
                 f"{name}-{manifest['metadata']['name']}",
                 metadata=manifest["metadata"],
-                opts=pulumi.ResourceOptions(
-                    parent=self,
-                    provider=args.provider,
-                    # Both: deleted_with alone leaves an object in state that a replaced cluster does not have.
-                    deleted_with=args.cluster,
-                    replace_with=[args.cluster],
-                    # The deployer's role on the cluster is minutes old when the first object is made.
-                    hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
-                ),
+                opts=args.inside.options(self),
             )
             for manifest in manifests.load("namespaces.yaml")
         }

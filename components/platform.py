@@ -10,8 +10,10 @@ from components.access import ClusterAccess, ClusterAccessArgs, grants
 from components.account import azure_account
 from components.cluster import Cluster, ClusterArgs
 from components.cpu_pool import CpuPool, CpuPoolArgs
+from components.gpu_operator import NAMESPACE, GpuOperator, GpuOperatorArgs
 from components.gpu_pool import GpuPool, GpuPoolArgs
 from components.identities import Identities, IdentitiesArgs
+from components.inside import Inside
 from components.kubernetes_access import KubernetesAccess, KubernetesAccessArgs
 from components.maintenance import Maintenance, MaintenanceArgs
 from components.monitoring import Monitoring, MonitoringArgs
@@ -20,8 +22,9 @@ from components.naming import Names
 from components.network import SYSTEM_SUBNET, Network, NetworkArgs
 from components.resource_group import ResourceGroup, ResourceGroupArgs
 from components.role_propagation import wait_for_roles
-from settings import Pool, Settings
-from settings.facts import gpu_profile_driver, gpus_per_node, node_labels, node_taints
+from settings import Settings, gpu_facts
+from settings.facts import gpu_profile_driver, gpus_per_node, node_taints
+from settings.gpu_plan import CHART
 from settings.secrets import Secrets
 
 
@@ -32,6 +35,8 @@ class Platform(pulumi.ComponentResource):
         outputs: what the stack exports, by name. Nothing in it is secret.
         secrets: the stack's secrets by name, for components that log in somewhere. Each is a secret Output, and none
             of them is exported or part of the settings.
+        gpu_pools: node pools by name.
+        gpu_operator: what brings drivers, and offers GPUs to Kubernetes.
     """
 
     outputs: dict[str, Any]
@@ -123,14 +128,19 @@ class Platform(pulumi.ComponentResource):
             KubernetesAccessArgs(group.name, aks, names.cluster, [*access.assignments, *nodes]),
             guarded,
         )
-        Namespaces(f"{name}-namespaces", NamespacesArgs(kubernetes.provider, aks, retry), guarded)
+        inside = Inside(kubernetes.provider, aks, retry)
+        namespaces = Namespaces(f"{name}-namespaces", NamespacesArgs(inside), guarded).namespaces
+        self.gpu_operator = GpuOperator(
+            f"{name}-gpu-operator", GpuOperatorArgs(inside, namespaces[NAMESPACE], settings), guarded
+        )
         self.outputs = {
             "resourceGroup": group.name,
             "cluster": cluster.name,
             "oidcIssuerUrl": cluster.oidc_issuer_url,
             "natAddress": network.nat_address,
             "kubeconfig": kubernetes.kubeconfig,
-            "pools": {pool_name: pool_summary(pool) for pool_name, pool in settings.pools.items()},
+            "releases": {CHART: {"version": settings.gpu_operator.version, "namespace": NAMESPACE}},
+            "pools": {pool_name: pool_summary(settings, pool_name) for pool_name in settings.pools},
         }
         self.register_outputs(self.outputs)
 
@@ -140,15 +150,21 @@ def _subnets(settings: Settings) -> dict[str, str]:
     return {SYSTEM_SUBNET: str(settings.network.system_subnet), **pools}
 
 
-def pool_summary(pool: Pool) -> dict[str, Any]:
+def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
     """What a reader of the stack's outputs wants to know of a GPU pool; counts are those asked for, not those there."""
+    pool = settings.pools[name]
+    version = gpu_facts.driver_version(settings, pool)
     return {
         "size": pool.sku,
         "driverSource": pool.driver.source.value,
+        # Absent where the node image decides, or the GRID installer's own pin.
+        **({"driverVersion": version} if version is not None else {}),
         "gpuDriver": gpu_profile_driver(pool),
         "priority": pool.priority.value,
         "gpusPerNode": gpus_per_node(pool),
+        "sharing": gpu_facts.sharing_kind(pool),
+        "resources": gpu_facts.gpu_resources(pool),
         "nodes": pool.scale.model_dump(exclude_none=True),
-        "labels": node_labels(pool),
+        "labels": gpu_facts.pool_labels(name, pool),
         "taints": node_taints(pool),
     }

@@ -34,6 +34,7 @@ _MAY_EXIST = (
     "error occurred:",
     "errors occurred:",
     "resource init failed",
+    "failed to initialize completely",
     "partially created",
     "long-running operation",
     "long running operation",
@@ -41,7 +42,8 @@ _MAY_EXIST = (
 """How a failure reads after which the resource may exist all the same.
 
 The engine words a partial creation as a list, "1 error occurred:" (InitError, Go's multierror); the azure-native
-provider answers so when the PUT was accepted and its long-running operation then failed. In lower case.
+provider answers so when the PUT was accepted and its long-running operation then failed; "failed to initialize
+completely" is a Helm release's. In lower case.
 """
 
 

@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from catalog import node_image
 from catalog.compat import SEVERITIES, GpuStack, Severity, Verdict, judge_stack, judge_upgrade
 from settings import gpu_facts
+from settings.faults import Fault
+from settings.loading import Loaded
 from settings.model import Settings
 from settings.node_pools import DriverSource, Pool
+from settings.paths import parse
 
 _PLACES = {
     "operator": "gpuOperator.version",
@@ -59,6 +62,18 @@ def judge(settings: Settings, today: datetime.date, running: str | None = None) 
     judged = [Judged(verdict, _PLACES["operator"], ()) for verdict in upgrade]
     judged += [Judged(verdict, _place(settings, pools[0], verdict), tuple(pools)) for verdict, pools in found.items()]
     return sorted(judged, key=lambda item: SEVERITIES.index(item.severity), reverse=True)
+
+
+def refusals(loaded: Loaded, today: datetime.date) -> list[Fault]:
+    """Why a stack must not be deployed for real at a date: each version rule it breaks, with its source and way out."""
+    return [_refusal(loaded, item) for item in judge(loaded.settings, today) if item.severity == "error"]
+
+
+def _refusal(loaded: Loaded, item: Judged) -> Fault:
+    verdict = item.verdict
+    pools = f"; pools {', '.join(item.pools)}" if item.pools else ""
+    problem = f"{verdict.message} ({verdict.rule}{pools}; {verdict.source})"
+    return loaded.merged.fault(parse(item.path), problem, verdict.fix)
 
 
 def _gpu_stack(settings: Settings, pool: Pool) -> GpuStack:

@@ -49,11 +49,14 @@ class Loaded:
         """The files' sum, before defaults."""
         return self.merged.data
 
-    def for_azure(self) -> None:
-        """Raises SettingsError when a value only stands in for the user's own, such as an address from an example."""
+    def for_azure(self, refusals: Sequence[Fault] = ()) -> None:
+        """Raises SettingsError when a value only stands in for the user's own, such as an address from an example.
+
+        `refusals` are further reasons against a deployment, told with these.
+        """
         faults = [replace(warning, warning=False) for warning in self.warnings if warning.stand_in]
-        if faults:
-            raise SettingsError(faults)
+        if faults or refusals:
+            raise SettingsError([*faults, *refusals])
 
     @cached_property
     def origins(self) -> dict[str, str]:

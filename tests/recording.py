@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextvars
+import datetime
 import json
 import os
 import runpy
@@ -29,6 +30,7 @@ from tests.azure_answers import AKS_KUBECONFIG, DEPLOYER, SUBSCRIPTION, azure_na
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = "physical-ai"
+TODAY = datetime.date(2026, 11, 20)
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"
 
@@ -80,6 +82,8 @@ class Recorder(mocks.MockMonitor):
         self.duplicates: list[str] = []
         self.hooks: dict[str, pulumi.ErrorHook] = {}
         self.hooked: dict[str, tuple[str, ...]] = {}
+        self.resource_hooks: dict[str, pulumi.ResourceHook] = {}
+        self.guarded: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Lock()
 
     def RegisterResource(self, request: Any) -> Any:
@@ -93,6 +97,7 @@ class Recorder(mocks.MockMonitor):
                 self.duplicates.append(urn)
             self.recorded[urn] = Resource(request.type, request.name, inputs, _options(request), urn, request.custom)
             self.hooked[urn] = tuple(request.hooks.on_error)
+            self.guarded[urn] = tuple(request.hooks.before_update)
         if not request.custom:
             return resource_pb2.RegisterResourceResponse(urn=urn)
         known_inputs = rpc.deserialize_properties(request.object)
@@ -105,6 +110,9 @@ class Recorder(mocks.MockMonitor):
     def register_error_hook(self, hook: pulumi.ErrorHook) -> None:
         """Stands in for the callback server, which exists beside a real engine only."""
         self.hooks[hook.name] = hook
+
+    def register_resource_hook(self, hook: pulumi.ResourceHook) -> None:
+        self.resource_hooks[hook.name] = hook
 
 
 def _options(request: Any) -> Options:
@@ -131,6 +139,9 @@ class Recording:
     hooks: Mapping[str, pulumi.ErrorHook] = field(repr=False)
     hooked: Mapping[str, tuple[str, ...]] = field(repr=False)
     """Names of a resource's error hooks, by URN."""
+    resource_hooks: Mapping[str, pulumi.ResourceHook] = field(repr=False)
+    guarded: Mapping[str, tuple[str, ...]] = field(repr=False)
+    """Names of the hooks that run before a resource's updates, by URN."""
 
     def of_type(self, kind: str) -> list[Resource]:
         """Resources whose type's last part is `kind`, by name."""
@@ -162,17 +173,25 @@ def merged(lower: Any, upper: Any) -> Any:
 
 
 def record(
-    stack: str, overrides: Mapping[str, Any] | None = None, *, preview: bool = False, simulated: bool = True
+    stack: str,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    preview: bool = False,
+    simulated: bool = True,
+    today: datetime.date = TODAY,
 ) -> Recording:
     """Run `__main__` as the engine would, with `overrides` over the stack file, and record it.
 
-    `simulated` says whether the program is told, as the simulator tells it, that there is no Azure.
+    `simulated` says whether the program is told, as the simulator tells it, that there is no Azure. `today` is the day
+    at which it judges versions.
 
     Raises:
         pulumi.RunError: the program refused its settings.
         AssertionError: it declared one resource twice.
     """
-    return contextvars.Context().run(_record, stack, merged(stack_config(stack), overrides or {}), preview, simulated)
+    config = merged(stack_config(stack), overrides or {})
+    with mock.patch("components.config.today", return_value=today):
+        return contextvars.Context().run(_record, stack, config, preview, simulated)
 
 
 def _record(stack: str, config: Mapping[str, Any], preview: bool, simulated: bool) -> Recording:
@@ -197,7 +216,15 @@ def _record(stack: str, config: Mapping[str, Any], preview: bool, simulated: boo
         mocks.test(program)()
     assert not recorder.duplicates, f"declared twice: {recorder.duplicates}"
     ordered = sorted(recorder.recorded.values(), key=lambda each: (each.type, each.name))
-    return Recording(stack, tuple(ordered), exports, recorder.hooks, recorder.hooked)
+    return Recording(
+        stack,
+        tuple(ordered),
+        exports,
+        recorder.hooks,
+        recorder.hooked,
+        recorder.resource_hooks,
+        recorder.guarded,
+    )
 
 
 @contextmanager

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from catalog.compat.chart import KeyChanges, KeyFinding, check_values, key_changes, known_keys
+from catalog.compat.driver_fields import check_driver, driver_fields
 from catalog.compat.lifecycle import Phase, lifecycle
 from catalog.compat.stack import GpuStack, judge_stack
 from catalog.compat.upgrade import judge_upgrade, upgrade_path
@@ -21,7 +22,9 @@ __all__ = [
     "Severity",
     "Subject",
     "Verdict",
+    "check_driver",
     "check_values",
+    "driver_fields",
     "judge_stack",
     "judge_upgrade",
     "key_changes",

@@ -5,7 +5,7 @@ Helm takes any key; one that no template reads has no effect, and nobody says so
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeGuard
@@ -38,9 +38,14 @@ class KeyChanges:
 @lru_cache(maxsize=16)
 def known_keys(release: str) -> Mapping[str, Kind]:
     """The keys that a release's chart renders, by dotted path. Raises `UnknownName`."""
+    return kinds_of(chart_key_groups(), release)
+
+
+def kinds_of(groups: Iterable[KeyGroup], release: str) -> dict[str, Kind]:
+    """The keys that a release has of some groups, by dotted path. Raises `UnknownName`."""
     read = operator_release(release).values_of
     found: dict[str, Kind] = {}
-    for group in chart_key_groups():
+    for group in groups:
         if _holds(group, read):
             for section, keys in group.sections.items():
                 kinds: tuple[tuple[Kind, tuple[str, ...]], ...] = (

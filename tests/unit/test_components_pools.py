@@ -64,15 +64,40 @@ def test_driver_source_decides_profile_and_labels(
     overrides = {"pools": {name: {"driver": {"source": source}, "priority": "Regular"}}}
     pool = simulate("dev-westus2", overrides).resource("AgentPool", name).inputs
     assert pool["gpuProfile"] == {"driver": driver}
-    assert pool["nodeLabels"] == labels
+    about_drivers = {key: value for key, value in pool["nodeLabels"].items() if "driver" in key}
+    assert about_drivers == labels
     assert pool["nodeTaints"] == ["nvidia.com/gpu=present:NoSchedule"]
 
 
-def test_grid_pool_turns_secure_boot_and_vtpm_off_and_others_say_nothing(simulate: Simulate) -> None:
+def test_pool_names_its_device_plugin_configuration_and_keeps_mig_manager_off_vgpus(simulate: Simulate) -> None:
+    recording = simulate("dev-westus2")
+    grid, operator = (recording.resource("AgentPool", name).inputs for name in ("rtxprogpu", "h100gpu"))
+    assert grid["nodeLabels"]["nvidia.com/device-plugin.config"] == "rtxprogpu"
+    assert grid["nodeLabels"]["nvidia.com/gpu.deploy.mig-manager"] == "false"
+    assert operator["nodeLabels"]["nvidia.com/device-plugin.config"] == "h100gpu"
+    assert "nvidia.com/gpu.deploy.mig-manager" not in operator["nodeLabels"]
+
+
+def test_pool_that_is_cut_by_mig_names_its_layout(simulate: Simulate) -> None:
+    sharing = {"mig": {"strategy": "single", "profiles": {"1g.12gb": 7}}}
+    pool = simulate("dev-westus2", {"pools": {"h100gpu": {"sharing": sharing}}}).resource("AgentPool", "h100gpu")
+    assert pool.inputs["nodeLabels"]["nvidia.com/mig.config"] == "h100gpu"
+
+
+def test_secure_boot_is_off_in_so_many_words_and_grid_gets_no_vtpm(simulate: Simulate) -> None:
     recording = simulate("dev-westus2")
     grid, operator = (recording.resource("AgentPool", name).inputs for name in ("rtxprogpu", "h100gpu"))
     assert grid["securityProfile"] == {"enableSecureBoot": False, "enableVTPM": False}
-    assert "securityProfile" not in operator
+    assert operator["securityProfile"] == {"enableSecureBoot": False}
+
+
+def test_secure_boot_reaches_a_pool_with_signed_drivers(simulate: Simulate) -> None:
+    signed = {
+        "gpuOperator": {"driver": {"version": "580", "precompiled": True}},
+        "pools": {"h100gpu": {"secureBoot": True}},
+    }
+    pool = simulate("dev-westus2", signed).resource("AgentPool", "h100gpu")
+    assert pool.inputs["securityProfile"] == {"enableSecureBoot": True}
 
 
 def test_autoscaled_pool_starts_at_its_initial_count_and_keeps_the_autoscalers(simulate: Simulate) -> None:

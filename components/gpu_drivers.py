@@ -1,0 +1,29 @@
+"""NVIDIADriver resources."""
+
+from __future__ import annotations
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from settings.gpu_plan import DriverResource
+
+API_VERSION = "nvidia.com/v1alpha1"
+IMMUTABLE = ("spec.driverType", "spec.usePrecompiled")
+"""Fields that the API server refuses to change (NVIDIADriver CRD)."""
+
+
+def nvidia_driver(
+    resource: str, driver: DriverResource, opts: pulumi.ResourceOptions
+) -> kubernetes.apiextensions.CustomResource:
+    """The resource of one pool. It is not waited for: with nodes there, its driver takes minutes to build."""
+    return kubernetes.apiextensions.CustomResource(
+        resource,
+        api_version=API_VERSION,
+        kind="NVIDIADriver",
+        metadata={"name": driver.name},
+        spec=driver.spec,
+        opts=pulumi.ResourceOptions.merge(
+            opts,
+            pulumi.ResourceOptions(replace_on_changes=list(IMMUTABLE), delete_before_replace=True),
+        ),
+    )

@@ -1,0 +1,83 @@
+"""NVIDIA GPU Operator: its configuration, its release, and a driver for each pool that gets one from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.gpu_configs import config_map
+from components.gpu_drivers import nvidia_driver
+from components.inside import Inside
+from components.release_upgrades import judged_upgrades
+from settings import Settings
+from settings.gpu_plan import CHART, gpu_plan
+
+NAMESPACE = "gpu-operator"
+TIMEOUT_SECONDS = 1800
+"""Helm waits for the operator and NFD; a node that the autoscaler has yet to bring up takes most of it."""
+
+
+@dataclass(frozen=True)
+class GpuOperatorArgs:
+    """`namespace` must allow privileged pods: driver, toolkit and device plugin mount the host."""
+
+    inside: Inside
+    namespace: kubernetes.core.v1.Namespace
+    settings: Settings
+
+
+class GpuOperator(pulumi.ComponentResource):
+    """The operator, after the ConfigMaps that its operands mount and before the drivers that it installs.
+
+    Attributes:
+        release: the chart; its CRDs stay when it goes.
+        drivers: NVIDIADriver resources by pool. They go before the release, which is what ends their DaemonSets.
+        configs: ConfigMaps by name.
+    """
+
+    release: kubernetes.helm.v3.Release
+    drivers: dict[str, kubernetes.apiextensions.CustomResource]
+    configs: dict[str, kubernetes.core.v1.ConfigMap]
+
+    def __init__(self, name: str, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:kubernetes:GpuOperator", name, {}, opts)
+        plan, operator = gpu_plan(args.settings), args.settings.gpu_operator
+        self.configs = {
+            config: config_map(f"{name}-{config}", config, NAMESPACE, data, args.inside.options(self, [args.namespace]))
+            for config, data in plan.config_maps.items()
+        }
+        self.release = kubernetes.helm.v3.Release(
+            f"{name}-release",
+            name=CHART,
+            namespace=NAMESPACE,
+            **_chart(operator.version),
+            values=plan.values,
+            timeout=TIMEOUT_SECONDS,
+            # What a failed installation leaves behind tells why, and the next `up` goes on from there.
+            atomic=False,
+            cleanup_on_fail=False,
+            skip_await=False,
+            create_namespace=False,
+            opts=args.inside.options(
+                self, [args.namespace, *self.configs.values()], [judged_upgrades(f"{name}-upgrade", operator.version)]
+            ),
+        )
+        self.drivers = {
+            pool: nvidia_driver(
+                f"{name}-driver-{pool}",
+                driver,
+                args.inside.options(
+                    self, [self.release, *([self.configs[driver.config_map]] if driver.config_map else [])]
+                ),
+            )
+            for pool, driver in plan.drivers.items()
+        }
+        self.register_outputs({"version": operator.version, "drivers": sorted(self.drivers)})
+
+
+def _chart(version: str) -> dict[str, Any]:
+    repository = kubernetes.helm.v3.RepositoryOptsArgs(repo="https://helm.ngc.nvidia.com/nvidia")
+    return {"chart": CHART, "version": version, "repository_opts": repository}
