@@ -37,7 +37,7 @@ def gpu_properties(name: str, pool: Pool) -> GpuProperties:
     """Labels, taints, driver, Secure Boot, and what Spot and GRID ask for.
 
     A Spot pool is evicted by deletion, since a deallocated node keeps its quota and breaks the GPU Operator when it
-    returns (NVIDIA/gpu-operator#729). Secure Boot is always on or off in so many words: few drivers' modules are signed.
+    returns (NVIDIA/gpu-operator#729). Secure Boot is on or off in so many words, since few drivers' modules are signed;
     NVIDIA's vGPU guest wants no vTPM either (VM docs, GRID drivers on NCv6).
     """
     properties = GpuProperties(

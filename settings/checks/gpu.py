@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from catalog import UnknownName, operator_release
@@ -10,12 +11,13 @@ from catalog.lookup import nearest
 from settings import gpu_facts
 from settings.checks.finding import Finding, Trust
 from settings.model import Settings
-from settings.node_pools import DriverSource, Pool
+from settings.node_pools import Driver, DriverSource, Pool
 from settings.paths import Path
 
 MODULES = ("nvidia", "nvidia-uvm", "nvidia-modeset", "nvidia-peermem")
 """Kernel modules with parameters of their own (NVIDIA GPU Operator docs, custom-driver-params)."""
 
+_PARAMETER = re.compile(r"[A-Za-z0-9_]+")
 _OPERATOR: Path = ("gpuOperator",)
 _OWNER: Path = (*_OPERATOR, "driverOwner")
 _DEFAULT: Path = (*_OPERATOR, "driver")
@@ -85,6 +87,7 @@ def _driver(name: str, pool: Pool) -> Iterator[Finding]:
             near = nearest(module, MODULES) or MODULES[0]
             problem = f"'{module}' is no module of the NVIDIA driver."
             yield Finding((*path, "moduleParameters", module), problem, f"Did you mean '{near}'?")
+    yield from _parameters(path, driver)
     if driver.source is DriverSource.OPERATOR:
         if driver.version in builds("grid") and driver.version not in builds("datacenter"):
             yield _other_kind((*path, "version"), driver.version, "a GRID driver, which runs on vGPU sizes only")
@@ -95,6 +98,17 @@ def _driver(name: str, pool: Pool) -> Iterator[Finding]:
     if driver.module_type == "proprietary" and gpu_facts.has_host_mig(pool):
         problem = "Blackwell GPUs run with the open kernel modules only; the installer falls back to them."
         yield Finding((*path, "moduleType"), problem, "moduleType: open, or leave it out.", warning=True)
+
+
+def _parameters(path: Path, driver: Driver) -> Iterator[Finding]:
+    for module, parameters in driver.module_parameters.items():
+        for name, value in parameters.items():
+            here: Path = (*path, "moduleParameters", module, name)
+            if not _PARAMETER.fullmatch(name):
+                problem = f"'{name}' is no name of a kernel-module parameter."
+                yield Finding(here, problem, "Letters, digits and '_', as uvm_disable_hmm.")
+            elif not value or not value.isprintable():
+                yield Finding(here, "A parameter's value is one line of text.", f'{name}: "1"')
 
 
 def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Iterator[Finding]:
@@ -139,6 +153,12 @@ def _one_policy(settings: Settings, trust: Trust) -> Iterator[Finding]:
     if not operated:
         return
     first = next(iter(operated))
+    for name, pool in operated.items():
+        here = ("pools", name, "driver", "moduleParameters")
+        other: Path = ("pools", first, "driver", "moduleParameters")
+        if pool.driver.module_parameters != operated[first].driver.module_parameters and trust(here, other):
+            problem = f"A ClusterPolicy has one set of module parameters; these are not those of pool {first}."
+            yield Finding(here, problem, "driverOwner: NVIDIADriver, or write the same.", others=(_OWNER, other))
     for name, pool in settings.pools.items():
         here = ("pools", name, "osSku")
         if pool.os_sku != operated[first].os_sku and trust(here, ("pools", first, "osSku")):

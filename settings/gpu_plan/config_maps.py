@@ -56,7 +56,7 @@ def modules_map(settings: Settings, name: str, pool: Pool) -> str | None:
 
     With a ClusterPolicy all pools share one: it has one driver for them all.
     """
-    if pool.driver.source is not DriverSource.OPERATOR or not pool.driver.module_parameters:
+    if pool.driver.source is not DriverSource.OPERATOR or not any(pool.driver.module_parameters.values()):
         return None
     return _MODULES if settings.gpu_operator.driver_owner == "ClusterPolicy" else f"{_MODULES}-{name}"
 
@@ -66,6 +66,7 @@ def _module_files(pool: Pool) -> dict[str, str]:
     return {
         f"{module}.conf": "".join(f"{key}={value}\n" for key, value in sorted(parameters.items()))
         for module, parameters in sorted(pool.driver.module_parameters.items())
+        if parameters
     }
 
 

@@ -127,8 +127,9 @@ def _file_faults(settings: Settings, files: ValuesFiles) -> list[Fault]:
             continue
         source = settings.pools[name].driver.source
         if source is not DriverSource.OPERATOR:
-            problem = f"The GPU Operator installs no driver on pool {name}: its driver source is '{source.value}'."
-            faults.append(fault(document, ("driver",), problem, "Leave driver out."))
+            problem = f"The GPU Operator installs no driver on pool {name}, whose driver source is '{source.value}'; "
+            problem += "this has no effect."
+            faults.append(fault(document, ("driver",), problem, "Leave driver out.", warning=True))
         elif not has_resources:
             problem = "A ClusterPolicy has one driver for all pools; this has no effect."
             fix = f"Write it under driver in {files.cluster.label}, or set gpuOperator.driverOwner: NVIDIADriver."
@@ -137,7 +138,8 @@ def _file_faults(settings: Settings, files: ValuesFiles) -> list[Fault]:
         faults += own_env(
             document, ("driver", "env"), own.get("env"), (MODULES_DIGEST,), "pools.<pool>.driver.moduleParameters"
         )
-        faults += [item for item in _checked(settings, document, own, "driver") if has_resources or not item.warning]
+        is_used = has_resources and source is DriverSource.OPERATOR
+        faults += [item for item in _checked(settings, document, own, "driver") if is_used or not item.warning]
     return faults
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
@@ -125,6 +125,19 @@ def owned(document: Document, prefix: Path, data: Mapping[str, Any], owners: Map
         if _has(data, steps):
             problem = f"The program sets {path} itself, from the stack's settings."
             yield fault(document, (*prefix, *steps), problem, f"Set {setting} instead.")
+
+
+def without(data: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
+    """The data without some keys, by dotted path."""
+    kept = dict(data)
+    for path in paths:
+        key, _, rest = path.partition(".")
+        inner = kept.get(key)
+        if not rest:
+            kept.pop(key, None)
+        elif is_mapping(inner):
+            kept[key] = without(inner, [rest])
+    return kept
 
 
 def own_env(document: Document, prefix: Path, entries: Any, ours: Sequence[str], setting: str) -> Iterator[Fault]:

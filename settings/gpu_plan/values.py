@@ -10,7 +10,7 @@ from settings import gpu_facts
 from settings.facts import CPU_POOL
 from settings.faults import Fault
 from settings.gpu_plan.config_maps import MIG_LAYOUTS, POOL_CONFIGS, digest_env, modules_map
-from settings.gpu_plan.files import ValuesFiles, lay, own_env, owned, section, told
+from settings.gpu_plan.files import ValuesFiles, lay, own_env, owned, section, told, without
 from settings.model import Settings
 from settings.node_pools import DriverSource
 
@@ -60,7 +60,7 @@ def chart_values(
     for component, (name, setting) in _OWN_ENV.items():
         entries = section(document, component).get("env")
         faults += own_env(document, (component, "env"), entries, (name,), setting)
-    values = lay(document.data, derived_values(settings, maps))
+    values = lay(without(document.data, OWNED), derived_values(settings, maps))
     faults += [told(document, finding) for finding in check_values(release, values)]
     return values, faults
 
