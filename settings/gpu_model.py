@@ -77,6 +77,16 @@ class Toolkit(Model):
     )
 
 
+class Gate(Model):
+    """The end of a deployment: every pool's nodes have to offer their GPUs."""
+
+    timeout_minutes: Annotated[int, Field(ge=0, le=240)] = Field(
+        default=45,
+        description="How long a deployment waits for the GPUs of the nodes there are; then it fails and names the gate"
+        " that is shut. 0: looks once, and only warns.",
+    )
+
+
 class GpuOperator(Model):
     """NVIDIA GPU Operator."""
 
@@ -92,3 +102,4 @@ class GpuOperator(Model):
     mig_strategy: MigStrategy | None = Field(
         default=None, description='MIG strategy of all pools; absent: derived from them ("" where they differ).'
     )
+    gate: Gate = Field(default_factory=Gate, description="Waiting for GPUs at the end of a deployment.")

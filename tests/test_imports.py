@@ -12,18 +12,19 @@ ROOT = Path(__file__).resolve().parents[1]
 MAY_IMPORT: dict[str, set[str]] = {
     "catalog": set(),
     "settings": {"catalog"},
-    "components": {"settings", "catalog"},
+    "gates": {"settings", "catalog"},
+    "components": {"settings", "catalog", "gates"},
     "policies": {"settings", "catalog"},
     "osmo_workflows": {"settings", "catalog"},
     "simulation_shutdown": set(),
     "simulator": {"catalog", "tools"},
     "tools": set(),
-    "cli": {"catalog", "settings", "components", "policies", "osmo_workflows", "simulator", "tools"},
+    "cli": {"catalog", "settings", "components", "gates", "policies", "osmo_workflows", "simulator", "tools"},
 }
 """What each package may import of the others. `cli` may import all, nobody imports `cli`."""
 
 PACKAGES = {name for name in MAY_IMPORT if any((ROOT / name).rglob("*.py"))}
-WITHOUT_PULUMI = {"catalog", "policies", "osmo_workflows", "simulation_shutdown"}
+WITHOUT_PULUMI = {"catalog", "gates", "policies", "osmo_workflows", "simulation_shutdown"}
 
 
 def imported(source: Path) -> set[str]:

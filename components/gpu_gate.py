@@ -1,0 +1,110 @@
+"""The end of a deployment: it is done when the GPUs are there, or it fails and says which gate is shut."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pulumi
+
+from gates import Expected, Get, Outcome, Report, Unusable, look, telling, wait
+from gates.client import connect
+
+GATE_SECONDS_VARIABLE = "PHYSICAL_AI_GATE_SECONDS"
+"""Environment variable that replaces a bound above 0, in seconds: where minutes pass in seconds, so should patience."""
+
+
+@dataclass(frozen=True)
+class GpuGateArgs:
+    """`after` is all that GPUs depend on: node pools, the operator's release, its drivers and configurations."""
+
+    kubeconfig: pulumi.Input[str]
+    expected: Sequence[Expected]
+    timeout_minutes: int
+    """0 looks once and warns."""
+    after: Sequence[pulumi.Resource]
+    connect: Callable[[str], Get] | None = None
+    """How to read the cluster of a kubeconfig; tests have another one."""
+
+
+class GpuGate(pulumi.ComponentResource):
+    """Waits until the nodes of every pool offer their GPUs. Previews do not wait, and pools without nodes pass.
+
+    When time is up the deployment fails with the gate of each node that is shut. What was made stays, the stack's
+    outputs are written, and the next deployment looks again.
+
+    Attributes:
+        gpus: what was found, by pool: `{state, nodes, driverSource, gpus, shut}`. Not known in a preview.
+    """
+
+    gpus: pulumi.Output[dict[str, Any]]
+
+    def __init__(self, name: str, args: GpuGateArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        after = pulumi.ResourceOptions(depends_on=args.after)
+        super().__init__("physical-ai:gpu:GpuGate", name, {}, pulumi.ResourceOptions.merge(opts, after))
+        if pulumi.runtime.is_dry_run():
+            unknown: Any = pulumi.UNKNOWN  # as everything that a deployment finds out
+            self.gpus = pulumi.Output.from_input(unknown)
+        else:
+            # The gate's own URN is known once all it depends on is made.
+            outcome = pulumi.Output.all(args.kubeconfig, self.urn).apply(lambda known: self._wait(args, known[0]))
+            self.gpus = outcome.apply(_documents)
+            # Apart from the output, which would take the stack's other outputs along when it fails.
+            outcome.apply(partial(_judge, args.timeout_minutes))
+        self.register_outputs({})
+
+    async def _wait(self, args: GpuGateArgs, kubeconfig: str) -> Outcome:
+        bound = bound_seconds(args.timeout_minutes, os.environ)
+        tell = partial(pulumi.log.info, resource=self)
+        get = (args.connect or connect)(kubeconfig)
+        try:
+            outcome = await wait(lambda: look(get, args.expected), bound, tell)
+        except Unusable as problem:
+            raise pulumi.RunError(f"Whether the GPUs are there is not known: {problem}") from None
+        for line in telling.empty(outcome.reports):
+            tell(line)
+        return outcome
+
+
+def bound_seconds(minutes: int, environment: Mapping[str, str]) -> float:
+    """How long to wait, in seconds; the environment shortens a wait and never begins one.
+
+    Raises:
+        pulumi.RunError: the variable is not a number of at least 0.
+    """
+    text = environment.get(GATE_SECONDS_VARIABLE)
+    if text is None or minutes == 0:
+        return minutes * 60.0
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise pulumi.RunError(f"{GATE_SECONDS_VARIABLE} is {text!r}; write seconds, such as 60.")
+    return seconds
+
+
+def failure(outcome: Outcome) -> str:
+    """What a deployment says whose GPUs are not there."""
+    if outcome.problem:
+        return f"Whether the GPUs are there is not known: {outcome.problem}"
+    waited = f"{outcome.seconds / 60:.0f} min" if outcome.seconds >= 90 else f"{outcome.seconds:.0f} s"
+    head = f"GPUs are missing after {waited}. What was made stays, and the next deployment looks again."
+    return "\n".join([head, *(f"  {line}" for line in telling.story(outcome.reports))])
+
+
+def _documents(outcome: Outcome) -> dict[str, Any]:
+    reports: Sequence[Report] = outcome.reports
+    return {report.pool: report.document() for report in reports}
+
+
+def _judge(timeout_minutes: int, outcome: Outcome) -> None:
+    if outcome.is_open:
+        return
+    if timeout_minutes == 0:
+        pulumi.log.warn(failure(outcome))
+        return
+    raise pulumi.RunError(failure(outcome))

@@ -1,0 +1,90 @@
+"""`Get` over the official Kubernetes client, for a kubeconfig with any login it knows (kubelogin too)."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from gates.reader import Get, Missing, Unreachable, Unusable
+
+SECONDS = (5, 15)
+"""To connect, and to wait for an answer."""
+LOG_SECONDS = (3, 3)
+"""A log comes from the node, which may be gone."""
+
+
+def connect(kubeconfig: str) -> Get:
+    """A reader of the cluster that the kubeconfig's current context names. Nothing is asked before the first `get`.
+
+    A token that runs out is renewed by the login of the kubeconfig. Safe to use from several threads, one at a time.
+    """
+    lock = threading.Lock()
+    made: list[Any] = []
+
+    def get(path: str, parameters: Mapping[str, str]) -> Any:
+        with lock:
+            if not made:
+                made.append(_client(kubeconfig))
+            return _request(made[0], path, parameters)
+
+    return get
+
+
+def _client(kubeconfig: str) -> Any:
+    """The client; importing it takes half a second, so it is imported here."""
+    config: Any = importlib.import_module("kubernetes.config")
+    try:
+        document: Any = yaml.safe_load(kubeconfig)
+        return config.new_client_from_config_dict(document, persist_config=False)
+    except (config.ConfigException, yaml.YAMLError, OSError, TypeError, ValueError) as problem:
+        raise Unusable(f"the kubeconfig cannot be used: {problem}") from problem
+
+
+def _request(client: Any, path: str, parameters: Mapping[str, str]) -> Any:
+    exceptions: Any = importlib.import_module("kubernetes.client.exceptions")
+    urllib3: Any = importlib.import_module("urllib3.exceptions")
+    log = path.endswith("/log")
+    request: Any = client.param_serialize(
+        method="GET",
+        resource_path=path,
+        query_params=list(parameters.items()),
+        header_params={"Accept": "*/*" if log else "application/json"},
+        auth_settings=["BearerToken"],
+    )
+    try:
+        answer = client.call_api(*request, _request_timeout=LOG_SECONDS if log else SECONDS)
+        body: bytes = answer.read()
+    except (urllib3.HTTPError, OSError) as problem:
+        raise Unreachable(_short(problem)) from problem
+    except exceptions.ApiException as problem:
+        raise _refused(path, problem.status, str(problem.reason)) from problem
+    if answer.status >= 300:
+        raise _refused(path, answer.status, _message(body) or str(answer.reason))
+    return body.decode(errors="replace") if log else json.loads(body)
+
+
+def _refused(path: str, status: int, message: str) -> Exception:
+    if path.endswith("/log"):
+        return Unreachable(message) if status >= 500 else Missing(message)
+    if status == 404:
+        return Missing(message)
+    # 401 and 403 too: a role assignment takes minutes to work, and a token may have been renewed by the next look.
+    return Unreachable(f"{status} {message}")
+
+
+def _message(body: bytes) -> str:
+    try:
+        found: Any = json.loads(body)
+    except ValueError:
+        return body.decode(errors="replace").strip()[:200]
+    return str(found.get("message", "")) if isinstance(found, dict) else ""  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+
+
+def _short(problem: Exception) -> str:
+    reason = getattr(problem, "reason", None) or problem
+    return str(reason).partition("\n")[0][:300]

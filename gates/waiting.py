@@ -1,0 +1,81 @@
+"""Looks again and again until every gate is open or a bound is reached, and tells what changes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gates.model import Report
+from gates.reader import Unreachable
+from gates.telling import changes, standing
+
+Look = Callable[[], Sequence[Report]]
+Tell = Callable[[str], None]
+
+SHORTEST, LONGEST = 0.2, 10.0
+"""Seconds between two looks."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a wait ended."""
+
+    reports: tuple[Report, ...]
+    """Of the last look that had an answer."""
+    seconds: float
+    problem: str = ""
+    """Why the last look had no answer; empty when it had one."""
+
+    @property
+    def is_open(self) -> bool:
+        return not self.problem and not any(report.shut for report in self.reports)
+
+
+def pause(elapsed: float, bound: float) -> float:
+    """Seconds until the next look: a tenth of the time already waited, so that nobody waits much longer than needed.
+
+    >>> pause(1, 2700), pause(60, 2700), pause(600, 2700)
+    (0.2, 6.0, 10.0)
+    """
+    return min(LONGEST, max(SHORTEST, bound / 100), max(SHORTEST, elapsed / 10))
+
+
+async def wait(
+    look: Look,
+    bound: float,
+    tell: Tell,
+    *,
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> Outcome:
+    """Looks until all is open, at most `bound` seconds; with 0 just once. `look` runs in a thread of its own.
+
+    A gate whose cause needs somebody to act is told at once, and waited for all the same: real clusters recover when
+    somebody acts, or by retries that nobody foresaw.
+
+    Raises:
+        Unusable: as `look` does; there is no point in asking again.
+    """
+    began = clock()
+    reports: tuple[Report, ...] = ()
+    told: Mapping[tuple[str, str], str] = {}
+    complaint = ""
+    while True:
+        try:
+            reports, problem = tuple(await asyncio.to_thread(look)), ""
+        except Unreachable as failure:
+            problem = str(failure)
+            if problem != complaint:
+                tell(f"the API server gives no answer: {problem}")
+        complaint = problem
+        if not problem:
+            for line in changes(told, reports):
+                tell(line)
+            told = standing(reports)
+        outcome = Outcome(reports, clock() - began, problem)
+        left = bound - outcome.seconds
+        if outcome.is_open or left <= 0:
+            return outcome
+        await sleep(min(pause(outcome.seconds, bound), left))
