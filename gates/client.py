@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import logging
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +22,7 @@ LOG_SECONDS = (3, 3)
 def connect(kubeconfig: str) -> Get:
     """A reader of the cluster that the kubeconfig's current context names. Nothing is asked before the first `get`.
 
-    A token that runs out is renewed by the login of the kubeconfig. Safe to use from several threads, one at a time.
+    A token that runs out is renewed by the login of the kubeconfig. Safe to use from several threads.
     """
     lock = threading.Lock()
     made: list[Any] = []
@@ -30,19 +31,52 @@ def connect(kubeconfig: str) -> Get:
         with lock:
             if not made:
                 made.append(_client(kubeconfig))
-            return _request(made[0], path, parameters)
+            try:
+                return _request(made[0], path, parameters)
+            except _LoggedOut:
+                made.clear()
+                raise
 
     return get
 
 
+class _LoggedOut(Unreachable):
+    """The token is not taken; the next look logs in anew."""
+
+
+class _Overheard(logging.Handler):
+    """Keeps what the client only logs: why a login failed."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append(record.getMessage())
+
+
 def _client(kubeconfig: str) -> Any:
-    """The client; importing it takes half a second, so it is imported here."""
+    """The client, logged in. Importing it takes half a second, so it is imported here.
+
+    Raises:
+        Unusable: the text is no kubeconfig, or its login command is not installed.
+        Unreachable: the login failed.
+    """
     config: Any = importlib.import_module("kubernetes.config")
+    overheard = _Overheard()
+    logging.getLogger().addHandler(overheard)
     try:
         document: Any = yaml.safe_load(kubeconfig)
-        return config.new_client_from_config_dict(document, persist_config=False)
+        client = config.new_client_from_config_dict(document, persist_config=False)
     except (config.ConfigException, yaml.YAMLError, OSError, TypeError, ValueError) as problem:
-        raise Unusable(f"the kubeconfig cannot be used: {problem}") from problem
+        raise Unusable(f"the kubeconfig cannot be used: {_short(problem)}") from problem
+    finally:
+        logging.getLogger().removeHandler(overheard)
+    for problem in overheard.said:
+        if "No such file or directory" in problem:
+            raise Unusable(f"the kubeconfig's login is not installed: {problem}")
+        raise Unreachable(f"the login failed: {problem}")
+    return client
 
 
 def _request(client: Any, path: str, parameters: Mapping[str, str]) -> Any:
@@ -73,7 +107,9 @@ def _refused(path: str, status: int, message: str) -> Exception:
         return Unreachable(message) if status >= 500 else Missing(message)
     if status == 404:
         return Missing(message)
-    # 401 and 403 too: a role assignment takes minutes to work, and a token may have been renewed by the next look.
+    if status == 401:
+        return _LoggedOut(f"401 {message}")
+    # 403 too: a role assignment takes minutes to work.
     return Unreachable(f"{status} {message}")
 
 

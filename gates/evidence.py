@@ -22,7 +22,8 @@ _NAMES: Mapping[str, Role] = {
 LOG_EVENT = "SimulatedLog"
 """Reason of the events in which simulated nodes, whose logs nobody can read, tell a container's last log line."""
 _ROUTINE = ("Scheduled", "Pulled", "Pulling", "Created", "Started", "SuccessfulCreate", "Killing", "BackOff")
-_SAYS_NOTHING = ("CrashLoopBackOff", "PodInitializing", "ContainerCreating")
+_NOT_BEGUN = ("PodInitializing", "ContainerCreating")
+_SAYS_NOTHING = ("CrashLoopBackOff", *_NOT_BEGUN)
 """Reasons of a wait whose message repeats them."""
 _OPERANDS_WAIT = ("OperandNotReady", "DriverNotReady", "NoGPUNodes", "NFDLabelsMissing", "Ready", "")
 """Reasons of the condition `Error` that say no more than that pods are not ready yet."""
@@ -80,9 +81,14 @@ class Evidence:
         # One that is kept off by a taint alone is meant for the node.
         return min(blocked, key=lambda each: each[2] is not None) if blocked else None
 
-    def log_event(self, pod: str) -> str:
-        events = [each for each in self._events.get(pod, ()) if each.get("reason") == LOG_EVENT]
+    def log_event(self, pod: str, container: str) -> str:
+        """The last log line of a container whose logs cannot be read."""
+        events = [each for each in self._about(pod, container) if each.get("reason") == LOG_EVENT]
         return str(events[-1].get("message", "")).strip() if events else ""
+
+    def _about(self, pod: str, container: str) -> list[Json]:
+        """Events of one container by time; with an empty name those of the pod as a whole."""
+        return [each for each in self._events.get(pod, ()) if _container_of(each) == container]
 
     def words(self, pod: Json) -> tuple[str, str]:
         """The best single line about why a pod is not done, and all there is, for the search of causes.
@@ -90,14 +96,16 @@ class Evidence:
         A container's own words say more than the kubelet's, and those more than "back-off 5m0s".
         """
         container, status = unfinished(pod)
-        own = name(pod)
-        waiting: Json = at(status, "state.waiting", {})
+        own, waiting = name(pod), at(status, "state.waiting", {})
         speaking = str(waiting.get("message", "")) if waiting.get("reason") not in _SAYS_NOTHING else ""
         ended = at(status, "state.terminated.message") or at(status, "lastState.terminated.message") or ""
-        events = [each for each in self._events.get(own, ()) if each.get("reason") not in (*_ROUTINE, LOG_EVENT)]
+        # Those of the whole pod (scheduling, sandbox, mounts) are over once a container has started.
+        begun = bool(status) and waiting.get("reason") not in _NOT_BEGUN
+        told = [*([] if begun else self._about(own, "")), *self._about(own, container)]
+        events = [each for each in told if each.get("reason") not in (*_ROUTINE, LOG_EVENT)]
         event = str(events[-1].get("message", "")) if events else ""
-        pending = str(condition(pod, "PodScheduled").get("message", ""))
-        log = self.cluster.logs.get((own, container), "") or self.log_event(own)
+        pending = "" if begun else str(condition(pod, "PodScheduled").get("message", ""))
+        log = self.cluster.logs.get((own, container), "") or self.log_event(own, container)
         candidates = [speaking, log, str(ended), event, pending, str(waiting.get("message", ""))]
         found = [last_line(text) for text in candidates if text.strip()]
         reasons = [str(each.get("reason", "")) for each in events[-1:]]
@@ -152,6 +160,11 @@ def passed(pod: Json | None, container: str) -> bool:
     """Whether an init container of the pod has ended well."""
     statuses: Iterable[Json] = at(pod, "status.initContainerStatuses", [])
     return any(each["name"] == container and at(each, "state.terminated.exitCode") == 0 for each in statuses)
+
+
+def _container_of(event: Json) -> str:
+    """`spec.initContainers{driver-validation}` is where an event of a container says it belongs."""
+    return str(at(event, "involvedObject.fieldPath", "")).partition("{")[2].rstrip("}")
 
 
 def _newest_last(pod: Json) -> tuple[bool, str]:

@@ -84,7 +84,7 @@ def _logs(get: Get, cluster: Cluster, shut: Sequence[Shut]) -> dict[tuple[str, s
     waiting = [each for each in shut if each.pod in known and each.container and "Creating" not in each.phase]
     for each in sorted(waiting, key=lambda each: each.node):
         kind = (each.pool, each.container)
-        if kind in asked or len(asked) == LOGS_AT_MOST or evidence.log_event(each.pod):
+        if kind in asked or len(asked) == LOGS_AT_MOST or evidence.log_event(each.pod, each.container):
             continue
         asked.add(kind)
         path = f"/api/v1/namespaces/{cluster.namespace}/pods/{each.pod}/log"

@@ -95,8 +95,10 @@ def pod_object(daemonset: Mapping[str, Any], on: str, pod: Pod) -> dict[str, Any
 
 def pod_event(pod: Pod, on: str) -> dict[str, Any]:
     reason = "FailedCreatePodSandBox" if "sandbox" in pod.message else "SimulatedLog"
+    group = "initContainers" if pod.at < len(pod.workload.init) else "containers"
+    where = {"fieldPath": f"spec.{group}{{{pod.container}}}"} if reason == "SimulatedLog" else {}
     return {
-        "involvedObject": {"kind": "Pod", "name": f"{pod.workload.name}-{on[-2:]}"},
+        "involvedObject": {"kind": "Pod", "name": f"{pod.workload.name}-{on[-2:]}", **where},
         "reason": reason,
         "message": pod.message,
         "lastTimestamp": "2026-11-20T10:00:00Z",
