@@ -12,9 +12,11 @@ from catalog.gpu_lookup import driver_build, mig_model, newest_release, node_ima
 from catalog.gpu_rows import DriverBranch, DriverBuild, DriverKind, MigModel, NodeImage, OperatorRelease
 from catalog.load import CatalogError, kubernetes_minors, prices, regions, vm_sizes
 from catalog.lookup import (
+    KubernetesPhase,
     UnknownName,
     current_name,
     kubernetes_minor,
+    kubernetes_phase,
     nearest,
     price,
     region,
@@ -37,6 +39,7 @@ __all__ = [
     "DriverKind",
     "Gpu",
     "KubernetesMinor",
+    "KubernetesPhase",
     "MigModel",
     "NodeImage",
     "OperatorRelease",
@@ -55,6 +58,7 @@ __all__ = [
     "judge",
     "kubernetes_minor",
     "kubernetes_minors",
+    "kubernetes_phase",
     "mig_model",
     "mig_models",
     "nearest",

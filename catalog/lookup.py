@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Literal
 
 from catalog.load import kubernetes_minors, prices, regions, vm_sizes
 from catalog.rows import KubernetesMinor, PriceRow, Region, VmSize
@@ -68,6 +70,26 @@ def kubernetes_minor(version: str) -> KubernetesMinor:
         near = nearest(minor, kubernetes_minors()) or list(kubernetes_minors())[-1]
         raise UnknownName("Kubernetes version", version, near)
     return found
+
+
+KubernetesPhase = Literal["due", "supported", "platform", "gone"]
+PLATFORM_SUPPORT = 3
+"""Newer minors beside which AKS still carries clusters of one that is out of support (platform support, n-3)."""
+
+
+def kubernetes_phase(minor: KubernetesMinor, today: datetime.date) -> KubernetesPhase:
+    """Where a minor is on AKS at a date.
+
+    `due`: not there yet. `platform`: out of support; clusters that exist stay, no new one is made. `gone`: AKS has it
+    no more, but for its long-term support. (AKS docs, supported-kubernetes-versions)
+    """
+    if minor.ga is not None and today < minor.ga:
+        return "due"
+    if minor.end_of_life is None or today <= minor.end_of_life:
+        return "supported"
+    every = list(kubernetes_minors().values())
+    newer = [other for other in every[every.index(minor) + 1 :] if other.ga is None or other.ga <= today]
+    return "platform" if len(newer) <= PLATFORM_SUPPORT else "gone"
 
 
 def regions_listing(size: str, near: str) -> list[Region]:

@@ -35,7 +35,7 @@ def read(stack: str, files: Sequence[Path], assignments: Sequence[str]) -> Given
     config, secret_names = _stack_config(stack)
     for overlay in overlays:
         config = laid_over(config, {f"{PREFIX}{key}": value for key, value in overlay.data.items()})
-    return Given(loaded, StackInput(stack, config, secret_names))
+    return Given(loaded, StackInput(stack, config, secret_names, loaded.settings.record))
 
 
 def laid_over(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:

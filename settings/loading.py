@@ -13,9 +13,10 @@ from settings.document import plain
 from settings.faults import Fault, SettingsError
 from settings.merge import Layer, Merged, merge
 from settings.model import Settings
-from settings.names import STACKS, StackName, layer_files, name_faults, stack_label
+from settings.names import STACKS, StackName, layer_files, name_faults, profile_file, stack_label
 from settings.overlay import Overlay, read_file
 from settings.paths import Path, parse, show
+from settings.profile import PROFILE, chosen, without_profile
 from settings.shape import below, tree
 from settings.stackfile import PREFIX, SECRETS, read_stack
 from settings.validate import validate
@@ -114,7 +115,9 @@ def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS) 
     """Like `from_config`, with warnings and origins. Raises SettingsError."""
     name = StackName.parse(stack)
     faults: list[Fault] = []
-    data: Any = plain({key: value for key, value in config.items() if key != SECRETS}, (), "", faults)
+    # Pulumi.yaml declares `profile`, so the engine needs a default for it; its empty text means none.
+    given = {key: value for key, value in config.items() if key != SECRETS and (key, value) != (PROFILE, "")}
+    data: Any = plain(given, (), "", faults)
     label = stack_label(stack, root)
     faults = [Fault(label, f"{PREFIX}{fault.path}", fault.problem, fault.fix) for fault in faults]
     return _load(name, Layer(label, data, PREFIX), faults, (), root)
@@ -129,18 +132,23 @@ def _load(
     name: StackName, stack: Layer, stack_faults: Sequence[Fault], overlays: Sequence[Overlay], root: FilePath
 ) -> Loaded:
     faults = [*name_faults(name, root), *stack_faults]
+    above = [stack, *(_overlay(overlay, faults) for overlay in overlays)]
+    profile, unknown = chosen(above, root)
+    faults += unknown
+    files = layer_files(name, root)
+    if profile is not None:
+        label, file = profile_file(profile, root)
+        files[label] = file
     layers: list[Layer] = []
-    for label, file in layer_files(name, root).items():
+    for label, file in files.items():
         if file.is_file() or file.name == "base.yaml":
             document = read_file(file, label)
             faults += document.faults
-            layers.append(Layer(label, document.data, lines=document.lines))
+            layers.append(without_profile(Layer(label, document.data, lines=document.lines), faults))
     # What is missing as a whole would only show up again as many missing settings.
-    if any(fault.path.startswith("(") for fault in faults):
+    if unknown or any(fault.path.startswith("(") for fault in faults):
         raise SettingsError(faults)
-    layers.append(stack)
-    layers += [_overlay(overlay, faults) for overlay in overlays]
-    merged = merge(layers, stack)
+    merged = merge([*layers, *above], stack)
     outcome = validate(merged, name.environment, name.region)
     faults += outcome.faults
     errors = [fault for fault in faults if not fault.warning]

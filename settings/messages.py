@@ -22,6 +22,7 @@ _PATTERNS = {
     r"^(0|[1-9]\d{0,3}|[1-9]\d?%|100%|0%)$": 'a number of nodes or a percentage in quotes, like "1" or "33%"',
     r"^[+-]\d{2}:\d{2}$": 'an offset from UTC in quotes, like "+01:00"',
     r"^1\.\d{2}(\.\d{1,2})?$": 'a Kubernetes version in quotes, like "1.36" or "1.36.3"',
+    r"^[a-z0-9][a-z0-9.-]*$": "a profile's name, like seed-2026-02",
     r"^v\d+\.\d+\.\d+$": "a GPU Operator release, like v26.7.0",
     r"^\d{3}(\.\d{2,3}(\.\d{2})?)?$": 'a driver version in quotes, like "580.173.02"',
     r"^v?\d+\.\d+\.\d+(-[a-z0-9.]+)?$": "a version of the container toolkit, like v1.20.0",

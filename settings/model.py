@@ -152,6 +152,16 @@ class Settings(Model):
 
     environment: str = Field(description="From the stack name: the part before the first hyphen.")
     region: str = Field(description="From the stack name: the Azure region.")
+    profile: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")] | None = Field(
+        default=None,
+        description="Architecture laid over environment and region: a file of stacks/layers/profile. Only a stack"
+        " file, or what is laid over it, names one.",
+    )
+    record: bool = Field(
+        default=False,
+        description="The stack records an architecture of the past, to simulate it: what Azure has retired since is a"
+        " warning, and Azure itself is never deployed to.",
+    )
     tags: dict[str, str] = Field(
         default_factory=dict, description="Azure tags; identities keep those they were made with."
     )

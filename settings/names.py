@@ -56,9 +56,22 @@ def stack_label(stack: str, root: FilePath = STACKS) -> str:
 
 
 def layer_files(name: StackName, root: FilePath = STACKS) -> dict[str, FilePath]:
-    """The files below a stack's own, lowest first, by how messages call them."""
-    parts = ("base.yaml", f"env/{name.environment}.yaml", f"region/{name.region}.yaml")
-    return {f"{root.name}/layers/{part}": root / "layers" / part for part in parts}
+    """The files that a stack's name puts below its own, lowest first, by how messages call them."""
+    return dict(_layer(part, root) for part in ("base", f"env/{name.environment}", f"region/{name.region}"))
+
+
+def profiles(root: FilePath = STACKS) -> list[str]:
+    """Names of the profiles that a stack can choose, sorted."""
+    return sorted(file.stem for file in (root / "layers" / "profile").glob("*.yaml"))
+
+
+def profile_file(profile: str, root: FilePath = STACKS) -> tuple[str, FilePath]:
+    """How messages call a profile's file, and where it is."""
+    return _layer(f"profile/{profile}", root)
+
+
+def _layer(part: str, root: FilePath) -> tuple[str, FilePath]:
+    return f"{root.name}/layers/{part}.yaml", root / "layers" / f"{part}.yaml"
 
 
 def name_faults(name: StackName, root: FilePath = STACKS) -> list[Fault]:

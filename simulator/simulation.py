@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 from pulumi.automation.events import EngineEvent
 
 from simulator import kubelogin
-from simulator.azure import AzureNative, Cloud, Directory
+from simulator.azure import AzureNative, CatalogOffers, Cloud, Directory
 from simulator.charts import chart_source
 from simulator.clusters import Clusters
 from simulator.engine import Engine, import_ahead
@@ -33,6 +33,12 @@ from tools import Progress, Toolbox, toolbox
 
 SIMULATED = {"PHYSICAL_AI_SIMULATED": "1", "PHYSICAL_AI_RETRY_SECONDS": "0.2"}
 """What the program is told of the simulator: that addresses need not be real, and that minutes pass in a second."""
+
+
+RECORD_NOTE = (
+    "this stack records a past architecture: the simulated Azure takes sizes and Kubernetes versions that the real one"
+    " has retired, and would refuse"
+)
 
 
 class Reporter(Protocol):
@@ -65,7 +71,7 @@ class Simulation:
         Raises:
             Busy, BuildFailed, ControlPlaneFailed, EngineFailed
         """
-        with self._session(report) as session:
+        with self._session(report, record=given.record) as session:
             session.configure(given)
             adopted = session.recover()
             if adopted:
@@ -80,7 +86,7 @@ class Simulation:
     def preview(self, given: StackInput, report: Reporter) -> None:
         """Shows what `up` would change, and changes nothing."""
         fresh = not self.exists
-        with self._session(report, spare=False) as session:
+        with self._session(report, spare=False, record=given.record) as session:
             session.configure(given)
             session.recover()
             report.phase("preview")
@@ -149,7 +155,7 @@ class Simulation:
         path = os.pathsep.join((*map(str, folders), os.environ.get("PATH", "")))
         return {"KUBECONFIG": str(kubeconfig), "PATH": path}
 
-    def _cloud(self, clusters: Clusters) -> Cloud:
+    def _cloud(self, clusters: Clusters, *, record: bool = False) -> Cloud:
         who = Directory(
             subscription=SUBSCRIPTION_ID,
             tenant=TENANT_ID,
@@ -157,7 +163,8 @@ class Simulation:
             deployer_client=DEPLOYER.client_id,
             principals={BYSTANDER.object_id: "User"},
         )
-        return Cloud(self.folder / "azure.json", clusters, directory=who)
+        path, offers = self.folder / "azure.json", CatalogOffers(past=record)
+        return Cloud(path, clusters, directory=who, offers=offers, accepts_retired_sizes=record)
 
     def clusters(self) -> Clusters:
         return Clusters(self.folder / "clusters", toolbox(self.home.tools), prepared_image)
@@ -180,12 +187,15 @@ class Simulation:
             lock.release()
 
     @contextmanager
-    def _session(self, report: Reporter, *, spare: bool = True) -> Generator[_Session]:
+    def _session(self, report: Reporter, *, spare: bool = True, record: bool = False) -> Generator[_Session]:
         """Tools, control plane and providers, for as long as one operation lasts.
 
-        `spare` starts a control plane ahead of a cluster that is yet to be made.
+        `spare` starts a control plane ahead of a cluster that is yet to be made. `record` simulates an Azure that still
+        offers what it has retired since, and says so.
         """
         with self._lock():
+            if record:
+                report.note(RECORD_NOTE)
             import_ahead()
             report.phase("tools")
             tools = toolbox(self.home.tools, report.tool)
@@ -194,7 +204,7 @@ class Simulation:
             login = _install_kubelogin(self.folder)
             clusters = Clusters(self.folder / "clusters", tools, prepared_image)
             clusters.prepare(spare=spare)
-            cloud = self._cloud(clusters)
+            cloud = self._cloud(clusters, record=record)
             path = f"{login.parent}{os.pathsep}{os.environ.get('PATH', '')}"
             options = KubernetesOptions(str(tools.path("helm")), path, chart_source, working_directory=REPOSITORY)
             try:

@@ -15,3 +15,5 @@ class StackInput:
     config: Mapping[str, Any]
     """Values by full key, as `physical-ai:pools`."""
     secret_names: tuple[str, ...] = ()
+    record: bool = False
+    """Whether the stack records the past, so that Azure is simulated as it was: retired sizes and versions included."""

@@ -13,10 +13,11 @@ from catalog.gpu_load import driver_branches, operator_releases
 from catalog.gpu_lookup import newest_release
 from catalog.gpu_rows import DriverBranch, OperatorRelease
 from catalog.load import kubernetes_minors
-from catalog.lookup import UnknownName, kubernetes_minor
+from catalog.lookup import UnknownName, kubernetes_minor, kubernetes_phase
 
 POLICY = "NVIDIA GPU Operator docs, life cycle policy"
 AKS_VERSIONS = "AKS docs, supported-kubernetes-versions"
+SEE_AKS = "az aks get-versions --location REGION tells which are."
 
 
 @dataclass(frozen=True)
@@ -75,18 +76,22 @@ def _long_lived(today: datetime.date) -> int:
 
 def judge_kubernetes(kubernetes: str, today: datetime.date) -> Iterator[Verdict]:
     """Life cycle of a Kubernetes minor on AKS."""
-    offered = [
-        m.minor
-        for m in kubernetes_minors().values()
-        if m.end_of_life is None or m.end_of_life >= today >= (m.ga or today)
-    ]
-    fix = f"AKS supports {', '.join(offered)}." if offered else None
+    offered = [m.minor for m in kubernetes_minors().values() if kubernetes_phase(m, today) == "supported"]
+    fix = f"AKS supports {', '.join(offered)}." if offered else SEE_AKS
     try:
         minor = kubernetes_minor(kubernetes)
     except UnknownName:
         message = f"AKS does not offer Kubernetes {kubernetes}."
         yield Verdict("error", "kubernetes-not-offered", "kubernetes", message, fix, AKS_VERSIONS)
         return
-    if minor.end_of_life is not None and today > minor.end_of_life:
-        message = f"AKS support for Kubernetes {minor.minor} ended on {minor.end_of_life}."
+    phase = kubernetes_phase(minor, today)
+    ended = f"AKS support for Kubernetes {minor.minor} ended on {minor.end_of_life}"
+    if phase == "due":
+        message = f"Kubernetes {minor.minor} is due on AKS on {minor.ga}."
+        yield Verdict("warning", "kubernetes-not-yet", "kubernetes", message, fix, minor.source)
+    elif phase == "platform":
+        message = f"{ended}; clusters that have it stay, new ones can't be made."
         yield Verdict("warning", "kubernetes-end-of-support", "kubernetes", message, fix, minor.source)
+    elif phase == "gone":
+        message = f"{ended}, and AKS has it no more but for long-term support on the Premium tier."
+        yield Verdict("error", "kubernetes-end-of-support", "kubernetes", message, fix, minor.source)

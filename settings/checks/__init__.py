@@ -11,6 +11,7 @@ from settings.checks.gpu import check_gpu
 from settings.checks.network import check_network
 from settings.checks.placement import check_labels, check_taints
 from settings.checks.pools import check_pools
+from settings.checks.record import check_record
 from settings.checks.sharing import check_sharing
 from settings.checks.tags import check_tags
 from settings.model import Settings
@@ -27,6 +28,7 @@ def check(settings: Settings, trust: Trust = TRUST_ALL, today: datetime.date | N
 
 
 def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[Finding]:
+    yield from check_record(settings, trust)
     yield from check_tags(settings, trust)
     yield from check_network(settings, trust)
     yield from check_cluster(settings, trust, today)

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from catalog import UnknownName, kubernetes_minor, kubernetes_minors
+from catalog import KubernetesMinor, UnknownName, kubernetes_minor, kubernetes_minors, kubernetes_phase
 from settings.checks.finding import Finding, Trust
 from settings.model import Cluster, Settings
 from settings.node_pools import DriverSource, NodePool
@@ -51,12 +51,7 @@ def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator
         problem = f"kubernetesVersion {version} is exact, and channel patch goes on to the next patch by itself; after"
         problem += " that AKS refuses every update of the cluster as a downgrade."
         yield Finding(_VERSION, problem, f'kubernetesVersion: "{minor.minor}", or channel: none.', others=(channel,))
-    if minor.ga is not None and today < minor.ga:
-        yield Finding(_VERSION, f"Kubernetes {minor.minor} is due on AKS in {minor.ga:%B %Y}.", None, warning=True)
-    if minor.end_of_life is not None and today > minor.end_of_life:
-        newer = [m.minor for m in kubernetes_minors().values() if not m.end_of_life or m.end_of_life >= today]
-        problem = f"AKS support for Kubernetes {minor.minor} ended in {minor.end_of_life:%B %Y}."
-        yield Finding(_VERSION, problem, f"Supported: {', '.join(newer)}." if newer else None, warning=True)
+    yield from _support(minor, today, record=settings.record)
     if minor.ubuntu2204:
         return
     places: dict[Path, NodePool] = {("systemPool",): settings.system_pool, ("cpuPool",): settings.cpu_pool}
@@ -68,6 +63,21 @@ def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator
             yield Finding(
                 (*path, "osSku"), problem, f"osSku: Ubuntu, or cluster.kubernetesVersion {last}.", others=(_VERSION,)
             )
+
+
+def _support(minor: KubernetesMinor, today: datetime.date, *, record: bool) -> Iterator[Finding]:
+    phase = kubernetes_phase(minor, today)
+    if phase == "due":
+        yield Finding(_VERSION, f"Kubernetes {minor.minor} is due on AKS in {minor.ga:%B %Y}.", None, warning=True)
+    if phase not in ("platform", "gone"):
+        return
+    supported = [m.minor for m in kubernetes_minors().values() if kubernetes_phase(m, today) == "supported"]
+    fix = f"Supported: {', '.join(supported)}." if supported else None
+    problem = f"AKS support for Kubernetes {minor.minor} ended in {minor.end_of_life:%B %Y}"
+    if phase == "platform":
+        yield Finding(_VERSION, f"{problem}; AKS makes no new cluster with it.", fix, warning=True)
+    else:
+        yield Finding(_VERSION, f"{problem}, and AKS has it no more.", fix, warning=record, stand_in=record)
 
 
 def _reach(settings: Settings, trust: Trust) -> Iterator[Finding]:

@@ -31,7 +31,7 @@ def check_pools(settings: Settings, trust: Trust) -> Iterator[Finding]:
     places: dict[Path, NodePool] = {("systemPool",): settings.system_pool, ("cpuPool",): settings.cpu_pool}
     places |= {("pools", name): pool for name, pool in settings.pools.items()}
     for path, pool in places.items():
-        yield from _verdicts(path, pool, settings.region, trust)
+        yield from _verdicts(path, pool, settings, trust)
         yield from _zones(path, pool, trust)
     yield from _system(settings.system_pool, trust)
     if trust(("cpuPool", "scale")) and settings.cpu_pool.scale.most < 1:
@@ -49,7 +49,7 @@ def check_pools(settings: Settings, trust: Trust) -> Iterator[Finding]:
     yield from _limits(settings, trust)
 
 
-def _verdicts(path: Path, pool: NodePool, region: str, trust: Trust) -> Iterator[Finding]:
+def _verdicts(path: Path, pool: NodePool, settings: Settings, trust: Trust) -> Iterator[Finding]:
     """What the catalogue says of the pool's size, as far as the settings it reads are the user's."""
     if not trust((*path, "sku")):
         return
@@ -60,7 +60,7 @@ def _verdicts(path: Path, pool: NodePool, region: str, trust: Trust) -> Iterator
         driver = _any_source(pool.sku)
     verdicts = judge(
         pool.sku,
-        region,
+        settings.region,
         driver,
         pool.os_disk.type,
         pool.os_disk.size_gb,
@@ -75,7 +75,9 @@ def _verdicts(path: Path, pool: NodePool, region: str, trust: Trust) -> Iterator
         if trust(place):
             # Whatever is wrong about a size and something else may be the size's fault.
             others = () if verdict.subject == "sku" else ((*path, "sku"),)
-            yield Finding(place, verdict.message, verdict.fix, verdict.severity == "warning", others)
+            recorded = settings.record and verdict.rule == "size-retired"
+            is_warning = recorded or verdict.severity == "warning"
+            yield Finding(place, verdict.message, verdict.fix, is_warning, others, stand_in=recorded)
 
 
 def _any_source(sku: str) -> str:

@@ -9,8 +9,19 @@ from simulator.azure.clock import ModelClock
 from simulator.azure.cloud import Cloud
 from simulator.azure.cluster_host import ClusterHost
 from simulator.azure.errors import ArmError, Refusal
+from simulator.azure.offers import CatalogOffers
 from simulator.azure.provider import AzureNative
 from simulator.azure.violations import violations
 from simulator.azure.world import Directory
 
-__all__ = ["ArmError", "AzureNative", "Cloud", "ClusterHost", "Directory", "ModelClock", "Refusal", "violations"]
+__all__ = [
+    "ArmError",
+    "AzureNative",
+    "CatalogOffers",
+    "Cloud",
+    "ClusterHost",
+    "Directory",
+    "ModelClock",
+    "Refusal",
+    "violations",
+]

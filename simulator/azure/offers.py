@@ -26,7 +26,9 @@ class Offers(Protocol):
 
 @dataclass(frozen=True)
 class CatalogOffers:
-    """The offers of the project's own catalogue."""
+    """The offers of the project's own catalogue, with `past` also the Kubernetes versions that Azure has retired."""
+
+    past: bool = False
 
     def size(self, name: str) -> catalog.VmSize | None:
         return catalog.vm_sizes().get(name)
@@ -36,7 +38,8 @@ class CatalogOffers:
 
     def versions(self) -> Sequence[str]:
         table: dict[str, Any] = load_json("kubernetes_versions.json")
-        return [patch for patches in table["patches"].values() for patch in patches]
+        minors = [*(table["retired"].values() if self.past else ()), *table["patches"].values()]
+        return [patch for patches in minors for patch in patches]
 
     def ubuntu(self, version: str) -> str:
         try:

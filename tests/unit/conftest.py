@@ -10,7 +10,7 @@ import pytest
 
 from tests.recording import Recording, record
 
-STACKS = ("dev-westus2", "staging-westus2", "prod-westus2", "prod-swedencentral", "prod-southeastasia")
+STACKS = ("dev-westus2", "staging-westus2", "prod-westus2", "prod-swedencentral", "prod-southeastasia", "seed-westus2")
 
 
 class Simulate(Protocol):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import catalog
-from simulator.azure import ArmError, violations
+from simulator.azure import ArmError, CatalogOffers, violations
 from simulator.azure.pools import SYSTEM_LABELS
 from simulator.wire import UNKNOWN
 from tests.unit.azure_fakes import NETWORK, SPOT, Azure
@@ -175,6 +175,19 @@ def test_retired_size_names_its_successor_and_a_record_of_the_past_may_use_it(az
     past = Azure(tmp_path / "azure.json", options={"accepts_retired_sizes": True})
     past.platform()
     assert past.pool(**retired).outputs["vmSize"] == retired["vmSize"]
+
+
+def test_kubernetes_that_is_retired_is_made_only_where_the_past_is_simulated(tmp_path: Path) -> None:
+    for past in (False, True):
+        azure = Azure(tmp_path / f"{past}.json", options={"offers": CatalogOffers(past=past)})
+        azure.network()
+        azure.identities()
+        if past:
+            assert azure.cluster(kubernetesVersion="1.32.5").outputs["currentKubernetesVersion"] == "1.32.5"
+            assert azure.pool().outputs["currentOrchestratorVersion"] == "1.32.5"
+        else:
+            with pytest.raises(ArmError, match=r"1\.32\.5, which is not supported"):
+                azure.cluster(kubernetesVersion="1.32.5")
 
 
 def test_region_without_zones_refuses_zones(tmp_path: Path) -> None:

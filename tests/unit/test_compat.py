@@ -53,11 +53,15 @@ def test_the_default_combination_has_nothing_against_it() -> None:
 
 def test_the_seeds_own_set_worked_then_and_is_out_of_support_now() -> None:
     assert found(SEED, datetime.date(2025, 10, 1)) == {
-        "kubernetes-not-offered": "error",  # AKS minors are known from 1.34 on only
         "chart-null-plugin": "warning",
         "chart-checksum-unknown": "info",
     }
-    assert found(SEED)["operator-end-of-support"] == "error"
+    assert found(SEED) == {
+        "operator-end-of-support": "error",
+        "kubernetes-end-of-support": "error",
+        "chart-null-plugin": "warning",
+        "chart-checksum-unknown": "info",
+    }
 
 
 def test_the_reference_pins_its_way_around_the_drop_in_and_is_told_the_better_one() -> None:

@@ -39,7 +39,11 @@ def only_fault(root: Path, stack: str = "dev-westus2") -> Fault:
     return fault
 
 
-@pytest.mark.parametrize("stack", existing())
+RECORDS = ["seed-westus2"]
+"""Stacks that record the past; what they warn of: test_seed_profile.py."""
+
+
+@pytest.mark.parametrize("stack", [stack for stack in existing() if stack not in RECORDS])
 def test_each_committed_stack_loads_and_warns_of_placeholders_only(stack: str) -> None:
     loaded = load(stack)
     assert loaded.settings.stack == stack

@@ -1,0 +1,61 @@
+"""Writes the golden files anew: `python -m tests.golden.regenerate`. What changed is then for `git diff` to show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from settings import dump, gpu_facts, load
+from settings.facts import gpu_profile_driver, node_taints
+
+FOLDER = Path(__file__).parent
+COMMAND = "python -m tests.golden.regenerate"
+STACKS = {"seed-2026-02": "seed-westus2"}
+"""The stack that each golden file is about, by the file's name."""
+
+
+def document(stack: str) -> dict[str, Any]:
+    """Every effective setting of a stack, and what follows from them about its GPU pools."""
+    settings = load(stack).settings
+    pools = {
+        name: {
+            "gpuProfileDriver": gpu_profile_driver(pool),
+            "labels": gpu_facts.pool_labels(name, pool),
+            "taints": node_taints(pool),
+            "driver": gpu_facts.driver_version(settings, pool),
+            "modules": gpu_facts.module_type(settings, pool),
+            "offers": gpu_facts.gpu_resources(pool),
+        }
+        for name, pool in settings.pools.items()
+    }
+    derived = {
+        "migStrategy": gpu_facts.mig_strategy(settings),
+        "migManager": gpu_facts.runs_mig_manager(settings),
+        "tolerations": gpu_facts.all_tolerations(settings),
+        "devicePlugin": gpu_facts.device_plugin_configs(settings),
+        "pools": pools,
+    }
+    return {"settings": dump(settings), "derived": derived}
+
+
+def path(name: str) -> Path:
+    return FOLDER / f"{name}.yaml"
+
+
+def main() -> None:
+    for name, stack in STACKS.items():
+        text = yaml.dump(document(stack), Dumper=_Plain, sort_keys=False, allow_unicode=True, width=120)
+        path(name).write_text(f"# Effective settings of the stack {stack}. Made by: {COMMAND}\n{text}")
+
+
+class _Plain(yaml.SafeDumper):
+    """Writes what occurs twice twice, without anchors."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+if __name__ == "__main__":
+    main()

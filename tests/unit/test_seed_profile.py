@@ -1,0 +1,110 @@
+"""The profile that records the architecture of February 2026: its values, and that nothing of it reaches Azure."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+import pulumi
+import pytest
+import yaml
+
+from catalog.compat import check_values
+from cli.main import run
+from settings import Overlay, SettingsError, load
+from settings.compat import judge
+from tests.golden.regenerate import COMMAND, STACKS, document, path
+from tests.recording import record
+
+TODAY = datetime.date(2026, 11, 20)
+SEED = "seed-westus2"
+RETIRED = "Standard_NC128ds_xl_RTXPRO6000BSE_v6"
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_effective_settings_are_those_on_record(name: str) -> None:
+    recorded = yaml.safe_load(path(name).read_text())
+    assert document(STACKS[name]) == recorded, f"if that is meant: {COMMAND}"
+
+
+def test_any_stack_can_be_looked_at_under_the_profile() -> None:
+    there, here = (
+        load(stack, [Overlay.assign(["profile=seed-2026-02"])]).settings for stack in (SEED, "prod-southeastasia")
+    )
+    assert here.gpu_operator == there.gpu_operator
+    assert here.pools["rtxprogpu"].sku == there.pools["rtxprogpu"].sku == RETIRED
+    assert here.pools["h100gpu"].is_spot  # prod says Regular, and lies below the profile
+    assert here.record
+
+
+def test_what_azure_has_retired_is_told_as_a_warning() -> None:
+    found = {fault.path: fault.problem for fault in load(SEED).warnings}
+    assert sorted(found) == [
+        "cluster.kubernetesVersion",
+        "pools.rtxprogpu.driver.moduleType",
+        "pools.rtxprogpu.sku",
+        "record",
+    ]
+    assert "no longer deploys" in found["pools.rtxprogpu.sku"]
+    assert "has it no more" in found["cluster.kubernetesVersion"]
+
+
+@pytest.mark.parametrize(
+    ("assignment", "path", "fix"),
+    [
+        (f"pools.rtxprogpu.sku={RETIRED}", "pools.rtxprogpu.sku", "Standard_NC144ds_xl_RTXPRO6000BSE_v6"),
+        ("cluster.kubernetesVersion=1.32", "cluster.kubernetesVersion", "Supported: "),
+    ],
+)
+def test_in_another_stack_the_same_is_an_error(assignment: str, path: str, fix: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load("dev-westus2", [Overlay.assign([assignment])])
+    (fault,) = caught.value.faults
+    assert (fault.file, fault.path) == ("--set", path)
+    assert fix in (fault.fix or "")
+
+
+def test_azure_is_never_asked_for_a_record() -> None:
+    with pytest.raises(SettingsError) as caught:
+        load(SEED).for_azure()
+    assert {fault.path for fault in caught.value.faults} == {
+        "record",
+        "cluster.kubernetesVersion",
+        "pools.rtxprogpu.sku",
+    }
+    with pytest.raises(pulumi.RunError, match=r"profile/seed-2026-02\.yaml.*: record\n.*Azure must not get it"):
+        record(SEED, simulated=False)
+
+
+def test_a_record_of_nothing_retired_is_kept_from_azure_all_the_same() -> None:
+    with pytest.raises(SettingsError, match="This stack records"):
+        load("dev-westus2", [Overlay.assign(["record=true"])]).for_azure()
+
+
+def test_the_guards_refuse_its_versions_each_by_its_rule() -> None:
+    judged = {item.verdict.rule: (item.severity, item.path) for item in judge(load(SEED).settings, TODAY)}
+    assert judged == {
+        "operator-end-of-support": ("error", "gpuOperator.version"),
+        "kubernetes-end-of-support": ("error", "cluster.kubernetesVersion"),
+        "chart-null-plugin": ("warning", "gpuOperator.version"),
+        "chart-checksum-unknown": ("info", "gpuOperator.version"),
+    }
+
+
+def test_compat_ends_with_findings_for_it_today_and_without_at_its_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["compat", SEED, "--at", "2026-11-20", "--json"]) == 3
+    document = json.loads(capsys.readouterr().out)
+    assert [pool["driver"] for pool in document["pools"]] == ["580.82.07", "580.105.08"]
+    assert {row["rule"] for row in document["verdicts"] if row["severity"] == "error"} == {
+        "operator-end-of-support",
+        "kubernetes-end-of-support",
+    }
+    assert run(["compat", SEED, "--at", "2026-02-15"]) == 0
+
+
+def test_keys_that_the_reference_wrote_and_no_chart_reads_are_told() -> None:
+    """The values of Microsoft's toolchain; settings have no such keys, so the record can't hold them."""
+    sections = ("driver", "toolkit", "devicePlugin", "dcgmExporter", "gfd", "validator")
+    values = {section: {"tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}]} for section in sections}
+    found = [finding.path for finding in check_values("v25.3.4", values) if finding.severity == "error"]
+    assert found == [f"{section}.tolerations" for section in sections]
