@@ -49,7 +49,8 @@ def judge(  # noqa: PLR0917 - the six facts a pool is judged by
     except UnknownName as error:
         fix = f"Did you mean {describe(error.suggestion)}?" if error.suggestion else None
         more = "All sizes: physai sizes"
-        return [Verdict("error", "size-unknown", "sku", str(error), f"{fix}  {more}" if fix else more, "vm_sizes.yaml")]
+        fix = f"{fix}  {more}" if fix else more
+        return [Verdict("error", "size-unknown", "sku", str(error), fix, "catalog/data/vm_sizes.yaml")]
     verdicts = [*_lifecycle(size), *_driver(size, driver_source, os_sku), *_os_disk(size, os_disk_type, os_disk_gib)]
     if spot and not size.low_priority:
         message = f"{size.name} can't be Spot: Azure offers the size at regular priority only."
@@ -58,7 +59,7 @@ def judge(  # noqa: PLR0917 - the six facts a pool is judged by
         place = region(region_name)
     except UnknownName as error:
         fix = f"Did you mean '{error.suggestion}'?  All regions: physai regions" if error.suggestion else None
-        return [*verdicts, Verdict("error", "region-unknown", "region", str(error), fix, "regions.yaml")]
+        return [*verdicts, Verdict("error", "region-unknown", "region", str(error), fix, "catalog/data/regions.yaml")]
     return [*verdicts, *_zones(size, place, zones), *(() if size.is_retired else _listing(size, place))]
 
 
@@ -89,7 +90,12 @@ def _driver(size: VmSize, driver_source: str | None, os_sku: str) -> Iterator[Ve
         )
         return
     if driver_source is not None and driver_source not in size.driver_sources:
-        reason = " because its GPU is virtual and needs a GRID driver" if size.gpu and size.gpu.virtual else ""
+        reason = ""
+        if driver_source == "grid":
+            reason = ": its GPU is handed through whole, and GRID drivers drive virtual ones"
+        elif size.gpu and size.gpu.virtual:
+            aks = driver_source == "aks"
+            reason = ": AKS has no driver for it" if aks else ": its GPU is virtual and needs a GRID driver"
         message = f"Driver source '{driver_source}' does not work on {size.name}{reason}."
         fix = f"Use one of: {', '.join(size.driver_sources)}."
         yield Verdict("error", "driver-source", "driver.source", message, fix, size.source)

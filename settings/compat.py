@@ -50,7 +50,8 @@ def gpu_stacks(settings: Settings) -> dict[str, GpuStack]:
 
 
 def judge(settings: Settings, today: datetime.date, running: str | None = None) -> list[Judged]:
-    """Every verdict on a stack's versions at a date, each once, the gravest first.
+    """Every verdict on a stack's versions at a date, each once, the gravest first. Without GPU pools the operator and
+    the cluster are judged on their own.
 
     `running` is the GPU Operator release that the cluster has now, where it is an upgrade.
     """
@@ -59,7 +60,8 @@ def judge(settings: Settings, today: datetime.date, running: str | None = None) 
     for name, stack in gpu_stacks(settings).items():
         for verdict in judge_stack(stack, today):
             found.setdefault(verdict, []).append(name)
-    judged = [Judged(verdict, _PLACES["operator"], ()) for verdict in upgrade]
+    alone = [] if settings.pools else judge_stack(_gpu_stack(settings, None), today)
+    judged = [Judged(verdict, _PLACES.get(verdict.subject, "cpuPool.osSku"), ()) for verdict in (*upgrade, *alone)]
     judged += [Judged(verdict, _place(settings, pools[0], verdict), tuple(pools)) for verdict, pools in found.items()]
     return sorted(judged, key=lambda item: SEVERITIES.index(item.severity), reverse=True)
 
@@ -76,21 +78,22 @@ def _refusal(loaded: Loaded, item: Judged) -> Fault:
     return loaded.merged.fault(parse(item.path), problem, verdict.fix)
 
 
-def _gpu_stack(settings: Settings, pool: Pool) -> GpuStack:
-    operator = settings.gpu_operator
+def _gpu_stack(settings: Settings, pool: Pool | None) -> GpuStack:
+    """What meets on the nodes of a GPU pool; on those of the cpu pool, without any driver, for None."""
+    operator, source = settings.gpu_operator, pool.driver.source if pool else None
     return GpuStack(
         operator=operator.version,
         kubernetes=settings.cluster.kubernetes_version,
-        image=node_image(pool.os_sku, settings.cluster.kubernetes_version),
+        image=node_image((pool or settings.cpu_pool).os_sku, settings.cluster.kubernetes_version),
         toolkit=operator.toolkit.version,
         runtime_config_source=operator.toolkit.runtime_config_source,
         cdi=operator.cdi,
         nri=operator.nri,
-        driver=gpu_facts.driver_version(settings, pool),
-        driver_kind="grid" if pool.driver.source is DriverSource.GRID else "datacenter",
+        driver=gpu_facts.driver_version(settings, pool) if pool else None,
+        driver_kind="grid" if source is DriverSource.GRID else "datacenter",
         driver_owner=operator.driver_owner,
-        precompiled=operator.driver.precompiled and pool.driver.source is DriverSource.OPERATOR,
-        mig=pool.sharing.mig is not None or gpu_facts.has_host_mig(pool),
+        precompiled=operator.driver.precompiled and source is DriverSource.OPERATOR,
+        mig=pool is not None and (pool.sharing.mig is not None or gpu_facts.has_host_mig(pool)),
     )
 
 

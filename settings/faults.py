@@ -21,11 +21,17 @@ class Fault:
     """Line in the file, from 1, where it is known."""
     stand_in: bool = False
     """The value stands in for one of the user's own: good enough to simulate with, a fault on Azure."""
+    rule: str | None = None
+    """Name of the rule that is broken, where it is one about the world."""
+    source: str | None = None
+    """What the rule rests on."""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line is not None else self.file
         lines = [f"{place}: {'warning: ' if self.warning else ''}{self.path}", f"  {self.problem}"]
-        return "\n".join(printable(line) for line in ([*lines, f"  {self.fix}"] if self.fix else lines))
+        lines += [f"  {self.fix}"] if self.fix else []
+        lines += [f"  Rule {self.rule}; source: {self.source}"] if self.rule else []
+        return "\n".join(printable(line) for line in lines)
 
 
 def printable(text: str) -> str:

@@ -14,7 +14,8 @@ DriverVersion = Annotated[str, StringConstraints(pattern=r"^\d{3}(\.\d{2,3}(\.\d
 ToolkitVersion = Annotated[str, StringConstraints(pattern=r"^v?\d+\.\d+\.\d+(-[a-z0-9.]+)?$")]
 ModuleType = Literal["auto", "open", "proprietary"]
 MigStrategy = Literal["", "none", "single", "mixed"]
-Replicas = Annotated[int, Field(ge=2, le=128)]
+Replicas = Annotated[int, Field(le=128)]
+"""At least 2, as the device plugin has it: `settings.checks.sharing`."""
 
 
 class TimeSlicing(Model):

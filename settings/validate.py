@@ -93,7 +93,10 @@ def _told(merged: Merged, finding: Finding) -> Fault:
     """The finding as a fault in the file that brought it about."""
     place = merged.latest(finding.path, finding.others)
     fault = merged.fault(place, finding.problem, finding.fix, warning=finding.warning)
-    return replace(fault, stand_in=finding.stand_in)
+    rule = finding.rule
+    return replace(
+        fault, stand_in=finding.stand_in, rule=rule.name if rule else None, source=rule.source if rule else None
+    )
 
 
 def _path(detail: ErrorDetails) -> Path:

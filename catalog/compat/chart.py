@@ -123,7 +123,7 @@ def _under(name: str, path: str) -> bool:
 def _noted(release: str, path: str, note: KeyNote) -> KeyFinding:
     problem = f"{_WORDS[note.state]}, so it has no effect." if note.state != "renamed" else f"{_WORDS[note.state]}."
     place = f"Write {note.instead} instead." if note.instead else None
-    fix = "  ".join(text for text in (place, note.fix) if text) or None
+    fix = "  ".join(text for text in (place, note.fix) if text) or "Leave the key out."
     severity = "warning" if note.state == "renamed" else "error"
     return KeyFinding(path, f"{release}: {problem}", fix, severity, f"chart-key-{note.state}", note.source)
 

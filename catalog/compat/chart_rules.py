@@ -28,7 +28,7 @@ class KeyFinding:
 
     path: str
     problem: str
-    fix: str | None
+    fix: str
     severity: Severity
     rule: str
     source: str

@@ -62,8 +62,8 @@ def _unknown(release: OperatorRelease, driver: str, kind: DriverKind, error: Unk
         return Verdict("error", rule, "driver", message, near, driver_branches()[other, branch_number(driver)].source)
     if error.name == driver and kind == "datacenter":
         # A build newer than the catalogue is common, and its image may well exist.
-        return Verdict("warning", "driver-unlisted", "driver", str(error), near, "drivers.yaml")
-    return Verdict("error", "driver-unknown", "driver", str(error), near, "drivers.yaml")
+        return Verdict("warning", "driver-unlisted", "driver", str(error), near, "catalog/data/gpu/drivers.yaml")
+    return Verdict("error", "driver-unknown", "driver", str(error), near, "catalog/data/gpu/drivers.yaml")
 
 
 def _image(release: OperatorRelease, image: NodeImage) -> Iterator[Verdict]:

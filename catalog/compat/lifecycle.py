@@ -15,6 +15,7 @@ from catalog.gpu_rows import DriverBranch, OperatorRelease
 from catalog.load import kubernetes_minors
 from catalog.lookup import UnknownName, kubernetes_minor, kubernetes_phase
 
+RELEASES = "catalog/data/gpu/operator_releases.yaml"
 POLICY = "NVIDIA GPU Operator docs, life cycle policy"
 AKS_VERSIONS = "AKS docs, supported-kubernetes-versions"
 SEE_AKS = "az aks get-versions --location REGION tells which are."

@@ -33,7 +33,9 @@ def judge_runtime(
     if release.containerd is not None and within(containerd, release.containerd):
         low, high = release.containerd
         message = f"{release.version} is tested with containerd {low} to {high}; {image.name} has {containerd}."
-        fix = None if image.release == "24.04" else "Pools with osSku Ubuntu on Kubernetes 1.35 or newer have 2.3."
+        fix = "Pools with osSku Ubuntu on Kubernetes 1.35 or newer have 2.3."
+        if image.release == "24.04":
+            fix = "Use a newer release of the GPU Operator, or pin the node image; try it on one node first."
         yield Verdict("warning", "containerd-untested", "containerd", message, fix, release.source)
     if not nri:
         yield from _drop_in(image, containerd, toolkit or release.toolkit, sources or DEFAULT_SOURCES)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from catalog.compat.drivers import judge_driver
-from catalog.compat.lifecycle import judge_kubernetes, judge_release
+from catalog.compat.lifecycle import RELEASES, judge_kubernetes, judge_release
 from catalog.compat.runtime import judge_runtime
 from catalog.compat.verdict import Verdict
 from catalog.gpu_load import operator_releases
@@ -49,7 +49,7 @@ def judge_stack(stack: GpuStack, today: datetime.date) -> list[Verdict]:
         release = operator_release(stack.operator)
     except UnknownName as error:
         fix = f"Did you mean {error.suggestion}?  Known: {', '.join(operator_releases())}."
-        return [Verdict("error", "operator-unknown", "operator", str(error), fix, "operator_releases.yaml")]
+        return [Verdict("error", "operator-unknown", "operator", str(error), fix, RELEASES)]
     return [
         *judge_release(release, today),
         *judge_kubernetes(stack.kubernetes, today),
@@ -80,7 +80,8 @@ def judge_stack(stack: GpuStack, today: datetime.date) -> list[Verdict]:
 def _kubernetes(release: OperatorRelease, kubernetes: str) -> Iterator[Verdict]:
     if release.kubernetes is None:
         message = f"Which Kubernetes versions {release.version} supports is not known here."
-        yield Verdict("info", "kubernetes-range-unknown", "kubernetes", message, None, release.source)
+        fix = f"Look into NVIDIA's platform support page of {release.line}, or use {newest_release().version}."
+        yield Verdict("info", "kubernetes-range-unknown", "kubernetes", message, fix, release.source)
         return
     place, (low, high) = within(kubernetes, release.kubernetes), release.kubernetes
     tested = f"{release.version} supports Kubernetes {low} to {high}, not {kubernetes}."

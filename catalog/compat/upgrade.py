@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from catalog.compat.lifecycle import POLICY
+from catalog.compat.chart import key_changes
+from catalog.compat.lifecycle import POLICY, RELEASES
 from catalog.compat.verdict import Verdict
 from catalog.gpu_load import operator_releases
 from catalog.gpu_lookup import operator_release, version
@@ -30,8 +31,8 @@ def judge_upgrade(old: str, new: str) -> list[Verdict]:
     try:
         start, end = operator_release(old), operator_release(new)
     except UnknownName as error:
-        fix = f"Did you mean {error.suggestion}?" if error.suggestion else None
-        return [Verdict("error", "operator-unknown", "operator", str(error), fix, "operator_releases.yaml")]
+        fix = f"Did you mean {error.suggestion}?  Known: {', '.join(operator_releases())}."
+        return [Verdict("error", "operator-unknown", "operator", str(error), fix, RELEASES)]
     return list(_judge(start, end))
 
 
@@ -49,7 +50,9 @@ def _judge(start: OperatorRelease, end: OperatorRelease) -> Iterator[Verdict]:
         yield Verdict("error", "upgrade-skips-line", "operator", message, f"Go by {', then '.join(path)}.", POLICY)
     if end.changes:
         message = f"New with {end.line}: {'; '.join(end.changes)}."
-        yield Verdict("info", "upgrade-changes", "operator", message, None, end.source)
+        gone = ", ".join(key_changes(start.version, end.version).removed)
+        fix = f"Look for values that set {gone}." if gone else "No key of the chart's values is gone."
+        yield Verdict("info", "upgrade-changes", "operator", message, fix, end.source)
 
 
 def _lines() -> list[str]:

@@ -22,8 +22,8 @@ class Verdict:
     subject: Subject
     """The part to look at."""
     message: str
-    fix: str | None
-    """The way out."""
+    fix: str
+    """The way out; of mere information, what to do about it."""
     source: str
 
 

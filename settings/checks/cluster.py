@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from catalog import KubernetesMinor, UnknownName, kubernetes_minor, kubernetes_minors, kubernetes_phase
-from settings.checks.finding import Finding, Trust
+from settings.checks.finding import Finding, Rule, Trust
 from settings.model import Cluster, Settings
 from settings.node_pools import DriverSource, NodePool
 from settings.paths import Path
@@ -71,13 +71,14 @@ def _support(minor: KubernetesMinor, today: datetime.date, *, record: bool) -> I
         yield Finding(_VERSION, f"Kubernetes {minor.minor} is due on AKS in {minor.ga:%B %Y}.", None, warning=True)
     if phase not in ("platform", "gone"):
         return
+    rule = Rule("kubernetes-end-of-support", minor.source)
     supported = [m.minor for m in kubernetes_minors().values() if kubernetes_phase(m, today) == "supported"]
     fix = f"Supported: {', '.join(supported)}." if supported else None
     problem = f"AKS support for Kubernetes {minor.minor} ended in {minor.end_of_life:%B %Y}"
     if phase == "platform":
-        yield Finding(_VERSION, f"{problem}; AKS makes no new cluster with it.", fix, warning=True)
+        yield Finding(_VERSION, f"{problem}; AKS makes no new cluster with it.", fix, warning=True, rule=rule)
     else:
-        yield Finding(_VERSION, f"{problem}, and AKS has it no more.", fix, warning=record, stand_in=record)
+        yield Finding(_VERSION, f"{problem}, and AKS has it no more.", fix, record, stand_in=record, rule=rule)
 
 
 def _reach(settings: Settings, trust: Trust) -> Iterator[Finding]:

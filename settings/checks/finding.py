@@ -8,6 +8,14 @@ from settings.paths import Path
 
 
 @dataclass(frozen=True)
+class Rule:
+    """A rule's name, and what it rests on: a document, an issue, a data file."""
+
+    name: str
+    source: str
+
+
+@dataclass(frozen=True)
 class Finding:
     """A rule that is broken (or, as a warning, a choice that is doubtful) at one setting."""
 
@@ -19,6 +27,8 @@ class Finding:
     """Settings that `path` doesn't go with. The user is told at whichever was set last."""
     stand_in: bool = False
     """A warning about a value that only stands in for the user's own: Azure must not get it (`Loaded.for_azure`)."""
+    rule: Rule | None = None
+    """Cited wherever the rule is about the world and not about how settings are written."""
 
 
 @dataclass(frozen=True)

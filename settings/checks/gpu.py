@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from catalog import UnknownName, operator_release
+from catalog import UnknownName, node_image, operator_release
 from catalog.gpu_lookup import builds
 from catalog.lookup import nearest
 from settings import gpu_facts
+from settings.checks import rules
 from settings.checks.finding import Finding, Trust
 from settings.model import Settings
 from settings.node_pools import Driver, DriverSource, Pool
@@ -39,10 +40,13 @@ def _operator(settings: Settings, trust: Trust) -> Iterator[Finding]:
         try:
             operator_release(operator.version)
         except UnknownName as error:
-            yield Finding((*_OPERATOR, "version"), str(error), f"Did you mean '{error.suggestion}'?")
+            fix = f"Did you mean '{error.suggestion}'?"
+            yield Finding((*_OPERATOR, "version"), str(error), fix, rule=rules.RELEASE_UNKNOWN)
     if operator.nri and not operator.cdi and trust((*_OPERATOR, "nri"), (*_OPERATOR, "cdi")):
         problem = "The NRI plugin needs CDI: the operator's chart refuses one without the other."
-        yield Finding((*_OPERATOR, "nri"), problem, "cdi: true, or nri: false.", others=((*_OPERATOR, "cdi"),))
+        others: tuple[Path, ...] = ((*_OPERATOR, "cdi"),)
+        fix = "cdi: true, or nri: false."
+        yield Finding((*_OPERATOR, "nri"), problem, fix, others=others, rule=rules.NRI_WITHOUT_CDI)
     if not trust(_DEFAULT):
         return
     driver, here = operator.driver, (*_DEFAULT, "version")
@@ -55,18 +59,21 @@ def _build_or_branch(version: str, here: Path, *, precompiled: bool) -> Iterator
     others: tuple[Path, ...] = ((*_DEFAULT, "precompiled"),)
     if precompiled and "." in version:
         problem = f"Precompiled drivers are chosen by branch alone, not by build {version}."
-        yield Finding(here, problem, f'version: "{version[:3]}", or precompiled: false.', others=others)
+        fix = f'version: "{version[:3]}", or precompiled: false.'
+        yield Finding(here, problem, fix, others=others, rule=rules.DRIVER_BUILD)
     elif not precompiled and "." not in version:
         known = [build for build in builds("datacenter") if build.startswith(f"{version}.")]
-        fix = f'Such as "{known[-1]}".' if known else None
-        yield Finding(here, f"'{version}' is a branch; a driver that is built on the node has a build.", fix)
+        fix = f'Such as "{known[-1]}".' if known else f"Known: {', '.join(builds('datacenter'))}."
+        problem = f"'{version}' is a branch; a driver that is built on the node has a build."
+        yield Finding(here, problem, fix, rule=rules.DRIVER_BUILD)
 
 
 def _other_kind(here: Path, version: str, what: str) -> Finding:
     kind = "datacenter" if "GRID" in what else "grid"
     same = [build for build in builds(kind) if build[:3] == version[:3]]
     near = nearest(version, same, 0.0) or nearest(version, builds(kind), 0.0)
-    return Finding(here, f"{version} is {what}.", f"Did you mean '{near}'?  Known: {', '.join(builds(kind))}.")
+    fix = f"Did you mean '{near}'?  Known: {', '.join(builds(kind))}."
+    return Finding(here, f"{version} is {what}.", fix, rule=rules.DRIVER_KIND)
 
 
 def _driver(name: str, pool: Pool) -> Iterator[Finding]:
@@ -80,13 +87,15 @@ def _driver(name: str, pool: Pool) -> Iterator[Finding]:
         ):
             if is_set:
                 problem = f"With driver source 'aks' the node image decides; driver.{key} would have no effect."
-                yield Finding((*path, key), problem, "Leave it out, or choose another source.", others=others)
+                fix = "Leave it out, or choose another source."
+                yield Finding((*path, key), problem, fix, others=others, rule=rules.DRIVER_OF_AKS)
         return
     for module in driver.module_parameters:
         if module not in MODULES:
             near = nearest(module, MODULES) or MODULES[0]
             problem = f"'{module}' is no module of the NVIDIA driver."
-            yield Finding((*path, "moduleParameters", module), problem, f"Did you mean '{near}'?")
+            here = (*path, "moduleParameters", module)
+            yield Finding(here, problem, f"Did you mean '{near}'?", rule=rules.DRIVER_MODULE)
     yield from _parameters(path, driver)
     if driver.source is DriverSource.OPERATOR:
         if driver.version in builds("grid") and driver.version not in builds("datacenter"):
@@ -97,7 +106,8 @@ def _driver(name: str, pool: Pool) -> Iterator[Finding]:
         yield _other_kind((*path, "version"), driver.version, f"{what}; a vGPU takes Azure's own")
     if driver.module_type == "proprietary" and gpu_facts.has_host_mig(pool):
         problem = "Blackwell GPUs run with the open kernel modules only; the installer falls back to them."
-        yield Finding((*path, "moduleType"), problem, "moduleType: open, or leave it out.", warning=True)
+        fix = "moduleType: open, or leave it out."
+        yield Finding((*path, "moduleType"), problem, fix, warning=True, rule=rules.OPEN_MODULES)
 
 
 def _parameters(path: Path, driver: Driver) -> Iterator[Finding]:
@@ -106,9 +116,10 @@ def _parameters(path: Path, driver: Driver) -> Iterator[Finding]:
             here: Path = (*path, "moduleParameters", module, name)
             if not _PARAMETER.fullmatch(name):
                 problem = f"'{name}' is no name of a kernel-module parameter."
-                yield Finding(here, problem, "Letters, digits and '_', as uvm_disable_hmm.")
+                yield Finding(here, problem, "Letters, digits and '_', as uvm_disable_hmm.", rule=rules.DRIVER_MODULE)
             elif not value or not value.isprintable():
-                yield Finding(here, "A parameter's value is one line of text.", f'{name}: "1"')
+                problem = "A parameter's value is one line of text."
+                yield Finding(here, problem, f'{name}: "1"', rule=rules.DRIVER_MODULE)
 
 
 def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Iterator[Finding]:
@@ -125,44 +136,51 @@ def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Ite
     }[source]
     fix = "secureBoot: false"
     fix += ", or gpuOperator.driver.precompiled: true." if source is DriverSource.OPERATOR else "."
-    yield Finding(here, f"Secure Boot keeps the driver from loading: {reason}.", fix, others=others)
+    problem = f"Secure Boot keeps the driver from loading: {reason}."
+    yield Finding(here, problem, fix, others=others, rule=rules.SECURE_BOOT)
 
 
 def _one_policy(settings: Settings, trust: Trust) -> Iterator[Finding]:
     """A ClusterPolicy has one driver for all pools, in an image for the system of whichever GPU node it looks at."""
-    for name, pool in settings.pools.items():
-        operated = pool.driver.source is DriverSource.OPERATOR
-        version = pool.driver.version
-        if operated and version is not None and trust(("pools", name, "driver"), _DEFAULT):
-            yield from _build_or_branch(
-                version, ("pools", name, "driver", "version"), precompiled=settings.gpu_operator.driver.precompiled
-            )
-    if settings.gpu_operator.driver_owner != "ClusterPolicy" or not trust(_OWNER):
-        return
     default = settings.gpu_operator.driver
     operated = {n: p for n, p in settings.pools.items() if p.driver.source is DriverSource.OPERATOR}
     for name, pool in operated.items():
-        for key, own, common in (
-            ("version", pool.driver.version, default.version),
-            ("moduleType", pool.driver.module_type, default.module_type),
-        ):
-            here: Path = ("pools", name, "driver", key)
-            if own is not None and own != common and trust(here, _DEFAULT):
-                problem = f"A ClusterPolicy has one driver for all pools: {common}, not {own}."
-                yield Finding(here, problem, "driverOwner: NVIDIADriver, or leave it out.", others=(_OWNER,))
-    if not operated:
+        here: Path = ("pools", name, "driver", "version")
+        if pool.driver.version is not None and trust(("pools", name, "driver"), _DEFAULT):
+            yield from _build_or_branch(pool.driver.version, here, precompiled=default.precompiled)
+    if settings.gpu_operator.driver_owner != "ClusterPolicy" or not operated or not trust(_OWNER):
         return
     first = next(iter(operated))
     for name, pool in operated.items():
-        here = ("pools", name, "driver", "moduleParameters")
-        other: Path = ("pools", first, "driver", "moduleParameters")
-        if pool.driver.module_parameters != operated[first].driver.module_parameters and trust(here, other):
-            problem = f"A ClusterPolicy has one set of module parameters; these are not those of pool {first}."
-            yield Finding(here, problem, "driverOwner: NVIDIADriver, or write the same.", others=(_OWNER, other))
-    for name, pool in settings.pools.items():
-        here = ("pools", name, "osSku")
-        if pool.os_sku != operated[first].os_sku and trust(here, ("pools", first, "osSku")):
-            problem = f"A ClusterPolicy takes the driver image's system from any GPU node; {pool.os_sku} here and "
-            problem += f"{operated[first].os_sku} on pool {first} would make it change back and forth."
-            fix = f"osSku: {operated[first].os_sku}, or gpuOperator.driverOwner: NVIDIADriver."
-            yield Finding(here, problem, fix, others=(_OWNER,))
+        common_parameters = operated[first].driver.module_parameters
+        for key, own, common in (
+            ("version", pool.driver.version or default.version, default.version),
+            ("moduleType", pool.driver.module_type or default.module_type, default.module_type),
+            ("moduleParameters", pool.driver.module_parameters, common_parameters),
+        ):
+            here = ("pools", name, "driver", key)
+            if own != common and trust(here, ("pools", first, "driver"), _DEFAULT):
+                told = f"{common}, not {own}" if isinstance(own, str) else f"those of pool {first}"
+                problem = f"A ClusterPolicy has one driver for all pools, with one {key}: {told}."
+                fix = "driverOwner: NVIDIADriver, or the same on all pools of driver source operator."
+                yield Finding(here, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_DRIVER)
+    yield from _one_system(settings, first, trust)
+
+
+def _one_system(settings: Settings, first: str, trust: Trust) -> Iterator[Finding]:
+    version: Path = ("cluster", "kubernetesVersion")
+    if not trust(version, ("pools", first, "osSku")):
+        return
+    try:
+        images = {
+            name: node_image(pool.os_sku, settings.cluster.kubernetes_version) for name, pool in settings.pools.items()
+        }
+    except UnknownName:
+        return
+    for name in settings.pools:
+        here: Path = ("pools", name, "osSku")
+        if images[name] != images[first] and trust(here):
+            problem = f"A ClusterPolicy takes the driver image's system from any GPU node; {images[name].name} here"
+            problem += f" and {images[first].name} on pool {first} would make it change back and forth."
+            fix = f"osSku: {settings.pools[first].os_sku}, or gpuOperator.driverOwner: NVIDIADriver."
+            yield Finding(here, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_OS)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from catalog import nearest
 from settings import facts, gpu_facts
 from settings.checks.finding import Finding, Trust
+from settings.checks.rules import PROGRAMS_LABEL, TWO_OWNERS
 from settings.labels import EFFECTS, is_reserved, is_value, key_problem, split_taint
 from settings.node_pools import Pool
 from settings.paths import Path
@@ -44,7 +45,9 @@ def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[Finding]:
             set_to = f"'{own[key]}'" if key in own else "nothing"
             problem = f"'{key}' belongs to the program, which sets it to {set_to} on this pool; '{value}' contradicts."
             others: tuple[Path, ...] = (("pools", name, "driver", "source"), ("pools", name, "priority"))
-            yield Finding(here, problem, f"Leave {key} out, or change driver.source or priority.", others=others)
+            rule = TWO_OWNERS if key in (facts.DRIVER_LABEL, facts.DEPLOY_DRIVER_LABEL) else PROGRAMS_LABEL
+            fix = f"Leave {key} out, or change driver.source or priority."
+            yield Finding(here, problem, fix, others=others, rule=rule)
         elif is_reserved(key):
             problem = f"'{key}' has a prefix that only Kubernetes and AKS may use."
             if "/" not in key:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from catalog import UnknownName, judge, vm_size
-from settings.checks.finding import Finding, Trust
+from settings.checks.finding import Finding, Rule, Trust
+from settings.checks.rules import ONE_OS
 from settings.facts import CPU_POOL, SYSTEM_POOL
 from settings.model import Settings
 from settings.node_pools import DriverSource, NodePool, Pool
@@ -77,7 +78,8 @@ def _verdicts(path: Path, pool: NodePool, settings: Settings, trust: Trust) -> I
             others = () if verdict.subject == "sku" else ((*path, "sku"),)
             recorded = settings.record and verdict.rule == "size-retired"
             is_warning = recorded or verdict.severity == "warning"
-            yield Finding(place, verdict.message, verdict.fix, is_warning, others, stand_in=recorded)
+            rule = Rule(verdict.rule, verdict.source)
+            yield Finding(place, verdict.message, verdict.fix, is_warning, others, stand_in=recorded, rule=rule)
 
 
 def _any_source(sku: str) -> str:
@@ -126,7 +128,7 @@ def _one_os(settings: Settings, trust: Trust) -> Iterator[Finding]:
         if operated[name].os_sku != operated[first].os_sku and trust(("pools", name), ("pools", first)):
             problem = f"osSku {operated[name].os_sku} beside {operated[first].os_sku} of pool {first}: AKS documents "
             problem += "one node operating system for all pools whose driver the GPU Operator installs."
-            yield Finding(("pools", name, "osSku"), problem, f"osSku: {operated[first].os_sku}", warning=True)
+            yield Finding(("pools", name, "osSku"), problem, f"osSku: {operated[first].os_sku}", True, rule=ONE_OS)
 
 
 def _limits(settings: Settings, trust: Trust) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from catalog import MigModel, UnknownName, mig_model, operator_release, vm_size
 from catalog.gpu_lookup import version
 from catalog.lookup import nearest
 from settings import gpu_facts
+from settings.checks import rules
 from settings.checks.finding import Finding, Trust
 from settings.gpu_model import Mig
 from settings.model import Settings
@@ -16,6 +17,8 @@ from settings.paths import Path
 
 COMPUTE_SLICES, MEMORY_SLICES = 7, 8
 """What MIG cuts a GPU into (NVIDIA MIG user guide)."""
+FEWEST = 2
+"""Replicas that make sharing of a GPU; the device plugin's parser takes no fewer."""
 MPS_RELAXED = (0, 20)
 """Device plugin from which MPS takes failRequestsGreaterThanOne: false (NVIDIA/k8s-device-plugin 0.20)."""
 _STRATEGY: Path = ("gpuOperator", "migStrategy")
@@ -29,6 +32,7 @@ def check_sharing(settings: Settings, trust: Trust) -> Iterator[Finding]:
             continue
         if not gpu_facts.knows_gpu(pool):
             continue
+        yield from _replicas(name, pool)
         yield from _exclusions(name, pool)
         yield from _mig(name, pool)
         yield from _requests(name, pool, settings, trust)
@@ -38,6 +42,14 @@ def check_sharing(settings: Settings, trust: Trust) -> Iterator[Finding]:
         yield from _strategy(settings)
 
 
+def _replicas(name: str, pool: Pool) -> Iterator[Finding]:
+    for key, replicated in (("timeSlicing", pool.sharing.time_slicing), ("mps", pool.sharing.mps)):
+        if replicated is not None and replicated.replicas < FEWEST:
+            problem = f"{replicated.replicas} replicas are no sharing: the device plugin refuses fewer than {FEWEST}."
+            here: Path = ("pools", name, "sharing", key, "replicas")
+            yield Finding(here, problem, f"replicas: {FEWEST} or more, or {key}: null.", rule=rules.REPLICAS)
+
+
 def _exclusions(name: str, pool: Pool) -> Iterator[Finding]:
     path: Path = ("pools", name, "sharing")
     if pool.sharing.mps is None:
@@ -45,13 +57,16 @@ def _exclusions(name: str, pool: Pool) -> Iterator[Finding]:
     here = (*path, "mps")
     if pool.sharing.time_slicing is not None:
         problem = "A GPU is shared by time-slicing or by MPS, not both: the device plugin takes one of them."
-        yield Finding(here, problem, "Set one of the two to null.", others=((*path, "timeSlicing"),))
+        fix = "Set one of the two to null."
+        yield Finding(here, problem, fix, others=((*path, "timeSlicing"),), rule=rules.ONE_WAY)
     if pool.sharing.mig is not None:
         problem = "MPS does not work on MIG instances: the device plugin offers it for whole GPUs only."
-        yield Finding(here, problem, "timeSlicing instead, or mig: null.", others=((*path, "mig"),))
+        fix = "timeSlicing instead, or mig: null."
+        yield Finding(here, problem, fix, others=((*path, "mig"),), rule=rules.MPS_ON_MIG)
     if gpu_facts.has_host_mig(pool):
         problem = f"MPS does not work on {pool.sku}: its host has cut the GPU by MIG."
-        yield Finding(here, problem, "timeSlicing instead.", others=(("pools", name, "sku"),))
+        others: tuple[Path, ...] = (("pools", name, "sku"),)
+        yield Finding(here, problem, "timeSlicing instead.", others=others, rule=rules.MPS_ON_MIG)
 
 
 def _mig(name: str, pool: Pool) -> Iterator[Finding]:
@@ -62,28 +77,32 @@ def _mig(name: str, pool: Pool) -> Iterator[Finding]:
     size = vm_size(pool.sku)
     if gpu_facts.is_vgpu(pool):
         problem = f"A vGPU can't be cut by its guest: what MIG {pool.sku} has is the host's."
-        yield Finding(path, problem, "timeSlicing instead, or a smaller size of the series.", others=others)
+        fix = "timeSlicing instead, or a smaller size of the series."
+        yield Finding(path, problem, fix, others=others, rule=rules.MIG_ON_VGPU)
         return
     model = mig_model(size.gpu.model) if size.gpu is not None and size.mig else None
     if model is None:
-        yield Finding(path, f"The GPU of {pool.sku} has no MIG.", "timeSlicing or mps instead.", others=others)
+        problem, fix = f"The GPU of {pool.sku} has no MIG.", "timeSlicing or mps instead."
+        yield Finding(path, problem, fix, others=others, rule=rules.MIG_SUPPORT)
         return
     unknown = [profile for profile in mig.profiles if profile not in model.profiles]
     for profile in unknown:
         near = nearest(profile, model.profiles)
         known = f"Profiles: {', '.join(model.profiles)}."
         problem = f"'{profile}' is no MIG profile of the {model.model}."
-        yield Finding((*path, "profiles", profile), problem, f"Did you mean '{near}'?  {known}" if near else known)
+        fix = f"Did you mean '{near}'?  {known}" if near else known
+        yield Finding((*path, "profiles", profile), problem, fix, rule=rules.MIG_PROFILE)
     if mig.strategy == "single" and len(mig.profiles) > 1:
         problem = "The single strategy takes one profile for all instances."
-        yield Finding(
-            (*path, "profiles"), problem, "Keep one profile, or strategy: mixed.", others=((*path, "strategy"),)
-        )
+        fix, strategy = "Keep one profile, or strategy: mixed.", (*path, "strategy")
+        yield Finding((*path, "profiles"), problem, fix, others=(strategy,), rule=rules.MIG_SINGLE)
     elif not mig.profiles:
         # The device plugin stops where MIG is on without an instance.
-        yield Finding((*path, "profiles"), "No profile: the GPU would offer nothing.", "mig: null, or a profile.")
+        problem, fix = "No profile: the GPU would offer nothing.", "mig: null, or a profile."
+        yield Finding((*path, "profiles"), problem, fix, rule=rules.MIG_LAYOUT)
     elif not unknown and (problem := _too_much(mig, model)):
-        yield Finding((*path, "profiles"), problem, "Fewer or smaller instances.", others=others)
+        fix = "Fewer or smaller instances."
+        yield Finding((*path, "profiles"), problem, fix, others=others, rule=rules.MIG_LAYOUT)
 
 
 def _too_much(mig: Mig, model: MigModel) -> str | None:
@@ -109,10 +128,10 @@ def _requests(name: str, pool: Pool, settings: Settings, trust: Trust) -> Iterat
         fix = "failRequestsGreaterThanOne: true"
         if key == "mps" and trust(("gpuOperator", "version")) and not _relaxes_mps(settings.gpu_operator.version):
             problem = f"The device plugin of GPU Operator {settings.gpu_operator.version} takes only true with MPS."
-            yield Finding(here, problem, fix, others=(("gpuOperator", "version"),))
+            yield Finding(here, problem, fix, others=(("gpuOperator", "version"),), rule=rules.MPS_REQUESTS)
             continue
         problem = "A Pod that asks for two replicas gets no second GPU, and is not told."
-        yield Finding(here, problem, fix, warning=True)
+        yield Finding(here, problem, fix, warning=True, rule=rules.REQUESTS)
 
 
 def _relaxes_mps(release: str) -> bool:
@@ -128,9 +147,8 @@ def _empty_pool(name: str, pool: Pool) -> Iterator[Finding]:
         problem = f"The autoscaler does not know that an empty pool would offer {strange[0]}, so no Pod that asks for "
         problem += "it brings up the first node (Azure/AKS#4216)."
         places: tuple[Path, ...] = (("pools", name, "scale", "min"),)
-        yield Finding(
-            ("pools", name, "sharing"), problem, "scale.min: 1, or the single strategy without rename.", True, places
-        )
+        fix = "scale.min: 1, or the single strategy without rename."
+        yield Finding(("pools", name, "sharing"), problem, fix, True, places, rule=rules.EMPTY_POOL)
 
 
 def _strategy(settings: Settings) -> Iterator[Finding]:
@@ -143,17 +161,19 @@ def _strategy(settings: Settings) -> Iterator[Finding]:
         listed = ", ".join(f"{name} {strategy}" for name, strategy in needed.items())
         problem = f"Pools need different MIG strategies ({listed}), and '{wanted}' would win over each pool's own."
         others: tuple[Path, ...] = tuple(("pools", name, "sharing") for name in needed)
-        yield Finding(_STRATEGY, problem, 'Leave it out, or migStrategy: "".', others=others)
+        fix = 'Leave it out, or migStrategy: "".'
+        yield Finding(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_DIFFERS)
         return
     for name, pool in settings.pools.items():
         others = (("pools", name, "sharing"), ("pools", name, "sku"))
         fix = f"Leave it out, or migStrategy: {needed[name]}."
         if pool.sharing.mps is not None and wanted == "mixed":
-            yield Finding(_STRATEGY, f"The device plugin refuses MPS (pool {name}) with 'mixed'.", fix, others=others)
+            problem = f"The device plugin refuses MPS (pool {name}) with 'mixed'."
+            yield Finding(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_MPS)
         elif pool.sharing.mig is not None and wanted != needed[name]:
             problem = f"Pool {name} has MIG instances for the strategy '{needed[name]}', not '{wanted}'."
-            yield Finding(_STRATEGY, problem, fix, others=others)
+            yield Finding(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_POOL)
         elif gpu_facts.has_host_mig(pool) and wanted != "single":
             problem = f"With '{wanted}' the vGPUs of pool {name} are not offered as nvidia.com/gpu by a MIG id"
             problem += ": CUDA fails on the id of the whole GPU." if wanted == "none" else ": no Pod finds them."
-            yield Finding(_STRATEGY, problem, fix, others=others)
+            yield Finding(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_POOL)

@@ -147,7 +147,8 @@ def named(faults: list[Fault]) -> None:
         assert fault.path
         assert fault.problem
         assert not fault.warning
-        assert len(str(fault).splitlines()) == (3 if fault.fix else 2)
+        assert len(str(fault).splitlines()) == 2 + bool(fault.fix) + bool(fault.rule)
+        assert bool(fault.rule) == bool(fault.source)
 
 
 def attempt(call: Callable[[], Loaded]) -> Loaded | list[Fault]:

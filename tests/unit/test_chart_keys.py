@@ -83,7 +83,7 @@ def test_a_key_without_effect_is_told_with_the_right_place(release: str, path: s
     finding = only(release, nested(path))
     assert path == finding.path or path.startswith(f"{finding.path}.")
     assert finding.rule == rule
-    assert place in (finding.fix or "")
+    assert place in finding.fix
     assert finding.severity == ("warning" if rule in ("chart-key-renamed", "chart-key-unverified") else "error")
     assert finding.source
 
@@ -109,7 +109,7 @@ def test_driver_values_are_dead_once_drivers_are_resources_of_their_own() -> Non
     values = {"driver": {"nvidiaDriverCRD": OWN_DRIVERS, "version": "580.173.02", "kernelModuleType": "open"}}
     findings = check_values("v26.7.0", values)
     assert {f.path for f in findings} == {"driver.version", "driver.kernelModuleType"}
-    assert all("NVIDIADriver" in (f.fix or "") for f in findings)
+    assert all("NVIDIADriver" in f.fix for f in findings)
     assert check_values("v26.3.3", values) == []
 
 
@@ -141,7 +141,7 @@ def test_a_value_that_the_chart_or_the_operator_cannot_take(
 ) -> None:
     finding = only(release, values)
     assert finding.rule == rule
-    assert fix in (finding.fix or "")
+    assert fix in finding.fix
 
 
 def test_the_default_driver_is_a_conflict_before_26_7_and_a_surprise_since() -> None:

@@ -51,6 +51,45 @@ def test_a_downgrade_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "upgrade-downgrade" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("day", "code", "rule"), [("2026-08-01", 0, ""), ("2027-07-01", 3, "kubernetes-end-of-support")]
+)
+def test_support_is_judged_at_the_day_asked_for(
+    day: str, code: int, rule: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compat", "--at", day, "--severity", "warning"]) == code
+    printed = capsys.readouterr().out
+    assert f"on {day}" in printed
+    assert rule in printed
+
+
+@pytest.mark.parametrize("option", [("--at", "tomorrow"), ("--severity", "fatal"), ("--from", "newest")])
+def test_an_option_that_makes_no_sense_is_a_wrong_input(option: tuple[str, str]) -> None:
+    assert run(["compat", *option]) == 2
+
+
+@pytest.mark.parametrize(
+    ("running", "code", "told"),
+    [
+        ("v26.7.0", 0, "0 errors"),
+        ("v26.3.3", 0, "upgrade-changes"),
+        ("v25.10.1", 3, "Go by v26.3.3, then v26.7.0."),
+        ("v26.7.1", 3, "upgrade-downgrade"),
+    ],
+)
+def test_an_upgrade_is_judged_from_what_runs(
+    running: str, code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compat", *AT, "--from", running]) == code
+    assert told in capsys.readouterr().out
+
+
+def test_a_stack_without_gpu_pools_is_judged_by_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+    none = [part for pool in ("h100gpu", "rtxprogpu") for part in ("--set", f"pools.{pool}=null")]
+    assert run(["compat", *AT, *OLD, *none]) == 3
+    assert "operator-end-of-support: gpuOperator.version\n" in capsys.readouterr().out
+
+
 def test_a_release_that_does_not_exist_is_a_wrong_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compat", "--from", "v26.7"]) == 2
     assert run(["compat", "--set", "gpuOperator.version=v26.7.9"]) == 2

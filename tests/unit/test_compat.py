@@ -11,7 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalog import UnknownName, driver_build, mig_models, newest_release, node_image, operator_release, vm_sizes
+from catalog import (
+    UnknownName,
+    driver_build,
+    kubernetes_minor,
+    kubernetes_phase,
+    mig_models,
+    newest_release,
+    node_image,
+    operator_release,
+    vm_sizes,
+)
 from catalog.compat import (
     GpuStack,
     Severity,
@@ -19,7 +29,6 @@ from catalog.compat import (
     judge_upgrade,
     key_changes,
     lifecycle,
-    reaches,
     upgrade_path,
 )
 from catalog.gpu_load import (
@@ -83,6 +92,7 @@ RULES: list[tuple[str, dict[str, Any], Severity]] = [
     ("kubernetes-too-old", {"kubernetes": "1.32.5"}, "error"),
     ("kubernetes-range-unknown", {"operator": "v25.10.1"}, "info"),
     ("kubernetes-not-offered", {"kubernetes": "1.31"}, "error"),
+    ("kubernetes-end-of-support", {"kubernetes": "1.33.1"}, "error"),
     ("containerd-untested", {"image": JAMMY}, "warning"),
     ("containerd-untested", {"containerd": "2.4.0"}, "warning"),
     ("containerd-drop-in", {"runtime_config_source": None}, "error"),
@@ -148,7 +158,7 @@ def test_the_drop_in_verdict_names_schemas_and_the_setting() -> None:
         v for v in judge_stack(replace(GOOD, runtime_config_source=None), TODAY) if v.rule == "containerd-drop-in"
     ]
     assert "version 4 drop-in beside the version 2" in verdict.message
-    assert "runtimeConfigSource: file" in (verdict.fix or "")
+    assert "runtimeConfigSource: file" in verdict.fix
     assert "2646" in verdict.source
 
 
@@ -183,7 +193,7 @@ def test_an_upgrade_goes_line_by_line(old: str, new: str, path: list[str]) -> No
     assert upgrade_path(old, new) == path
     errors = [verdict for verdict in judge_upgrade(old, new) if verdict.severity == "error"]
     assert [verdict.rule for verdict in errors] == (["upgrade-skips-line"] if len(path) > 1 else [])
-    assert all(step in (errors[0].fix or "") for step in path) if errors else True
+    assert all(step in errors[0].fix for step in path) if errors else True
 
 
 @pytest.mark.parametrize(("old", "new"), [("v26.7.0", "v26.3.3"), ("v26.3.3", "v26.3.2")])
@@ -193,8 +203,37 @@ def test_a_way_back_is_refused(old: str, new: str) -> None:
         upgrade_path(old, new)
 
 
+@pytest.mark.parametrize(
+    ("minor", "day", "phase", "rule"),
+    [
+        ("1.32", "2025-10-01", "supported", None),
+        ("1.32", "2026-04-01", "platform", ("kubernetes-end-of-support", "warning")),
+        ("1.32", "2026-06-01", "gone", ("kubernetes-end-of-support", "error")),
+        ("1.34", "2026-11-30", "supported", None),
+        ("1.34", "2026-12-01", "platform", ("kubernetes-end-of-support", "warning")),
+        ("1.37", "2026-09-30", "due", ("kubernetes-not-yet", "warning")),
+        ("1.37", "2026-10-01", "supported", None),
+    ],
+)
+def test_a_kubernetes_minor_comes_ages_and_goes(minor: str, day: str, phase: str, rule: tuple[str, str] | None) -> None:
+    date = datetime.date.fromisoformat(day)
+    assert kubernetes_phase(kubernetes_minor(minor), date) == phase
+    aks = {"kubernetes-end-of-support", "kubernetes-not-yet", "kubernetes-not-offered"}
+    told = [(v.rule, v.severity) for v in judge_stack(replace(GOOD, kubernetes=minor), date) if v.rule in aks]
+    assert told == ([rule] if rule else [])
+
+
+def test_every_change_to_a_release_that_is_not_known_names_those_that_are() -> None:
+    for old, new in (("v27.1.0", "v26.7.0"), ("v26.7.0", "v27.1.0"), ("v26.3.3", "v26.3.9")):
+        (verdict,) = judge_upgrade(old, new)
+        assert (verdict.rule, verdict.severity) == ("operator-unknown", "error")
+        assert next(name for name in (old, new) if name not in operator_releases()) in verdict.message
+        assert "v26.7.0" in verdict.fix
+
+
 def test_an_upgrade_to_the_next_line_tells_what_changes() -> None:
     (verdict,) = judge_upgrade("v26.3.3", "v26.7.0")
+    assert "operator.initContainer" in judge_upgrade("v25.10.1", "v26.3.3")[0].fix
     assert verdict.severity == "info"
     assert "595" in verdict.message
     assert "driver.licensingConfig.secretName" in key_changes("v25.3.4", "v25.10.1").added
@@ -273,15 +312,14 @@ STACKS = st.builds(
 
 @quick
 @given(STACKS, st.dates(datetime.date(2025, 1, 1), datetime.date(2030, 1, 1)))
-def test_any_combination_is_judged_and_every_error_has_a_source_and_a_way_out(
+def test_any_combination_is_judged_and_every_verdict_has_a_source_and_a_way_out(
     stack: GpuStack, today: datetime.date
 ) -> None:
     for verdict in judge_stack(stack, today):
         assert verdict.rule
         assert verdict.message.endswith((".", "?"))
         assert verdict.source
-        if reaches(verdict.severity, "warning") and verdict.rule != "containerd-untested":
-            assert verdict.fix or verdict.subject == "kubernetes"
+        assert verdict.fix
 
 
 @quick

@@ -134,6 +134,14 @@ def test_a_verdict_is_told_once_with_its_pools_and_the_setting_to_change() -> No
     assert severities == sorted(severities, key=["error", "warning", "info"].index)
 
 
+def test_without_gpu_pools_the_operator_and_the_cluster_are_judged_all_the_same() -> None:
+    none = given_settings(f"{H100}=null", f"{RTX}=null", "gpuOperator.version=v25.3.4").settings
+    judged = {item.verdict.rule: (item.path, item.pools) for item in judge(none, TODAY)}
+    assert judged["operator-end-of-support"] == ("gpuOperator.version", ())
+    assert judged["kubernetes-too-new"] == ("cluster.kubernetesVersion", ())
+    assert "driver-unlisted" not in judged
+
+
 def test_the_derived_strategy_is_a_value_that_the_chart_takes() -> None:
     for assignments in ((), (f"{H100}.sharing={MIXED}",)):
         strategy = gpu_facts.mig_strategy(given_settings(*assignments).settings)
