@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 import catalog
 from settings import Settings
-from settings.gpu_facts import pool_labels
 from settings.facts import node_taints
+from settings.gpu_facts import pool_labels
 from settings.gpu_plan import gpu_plan
 from simulator.azure import nodes
 from simulator.charts import chart_source, crds
@@ -95,12 +97,10 @@ class Field:
             metadata = {"name": name, "namespace": NAMESPACE}
             self.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(data)})
         self.helm_upgrade(settings.gpu_operator.version, values)
-        for name, resource in plan.drivers.items():
+        for resource in plan.drivers.values():
             self.driver(resource.name, dict(resource.spec))
 
     def helm_upgrade(self, release: str, values: Mapping[str, Any]) -> None:
-        import yaml
-
         chart = chart_source("gpu-operator", release, "")
         arguments = ("upgrade", "--install", "gpu-operator", str(chart), "--namespace", NAMESPACE, "--values", "-")
         self.helm.run(*arguments, "--wait", "--timeout", "60s", stdin=yaml.safe_dump(dict(values)))
@@ -223,7 +223,5 @@ class Field:
 def field_of(kubeconfig: str, helm: Path) -> Field:
     """The field on a running control plane, with the namespace and a node for everything without GPU."""
     found = Field(Client(kubeconfig), Helm(KubernetesOptions(str(helm)), load(kubeconfig)))
-    found.apply(
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": dict(PRIVILEGED)}}
-    )
+    found.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": dict(PRIVILEGED)}})
     return found

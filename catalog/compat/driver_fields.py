@@ -51,7 +51,10 @@ def _walk(release: str, spec: Mapping[str, Any], prefix: str) -> Iterator[KeyFin
                 yield from _walk(release, value, f"{path}.")
             else:
                 problem = f"{path} is a section, not a value."
-                yield KeyFinding(path, problem, None, "error", _rule("shape"), SOURCE)
+                fields = ", ".join(
+                    sorted({name[len(path) + 1 :].partition(".")[0] for name in known if name.startswith(f"{path}.")})
+                )
+                yield KeyFinding(path, problem, f"Fields it has: {fields}.", "error", _rule("shape"), SOURCE)
         else:
             yield _unknown(release, path)
 
