@@ -21,6 +21,7 @@ from settings.gpu_plan import gpu_plan
 from simulator.azure import nodes
 from simulator.charts import chart_source, crds
 from simulator.gpu import names
+from simulator.gpu.live.probes import CUDA, RUNS
 from simulator.gpu.objects import at, labels
 from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
 from simulator.kubernetes.helm import Helm
@@ -64,7 +65,8 @@ class Field:
             "operatingSystem": "linux",
             **dict.fromkeys(("kubeProxyVersion", "machineID", "systemUUID", "bootID"), ""),
         }
-        own = {"agentpool": pool or name, "node.kubernetes.io/instance-type": size, "kubernetes.io/os": "linux"}
+        own = {"node.kubernetes.io/instance-type": size, "kubernetes.io/os": "linux"}
+        own |= dict.fromkeys(("agentpool", "kubernetes.azure.com/agentpool"), pool or name)
         self.apply(
             {
                 "apiVersion": "v1",
@@ -124,6 +126,8 @@ class Field:
             self.helm.run("uninstall", "gpu-operator", "--namespace", NAMESPACE, "--wait", "--timeout", "60s")
         for item in self.all("nvidia.com/v1", "ClusterPolicy"):
             self._delete(f"/apis/nvidia.com/v1/clusterpolicies/{item['metadata']['name']}")
+        for item in self.all("apps/v1", "DaemonSet"):  # sooner than garbage collection, which looks twice a minute
+            self._delete(f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets/{item['metadata']['name']}")
         for name in self.joined:
             self.leave(name)
         self.joined.clear()
@@ -145,6 +149,31 @@ class Field:
         for pod in self.pods(node).values():
             if any(pod["metadata"]["name"].startswith(each) for each in daemonsets):
                 self._delete(f"/api/v1/namespaces/{NAMESPACE}/pods/{pod['metadata']['name']}")
+
+    def cuda_probe(self, node: str) -> tuple[str, str]:
+        """A CUDA program asks for one GPU of a node: how it ends, and its last words."""
+        path = f"/api/v1/namespaces/{NAMESPACE}/pods"
+        limits = {"resources": {"limits": {names.GPU: "1"}}}
+        pod = {
+            "metadata": {"name": "cuda-probe", "annotations": {names.PLAYED_BY: names.STACK, RUNS: CUDA}},
+            "spec": {
+                "restartPolicy": "Never",
+                "nodeSelector": {"agentpool": self.labels(node)["agentpool"]},
+                "tolerations": [{"operator": "Exists"}],
+                "containers": [{"name": "cuda", "image": "vector-add", **limits}],
+            },
+        }
+        self.client.request("POST", path, pod)
+
+        def ended() -> bool:
+            return at(self.client.get(f"{path}/cuda-probe"), "status.phase") in ("Failed", "Succeeded")
+
+        try:
+            self.until(ended, "the CUDA program does not end")
+            status = self.client.get(f"{path}/cuda-probe")["status"]
+            return status["phase"], str(at(status["containerStatuses"][0], "state.terminated.message", ""))
+        finally:
+            self._delete(f"{path}/cuda-probe")
 
     # What a user sees
 

@@ -22,6 +22,7 @@ from simulator.gpu.live.discovery import Discovery
 from simulator.gpu.live.hooks import Hooks
 from simulator.gpu.live.kubelet import Kubelets, Surroundings
 from simulator.gpu.live.operator import Controllers
+from simulator.gpu.live.probes import Probes
 from simulator.gpu.objects import Json, at, labels, name
 from simulator.gpu.release import release
 from simulator.kubernetes.client import ApiError, Client, Unreachable
@@ -44,7 +45,7 @@ class GpuStack:
         self._operator: Operator | None = None
         self._controllers = Controllers(self._cluster)
         self._discovery, self._kubelets = Discovery(self._cluster), Kubelets(self._cluster)
-        self._hooks = Hooks(self._cluster)
+        self._hooks, self._probes = Hooks(self._cluster), Probes(self._cluster)
         self._then = time.monotonic()
 
     def run(self) -> None:
@@ -79,7 +80,9 @@ class GpuStack:
             log.warning("%s", problem)
             return moved
         moved = self._controllers.run(given) or moved
-        return self._kubelets.run(hardware, self._surroundings(given), seconds) or moved
+        moved = self._kubelets.run(hardware, self._surroundings(given), seconds) or moved
+        self._probes.run(self._kubelets.cuda())
+        return moved
 
     def _surroundings(self, given: Operator) -> Surroundings:
         policies = self._cluster.all("ClusterPolicy")

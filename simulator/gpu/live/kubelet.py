@@ -198,6 +198,10 @@ class Kubelets:
     def are_waiting(self) -> bool:
         return any(each.is_waiting for each in self._nodes.values())
 
+    def cuda(self) -> dict[str, str]:
+        """What a CUDA program says on each node; empty where it works."""
+        return {key: node.cuda_probe(each.state) for key, each in self._nodes.items()}
+
     def run(self, hardware: Mapping[str, Hardware | None], around: Surroundings, seconds: float) -> bool:
         """One round over all nodes; whether any moved."""
         pods: dict[str, dict[str, Json]] = {}

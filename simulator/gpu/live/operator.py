@@ -50,7 +50,8 @@ def state_of(cluster: Cluster, given: Operator) -> State:
     """Everything the operator looks at. Of several ClusterPolicies the oldest counts."""
     policies = sorted(cluster.all("ClusterPolicy"), key=lambda item: str(at(item, "metadata.creationTimestamp", "")))
     policy = next((_bare(item) for item in policies if not is_going(item)), None)
-    daemonsets = by_name(item for item in cluster.all("DaemonSet") if not is_going(item))
+    uid = at(policy, "metadata.uid")
+    daemonsets = by_name(item for item in cluster.all("DaemonSet") if not is_going(item) and not _is_left(item, uid))
     pods = [item for item in cluster.all("Pod") if not is_going(item)]
     return State(
         release=given.release,
@@ -58,7 +59,12 @@ def state_of(cluster: Cluster, given: Operator) -> State:
         nodes=by_name(cluster.nodes),
         drivers=by_name(_bare(item) for item in cluster.all("NVIDIADriver") if not is_going(item)),
         daemonsets={key: item for key, item in daemonsets.items() if _is_own(item)},
-        others={(kind, name(item)): item for kind in COMPANIONS for item in cluster.all(kind) if not is_going(item)},
+        others={
+            (kind, name(item)): item
+            for kind in COMPANIONS
+            for item in cluster.all(kind)
+            if not is_going(item) and not _is_left(item, uid)
+        },
         pods=_driver_pods(pods, daemonsets),
         validated=frozenset(
             str(at(pod, "spec.nodeName")) for pod in pods if owner(pod, "DaemonSet") == VALIDATOR and is_ready(pod)
@@ -70,6 +76,12 @@ def state_of(cluster: Cluster, given: Operator) -> State:
 
 def _bare(item: Json) -> Json:
     return {**item, "status": without_times(item.get("status"))}
+
+
+def _is_left(item: Json, uid: Any) -> bool:
+    """Of a ClusterPolicy that is no more: about to be collected, hence to be made anew."""
+    references: list[Json] = at(item, "metadata.ownerReferences", [])
+    return any(each.get("kind") == "ClusterPolicy" and each.get("uid") != uid for each in references)
 
 
 def _is_own(daemonset: Json) -> bool:
