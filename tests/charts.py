@@ -34,6 +34,10 @@ OURS: Json = {
 }
 """Keys that the platform sets, as far as every release has them."""
 
+POLICY = "/apis/nvidia.com/v1/clusterpolicies"
+DRIVERS = "/apis/nvidia.com/v1alpha1/nvidiadrivers"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
 
 class Refused(Exception):
     """helm's words for values that it does not take."""
@@ -85,3 +89,9 @@ def over(base: Mapping[str, Any], top: Mapping[str, Any]) -> Json:
         held = merged.get(key)
         merged[key] = over(held, value) if isinstance(held, Mapping) and isinstance(value, Mapping) else value
     return merged
+
+
+def driver(name: str, **spec: Any) -> Json:
+    """An NVIDIADriver."""
+    given = {"image": "driver", "driverType": "gpu", **spec}
+    return {"apiVersion": "nvidia.com/v1alpha1", "kind": "NVIDIADriver", "metadata": {"name": name}, "spec": given}
