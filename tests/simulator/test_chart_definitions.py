@@ -8,6 +8,8 @@ from typing import Protocol
 
 import pytest
 
+from settings import existing, load
+from settings.gpu_plan import gpu_plan
 from simulator.kubernetes import ApiError, Client
 from simulator.kubernetes.client import MERGE_PATCH
 from tests.charts import (
@@ -89,6 +91,20 @@ def test_a_driver_keeps_upstreams_rules(installed: Client, own_driver: str, spec
     assert allowed["spec"]["default"] is False
     assert "surprise" not in allowed["spec"]
     assert installed.patch(own_driver, {"spec": {"default": True}}, MERGE_PATCH)["spec"]["default"] is True
+
+
+@pytest.mark.parametrize("stack", existing())
+def test_the_drivers_of_every_committed_stack_have_known_fields_only(installed: Client, stack: str) -> None:
+    settings = load(stack).settings
+    plan = gpu_plan(settings)
+    assert bool(plan.drivers) == (settings.gpu_operator.driver_owner == "NVIDIADriver")
+    for resource in plan.drivers.values():
+        given = {**driver(resource.name), "spec": dict(resource.spec)}
+        checked = {"dryRun": "All", "fieldValidation": "Strict"}
+        assert installed.request("POST", DRIVERS, given, checked)["spec"].items() >= resource.spec.items()
+    unknown = {**driver("x"), "spec": {"image": "driver", "nodeselector": {}}}
+    with pytest.raises(ApiError, match="unknown field"):
+        installed.request("POST", DRIVERS, unknown, {"dryRun": "All", "fieldValidation": "Strict"})
 
 
 def test_a_gpu_cluster_has_one_name(installed: Client) -> None:

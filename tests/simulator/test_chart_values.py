@@ -9,8 +9,10 @@ import pytest
 
 from catalog.compat import known_keys
 from catalog.gpu_load import chart_key_notes
+from settings import existing, load
+from settings.gpu_plan import gpu_plan
 from simulator.charts.models import default_values
-from tests.charts import RELEASES, Json, Refused, model, nested, render
+from tests.charts import RELEASES, Json, Refused, model, nested, one, render
 
 REFUSED = [
     ("v26.7.0", "driver.tolerations", [], "'/driver'"),
@@ -74,3 +76,12 @@ def test_dead_keys_have_no_default_either() -> None:
     assert "mps" not in default_values("v26.7.0")["devicePlugin"]
     assert "nodeSelector" not in default_values("v26.7.0")["driver"]["nvidiaDriverCRD"]
     assert default_values("v26.3.3")["driver"]["nvidiaDriverCRD"]["nodeSelector"] == {}
+
+
+@pytest.mark.parametrize("stack", existing())
+def test_the_chart_takes_what_every_committed_stack_gives_it(stack: str) -> None:
+    settings = load(stack).settings
+    plan = gpu_plan(settings)
+    policy = one(render(settings.gpu_operator.version, plan.values), "ClusterPolicy")["spec"]
+    assert policy["daemonsets"]["tolerations"] == plan.values["daemonsets"]["tolerations"]
+    assert policy["driver"]["useNvidiaDriverCRD"] is (settings.gpu_operator.driver_owner == "NVIDIADriver")
