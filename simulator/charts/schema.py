@@ -8,7 +8,6 @@ from catalog.compat.chart import Kind, known_keys
 from catalog.compat.chart_rules import CHOICES
 from catalog.gpu_load import chart_key_notes
 from catalog.gpu_lookup import version
-from simulator.charts.files import FEATURES
 
 Json = dict[str, Any]
 _SCALAR = ["string", "number", "boolean", "null"]
@@ -42,9 +41,8 @@ def values_schema(release: str) -> Json:
         for name in sections:
             here = cast("Json", here["properties"].setdefault(name, _section(["object", "null"])))
         here["properties"][key] = _leaf(path, kind)
-    for place in (schema, schema["properties"][FEATURES]):
-        # Helm adds it to the values of a chart with a subchart, and to the subchart's.
-        place["properties"]["global"] = {"type": "object"}
+    # Helm adds it to the values of a chart with a subchart; the subchart's is a key of its own.
+    schema["properties"]["global"] = {"type": "object"}
     return {"$schema": "http://json-schema.org/draft-07/schema#", "title": f"gpu-operator {release}", **schema}
 
 

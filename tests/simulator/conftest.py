@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,8 +33,20 @@ def users_tools() -> Path:
 
 @pytest.fixture(scope="session")
 def api_server(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    folder = tmp_path_factory.mktemp("api-server")
-    plane = ControlPlane(folder / "plane", toolbox(users_tools), tokens_file(folder))
+    with _running(users_tools, tmp_path_factory.mktemp("api-server")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def own_api_server(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    """For tests that leave definitions behind: an API server may take minutes to let go of one."""
+    with _running(users_tools, tmp_path_factory.mktemp("own-api-server")) as server:
+        yield server
+
+
+@contextmanager
+def _running(tools: Path, folder: Path) -> Generator[ApiServer]:
+    plane = ControlPlane(folder / "plane", toolbox(tools), tokens_file(folder))
     plane.start()
     path = folder / "kubeconfig"
     path.write_text(plane.admin_kubeconfig())

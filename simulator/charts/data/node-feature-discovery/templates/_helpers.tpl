@@ -32,6 +32,7 @@ metadata:
   labels:
     {{- include "nfd.selector" $root | nindent 4 }}
     role: {{ $role }}
+    {{- with $section.labels }}{{ toYaml . | nindent 4 }}{{ end }}
   {{- with $section.annotations }}
   annotations: {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -80,10 +81,24 @@ spec:
       {{- if ne $role "gc" }}
       volumeMounts:
         - {name: conf, mountPath: /etc/kubernetes/node-feature-discovery, readOnly: true}
+        {{- if eq $role "worker" }}
+        - {name: host-sys, mountPath: /host-sys, readOnly: true}
+        - {name: host-boot, mountPath: /host-boot, readOnly: true}
+        - {name: host-os-release, mountPath: /host-etc/os-release, readOnly: true}
+        {{- end }}
       {{- end }}
   {{- if ne $role "gc" }}
   volumes:
     - name: conf
       configMap: {name: {{ include "nfd.name" $root }}-{{ $role }}-conf}
+    {{- if eq $role "worker" }}
+    {{- /* Host paths: the namespace has to allow privileged pods. */}}
+    - name: host-sys
+      hostPath: {path: /sys}
+    - name: host-boot
+      hostPath: {path: /boot}
+    - name: host-os-release
+      hostPath: {path: /etc/os-release}
+    {{- end }}
   {{- end }}
 {{- end }}

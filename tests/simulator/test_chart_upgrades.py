@@ -1,0 +1,62 @@
+"""Definitions of several releases in a real API server, one after the other."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from simulator.charts import crds
+from simulator.kubernetes import ApiError, Client
+from simulator.kubernetes.client import APPLY_PATCH
+from tests.charts import DEFINITIONS, DRIVERS, POLICY, RELEASES, Json, driver, render
+
+BOUND_S = 30
+
+
+class ApiServer(Protocol):
+    kubeconfig: str
+    path: Path
+
+
+def apply(client: Client, path: str, document: Json) -> Json:
+    return client.patch(path, document, APPLY_PATCH, {"fieldManager": "test", "force": "true"})
+
+
+@pytest.fixture
+def old_definitions(own_api_server: ApiServer) -> Client:
+    """A cluster with those of v25.3.4."""
+    client = Client(own_api_server.kubeconfig)
+    for item in crds("v25.3.4"):
+        apply(client, f"{DEFINITIONS}/{item['metadata']['name']}", item)
+    end = time.monotonic() + BOUND_S
+    while client.find(POLICY) is None or client.find(DRIVERS) is None:
+        assert time.monotonic() < end, "definitions are not served"
+    return client
+
+
+def test_old_definitions_drop_what_is_new_and_refuse_the_null_of_their_own_chart(old_definitions: Client) -> None:
+    made = old_definitions.request("POST", DRIVERS, driver("own", default=True, upgradePolicy={"autoUpgrade": True}))
+    assert {"default", "upgradePolicy"}.isdisjoint(made["spec"])
+    old_definitions.request("DELETE", f"{DRIVERS}/own")
+
+    policy = next(item for item in render("v25.3.4") if item["kind"] == "ClusterPolicy")
+    with pytest.raises(ApiError, match=r"validator\.plugin.*must be of type object"):
+        apply(old_definitions, f"{POLICY}/cluster-policy", policy)
+    # A plain create, which is what helm does, drops the null.
+    assert "plugin" not in old_definitions.request("POST", POLICY, policy)["spec"]["validator"]
+    old_definitions.request("DELETE", f"{POLICY}/cluster-policy")
+
+
+def test_the_definitions_of_a_release_go_over_those_of_any_other(own_api_server: ApiServer) -> None:
+    client = Client(own_api_server.kubeconfig)
+    found: list[tuple[str, bool]] = []
+    for release in (*RELEASES, RELEASES[0]):
+        for item in crds(release):
+            live = apply(client, f"{DEFINITIONS}/{item['metadata']['name']}", item)
+            if item["spec"]["names"]["kind"] == "NVIDIADriver":
+                spec = live["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+                found.append((release, "upgradePolicy" in spec["properties"]))
+    assert found == [(release, release == "v26.7.0") for release in (*RELEASES, RELEASES[0])]
