@@ -21,6 +21,7 @@ from settings.gpu_plan import gpu_plan
 from simulator.azure import nodes
 from simulator.charts import chart_source, crds
 from simulator.gpu import names
+from simulator.gpu.live.hooks import replace
 from simulator.gpu.live.probes import CUDA, RUNS
 from simulator.gpu.objects import at, labels
 from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
@@ -116,7 +117,7 @@ class Field:
     def definitions(self, release: str) -> None:
         """Another release's CRDs in the place of those there are, as on a fresh cluster."""
         for item in crds(release):
-            self.apply(item)
+            replace(self.client, item)
 
     def clear(self) -> None:
         """Everything a scenario made goes."""
@@ -126,15 +127,22 @@ class Field:
             self.helm.run("uninstall", "gpu-operator", "--namespace", NAMESPACE, "--wait", "--timeout", "60s")
         for item in self.all("nvidia.com/v1", "ClusterPolicy"):
             self._delete(f"/apis/nvidia.com/v1/clusterpolicies/{item['metadata']['name']}")
-        for item in self.all("apps/v1", "DaemonSet"):  # sooner than garbage collection, which looks twice a minute
-            self._delete(f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets/{item['metadata']['name']}")
         for name in self.joined:
             self.leave(name)
         self.joined.clear()
-        self.until(lambda: not self.all("v1", "Pod"), "pods stay behind")
+        self.until(self._is_empty, "pods stay behind")
         for item in self.all("v1", "ConfigMap"):
             if item["metadata"]["name"].startswith("gpu-"):
                 self._delete(f"/api/v1/namespaces/{NAMESPACE}/configmaps/{item['metadata']['name']}")
+
+    def _is_empty(self) -> bool:
+        """Whether no pod is left. Garbage collection would see to it, but takes half a minute after CRDs changed."""
+        for item in self.all("apps/v1", "DaemonSet"):
+            self._delete(f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets/{item['metadata']['name']}")
+        pods = self.all("v1", "Pod")
+        for item in pods:
+            self._delete(f"/api/v1/namespaces/{NAMESPACE}/pods/{item['metadata']['name']}")
+        return not pods
 
     # What a user does
 

@@ -9,9 +9,21 @@ from simulator.gpu import names
 from simulator.gpu.live.cluster import Cluster, is_going, owner
 from simulator.gpu.live.operator import timestamp
 from simulator.gpu.objects import Json, annotations_of, at
+from simulator.kubernetes.client import Client
 
 log = logging.getLogger("gpu-stack")
 UPGRADE_CRDS = "gpu-operator-upgrade-crd"
+
+
+def replace(client: Client, definition: Json) -> None:
+    """Puts a CRD in the place of the one there is. An apply would leave fields that helm has put there before."""
+    path = f"/apis/{definition['apiVersion']}/customresourcedefinitions"
+    live = client.find(f"{path}/{definition['metadata']['name']}")
+    if live is None:
+        client.request("POST", path, definition)
+        return
+    metadata = {**definition["metadata"], "resourceVersion": at(live, "metadata.resourceVersion")}
+    client.request("PUT", f"{path}/{definition['metadata']['name']}", {**definition, "metadata": metadata})
 
 
 class Hooks:
@@ -35,7 +47,7 @@ class Hooks:
     def _upgrade(self, pod: Json) -> None:
         release = str(pod["spec"]["containers"][0]["image"]).rpartition(":")[2]
         for definition in crds(release):
-            self._cluster.apply(definition)
+            replace(self._cluster.client, definition)
         log.info("CRDs of %s applied", release)
 
     def _finish(self, pod: Json) -> None:
