@@ -10,6 +10,8 @@ from settings.gpu_plan import DriverResource
 API_VERSION = "nvidia.com/v1alpha1"
 IMMUTABLE = ("spec.driverType", "spec.usePrecompiled")
 """Fields that the API server refuses to change (NVIDIADriver CRD)."""
+GOES_FIRST = {"pulumi.com/deletionPropagationPolicy": "background"}
+"""Deleted before its DaemonSet: otherwise the removal of a pool waits for pods on nodes that are gone already."""
 
 
 def nvidia_driver(
@@ -20,7 +22,7 @@ def nvidia_driver(
         resource,
         api_version=API_VERSION,
         kind="NVIDIADriver",
-        metadata={"name": driver.name},
+        metadata={"name": driver.name, "annotations": GOES_FIRST},
         spec=driver.spec,
         opts=pulumi.ResourceOptions.merge(
             opts,

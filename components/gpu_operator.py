@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from catalog.charts import chart
+from components.charts import release_chart
 from components.gpu_configs import config_map
 from components.gpu_drivers import nvidia_driver
 from components.inside import Inside
@@ -53,7 +54,7 @@ class GpuOperator(pulumi.ComponentResource):
             f"{name}-release",
             name=CHART,
             namespace=NAMESPACE,
-            **_chart(operator.version),
+            **release_chart(chart(CHART, operator.version), args.settings.charts.source),
             values=plan.values,
             timeout=TIMEOUT_SECONDS,
             # What a failed installation leaves behind tells why, and the next `up` goes on from there.
@@ -76,8 +77,3 @@ class GpuOperator(pulumi.ComponentResource):
             for pool, driver in plan.drivers.items()
         }
         self.register_outputs({"version": operator.version, "drivers": sorted(self.drivers)})
-
-
-def _chart(version: str) -> dict[str, Any]:
-    repository = kubernetes.helm.v3.RepositoryOptsArgs(repo="https://helm.ngc.nvidia.com/nvidia")
-    return {"chart": CHART, "version": version, "repository_opts": repository}

@@ -79,6 +79,15 @@ def digest(data: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def shared_configs(configs: Mapping[str, str]) -> dict[str, str]:
+    """The device-plugin configurations that say more than the default one does, and that one.
+
+    A pool without sharing comes and goes without a word to the others: its nodes read their configuration at start.
+    """
+    default = configs[gpu_facts.DEFAULT_CONFIG]
+    return {key: text for key, text in configs.items() if key == gpu_facts.DEFAULT_CONFIG or text != default}
+
+
 def digest_env(name: str, data: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"name": name, "value": digest(data)}]
 

@@ -9,7 +9,7 @@ from catalog.compat import check_values, known_keys
 from settings import gpu_facts
 from settings.facts import CPU_POOL
 from settings.faults import Fault
-from settings.gpu_plan.config_maps import MIG_LAYOUTS, POOL_CONFIGS, digest_env, modules_map
+from settings.gpu_plan.config_maps import MIG_LAYOUTS, POOL_CONFIGS, digest_env, modules_map, shared_configs
 from settings.gpu_plan.files import ValuesFiles, lay, own_env, owned, section, told, without
 from settings.model import Settings
 from settings.node_pools import DriverSource
@@ -78,7 +78,7 @@ def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) ->
     """The values that follow from settings alone."""
     operator, tolerations = settings.gpu_operator, operand_tolerations(settings)
     on_cpu_pool = {"nodeSelector": {POOL_LABEL: CPU_POOL}}
-    configs = digest_env(CONFIGS_DIGEST, maps[POOL_CONFIGS])
+    configs = digest_env(CONFIGS_DIGEST, shared_configs(maps[POOL_CONFIGS]))
     values: dict[str, Any] = {
         # The system pool and all GPU pools are tainted; this says so in one place more.
         "operator": on_cpu_pool,

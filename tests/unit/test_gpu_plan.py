@@ -233,6 +233,13 @@ def test_changed_sharing_restarts_what_reads_it() -> None:
     assert env(at(before, "devicePlugin.env")) != env(at(after, "devicePlugin.env"))
 
 
+def test_a_pool_that_shares_nothing_comes_without_a_change_of_the_release() -> None:
+    second = "pools.a100gpu={sku: Standard_NC24ads_A100_v4, driver: {source: operator}, subnet: 10.40.3.0/26, "
+    second += "scale: {count: 1}, osDisk: {type: Managed}}"
+    assert plan(second).values == plan().values
+    assert "a100gpu" in plan(second).config_maps[POOL_CONFIGS]
+
+
 def test_single_mig_runs_the_mig_manager_with_the_pools_layout() -> None:
     found = plan(f"{H100}.sharing={SINGLE}")
     assert at(found.values, "migManager.enabled") is True
