@@ -156,3 +156,12 @@ def test_logs_are_text_and_a_node_that_is_gone_is_unreachable(server: Server) ->
 def test_nobody_at_the_address_is_unreachable() -> None:
     with pytest.raises(Unreachable):
         connect(kubeconfig("http://127.0.0.1:1", {}))("/api/v1/nodes", {})
+
+
+def test_a_proxy_is_not_asked_for_this_machines_own_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    monkeypatch.setenv("no_proxy", "")
+    monkeypatch.setenv("NO_PROXY", "")
+    server.answers["/api/v1/nodes"] = (200, "{}")
+    assert connect(kubeconfig(server.url, {}))("/api/v1/nodes", {}) == {}
