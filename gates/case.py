@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from gates.causes import cause_of, causes
-from gates.evidence import Evidence, Role, is_available, passed
+from gates.evidence import Evidence, Role, is_available, passed, saw_driver_after
 from gates.model import Expected, Json, Shut
 from gates.objects import allocatable, at, condition, is_ready, labels, name
 from gates.phase import is_running, phase, unfinished
@@ -225,9 +225,8 @@ class Case:
         if self.expected.driver_source == "operator":
             reason = "The operator's driver runs, and the validator has not seen it yet."
             return self.wait(gate, reason, pod=pod, words=words)
-        others = (self.evidence.pod(self.name, role) for role in ("toolkit", "validator"))
-        seen = any(passed(other, "driver-validation") for other in others if other is not pod)
-        late = seen or self.expected.driver_source == "aks"
+        roles: Sequence[Role] = ("toolkit", "validator")
+        late = any(saw_driver_after(self.evidence.pod(self.name, role), pod) for role in roles)
         return self.shut(gate, "host-driver-late" if late else "host-driver-absent", pod=pod, words=words)
 
     def mig_failed(self, gate: str) -> Shut | None:

@@ -28,7 +28,6 @@ from simulator.wire import ProviderHost
 from tools import Toolbox
 
 SDK_MODULES = (
-    "kubernetes.config",
     "pulumi_azure_native.authorization",
     "pulumi_azure_native.containerservice",
     "pulumi_azure_native.managedidentity",

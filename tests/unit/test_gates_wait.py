@@ -11,6 +11,7 @@ import pytest
 
 from gates import Expected, Outcome, Report, Shut, Unreachable, Unusable, look, telling, wait
 from gates.reader import LOGS_AT_MOST, Missing
+from gates.waiting import GATE_SECONDS_VARIABLE, bound_seconds
 
 H100 = Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator")
 
@@ -135,6 +136,27 @@ def test_the_story_tells_nodes_with_the_same_trouble_once() -> None:
         "  node c: gate 'nfd' is shut",
         "    It is being built.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("minutes", "environment", "seconds"),
+    [
+        (45, {}, 2700),
+        (0, {}, 0),
+        (45, {GATE_SECONDS_VARIABLE: "20"}, 20),
+        (0, {GATE_SECONDS_VARIABLE: "20"}, 0),
+    ],
+)
+def test_the_bound_is_the_settings_and_the_environment_only_replaces_one(
+    minutes: int, environment: dict[str, str], seconds: float
+) -> None:
+    assert bound_seconds(minutes, environment) == seconds
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "inf"])
+def test_a_bound_that_is_no_number_is_refused_by_name(text: str) -> None:
+    with pytest.raises(ValueError, match=GATE_SECONDS_VARIABLE):
+        bound_seconds(45, {GATE_SECONDS_VARIABLE: text})
 
 
 # The reader
