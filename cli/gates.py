@@ -105,13 +105,16 @@ def _simulated(stack: str, settings: Settings) -> _Target:
     from simulator.simulation import Simulation
 
     simulation = Simulation(stack)
+    nothing = SimulationError(
+        f"{stack} has no simulated cluster that runs; `physai up {stack}` makes one,"
+        " and --kubeconfig FILE looks at a real one"
+    )
+    if not simulation.exists:
+        raise nothing
     clusters = simulation.clusters()
     cluster = next((id for id in clusters.ids() if clusters.is_running(id)), None)
     if cluster is None:
-        raise SimulationError(
-            f"{stack} has no simulated cluster that runs; `physai up {stack}` makes one,"
-            " and --kubeconfig FILE looks at a real one"
-        )
+        raise nothing
     expected = deployed(simulation) or expected_pools(settings)
     return _Target(f"simulated {stack}", reading(clusters.client(cluster)), expected)
 
