@@ -24,7 +24,7 @@ VERBS = {
 
 HIDDEN_TYPES = ("pulumi:pulumi:Stack", "pulumi:providers:")
 SHOWN_SEVERITIES = ("error", "warning", "info", "info#err")
-ECHOED = ("due to on-error hook request", "update failed", "preview failed")
+ECHOED = ("due to on-error hook request", "update failed", "preview failed", "an unhandled error occurred: ")
 """What says nothing new: the program tells what it waits for before each retry, and a failure has its own message."""
 
 

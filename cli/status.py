@@ -10,14 +10,19 @@ from rich.table import Table
 from rich.text import Text
 
 from catalog import UnknownName, vm_size
+from cli.gates import deployed, reading
+from gates import Report, Unreachable, look
+from gates.telling import line
 from settings.facts import DRIVER_LABEL
 from simulator.clusters import POOL_LABEL
-from simulator.kubernetes.client import Object
+from simulator.kubernetes.client import Client, Object
 from simulator.simulation import Simulation
 
 SIMULATED = ("Azure Resource Manager", "Entra ID", "virtual machines and GPUs (KWOK nodes)")
 REAL = ("the Pulumi engine", "the program", "the Kubernetes API server, scheduler and controllers", "helm")
 GPU = "nvidia.com/gpu"
+DRIVER_VERSION_LABEL = "nvidia.com/cuda.driver-version.full"
+"""The driver that GPU Feature Discovery has found at work."""
 CLUSTER_TYPE = "containerservice:ManagedCluster"
 QUIET_LABELS = (
     "failure-domain.beta.kubernetes.io/",
@@ -26,8 +31,11 @@ QUIET_LABELS = (
     "node.kubernetes.io/",
     "topology.kubernetes.io/",
     "beta.",
+    "feature.node.kubernetes.io/",
+    "nvidia.com/",
 )
-"""Prefixes of labels that AKS and Kubernetes set on every node; the table leaves them out, the JSON does not."""
+"""Prefixes of labels that AKS, Kubernetes, NFD and the GPU Operator set on nodes; the table shows those of them that
+the pool declares, the JSON all."""
 QUIET_TAINTS = ("node.kubernetes.io/",)
 
 
@@ -63,7 +71,15 @@ def status(simulation: Simulation) -> dict[str, Any]:
         for item in namespaces
         if not item["metadata"]["name"].startswith("kube-") and item["metadata"]["name"] != "default"
     )
-    document["pools"] = [_pool(body, nodes) for body in _pool_bodies(resources, cluster)]
+    outputs = simulation.outputs()
+    releases: Mapping[str, Mapping[str, Any]] = outputs.get("releases") or {}
+    document["releases"] = [{"name": name, **release} for name, release in releases.items()]
+    reports = _reports(simulation, clusters.client(cluster)) if document["running"] else {}
+    summaries: Mapping[str, Mapping[str, Any]] = outputs.get("pools") or {}
+    for body in _pool_bodies(resources, cluster):
+        name = body["name"]
+        pool = _pool(body, nodes)
+        document["pools"].append({**pool, **_gpu_facts(pool, summaries.get(name, {}), reports.get(name))})
     return document
 
 
@@ -95,7 +111,29 @@ def _pool(body: Mapping[str, Any], nodes: Sequence[Object]) -> dict[str, Any]:
         "gpusPerNode": _gpus(size),
         "gpusAllocatable": sum(int(node["status"].get("allocatable", {}).get(GPU, 0)) for node in mine),
         "labels": dict(mine[0]["metadata"]["labels"]) if mine else dict(labels),
+        "declaredLabels": dict(labels),
         "taints": _taints(mine[0]) if mine else list(body.get("nodeTaints") or []),
+    }
+
+
+def _reports(simulation: Simulation, client: Client) -> dict[str, Report]:
+    """What keeps GPUs from the nodes, by pool."""
+    try:
+        return {report.pool: report for report in look(reading(client), deployed(simulation))}
+    except Unreachable:
+        return {}  # it answered a moment ago, and has ended since
+
+
+def _gpu_facts(pool: Mapping[str, Any], summary: Mapping[str, Any], report: Report | None) -> dict[str, Any]:
+    """What the last deployment promised of a pool's GPUs, and what became of it."""
+    found: Mapping[str, Any] = report.document() if report is not None else {"gpus": {}, "shut": []}
+    lines = [line(each) for each in report.shut] if report is not None else []
+    return {
+        # What runs says more than what was asked for, and an AKS node image is asked for no version at all.
+        "driverVersion": pool["labels"].get(DRIVER_VERSION_LABEL) or summary.get("driverVersion"),
+        "sharing": summary.get("sharing"),
+        "gpus": found["gpus"],
+        "gates": [{**each, "line": text} for each, text in zip(found["shut"], lines, strict=True)],
     }
 
 
@@ -124,23 +162,42 @@ def render(document: Mapping[str, Any]) -> RenderableType:
         what = "has no cluster" if document["exists"] else "is not simulated at the moment"
         return Text(f"{document['stack']} {what}; `physai up {document['stack']}` makes it.")
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-    for column in ("pool", "size", "nodes", "priority", "driver", "GPUs"):
-        table.add_column(column, justify="right" if column in ("nodes", "GPUs") else "left", no_wrap=True)
+    for column in ("pool", "size", "nodes", "priority", "driver", "version", "sharing", "GPUs"):
+        table.add_column(column, justify="right" if column == "nodes" else "left", no_wrap=column != "size")
     for pool in document["pools"]:
-        gpus = f"{pool['gpusAllocatable']}/{pool['gpusPerNode'] * pool['nodes']}" if pool["gpusPerNode"] else ""
         ready = f"{pool['ready']}/{pool['nodes']}" + (" auto" if pool["autoscaled"] else "")
-        row = (pool["name"], pool["size"], ready, pool["priority"], pool["driverSource"] or "", gpus)
-        table.add_row(*row)
+        driver, version, sharing = (pool[key] or "" for key in ("driverSource", "driverVersion", "sharing"))
+        table.add_row(pool["name"], pool["size"], ready, pool["priority"], driver, version, sharing, _offered(pool))
+    shut = [Text(gate["line"], style="red") for pool in document["pools"] for gate in pool["gates"]]
+    more = [Text(f"`physai gates {document['stack']}` tells more.")] if shut else []
     stopped = "" if document["running"] else f" [red]is stopped; `physai up {document['stack']}` starts it again[/]"
     namespaces = ", ".join(document["namespaces"]) or "none"
+    releases = ", ".join(f"{each['name']} {each['version']}" for each in document["releases"]) or "none"
     return Group(
         Text.from_markup(f"[bold]{document['stack']}[/] cluster {document['cluster']}{stopped}"),
         table,
+        *shut,
+        *more,
         Text(),
         _details(document["pools"]),
         Text(),
         Text.from_markup(f"namespaces: {namespaces}"),
+        Text.from_markup(f"releases: {releases}"),
         Text.from_markup(f"[dim]simulated: {', '.join(SIMULATED)}; real: {', '.join(REAL)}[/]"),
+    )
+
+
+def _offered(pool: Mapping[str, Any]) -> str:
+    """`1/2`, allocatable of expected; resources other than whole GPUs by name: `6/6 mig-1g.12gb`."""
+    if not pool["gpusPerNode"]:
+        return ""
+    if not pool["nodes"]:
+        return "no nodes"
+    if not pool["gpus"]:
+        return f"{pool['gpusAllocatable']}/{pool['gpusPerNode'] * pool['nodes']}"
+    counts = {name: f"{each['allocatable']}/{each['expected']}" for name, each in pool["gpus"].items()}
+    return ", ".join(
+        count if name == GPU else f"{count} {name.removeprefix('nvidia.com/')}" for name, count in counts.items()
     )
 
 
@@ -151,7 +208,9 @@ def _details(pools: Sequence[Mapping[str, Any]]) -> RenderableType:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for pool in pools:
-        labels = [("label", f"{key}={value}") for key, value in sorted(pool["labels"].items()) if _is_own(key)]
+        declared: Mapping[str, str] = pool["declaredLabels"]
+        shown = {key: value for key, value in sorted(pool["labels"].items()) if key in declared or _is_own(key)}
+        labels = [("label", f"{key}={value}") for key, value in shown.items()]
         marks = [*labels, *(("taint", taint) for taint in pool["taints"])]
         for index, (kind, mark) in enumerate(marks):
             table.add_row(pool["name"] if index == 0 else "", kind, mark)

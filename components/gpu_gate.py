@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,9 +12,7 @@ import pulumi
 
 from gates import Expected, Get, Outcome, Report, Unusable, look, telling, wait
 from gates.client import connect
-
-GATE_SECONDS_VARIABLE = "PHYSICAL_AI_GATE_SECONDS"
-"""Environment variable that replaces a bound above 0, in seconds: where minutes pass in seconds, so should patience."""
+from gates.waiting import bound_seconds
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,10 @@ class GpuGate(pulumi.ComponentResource):
         self.register_outputs({})
 
     async def _wait(self, args: GpuGateArgs, kubeconfig: str) -> Outcome:
-        bound = bound_seconds(args.timeout_minutes, os.environ)
+        try:
+            bound = bound_seconds(args.timeout_minutes, os.environ)
+        except ValueError as problem:
+            raise pulumi.RunError(str(problem)) from None
         tell = partial(pulumi.log.info, resource=self)
         get = (args.connect or connect)(kubeconfig)
         try:
@@ -67,24 +68,6 @@ class GpuGate(pulumi.ComponentResource):
         for line in telling.empty(outcome.reports):
             tell(line)
         return outcome
-
-
-def bound_seconds(minutes: int, environment: Mapping[str, str]) -> float:
-    """How long to wait, in seconds; the environment shortens a wait and never begins one.
-
-    Raises:
-        pulumi.RunError: the variable is not a number of at least 0.
-    """
-    text = environment.get(GATE_SECONDS_VARIABLE)
-    if text is None or minutes == 0:
-        return minutes * 60.0
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < float("inf"):
-        raise pulumi.RunError(f"{GATE_SECONDS_VARIABLE} is {text!r}; write seconds, such as 60.")
-    return seconds
 
 
 def failure(outcome: Outcome) -> str:

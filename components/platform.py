@@ -10,6 +10,7 @@ from components.access import ClusterAccess, ClusterAccessArgs, grants
 from components.account import azure_account
 from components.cluster import Cluster, ClusterArgs
 from components.cpu_pool import CpuPool, CpuPoolArgs
+from components.gpu_gate import GpuGate, GpuGateArgs
 from components.gpu_operator import NAMESPACE, GpuOperator, GpuOperatorArgs
 from components.gpu_pool import GpuPool, GpuPoolArgs
 from components.identities import Identities, IdentitiesArgs
@@ -22,6 +23,7 @@ from components.naming import Names
 from components.network import SYSTEM_SUBNET, Network, NetworkArgs
 from components.resource_group import ResourceGroup, ResourceGroupArgs
 from components.role_propagation import wait_for_roles
+from gates import expected_pools
 from settings import Settings, gpu_facts
 from settings.facts import gpu_profile_driver, gpus_per_node, node_taints
 from settings.gpu_plan import CHART
@@ -133,6 +135,16 @@ class Platform(pulumi.ComponentResource):
         self.gpu_operator = GpuOperator(
             f"{name}-gpu-operator", GpuOperatorArgs(inside, namespaces[NAMESPACE], settings), guarded
         )
+        gate = GpuGate(
+            f"{name}-gpu-gate",
+            GpuGateArgs(
+                kubeconfig=kubernetes.kubeconfig,
+                expected=expected_pools(settings),
+                timeout_minutes=settings.gpu_operator.gate.timeout_minutes,
+                after=[self.gpu_operator],
+            ),
+            pulumi.ResourceOptions(parent=self),
+        )
         self.outputs = {
             "resourceGroup": group.name,
             "cluster": cluster.name,
@@ -141,6 +153,7 @@ class Platform(pulumi.ComponentResource):
             "kubeconfig": kubernetes.kubeconfig,
             "releases": {CHART: {"version": settings.gpu_operator.version, "namespace": NAMESPACE}},
             "pools": {pool_name: pool_summary(settings, pool_name) for pool_name in settings.pools},
+            "gpus": gate.gpus,
         }
         self.register_outputs(self.outputs)
 

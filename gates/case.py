@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from gates.causes import cause_of, causes
-from gates.evidence import Evidence, Role, is_available, passed
+from gates.evidence import Evidence, Role, is_available, passed, saw_driver_after
 from gates.model import Expected, Json, Shut
 from gates.objects import allocatable, at, condition, is_ready, labels, name
-from gates.phase import is_running, phase, unfinished
+from gates.phase import at_work, is_running, phase, unfinished
 
 NFD_LABELS = tuple(
     f"feature.node.kubernetes.io/{device}.present" for device in ("pci-10de", "pci-0302_10de", "pci-0300_10de")
@@ -149,7 +149,7 @@ class Case:
 
     def toolkit(self) -> Shut | None:
         pod = self.evidence.pod(self.name, "toolkit")
-        if pod is not None and not is_running(pod) and unfinished(pod)[0] == "driver-validation":
+        if pod is not None and not is_running(pod) and at_work(pod) == "driver-validation":
             return self.driver_validation("driver-validation", pod)
         return self.pod("toolkit", "toolkit")
 
@@ -157,11 +157,9 @@ class Case:
         pod = self.evidence.pod(self.name, "validator")
         if pod is None or is_running(pod):
             return self.pod("validator", "validator")
-        container = unfinished(pod)[0]
-        if container == "driver-validation" and "ContainerCreating" not in phase(pod):
-            sandboxed = cause_of("validator", self.evidence.words(pod)[1])
-            if sandboxed is None or sandboxed[0].id != "no-runtime":
-                return self.driver_validation("validator", pod)
+        container = at_work(pod)
+        if container == "driver-validation":
+            return self.driver_validation("validator", pod)
         if container == "plugin-validation":
             return None  # waits for the device plugin, which is the next gate
         return self.pod("validator", "validator")
@@ -225,9 +223,8 @@ class Case:
         if self.expected.driver_source == "operator":
             reason = "The operator's driver runs, and the validator has not seen it yet."
             return self.wait(gate, reason, pod=pod, words=words)
-        others = (self.evidence.pod(self.name, role) for role in ("toolkit", "validator"))
-        seen = any(passed(other, "driver-validation") for other in others if other is not pod)
-        late = seen or self.expected.driver_source == "aks"
+        roles: Sequence[Role] = ("toolkit", "validator")
+        late = any(saw_driver_after(self.evidence.pod(self.name, role), pod) for role in roles)
         return self.shut(gate, "host-driver-late" if late else "host-driver-absent", pod=pod, words=words)
 
     def mig_failed(self, gate: str) -> Shut | None:

@@ -8,6 +8,7 @@ import logging
 import threading
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
@@ -17,6 +18,7 @@ SECONDS = (5, 15)
 """To connect, and to wait for an answer."""
 LOG_SECONDS = (3, 3)
 """A log comes from the node, which may be gone."""
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def connect(kubeconfig: str) -> Get:
@@ -62,12 +64,15 @@ def _client(kubeconfig: str) -> Any:
         Unusable: the text is no kubeconfig, or its login command is not installed.
         Unreachable: the login failed.
     """
+    client: Any = importlib.import_module("kubernetes.client")
     config: Any = importlib.import_module("kubernetes.config")
+    settings = client.Configuration()
+    settings.retries = 0  # the next look is the retry
     overheard = _Overheard()
     logging.getLogger().addHandler(overheard)
     try:
         document: Any = yaml.safe_load(kubeconfig)
-        client = config.new_client_from_config_dict(document, persist_config=False)
+        config.load_kube_config_from_dict(document, client_configuration=settings, persist_config=False)
     except (config.ConfigException, yaml.YAMLError, OSError, TypeError, ValueError) as problem:
         raise Unusable(f"the kubeconfig cannot be used: {_short(problem)}") from problem
     finally:
@@ -76,7 +81,9 @@ def _client(kubeconfig: str) -> Any:
         if "No such file or directory" in problem:
             raise Unusable(f"the kubeconfig's login is not installed: {problem}")
         raise Unreachable(f"the login failed: {problem}")
-    return client
+    if urlsplit(str(settings.host)).hostname in _LOOPBACK:
+        settings.proxy = None  # of the environment, which does not reach this machine's own servers
+    return client.ApiClient(settings)
 
 
 def _request(client: Any, path: str, parameters: Mapping[str, str]) -> Any:

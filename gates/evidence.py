@@ -158,8 +158,23 @@ def last_line(text: str) -> str:
 
 def passed(pod: Json | None, container: str) -> bool:
     """Whether an init container of the pod has ended well."""
+    return pod is not None and at(_init_status(pod, container), "state.terminated.exitCode") == 0
+
+
+def saw_driver_after(other: Json | None, pod: Json) -> bool:
+    """Whether `other` found a driver on the host after `pod` had begun to look for one."""
+    if other is None or not passed(other, "driver-validation"):
+        return False
+    found = str(at(_init_status(other, "driver-validation"), "state.terminated.finishedAt", ""))
+    present = _init_status(pod, "driver-validation")
+    began = at(present, "state.running.startedAt") or at(present, "lastState.terminated.startedAt") or ""
+    return bool(began) and found >= str(began)
+
+
+def _init_status(pod: Json, container: str) -> Json:
     statuses: Iterable[Json] = at(pod, "status.initContainerStatuses", [])
-    return any(each["name"] == container and at(each, "state.terminated.exitCode") == 0 for each in statuses)
+    nothing: Json = {}
+    return next((each for each in statuses if each["name"] == container), nothing)
 
 
 def _container_of(event: Json) -> str:

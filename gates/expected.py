@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from catalog import UnknownName, vm_size
 from gates.model import Expected
 from settings import Settings
 from settings.gpu_facts import gpu_resources, has_host_mig
@@ -15,3 +19,18 @@ def expected_pools(settings: Settings) -> tuple[Expected, ...]:
         )
         for name, pool in settings.pools.items()
     )
+
+
+def deployed_pools(summaries: Mapping[str, Mapping[str, Any]]) -> tuple[Expected, ...]:
+    """The same, of a stack as it was last deployed: from its output `pools`."""
+    return tuple(
+        Expected(name, pool["resources"], pool["driverSource"], _is_cut(pool)) for name, pool in summaries.items()
+    )
+
+
+def _is_cut(summary: Mapping[str, Any]) -> bool:
+    try:
+        gpu = vm_size(summary["size"]).gpu
+    except UnknownName:
+        return False
+    return summary["sharing"].startswith("mig") or (gpu is not None and gpu.host_mig)

@@ -74,6 +74,13 @@ def unfinished(pod: Json) -> tuple[str, Json]:
     return (str(specs[0]["name"]) if specs else ""), {}
 
 
+def at_work(pod: Json) -> str:
+    """The container that runs or fails and is not done; empty where none could be started."""
+    container, status = unfinished(pod)
+    held_up = at(status, "state.waiting.reason", "CrashLoopBackOff") != "CrashLoopBackOff"
+    return "" if held_up or not status else container
+
+
 def is_running(pod: Json) -> bool:
     """Whether every container runs and is ready."""
     conditions: Sequence[Json] = at(pod, "status.conditions", [])

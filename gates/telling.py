@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gates.model import GATES, Report, Shut
+from gates.model import Report, Shut
 
 LINES_AT_MOST = 12
 """Lines of one look; a hundred nodes that join at once are told as a number."""
@@ -64,7 +64,7 @@ def story(reports: Sequence[Report]) -> list[str]:
 def _told(group: Sequence[Shut]) -> list[str]:
     shut = group[0]
     others = f" and {len(group) - 1} more" if len(group) > 1 else ""
-    lines = [f"node {shut.node}{others}: gate '{shut.gate}' is shut ({GATES[shut.gate]} – not yet)"]
+    lines = [f"node {shut.node}{others}: gate '{shut.gate}' is shut"]
     if shut.pod:
         inside = f", container {shut.container}" if shut.container else ""
         lines.append(f"  pod {shut.pod} {shut.phase}{inside}")

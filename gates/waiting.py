@@ -14,6 +14,9 @@ from gates.telling import changes, standing
 Look = Callable[[], Sequence[Report]]
 Tell = Callable[[str], None]
 
+GATE_SECONDS_VARIABLE = "PHYSICAL_AI_GATE_SECONDS"
+"""Environment variable that replaces a bound above 0, in seconds: where minutes pass in seconds, so should patience."""
+
 SHORTEST, LONGEST = 0.2, 10.0
 """Seconds between two looks."""
 
@@ -31,6 +34,24 @@ class Outcome:
     @property
     def is_open(self) -> bool:
         return not self.problem and not any(report.shut for report in self.reports)
+
+
+def bound_seconds(minutes: int, environment: Mapping[str, str]) -> float:
+    """How long to wait, in seconds; the environment shortens a wait and never begins one.
+
+    Raises:
+        ValueError: the variable is not a number of at least 0.
+    """
+    text = environment.get(GATE_SECONDS_VARIABLE)
+    if text is None or minutes == 0:
+        return minutes * 60.0
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(f"{GATE_SECONDS_VARIABLE} is {text!r}; write seconds, such as 60.")
+    return seconds
 
 
 def pause(elapsed: float, bound: float) -> float:

@@ -31,7 +31,11 @@ from simulator.stack_input import StackInput
 from simulator.wire import ProviderHost
 from tools import Progress, Toolbox, toolbox
 
-SIMULATED = {"PHYSICAL_AI_SIMULATED": "1", "PHYSICAL_AI_RETRY_SECONDS": "0.2"}
+SIMULATED = {
+    "PHYSICAL_AI_SIMULATED": "1",
+    "PHYSICAL_AI_RETRY_SECONDS": "0.2",
+    "PHYSICAL_AI_GATE_SECONDS": "60",
+}
 """What the program is told of the simulator: that addresses need not be real, and that minutes pass in a second."""
 
 
@@ -77,11 +81,22 @@ class Simulation:
             if adopted:
                 report.note(f"the run before this one was cut off; {len(adopted)} finished creations were adopted")
             report.phase("deploy")
-            outputs = session.engine.up(session.providers, report.event)
-            # Without any credential: what it logs in with is `kubelogin`, as on Azure.
-            (self.folder / "kubeconfig").write_text(outputs["kubeconfig"])
+            try:
+                outputs = session.engine.up(session.providers, report.event)
+            finally:
+                self._keep_kubeconfig()
         report.phase("done")
         return outputs
+
+    def outputs(self) -> dict[str, Any]:
+        """The plain outputs of the last update, also of one that failed at its end; empty where there are none."""
+        return Engine.recorded_outputs(self.folder, self.stack)
+
+    def _keep_kubeconfig(self) -> None:
+        """Without any credential: what it logs in with is `kubelogin`, as on Azure."""
+        kubeconfig = self.outputs().get("kubeconfig")
+        if isinstance(kubeconfig, str):
+            (self.folder / "kubeconfig").write_text(kubeconfig)
 
     def preview(self, given: StackInput, report: Reporter) -> None:
         """Shows what `up` would change, and changes nothing."""
@@ -209,7 +224,7 @@ class Simulation:
             options = KubernetesOptions(str(tools.path("helm")), path, chart_source, working_directory=REPOSITORY)
             try:
                 with (
-                    _environment(SIMULATED),
+                    _environment(SIMULATED, path),
                     ProviderHost(AzureNative.serving(cloud), kubernetes_provider(options)) as providers,
                 ):
                     clusters.wait()
@@ -241,15 +256,23 @@ class _Session:
 
 
 @contextmanager
-def _environment(variables: Mapping[str, str]) -> Generator[None]:
-    """Variables of this process, which the program reads as it would the shell's; those that are set already stay."""
+def _environment(variables: Mapping[str, str], path: str) -> Generator[None]:
+    """Variables of this process, which the program reads as it would the shell's; those that are set already stay.
+
+    `path` becomes PATH, where the program finds this simulation's `kubelogin`.
+    """
+    before = os.environ.get("PATH")
     added = {name: value for name, value in variables.items() if name not in os.environ}
-    os.environ.update(added)
+    os.environ.update(added, PATH=path)
     try:
         yield
     finally:
         for name in added:
             del os.environ[name]
+        if before is None:
+            del os.environ["PATH"]
+        else:
+            os.environ["PATH"] = before
 
 
 def _install_kubelogin(folder: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from gates import Cluster, Expected
@@ -14,6 +15,7 @@ from tests.gpu_lab import Lab
 H100 = Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator")
 RTX = Expected("rtxprogpu", {"nvidia.com/gpu": 1}, "grid", needs_mig_ids=True)
 NAMESPACE = "gpu-operator"
+NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 
 
 def deployment(name: str, available: int = 1) -> dict[str, Any]:
@@ -63,14 +65,16 @@ def pod_object(daemonset: Mapping[str, Any], on: str, pod: Pod) -> dict[str, Any
     names = [each["name"] for each in spec.get("initContainers", ())]
     blocked = "sandbox" in pod.message
 
+    began = (NOW - timedelta(seconds=pod.age)).isoformat()
+
     def state(index: int) -> dict[str, Any]:
         if index < pod.at:
-            return {"terminated": {"exitCode": 0, "reason": "Completed"}}
+            return {"terminated": {"exitCode": 0, "reason": "Completed", "finishedAt": began}}
         if index > pod.at or blocked:
             return {"waiting": {"reason": "PodInitializing"}}
         if pod.failed:
             return {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s restarting failed container"}}
-        return {"running": {}}
+        return {"running": {"startedAt": began}}
 
     main_state = {"waiting": {"reason": "ContainerCreating" if blocked else "PodInitializing"}}
     if pod.at >= len(names) and not blocked:

@@ -11,9 +11,9 @@ import pulumi
 import pytest
 from pulumi.runtime import mocks
 
-from components import gpu_gate
-from components.gpu_gate import GpuGate, GpuGateArgs, bound_seconds
+from components.gpu_gate import GpuGate, GpuGateArgs
 from gates import Expected, Unreachable, Unusable
+from gates.waiting import GATE_SECONDS_VARIABLE
 
 H100 = Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator")
 RTX = Expected("rtxprogpu", {"nvidia.com/gpu": 1}, "grid")
@@ -86,7 +86,7 @@ def deploy(api: Api, *, timeout: int = 1, preview: bool = False) -> tuple[Any, s
 
 @pytest.fixture(autouse=True)
 def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(gpu_gate.GATE_SECONDS_VARIABLE, "0")
+    monkeypatch.setenv(GATE_SECONDS_VARIABLE, "0")
 
 
 def test_open_gates_end_the_deployment_after_one_list_of_nodes() -> None:
@@ -135,22 +135,7 @@ def test_an_api_server_that_never_answers_is_told_when_time_is_up() -> None:
     assert failure == "Whether the GPUs are there is not known: connection refused"
 
 
-@pytest.mark.parametrize(
-    ("minutes", "environment", "seconds"),
-    [
-        (45, {}, 2700),
-        (0, {}, 0),
-        (45, {gpu_gate.GATE_SECONDS_VARIABLE: "20"}, 20),
-        (0, {gpu_gate.GATE_SECONDS_VARIABLE: "20"}, 0),
-    ],
-)
-def test_the_bound_is_the_settings_and_the_environment_only_replaces_one(
-    minutes: int, environment: dict[str, str], seconds: float
-) -> None:
-    assert bound_seconds(minutes, environment) == seconds
-
-
-@pytest.mark.parametrize("text", ["soon", "-1", "inf"])
-def test_a_bound_that_is_no_number_is_refused_by_name(text: str) -> None:
-    with pytest.raises(pulumi.RunError, match=gpu_gate.GATE_SECONDS_VARIABLE):
-        bound_seconds(45, {gpu_gate.GATE_SECONDS_VARIABLE: text})
+def test_a_bound_in_the_environment_that_is_no_number_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(GATE_SECONDS_VARIABLE, "soon")
+    _, failure = deploy(Api(gpu_node(1)))
+    assert failure == "PHYSICAL_AI_GATE_SECONDS is 'soon'; write seconds, such as 60."

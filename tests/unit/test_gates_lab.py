@@ -15,6 +15,7 @@ from tests.gpu_lab import GPU_TAINT, GRID, SPOT, Lab, h100, h100_driver, lab, rt
 
 PCI = "feature.node.kubernetes.io/pci-10de.present"
 TOOLKIT = "nvidia-container-toolkit-daemonset"
+PLUGIN = "nvidia-device-plugin-daemonset"
 
 
 def first(made: Lab, name: str, expected: Expected, **changes: Any) -> Shut:
@@ -65,11 +66,24 @@ def test_validator_before_the_driver_names_the_pod_to_delete() -> None:
 def test_a_validator_that_started_before_the_toolkit_found_the_driver_is_late_for_certain() -> None:
     made = lab(cdi={"enabled": True, "nriPluginEnabled": True})
     made.join("rtx-00", rtx_pro_6000())
+    made.wait(60)
     made.event("rtx-00", node.HostChanged(GRID))
     made.kick("rtx-00", TOOLKIT)
     shut = first(made, "rtx-00", RTX)
     assert (shut.gate, shut.cause, shut.opens_itself) == ("validator", "host-driver-late", False)
     assert "delete pod nvidia-operator-validator-00" in shut.way_out
+
+
+def test_a_driver_that_was_there_before_the_pod_started_is_not_there_now() -> None:
+    made = lab(cdi={"enabled": True, "nriPluginEnabled": True})
+    made.join("rtx-00", rtx_pro_6000(), host=GRID)
+    made.wait(60)
+    made.event("rtx-00", node.HostChanged(Host()))
+    made.kick("rtx-00", TOOLKIT)
+    made.kick("rtx-00", PLUGIN)
+    made.wait(1)
+    shut = first(made, "rtx-00", RTX)
+    assert (shut.gate, shut.cause) == ("driver-validation", "host-driver-absent")
 
 
 def test_missing_spot_toleration_names_taint_daemonset_and_list() -> None:
