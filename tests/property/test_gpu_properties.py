@@ -18,6 +18,7 @@ from catalog.compat import SEVERITIES, judge_stack, judge_upgrade, reaches, upgr
 from catalog.gpu_lookup import builds, version
 from settings import DriverSource, Fault, Loaded, Overlay, Pool, Settings, SettingsError, facts, gpu_facts, load
 from settings.compat import gpu_stacks, judge
+from settings.gpu_plan import gpu_plan
 from settings.labels import split_taint
 from settings.paths import parse
 from settings.shape import shape_at
@@ -177,6 +178,34 @@ def one_policy(stack: Settings) -> None:
     assert len({node_image(pool.os_sku, version_).name for pool in stack.pools.values()}) == 1
 
 
+def planned(stack: Settings) -> None:
+    """What the GPU Operator is sent: tolerations in every place, drivers on operator pools alone, one each."""
+    plan = gpu_plan(stack)
+    values = plan.values
+    needed = {(key, effect) for p in stack.pools.values() for key, _, effect in map(split_taint, facts.node_taints(p))}
+    places = [values["daemonsets"]["tolerations"], values["node-feature-discovery"]["worker"]["tolerations"]]
+    places += [driver.spec["tolerations"] for driver in plan.drivers.values()]
+    for place in places:
+        assert {(item["key"], item["effect"]) for item in place} >= needed
+        assert all(item["operator"] == "Exists" for item in place)
+    operated = [name for name, pool in stack.pools.items() if pool.driver.source is DriverSource.OPERATOR]
+    is_policy = stack.gpu_operator.driver_owner == "ClusterPolicy"
+    assert values["driver"]["nvidiaDriverCRD"]["enabled"] is not is_policy
+    if is_policy:
+        assert not plan.drivers
+        assert values["driver"]["enabled"] is bool(operated)
+        assert all(gpu_facts.driver_version(stack, stack.pools[n]) == values["driver"]["version"] for n in operated)
+    for name, pool in stack.pools.items():
+        labels = {**gpu_facts.pool_labels(name, pool), "kubernetes.azure.com/agentpool": name}
+        selected = [d for d in plan.drivers.values() if d.spec["nodeSelector"].items() <= labels.items()]
+        assert len(selected) == (name in operated and not is_policy)
+        assert all(d.spec["version"] == gpu_facts.driver_version(stack, pool) for d in selected)
+        assert all(d.config_map is None or d.config_map in plan.config_maps for d in selected)
+        assert labels[gpu_facts.DEVICE_PLUGIN_LABEL] in plan.config_maps["gpu-pool-configs"]
+    cuts = any(pool.sharing.mig for pool in stack.pools.values())
+    assert values["migManager"]["enabled"] is cuts
+
+
 def gpus(name: str, pool: Pool, stack: Settings) -> list[Mig]:
     """The GPUs of a node of the pool, once the MIG manager has made its layout."""
     hardware = of_size(vm_size(pool.sku))
@@ -219,6 +248,7 @@ def test_any_gpu_pools_work_on_their_nodes_or_are_refused_with_a_path(data: dict
         return
     stack = found.settings
     agree(stack)
+    planned(stack)
     one_policy(stack)
     for name, pool in stack.pools.items():
         one_owner(stack, name, pool)

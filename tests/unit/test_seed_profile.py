@@ -13,6 +13,7 @@ from catalog.compat import check_values
 from cli.main import run
 from settings import Overlay, SettingsError, load
 from settings.compat import judge
+from settings.gpu_plan import gpu_plan
 from tests.golden.regenerate import COMMAND, STACKS, document, path
 from tests.recording import record
 
@@ -100,6 +101,23 @@ def test_compat_ends_with_findings_for_it_today_and_without_at_its_time(capsys: 
         "kubernetes-end-of-support",
     }
     assert run(["compat", SEED, "--at", "2026-02-15"]) == 0
+
+
+def test_the_chart_gets_one_policy_with_the_values_of_that_time() -> None:
+    plan = gpu_plan(load(SEED).settings)
+    values = plan.values
+    assert not plan.drivers
+    assert values["driver"]["nvidiaDriverCRD"] == {"enabled": False}
+    assert (values["driver"]["version"], values["driver"]["kernelModuleType"]) == ("580.82.07", "proprietary")
+    assert plan.config_maps[values["driver"]["kernelModuleConfig"]["name"]] == {
+        "nvidia-uvm.conf": "uvm_disable_hmm=1\n"
+    }
+    assert (values["cdi"], values["mig"]) == ({"enabled": False}, {"strategy": "single"})
+    assert not values["migManager"]["enabled"]
+    assert not values["dcgmExporter"]["serviceMonitor"]["enabled"]
+    assert "version" not in values["toolkit"]
+    keys = [item["key"] for item in values["daemonsets"]["tolerations"]]
+    assert keys == ["nvidia.com/gpu", "kubernetes.azure.com/scalesetpriority"]
 
 
 def test_keys_that_the_reference_wrote_and_no_chart_reads_are_told() -> None:
