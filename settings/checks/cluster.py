@@ -18,6 +18,8 @@ DOCUMENTATION = tuple(IPv4Network(text) for text in ("192.0.2.0/24", "198.51.100
 BUILD_MINUTES = 20
 """A driver build and the operator's start have taken this long; AKS docs advise 25 to 30 minutes."""
 
+KUBERNETES_DATA = "catalog/data/kubernetes.yaml"
+
 _VERSION: Path = ("cluster", "kubernetesVersion")
 _RANGES: Path = ("cluster", "apiAccess", "authorizedIpRanges")
 
@@ -44,7 +46,8 @@ def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator
         minor = kubernetes_minor(version)
     except UnknownName as error:
         known = ", ".join(kubernetes_minors())
-        yield Finding(_VERSION, str(error), f"Did you mean '{error.suggestion}'?  Known: {known}.")
+        fix, rule = f"Did you mean '{error.suggestion}'?  Known: {known}.", Rule("kubernetes-unknown", KUBERNETES_DATA)
+        yield Finding(_VERSION, str(error), fix, rule=rule)
         return
     channel: Path = ("cluster", "upgrades", "channel")
     if version.count(".") == 2 and settings.cluster.upgrades.channel == "patch" and trust(channel):
@@ -60,9 +63,8 @@ def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator
     for path, pool in places.items():
         if pool.os_sku == "Ubuntu2204" and trust((*path, "osSku")):
             problem = f"osSku Ubuntu2204 works up to Kubernetes {last}; the cluster has {version}."
-            yield Finding(
-                (*path, "osSku"), problem, f"osSku: Ubuntu, or cluster.kubernetesVersion {last}.", others=(_VERSION,)
-            )
+            fix, rule = f"osSku: Ubuntu, or cluster.kubernetesVersion {last}.", Rule("ubuntu2204-ends", minor.source)
+            yield Finding((*path, "osSku"), problem, fix, others=(_VERSION,), rule=rule)
 
 
 def _support(minor: KubernetesMinor, today: datetime.date, *, record: bool) -> Iterator[Finding]:

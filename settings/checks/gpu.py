@@ -36,15 +36,21 @@ def check_gpu(settings: Settings, trust: Trust) -> Iterator[Finding]:
 
 def _operator(settings: Settings, trust: Trust) -> Iterator[Finding]:
     operator = settings.gpu_operator
+    others: tuple[Path, ...]
     if trust((*_OPERATOR, "version")):
         try:
-            operator_release(operator.version)
+            has_nri = operator_release(operator.version).nri
         except UnknownName as error:
             fix = f"Did you mean '{error.suggestion}'?"
             yield Finding((*_OPERATOR, "version"), str(error), fix, rule=rules.RELEASE_UNKNOWN)
+        else:
+            if operator.nri and not has_nri and trust((*_OPERATOR, "nri")):
+                problem = f"GPU Operator {operator.version} has no NRI plugin; it came with 26.3."
+                others = ((*_OPERATOR, "version"),)
+                yield Finding((*_OPERATOR, "nri"), problem, "nri: false.", others=others, rule=rules.NRI_UNKNOWN)
     if operator.nri and not operator.cdi and trust((*_OPERATOR, "nri"), (*_OPERATOR, "cdi")):
         problem = "The NRI plugin needs CDI: the operator's chart refuses one without the other."
-        others: tuple[Path, ...] = ((*_OPERATOR, "cdi"),)
+        others = ((*_OPERATOR, "cdi"),)
         fix = "cdi: true, or nri: false."
         yield Finding((*_OPERATOR, "nri"), problem, fix, others=others, rule=rules.NRI_WITHOUT_CDI)
     if not trust(_DEFAULT):

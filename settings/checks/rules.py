@@ -11,6 +11,7 @@ MIG_GUIDE = "NVIDIA MIG user guide, supported profiles"
 MIXED_OS = "NVIDIA/gpu-operator#1622, #1200, #328"
 
 RELEASE_UNKNOWN = Rule("operator-unknown", "catalog/data/gpu/operator_releases.yaml")
+NRI_UNKNOWN = Rule("nri-unknown", "catalog/data/gpu/operator_releases.yaml")
 NRI_WITHOUT_CDI = Rule("nri-without-cdi", VALIDATIONS)
 DRIVER_KIND = Rule("driver-kind", "Azure compute docs, n-series-driver-setup; NVIDIA/gpu-operator#691")
 DRIVER_BUILD = Rule("driver-build", "NVIDIA GPU Operator docs, precompiled-drivers")

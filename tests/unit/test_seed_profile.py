@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
+from collections.abc import Iterator
+from typing import Any
 
 import pulumi
 import pytest
@@ -13,11 +16,13 @@ from catalog.compat import check_values
 from cli.main import run
 from settings import Overlay, SettingsError, load
 from settings.compat import judge
+from settings.gpu_plan import gpu_plan
 from tests.golden.regenerate import COMMAND, STACKS, document, path
-from tests.recording import record
+from tests.recording import ROOT, record
 
 TODAY = datetime.date(2026, 11, 20)
 SEED = "seed-westus2"
+DOCUMENT = ROOT / "docs/decisions/seed-2026-02.md"
 RETIRED = "Standard_NC128ds_xl_RTXPRO6000BSE_v6"
 
 
@@ -100,6 +105,50 @@ def test_compat_ends_with_findings_for_it_today_and_without_at_its_time(capsys: 
         "kubernetes-end-of-support",
     }
     assert run(["compat", SEED, "--at", "2026-02-15"]) == 0
+
+
+def test_the_chart_gets_one_policy_with_the_values_of_that_time() -> None:
+    plan = gpu_plan(load(SEED).settings)
+    values = plan.values
+    assert not plan.drivers
+    assert values["driver"]["nvidiaDriverCRD"] == {"enabled": False}
+    assert (values["driver"]["version"], values["driver"]["kernelModuleType"]) == ("580.82.07", "proprietary")
+    assert plan.config_maps[values["driver"]["kernelModuleConfig"]["name"]] == {
+        "nvidia-uvm.conf": "uvm_disable_hmm=1\n"
+    }
+    assert (values["cdi"], values["mig"]) == ({"enabled": False}, {"strategy": "single"})
+    assert not values["migManager"]["enabled"]
+    assert not values["dcgmExporter"]["serviceMonitor"]["enabled"]
+    assert "version" not in values["toolkit"]
+    keys = [item["key"] for item in values["daemonsets"]["tolerations"]]
+    assert keys == ["nvidia.com/gpu", "kubernetes.azure.com/scalesetpriority"]
+
+
+def leaves(data: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Every value that a layer sets, as the document writes it."""
+    if isinstance(data, dict) and data:
+        for key, value in data.items():
+            yield from leaves(value, f"{prefix}.{key}" if prefix else key)
+    elif data is not None:
+        yield prefix, str(data).lower() if isinstance(data, bool) else str(data)
+
+
+def test_the_document_lists_every_value_of_the_profile_and_no_other() -> None:
+    profile = yaml.safe_load((ROOT / "stacks/layers/profile/seed-2026-02.yaml").read_text())
+    told = re.findall(r"^\| `([\w.-]+)` \| `([^`]*)` \|", DOCUMENT.read_text(), re.MULTILINE)
+    assert dict(told) == dict(leaves(profile))
+    assert len(told) == len(dict(told))
+
+
+def test_every_rule_that_the_document_names_exists() -> None:
+    table = DOCUMENT.read_text().partition("## The profile, value for value")[0]
+    named = {
+        name for group in re.findall(r"\(((?:`[a-z-]+`(?:, )?)+)\)", table) for name in re.findall(r"[a-z-]+", group)
+    }
+    named |= {"mps-on-mig", "mig-strategy-mps", "sharing-one-way", "sharing-replicas", "operator-end-of-support"}
+    code = "".join(file.read_text() for folder in ("catalog", "settings") for file in (ROOT / folder).rglob("*.py"))
+    assert len(named) > 12
+    assert [name for name in sorted(named) if f'"{name}"' not in code] == []
 
 
 def test_keys_that_the_reference_wrote_and_no_chart_reads_are_told() -> None:

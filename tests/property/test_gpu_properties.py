@@ -1,0 +1,336 @@
+"""Any GPU pools with any versions, drivers and sharing: settings that hold together on a node, or faults with a path.
+
+What is accepted is put before the simulator's model of the device plugin, which has been held against the real one.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from itertools import pairwise, product
+from typing import Any
+
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from catalog import driver_branches, mig_models, node_image, operator_releases, vm_size, vm_sizes
+from catalog.compat import SEVERITIES, judge_stack, judge_upgrade, reaches, upgrade_path
+from catalog.gpu_lookup import builds, version
+from settings import DriverSource, Fault, Loaded, Overlay, Pool, Settings, SettingsError, facts, gpu_facts, load
+from settings.compat import gpu_stacks, judge
+from settings.gpu_plan import gpu_plan
+from settings.labels import split_taint
+from settings.paths import parse
+from settings.shape import shape_at
+from simulator.gpu import sharing as device_plugin
+from simulator.gpu.hardware import Mig, of_size
+
+quick = settings(deadline=None, derandomize=True, max_examples=250, suppress_health_check=[HealthCheck.too_slow])
+days = st.dates(datetime.date(2025, 1, 1), datetime.date(2030, 1, 1))
+
+GPU_SIZES = sorted(size.name for size in vm_sizes().values() if size.gpu and not size.is_retired)
+RETIRED = sorted(size.name for size in vm_sizes().values() if size.gpu and size.is_retired)
+PROFILES = sorted({name for model in mig_models().values() for name in model.profiles})
+KNOWN = list(operator_releases())
+DRIVERS = [*builds("datacenter"), *builds("grid"), "580", "595", "700.10.01"]
+SOURCES = [source.value for source in DriverSource]
+
+replicated = st.fixed_dictionaries(
+    {"replicas": st.one_of(st.integers(2, 9), st.integers(-1, 128))},
+    optional={"rename": st.booleans(), "failRequestsGreaterThanOne": st.booleans()},
+)
+parameters = st.dictionaries(
+    st.sampled_from(["nvidia-uvm", "nvidia", "nvidia_uvm"]), st.just({"uvm_disable_hmm": "1"}), max_size=1
+)
+
+
+def sometimes(strategy: st.SearchStrategy[Any], otherwise: Any = None) -> st.SearchStrategy[Any]:
+    """Mostly the plain value, so that a stack has one odd thing about it, or none, and not ten."""
+    return st.integers(0, 19).flatmap(lambda roll: strategy if roll == 7 else st.just(otherwise))
+
+
+@st.composite
+def pools(draw: st.DrawFn, index: int) -> dict[str, Any]:
+    size = vm_size(draw(st.one_of(st.sampled_from(GPU_SIZES), sometimes(st.sampled_from(RETIRED), GPU_SIZES[0]))))
+    source = draw(sometimes(st.sampled_from(SOURCES), size.driver_sources[draw(st.integers(0, 1)) - 1]))
+    own = mig_models().get(size.gpu.model) if size.gpu and size.mig else None
+    profile = draw(
+        sometimes(st.just(st.sampled_from(PROFILES)), st.sampled_from(sorted(own.profiles) if own else ["x"]))
+    )
+    mig = st.fixed_dictionaries(
+        {
+            "strategy": st.sampled_from(["single", "mixed"]),
+            "profiles": st.dictionaries(profile, st.sampled_from([1, 1, 2, 3, 7]), max_size=2),
+        }
+    )
+    likely = ["mps", "mig"] if own else []
+    way = draw(
+        sometimes(st.sampled_from(["mps", "mig", "any"]), draw(st.sampled_from(["none", "timeSlicing", *likely])))
+    )
+    ways = {"timeSlicing": replicated, "mps": replicated, "mig": mig}
+    sharing = st.fixed_dictionaries({}, optional=ways) if way == "any" else st.just({})
+    return {
+        "sku": size.name,
+        "driver": {
+            "source": source,
+            "version": draw(sometimes(st.sampled_from(DRIVERS))),
+            "moduleType": draw(sometimes(st.sampled_from(["auto", "open", "proprietary"]))),
+            "moduleParameters": draw(sometimes(parameters, {})),
+        },
+        "osSku": draw(sometimes(st.sampled_from(["Ubuntu2204", "AzureLinux"]), "Ubuntu")),
+        "priority": draw(st.sampled_from(["Regular", "Spot"])),
+        "secureBoot": draw(sometimes(st.just(True), False)),
+        "scale": {"count": draw(st.integers(0, 3))},
+        "subnet": f"10.40.{index + 10}.0/24",
+        "labels": draw(sometimes(st.dictionaries(st.sampled_from(LABELS), st.just("x"), max_size=1), {})),
+        "taints": draw(st.lists(st.sampled_from(["team=a:NoSchedule", "b=c:NoExecute"]), unique=True)),
+        "sharing": {way: draw(ways[way])} if way in ways else draw(sharing),
+    }
+
+
+LABELS = [facts.DRIVER_LABEL, facts.DEPLOY_DRIVER_LABEL, gpu_facts.MIG_CONFIG_LABEL, "example.com/team"]
+
+
+@st.composite
+def stacks(draw: st.DrawFn) -> dict[str, Any]:
+    """Settings over those of dev-westus2, with pools of their own instead of its two."""
+    precompiled = draw(sometimes(st.just(True), False))
+    build = draw(sometimes(st.sampled_from(DRIVERS), "580" if precompiled else "580.173.02"))
+    return {
+        "cluster": {"kubernetesVersion": draw(sometimes(st.sampled_from(["1.32", "1.34", "1.35", "1.37"]), "1.36"))},
+        "gpuOperator": {
+            "version": draw(st.one_of(st.sampled_from(KNOWN), sometimes(st.just("v27.1.0"), KNOWN[-2]))),
+            "driver": {"version": build, "precompiled": precompiled},
+            "driverOwner": draw(st.sampled_from(["NVIDIADriver", "ClusterPolicy"])),
+            "toolkit": {"runtimeConfigSource": draw(st.sampled_from(["file", "command,file"]))},
+            "cdi": draw(st.booleans()),
+            "nri": draw(sometimes(st.just(True), False)),
+            "migStrategy": draw(st.sampled_from([None, None, None, "", "single", "none", "mixed"])),
+        },
+        "record": draw(sometimes(st.just(True), False)),
+        "pools": {
+            "h100gpu": None,
+            "rtxprogpu": None,
+            **{f"p{index}": draw(pools(index)) for index in range(draw(st.integers(1, 3)))},
+        },
+    }
+
+
+def outcome(data: Mapping[str, Any]) -> Loaded | list[Fault]:
+    """Settings or faults; any other exception fails the test."""
+    try:
+        return load("dev-westus2", [Overlay("--set", data)])
+    except SettingsError as error:
+        return error.faults
+
+
+def agree(stack: Settings) -> None:
+    """Labels, taints and tolerations: everything for GPU nodes gets onto each of them, and onto no other."""
+    tolerated = {(item["key"], item["effect"]) for item in gpu_facts.all_tolerations(stack)}
+    assert all(item["operator"] == "Exists" for item in gpu_facts.all_tolerations(stack))
+    needed: set[tuple[str, str]] = set()
+    for pool in stack.pools.values():
+        split = [split_taint(taint) for taint in facts.node_taints(pool)]
+        assert (facts.GPU_TAINT_KEY, "present", "NoSchedule") in split
+        assert all(value for _, value, _ in split)
+        needed |= {(key, effect) for key, _, effect in split}
+    assert tolerated == needed
+
+
+def one_owner(stack: Settings, name: str, pool: Pool) -> None:
+    """Exactly one of GPU Operator, GRID installer and AKS brings the driver, and everything says so."""
+    gpu, source = vm_size(pool.sku).gpu, pool.driver.source
+    labels = gpu_facts.pool_labels(name, pool)
+    assert gpu is not None
+    # Its guest must not touch what MIG the host has made.
+    assert labels.get(gpu_facts.DEPLOY_MIG_MANAGER_LABEL) == ("false" if gpu.virtual else None)
+    assert labels[facts.DRIVER_LABEL] == source.value
+    expected = {DriverSource.OPERATOR: None, DriverSource.GRID: "false", DriverSource.AKS: "pre-installed"}
+    assert labels.get(facts.DEPLOY_DRIVER_LABEL) == expected[source]
+    assert (facts.gpu_profile_driver(pool) == "Install") == (source is DriverSource.AKS)
+    assert gpu.virtual or source is not DriverSource.GRID
+    assert not gpu.virtual or source is not DriverSource.OPERATOR
+    build = gpu_facts.driver_version(stack, pool)
+    if source is DriverSource.AKS:
+        assert build is None
+        assert gpu_facts.module_type(stack, pool) is None
+    if source is DriverSource.GRID and build is not None:
+        assert build in builds("grid")
+    if source is DriverSource.OPERATOR:
+        assert build is not None
+        assert build in builds("datacenter") or build not in builds("grid")
+        assert ("." in build) is not stack.gpu_operator.driver.precompiled
+        assert pool.os_sku != "AzureLinux"
+    assert not pool.secure_boot or (source is DriverSource.OPERATOR and stack.gpu_operator.driver.precompiled)
+
+
+def one_policy(stack: Settings) -> None:
+    """In a ClusterPolicy all pools have the same driver, on the same system."""
+    operated = [pool for pool in stack.pools.values() if pool.driver.source is DriverSource.OPERATOR]
+    if stack.gpu_operator.driver_owner != "ClusterPolicy" or not operated:
+        return
+    drivers = [
+        (gpu_facts.driver_version(stack, pool), gpu_facts.module_type(stack, pool), pool.driver.module_parameters)
+        for pool in operated
+    ]
+    assert all(driver == drivers[0] for driver in drivers)
+    version_ = stack.cluster.kubernetes_version
+    assert len({node_image(pool.os_sku, version_).name for pool in stack.pools.values()}) == 1
+
+
+def planned(stack: Settings) -> None:
+    """What the GPU Operator is sent: tolerations in every place, drivers on operator pools alone, one each."""
+    plan = gpu_plan(stack)
+    values = plan.values
+    needed = {(key, effect) for p in stack.pools.values() for key, _, effect in map(split_taint, facts.node_taints(p))}
+    places = [values["daemonsets"]["tolerations"], values["node-feature-discovery"]["worker"]["tolerations"]]
+    places += [driver.spec["tolerations"] for driver in plan.drivers.values()]
+    for place in places:
+        assert {(item["key"], item["effect"]) for item in place} >= needed
+        assert all(item["operator"] == "Exists" for item in place)
+    operated = [name for name, pool in stack.pools.items() if pool.driver.source is DriverSource.OPERATOR]
+    is_policy = stack.gpu_operator.driver_owner == "ClusterPolicy"
+    assert values["driver"]["nvidiaDriverCRD"]["enabled"] is not is_policy
+    if is_policy:
+        assert not plan.drivers
+        assert values["driver"]["enabled"] is bool(operated)
+        assert all(gpu_facts.driver_version(stack, stack.pools[n]) == values["driver"]["version"] for n in operated)
+    for name, pool in stack.pools.items():
+        labels = {**gpu_facts.pool_labels(name, pool), "kubernetes.azure.com/agentpool": name}
+        selected = [d for d in plan.drivers.values() if d.spec["nodeSelector"].items() <= labels.items()]
+        assert len(selected) == (name in operated and not is_policy)
+        assert all(d.spec["version"] == gpu_facts.driver_version(stack, pool) for d in selected)
+        assert all(d.config_map is None or d.config_map in plan.config_maps for d in selected)
+        assert labels[gpu_facts.DEVICE_PLUGIN_LABEL] in plan.config_maps["gpu-pool-configs"]
+    cuts = any(pool.sharing.mig for pool in stack.pools.values())
+    assert values["migManager"]["enabled"] is cuts
+
+
+def gpus(name: str, pool: Pool, stack: Settings) -> list[Mig]:
+    """The GPUs of a node of the pool, once the MIG manager has made its layout."""
+    hardware = of_size(vm_size(pool.sku))
+    manager = gpu_facts.mig_manager_config(stack)
+    layout = gpu_facts.pool_labels(name, pool).get(gpu_facts.MIG_CONFIG_LABEL)
+    assert hardware is not None
+    if layout is None or manager is None:
+        return list(hardware.mig)
+    assert hardware.mig_capable
+    assert not hardware.vgpu
+    (entry,) = manager["mig-configs"][layout]
+    instances = tuple(profile for profile, count in entry["mig-devices"].items() for _ in range(count))
+    return [instances for _ in hardware.mig]
+
+
+def offered(stack: Settings, name: str, pool: Pool) -> dict[str, int]:
+    """What the device plugin makes of the configuration on a node of the pool; CUDA has to work on it."""
+    strategy = gpu_facts.mig_strategy(stack)
+    config = gpu_facts.device_plugin_configs(stack)[gpu_facts.pool_labels(name, pool)[gpu_facts.DEVICE_PLUGIN_LABEL]]
+    env = {"MIG_STRATEGY": strategy} if strategy else {}
+    devices = device_plugin.devices(gpus(name, pool, stack), device_plugin.strategy(env, config))
+    assert device_plugin.cuda(devices) == ""
+    return device_plugin.shared(devices, device_plugin.sharing(config))
+
+
+@settings(quick, max_examples=600)
+@given(stacks(), days)
+def test_any_gpu_pools_work_on_their_nodes_or_are_refused_with_a_path(data: dict[str, Any], day: datetime.date) -> None:
+    found = outcome(data)
+    event("refused" if isinstance(found, list) else "accepted")
+    if isinstance(found, list):
+        assert found
+        for fault in found:
+            assert not fault.warning
+            assert shape_at(parse(fault.path)) is not None, fault.path
+            assert fault.problem
+            assert fault.rule, str(fault)
+            assert fault.source
+            assert fault.fix
+        return
+    stack = found.settings
+    agree(stack)
+    planned(stack)
+    one_policy(stack)
+    for name, pool in stack.pools.items():
+        one_owner(stack, name, pool)
+        assert offered(stack, name, pool) == gpu_facts.gpu_resources(pool)
+        assert not (pool.sharing.mig and gpu_facts.is_vgpu(pool))
+        assert not (gpu_facts.is_vgpu(pool) and gpu_facts.MIG_CONFIG_LABEL in gpu_facts.pool_labels(name, pool))
+        retired = vm_size(pool.sku).is_retired
+        assert not retired or stack.record
+    stand_ins = [warning for warning in found.warnings if warning.stand_in]
+    assert bool(stand_ins) == stack.record
+    verdicts(stack, day)
+
+
+def verdicts(stack: Settings, day: datetime.date) -> None:
+    """Whatever the versions: gravest first, each said once, with rule, way out, source, and a setting to change."""
+    judged = judge(stack, day, running=KNOWN[0])
+    grave = [SEVERITIES.index(item.severity) for item in judged]
+    assert grave == sorted(grave, reverse=True)
+    assert len({(item.verdict.rule, item.verdict.message, item.path) for item in judged}) == len(judged)
+    for item in judged:
+        assert item.verdict.rule
+        assert item.verdict.source
+        assert item.verdict.fix
+        assert shape_at(parse(item.path)) is not None, item.path
+        assert set(item.pools) <= set(stack.pools)
+    told = {item.verdict for item in judged}
+    assert all(set(judge_stack(each, day)) <= told for each in gpu_stacks(stack).values())
+
+
+def test_severity_is_a_total_order() -> None:
+    for a, b in product(SEVERITIES, SEVERITIES):
+        assert reaches(a, b) or reaches(b, a)
+        assert (reaches(a, b) and reaches(b, a)) == (a == b)
+        assert all(reaches(a, c) for c in SEVERITIES if reaches(a, b) and reaches(b, c))
+    assert reaches("error", "warning")
+    assert not reaches("info", "warning")
+
+
+@quick
+@given(st.integers(25, 99), st.integers(0, 12), st.integers(0, 99))
+def test_a_release_that_is_not_known_newer_ones_included_is_refused_by_name(line: int, minor: int, patch: int) -> None:
+    name = f"v{line}.{minor}.{patch}"
+    (verdict, *others) = judge_upgrade(KNOWN[-1], name) or [None]
+    if name in KNOWN:
+        assert verdict is None or verdict.rule != "operator-unknown"
+        return
+    assert verdict is not None
+    assert (verdict.rule, others) == ("operator-unknown", [])
+    assert name in verdict.message
+    found = outcome({"gpuOperator": {"version": name}})
+    assert isinstance(found, list)
+    (fault,) = found
+    assert (fault.file, fault.path, fault.rule) == ("--set", "gpuOperator.version", "operator-unknown")
+    assert name in fault.problem
+    assert any(release in (fault.fix or "") for release in KNOWN)
+
+
+@quick
+@given(st.sampled_from(KNOWN), st.sampled_from(KNOWN))
+def test_every_step_of_an_upgrade_stays_in_its_line_or_goes_to_the_next(old: str, new: str) -> None:
+    lines = list(dict.fromkeys(release.line for release in operator_releases().values()))
+    try:
+        steps = [old, *upgrade_path(old, new)]
+    except ValueError:
+        assert version(new) < version(old)
+        return
+    assert steps[-1] == new
+    for a, b in pairwise(steps):
+        assert version(a) < version(b)
+        assert 0 <= lines.index(operator_releases()[b].line) - lines.index(operator_releases()[a].line) <= 1
+        assert not [verdict for verdict in judge_upgrade(a, b) if verdict.severity == "error"]
+
+
+@quick
+@given(st.sampled_from(sorted(driver_branches())), days, days)
+def test_what_is_out_of_support_stays_so(branch: tuple[Any, int], one: datetime.date, two: datetime.date) -> None:
+    earlier, later = sorted((one, two))
+    build = driver_branches()[branch].builds[-1].version
+    data = {"gpuOperator": {"driver": {"version": build}}} if branch[0] == "datacenter" else {}
+    data |= {"pools": {"rtxprogpu": {"driver": {"version": build}}}} if branch[0] == "grid" else {}
+    found = outcome(data)
+    assert isinstance(found, Loaded)
+    ended = {"driver-end-of-life", "operator-end-of-support", "kubernetes-end-of-support"}
+    rules = [{item.verdict.rule for item in judge(found.settings, day)} & ended for day in (earlier, later)]
+    assert rules[0] <= rules[1]
