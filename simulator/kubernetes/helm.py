@@ -85,6 +85,10 @@ class Helm:
 
     def _environment(self, kubeconfig: Path) -> dict[str, str]:
         env = {**os.environ, "KUBECONFIG": str(kubeconfig), "HELM_NO_PLUGINS": "1"}
+        # Nothing of a simulation into the user's own caches, or without a HOME into the working directory.
+        env["KUBECACHEDIR"] = str(kubeconfig.parent / "kube")
+        for variable in ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"):
+            env[variable] = str(kubeconfig.parent / "helm")
         if self._options.path is not None:
             env["PATH"] = self._options.path
         for variable in ("HELM_NAMESPACE", "HELM_KUBECONTEXT", "HELM_KUBEAPISERVER", "HELM_KUBETOKEN"):
