@@ -9,7 +9,7 @@ from typing import Any, cast
 from gates.diagnosis import diagnose
 from gates.evidence import Evidence
 from gates.model import Cluster, Expected, Json, Report, Shut
-from gates.objects import name
+from gates.objects import POOL_LABELS, name
 
 NAMESPACE = "gpu-operator"
 LOGS_AT_MOST = 8
@@ -41,7 +41,10 @@ def look(get: Get, expected: Sequence[Expected], namespace: str = NAMESPACE) -> 
     Raises:
         Unreachable, Unusable: as `get` does.
     """
-    cluster = Cluster(nodes=_items(get("/api/v1/nodes", {})), namespace=namespace)
+    if not expected:
+        return ()
+    ours = {"labelSelector": f"{POOL_LABELS[0]} in ({','.join(each.pool for each in expected)})"}
+    cluster = Cluster(nodes=_items(get("/api/v1/nodes", ours)), namespace=namespace)
     reports = diagnose(expected, cluster)
     if not any(report.shut for report in reports):
         return reports

@@ -1,4 +1,4 @@
-"""The end of a deployment: it waits for GPUs, fails with the shut gate, and goes on once that is open."""
+"""The end of a deployment in the simulator: it waits for GPUs, fails with the shut gate, and goes on once it opens."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -184,6 +184,23 @@ def test_an_open_cluster_costs_one_request() -> None:
     asked: list[str] = []
     [found] = look(api({"/api/v1/nodes": {"items": [gpu_node("a", 1)]}}, asked), [H100])
     assert (found.state, asked) == ("ready", ["/api/v1/nodes"])
+
+
+def test_only_the_pools_nodes_are_listed() -> None:
+    selectors: list[str] = []
+
+    def get(_: str, parameters: Mapping[str, str]) -> Any:
+        selectors.append(parameters["labelSelector"])
+        return {"items": []}
+
+    look(get, [H100, Expected("rtxprogpu", {}, "grid")])
+    assert selectors == ["agentpool in (h100gpu,rtxprogpu)"]
+
+
+def test_without_gpu_pools_nobody_is_asked() -> None:
+    asked: list[str] = []
+    assert look(api({}, asked), []) == ()
+    assert asked == []
 
 
 def test_custom_resources_that_do_not_exist_yet_are_none() -> None:
