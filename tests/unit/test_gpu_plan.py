@@ -123,7 +123,7 @@ def test_operator_and_nfd_run_on_the_cpu_pool() -> None:
 
 def test_nri_is_written_only_where_the_release_knows_it() -> None:
     assert plan("gpuOperator.version=v25.3.4").values["cdi"] == {"enabled": True}
-    with pytest.raises(SettingsError, match=r"cdi\.nriPluginEnabled: it is known from v26\.3\.3 on"):
+    with pytest.raises(SettingsError, match=r"gpuOperator\.nri\n  GPU Operator v25\.3\.4 has no NRI plugin"):
         plan("gpuOperator.version=v25.3.4", "gpuOperator.nri=true")
 
 
