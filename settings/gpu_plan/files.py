@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -99,9 +99,9 @@ def fault(document: Document, path: Path, problem: str, fix: str | None = None, 
 
 def told(document: Document, finding: KeyFinding, prefix: Path = ()) -> Fault:
     """A finding of the catalogue about values, as a fault in the file."""
-    problem = f"{finding.problem} ({finding.rule}; {finding.source})"
     path = (*prefix, *finding.path.split("."))
-    return fault(document, path, problem, finding.fix, warning=finding.severity != "error")
+    found = fault(document, path, finding.problem, finding.fix, warning=finding.severity != "error")
+    return replace(found, rule=finding.rule, source=finding.source)
 
 
 def lay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,7 +40,11 @@ replicated = st.fixed_dictionaries(
     optional={"rename": st.booleans(), "failRequestsGreaterThanOne": st.booleans()},
 )
 parameters = st.dictionaries(
-    st.sampled_from(["nvidia-uvm", "nvidia", "nvidia_uvm"]), st.just({"uvm_disable_hmm": "1"}), max_size=1
+    st.sampled_from(["nvidia-uvm", "nvidia", "nvidia_uvm"]),
+    st.dictionaries(
+        st.sampled_from(["uvm_disable_hmm", "no name"]), st.sampled_from(["1", "1", "", "a\nb"]), max_size=2
+    ),
+    max_size=1,
 )
 
 

@@ -62,7 +62,7 @@ def test_a_pod_without_its_runtime_has_no_sandbox() -> None:
     pod = place.nodes["rtx"].pods["nvidia-device-plugin-daemonset"]
     given = live(place, "rtx", "nvidia-device-plugin-daemonset")
     status = pod_status.status(pod, given, NOW)
-    assert status["initContainerStatuses"][0]["state"] == {"waiting": {"reason": "ContainerCreating"}}
+    assert status["initContainerStatuses"][0]["state"] == {"waiting": {"reason": "PodInitializing"}}
     assert pod_status.event(pod, given, NOW)["reason"] == "FailedCreatePodSandBox"
 
 

@@ -34,7 +34,9 @@ def _terminated(now: str, code: int = 0, message: str = "") -> Json:
 def _present(pod: Pod, given: Json, now: str) -> Json:
     """The container the pod is at: held up before its sandbox, failing again and again, or at work."""
     if not pod.started and not pod.ready and pod.message:
-        return _container(given, {"waiting": {"reason": "ContainerCreating"}})
+        return _container(
+            given, WAITING_FOR_INIT if pod.workload.init else {"waiting": {"reason": "ContainerCreating"}}
+        )
     if pod.failed:
         again = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off restarting failed container"}}
         return {**_container(given, again, restarts=1), "lastState": _terminated(now, 1, pod.message)}
