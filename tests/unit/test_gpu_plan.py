@@ -123,11 +123,7 @@ def test_operator_and_nfd_run_on_the_cpu_pool() -> None:
 
 def test_nri_is_written_only_where_the_release_knows_it() -> None:
     assert plan("gpuOperator.version=v25.3.4").values["cdi"] == {"enabled": True}
-<<<<<<< HEAD
-    with pytest.raises(SettingsError, match="has no NRI plugin"):
-=======
     with pytest.raises(SettingsError, match=r"gpuOperator\.nri\n  GPU Operator v25\.3\.4 has no NRI plugin"):
->>>>>>> 71123d5701206e5423edaa56543df65174914387
         plan("gpuOperator.version=v25.3.4", "gpuOperator.nri=true")
 
 
