@@ -32,7 +32,8 @@ class GpuGate(pulumi.ComponentResource):
     """Waits until the nodes of every pool offer their GPUs. Previews do not wait, and pools without nodes pass.
 
     When time is up the deployment fails with the gate of each node that is shut. What was made stays, the stack's
-    outputs are written, and the next deployment looks again.
+    outputs are written, and the next deployment looks again. Where all GPUs are offered, and only a rollout is not over
+    yet, it ends with a warning instead.
 
     Attributes:
         gpus: what was found, by pool: `{state, nodes, driverSource, gpus, shut}`. Not known in a preview.
@@ -76,6 +77,8 @@ def failure(outcome: Outcome) -> str:
         return f"Whether the GPUs are there is not known: {outcome.problem}"
     waited = f"{outcome.seconds / 60:.0f} min" if outcome.seconds >= 90 else f"{outcome.seconds:.0f} s"
     head = f"GPUs are missing after {waited}. What was made stays, and the next deployment looks again."
+    if outcome.is_only_rollout:
+        head = f"All GPUs are offered, and a rollout is not over after {waited}. `physai gates` tells when it is."
     return "\n".join([head, *(f"  {line}" for line in telling.story(outcome.reports))])
 
 
@@ -87,7 +90,8 @@ def _documents(outcome: Outcome) -> dict[str, Any]:
 def _judge(timeout_minutes: int, outcome: Outcome) -> None:
     if outcome.is_open:
         return
-    if timeout_minutes == 0:
+    # A driver that waits for training to end may take a day, with the GPUs in use all the while.
+    if timeout_minutes == 0 or outcome.is_only_rollout:
         pulumi.log.warn(failure(outcome))
         return
     raise pulumi.RunError(failure(outcome))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from gates import rollout
 from gates.case import MIG_STRATEGY, Case
 from gates.evidence import Evidence
 from gates.model import Cluster, Expected, Json, Report
@@ -33,14 +34,23 @@ def diagnose(expected: Sequence[Expected], cluster: Cluster) -> tuple[Report, ..
     With nothing but nodes in `cluster` every count is right, and so is whether a pool is ready; the causes are not.
     """
     evidence = Evidence(cluster)
-    return tuple(_report(each, nodes_of(each, cluster.nodes), evidence) for each in expected)
+    waiting = rollout.pending(evidence)
+    return tuple(_report(each, nodes_of(each, cluster.nodes), evidence, waiting) for each in expected)
 
 
-def _report(expected: Expected, nodes: Sequence[Json], evidence: Evidence) -> Report:
+def _report(
+    expected: Expected, nodes: Sequence[Json], evidence: Evidence, waiting: Sequence[rollout.Pending]
+) -> Report:
     offered: Counter[str] = Counter()
     for node in nodes:
         offered.update(allocatable(node))
-    shut = tuple(Case(expected, node, evidence).first() for node in nodes if not is_open(expected, node))
+    found = (
+        rollout.shut(expected, node, evidence, waiting)
+        if is_open(expected, node)
+        else Case(expected, node, evidence).first()
+        for node in nodes
+    )
+    shut = tuple(each for each in found if each is not None)
     return Report(
         pool=expected.pool,
         driver_source=expected.driver_source,

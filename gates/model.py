@@ -21,6 +21,7 @@ GATES: Mapping[str, str] = {
     "validator": "the validator has run a CUDA program",
     "device-plugin": "the device plugin has registered the GPUs",
     "allocatable": "the node offers as many GPUs as the pool's settings say",
+    "rollout": "what was asked for last has reached the node",
 }
 """The gates in the order of the real path, and what each one being open means."""
 

@@ -1,4 +1,4 @@
-"""Reads what the diagnosis needs from an API server: the nodes, and the rest only when something is shut."""
+"""Reads what the diagnosis needs from an API server: pods, events and logs only when something is shut."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from gates.diagnosis import diagnose
 from gates.evidence import Evidence
 from gates.model import Cluster, Expected, Json, Report, Shut
 from gates.objects import POOL_LABELS, name
+from gates.rollout import is_unsettled
 
 NAMESPACE = "gpu-operator"
 LOGS_AT_MOST = 8
@@ -36,7 +37,7 @@ class Unusable(Exception):
 
 
 def look(get: Get, expected: Sequence[Expected], namespace: str = NAMESPACE) -> tuple[Report, ...]:
-    """The pools as they are now: one list of nodes when all is open, a handful more when not.
+    """The pools as they are now: a few lists when all is open, pods and their words as well when not.
 
     Raises:
         Unreachable, Unusable: as `get` does.
@@ -44,19 +45,23 @@ def look(get: Get, expected: Sequence[Expected], namespace: str = NAMESPACE) -> 
     if not expected:
         return ()
     ours = {"labelSelector": f"{POOL_LABELS[0]} in ({','.join(each.pool for each in expected)})"}
-    cluster = Cluster(nodes=_items(get("/api/v1/nodes", ours)), namespace=namespace)
-    reports = diagnose(expected, cluster)
-    if not any(report.shut for report in reports):
-        return reports
     place = f"namespaces/{namespace}"
+    # The resources before the DaemonSets: read the other way round, a change between the two would look carried out.
+    cluster = Cluster(
+        policies=_listed(get, "/apis/nvidia.com/v1/clusterpolicies"),
+        drivers=_listed(get, "/apis/nvidia.com/v1alpha1/nvidiadrivers"),
+        daemonsets=_listed(get, f"/apis/apps/v1/{place}/daemonsets"),
+        nodes=_items(get("/api/v1/nodes", ours)),
+        namespace=namespace,
+    )
+    reports = diagnose(expected, cluster)
+    if not any(report.shut for report in reports) and not is_unsettled(Evidence(cluster)):
+        return reports
     cluster = replace(
         cluster,
         pods=_listed(get, f"/api/v1/{place}/pods"),
-        daemonsets=_listed(get, f"/apis/apps/v1/{place}/daemonsets"),
         deployments=_listed(get, f"/apis/apps/v1/{place}/deployments"),
         events=_listed(get, f"/api/v1/{place}/events"),
-        policies=_listed(get, "/apis/nvidia.com/v1/clusterpolicies"),
-        drivers=_listed(get, "/apis/nvidia.com/v1alpha1/nvidiadrivers"),
     )
     reports = diagnose(expected, cluster)
     logs = _logs(get, cluster, [shut for report in reports for shut in report.shut])

@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gates import rollout
 from gates.model import Report
 from gates.reader import Unreachable
 from gates.telling import changes, standing
@@ -34,6 +35,12 @@ class Outcome:
     @property
     def is_open(self) -> bool:
         return not self.problem and not any(report.shut for report in self.reports)
+
+    @property
+    def is_only_rollout(self) -> bool:
+        """Every node offers its GPUs, and a change is still on its way to some."""
+        gates = {shut.gate for report in self.reports for shut in report.shut}
+        return not self.problem and gates == {rollout.GATE}
 
 
 def bound_seconds(minutes: int, environment: Mapping[str, str]) -> float:

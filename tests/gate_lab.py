@@ -109,10 +109,16 @@ def pod_event(pod: Pod, on: str) -> dict[str, Any]:
     }
 
 
+def rolled_out(daemonset: Mapping[str, Any]) -> dict[str, Any]:
+    """The DaemonSet as its controller leaves it; a lab's pods are always of the newest template."""
+    generation = at(daemonset, "metadata.generation", 1)
+    return {**daemonset, "status": {"observedGeneration": generation, **daemonset.get("status", {})}}
+
+
 def cluster(lab: Lab, pools: Mapping[str, str], **changes: Any) -> Cluster:
     """The whole lab; `pools` names the pool of each node."""
     pods = [(name, pod) for name, mine in lab.nodes.items() for pod in mine.pods.values()]
-    daemonsets = list(lab.state.daemonsets.values())
+    daemonsets = [rolled_out(item) for item in lab.state.daemonsets.values()]
     for name, pod in pods:
         assert placement.is_selected(lab.state.daemonsets[pod.workload.name], lab.state.nodes[name])
     given: dict[str, Any] = {

@@ -180,17 +180,18 @@ def api(answers: dict[str, Any], asked: list[str]) -> Callable[[str, Any], Any]:
     return get
 
 
-def test_an_open_cluster_costs_one_request() -> None:
+def test_an_open_cluster_is_read_without_its_pods() -> None:
     asked: list[str] = []
     [found] = look(api({"/api/v1/nodes": {"items": [gpu_node("a", 1)]}}, asked), [H100])
-    assert (found.state, asked) == ("ready", ["/api/v1/nodes"])
+    assert found.state == "ready"
+    assert [path.rpartition("/")[2] for path in asked] == ["clusterpolicies", "nvidiadrivers", "daemonsets", "nodes"]
 
 
 def test_only_the_pools_nodes_are_listed() -> None:
     selectors: list[str] = []
 
     def get(_: str, parameters: Mapping[str, str]) -> Any:
-        selectors.append(parameters["labelSelector"])
+        selectors.extend(parameters.values())
         return {"items": []}
 
     look(get, [H100, Expected("rtxprogpu", {}, "grid")])

@@ -1,0 +1,158 @@
+"""Whether what was asked for last has reached a node that offers its GPUs, or a change has only begun. Pure.
+
+The operator needs seconds to see a changed resource, and a DaemonSet longer to bring it onto the nodes; meanwhile the
+old pods offer the old GPUs. Neither resource says which generation its status is about, so what it asks for is compared
+with what the DaemonSets say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gates.evidence import Evidence, Role
+from gates.model import Expected, Json, Shut
+from gates.objects import at, labels, name
+from gates.phase import is_running, phase
+
+GATE = "rollout"
+UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
+_AT_REST = ("", "upgrade-done")
+_FAILED = "upgrade-failed"
+_ROLES: Sequence[Role] = ("driver", "toolkit", "validator", "device-plugin")
+OPERANDS: Mapping[str, tuple[str, str]] = {
+    "toolkit": ("nvidia-container-toolkit-daemonset", "nvidia-container-toolkit-ctr"),
+    "validator": ("nvidia-operator-validator", "nvidia-operator-validator"),
+    "devicePlugin": ("nvidia-device-plugin-daemonset", "nvidia-device-plugin"),
+    "gfd": ("gpu-feature-discovery", "gpu-feature-discovery"),
+    "migManager": ("nvidia-mig-manager", "nvidia-mig-manager"),
+}
+"""DaemonSet and main container of each component of the ClusterPolicy."""
+_PASSED_ON = ("RUNTIME_CONFIG_SOURCE",)
+_DIGEST = "_DIGEST"
+"""Variables that operands get unchanged, and the end of the names of those that stand for a ConfigMap's content."""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """Something that has yet to reach the nodes with these labels."""
+
+    selector: Mapping[str, str]
+    reason: str
+
+
+def pending(evidence: Evidence) -> list[Pending]:
+    """Everything that the operator or a DaemonSet has still to carry out."""
+    cluster = evidence.cluster
+    found: list[Pending] = []
+    daemonsets = {name(item): item for item in cluster.daemonsets}
+    for policy in cluster.policies:
+        found += _of_policy(policy, daemonsets)
+    for driver in cluster.drivers:
+        found += _of_driver(driver, cluster.daemonsets)
+    by_hand = _driver_upgrades_by_hand(cluster.policies, cluster.drivers)
+    for item in cluster.daemonsets:
+        kind, owner = _owner(item)
+        if kind and not (kind == "NVIDIADriver" and owner in by_hand) and (behind := _behind(item)):
+            found.append(Pending(at(item, "spec.template.spec.nodeSelector", {}), behind))
+    return found
+
+
+def shut(expected: Expected, node: Json, evidence: Evidence, waiting: Iterable[Pending]) -> Shut | None:
+    """Why a node with all its GPUs is not done yet; None when it is."""
+    given = labels(node)
+
+    def closed(reason: str, *, opens_itself: bool = True, pod: Json | None = None) -> Shut:
+        shown = {"pod": name(pod), "phase": phase(pod)} if pod else {}
+        return Shut(expected.pool, name(node), GATE, reason, opens_itself=opens_itself, **shown)
+
+    state = given.get(UPGRADE_STATE, "")
+    if state not in _AT_REST:
+        failed = state == _FAILED
+        reason = "The driver's upgrade failed on the node." if failed else f"The driver is being upgraded: {state}."
+        return closed(reason, opens_itself=not failed)
+    for each in waiting:
+        if all(given.get(key) == value for key, value in each.selector.items()):
+            return closed(each.reason)
+    for role in _ROLES:
+        pod = evidence.pod(name(node), role)
+        if pod is not None and not is_running(pod):
+            return closed("A pod that the GPUs depend on is not ready, though they are still offered.", pod=pod)
+    return None
+
+
+def is_unsettled(evidence: Evidence) -> bool:
+    """Whether a DaemonSet that GPUs depend on has pods that are not available: then the pods have to be looked at."""
+    items = [item for role in _ROLES for item in evidence.daemonsets[role]]
+    return any(int(at(item, "status.numberUnavailable", 0)) for item in items)
+
+
+def _of_policy(policy: Json, daemonsets: Mapping[str, Json]) -> Iterator[Pending]:
+    for component, (daemonset, main) in OPERANDS.items():
+        item = daemonsets.get(daemonset)
+        if item is None:
+            continue
+        container = _container(item, main)
+        wanted = at(policy, f"spec.{component}", {})
+        same = _is_version(container, at(wanted, "version", "")) and _has_env(container, at(wanted, "env", []))
+        if component == "devicePlugin":
+            same = same and _env(container).get("MIG_STRATEGY", "") == at(policy, "spec.mig.strategy", "")
+        if not same:
+            selector = at(item, "spec.template.spec.nodeSelector", {})
+            yield Pending(selector, f"The operator has yet to carry what the ClusterPolicy says into {daemonset}.")
+
+
+def _of_driver(driver: Json, daemonsets: Iterable[Json]) -> Iterator[Pending]:
+    for item in daemonsets:
+        if _owner(item) != ("NVIDIADriver", name(driver)):
+            continue
+        container = _container(item, "nvidia-driver-ctr")
+        version = at(driver, "spec.version", "")
+        if not (_is_version(container, version, "-") and _has_env(container, at(driver, "spec.env", []))):
+            reason = f"The operator has yet to carry what NVIDIADriver {name(driver)} says into {name(item)}."
+            yield Pending(at(driver, "spec.nodeSelector", {}), reason)
+
+
+def _driver_upgrades_by_hand(policies: Iterable[Json], drivers: Iterable[Json]) -> set[str]:
+    """NVIDIADrivers whose nodes keep the driver they have until somebody deletes its pod."""
+    common = all(at(policy, "spec.driver.upgradePolicy.autoUpgrade", True) for policy in policies)
+    return {name(item) for item in drivers if not at(item, "spec.upgradePolicy.autoUpgrade", common)}
+
+
+def _behind(item: Json) -> str:
+    """How far a DaemonSet is from what it says; empty where all its pods are of its newest template."""
+    if int(at(item, "status.observedGeneration", 0)) < int(at(item, "metadata.generation", 0)):
+        return f"DaemonSet {name(item)} has just changed."
+    total, new = int(at(item, "status.desiredNumberScheduled", 0)), int(at(item, "status.updatedNumberScheduled", 0))
+    return f"DaemonSet {name(item)} has reached {new} of {total} nodes with its newest version." if new < total else ""
+
+
+def _owner(item: Json) -> tuple[str, str]:
+    references: Sequence[Json] = at(item, "metadata.ownerReferences", [])
+    kinds = ("ClusterPolicy", "NVIDIADriver")
+    return next(((each["kind"], each["name"]) for each in references if each.get("kind") in kinds), ("", ""))
+
+
+def _container(item: Json, wanted: str) -> Json:
+    found: Sequence[Json] = at(item, "spec.template.spec.containers", [])
+    return next((each for each in found if each.get("name") == wanted), found[0] if found else {})
+
+
+def _env(container: Json) -> dict[str, str]:
+    given: Sequence[Json] = container.get("env") or ()
+    return {each["name"]: str(each.get("value", "")) for each in given}
+
+
+def _has_env(container: Json, wanted: Sequence[Json]) -> bool:
+    given = _env(container)
+    telling = (each for each in wanted if each["name"] in _PASSED_ON or each["name"].endswith(_DIGEST))
+    return all(given.get(each["name"]) == str(each.get("value", "")) for each in telling)
+
+
+def _is_version(container: Json, wanted: str, then: str = "") -> bool:
+    """Whether the image is of a version; after a driver's comes the system it is for. Nothing wanted fits anything."""
+    image = str(container.get("image", ""))
+    if not wanted or "@" in image:
+        return not wanted or image.endswith(f"@{wanted}")
+    tag = image.rpartition(":")[2]
+    return tag.startswith(f"{wanted}{then}") if then else tag == wanted
