@@ -89,12 +89,12 @@ def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(GATE_SECONDS_VARIABLE, "0")
 
 
-def test_open_gates_end_the_deployment_after_one_list_of_nodes() -> None:
+def test_open_gates_end_the_deployment_after_the_first_look() -> None:
     api = Api(gpu_node(1))
     gpus, failure = deploy(api)
     assert failure == ""
     assert api.kubeconfigs == ["a kubeconfig"]
-    assert api.paths == ["/api/v1/nodes"]
+    assert not any("/pods" in path for path in api.paths)
     assert gpus["h100gpu"]["state"] == "ready"
     assert gpus["h100gpu"]["gpus"] == {"nvidia.com/gpu": {"allocatable": 1, "expected": 1}}
     assert gpus["rtxprogpu"]["state"] == "empty"
