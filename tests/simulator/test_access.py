@@ -117,11 +117,11 @@ def test_a_pod_that_tolerates_only_the_gpu_taint_hangs_on_a_spot_pool(administra
     assert "untolerated taint" in scheduled(administrator, body)
 
 
-def test_a_pod_that_asks_for_a_gpu_waits_until_the_gpu_stack_is_there(administrator: Client) -> None:
-    everything = [{"operator": "Exists"}]
-    body = pod("gpu", tolerations=everything)
-    body["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "1"}}
-    assert "Insufficient nvidia.com/gpu" in scheduled(administrator, body)
+@pytest.mark.parametrize(("gpus", "answer"), [("1", "aks-rtxprogpu-"), ("2", "Insufficient nvidia.com/gpu")])
+def test_a_pod_gets_as_many_gpus_as_a_node_has(administrator: Client, gpus: str, answer: str) -> None:
+    body = pod("gpu", tolerations=[{"operator": "Exists"}], nodeSelector={"agentpool": "rtxprogpu"})
+    body["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": gpus}}
+    assert answer in scheduled(administrator, body)
 
 
 def test_pod_security_is_enforced_where_the_program_says_so(administrator: Client) -> None:
