@@ -36,14 +36,14 @@ status: $(READY) ## show the simulated STACK
 test: $(READY) lint types ## every check and every test
 	@$(BIN)/python -m pytest tests/unit tests/property tests/test_imports.py -n 2 --dist loadfile
 	@$(BIN)/physai tools
-	@$(BIN)/python -m pytest tests/simulator
+	@$(BIN)/python -m pytest tests/simulator -n 2 --dist loadfile
 
 unit: $(READY) ## unit and property tests only (a minute)
 	@$(BIN)/python -m pytest tests/unit tests/property tests/test_imports.py -n 2 --dist loadfile
 
 simulator: $(READY) ## tests against the real engine and a real API server only
 	@$(BIN)/physai tools
-	@$(BIN)/python -m pytest tests/simulator
+	@$(BIN)/python -m pytest tests/simulator -n 2 --dist loadfile
 
 lint: $(READY) ## style
 	@$(BIN)/ruff check .

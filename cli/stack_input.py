@@ -10,6 +10,7 @@ from typing import Any, cast
 import yaml
 
 from settings import STACKS, Loaded, Overlay, load
+from settings.gpu_plan import VALUES, gpu_plan
 from settings.stackfile import PREFIX, SECRETS
 from simulator.stack_input import StackInput
 
@@ -23,7 +24,7 @@ class Given:
 
 
 def read(stack: str, files: Sequence[Path], assignments: Sequence[str]) -> Given:
-    """Loads and judges a stack with its overlays.
+    """Loads and judges a stack with its overlays, and the values files that go with it.
 
     Raises:
         SettingsError: with every fault there is; nothing has been touched then.
@@ -32,6 +33,7 @@ def read(stack: str, files: Sequence[Path], assignments: Sequence[str]) -> Given
     if assignments:
         overlays.append(Overlay.assign(assignments))
     loaded = load(stack, overlays)
+    gpu_plan(loaded.settings, VALUES)
     config, secret_names = _stack_config(stack)
     for overlay in overlays:
         config = laid_over(config, {f"{PREFIX}{key}": value for key, value in overlay.data.items()})

@@ -60,8 +60,11 @@ def chart_values(
     for component, (name, setting) in _OWN_ENV.items():
         entries = section(document, component).get("env")
         faults += own_env(document, (component, "env"), entries, (name,), setting)
-    values = lay(without(document.data, OWNED), derived_values(settings, maps))
-    faults += [told(document, finding) for finding in check_values(release, values)]
+    written = without(document.data, OWNED)
+    values = lay(written, derived_values(settings, maps))
+    # What is written is checked too: a value where a section belongs would be gone under what the program adds.
+    for checked in (written, values):
+        faults += [told(document, finding) for finding in check_values(release, checked)]
     return values, faults
 
 

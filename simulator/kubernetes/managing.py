@@ -88,9 +88,9 @@ class ObjectManager:
         except UnknownKind:
             return inputs
         except ApiError as problem:
-            # 403: the right may come with this very run. 404: the namespace may. 409 and immutable fields: the object
-            # may be about to be replaced.
-            if problem.code in (403, 404, 409) or "field is immutable" in str(problem):
+            # 403: the right may come with this very run. 404: the namespace may. 409 and immutable fields, for which
+            # CRDs have words of their own: the object may be about to be replaced.
+            if problem.code in (403, 404, 409) or "immutable" in str(problem):
                 return inputs
             raise Refused(_not_created(request, str(problem))) from None
         except Unreachable as problem:

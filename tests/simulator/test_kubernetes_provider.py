@@ -352,10 +352,9 @@ def test_a_namespace_that_does_not_go_in_time_is_an_error(provider: Kubernetes, 
 
 def test_crd_and_its_object_in_one_go_and_the_object_goes_with_the_crd(provider: Kubernetes, client: Client) -> None:
     group = f"g{uuid.uuid4().hex[:8]}.example.com"
-    schema = {
-        "type": "object",
-        "properties": {"spec": {"type": "object", "x_kubernetes_preserve_unknown_fields": True}},
-    }
+    frozen = {"rule": "self.size == oldSelf.size", "message": "size is an immutable field"}
+    spec = {"type": "object", "properties": {"size": {"type": "integer"}}, "x_kubernetes_validations": [frozen]}
+    schema = {"type": "object", "properties": {"spec": spec}}
     crd: dict[str, Any] = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -377,6 +376,9 @@ def test_crd_and_its_object_in_one_go_and_the_object_goes_with_the_crd(provider:
     assert provider.diff(make, crd, crd_state, crd).changes == {}
     id, state = provider.create(request(f"{group}/v1:Widget"), widget)
     assert (id, state["spec"]) == ("one", {"size": 1})
+    larger = {**widget, "spec": {"size": 2}}
+    replacement = provider.create(request(f"{group}/v1:Widget", preview=True), larger)
+    assert replacement == ("", larger), "a replacement can't be previewed beside the object it replaces"
 
     background = {
         **crd,

@@ -106,3 +106,18 @@ def test_overlays_merge_maps_and_replace_the_rest() -> None:
     base: dict[str, Any] = {"a": {"b": 1, "c": [1, 2]}, "d": 1}
     assert laid_over(base, {"a": {"c": [3]}, "d": {"e": 2}}) == {"a": {"b": 1, "c": [3]}, "d": {"e": 2}}
     assert base == {"a": {"b": 1, "c": [1, 2]}, "d": 1}
+
+
+@pytest.mark.parametrize("command", ["up", "preview", "explain", "compat"])
+def test_a_mistake_in_a_values_file_is_wrong_input_to_every_command(
+    command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: Path
+) -> None:
+    file = tmp_path / "values" / "gpu-operator" / "values.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("driver:\n  tolerations: []\n")
+    monkeypatch.setattr("cli.stack_input.VALUES", tmp_path / "values")
+    code, out, err = call(command, "dev-westus2")
+    assert (code, out) == (2, "")
+    assert "values/gpu-operator/values.yaml" in err
+    assert "driver.tolerations" in err
+    assert not home.exists()

@@ -408,3 +408,12 @@ def test_a_module_parameter_is_a_word_and_a_line(parameters: str) -> None:
 def test_all_operands_are_told_of_the_same_tolerations_as_the_facts() -> None:
     settings = given_settings().settings
     assert at(gpu_plan(settings).values, "daemonsets.tolerations") == gpu_facts.all_tolerations(settings)
+
+
+@pytest.mark.parametrize("text", ["daemonsets: 3", "devicePlugin: plain", "node-feature-discovery: []"])
+def test_a_value_where_a_section_belongs_is_refused_also_where_the_program_writes_one(
+    written: Write, text: str
+) -> None:
+    [fault] = faults(written(values=text))
+    assert text.partition(":")[0] in fault
+    assert "section" in fault
