@@ -19,6 +19,7 @@ from simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
 from simulator.gpu.hardware import Hardware, of_size
 from simulator.gpu.live.cluster import Cluster, Operator
 from simulator.gpu.live.discovery import Discovery
+from simulator.gpu.live.grid import GridAgents
 from simulator.gpu.live.hooks import Hooks
 from simulator.gpu.live.kubelet import Kubelets, Surroundings
 from simulator.gpu.live.operator import Controllers
@@ -46,11 +47,15 @@ class GpuStack:
         self._controllers = Controllers(self._cluster)
         self._discovery, self._kubelets = Discovery(self._cluster), Kubelets(self._cluster)
         self._hooks, self._probes = Hooks(self._cluster), Probes(self._cluster)
+        self._grid = GridAgents(self._cluster)
         self._then = time.monotonic()
+        self._now = time.time()
+        """Model time in seconds since the epoch: it begins now, and runs faster."""
 
     def run(self) -> None:
         while True:
-            self._changed.wait(POLL_SECONDS if self._kubelets.are_waiting else None)
+            waits = self._kubelets.are_waiting or self._grid.are_working
+            self._changed.wait(POLL_SECONDS if waits else None)
             self._changed.clear()
             try:
                 if self.round():
@@ -80,7 +85,9 @@ class GpuStack:
             log.warning("%s", problem)
             return moved
         moved = self._controllers.run(given) or moved
-        moved = self._kubelets.run(hardware, self._surroundings(given), seconds) or moved
+        self._now += seconds
+        moved = self._kubelets.run(hardware, self._surroundings(given), seconds, self._now) or moved
+        moved = self._grid.run(self._kubelets, self._now, now) or moved
         self._probes.run(self._kubelets.cuda())
         return moved
 
