@@ -63,6 +63,10 @@ class GpuStack:
             except (ApiError, Unreachable, httpx.HTTPError) as problem:
                 log.warning("%s", problem)
                 self._changed.set()
+            except Exception:
+                # One node's trouble must not end the whole stack; the log has it, and the next change tries again.
+                log.exception("a round was cut short")
+                time.sleep(POLL_SECONDS)
             time.sleep(GATHER_SECONDS)
 
     def round(self) -> bool:

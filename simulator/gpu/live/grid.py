@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
 from typing import Any
 
 from grid_agent.machine import advance
@@ -22,7 +21,9 @@ from simulator.gpu.objects import Json, annotations_of, at, labels, name
 log = logging.getLogger("gpu-stack")
 APP = ("app.kubernetes.io/name", "gpu-grid-driver-installer")
 """Label of the agent's pods. KWOK leaves them alone (kwok.yaml)."""
-WANTED = "wanted.json"
+WANTED = "physical-ai/grid-driver-wanted"
+"""Annotation of the pod: `wanted.json`, or one for each pool."""
+POOL = "kubernetes.azure.com/agentpool"
 AT_REST = (State.READY, State.BLOCKED, State.REMOVED)
 LOOK_SECONDS = 2.0
 """Between two looks at a node where nothing has changed; the agent itself looks every few minutes of model time."""
@@ -135,34 +136,25 @@ class GridAgents:
         self._agents = {key: known for key, known in self._agents.items() if uids.get(key) == known[0]}
         moved = False
         for key, pod in pods.items():
-            wanted = self._wanted(pod)
             known = kubelets.of(key)
-            if key not in nodes or wanted is None or known is None:
+            wanted = wanted_of(pod, nodes[key]) if key in nodes else None
+            if wanted is None or known is None:
                 continue
             if key not in self._agents:
                 self._agents[key] = (uids[key], Agent(self._cluster, key))
             moved = self._agents[key][1].run(nodes[key], pod, wanted, known, (now, real)) or moved
         return moved
 
-    def _wanted(self, pod: Json) -> Wanted | None:
-        """The settings that the pod mounts; None, with a line in the log, where they can't be used."""
-        maps = by_name(self._cluster.all("ConfigMap"))
-        for config in _config_maps(pod):
-            text = at(maps.get(config), "data", {}).get(WANTED)
-            if text is not None:
-                try:
-                    return wanted_from(json.loads(text))
-                except (WantedError, ValueError) as problem:
-                    log.warning("%s: %s", config, problem)
+
+def wanted_of(pod: Json, node: Json) -> Wanted | None:
+    """What the pod was made to see to on its node; None, with a line in the log, where that can't be used."""
+    try:
+        document = json.loads(annotations_of(pod).get(WANTED, ""))
+        by_pool: Json = document.get("pools", {})
+        return wanted_from(by_pool.get(labels(node).get(POOL, ""), document))
+    except (WantedError, ValueError) as problem:
+        log.warning("%s: %s", name(pod), problem)
         return None
-
-
-def _config_maps(pod: Mapping[str, Any]) -> list[str]:
-    """Names of the ConfigMaps that a pod mounts, directly or in a projected volume."""
-    volumes: list[Json] = at(pod, "spec.volumes", [])
-    projected = [source for volume in volumes for source in at(volume, "projected.sources", [])]
-    direct = [str(at(volume, "configMap.name", "")) for volume in volumes]
-    return [each for each in (*direct, *(str(at(source, "configMap.name", "")) for source in projected)) if each]
 
 
 def _boots(item: Json) -> str:
