@@ -26,7 +26,7 @@ def modprobe_text(wanted: Wanted) -> str:
 
 
 def gridd_text(template: str, settings: Mapping[str, str]) -> str:
-    """gridd.conf: NVIDIA's template with our settings; a FeatureType in it would ask for another licence than Azure's."""
+    """gridd.conf: NVIDIA's template with our settings. Its FeatureType would ask for another licence than Azure's."""
     ours = {*settings, "FeatureType"}
     kept = [line for line in template.splitlines() if line.split("=", 1)[0].strip() not in ours]
     return "\n".join([*kept, *(f"{name}={value}" for name, value in settings.items())]) + "\n"

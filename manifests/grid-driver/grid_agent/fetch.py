@@ -99,8 +99,9 @@ def _download(url: str, part: Path, stall: float, pause: float) -> None:
 def _receive(url: str, part: Path, stall: float) -> None:
     """Append what is missing of the file. Raises OSError where the connection ends early."""
     have = part.stat().st_size if part.exists() else 0
-    request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
-    with urllib.request.urlopen(request, timeout=stall) as answer:  # noqa: S310 - schemes are checked above
+    headers = {"Range": f"bytes={have}-"} if have else {}
+    request = urllib.request.Request(url, headers=headers)  # noqa: S310 - the caller has checked the scheme
+    with urllib.request.urlopen(request, timeout=stall) as answer:  # noqa: S310
         status = getattr(answer, "status", 200)
         begins = str(answer.headers.get("Content-Range", "")).startswith(f"bytes {have}-")
         append = bool(have) and status == 206 and begins
@@ -109,7 +110,7 @@ def _receive(url: str, part: Path, stall: float) -> None:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC), 0o600)
         with os.fdopen(descriptor, "ab" if append else "wb") as file:
             received = 0
-            while data := answer.read(CHUNK):
+            while data := answer.read1(CHUNK):  # what came before a stall is kept
                 file.write(data)
                 received += len(data)
             file.flush()
@@ -148,8 +149,10 @@ def main(arguments: Sequence[str]) -> int:
     os.umask(0o077)
     try:
         if "--packages" in arguments:
-            for package in job["packages"]:
-                fetch([package["url"]], package["sha256"], cache / f"{package['sha256']}.deb", stall)
+            goals = {cache / f"{package['sha256']}.deb": package for package in job["packages"]}
+            for goal, package in goals.items():
+                fetch([package["url"]], package["sha256"], goal, stall)
+            (state / "work" / "packages").write_text("".join(f"{goal}\n" for goal in goals))
         else:
             _make_room(cache, job["keep"])
             fetch(job["urls"], job["sha256"], cache / f"{job['sha256']}.run", stall)

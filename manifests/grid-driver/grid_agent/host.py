@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Literal
 
 from grid_agent import configure, jobs, look, modules
 from grid_agent.facts import HostError, HostFacts, Job, Smi
@@ -92,9 +93,8 @@ class RealHost:
         scripts = jobs.as_host_path(self.shell.root, folder / "host")
         record = look.record(self.shell, RECORD)
         keep = (wanted.sha256, *((record.sha256,) if record else ()), *self._previous())
-        jobs.start(
-            self.shell, scripts, Job(job_id, step, target, "running", started=time.time()), wanted, self._kernel(), keep
-        )
+        job = Job(job_id, step, target, "running", started=time.time())
+        jobs.start(self.shell, job, wanted, jobs.Place(scripts, self._kernel(), keep))
 
     def _previous(self) -> tuple[str, ...]:
         """Builds that a rollback may need: a fetch must not clear them out of the cache."""
@@ -104,7 +104,7 @@ class RealHost:
     def _kernel(self) -> str:
         return self.shell.run("uname", "-r").out.strip()
 
-    def _gridd(self) -> str:
+    def _gridd(self) -> Literal["active", "inactive", "missing"]:
         if not look.is_program(self.shell.path("/usr/bin/nvidia-gridd")):
             return "missing"
         return "active" if self.shell.run("systemctl", "is-active", configure.GRIDD_UNIT).ok else "inactive"

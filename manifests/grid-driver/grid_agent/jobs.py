@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,9 +24,20 @@ def seconds_of(step: Step, wanted: Wanted) -> float:
     return {Step.FETCH: timings.fetch_seconds, Step.REMOVE: timings.remove_seconds}.get(step, timings.install_seconds)
 
 
-def start(shell: Shell, scripts: str, job: Job, wanted: Wanted, kernel: str, keep: tuple[str, ...]) -> None:
-    """Write down the job, then start it. `scripts`: folder of job.sh as the host sees it. Raises HostError."""
-    target, seconds, timings = job.target, seconds_of(job.step, wanted), wanted.timings
+@dataclass(frozen=True)
+class Place:
+    """What a job has to know of its host."""
+
+    scripts: str
+    """Folder of job.sh, as the host sees it."""
+    kernel: str
+    keep: tuple[str, ...]
+    """Checksums of builds that stay in the cache."""
+
+
+def start(shell: Shell, job: Job, wanted: Wanted, place: Place) -> None:
+    """Write down the job, then start it. Raises HostError."""
+    target, seconds, timings, kernel = job.target, seconds_of(job.step, wanted), wanted.timings, place.kernel
     document = {
         "id": job.id,
         "step": job.step.value,
@@ -35,8 +47,9 @@ def start(shell: Shell, scripts: str, job: Job, wanted: Wanted, kernel: str, kee
         "urls": target.urls,
         "packages": [package.__dict__ for package in wanted.packages if package.kernel in ("", kernel)],
         "stall_seconds": timings.stall_seconds,
-        "keep": sorted({target.sha256, *keep} - {""}),
+        "keep": sorted({target.sha256, *place.keep} - {""}),
         "started": job.started,
+        "seconds": seconds,
     }
     try:
         shell.write(f"{STATE_DIR}/job.json", json.dumps(document, indent=1), 0o600)
@@ -68,7 +81,7 @@ def start(shell: Shell, scripts: str, job: Job, wanted: Wanted, kernel: str, kee
         *(f"--setenv={name}={value}" for name, value in environment.items()),
         "--",
         "/bin/bash",
-        f"{scripts}/job.sh",
+        f"{place.scripts}/job.sh",
         job.step.value,
     )
     if not result.ok:
