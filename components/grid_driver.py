@@ -23,6 +23,8 @@ IMAGE = "library/ubuntu"
 FILES_MAP = "gpu-grid-driver-agent"
 WANTED_ANNOTATION = "physical-ai/grid-driver-wanted"
 """On the Pods: what the agent is to see to, as the Pod was made with it."""
+VERSION_ANNOTATION = "physical-ai/grid-driver-version"
+"""On the Pods, for people who read a preview or a list of Pods."""
 DIGEST_ANNOTATION = "physical-ai/grid-driver-digest"
 """On the Pods: changes with the agent's files, so that these reach running nodes."""
 _KINDS: Mapping[str, Any] = {
@@ -86,23 +88,22 @@ class GridDriver(pulumi.ComponentResource):
     def _objects(
         self, name: str, args: GridDriverArgs, found: Sequence[Mapping[str, Any]], after: Sequence[pulumi.Resource]
     ) -> list[pulumi.Resource]:
-        """Objects of one manifest, each after those before it that it refers to."""
-        made: list[pulumi.Resource] = []
+        """Objects of one manifest, bindings after what they bind."""
+        made: dict[str, pulumi.Resource] = {}
         for manifest in found:
             kind, metadata = str(manifest["kind"]), manifest["metadata"]
             rest = {part: manifest[part] for part in ("spec", "rules", "roleRef", "subjects") if part in manifest}
             suffix = metadata["name"].removeprefix("gpu-grid-driver-installer").strip("-")
             resource = "-".join(part for part in (name, suffix, _word(kind)) if part)
             renamed = {"roleRef": "role_ref"}
-            made.append(
-                _KINDS[kind](
-                    resource,
-                    metadata=metadata,
-                    **{renamed.get(part, part): value for part, value in rest.items()},
-                    opts=args.inside.options(self, [*after, *made]),
-                )
+            bound = made.get(_id(kind.removesuffix("Binding"), metadata["name"]))
+            made[_id(kind, metadata["name"])] = _KINDS[kind](
+                resource,
+                metadata=metadata,
+                **{renamed.get(part, part): value for part, value in rest.items()},
+                opts=args.inside.options(self, [*after, *([bound] if bound else [])]),
             )
-        return made
+        return list(made.values())
 
 
 def granted(rights: Sequence[Mapping[str, Any]], plan: GridPlan) -> list[dict[str, Any]]:
@@ -122,6 +123,7 @@ def daemon_set(manifest: Mapping[str, Any], plan: GridPlan, files: Mapping[str, 
     completed = copy.deepcopy(dict(manifest))
     template = completed["spec"]["template"]
     template["metadata"]["annotations"] = {
+        VERSION_ANNOTATION: plan.versions,
         WANTED_ANNOTATION: plan.document,
         DIGEST_ANNOTATION: digest(files, plan.document),
     }
@@ -129,11 +131,8 @@ def daemon_set(manifest: Mapping[str, Any], plan: GridPlan, files: Mapping[str, 
     pod["tolerations"] = [dict(item) for item in plan.tolerations]
     (container,) = pod["containers"]
     container["image"] = image(IMAGE).at(plan.image_registry)
-    (volume,) = pod["volumes"]
-    volume["projected"]["sources"][0]["configMap"] = {
-        "name": FILES_MAP,
-        "items": [{"key": key(path), "path": path} for path in files],
-    }
+    (code,) = (volume for volume in pod["volumes"] if "configMap" in volume)
+    code["configMap"] = {"name": FILES_MAP, "items": [{"key": key(path), "path": path} for path in files]}
     return completed
 
 
@@ -144,6 +143,10 @@ def key(path: str) -> str:
     'grid_agent.decide.py'
     """
     return path.replace("/", ".")
+
+
+def _id(kind: str, name: str) -> str:
+    return f"{kind}/{name}"
 
 
 def _word(kind: str) -> str:
