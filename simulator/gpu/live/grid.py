@@ -9,7 +9,7 @@ from typing import Any
 from grid_agent.machine import advance
 from grid_agent.memory import Memory
 from grid_agent.steps import State
-from grid_agent.wanted import Wanted, WantedError, wanted_from
+from grid_agent.wanted import Wanted, WantedError, for_pool, wanted_from
 from simulator.gpu import names
 from simulator.gpu.live.cluster import Cluster, by_name, is_going
 from simulator.gpu.live.grid_api import STRATEGIC, NodeApi
@@ -150,8 +150,7 @@ def wanted_of(pod: Json, node: Json) -> Wanted | None:
     """What the pod was made to see to on its node; None, with a line in the log, where that can't be used."""
     try:
         document = json.loads(annotations_of(pod).get(WANTED, ""))
-        by_pool: Json = document.get("pools", {})
-        return wanted_from(by_pool.get(labels(node).get(POOL, ""), document))
+        return wanted_from(for_pool(document, lambda: labels(node).get(POOL, "")))
     except (WantedError, ValueError) as problem:
         log.warning("%s: %s", name(pod), problem)
         return None

@@ -105,7 +105,7 @@ class NodeApi:
             app=labels(item).get("app", ""),
             phase=str(at(item, "status.phase", "Pending")),
             terminating=is_going(item),
-            in_init=any(not each.get("ready") for each in init),
+            looking=bool(init) and not init[0].get("ready"),
             begun=self._began.get(uid),
             gpus=gpus_of(item),
         )
