@@ -29,8 +29,9 @@ OPERANDS: Mapping[str, tuple[str, str]] = {
 }
 """DaemonSet and main container of each component of the ClusterPolicy."""
 _PASSED_ON = ("RUNTIME_CONFIG_SOURCE",)
-_DIGEST = "_DIGEST"
-"""Variables that operands get unchanged, and the end of the names of those that stand for a ConfigMap's content."""
+_DIGESTS = ("GPU_", "_DIGEST")
+"""Variables that operands get unchanged, and how the names of those that stand for a ConfigMap's content begin and end.
+The operator has digests of its own, of which no resource speaks."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def _of_policy(policy: Json, daemonsets: Mapping[str, Json]) -> Iterator[Pending
         same = _is_version(container, at(wanted, "version", "")) and _has_env(container, at(wanted, "env", []))
         if component == "devicePlugin":
             same = same and _env(container).get("MIG_STRATEGY", "") == at(policy, "spec.mig.strategy", "")
-        if not same:
+        if not (same and _tolerates(item, at(policy, "spec.daemonsets.tolerations", []))):
             selector = at(item, "spec.template.spec.nodeSelector", {})
             yield Pending(selector, f"The operator has yet to carry what the ClusterPolicy says into {daemonset}.")
 
@@ -107,8 +108,9 @@ def _of_driver(driver: Json, daemonsets: Iterable[Json]) -> Iterator[Pending]:
         if _owner(item) != ("NVIDIADriver", name(driver)):
             continue
         container = _container(item, "nvidia-driver-ctr")
-        version = at(driver, "spec.version", "")
-        if not (_is_version(container, version, "-") and _has_env(container, at(driver, "spec.env", []))):
+        spec: Json = at(driver, "spec", {})
+        same = _is_version(container, spec.get("version") or "", "-") and _has_env(container, spec.get("env") or ())
+        if not (same and _has_modules(container, spec) and _tolerates(item, spec.get("tolerations") or ())):
             reason = f"The operator has yet to carry what NVIDIADriver {name(driver)} says into {name(item)}."
             yield Pending(at(driver, "spec.nodeSelector", {}), reason)
 
@@ -144,9 +146,27 @@ def _env(container: Json) -> dict[str, str]:
 
 
 def _has_env(container: Json, wanted: Sequence[Json]) -> bool:
-    given = _env(container)
-    telling = (each for each in wanted if each["name"] in _PASSED_ON or each["name"].endswith(_DIGEST))
-    return all(given.get(each["name"]) == str(each.get("value", "")) for each in telling)
+    """Whether the variables that tell are the wanted ones; a digest that nobody wants any more tells as well."""
+    given, asked = _env(container), _env({"env": wanted})
+    digests = {key: value for key, value in given.items() if _is_digest(key)}
+    passed_on = all(given.get(key) == asked[key] for key in _PASSED_ON if key in asked)
+    return passed_on and digests == {key: value for key, value in asked.items() if _is_digest(key)}
+
+
+def _is_digest(variable: str) -> bool:
+    return variable.startswith(_DIGESTS[0]) and variable.endswith(_DIGESTS[1])
+
+
+def _has_modules(container: Json, spec: Json) -> bool:
+    """Whether the driver builds the kernel modules that its resource names."""
+    wanted, made = spec.get("kernelModuleType"), _env(container).get("KERNEL_MODULE_TYPE")
+    return None in (wanted, made) or wanted == made
+
+
+def _tolerates(item: Json, wanted: Sequence[Json]) -> bool:
+    """Whether a DaemonSet's pods have all of these tolerations; the operator may add some."""
+    given: Sequence[Json] = at(item, "spec.template.spec.tolerations", [])
+    return all(each in given for each in wanted)
 
 
 def _is_version(container: Json, wanted: str, then: str = "") -> bool:

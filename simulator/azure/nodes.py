@@ -13,7 +13,7 @@ from simulator.azure import ids, pools
 from simulator.azure.offers import Offers
 from simulator.azure.registry import models
 from simulator.azure.shapes import Json, get, table
-from simulator.gpu.names import HOST_DRIVER
+from simulator.gpu.names import HOST_DRIVER, SECURE_BOOT
 
 IMAGE_VERSION = "202611.05.0"
 AKS_DRIVERS = {"datacenter": "580.159.04", "grid": "595.58.03"}
@@ -23,7 +23,8 @@ EVICTION_MIB = 100
 """Kubelet's memory.available hard eviction on AKS (AKS docs, node resource reservations)."""
 
 KERNELS = {"22.04": "5.15.0-1102-azure", "24.04": "6.8.0-1041-azure", "AzureLinux": "6.6.104.2-4.azl3"}
-RUNTIMES = {"22.04": "containerd://1.7.34", "24.04": "containerd://2.3.2", "AzureLinux": "containerd://2.0.0"}
+AZURE_LINUX_CONTAINERD = "2.0.0"
+"""Believed: the catalogue knows none for Azure Linux."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,13 @@ def capacity(size: catalog.VmSize, spec: Mapping[str, Any]) -> tuple[dict[str, s
     return total, usable
 
 
+def runtime(release: str) -> str:
+    """The node's container runtime, by the catalogue's node images: `containerd://2.3.0`."""
+    if release == "AzureLinux":
+        return f"containerd://{AZURE_LINUX_CONTAINERD}"
+    return f"containerd://{catalog.node_images()[f'Ubuntu {release}'].containerd}"
+
+
 def image_name(release: str) -> str:
     """`AKSUbuntu-2404gen2containerd-202611.05.0` for release 24.04."""
     if release == "AzureLinux":
@@ -186,12 +194,15 @@ def labels(pool: PoolFacts, size: catalog.VmSize, index: int) -> dict[str, str]:
     return {**table(spec, "nodeLabels"), **own}
 
 
-def driver_of_image(size: catalog.VmSize, spec: Mapping[str, Any]) -> dict[str, str]:
-    """The driver that AKS installs before the kubelet joins, where `gpuProfile.driver` asks for it."""
+def host_of(size: catalog.VmSize, spec: Mapping[str, Any]) -> dict[str, str]:
+    """What the kubelet will find on the host, as annotations for the GPU stack.
+
+    AKS installs a driver before the kubelet joins, where `gpuProfile.driver` asks for it.
+    """
+    secure = {SECURE_BOOT: "true"} if get(spec, "securityProfile.enableSecureBoot") is True else {}
     if size.gpu is None or get(spec, "gpuProfile.driver") != "Install":
-        return {}
-    kind = "grid" if size.gpu.virtual else "datacenter"
-    return {HOST_DRIVER: AKS_DRIVERS[kind]}
+        return secure
+    return {**secure, HOST_DRIVER: AKS_DRIVERS["grid" if size.gpu.virtual else "datacenter"]}
 
 
 def taint(text: str) -> dict[str, str]:
@@ -217,7 +228,7 @@ def node(pool: PoolFacts, size: catalog.VmSize, index: int, address: str) -> Jso
         "metadata": {
             "name": name,
             "labels": labels(pool, size, index),
-            "annotations": {"kwok.x-k8s.io/node": "fake", **driver_of_image(size, pool.spec)},
+            "annotations": {"kwok.x-k8s.io/node": "fake", **host_of(size, pool.spec)},
         },
         "spec": {"providerID": provider, "taints": [taint(text) for text in pool.spec.get("nodeTaints") or ()]},
         "status": {
@@ -232,7 +243,7 @@ def node(pool: PoolFacts, size: catalog.VmSize, index: int, address: str) -> Jso
                 "operatingSystem": "linux",
                 "osImage": linux,
                 "kernelVersion": KERNELS[pool.release],
-                "containerRuntimeVersion": RUNTIMES[pool.release],
+                "containerRuntimeVersion": runtime(pool.release),
                 "kubeletVersion": f"v{pool.version}",
                 "kubeProxyVersion": f"v{pool.version}",
                 "machineID": hashlib.sha256(provider.encode()).hexdigest()[:32],

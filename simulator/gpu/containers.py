@@ -17,17 +17,22 @@ NEWEST_CONFIG = {"1": 2, "2.0": 3, "2.1": 3, "2.2": 3, "2.3": 4}
 
 
 def driver(state: NodeState, pod: Pod) -> Verdict:
-    """Builds and loads the datacenter driver. It is for one system, knows no vGPU, and its modules are unsigned."""
+    """Builds and loads the datacenter driver. It is for one system and knows no vGPU; what it builds nobody signed."""
     tag = pod.workload.image.rpartition(":")[2]
     if not tag.endswith(state.os):
         return state, f"driver image {tag} is not for {state.os}: could not install kernel headers", True
     if state.hardware.vgpu:
         return state, "No supported NVIDIA GPU found by the datacenter driver: the GPU is a vGPU", True
-    if state.hardware.secure_boot:
+    if state.hardware.secure_boot and not is_precompiled(tag):
         return state, "modprobe: ERROR: could not insert 'nvidia': Key was rejected by service", True
     if pod.age < state.timing.driver_build:
         return state, "Installing NVIDIA driver kernel modules", False
     return state.with_files(MARKER), gates.OPEN, False
+
+
+def is_precompiled(tag: str) -> bool:
+    """Whether a driver image brings its modules, which Canonical has signed: then its tag names a kernel as well."""
+    return tag.count("-") > 1
 
 
 def dumped_config(containerd: str) -> int:
@@ -71,7 +76,7 @@ def device_plugin(state: NodeState, pod: Pod) -> Verdict:
         if fault:
             raise PluginFault(fault)
         devices = gates.visible(state, pod)
-        wanted = sharing.sharing(gates.config(state, pod))
+        wanted = sharing.sharing(pod.config)
         resources = sharing.shared(devices, wanted)
     except PluginFault as problem:
         return replace(state, devices=(), resources={}), f"error starting plugins: {problem}", True
@@ -92,7 +97,7 @@ def feature_discovery(state: NodeState, pod: Pod) -> Verdict:
     if fault:
         return state, f"error creating NVML labeler: {fault}", True
     env = pod.workload.env.get(pod.workload.main, {})
-    given, configured = state.hardware, gates.config(state, pod)
+    given, configured = state.hardware, pod.config
     wanted = sharing.sharing(configured)
     replicas = (wanted.replicas or {}).get(names.GPU, 1)
     renamed = bool(wanted.renames)

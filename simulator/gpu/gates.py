@@ -100,8 +100,15 @@ def config_key(state: NodeState, pod: Pod) -> str:
     return state.labels.get(names.DEVICE_PLUGIN_CONFIG) or default
 
 
-def config(state: NodeState, pod: Pod) -> Mapping[str, object]:
-    return state.configs.get(config_key(state, pod), {}) if pod.workload.config_map else {}
+def reading_config(state: NodeState, pod: Pod) -> Pod:
+    """The pod with the configuration its main container works with: what its ConfigMap said when the container started.
+
+    The config-manager beside it has it read again when the node's label names another key, and only then.
+    """
+    key = config_key(state, pod)
+    if not pod.workload.config_map or (pod.started and not pod.failed and pod.config_key == key):
+        return pod
+    return replace(pod, config_key=key, config=state.configs.get(key, {}))
 
 
 def driver_manager(state: NodeState, pod: Pod) -> Verdict:
@@ -145,4 +152,4 @@ def visible(state: NodeState, pod: Pod) -> list[sharing.Device]:
         PluginFault: The strategy does not fit the GPUs.
     """
     env = pod.workload.env.get(pod.workload.main, {})
-    return sharing.devices(state.hardware.mig, sharing.strategy(env, config(state, pod)))
+    return sharing.devices(state.hardware.mig, sharing.strategy(env, pod.config))

@@ -14,7 +14,7 @@ from typing import Any
 
 from simulator.gpu import sharing
 from simulator.gpu.containers import MAINS, ONCE
-from simulator.gpu.gates import GATES, OPEN, sandbox
+from simulator.gpu.gates import GATES, OPEN, reading_config, sandbox
 from simulator.gpu.node_state import MARKER, Host, NodeState, Pod, workload
 
 Json = Mapping[str, Any]
@@ -171,6 +171,8 @@ def _advance(state: NodeState, name: str) -> NodeState:
         return state
     if not waiting and not pod.root:
         pod = replace(pod, root=state.driver_root)
+    if not waiting:
+        pod = reading_config(state, pod)
     if look is None:
         return state.with_pod(replace(pod, started=True, ready=True, failed=False, message=""))
     state, message, failed = look(state, pod)

@@ -61,6 +61,9 @@ class Pod:
     ready: bool = False
     root: str = ""
     """The driver root that the main container read from driver-ready when it started."""
+    config_key: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The device-plugin configuration that the main container read when it started, and its key."""
 
     @property
     def container(self) -> str:

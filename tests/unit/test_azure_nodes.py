@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import catalog
 from simulator.azure.nodes import base36, cpu_reserved_millis, free_addresses, memory_reserved_kib, taint
 from simulator.azure.staging import nodes_of
 from tests.unit.azure_fakes import SPOT, Azure
@@ -158,3 +159,20 @@ def test_a_label_of_a_pool_made_before_never_hides_what_aks_says(azure: Azure) -
     labels = node["metadata"]["labels"]
     assert (labels["agentpool"], labels["kubernetes.azure.com/mode"]) == ("h100gpu", "user")
     assert labels["team"] == "robots"
+
+
+def test_the_node_says_what_aks_has_put_on_its_host(azure: Azure) -> None:
+    (bare,) = nodes(azure, agentPoolName="bare")
+    (driven,) = nodes(azure, agentPoolName="driven", gpuProfile={"driver": "Install"})
+    (signed,) = nodes(azure, agentPoolName="signed", securityProfile={"enableSecureBoot": True})
+    told = [
+        {key for key in node["metadata"]["annotations"] if key.startswith("simulator.")}
+        for node in (bare, driven, signed)
+    ]
+    assert told == [set(), {"simulator.physical-ai/host-driver"}, {"simulator.physical-ai/secure-boot"}]
+
+
+def test_the_runtime_is_the_catalogues(azure: Azure) -> None:
+    (node,) = nodes(azure)
+    version = catalog.node_images()["Ubuntu 24.04"].containerd
+    assert node["status"]["nodeInfo"]["containerRuntimeVersion"] == f"containerd://{version}"

@@ -51,6 +51,26 @@ def other_modules(given: Cluster) -> None:
     driver["spec"]["env"] = [{"name": "GPU_MODULE_PARAMETERS_DIGEST", "value": "two"}]
 
 
+def no_modules_any_more(given: Cluster) -> None:
+    container: Any = item(given, "nvidia-gpu-driver")["spec"]["template"]["spec"]["containers"][0]
+    container["env"] = [*container["env"], {"name": "GPU_MODULE_PARAMETERS_DIGEST", "value": "one"}]
+
+
+def other_kind_of_modules(given: Cluster) -> None:
+    driver: Any = given.drivers[0]
+    driver["spec"]["kernelModuleType"] = "open"
+
+
+def more_driver_tolerations(given: Cluster) -> None:
+    driver: Any = given.drivers[0]
+    driver["spec"]["tolerations"] = [{"key": "team", "operator": "Exists", "effect": "NoSchedule"}]
+
+
+def more_tolerations(given: Cluster) -> None:
+    policy: Any = given.policies[0]
+    policy["spec"]["daemonsets"]["tolerations"] = [{"key": "team", "operator": "Exists", "effect": "NoSchedule"}]
+
+
 def other_configs(given: Cluster) -> None:
     policy: Any = given.policies[0]
     policy["spec"]["devicePlugin"]["env"] = [{**DIGEST, "value": "two"}]
@@ -94,6 +114,10 @@ def restarting(given: Cluster) -> None:
     [
         (another_version, "what NVIDIADriver h100 says"),
         (other_modules, "what NVIDIADriver h100 says"),
+        (no_modules_any_more, "what NVIDIADriver h100 says"),
+        (other_kind_of_modules, "what NVIDIADriver h100 says"),
+        (more_driver_tolerations, "what NVIDIADriver h100 says"),
+        (more_tolerations, "into nvidia-container-toolkit-daemonset"),
         (other_configs, f"into {PLUGIN}"),
         (other_strategy, f"into {PLUGIN}"),
         (other_toolkit, "into nvidia-container-toolkit-daemonset"),

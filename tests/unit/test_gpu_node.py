@@ -268,6 +268,31 @@ def test_secure_boot_refuses_the_operators_modules() -> None:
     assert "Key was rejected by service" in driver
 
 
+def test_secure_boot_takes_precompiled_modules() -> None:
+    driver = h100_driver(version="580", usePrecompiled=True)
+    made = lab(drivers={"h100": driver})
+    made.join("h100-0", type(h100())(**{**h100().__dict__, "secure_boot": True}))
+    made.wait()
+    assert made.gpus("h100-0") == {"nvidia.com/gpu": 1}
+
+
+def replicas(count: int) -> dict[str, object]:
+    return {"sharing": {"timeSlicing": {"resources": [{"name": "nvidia.com/gpu", "replicas": count}]}}}
+
+
+def test_the_device_plugin_reads_its_configuration_at_its_start_and_when_the_label_names_another() -> None:
+    made = lab(devicePlugin={"config": {"name": "gpu-pool-configs", "default": "one"}})
+    made.join("h100-0", h100(), configs={"one": replicas(2), "other": replicas(3)})
+    made.wait()
+    assert made.gpus("h100-0") == {"nvidia.com/gpu": 2}
+    made.event("h100-0", node.ConfigsChanged({"one": replicas(5), "other": replicas(6)}))
+    assert made.gpus("h100-0") == {"nvidia.com/gpu": 2}
+    made.kick("h100-0", PLUGIN)
+    assert made.gpus("h100-0") == {"nvidia.com/gpu": 5}
+    made.label("h100-0", **{"nvidia.com/device-plugin.config": "other"})
+    assert made.gpus("h100-0") == {"nvidia.com/gpu": 6}
+
+
 def test_a_node_that_joins_at_zero_starts_everything() -> None:
     made = lab()
     made.run()
