@@ -1,0 +1,314 @@
+"""What the agent knows of its host, of its node and of its own work, and the two worlds it acts on.
+
+Everything here is plain data, so that decisions can be tested, simulated and replayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal, Protocol
+
+from grid_agent.wanted import Target, Wanted
+
+PREFIX = "nvidia.com/gpu.deploy."
+GATED = (
+    "container-toolkit",
+    "operator-validator",
+    "device-plugin",
+    "gpu-feature-discovery",
+    "dcgm",
+    "dcgm-exporter",
+    "node-status-exporter",
+)
+"""Operands that the gate holds off a node; each is a label `nvidia.com/gpu.deploy.<operand>`."""
+GATE_LABELS = tuple(f"{PREFIX}{operand}" for operand in GATED)
+PAUSED = "paused-for-grid-driver"
+"""A shut gate's label value. Not `false`: so a person, and an agent without memory, can tell whose it is."""
+RETRY_ANNOTATION = "physical-ai/grid-driver-retry"
+"""On the node: any new value clears failed attempts."""
+CONDITION = "GridDriverReady"
+NAMESPACE = "gpu-operator"
+TOOLKIT = "nvidia-container-toolkit-daemonset"
+VALIDATOR = "nvidia-operator-validator"
+OPERANDS = (
+    TOOLKIT,
+    VALIDATOR,
+    "nvidia-device-plugin-daemonset",
+    "nvidia-device-plugin-mps-control-daemon",
+    "gpu-feature-discovery",
+    "nvidia-dcgm",
+    "nvidia-dcgm-exporter",
+    "nvidia-node-status-exporter",
+)
+"""Label `app` of the operator's pods that see the driver."""
+
+
+class Step(str, Enum):
+    """What `Host.perform` or the cluster is asked to do; one step is one bounded, non-blocking action."""
+
+    WAIT = "wait"
+    GATE = "gate"
+    EVICT = "evict"
+    """Ask the API server to evict one GPU pod (upgrade policy drain) or delete it (force)."""
+    DELETE_OPERAND = "delete-operand"
+    """Delete one pod of the operator on this node: it lingers after the gate, or it started too early."""
+    CLEAN = "clean"
+    """Remove the legacy marker, then unmount (plainly) a legacy bind on /run/nvidia/driver."""
+    UNLOAD = "unload"
+    """Stop the driver's services and unload its modules and nouveau, in order."""
+    REMOVE = "remove"
+    """Job: take any driver off the host: ours, prebaked, foreign, half an install."""
+    FETCH = "fetch"
+    """Job: bring the installer into the cache and check its sha256."""
+    CONFIGURE = "configure"
+    """Write modprobe.d, the nouveau blacklist and gridd.conf as wanted."""
+    INSTALL = "install"
+    """Job: hash the cached file once more and run it."""
+    LOAD = "load"
+    """Load the modules, make the device nodes, start persistence and licence daemons."""
+    MARK_LEGACY = "mark-legacy"
+    """Bind mount and marker of the seed deployment, in that order."""
+    UNGATE = "ungate"
+
+
+JOBS = (Step.FETCH, Step.REMOVE, Step.INSTALL)
+"""Steps that run as the host's transient unit and are polled."""
+
+
+class State(str, Enum):
+    """Where a node is; the condition's and metrics' word for it."""
+
+    INSPECTING = "inspecting"
+    GATING = "gating"
+    WAITING = "waiting"
+    """Something outside has to end first: GPU pods, a process that holds the GPU, the API server."""
+    DRAINING = "draining"
+    CLEANING = "cleaning"
+    FETCHING = "fetching"
+    REMOVING = "removing"
+    INSTALLING = "installing"
+    CONFIGURING = "configuring"
+    VERIFYING = "verifying"
+    UNGATING = "ungating"
+    KICKING = "kicking"
+    READY = "ready"
+    BLOCKED = "blocked"
+    """Somebody has to act; the sentence says on what."""
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """An NVIDIA device on the PCI bus."""
+
+    address: str
+    id: str
+    """`vendor:device`, as `10de:2bb5`."""
+    driver: str = ""
+    """Kernel driver bound to it: nvidia, nouveau, vfio-pci …; empty: none."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """A kernel module, loaded or on disk."""
+
+    version: str
+    """Empty where the module does not say."""
+    flavour: Literal["open", "proprietary", ""] = ""
+    """From its licence: Dual MIT/GPL is open."""
+    users: int = 0
+
+
+@dataclass(frozen=True)
+class Smi:
+    """One run of nvidia-smi. It is not run while no module is loaded, because that would load whatever is there."""
+
+    found: bool = False
+    """A regular, non-empty, executable file /usr/bin/nvidia-smi."""
+    ran: bool = False
+    version: str = ""
+    """Driver version it reports (of the library); empty where it failed."""
+    error: str = ""
+    """First line of its failure, `timed out` where it hung."""
+    devices: int = 0
+    mig: Literal["enabled", "disabled", ""] = ""
+    """MIG mode of the first device."""
+    mig_devices: int = 0
+    licence: Literal["licensed", "unlicensed", "unknown"] = "unknown"
+
+
+@dataclass(frozen=True)
+class Job:
+    """The last long job on the host, as the host knows it."""
+
+    id: str
+    step: Step
+    target: Target
+    state: Literal["running", "succeeded", "failed", "vanished"]
+    """`vanished`: it neither runs nor left a result: killed, or the machine went down."""
+    code: int = 0
+    """Exit code of a finished job; README.md lists them."""
+    sentence: str = ""
+    """The job's own last word."""
+    started: float = 0.0
+    ended: float = 0.0
+
+
+@dataclass(frozen=True)
+class Record:
+    """What an install job left about itself when it succeeded: <state>/installed.json."""
+
+    version: str
+    sha256: str
+    module_type: str
+    kernel: str
+
+
+@dataclass(frozen=True)
+class HostFacts:
+    """The host, seen just now. Defaults are those of a healthy fresh Ubuntu node with one vGPU and no driver."""
+
+    kernel: str = "6.8.0-1030-azure"
+    architecture: str = "x86_64"
+    system: str = "ubuntu 24.04"
+    """`ID VERSION_ID` of /etc/os-release."""
+    boot_id: str = "boot-1"
+    gpus: tuple[Gpu, ...] = (Gpu("0001:00:00.0", "10de:2bb5"),)
+    secure_boot: bool = False
+    usr_writable: bool = True
+    free_bytes: int = 50 << 30
+    """In the file system of the agent's folder."""
+    headers: bool = True
+    """/lib/modules/<kernel>/build leads to headers."""
+    compiler: bool = True
+    """gcc and make are there."""
+    nouveau: bool = False
+    loaded: Mapping[str, Module] = field(default_factory=dict[str, Module])
+    """Loaded modules of NVIDIA, by name with underscores: nvidia, nvidia_uvm, nvidia_modeset …"""
+    on_disk: Module | None = None
+    """What `modprobe nvidia` would load on the running kernel."""
+    library: str = ""
+    """Version of libnvidia-ml on the host; several: joined with a comma, oldest first."""
+    smi: Smi = Smi()
+    parameters: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    """Loaded module -> parameter -> value as the kernel shows it (`Y` for a true boolean)."""
+    record: Record | None = None
+    half_install: bool = False
+    """An install job began and never said that it was done."""
+    prebaked: str = ""
+    """Version of the CUDA driver in the node image (`unknown` where only its marker is left); empty: none."""
+    packaged: tuple[str, ...] = ()
+    """Driver packages that dpkg owns."""
+    gridd: Literal["active", "inactive", "missing"] = "missing"
+    configured: bool = False
+    """modprobe.d and blacklist files are as wanted."""
+    gridd_configured: bool = False
+    """/etc/nvidia/gridd.conf is as wanted."""
+    legacy_marker: bool = False
+    legacy_mount: Literal["none", "root", "deleted", "other"] = "none"
+    """What is mounted on /run/nvidia/driver: nothing, a bind of /, a mount whose source is gone, something else."""
+    driver_ready: Literal["absent", "host", "container"] = "absent"
+    """The validator's verdict in /run/nvidia/validations/driver-ready, by its IS_HOST_DRIVER."""
+    gpu_processes: tuple[str, ...] = ()
+    """`name (pid)` of processes that hold /dev/nvidia*, without the driver's own daemons."""
+    cached: tuple[str, ...] = ()
+    """sha256 of installers in the cache that were whole and right when they were put there."""
+    job: Job | None = None
+
+
+@dataclass(frozen=True)
+class Pod:
+    """A pod on this node."""
+
+    namespace: str
+    name: str
+    uid: str
+    app: str = ""
+    """Label `app`."""
+    phase: str = "Running"
+    terminating: bool = False
+    in_init: bool = False
+    """Some init container has not succeeded yet."""
+    begun: float | None = None
+    """When it looked at the driver first: start of its first init container, or of its first container."""
+    gpus: int = 0
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    """The node as the API server shows it."""
+
+    name: str
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    annotations: Mapping[str, str] = field(default_factory=dict[str, str])
+    operands: tuple[Pod, ...] = ()
+    """Pods of the GPU Operator on this node that OPERANDS names."""
+    gpu_pods: tuple[Pod, ...] | None = ()
+    """Pods on this node that ask for NVIDIA devices and have not ended; None: this account may not list them."""
+    condition: tuple[str, str] | None = None
+    """Status and reason of the condition that is there now."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What the node's condition is to say."""
+
+    status: Literal["True", "False", "Unknown"]
+    reason: str
+    """CamelCase, as the API asks."""
+    message: str
+
+
+class HostError(Exception):
+    """An action of the host failed; the text is a sentence for people."""
+
+
+class ClusterError(Exception):
+    """The API server did not do what was asked; the text is a sentence for people."""
+
+    def __init__(self, kind: Literal["unreachable", "forbidden", "conflict", "refused", "other"], text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
+
+
+class Host(Protocol):
+    """The machine: real (`host.RealHost`), or simulated."""
+
+    def inspect(self, wanted: Wanted) -> HostFacts:
+        """Look at everything; bounded by a few short commands. Never changes anything, never loads a module."""
+        ...
+
+    def perform(self, step: Step, target: Target, wanted: Wanted, job_id: str) -> None:
+        """Do CLEAN, UNLOAD, CONFIGURE, LOAD or MARK_LEGACY, or start the job of FETCH, REMOVE or INSTALL.
+
+        `job_id` names a job and is empty for the others. Raises HostError where it could not.
+        """
+        ...
+
+
+class ClusterApi(Protocol):
+    """The API server, as far as this node's account may use it. Every method raises ClusterError."""
+
+    def observe(self) -> NodeFacts: ...
+
+    def label(self, labels: Mapping[str, str]) -> None:
+        """Set labels on the own node."""
+        ...
+
+    def delete(self, pod: Pod) -> None:
+        """Delete this very pod (by uid). One that is gone already is no error."""
+        ...
+
+    def evict(self, pod: Pod) -> None:
+        """Evict a pod; kind `refused` where a disruption budget says not now."""
+        ...
+
+    def report(self, condition: Condition) -> None:
+        """Set the node's condition."""
+        ...
+
+    def event(self, kind: Literal["Normal", "Warning"], reason: str, message: str) -> None:
+        """Tell an event about the node."""
+        ...

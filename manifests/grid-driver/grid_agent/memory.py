@@ -1,0 +1,95 @@
+"""What the agent has to remember between two steps, also across its own death and a reboot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, cast
+
+from grid_agent.facts import Condition, State, Step
+from grid_agent.wanted import Target
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Failed attempts at one step for one build."""
+
+    count: int = 0
+    sentence: str = ""
+    retry_at: float = 0.0
+    """Not before this time (seconds since the epoch)."""
+    final: bool = False
+    """Trying again is no use before the settings change."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """JSON-able by `to_document`. A fresh one is right on a node nobody knows yet, and harmless anywhere else."""
+
+    state: State = State.INSPECTING
+    since: float = 0.0
+    """When this state began."""
+    reason: str = "Inspecting"
+    sentence: str = "The agent has not looked at this node yet."
+    upcoming: tuple[Step, ...] = ()
+    """The plan from here, as it stands now."""
+    digest: str = ""
+    """Of the settings that the attempts below belong to."""
+    retry_token: str = ""
+    kernel: str = ""
+    failures: Mapping[str, Failure] = field(default_factory=dict[str, Failure])
+    """Step -> failed attempts with the present target."""
+    last_job: str = ""
+    """Id of the last job whose end was taken note of."""
+    jobs_started: int = 0
+    verified: Target | None = None
+    """The build that last passed every check on this node."""
+    previous: Target | None = None
+    """The build that was in service before the change that is under way."""
+    rolled_back: str = ""
+    """Why the wanted build was given up in favour of `previous`; empty: it was not."""
+    loaded_at: float = 0.0
+    """When this agent last loaded the modules."""
+    driver_since: float = 0.0
+    """Since when the driver has been verified without a break; pods that looked before it may have seen another."""
+    boot_id: str = ""
+    """The boot `driver_since` belongs to."""
+    changed: bool = False
+    """The driver was changed in this boot: pods of the operator that ran before hold on to the old one."""
+    gated_at: float = 0.0
+    """When the gate was shut; 0: it is open, or was never shut by this agent."""
+    kicks: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Operand -> when its pod was last deleted."""
+    reported: Condition | None = None
+    reported_at: float = 0.0
+    durations: Mapping[str, float] = field(default_factory=dict[str, float])
+    """State -> seconds of the last stay in it."""
+    attempts: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Step -> how often it was performed or started, ever; a counter for metrics."""
+    failed: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Step -> how often it failed, ever."""
+
+
+def to_document(memory: Memory) -> dict[str, Any]:
+    return {"format": 1, **asdict(memory)}
+
+
+def from_document(document: Mapping[str, Any]) -> Memory:
+    """The inverse of `to_document`. Raises KeyError, TypeError or ValueError on a document of another format."""
+    if document.get("format") != 1:
+        raise ValueError("memory of another format")
+    given: dict[str, Any] = {key: value for key, value in document.items() if key != "format"}
+    given["state"] = State(given["state"])
+    given["upcoming"] = tuple(Step(step) for step in given["upcoming"])
+    given["failures"] = {key: Failure(**value) for key, value in given["failures"].items()}
+    for name in ("verified", "previous"):
+        given[name] = _target(given[name])
+    given["reported"] = Condition(**given["reported"]) if given["reported"] else None
+    return replace(Memory(), **given)
+
+
+def _target(document: object) -> Target | None:
+    if not isinstance(document, dict):
+        return None
+    given = cast("dict[str, Any]", document)
+    return Target(**{**given, "urls": tuple(given["urls"])})
