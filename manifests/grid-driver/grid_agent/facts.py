@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Literal, Protocol
 
+from grid_agent.steps import State, Step
 from grid_agent.wanted import Target, Wanted
+
+__all__ = ["State", "Step"]
 
 PREFIX = "nvidia.com/gpu.deploy."
 GATED = (
@@ -43,60 +45,6 @@ OPERANDS = (
     "nvidia-node-status-exporter",
 )
 """Label `app` of the operator's pods that see the driver."""
-
-
-class Step(str, Enum):
-    """What `Host.perform` or the cluster is asked to do; one step is one bounded, non-blocking action."""
-
-    WAIT = "wait"
-    GATE = "gate"
-    EVICT = "evict"
-    """Ask the API server to evict one GPU pod (upgrade policy drain) or delete it (force)."""
-    DELETE_OPERAND = "delete-operand"
-    """Delete one pod of the operator on this node: it lingers after the gate, or it started too early."""
-    CLEAN = "clean"
-    """Remove the legacy marker, then unmount (plainly) a legacy bind on /run/nvidia/driver."""
-    UNLOAD = "unload"
-    """Stop the driver's services and unload its modules and nouveau, in order."""
-    REMOVE = "remove"
-    """Job: take any driver off the host: ours, prebaked, foreign, half an install."""
-    FETCH = "fetch"
-    """Job: bring the installer into the cache and check its sha256."""
-    CONFIGURE = "configure"
-    """Write modprobe.d, the nouveau blacklist and gridd.conf as wanted."""
-    INSTALL = "install"
-    """Job: hash the cached file once more and run it."""
-    LOAD = "load"
-    """Load the modules, make the device nodes, start persistence and licence daemons."""
-    MARK_LEGACY = "mark-legacy"
-    """Bind mount and marker of the seed deployment, in that order."""
-    UNGATE = "ungate"
-
-
-JOBS = (Step.FETCH, Step.REMOVE, Step.INSTALL)
-"""Steps that run as the host's transient unit and are polled."""
-
-
-class State(str, Enum):
-    """Where a node is; the condition's and metrics' word for it."""
-
-    INSPECTING = "inspecting"
-    GATING = "gating"
-    WAITING = "waiting"
-    """Something outside has to end first: GPU pods, a process that holds the GPU, the API server."""
-    DRAINING = "draining"
-    CLEANING = "cleaning"
-    FETCHING = "fetching"
-    REMOVING = "removing"
-    INSTALLING = "installing"
-    CONFIGURING = "configuring"
-    VERIFYING = "verifying"
-    UNGATING = "ungating"
-    KICKING = "kicking"
-    READY = "ready"
-    BLOCKED = "blocked"
-    """Somebody has to act; the sentence says on what."""
-    REMOVED = "removed"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
-from grid_agent.facts import Condition, State, Step
+from grid_agent.facts import Condition
+from grid_agent.steps import State, Step
 from grid_agent.wanted import Target
 
 
@@ -15,6 +16,8 @@ class Failure:
     """Failed attempts at one step for one build."""
 
     count: int = 0
+    hard: int = 0
+    """Those of them that speak against the build rather than the weather; they bring the end of attempts."""
     sentence: str = ""
     retry_at: float = 0.0
     """Not before this time (seconds since the epoch)."""
@@ -39,6 +42,10 @@ class Memory:
     kernel: str = ""
     failures: Mapping[str, Failure] = field(default_factory=dict[str, Failure])
     """Step -> failed attempts with the present target."""
+    done: str = ""
+    """The step that succeeded last. A plan that asks for it again at once shows that it did not help."""
+    begun: str = ""
+    """The step that is being performed now; found after a crash, it says what the agent or machine died of."""
     last_job: str = ""
     """Id of the last job whose end was taken note of."""
     jobs_started: int = 0
@@ -62,6 +69,10 @@ class Memory:
     """Operand -> when its pod was last deleted."""
     reported: Condition | None = None
     reported_at: float = 0.0
+    checked_at: float = 0.0
+    """When the host was last looked at."""
+    seen: Mapping[str, str] = field(default_factory=dict[str, str])
+    """`installed` (version that works), `kernel`, `licence`, as of then."""
     durations: Mapping[str, float] = field(default_factory=dict[str, float])
     """State -> seconds of the last stay in it."""
     attempts: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -91,5 +102,6 @@ def from_document(document: Mapping[str, Any]) -> Memory:
 def _target(document: object) -> Target | None:
     if not isinstance(document, dict):
         return None
-    given = cast("dict[str, Any]", document)
-    return Target(**{**given, "urls": tuple(given["urls"])})
+    given: dict[str, Any] = {**cast("dict[str, Any]", document)}
+    given["urls"] = tuple(given["urls"])
+    return Target(**given)

@@ -1,0 +1,145 @@
+"""What keeps a host from having exactly the wanted driver, and what cures it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from grid_agent.facts import HostFacts
+from grid_agent.wanted import Target, Wanted
+
+NEEDED = ("nvidia", "nvidia_uvm", "nvidia_modeset")
+"""Without them CUDA or Vulkan do not work; nvidia-smi does without the last two (NVIDIA/gpu-operator#2685)."""
+
+
+class Cure(str, Enum):
+    """From the mildest to the hardest; the hardest one among a host's faults is applied."""
+
+    CONFIGURE = "configure"
+    LOAD = "load"
+    RELOAD = "reload"
+    INSTALL = "install"
+    OUTSIDE = "outside"
+    """Nothing on this host helps."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong."""
+
+    reason: str
+    """CamelCase, for the condition."""
+    sentence: str
+    cure: Cure
+
+
+def faults(host: HostFacts, target: Target, wanted: Wanted) -> tuple[Fault, ...]:
+    """Everything that is wrong with this host for this build; empty: the driver is proven."""
+    if missing := tuple(_not_on_disk(host, target)):
+        return missing
+    return (*_not_loaded(host, target, wanted), *_not_working(host, target, wanted), *_not_written(host))
+
+
+def serving(host: HostFacts, verified: Target | None) -> bool:
+    """The build that was once proven on this node still works for pods, whether it is the wanted one or not."""
+    smi, loaded = host.smi, host.loaded.get("nvidia")
+    if verified is None or loaded is None or not smi.ran or "nvidia_uvm" not in host.loaded:
+        return False
+    usable = smi.devices > 0 and not (smi.mig == "enabled" and not smi.mig_devices)
+    return usable and smi.version == loaded.version == verified.version
+
+
+def remains(host: HostFacts) -> bool:
+    """Something of a driver is on the host's disk."""
+    return bool(
+        host.on_disk or host.library or host.smi.found or host.half_install or host.prebaked or host.gridd != "missing"
+    )
+
+
+def _not_on_disk(host: HostFacts, target: Target) -> Iterator[Fault]:
+    disk, name = host.on_disk, f"driver {target.version}"
+    if host.half_install:
+        yield Fault("HalfInstalled", "an earlier install or removal never came to its end", Cure.INSTALL)
+        return
+    if disk is None and not host.library and not host.smi.found:
+        yield Fault("NotInstalled", f"{name} is not installed", Cure.INSTALL)
+        return
+    if host.prebaked and (disk is None or disk.version != target.version):
+        text = f"the node image brought a CUDA driver ({host.prebaked}), which does not drive a vGPU"
+        yield Fault("PrebakedDriver", text, Cure.INSTALL)
+    if disk is None:
+        yield Fault("NoModule", f"there is no nvidia module for kernel {host.kernel}", Cure.INSTALL)
+    elif disk.version != target.version:
+        text = f"the modules on disk are {disk.version or 'of an unknown version'}, wanted is {target.version}"
+        yield Fault("WrongVersion", text, Cure.INSTALL)
+    elif disk.flavour not in ("", target.module_type):
+        yield Fault("WrongFlavour", f"the modules on disk are {disk.flavour}, not {target.module_type}", Cure.INSTALL)
+    if host.library != target.version:
+        text = f"the libraries are {host.library or 'missing'}, wanted is {target.version}"
+        yield Fault("WrongLibrary", text, Cure.INSTALL)
+    if not host.smi.found:
+        yield Fault("NoNvidiaSmi", "/usr/bin/nvidia-smi is not an executable file", Cure.INSTALL)
+    if host.gridd == "missing":
+        yield Fault("NoGridd", f"nvidia-gridd is missing: this is not a GRID build of {target.version}", Cure.INSTALL)
+    record = host.record
+    if record and record.version == target.version and target.sha256 and record.sha256 != target.sha256:
+        yield Fault("OtherChecksum", f"driver {target.version} came from another installer file", Cure.INSTALL)
+
+
+def _not_loaded(host: HostFacts, target: Target, wanted: Wanted) -> Iterator[Fault]:
+    if host.nouveau:
+        yield Fault("NouveauLoaded", "the nouveau module is loaded and keeps the GPU", Cure.RELOAD)
+    for name in NEEDED:
+        module = host.loaded.get(name)
+        if module is None:
+            yield Fault("ModuleMissing", f"module {name} is not loaded", Cure.LOAD)
+        elif module.version and module.version != target.version:
+            text = f"module {name} {module.version} is loaded, wanted is {target.version}"
+            yield Fault("OldModuleLoaded", text, Cure.RELOAD)
+        elif module.flavour not in ("", target.module_type):
+            text = f"the loaded {name} is {module.flavour}, not {target.module_type}"
+            yield Fault("WrongFlavourLoaded", text, Cure.RELOAD)
+    for module, parameters in wanted.module_parameters.items():
+        if module not in host.loaded:
+            continue
+        for name, value in parameters.items():
+            shown = host.parameters.get(module, {}).get(name, "")
+            if not _same(value, shown):
+                text = f"{module}.{name} is {shown or 'unknown to the module'}, wanted is {value}"
+                yield Fault("WrongParameter", text, Cure.RELOAD)
+
+
+def _not_working(host: HostFacts, target: Target, wanted: Wanted) -> Iterator[Fault]:
+    smi = host.smi
+    if "nvidia" not in host.loaded:
+        return
+    if not smi.ran:
+        yield Fault("NvidiaSmiFails", f"nvidia-smi fails: {smi.error or 'no output'}", Cure.LOAD)
+        return
+    if smi.version != target.version:
+        text = f"nvidia-smi reports {smi.version or 'no version'}, the module is {target.version}"
+        yield Fault("LibraryMismatch", text, Cure.INSTALL)
+    if not smi.devices:
+        yield Fault("NoDevice", "nvidia-smi lists no GPU", Cure.OUTSIDE)
+    elif smi.mig == "enabled" and not smi.mig_devices:
+        text = "MIG is on, but the vGPU host gave this node no MIG device"
+        yield Fault("NoMigDevice", text, Cure.OUTSIDE)
+    if host.gridd != "active":
+        yield Fault("GriddInactive", "the licence daemon nvidia-gridd does not run", Cure.LOAD)
+    elif smi.licence != "licensed" and wanted.licence == "required":
+        yield Fault("Unlicensed", "the vGPU has no licence yet; unlicensed, CUDA slows down and fails", Cure.LOAD)
+
+
+def _not_written(host: HostFacts) -> Iterator[Fault]:
+    if not host.configured:
+        text = "the module options in /etc/modprobe.d are not as wanted"
+        yield Fault("OptionsMissing", text, Cure.CONFIGURE)
+    if not host.gridd_configured:
+        yield Fault("GriddNotConfigured", "/etc/nvidia/gridd.conf is not as wanted", Cure.CONFIGURE)
+
+
+def _same(wanted: str, shown: str) -> bool:
+    """Booleans are written as 1 and shown as Y."""
+    truth = {"1": "Y", "0": "N", "y": "Y", "n": "N"}
+    return shown != "" and truth.get(wanted.lower(), wanted) in (shown, truth.get(shown.lower(), shown))

@@ -1,0 +1,141 @@
+"""What happened -> what is remembered. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from grid_agent.facts import HostFacts, Job, NodeFacts
+from grid_agent.memory import Failure, Memory
+from grid_agent.plan import Plan, open_labels, target_of
+from grid_agent.steps import Step
+from grid_agent.wanted import Timings, Wanted
+
+CHECKSUM, DISK_FULL, APT_LOCKED, TAMPERED, READ_ONLY, BUSY, INTERRUPTED = 11, 12, 21, 31, 33, 75, 143
+"""Exit codes of jobs that are judged here; README.md lists all."""
+WEATHER = frozenset({DISK_FULL, APT_LOCKED, TAMPERED, BUSY})
+"""Codes that say nothing against the build: there is no end to these attempts."""
+CHANGING = frozenset({Step.UNLOAD, Step.REMOVE, Step.INSTALL})
+
+
+def renewed(memory: Memory, wanted: Wanted, token: str | None) -> Memory:
+    """Other settings, or a person's request (`token`; None: not known), deserve new attempts."""
+    asked = token is not None and token != memory.retry_token
+    if memory.digest == wanted.digest and not asked:
+        return memory
+    fresh = replace(memory, digest=wanted.digest, failures={}, rolled_back="", done="")
+    return replace(fresh, retry_token=token) if token is not None else fresh
+
+
+def observed(
+    memory: Memory, host: HostFacts, node: NodeFacts | None, target: Target, wanted: Wanted, now: float
+) -> Memory:
+    """The memory after a look at host and node: boots, deaths, ended jobs, lost modules, a gate that was found shut."""
+    memory = _booted(memory, host, wanted, now)
+    seen = {"installed": host.smi.version, "kernel": host.kernel, "licence": host.smi.licence}
+    memory = replace(memory, begun="", seen=seen, checked_at=now)
+    job = host.job
+    if job and job.state != "running" and job.id != memory.last_job:
+        memory = _ended(replace(memory, last_job=job.id), job, wanted, now)
+    if "nvidia" not in host.loaded:
+        memory = replace(memory, driver_since=0.0)
+    if node is not None:
+        shut = bool(open_labels(node))
+        if shut != bool(memory.gated_at):
+            memory = replace(memory, gated_at=now if shut else 0.0)
+    return memory
+
+
+def _booted(memory: Memory, host: HostFacts, wanted: Wanted, now: float) -> Memory:
+    if memory.boot_id == host.boot_id and memory.kernel == host.kernel:
+        return memory
+    kept = {Step.FETCH, Step.LOAD, Step.INSTALL, Step.REMOVE} if memory.kernel == host.kernel else {Step.FETCH}
+    failures = {step: failure for step, failure in memory.failures.items() if Step(step) in kept}
+    died_at, first = memory.begun, not memory.boot_id
+    memory = replace(memory, failures=failures, boot_id=host.boot_id, kernel=host.kernel, done="")
+    memory = replace(memory, driver_since=0.0, changed=False, loaded_at=0.0)
+    if died_at == Step.LOAD.value and not first:
+        return failed(memory, Step.LOAD, "the machine went down while the modules were loaded", wanted.timings, now)
+    return memory
+
+
+def _ended(memory: Memory, job: Job, wanted: Wanted, now: float) -> Memory:
+    if job.state == "succeeded":
+        return replace(memory, done=job.step.value, changed=memory.changed or job.step in CHANGING)
+    if job.target.sha256 != target_of(wanted, memory).sha256:
+        return memory
+    cut = "it was cut off: killed, or the machine went down"
+    sentence, code = (
+        (job.sentence or f"exit code {job.code}", job.code) if job.state == "failed" else (cut, INTERRUPTED)
+    )
+    text = f"{job.step.value} of driver {job.target.version} failed: {sentence}"
+    return failed(memory, job.step, text, wanted.timings, now, code=code)
+
+
+def failed(memory: Memory, step: Step, sentence: str, timings: Timings, now: float, *, code: int = 0) -> Memory:
+    """One more failed attempt: when the next may be, and whether there is one."""
+    before = memory.failures.get(step.value, Failure())
+    limits = {
+        Step.FETCH: timings.checksum_attempts,
+        Step.INSTALL: timings.install_attempts,
+        Step.REMOVE: timings.install_attempts,
+        Step.UNLOAD: timings.unload_attempts,
+        Step.LOAD: timings.verify_attempts,
+    }
+    counts = code == CHECKSUM if step is Step.FETCH else code not in WEATHER
+    hard = before.hard + (1 if counts else 0)
+    limit = limits.get(step)
+    final = code == READ_ONLY or (limit is not None and hard >= limit)
+    pause = min(timings.retry_seconds * 2 ** min(before.count, 20), timings.retry_max_seconds)
+    failure = Failure(before.count + 1, hard, sentence, now + pause, final)
+    count = memory.failed.get(step.value, 0) + 1
+    return replace(
+        memory,
+        failures={**memory.failures, step.value: failure},
+        failed={**memory.failed, step.value: count},
+        done="",
+        begun="",
+    )
+
+
+def planned(memory: Memory, plan: Plan, now: float) -> Memory:
+    """The memory once a plan is made: state and words, proof, and the end of hope in a build."""
+    if plan.state is not memory.state:
+        spent = {**memory.durations, memory.state.value: now - memory.since} if memory.since else memory.durations
+        memory = replace(memory, state=plan.state, since=now, durations=spent)
+    memory = replace(memory, reason=plan.reason, sentence=plan.sentence, upcoming=plan.steps)
+    if plan.give_up:
+        memory = replace(memory, rolled_back=plan.give_up, failures={}, done="")
+    if plan.proven:
+        kept = {name: each for name, each in memory.failures.items() if Step(name) in (Step.CLEAN, Step.MARK_LEGACY)}
+        memory = replace(
+            memory,
+            failures=kept,
+            verified=plan.target,
+            previous=memory.previous if memory.rolled_back else None,
+            driver_since=memory.driver_since or now,
+        )
+    return memory
+
+
+def about_to(memory: Memory, plan: Plan) -> Memory:
+    """What must be on disk before a step is performed, in case nobody lives to write it down after."""
+    step, verified, target = plan.step, memory.verified, plan.target
+    if step in CHANGING and not memory.rolled_back and memory.previous is None and verified:
+        other = (verified.sha256, verified.module_type) != (target.sha256, target.module_type)
+        memory = replace(memory, previous=verified if other else None)
+    attempts = {**memory.attempts, step.value: memory.attempts.get(step.value, 0) + 1}
+    return replace(memory, begun=step.value, attempts=attempts)
+
+
+def performed(memory: Memory, plan: Plan, proven: bool, now: float) -> Memory:
+    """The memory after a step that succeeded. The end of a job is noted by `observed`."""
+    memory = replace(memory, begun="", done=plan.step.value)
+    if plan.step in CHANGING:
+        memory = replace(memory, changed=True)
+    if plan.step is Step.LOAD:
+        memory = replace(memory, loaded_at=now)
+    if plan.step is Step.CLEAN and proven:  # operands that took the bind mount for the driver's root
+        memory = replace(memory, changed=True, driver_since=now)
+    if plan.step is Step.DELETE_OPERAND and plan.pod:
+        memory = replace(memory, kicks={**memory.kicks, plan.pod.app: now})
+    return memory
