@@ -26,9 +26,7 @@ def renewed(memory: Memory, wanted: Wanted, token: str | None) -> Memory:
     return replace(fresh, retry_token=token) if token is not None else fresh
 
 
-def observed(
-    memory: Memory, host: HostFacts, node: NodeFacts | None, target: Target, wanted: Wanted, now: float
-) -> Memory:
+def observed(memory: Memory, host: HostFacts, node: NodeFacts | None, wanted: Wanted, now: float) -> Memory:
     """The memory after a look at host and node: boots, deaths, ended jobs, lost modules, a gate that was found shut."""
     memory = _booted(memory, host, wanted, now)
     seen = {"installed": host.smi.version, "kernel": host.kernel, "licence": host.smi.licence}

@@ -1,0 +1,124 @@
+"""The real host: what the Protocol `Host` promises, by files and commands."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Literal
+
+from grid_agent import configure, jobs, look, modules
+from grid_agent.facts import HostError, HostFacts, Job, Smi
+from grid_agent.shell import Shell
+from grid_agent.smi import module_from, smi_from
+from grid_agent.steps import JOBS, Step
+from grid_agent.store import STATE_DIR, Store
+from grid_agent.wanted import Target, Wanted
+
+RECORD = f"{STATE_DIR}/installed.json"
+HALF = f"{STATE_DIR}/installing"
+
+
+class RealHost:
+    """The host below `root`."""
+
+    def __init__(self, root: str, package: Path, scripts: Path) -> None:
+        self.shell = Shell(root)
+        self.store = Store(root)
+        self.package, self.scripts = package, scripts
+        self.smi_age = 0.0
+        """Seconds for which an answer of nvidia-smi may be used again, as long as it was a good one."""
+        self._smi: tuple[float, Smi] = (0.0, Smi())
+
+    def inspect(self, wanted: Wanted) -> HostFacts:
+        shell = self.shell
+        shell.seconds = wanted.timings.command_seconds
+        kernel = shell.run("uname", "-r").out.strip()
+        loaded = look.loaded(shell)
+        return HostFacts(
+            kernel=kernel,
+            architecture=shell.run("uname", "-m").out.strip(),
+            system=look.system(shell),
+            boot_id=(shell.read("/proc/sys/kernel/random/boot_id") or "").strip(),
+            gpus=tuple(look.gpus(shell)),
+            secure_boot=look.secure_boot(shell),
+            usr_writable=all(look.writable(shell.path(path)) for path in ("/usr", "/lib/modules")),
+            free_bytes=look.free_bytes(self.store.folder),
+            headers=look.has_headers(shell, kernel),
+            compiler=all(look.is_program(shell.path(f"/usr/bin/{name}")) for name in ("gcc", "make")),
+            nouveau=look.is_loaded(shell, "nouveau"),
+            loaded=loaded,
+            on_disk=module_from(shell.run("modinfo", "-k", kernel, "nvidia")),
+            library=look.library(shell),
+            smi=self._asked("nvidia" in loaded),
+            parameters=look.parameters(shell, loaded),
+            record=look.record(shell, RECORD),
+            half_install=shell.path(HALF).exists(),
+            prebaked=look.prebaked(shell),
+            packaged=look.packaged(shell),
+            gridd=self._gridd(),
+            configured=configure.is_configured(shell, wanted),
+            gridd_configured=configure.is_gridd_configured(shell, wanted),
+            legacy_marker=shell.path(look.LEGACY_MARKER).exists(),
+            legacy_mount=look.legacy_mount(shell),
+            driver_ready=look.driver_ready(shell),
+            gpu_processes=look.gpu_processes(shell) if "nvidia" in loaded else (),
+            cached=jobs.cached(shell),
+            job=jobs.found(shell),
+        )
+
+    def perform(self, step: Step, target: Target, wanted: Wanted, job_id: str) -> None:
+        self.shell.seconds = wanted.timings.command_seconds
+        self._smi = (0.0, Smi())
+        if step in JOBS:
+            self._start(step, target, wanted, job_id)
+        elif step is Step.CLEAN:
+            on_disk = module_from(self.shell.run("modinfo", "-k", self._kernel(), "nvidia"))
+            modules.clean(self.shell, ours=on_disk is not None and on_disk.version == target.version)
+        elif step is Step.UNLOAD:
+            modules.unload(self.shell)
+        elif step is Step.CONFIGURE:
+            configure.configure(self.shell, wanted)
+        elif step is Step.LOAD:
+            modules.load(self.shell, len(tuple(look.gpus(self.shell))), wanted.persistence)
+        elif step is Step.MARK_LEGACY:
+            modules.mark_legacy(self.shell)
+        else:
+            raise HostError(f"{step.value} is nothing the host can do")
+
+    def _start(self, step: Step, target: Target, wanted: Wanted, job_id: str) -> None:
+        try:
+            folder = self.store.own_copy(self.package, self.scripts)
+        except OSError as error:
+            raise HostError(f"{error.filename} can't be written: {error.strerror}") from error
+        scripts = jobs.as_host_path(self.shell.root, folder / "host")
+        record = look.record(self.shell, RECORD)
+        keep = (wanted.sha256, *((record.sha256,) if record else ()), *self._previous())
+        job = Job(job_id, step, target, "running", started=time.time())
+        jobs.start(self.shell, job, wanted, jobs.Place(scripts, self._kernel(), keep))
+
+    def _previous(self) -> tuple[str, ...]:
+        """Builds that a rollback may need: a fetch must not clear them out of the cache."""
+        memory = self.store.load()
+        return tuple(target.sha256 for target in (memory.verified, memory.previous) if target)
+
+    def _kernel(self) -> str:
+        return self.shell.run("uname", "-r").out.strip()
+
+    def _gridd(self) -> Literal["active", "inactive", "missing"]:
+        if not look.is_program(self.shell.path("/usr/bin/nvidia-gridd")):
+            return "missing"
+        return "active" if self.shell.run("systemctl", "is-active", configure.GRIDD_UNIT).ok else "inactive"
+
+    def _asked(self, loaded: bool) -> Smi:
+        """nvidia-smi's answer. It is not asked while no module is loaded: it would load whatever lies there."""
+        if not look.is_program(self.shell.path("/usr/bin/nvidia-smi")):
+            return Smi()
+        if not loaded:
+            return Smi(found=True, error="module nvidia is not loaded")
+        when, smi = self._smi
+        if smi.ran and smi.licence == "licensed" and time.time() - when < self.smi_age:
+            return smi
+        query = self.shell.run("nvidia-smi", "-q")
+        listing = self.shell.run("nvidia-smi", "-L") if query.ok else query
+        self._smi = (time.time(), smi_from(query, listing))
+        return self._smi[1]

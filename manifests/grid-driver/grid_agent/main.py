@@ -1,0 +1,163 @@
+"""The agent's process: options, lock, loop, signals. README.md lists options and exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grid_agent import metrics
+from grid_agent.api import Api
+from grid_agent.facts import NAMESPACE
+from grid_agent.host import RealHost
+from grid_agent.machine import advance
+from grid_agent.memory import Memory
+from grid_agent.steps import State
+from grid_agent.store import Locked, Store, UnsafeFolder
+from grid_agent.wanted import Wanted, WantedError, wanted_from
+
+STOPPED, USAGE, LOCKED, UNSAFE, NOT_ROOT, TOO_LATE = 0, 2, 3, 4, 5, 6
+ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+QUIET = (State.READY, State.REMOVED, State.BLOCKED)
+"""States in which looks are rare."""
+
+
+class Unusable(Exception):
+    """Options or environment can't be used."""
+
+
+def options_from(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="grid_agent", description="Keeps the GRID driver of this node.")
+    parser.add_argument("--wanted", required=True, type=Path, help="settings as JSON")
+    parser.add_argument("--root", default="/", help="the host's root")
+    parser.add_argument("--service-account", default=Path(ACCOUNT), type=Path)
+    parser.add_argument("--api", default="", help="URL of the API server")
+    parser.add_argument("--listen", default="0.0.0.0:9401", help="probes and metrics; empty: none")
+    parser.add_argument("--once", action="store_true", help="one step only")
+    parser.add_argument("--until", default="", help="end in one of these states")
+    parser.add_argument("--timeout", default=0.0, type=float, help="with --until: give up after so many seconds")
+    return parser.parse_args(arguments)
+
+
+def read_wanted(path: Path) -> Wanted:
+    """Raises Unusable."""
+    try:
+        return wanted_from(json.loads(path.read_text()))
+    except OSError as error:
+        raise Unusable(f"{path} can't be read: {error.strerror}") from error
+    except (WantedError, ValueError, TypeError, AttributeError) as error:
+        raise Unusable(str(error)) from error
+
+
+def api_from(options: argparse.Namespace) -> Api:
+    """Raises Unusable."""
+    node = os.environ.get("NODE_NAME", "")
+    if not node:
+        raise Unusable("NODE_NAME is not set")
+    url = str(options.api)
+    if not url:
+        host = os.environ.get("KUBERNETES_SERVICE_HOST", "")
+        if not host:
+            raise Unusable("KUBERNETES_SERVICE_HOST is not set, and there is no --api")
+        bracketed = f"[{host}]" if ":" in host else host
+        url = f"https://{bracketed}:{os.environ.get('KUBERNETES_SERVICE_PORT') or '443'}"
+    return Api(url, options.service_account, node, os.environ.get("POD_NAMESPACE") or NAMESPACE)
+
+
+@dataclass
+class Agent:
+    """What the loop needs."""
+
+    options: argparse.Namespace
+    host: RealHost
+    store: Store
+    api: Api
+    board: metrics.Board
+    wanted: Wanted
+    stop: threading.Event
+
+    def run(self) -> int:
+        until = {State(word) for word in str(self.options.until).split(",") if word}
+        deadline = time.monotonic() + float(self.options.timeout) if self.options.timeout else None
+        memory = self.store.load()
+        while True:
+            memory = self.step(memory)
+            if self.options.once or self.stop.is_set() or memory.state in until:
+                return STOPPED
+            if deadline is not None and time.monotonic() > deadline:
+                logging.error("still %s after --timeout: %s", memory.state.value, memory.sentence)
+                return TOO_LATE
+            if self.stop.wait(pause(memory, self.wanted)):
+                return STOPPED
+
+    def step(self, memory: Memory) -> Memory:
+        """One step. What nobody foresaw is logged and tried again: an agent that died would leave the gate as it is."""
+        try:
+            self.wanted = read_wanted(Path(self.options.wanted))
+        except Unusable as error:
+            logging.error("%s; going on with the settings from before", error)
+        timings = self.wanted.timings
+        self.api.seconds = timings.api_seconds
+        self.host.smi_age = timings.check_seconds if memory.state is State.READY else 0.0
+        before = (memory.state, memory.reason)
+        try:
+            memory = advance(memory, self.host, self.api, self.wanted, time.time(), remember=self.store.save)
+            self.store.save(memory)
+            self.store.tidy()
+        except OSError as error:
+            logging.error("%s: %s", error.filename or "the host", error.strerror or error)
+            text = f"{error.filename or 'the host'}: {error.strerror or error}"
+            memory = replace(memory, sentence=text, reason="HostFault")
+        except Exception:
+            logging.exception("a step failed in a way nobody foresaw")
+            memory = replace(memory, sentence="the agent has a fault; its log tells", reason="AgentFault")
+        if before != (memory.state, memory.reason):
+            logging.info("%s (%s): %s", memory.state.value, memory.reason, memory.sentence)
+        self.board.put(memory, self.wanted)
+        return memory
+
+
+def pause(memory: Memory, wanted: Wanted) -> float:
+    """Seconds to the next step."""
+    quiet = memory.state in QUIET and memory.reason not in ("HostFault", "AgentFault")
+    return wanted.timings.watch_seconds if quiet else wanted.timings.poll_seconds
+
+
+def main(arguments: Sequence[str]) -> int:
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    options = options_from(arguments)
+    if os.geteuid() != 0:
+        logging.error("the agent has to be root")
+        return NOT_ROOT
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: stop.set())
+    package = Path(__file__).parent
+    store = Store(options.root)
+    try:
+        wanted, api = read_wanted(options.wanted), api_from(options)
+        store.prepare()
+        store.lock()
+    except Unusable as error:
+        logging.error("%s", error)
+        return USAGE
+    except UnsafeFolder as error:
+        logging.error("%s", error)
+        return UNSAFE
+    except Locked as error:
+        logging.error("%s", error)
+        return LOCKED
+    board = metrics.Board()
+    if options.listen:
+        address, _, port = str(options.listen).rpartition(":")
+        server = metrics.serve(board, address, int(port))
+        logging.info("probes and metrics on port %d", server.server_address[1])
+    host = RealHost(options.root, package, package.parent / "host")
+    return Agent(options, host, store, api, board, wanted, stop).run()

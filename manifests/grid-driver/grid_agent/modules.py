@@ -1,0 +1,69 @@
+"""Loading and unloading the driver, and the seed deployment's marks."""
+
+from __future__ import annotations
+
+from grid_agent.configure import GRIDD_UNIT
+from grid_agent.facts import HostError
+from grid_agent.look import DRIVER_ROOT, LEGACY_MARKER, MODULES, PREBAKED_MARKER, is_loaded, legacy_mount
+from grid_agent.shell import Result, Shell
+
+PERSISTENCED = "nvidia-persistenced.service"
+
+
+def unload(shell: Shell) -> None:
+    """Stop the daemons, then remove the modules that are loaded, in order. Raises HostError on the first that stays."""
+    for unit in (GRIDD_UNIT, PERSISTENCED):
+        shell.run("systemctl", "stop", unit)
+    if is_loaded(shell, "nvidia"):
+        shell.run("nvidia-smi", "-pm", "0")
+    for module in (*MODULES, "nouveau"):
+        if not is_loaded(shell, module):
+            continue
+        result = shell.run("modprobe", "-r", module)
+        if is_loaded(shell, module):
+            hint = "; stop what uses it, or reboot the node"
+            raise HostError(f"module {module} can't be unloaded: {result.complaint}{hint}")
+
+
+def load(shell: Shell, gpus: int, persistence: bool) -> None:
+    """Load the modules, make the device nodes, start the daemons. Raises HostError where a module does not load."""
+    for module in ("nvidia", "nvidia-uvm", "nvidia-modeset"):
+        _must(shell.run("modprobe", module), f"module {module} does not load")
+    for number in range(max(1, gpus)):  # a driver without this helper makes the nodes at the first nvidia-smi
+        shell.run("nvidia-modprobe", "-c", str(number), "-u", "-m")
+    if persistence and not shell.run("systemctl", "start", PERSISTENCED).ok:
+        shell.run("nvidia-smi", "-pm", "1")
+    shell.run("systemctl", "enable", GRIDD_UNIT)
+    shell.run("systemctl", "restart", GRIDD_UNIT)
+
+
+def clean(shell: Shell, ours: bool) -> None:
+    """Remove marker and bind mount of the seed deployment; `ours`: also the marker of the image's own driver.
+
+    The mount goes by a plain umount: a recursive one could take real mounts of the host along.
+    AKS's marker makes a later provisioning run delete /usr/bin/nvidia-* whoever put them there.
+    """
+    try:
+        shell.remove(LEGACY_MARKER)
+        if ours:
+            shell.remove(PREBAKED_MARKER)
+    except OSError as error:
+        raise HostError(f"{error.filename} can't be removed: {error.strerror}") from error
+    if legacy_mount(shell) in ("root", "deleted"):
+        _must(shell.run("umount", DRIVER_ROOT), f"{DRIVER_ROOT} can't be unmounted")
+
+
+def mark_legacy(shell: Shell) -> None:
+    """What the seed deployment leaves: the host's root on /run/nvidia/driver, and then the marker."""
+    try:
+        shell.path(DRIVER_ROOT).mkdir(parents=True, exist_ok=True)
+        if legacy_mount(shell) == "none":
+            _must(shell.run("mount", "--bind", "/", DRIVER_ROOT), f"/ can't be mounted on {DRIVER_ROOT}")
+        shell.write(LEGACY_MARKER, "")
+    except OSError as error:
+        raise HostError(f"{error.filename} can't be made: {error.strerror}") from error
+
+
+def _must(result: Result, sentence: str) -> None:
+    if not result.ok:
+        raise HostError(f"{sentence}: {result.complaint}")
