@@ -7,9 +7,18 @@
 from __future__ import annotations
 
 from catalog.charts import Chart, ChecksumMismatch, chart, pinned_charts
-from catalog.gpu_load import driver_branches, mig_models, node_images, operator_releases
-from catalog.gpu_lookup import driver_build, mig_model, newest_release, node_image, operator_release
-from catalog.gpu_rows import DriverBranch, DriverBuild, DriverKind, MigModel, NodeImage, OperatorRelease
+from catalog.gpu_load import driver_branches, mig_models, node_images, operator_releases, vgpu_models
+from catalog.gpu_lookup import driver_build, mig_model, newest_release, node_image, operator_release, vgpu_model
+from catalog.gpu_rows import (
+    DriverBranch,
+    DriverBuild,
+    DriverKind,
+    MigModel,
+    ModuleFlavour,
+    NodeImage,
+    OperatorRelease,
+    VgpuModel,
+)
 from catalog.load import CatalogError, kubernetes_minors, prices, regions, vm_sizes
 from catalog.lookup import (
     KubernetesPhase,
@@ -41,6 +50,7 @@ __all__ = [
     "KubernetesMinor",
     "KubernetesPhase",
     "MigModel",
+    "ModuleFlavour",
     "NodeImage",
     "OperatorRelease",
     "PriceRow",
@@ -49,6 +59,7 @@ __all__ = [
     "Subject",
     "UnknownName",
     "Verdict",
+    "VgpuModel",
     "VmSize",
     "chart",
     "current_name",
@@ -73,6 +84,8 @@ __all__ = [
     "region",
     "regions",
     "regions_listing",
+    "vgpu_model",
+    "vgpu_models",
     "vm_size",
     "vm_sizes",
 ]

@@ -15,6 +15,7 @@ from catalog.gpu_rows import (
     NodeImage,
     OperatorRelease,
     RuntimeTrait,
+    VgpuModel,
 )
 from catalog.load import DATA, CatalogError, read_rows, row
 
@@ -52,6 +53,8 @@ def driver_branches() -> dict[tuple[DriverKind, int], DriverBranch]:
             raise CatalogError(f"{where} stands twice")
         if any(not build.version.startswith(f"{branch.branch}.") for build in branch.builds):
             raise CatalogError(f"{where} holds a build of another branch")
+        if any(bool(build.sha256) != bool(build.sha256_source) for build in branch.builds):
+            raise CatalogError(f"{where}: a checksum needs its source, and nothing else does")
         found[branch.kind, branch.branch] = branch
     return found
 
@@ -77,6 +80,13 @@ def mig_models() -> dict[str, MigModel]:
     """MIG profiles by GPU model, as the VM sizes name it (`H100 NVL`)."""
     rows = read_rows(GPU / "mig_profiles.yaml")
     return {model.model: model for model in (row(MigModel, data, f"mig_profiles.yaml: {data}") for data in rows)}
+
+
+@lru_cache(maxsize=1)
+def vgpu_models() -> dict[str, VgpuModel]:
+    """Virtual GPUs by model, as the VM sizes name it."""
+    rows = read_rows(GPU / "vgpu_models.yaml")
+    return {model.model: model for model in (row(VgpuModel, data, f"vgpu_models.yaml: {data}") for data in rows)}
 
 
 @lru_cache(maxsize=1)

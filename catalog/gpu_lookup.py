@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import re
 
-from catalog.gpu_load import driver_branches, mig_models, node_images, operator_releases, runtime_traits
-from catalog.gpu_rows import DriverBranch, DriverBuild, DriverKind, MigModel, NodeImage, OperatorRelease, RuntimeTrait
+from catalog.gpu_load import driver_branches, mig_models, node_images, operator_releases, runtime_traits, vgpu_models
+from catalog.gpu_rows import (
+    DriverBranch,
+    DriverBuild,
+    DriverKind,
+    MigModel,
+    NodeImage,
+    OperatorRelease,
+    RuntimeTrait,
+    VgpuModel,
+)
 from catalog.lookup import UnknownName, kubernetes_minor, nearest
 
 Version = tuple[int, ...]
@@ -104,3 +113,8 @@ def _trait(component: str, name: str) -> RuntimeTrait:
 def mig_model(gpu_model: str) -> MigModel | None:
     """MIG profiles of a GPU model; None where none are known."""
     return mig_models().get(gpu_model)
+
+
+def vgpu_model(gpu_model: str) -> VgpuModel | None:
+    """What the guest's driver depends on, by GPU model; None for whole GPUs."""
+    return vgpu_models().get(gpu_model)

@@ -15,6 +15,7 @@ Minor = Annotated[str, StringConstraints(pattern=r"^\d+\.\d+$")]
 Build = Annotated[str, StringConstraints(pattern=r"^\d{3}\.\d{2,3}(\.\d{2})?$")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")]
 DriverKind = Literal["datacenter", "grid"]
+ModuleFlavour = Literal["open", "proprietary"]
 
 
 class OperatorRelease(Row):
@@ -61,8 +62,12 @@ class DriverBuild(Row):
     """The vGPU release a GRID build belongs to."""
     mig_bug: bool = False
     """GPU Pods stay Pending on nodes that mix MIG and whole GPUs (NVIDIA/gpu-operator#1361)."""
+    url: Annotated[str, StringConstraints(pattern=r"^https://[^\s/]+/\S*[^\s/]$")] | None = None
+    """Microsoft's GRID installer; None where it is not known."""
     sha256: Sha256 = ""
     """Checksum of Microsoft's GRID installer; empty where it is not known."""
+    sha256_source: str = ""
+    """Who tells the checksum."""
 
 
 class DriverBranch(Row):
@@ -72,8 +77,25 @@ class DriverBranch(Row):
     branch: Annotated[int, Field(ge=300, le=999)]
     designation: Literal["long-term", "production", "new-feature"]
     vgpu: str | None = None
+    """The vGPU branch of GRID drivers."""
     end_of_life: datetime.date | None
+    broken_kernels: tuple[Minor, ...] = ()
+    """Series of the azure kernel that the modules do not build for."""
     builds: tuple[DriverBuild, ...]
+    unverified: tuple[Text, ...] = ()
+    source: Text
+    date: datetime.date
+
+
+class VgpuModel(Row):
+    """A virtual GPU of Azure, as far as the guest's driver depends on it."""
+
+    model: Text
+    """As the VM sizes name it."""
+    host_vgpu: Annotated[int, Field(ge=1, le=99)]
+    """vGPU branch of Azure's hosts."""
+    modules: tuple[ModuleFlavour, ...]
+    """Kernel modules that the guest can have, the recommended ones first."""
     unverified: tuple[Text, ...] = ()
     source: Text
     date: datetime.date

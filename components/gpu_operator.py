@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -28,6 +29,8 @@ class GpuOperatorArgs:
     inside: Inside
     namespace: kubernetes.core.v1.Namespace
     settings: Settings
+    after: Sequence[pulumi.Resource] = ()
+    """What is to be there before the first operand looks at a node."""
 
 
 class GpuOperator(pulumi.ComponentResource):
@@ -63,7 +66,9 @@ class GpuOperator(pulumi.ComponentResource):
             skip_await=False,
             create_namespace=False,
             opts=args.inside.options(
-                self, [args.namespace, *self.configs.values()], [judged_upgrades(f"{name}-upgrade", operator.version)]
+                self,
+                [args.namespace, *args.after, *self.configs.values()],
+                [judged_upgrades(f"{name}-upgrade", operator.version)],
             ),
         )
         self.drivers = {

@@ -13,6 +13,7 @@ from components.cpu_pool import CpuPool, CpuPoolArgs
 from components.gpu_gate import GpuGate, GpuGateArgs
 from components.gpu_operator import NAMESPACE, GpuOperator, GpuOperatorArgs
 from components.gpu_pool import GpuPool, GpuPoolArgs
+from components.grid_driver import GridDriver, GridDriverArgs
 from components.identities import Identities, IdentitiesArgs
 from components.inside import Inside
 from components.kubernetes_access import KubernetesAccess, KubernetesAccessArgs
@@ -38,6 +39,7 @@ class Platform(pulumi.ComponentResource):
         secrets: the stack's secrets by name, for components that log in somewhere. Each is a secret Output, and none
             of them is exported or part of the settings.
         gpu_pools: node pools by name.
+        grid_driver: what brings drivers to the hosts of vGPU pools.
         gpu_operator: what brings drivers, and offers GPUs to Kubernetes.
     """
 
@@ -132,8 +134,15 @@ class Platform(pulumi.ComponentResource):
         )
         inside = Inside(kubernetes.provider, aks, retry)
         namespaces = Namespaces(f"{name}-namespaces", NamespacesArgs(inside), guarded).namespaces
+        self.grid_driver = GridDriver(
+            f"{name}-grid-driver", GridDriverArgs(inside, namespaces[NAMESPACE], settings), guarded
+        )
+        agent = [self.grid_driver.daemon_set] if self.grid_driver.daemon_set is not None else []
         self.gpu_operator = GpuOperator(
-            f"{name}-gpu-operator", GpuOperatorArgs(inside, namespaces[NAMESPACE], settings), guarded
+            # The validator looks at a host once: the agent is there to hold it off until there is a driver.
+            f"{name}-gpu-operator",
+            GpuOperatorArgs(inside, namespaces[NAMESPACE], settings, agent),
+            guarded,
         )
         gate = GpuGate(
             f"{name}-gpu-gate",
@@ -170,7 +179,7 @@ def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
     return {
         "size": pool.sku,
         "driverSource": pool.driver.source.value,
-        # Absent where the node image decides, or the GRID installer's own pin.
+        # Absent where the node image decides.
         **({"driverVersion": version} if version is not None else {}),
         "gpuDriver": gpu_profile_driver(pool),
         "priority": pool.priority.value,

@@ -18,6 +18,7 @@ from settings.gpu_model import (
     TimeSlicing,
     Toolkit,
 )
+from settings.grid_model import GridDriver, GridInstaller, GridPackage
 from settings.loading import Explained, Loaded, dump, from_config, load, load_config
 from settings.model import (
     Access,
@@ -59,6 +60,9 @@ __all__ = [
     "Explained",
     "Fault",
     "GpuOperator",
+    "GridDriver",
+    "GridInstaller",
+    "GridPackage",
     "Loaded",
     "Mig",
     "Monitoring",

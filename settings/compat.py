@@ -93,6 +93,7 @@ def _gpu_stack(settings: Settings, pool: Pool | None) -> GpuStack:
         driver_kind="grid" if source is DriverSource.GRID else "datacenter",
         driver_owner=operator.driver_owner,
         precompiled=operator.driver.precompiled and source is DriverSource.OPERATOR,
+        gpu=gpu_facts.gpu_model(pool) if pool else None,
         mig=pool is not None and (pool.sharing.mig is not None or gpu_facts.has_host_mig(pool)),
     )
 
@@ -103,8 +104,9 @@ def _place(settings: Settings, name: str, verdict: Verdict) -> str:
         return _RULES[verdict.rule]
     if verdict.subject == "driver":
         pool = settings.pools[name]
-        own = pool.driver.version is not None or pool.driver.source is not DriverSource.OPERATOR
-        return f"pools.{name}.driver.version" if own else "gpuOperator.driver.version"
+        if pool.driver.version is not None:
+            return f"pools.{name}.driver.version"
+        return "gridDriver.version" if pool.driver.source is DriverSource.GRID else "gpuOperator.driver.version"
     if verdict.subject == "toolkit":
         return "gpuOperator.toolkit.version" if settings.gpu_operator.toolkit.version else _PLACES["operator"]
     return _PLACES.get(verdict.subject, f"pools.{name}.osSku")

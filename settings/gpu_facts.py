@@ -5,9 +5,10 @@ Everything that counts GPUs as Kubernetes offers them (platforms, quotas, accept
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
-from catalog import vm_size, vm_sizes
+from catalog import ModuleFlavour, vgpu_model, vm_size, vm_sizes
 from settings.facts import gpus_per_node, node_labels, tolerations
 from settings.gpu_model import MigStrategy, ModuleType
 from settings.model import Settings
@@ -35,6 +36,12 @@ def is_vgpu(pool: Pool) -> bool:
     """Whether the pool's GPUs are virtual; False for a size without a GPU."""
     gpu = vm_size(pool.sku).gpu
     return gpu is not None and gpu.virtual
+
+
+def gpu_model(pool: Pool) -> str | None:
+    """The GPU of the pool's size, as the catalogue names it."""
+    gpu = vm_size(pool.sku).gpu
+    return gpu.model if gpu is not None else None
 
 
 def has_host_mig(pool: Pool) -> bool:
@@ -159,19 +166,38 @@ def pool_labels(name: str, pool: Pool) -> dict[str, str]:
 
 def all_tolerations(settings: Settings) -> list[dict[str, str]]:
     """Tolerations for what runs on every GPU node: one for each taint of any pool, each once."""
-    every = [item for pool in settings.pools.values() for item in tolerations(pool)]
+    return tolerations_of(settings.pools.values())
+
+
+def tolerations_of(pools: Iterable[Pool]) -> list[dict[str, str]]:
+    """Tolerations for what runs on every node of these pools: one for each of their taints, each once."""
+    every = [item for pool in pools for item in tolerations(pool)]
     return [item for index, item in enumerate(every) if item not in every[:index]]
 
 
 def driver_version(settings: Settings, pool: Pool) -> str | None:
-    """The driver build settings ask for; None where the node image decides, or the GRID installer's own pin."""
+    """The driver build settings ask for; None where the node image decides."""
     if pool.driver.source is DriverSource.OPERATOR:
         return pool.driver.version or settings.gpu_operator.driver.version
-    return pool.driver.version if pool.driver.source is DriverSource.GRID else None
+    return (pool.driver.version or settings.grid_driver.version) if pool.driver.source is DriverSource.GRID else None
 
 
 def module_type(settings: Settings, pool: Pool) -> ModuleType | None:
-    """Kernel modules to build; None where AKS brings the driver. GRID takes the open ones: Blackwell has no others."""
+    """Kernel modules to build; None where AKS brings the driver. Never `auto` for GRID: its installer asks for one."""
     if pool.driver.source is DriverSource.OPERATOR:
         return pool.driver.module_type or settings.gpu_operator.driver.module_type
-    return (pool.driver.module_type or "open") if pool.driver.source is DriverSource.GRID else None
+    return grid_modules(settings, pool) if pool.driver.source is DriverSource.GRID else None
+
+
+def grid_modules(settings: Settings, pool: Pool) -> ModuleFlavour:
+    """Kernel modules of a GRID driver on the pool's GPU; where nothing is known of it, the open ones."""
+    wanted = pool.driver.module_type or settings.grid_driver.module_type
+    if wanted != "auto":
+        return wanted
+    model = vgpu_model(gpu_model(pool) or "")
+    return model.modules[0] if model is not None else "open"
+
+
+def grid_pools(settings: Settings) -> dict[str, Pool]:
+    """The pools whose driver our agent installs."""
+    return {name: pool for name, pool in settings.pools.items() if pool.driver.source is DriverSource.GRID}

@@ -25,6 +25,12 @@ _PATTERNS = {
     r"^[a-z0-9][a-z0-9.-]*$": "a profile's name, like seed-2026-02",
     r"^v\d+\.\d+\.\d+$": "a GPU Operator release, like v26.7.0",
     r"^\d{3}(\.\d{2,3}(\.\d{2})?)?$": 'a driver version in quotes, like "580.173.02"',
+    r"^\d{3}\.\d{2,3}(\.\d{2})?$": 'a GRID build in quotes, like "595.91.07"',
+    r"^[0-9a-f]{64}$": "a sha256: 64 hexadecimal digits in lowercase",
+    r"^https://[^\s/?#@]+/[^\s?#]*[^\s?#/]$": "the https address of a file, without credentials or query",
+    r"^https://[^\s/?#@]+(/[^\s?#]*)?$": "the https address of a folder, without credentials or query",
+    r"^[a-z0-9.-]+\.[a-z0-9-]+(:\d{1,5})?(/[a-z0-9._-]+)*$": "a registry, like example.azurecr.io/mirror",
+    r"^\d+\.\d+[A-Za-z0-9._-]*$": "a kernel release, like 6.8.0-1052-azure",
     r"^v?\d+\.\d+\.\d+(-[a-z0-9.]+)?$": "a version of the container toolkit, like v1.20.0",
     r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$": "an Entra object id, 8-4-4-4-12 hexadecimal digits",
 }

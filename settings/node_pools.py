@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from settings.base import Cidr, Model
 from settings.gpu_model import DriverVersion, ModuleType, Sharing
+from settings.grid_model import UpgradePolicy
 
 PoolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,11}$")]
 """ARM's rule for Linux node pools: 1 to 12 lowercase letters and digits, a letter first."""
@@ -102,14 +103,18 @@ class Driver(Model):
     )
     version: DriverVersion | None = Field(
         default=None,
-        description="Build. Absent: gpuOperator.driver.version for operator, the pinned GRID build for grid. Never for"
+        description="Build. Absent: gpuOperator.driver.version for operator, gridDriver.version for grid. Never for"
         " aks, where the node image decides.",
     )
     module_type: ModuleType | None = Field(
-        default=None, description="Kernel modules; absent: gpuOperator.driver.moduleType for operator, open for grid."
+        default=None,
+        description="Kernel modules; absent: gpuOperator.driver.moduleType, or gridDriver.moduleType for grid.",
     )
     module_parameters: dict[str, dict[str, str]] = Field(
         default_factory=dict, description='Kernel module parameters by module, as nvidia-uvm: {uvm_disable_hmm: "1"}.'
+    )
+    upgrade_policy: UpgradePolicy | None = Field(
+        default=None, description="GPU Pods in the way of another driver; absent: gridDriver.upgradePolicy. For grid."
     )
 
 

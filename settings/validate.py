@@ -38,6 +38,7 @@ _SAMPLE: dict[str, Any] = {
         "tier": "Standard",
         "upgrades": {"kubernetesWindow": _WINDOW, "nodeOsWindow": _WINDOW},
     },
+    "gridDriver": {"version": "595.91.07"},
     "gpuOperator": {"version": "v26.7.0", "driver": {"version": "580.173.02"}},
     "systemPool": _POOL,
     "cpuPool": _POOL,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from catalog.compat.lifecycle import judge_branch
 from catalog.compat.verdict import Verdict
+from catalog.compat.vgpu import judge_guest
 from catalog.gpu_load import driver_branches
 from catalog.gpu_lookup import branch_number, builds, driver_branch, driver_build
 from catalog.gpu_rows import DriverKind, NodeImage, OperatorRelease
@@ -27,8 +28,9 @@ def judge_driver(
     *,
     precompiled: bool,
     mig: bool,
+    gpu: str | None = None,
 ) -> Iterator[Verdict]:
-    """Every rule about a driver; none where nobody of ours installs it."""
+    """Every rule about a driver; none where nobody of ours installs it. `gpu` is the pool's GPU model."""
     if driver is None:
         return
     if kind == "datacenter":
@@ -36,6 +38,10 @@ def judge_driver(
     if precompiled:
         yield from _precompiled(image, driver, today)
         return
+    if kind == "grid" and (driver in builds("grid") or driver not in builds("datacenter")):
+        yield from judge_guest(driver, gpu, image)
+        if driver not in builds("grid"):
+            return
     try:
         branch = driver_branch(kind, driver)
         build = driver_build(kind, driver)

@@ -39,6 +39,8 @@ class GpuStack:
     driver_kind: DriverKind = "datacenter"
     driver_owner: DriverOwner = field(default="NVIDIADriver")
     precompiled: bool = False
+    gpu: str | None = None
+    """GPU model of the pool, as the VM sizes name it; None leaves rules about it unasked."""
     mig: bool = False
     """Whether GPUs of the pool are partitioned by MIG, in the guest or by the host."""
 
@@ -72,6 +74,7 @@ def judge_stack(stack: GpuStack, today: datetime.date) -> list[Verdict]:
             today,
             precompiled=stack.precompiled,
             mig=stack.mig,
+            gpu=stack.gpu,
         ),
         *_chart(release),
     ]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from settings.checks.cluster import check_cluster
 from settings.checks.finding import Finding, Trust
 from settings.checks.gpu import check_gpu
+from settings.checks.grid import check_grid
 from settings.checks.network import check_network
 from settings.checks.placement import check_labels, check_taints
 from settings.checks.pools import check_pools
@@ -34,6 +35,7 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_cluster(settings, trust, today)
     yield from check_pools(settings, trust)
     yield from check_gpu(settings, trust)
+    yield from check_grid(settings, trust)
     yield from check_sharing(settings, trust)
     for name, pool in settings.pools.items():
         yield from check_labels(name, pool, trust)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from catalog import UnknownName, node_image, operator_release
@@ -11,21 +10,18 @@ from catalog.lookup import nearest
 from settings import gpu_facts
 from settings.checks import rules
 from settings.checks.finding import Finding, Trust
+from settings.checks.modules import check_modules
 from settings.model import Settings
-from settings.node_pools import Driver, DriverSource, Pool
+from settings.node_pools import DriverSource, Pool
 from settings.paths import Path
 
-MODULES = ("nvidia", "nvidia-uvm", "nvidia-modeset", "nvidia-peermem")
-"""Kernel modules with parameters of their own (NVIDIA GPU Operator docs, custom-driver-params)."""
-
-_PARAMETER = re.compile(r"[A-Za-z0-9_]+")
 _OPERATOR: Path = ("gpuOperator",)
 _OWNER: Path = (*_OPERATOR, "driverOwner")
 _DEFAULT: Path = (*_OPERATOR, "driver")
 
 
 def check_gpu(settings: Settings, trust: Trust) -> Iterator[Finding]:
-    """All rules about drivers and the operator; those about sharing stand in `settings.checks.sharing`."""
+    """All rules about drivers and the operator; those about sharing and GRID stand beside it."""
     yield from _operator(settings, trust)
     for name, pool in settings.pools.items():
         if trust(("pools", name, "driver"), ("pools", name, "sku")) and gpu_facts.knows_gpu(pool):
@@ -96,36 +92,10 @@ def _driver(name: str, pool: Pool) -> Iterator[Finding]:
                 fix = "Leave it out, or choose another source."
                 yield Finding((*path, key), problem, fix, others=others, rule=rules.DRIVER_OF_AKS)
         return
-    for module in driver.module_parameters:
-        if module not in MODULES:
-            near = nearest(module, MODULES) or MODULES[0]
-            problem = f"'{module}' is no module of the NVIDIA driver."
-            here = (*path, "moduleParameters", module)
-            yield Finding(here, problem, f"Did you mean '{near}'?", rule=rules.DRIVER_MODULE)
-    yield from _parameters(path, driver)
-    if driver.source is DriverSource.OPERATOR:
-        if driver.version in builds("grid") and driver.version not in builds("datacenter"):
-            yield _other_kind((*path, "version"), driver.version, "a GRID driver, which runs on vGPU sizes only")
-        return
-    if driver.version is not None and driver.version not in builds("grid"):
-        what = "a datacenter driver" if driver.version in builds("datacenter") else "no build known for Azure"
-        yield _other_kind((*path, "version"), driver.version, f"{what}; a vGPU takes Azure's own")
-    if driver.module_type == "proprietary" and gpu_facts.has_host_mig(pool):
-        problem = "Blackwell GPUs run with the open kernel modules only; the installer falls back to them."
-        fix = "moduleType: open, or leave it out."
-        yield Finding((*path, "moduleType"), problem, fix, warning=True, rule=rules.OPEN_MODULES)
-
-
-def _parameters(path: Path, driver: Driver) -> Iterator[Finding]:
-    for module, parameters in driver.module_parameters.items():
-        for name, value in parameters.items():
-            here: Path = (*path, "moduleParameters", module, name)
-            if not _PARAMETER.fullmatch(name):
-                problem = f"'{name}' is no name of a kernel-module parameter."
-                yield Finding(here, problem, "Letters, digits and '_', as uvm_disable_hmm.", rule=rules.DRIVER_MODULE)
-            elif not value or not value.isprintable():
-                problem = "A parameter's value is one line of text."
-                yield Finding(here, problem, f'{name}: "1"', rule=rules.DRIVER_MODULE)
+    yield from check_modules((*path, "moduleParameters"), driver.module_parameters)
+    grid_only = builds("grid").keys() - builds("datacenter").keys()
+    if driver.source is DriverSource.OPERATOR and driver.version in grid_only:
+        yield _other_kind((*path, "version"), driver.version, "a GRID driver, which runs on vGPU sizes only")
 
 
 def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Iterator[Finding]:

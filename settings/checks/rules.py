@@ -25,6 +25,12 @@ POLICY_ONE_DRIVER = Rule("policy-one-driver", "NVIDIA GPU Operator docs, gpu-dri
 POLICY_ONE_OS = Rule("policy-one-os", MIXED_OS)
 ONE_OS = Rule("aks-one-os", "AKS docs, nvidia-gpu-operator")
 
+GRID_CHECKSUM = Rule("grid-checksum", "catalog/data/gpu/drivers.yaml; microsoft/physical-ai-toolchain#1216")
+GRID_ADDRESS = Rule("grid-address", "catalog/data/gpu/drivers.yaml")
+GRID_OFFLINE = Rule("grid-offline", "docs/grid-driver.md, without a way out")
+GRID_MARKERS = Rule("grid-legacy-markers", "NVIDIA/gpu-operator#377, cmd/nvidia-validator")
+GRID_POLICY = Rule("grid-upgrade-policy", "docs/grid-driver.md, another driver")
+
 REPLICAS = Rule("sharing-replicas", f"{SHARING}: replicas of 2 and more")
 ONE_WAY = Rule("sharing-one-way", SHARING)
 MPS_ON_MIG = Rule("mps-on-mig", f"{SHARING}: MPS for full GPUs only")

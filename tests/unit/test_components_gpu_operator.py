@@ -27,7 +27,8 @@ def release(recording: Recording) -> Resource:
 
 
 def config_maps(recording: Recording) -> dict[str, Resource]:
-    return {each.inputs["metadata"]["name"]: each for each in recording.of_type("ConfigMap")}
+    found = [each for each in recording.of_type("ConfigMap") if each.name.startswith(PREFIX)]
+    return {each.inputs["metadata"]["name"]: each for each in found}
 
 
 def inside(recording: Recording) -> list[Resource]:
@@ -125,7 +126,7 @@ def test_exports_tell_releases_and_what_pools_offer(simulate: Simulate) -> None:
         "timeSlicing",
         {"nvidia.com/gpu": 4},
     )
-    assert "driverVersion" not in rtx
+    assert rtx["driverVersion"] == "595.91.07"
     assert (rtx["sharing"], rtx["resources"]) == ("none", {"nvidia.com/gpu": 1})
     assert h100["labels"]["nvidia.com/device-plugin.config"] == "h100gpu"
 

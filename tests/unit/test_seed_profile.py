@@ -46,7 +46,8 @@ def test_what_azure_has_retired_is_told_as_a_warning() -> None:
     found = {fault.path: fault.problem for fault in load(SEED).warnings}
     assert sorted(found) == [
         "cluster.kubernetesVersion",
-        "pools.rtxprogpu.driver.moduleType",
+        "gridDriver.legacyValidationMarkers",
+        "gridDriver.moduleType",
         "pools.rtxprogpu.sku",
         "record",
     ]
@@ -93,6 +94,7 @@ def test_the_guards_refuse_its_versions_each_by_its_rule() -> None:
         "kubernetes-end-of-support": ("error", "cluster.kubernetesVersion"),
         "chart-null-plugin": ("warning", "gpuOperator.version"),
         "chart-checksum-unknown": ("info", "gpuOperator.version"),
+        "vgpu-host-previous": ("info", "gridDriver.version"),
     }
 
 

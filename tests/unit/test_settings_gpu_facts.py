@@ -102,7 +102,7 @@ def test_versions_and_modules_of_a_pool_come_from_the_pool_or_the_operator() -> 
     settings = given_settings(f"{H100}.driver.moduleType=open").settings
     h100, rtx = settings.pools["h100gpu"], settings.pools["rtxprogpu"]
     assert gpu_facts.driver_version(settings, h100) == settings.gpu_operator.driver.version
-    assert gpu_facts.driver_version(settings, rtx) is None
+    assert gpu_facts.driver_version(settings, rtx) == settings.grid_driver.version
     assert (gpu_facts.module_type(settings, h100), gpu_facts.module_type(settings, rtx)) == ("open", "open")
     own = given_settings(f"{H100}.driver.version=595.91.07").settings
     assert gpu_facts.driver_version(own, own.pools["h100gpu"]) == "595.91.07"

@@ -1,0 +1,152 @@
+"""The GRID driver agent: one privileged Pod on each node whose vGPU driver is ours to install, and what it may do."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from catalog.images import image
+from components import manifests
+from components.gpu_configs import config_map
+from components.inside import Inside
+from settings import Settings
+from settings.grid_plan import GridPlan, digest, grid_plan
+
+AGENT = "grid-driver"
+"""Folder of the agent in `manifests/`."""
+IMAGE = "library/ubuntu"
+FILES_MAP = "gpu-grid-driver-agent"
+WANTED_ANNOTATION = "physical-ai/grid-driver-wanted"
+"""On the Pods: what the agent is to see to, as the Pod was made with it."""
+DIGEST_ANNOTATION = "physical-ai/grid-driver-digest"
+"""On the Pods: changes with the agent's files, so that these reach running nodes."""
+_KINDS: Mapping[str, Any] = {
+    "ServiceAccount": kubernetes.core.v1.ServiceAccount,
+    "Role": kubernetes.rbac.v1.Role,
+    "RoleBinding": kubernetes.rbac.v1.RoleBinding,
+    "ClusterRole": kubernetes.rbac.v1.ClusterRole,
+    "ClusterRoleBinding": kubernetes.rbac.v1.ClusterRoleBinding,
+    "ValidatingAdmissionPolicy": kubernetes.admissionregistration.v1.ValidatingAdmissionPolicy,
+    "ValidatingAdmissionPolicyBinding": kubernetes.admissionregistration.v1.ValidatingAdmissionPolicyBinding,
+}
+
+
+@dataclass(frozen=True)
+class GridDriverArgs:
+    """`namespace` must allow privileged pods: the agent enters the host's mount namespace."""
+
+    inside: Inside
+    namespace: kubernetes.core.v1.Namespace
+    settings: Settings
+
+
+class GridDriver(pulumi.ComponentResource):
+    """The agent's DaemonSet, its files, its rights and their limits; nothing in a stack without a GRID pool.
+
+    It is there for pools without nodes too, since a node gets its driver when it joins. Limits come before rights, and
+    both before the Pods. The engine does not wait for drivers.
+
+    Attributes:
+        daemon_set: None without a GRID pool.
+    """
+
+    daemon_set: kubernetes.apps.v1.DaemonSet | None
+
+    def __init__(self, name: str, args: GridDriverArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:kubernetes:GridDriver", name, {}, opts)
+        plan = grid_plan(args.settings)
+        self.daemon_set = None if plan is None else self._declare(name, args, plan)
+        self.register_outputs({"pools": [] if plan is None else list(plan.wanted)})
+
+    def _declare(self, name: str, args: GridDriverArgs, plan: GridPlan) -> kubernetes.apps.v1.DaemonSet:
+        files = manifests.files(AGENT)
+        limits = self._objects(name, args, manifests.load("grid-driver-limits.yaml"), [args.namespace])
+        rights = self._objects(name, args, granted(manifests.load("grid-driver-rights.yaml"), plan), limits)
+        code = config_map(
+            f"{name}-files",
+            FILES_MAP,
+            "gpu-operator",
+            {key(path): text for path, text in files.items()},
+            args.inside.options(self, [args.namespace]),
+        )
+        (manifest,) = manifests.load("grid-driver.yaml")
+        completed = daemon_set(manifest, plan, files)
+        return kubernetes.apps.v1.DaemonSet(
+            f"{name}-agent",
+            metadata=completed["metadata"],
+            spec=completed["spec"],
+            opts=args.inside.options(self, [*rights, code]),
+        )
+
+    def _objects(
+        self, name: str, args: GridDriverArgs, found: Sequence[Mapping[str, Any]], after: Sequence[pulumi.Resource]
+    ) -> list[pulumi.Resource]:
+        """Objects of one manifest, each after those before it that it refers to."""
+        made: list[pulumi.Resource] = []
+        for manifest in found:
+            kind, metadata = str(manifest["kind"]), manifest["metadata"]
+            rest = {part: manifest[part] for part in ("spec", "rules", "roleRef", "subjects") if part in manifest}
+            suffix = metadata["name"].removeprefix("gpu-grid-driver-installer").strip("-")
+            resource = "-".join(part for part in (name, suffix, _word(kind)) if part)
+            renamed = {"roleRef": "role_ref"}
+            made.append(
+                _KINDS[kind](
+                    resource,
+                    metadata=metadata,
+                    **{renamed.get(part, part): value for part, value in rest.items()},
+                    opts=args.inside.options(self, [*after, *made]),
+                )
+            )
+        return made
+
+
+def granted(rights: Sequence[Mapping[str, Any]], plan: GridPlan) -> list[dict[str, Any]]:
+    """The agent's rights, with those to send GPU Pods away where a pool's upgrade policy asks for it."""
+    completed = copy.deepcopy([dict(item) for item in rights])
+    (everywhere,) = (item for item in completed if item["kind"] == "ClusterRole")
+    policies = {wanted["upgrade"] for wanted in plan.wanted.values()}
+    if "drain" in policies:
+        everywhere["rules"].append({"apiGroups": [""], "resources": ["pods/eviction"], "verbs": ["create"]})
+    if "force" in policies:
+        everywhere["rules"].append({"apiGroups": [""], "resources": ["pods"], "verbs": ["delete"]})
+    return completed
+
+
+def daemon_set(manifest: Mapping[str, Any], plan: GridPlan, files: Mapping[str, str]) -> dict[str, Any]:
+    """The manifest, completed for a stack. `files` are the agent's, by path in its folder."""
+    completed = copy.deepcopy(dict(manifest))
+    template = completed["spec"]["template"]
+    template["metadata"]["annotations"] = {
+        WANTED_ANNOTATION: plan.document,
+        DIGEST_ANNOTATION: digest(files, plan.document),
+    }
+    pod = template["spec"]
+    pod["tolerations"] = [dict(item) for item in plan.tolerations]
+    (container,) = pod["containers"]
+    container["image"] = image(IMAGE).at(plan.image_registry)
+    (volume,) = pod["volumes"]
+    volume["projected"]["sources"][0]["configMap"] = {
+        "name": FILES_MAP,
+        "items": [{"key": key(path), "path": path} for path in files],
+    }
+    return completed
+
+
+def key(path: str) -> str:
+    """The ConfigMap's key of a file: it may hold no slash.
+
+    >>> key("grid_agent/decide.py")
+    'grid_agent.decide.py'
+    """
+    return path.replace("/", ".")
+
+
+def _word(kind: str) -> str:
+    """`ValidatingAdmissionPolicyBinding` -> `policy-binding`, `ClusterRole` -> `cluster-role`."""
+    short = kind.removeprefix("ValidatingAdmission")
+    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in short).strip("-")
