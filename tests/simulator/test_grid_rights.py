@@ -1,0 +1,260 @@
+"""What the GRID driver agent may do, asked of a real API server with the tokens that its Pods get."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from components import manifests
+from components.grid_driver import granted
+from settings import Overlay, load
+from settings.grid_plan import grid_plan
+from simulator.kubernetes import ApiError, Client
+from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
+from tests.simulator.conftest import ApiServer
+
+NAMESPACE = "gpu-operator"
+ACCOUNT = "gpu-grid-driver-installer"
+GATE = "nvidia.com/gpu.deploy.operator-validator"
+PAUSED = "paused-for-grid-driver"
+SECONDS = 30.0
+
+
+class Cluster:
+    """Two nodes, each with an agent, a Pod of the operator and a Pod with a GPU of somebody else."""
+
+    def __init__(self, kubeconfig: str) -> None:
+        self.client = Client(kubeconfig)
+        self._kubeconfig: dict[str, Any] = json.loads(kubeconfig)
+
+    def apply(self, item: Mapping[str, Any], *, subresource: str = "") -> dict[str, Any]:
+        metadata = item["metadata"]
+        path = self.client.path(item["apiVersion"], item["kind"], metadata.get("namespace"), metadata["name"])
+        return self.client.patch(path + subresource, dict(item), APPLY_PATCH, {"fieldManager": "test", "force": "true"})
+
+    def node(self, name: str) -> None:
+        labels = {"kubernetes.azure.com/agentpool": "rtxprogpu", "nvidia.com/gpu.deploy.driver": "false", GATE: "true"}
+        metadata = {"name": name, "labels": labels, "annotations": {"kwok.x-k8s.io/node": "fake"}}
+        capacity = {"cpu": "8", "memory": "32Gi", "pods": "110", "nvidia.com/gpu": "4"}
+        self.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
+        self.apply(
+            {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"capacity": capacity}},
+            subresource="/status",
+        )
+
+    def pod(self, name: str, node: str, namespace: str = NAMESPACE, account: str = "", *, gpus: int = 0) -> str:
+        limits = {"nvidia.com/gpu": str(gpus)} if gpus else {}
+        container = {"name": "main", "image": "registry.k8s.io/pause:3.10", "resources": {"limits": limits}}
+        spec: dict[str, Any] = {"nodeName": node, "containers": [container]}
+        if account:
+            spec["serviceAccountName"] = account
+        metadata = {"name": name, "namespace": namespace}
+        made = self.apply({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+        return made["metadata"]["uid"]
+
+    def agent(self, node: str) -> Client:
+        """The API server, as the agent on a node sees it."""
+        name = f"agent-{node}"
+        uid = self.pod(name, node, account=ACCOUNT)
+        bound = {"kind": "Pod", "apiVersion": "v1", "name": name, "uid": uid}
+        return self.with_token({"boundObjectRef": bound})
+
+    def with_token(self, spec: Mapping[str, Any]) -> Client:
+        path = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{ACCOUNT}/token"
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"audiences": [], **spec}}
+        token = self.client.request("POST", path, body)["status"]["token"]
+        users = [{**user, "user": {"token": token}} for user in self._kubeconfig["users"]]
+        return Client(json.dumps({**self._kubeconfig, "users": users}))
+
+
+@pytest.fixture(scope="module")
+def cluster(api_server: ApiServer) -> Iterator[Cluster]:
+    made = Cluster(api_server.kubeconfig)
+    for namespace in (NAMESPACE, "work"):
+        made.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+        default = {"name": "default", "namespace": namespace}
+        made.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": default})
+    plan = grid_plan(load("dev-westus2", [Overlay.assign(["gridDriver.upgradePolicy=force"])]).settings)
+    assert plan is not None
+    for item in (*manifests.load("grid-driver-limits.yaml"), *granted(manifests.load("grid-driver-rights.yaml"), plan)):
+        made.apply(item)
+    for node in ("rtx-a", "rtx-b"):
+        made.node(node)
+    yield made
+    for node in ("rtx-a", "rtx-b"):
+        made.client.request("DELETE", f"/api/v1/nodes/{node}")
+
+
+@pytest.fixture(scope="module")
+def agent(cluster: Cluster) -> Client:
+    """The agent of node rtx-a, once the API server enforces its limits and grants its rights."""
+    made = cluster.agent("rtx-a")
+    until(lambda: refusal(lambda: label(made, "rtx-b", {GATE: PAUSED})) == "policy")
+    until(lambda: refusal(lambda: label(made, "rtx-a", {GATE: "true"})) == "")
+    return made
+
+
+def refusal(act: Callable[[], Any]) -> str:
+    """Who refused: a policy, the roles, or nobody."""
+    try:
+        act()
+    except ApiError as refused:
+        text = str(refused)
+        assert refused.code in (403, 422), text
+        return "policy" if "ValidatingAdmissionPolicy" in text else "roles"
+    return ""
+
+
+def until(true: Callable[[], bool]) -> None:
+    """The API server learns of new policies and roles a moment after they are made."""
+    end = time.monotonic() + SECONDS
+    while not true():
+        assert time.monotonic() < end, "the API server does not take notice"
+        time.sleep(0.05)
+
+
+def label(agent: Client, node: str, labels: Mapping[str, str | None]) -> None:
+    patch(agent, node, {"metadata": {"labels": dict(labels)}})
+
+
+def patch(agent: Client, node: str, body: dict[str, Any], subresource: str = "") -> None:
+    kind = "application/strategic-merge-patch+json"
+    agent.patch(f"/api/v1/nodes/{node}{subresource}", body, kind)
+
+
+def condition(kind: str) -> dict[str, Any]:
+    told = {"type": kind, "status": "False", "reason": "Installing", "message": "building modules"}
+    return {"status": {"conditions": [told]}}
+
+
+def test_gates_of_its_own_node_are_the_agents(cluster: Cluster, agent: Client) -> None:
+    label(agent, "rtx-a", {GATE: PAUSED, "nvidia.com/gpu.deploy.dcgm": PAUSED})
+    assert cluster.client.get("/api/v1/nodes/rtx-a")["metadata"]["labels"][GATE] == PAUSED
+    label(agent, "rtx-a", {GATE: "true"})
+
+
+def test_another_node_is_not(agent: Client) -> None:
+    assert refusal(lambda: label(agent, "rtx-b", {GATE: PAUSED})) == "policy"
+    assert refusal(lambda: patch(agent, "rtx-b", condition("GridDriverReady"), "/status")) == "policy"
+
+
+def test_a_token_of_no_pod_changes_no_node(cluster: Cluster, agent: Client) -> None:
+    assert refusal(lambda: label(cluster.with_token({}), "rtx-a", {GATE: PAUSED})) == "policy"
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"nvidia.com/gpu.deploy.driver": "true"},
+        {"nvidia.com/gpu.deploy.mig-manager": "true"},
+        {"node-role.kubernetes.io/control-plane": ""},
+        {"kubernetes.azure.com/agentpool": "other"},
+        {"kubernetes.azure.com/agentpool": None},
+        {GATE: "false"},
+        {GATE: None},
+    ],
+    ids=str,
+)
+def test_labels_that_are_no_gates_stay_as_they_are(agent: Client, labels: dict[str, str | None]) -> None:
+    assert refusal(lambda: label(agent, "rtx-a", labels)) == "policy"
+    assert refusal(lambda: patch(agent, "rtx-a", {"metadata": {"labels": labels}}, "/status")) == "policy"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"spec": {"unschedulable": True}},
+        {"spec": {"taints": [{"key": "nvidia.com/gpu", "value": "x", "effect": "NoSchedule"}]}},
+        {"metadata": {"annotations": {"kwok.x-k8s.io/node": "real"}}},
+        {"metadata": {"annotations": {"physical-ai/grid-driver-retry": "1"}}},
+        {"metadata": {"finalizers": ["example.com/stay"]}},
+    ],
+    ids=str,
+)
+def test_the_rest_of_its_own_node_is_not_the_agents(agent: Client, body: dict[str, Any]) -> None:
+    assert refusal(lambda: patch(agent, "rtx-a", body)) == "policy"
+
+
+def test_of_the_status_it_has_one_condition(cluster: Cluster, agent: Client) -> None:
+    patch(agent, "rtx-a", condition("GridDriverReady"), "/status")
+    found = {
+        each["type"]: each["message"] for each in cluster.client.get("/api/v1/nodes/rtx-a")["status"]["conditions"]
+    }
+    assert found["GridDriverReady"] == "building modules"
+    patch(agent, "rtx-a", {"status": {"conditions": [{"type": "GridDriverReady", "status": "True"}]}}, "/status")
+    assert refusal(lambda: patch(agent, "rtx-a", condition("Ready"), "/status")) == "policy"
+    assert refusal(lambda: patch(agent, "rtx-a", condition("MemoryPressure"), "/status")) == "policy"
+    for more in ({"capacity": {"nvidia.com/gpu": "8"}}, {"nodeInfo": {"kernelVersion": "6.6"}}):
+        assert refusal(lambda more=more: patch(agent, "rtx-a", {"status": more}, "/status")) == "policy"
+
+
+def test_pods_go_from_its_own_node_only(cluster: Cluster, agent: Client) -> None:
+    cluster.pod("validator-a", "rtx-a")
+    cluster.pod("validator-b", "rtx-b")
+    pods = f"/api/v1/namespaces/{NAMESPACE}/pods"
+    assert refusal(lambda: agent.request("DELETE", f"{pods}/validator-b")) == "policy"
+    assert refusal(lambda: agent.request("DELETE", f"{pods}/validator-a")) == ""
+
+
+def test_by_force_pods_with_gpus_go_and_others_stay(cluster: Cluster, agent: Client) -> None:
+    cluster.pod("training", "rtx-a", "work", gpus=1)
+    cluster.pod("elsewhere", "rtx-b", "work", gpus=1)
+    cluster.pod("database", "rtx-a", "work")
+    pods = "/api/v1/namespaces/work/pods"
+    assert refusal(lambda: agent.request("DELETE", f"{pods}/elsewhere")) == "policy"
+    assert refusal(lambda: agent.request("DELETE", f"{pods}/database")) == "policy"
+    assert refusal(lambda: agent.request("DELETE", f"{pods}/training")) == ""
+
+
+def event(node: str, kind: str = "Node") -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"generateName": "grid-driver-", "namespace": "default"},
+        "involvedObject": {"apiVersion": "v1", "kind": kind, "name": node, "uid": node},
+        "reason": "Installing",
+        "message": "building modules",
+        "type": "Normal",
+    }
+
+
+def test_events_are_about_its_own_node(agent: Client) -> None:
+    events = "/api/v1/namespaces/default/events"
+    assert refusal(lambda: agent.request("POST", events, event("rtx-a"))) == ""
+    assert refusal(lambda: agent.request("POST", events, event("rtx-b"))) == "policy"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/api/v1/nodes"),
+        ("DELETE", "/api/v1/nodes/rtx-a"),
+        ("GET", f"/api/v1/namespaces/{NAMESPACE}/secrets"),
+        ("DELETE", f"/api/v1/namespaces/{NAMESPACE}/pods"),
+        ("POST", f"/api/v1/namespaces/{NAMESPACE}/pods/agent-rtx-a/eviction"),
+        ("GET", f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets"),
+    ],
+)
+def test_what_nobody_granted_is_refused(agent: Client, method: str, path: str) -> None:
+    assert refusal(lambda: agent.request(method, path)) == "roles"
+
+
+def test_an_administrator_is_not_held_by_the_agents_limits(cluster: Cluster, agent: Client) -> None:
+    patch_body = {"metadata": {"annotations": {"physical-ai/grid-driver-retry": "1"}}}
+    cluster.client.patch("/api/v1/nodes/rtx-b", patch_body, MERGE_PATCH)
+    patch(agent, "rtx-a", condition("GridDriverReady"), "/status")
+
+
+def test_the_api_server_finds_no_fault_with_the_expressions(cluster: Cluster, agent: Client) -> None:
+    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+
+    def checked() -> list[dict[str, Any]]:
+        return [item.get("status", {}) for item in cluster.client.get(path)["items"]]
+
+    until(lambda: all("typeChecking" in status for status in checked()))
+    warnings = [each for status in checked() for each in status["typeChecking"].get("expressionWarnings", [])]
+    assert warnings == []
