@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from policies import azure, declarations, model, node_pools
+from policies import azure, declarations, model, node_pools, workloads
 from policies.model import UNKNOWN, Finding, Options, Resource, Rule, Secret, Severity, Stack, Unknown, Violation
 
-RULES: tuple[Rule, ...] = (*declarations.RULES, *node_pools.RULES, *azure.RULES)
+RULES: tuple[Rule, ...] = (*declarations.RULES, *node_pools.RULES, *azure.RULES, *workloads.RULES)
 
 
 def evaluate(stack: Stack, rules: Iterable[Rule] = RULES) -> list[Finding]:

@@ -65,7 +65,7 @@ def _build(settings: Settings, version: str, here: Path) -> Iterator[Finding]:
         problem = f"{version} is {kind}; a vGPU takes Azure's own."
         yield Finding(here, problem, fix, others=(_VERSION,), rule=rules.DRIVER_KIND)
         return
-    others: tuple[Path, ...] = (entry,)
+    others: tuple[Path, ...] = (entry,) if own is not None else ()
     if not installer.sha256:
         problem = f"Nobody has told the checksum of GRID driver {version}, and what is not known is not run as root."
         fix = f'gridDriver.installers: {{"{version}": {{sha256: …}}}}, from a source you trust; or use {_safe()}.'
@@ -74,9 +74,10 @@ def _build(settings: Settings, version: str, here: Path) -> Iterator[Finding]:
         problem = f"Where the installer of GRID driver {version} is, is not known."
         if settings.grid_driver.offline:
             problem = f"Nodes are offline, and no mirror has the installer of GRID driver {version}."
+            others = (*others, _OFFLINE)
         fix = f'gridDriver.installers: {{"{version}": {{url: https://…}}}}'
         fix += ", or gridDriver.mirror." if known is not None and known.url else "."
-        yield Finding(here, problem, fix, others=(*others, _OFFLINE), rule=rules.GRID_ADDRESS)
+        yield Finding(here, problem, fix, others=others, rule=rules.GRID_ADDRESS)
 
 
 def _safe() -> str:

@@ -10,6 +10,7 @@ import pytest
 from policies import RULES, UNKNOWN, Options, Resource, Secret, Stack, evaluate
 from policies.azure import GUARDED_TYPES, ROLE_ASSIGNMENT, SUBNET, VIRTUAL_NETWORK
 from policies.node_pools import AGENT_POOL, MANAGED_CLUSTER
+from policies.workloads import DAEMON_SET
 from settings.facts import IMMUTABLE_POOL_PROPERTIES
 from settings.labels import is_reserved
 
@@ -58,6 +59,18 @@ ENTRA = {"disableLocalAccounts": True, "aadProfile": {"managed": True, "enableAz
 IDENTITY = {"oidcIssuerProfile": {"enabled": True}, "securityProfile": {"workloadIdentity": {"enabled": True}}}
 OUTBOUND = {"defaultOutboundAccess": False, "natGateway": {"id": UNKNOWN}, "networkSecurityGroup": {"id": UNKNOWN}}
 REPLACING = {"replace_on_changes": IMMUTABLE_POOL_PROPERTIES, "delete_before_replace": True}
+DIGEST = f"docker.io/library/ubuntu@sha256:{'0' * 64}"
+REQUESTS = {"requests": {"cpu": "10m", "memory": "16Mi"}}
+ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}}
+
+
+def workload(container: dict[str, Any] | None = None, **pod: Any) -> dict[str, Any]:
+    """Inputs of a workload that breaks no rule but for what is given."""
+    containers = [{"image": DIGEST, "resources": REQUESTS, **(container or {})}]
+    return {"updateStrategy": ROLLING, "template": {"spec": {"containers": containers, **pod}}}
+
+
+AGENT = {"metadata": {"name": "gpu-grid-driver-installer"}, "spec": workload(hostPID=True)}
 KNOWN_SECRET = frozenset({"hunter2"})
 
 EXAMPLES: dict[str, list[Example]] = {
@@ -217,6 +230,31 @@ EXAMPLES: dict[str, list[Example]] = {
         Example(ROLE_ASSIGNMENT, {"scope": "/subscriptions/s/resourceGroups/g/providers/p/t/n"}, {"scope": "/"}),
     ],
     "no-inline-subnets": [Example(VIRTUAL_NETWORK, {}, {"subnets": [{"name": "x"}]})],
+    "image-by-digest": [
+        Example(DAEMON_SET, {"spec": workload()}, {"spec": workload({"image": "docker.io/library/ubuntu:22.04"})}),
+        Example(
+            DAEMON_SET,
+            {"spec": workload({"image": UNKNOWN})},
+            {"spec": workload(initContainers=[{"image": "ubuntu", "resources": REQUESTS}])},
+        ),
+    ],
+    "on-the-host": [
+        Example(DAEMON_SET, AGENT, {"metadata": {"name": "another"}}),
+        Example(DAEMON_SET, {"spec": workload()}, {"spec": workload(hostNetwork=True)}),
+        Example(DAEMON_SET, {"spec": workload()}, {"spec": workload({"securityContext": {"privileged": True}})}),
+        Example(DAEMON_SET, {"spec": workload()}, {"spec": workload(volumes=[{"hostPath": {"path": "/"}}])}),
+    ],
+    "workload-requests": [
+        Example(DAEMON_SET, {"spec": workload()}, {"spec": workload({"resources": {"requests": {"cpu": "1"}}})}),
+    ],
+    "one-node-after-the-other": [
+        Example(DAEMON_SET, {"spec": workload()}, {"spec": {**workload(), "updateStrategy": {}}}),
+        Example(
+            DAEMON_SET,
+            {"spec": {**workload(), "updateStrategy": {"type": "OnDelete"}}},
+            {"spec": {**workload(), "updateStrategy": {"rollingUpdate": {"maxUnavailable": "25%"}}}},
+        ),
+    ],
     "subnet-outbound": [
         Example(SUBNET, OUTBOUND, {"defaultOutboundAccess": None}),
         Example(SUBNET, OUTBOUND, {"natGateway": None}),
