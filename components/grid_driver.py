@@ -86,23 +86,22 @@ class GridDriver(pulumi.ComponentResource):
     def _objects(
         self, name: str, args: GridDriverArgs, found: Sequence[Mapping[str, Any]], after: Sequence[pulumi.Resource]
     ) -> list[pulumi.Resource]:
-        """Objects of one manifest, each after those before it that it refers to."""
-        made: list[pulumi.Resource] = []
+        """Objects of one manifest, bindings after what they bind."""
+        made: dict[str, pulumi.Resource] = {}
         for manifest in found:
             kind, metadata = str(manifest["kind"]), manifest["metadata"]
             rest = {part: manifest[part] for part in ("spec", "rules", "roleRef", "subjects") if part in manifest}
             suffix = metadata["name"].removeprefix("gpu-grid-driver-installer").strip("-")
             resource = "-".join(part for part in (name, suffix, _word(kind)) if part)
             renamed = {"roleRef": "role_ref"}
-            made.append(
-                _KINDS[kind](
-                    resource,
-                    metadata=metadata,
-                    **{renamed.get(part, part): value for part, value in rest.items()},
-                    opts=args.inside.options(self, [*after, *made]),
-                )
+            bound = made.get(_id(kind.removesuffix("Binding"), metadata["name"]))
+            made[_id(kind, metadata["name"])] = _KINDS[kind](
+                resource,
+                metadata=metadata,
+                **{renamed.get(part, part): value for part, value in rest.items()},
+                opts=args.inside.options(self, [*after, *([bound] if bound else [])]),
             )
-        return made
+        return list(made.values())
 
 
 def granted(rights: Sequence[Mapping[str, Any]], plan: GridPlan) -> list[dict[str, Any]]:
@@ -144,6 +143,10 @@ def key(path: str) -> str:
     'grid_agent.decide.py'
     """
     return path.replace("/", ".")
+
+
+def _id(kind: str, name: str) -> str:
+    return f"{kind}/{name}"
 
 
 def _word(kind: str) -> str:

@@ -38,11 +38,6 @@ class GridPlan:
     image_registry: str
 
     @property
-    def drains(self) -> bool:
-        """Whether any pool lets the agent evict or delete GPU Pods, which takes rights outside its namespace."""
-        return any(wanted["upgrade"] != "wait" for wanted in self.wanted.values())
-
-    @property
     def document(self) -> str:
         """`wanted.json`: what all pools want, or where they differ under `pools` what each of them does."""
         same = {_json(wanted) for wanted in self.wanted.values()}

@@ -193,11 +193,6 @@ def test_pools_that_differ_are_told_apart_and_others_share_one_document() -> Non
     assert json.loads(plan(A10).document)["pools"].keys() == {"a10", "rtxprogpu"}
 
 
-@pytest.mark.parametrize(("policy", "drains"), [("wait", False), ("drain", True), ("force", True)])
-def test_who_sends_pods_away_is_said_by_the_policy(policy: str, *, drains: bool) -> None:
-    assert plan(f"gridDriver.upgradePolicy={policy}").drains is drains
-
-
 @pytest.mark.parametrize("stack", existing())
 def test_the_agent_reads_what_every_stack_tells_it(stack: str) -> None:
     settings = load(stack).settings
