@@ -23,6 +23,8 @@ IMAGE = "library/ubuntu"
 FILES_MAP = "gpu-grid-driver-agent"
 WANTED_ANNOTATION = "physical-ai/grid-driver-wanted"
 """On the Pods: what the agent is to see to, as the Pod was made with it."""
+VERSION_ANNOTATION = "physical-ai/grid-driver-version"
+"""On the Pods, for people who read a preview or a list of Pods."""
 DIGEST_ANNOTATION = "physical-ai/grid-driver-digest"
 """On the Pods: changes with the agent's files, so that these reach running nodes."""
 _KINDS: Mapping[str, Any] = {
@@ -121,6 +123,7 @@ def daemon_set(manifest: Mapping[str, Any], plan: GridPlan, files: Mapping[str, 
     completed = copy.deepcopy(dict(manifest))
     template = completed["spec"]["template"]
     template["metadata"]["annotations"] = {
+        VERSION_ANNOTATION: plan.versions,
         WANTED_ANNOTATION: plan.document,
         DIGEST_ANNOTATION: digest(files, plan.document),
     }
@@ -128,11 +131,8 @@ def daemon_set(manifest: Mapping[str, Any], plan: GridPlan, files: Mapping[str, 
     pod["tolerations"] = [dict(item) for item in plan.tolerations]
     (container,) = pod["containers"]
     container["image"] = image(IMAGE).at(plan.image_registry)
-    (volume,) = pod["volumes"]
-    volume["projected"]["sources"][0]["configMap"] = {
-        "name": FILES_MAP,
-        "items": [{"key": key(path), "path": path} for path in files],
-    }
+    (code,) = (volume for volume in pod["volumes"] if "configMap" in volume)
+    code["configMap"] = {"name": FILES_MAP, "items": [{"key": key(path), "path": path} for path in files]}
     return completed
 
 

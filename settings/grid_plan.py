@@ -38,6 +38,13 @@ class GridPlan:
     image_registry: str
 
     @property
+    def versions(self) -> str:
+        """For people: the build of all pools, or `pool=build` of each where they differ."""
+        found = {name: str(wanted["version"]) for name, wanted in self.wanted.items()}
+        same = set(found.values())
+        return same.pop() if len(same) == 1 else ",".join(f"{name}={version}" for name, version in found.items())
+
+    @property
     def document(self) -> str:
         """`wanted.json`: what all pools want, or where they differ under `pools` what each of them does."""
         same = {_json(wanted) for wanted in self.wanted.values()}
@@ -115,4 +122,4 @@ def digest(files: Mapping[str, str], document: str) -> str:
 
 
 def _json(data: Any) -> str:
-    return json.dumps(data, sort_keys=True, indent=2, ensure_ascii=False)
+    return json.dumps(data, sort_keys=True, ensure_ascii=False)

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from components import manifests
-from components.grid_driver import DIGEST_ANNOTATION, WANTED_ANNOTATION, daemon_set, granted, key
+from components.grid_driver import DIGEST_ANNOTATION, VERSION_ANNOTATION, WANTED_ANNOTATION, daemon_set, granted, key
 from grid_agent.facts import CONDITION, GATE_LABELS, NAMESPACE, PAUSED
 from grid_agent.wanted import wanted_from
 from policies import Resource
@@ -114,12 +114,12 @@ def test_each_pod_carries_what_its_node_is_to_have(simulate: Simulate, stack: st
     settings = load(stack).settings
     assert told.version == settings.grid_driver.version
     assert told.devices == ("10de:2bb5",)
+    assert annotations[VERSION_ANNOTATION] == told.version
     assert annotations[DIGEST_ANNOTATION]
 
 
 def test_what_is_wanted_reaches_a_pod_with_the_pod_and_never_while_it_runs(simulate: Simulate) -> None:
-    (volume,) = template(simulate("dev-westus2"))["spec"]["volumes"]
-    code, wanted = volume["projected"]["sources"]
+    code, wanted = template(simulate("dev-westus2"))["spec"]["volumes"]
     (item,) = wanted["downwardAPI"]["items"]
     assert item == {
         "path": "wanted.json",
@@ -131,8 +131,8 @@ def test_what_is_wanted_reaches_a_pod_with_the_pod_and_never_while_it_runs(simul
 def test_the_agents_files_are_mounted_where_they_lie_in_the_repository(simulate: Simulate) -> None:
     recording = simulate("dev-westus2")
     data = recording.resource("ConfigMap", "gpu-grid-driver-agent").inputs["data"]
-    (volume,) = template(recording)["spec"]["volumes"]
-    items = {item["path"]: item["key"] for item in volume["projected"]["sources"][0]["configMap"]["items"]}
+    code = template(recording)["spec"]["volumes"][0]["configMap"]
+    items = {item["path"]: item["key"] for item in code["items"]}
     there = {
         path.relative_to(manifests.FOLDER / "grid-driver").as_posix(): path.read_text()
         for path in (manifests.FOLDER / "grid-driver").rglob("*")

@@ -191,6 +191,10 @@ def test_pools_that_differ_are_told_apart_and_others_share_one_document() -> Non
     alike = plan(A10.replace("NV36ads_A10_v5", "NC72ds_xl_RTXPRO6000BSE_v6"))
     assert json.loads(alike.document)["version"] == "595.91.07"
     assert json.loads(plan(A10).document)["pools"].keys() == {"a10", "rtxprogpu"}
+    assert (alike.versions, plan(A10, f"{RTX}.driver.version=580.105.08").versions) == (
+        "595.91.07",
+        "a10=595.91.07,rtxprogpu=580.105.08",
+    )
 
 
 @pytest.mark.parametrize("stack", existing())
