@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from components import manifests
 from components.grid_driver import granted
+from grid_agent.api import Api
+from grid_agent.facts import GATE_LABELS, Condition
 from settings import Overlay, load
 from settings.grid_plan import grid_plan
 from simulator.kubernetes import ApiError, Client
@@ -57,12 +61,26 @@ class Cluster:
         made = self.apply({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
         return made["metadata"]["uid"]
 
+    def operand(self, name: str, node: str) -> None:
+        """A Pod of the operator that looks at the driver."""
+        spec = {"nodeName": node, "containers": [{"name": "main", "image": "registry.k8s.io/pause:3.10"}]}
+        metadata = {"name": name, "namespace": NAMESPACE, "labels": {"app": "nvidia-operator-validator"}}
+        self.apply({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+
     def agent(self, node: str) -> Client:
         """The API server, as the agent on a node sees it."""
         name = f"agent-{node}"
         uid = self.pod(name, node, account=ACCOUNT)
         bound = {"kind": "Pod", "apiVersion": "v1", "name": name, "uid": uid}
         return self.with_token({"boundObjectRef": bound})
+
+    def agents_own(self, node: str, folder: Path) -> Api:
+        """The API client that the agent has, with what kubelet would mount for it."""
+        (cluster,) = (entry["cluster"] for entry in self._kubeconfig["clusters"])
+        folder.mkdir()
+        (folder / "ca.crt").write_bytes(base64.b64decode(cluster["certificate-authority-data"]))
+        (folder / "token").write_text(self.agent(node).config.token)
+        return Api(cluster["server"], folder, node, NAMESPACE)
 
     def with_token(self, spec: Mapping[str, Any]) -> Client:
         path = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{ACCOUNT}/token"
@@ -263,3 +281,24 @@ def test_the_api_server_finds_no_fault_with_the_expressions(cluster: Cluster, ag
     until(lambda: all("typeChecking" in status for status in checked()))
     warnings = [each for status in checked() for each in status["typeChecking"].get("expressionWarnings", [])]
     assert warnings == []
+
+
+def test_within_its_limits_the_agent_does_all_it_has_to(cluster: Cluster, agent: Client, tmp_path: Path) -> None:
+    api = cluster.agents_own("rtx-a", tmp_path / "account")
+    cluster.pod("busy", "rtx-a", "work", gpus=1)
+    cluster.operand("started-too-early", "rtx-a")
+    assert api.pool() == "rtxprogpu"
+    api.label(dict.fromkeys(GATE_LABELS, PAUSED))
+    api.report(Condition("False", "Installing", "building modules"))
+    api.event("Normal", "Installing", "building modules")
+    seen = api.observe()
+    assert {seen.labels[gate] for gate in GATE_LABELS} == {PAUSED}
+    assert seen.condition == ("False", "Installing")
+    (operand,) = seen.operands
+    assert [pod.name for pod in seen.gpu_pods or ()] == ["busy"]
+    api.delete(operand)
+    for pod in seen.gpu_pods or ():
+        api.delete(pod)
+    api.label(dict.fromkeys(GATE_LABELS, "true"))
+    api.report(Condition("True", "Ready", "driver 595.91.07 is proven"))
+    assert api.observe().condition == ("True", "Ready")

@@ -81,6 +81,13 @@ def test_the_reference_pins_its_way_around_the_drop_in_and_is_told_the_better_on
     assert "chart-checksum-unknown" not in rules
 
 
+RTX: dict[str, Any] = {
+    "driver": "595.91.07",
+    "driver_kind": "grid",
+    "gpu": "RTX PRO 6000 Blackwell Server Edition",
+}
+A10: dict[str, Any] = {"driver": "570.237", "driver_kind": "grid", "gpu": "A10"}
+
 RULES: list[tuple[str, dict[str, Any], Severity]] = [
     ("operator-unknown", {"operator": "v26.9.0"}, "error"),
     ("operator-end-of-support", {"operator": "v25.10.1"}, "error"),
@@ -119,6 +126,12 @@ RULES: list[tuple[str, dict[str, Any], Severity]] = [
     ("driver-no-image", {"image": NOBLE.model_copy(update={"release": "20.04"})}, "error"),
     ("driver-cr-preview", {"operator": "v25.3.4"}, "warning"),
     ("driver-cr-new-installs", {"operator": "v26.3.3"}, "info"),
+    ("driver-unlisted", {**RTX, "driver": "595.99.01"}, "warning"),
+    ("driver-unlisted", {**RTX, "driver": "599.10.01"}, "warning"),
+    ("vgpu-host-branch", {**RTX, "driver": "570.237"}, "error"),
+    ("vgpu-host-branch", {**A10, "driver": "595.91.07"}, "warning"),
+    ("vgpu-host-previous", {**RTX, "driver": "580.105.08"}, "info"),
+    ("grid-kernel", {**RTX, "image": NOBLE.model_copy(update={"kernel": "6.11"})}, "error"),
     ("precompiled-version", {"precompiled": True}, "error"),
     ("precompiled-branch", {"precompiled": True, "driver": "535"}, "error"),
     ("precompiled-kernel", {"precompiled": True, "driver": "595"}, "warning"),
@@ -142,6 +155,13 @@ FINE: list[tuple[str, dict[str, Any]]] = [
     ("driver-mig-bug", {"driver": "580.82.07", "mig": True}),
     ("driver-no-image", {"image": AZURE_LINUX, "driver": None}),
     ("driver-cr-preview", {"operator": "v25.3.4", "driver_owner": "ClusterPolicy"}),
+    ("vgpu-host-branch", RTX),
+    ("vgpu-host-previous", RTX),
+    ("vgpu-host-branch", {**RTX, "driver": "580.105.08"}),
+    ("vgpu-host-branch", A10),
+    ("vgpu-host-branch", {**RTX, "gpu": None, "driver": "570.237"}),
+    ("grid-kernel", RTX),
+    ("driver-unlisted", RTX),
     ("precompiled-version", {"precompiled": True, "driver": "580"}),
     ("kubernetes-too-new", {"operator": "v26.3.2"}),
     ("kubernetes-too-new", {"kubernetes": "1.36.9"}),
@@ -250,6 +270,8 @@ def test_an_unknown_release_gets_the_nearest_one() -> None:
 def test_grid_builds_carry_the_checksum_where_one_is_known() -> None:
     assert driver_build("grid", "580.105.08").sha256.startswith("b360c7ed")
     assert driver_build("grid", "595.58.03").sha256 == ""
+    for build in builds("grid").values():
+        assert bool(build.sha256) == bool(build.sha256_source)
     with pytest.raises(UnknownName) as caught:
         driver_build("grid", "580.173.02")
     assert caught.value.suggestion == "580.105.08"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -10,11 +11,13 @@ import pytest
 from catalog import driver_build, vgpu_model
 from catalog.gpu_lookup import builds
 from grid_agent.wanted import wanted_from
-from settings import Fault, Overlay, SettingsError, existing, load
+from settings import Fault, GridDriver, Overlay, SettingsError, existing, load
 from settings.grid_plan import GridPlan, digest, grid_installer, grid_plan
 from settings.node_pools import DriverSource
+from tests.recording import ROOT
 from tests.unit.gpu_settings import H100, RTX, given_settings
 
+PAGE = ROOT / "docs/grid-driver.md"
 SHA = "a" * 64
 OWN = "https://files.example.com/grid/own.run"
 PACKAGE = f"{{url: https://mirror.example.com/headers.deb, sha256: {SHA}, kernel: 6.8.0-1052-azure}}"
@@ -252,3 +255,16 @@ def test_what_a_guest_needs_is_known_of_every_virtual_gpu() -> None:
         assert found is not None
         assert found.modules
     assert vgpu_model("H100 NVL") is None
+
+
+def test_the_page_on_the_driver_lists_the_builds_of_the_catalogue() -> None:
+    told = re.findall(r"^\| (\d{3}\.[\d.]+) \| ([\d.]+) \| (known|not known) \|$", PAGE.read_text(), re.MULTILINE)
+    assert told == [
+        (version, build.vgpu, "known" if build.sha256 else "not known") for version, build in builds("grid").items()
+    ]
+
+
+def test_the_page_names_every_setting_of_the_section() -> None:
+    text = PAGE.read_text()
+    names = {field.alias for field in GridDriver.model_fields.values()}
+    assert [name for name in names if name and name not in text] == []
