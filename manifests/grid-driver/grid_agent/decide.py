@@ -19,6 +19,14 @@ from grid_agent.refusals import refusal
 from grid_agent.steps import State, Step
 from grid_agent.wanted import Wanted
 
+CURED_BY = {
+    Step.CONFIGURE: Cure.CONFIGURE,
+    Step.LOAD: Cure.LOAD,
+    Step.UNLOAD: Cure.RELOAD,
+    Step.INSTALL: Cure.INSTALL,
+}
+"""What a step cures first of all."""
+
 
 def decide(host: HostFacts, node: NodeFacts | None, wanted: Wanted, memory: Memory, now: float) -> Plan:
     """What to do with this host now. `node` is None while the API server can't be asked.
@@ -85,7 +93,7 @@ def _work(case: Case, steps: tuple[Step, ...]) -> Plan:
     licence = _licence_pause(case, step)
     if licence:
         return licence
-    text = f"{DOING[step]} driver {case.target.version}: {_why(case)}"
+    text = f"{DOING[step]} driver {case.target.version}: {_why(case, step)}"
     if case.memory.rolled_back:
         text = f"{text} (putting the old driver back: {case.memory.rolled_back})"
     if step is Step.UNLOAD and host.gpu_processes:
@@ -180,5 +188,9 @@ def _removal(case: Case) -> Plan:
     return _work(case, steps)
 
 
-def _why(case: Case) -> str:
-    return case.found[0].sentence if case.found else "it is not wanted any more"
+def _why(case: Case, step: Step) -> str:
+    """The fault that the step is to cure, or the first one."""
+    if not case.found:
+        return "it is not wanted any more"
+    fitting = (fault for fault in case.found if fault.cure is CURED_BY.get(step))
+    return next(fitting, case.found[0]).sentence
