@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal
 
-from grid_agent.facts import CONDITION, ClusterError, Condition, NodeFacts, Pod
+from grid_agent.facts import CONDITION, POOL_LABEL, ClusterError, Condition, NodeFacts, Pod
 from grid_agent.pods import is_operand, pod_from, wants_gpus
 
 MERGE, STRATEGIC, JSON = (f"application/{kind}" for kind in ("merge-patch+json", "strategic-merge-patch+json", "json"))
@@ -27,7 +27,7 @@ class Api:
     def __init__(self, url: str, account: Path, node: str, namespace: str) -> None:
         self.url, self.account, self.node, self.namespace = url.rstrip("/"), account, node, namespace
         self.seconds = 15.0
-        self._node_uid = ""
+        self._node_uid = self._pool = ""
         self._condition: tuple[str, str] | None = None
         self._since = ""
         self._list_all_after = 0.0
@@ -51,6 +51,14 @@ class Api:
             gpu_pods=tuple(pod_from(pod) for pod in others) if everywhere else None,
             condition=self._condition,
         )
+
+    def pool(self) -> str:
+        """The node pool that the own node belongs to; asked once, since a node never changes it."""
+        if not self._pool:
+            metadata: dict[str, Any] = self._ask("GET", f"/api/v1/nodes/{self.node}")["metadata"]
+            labels: dict[str, str] = metadata.get("labels") or {}
+            self._pool = labels.get(POOL_LABEL, "")
+        return self._pool
 
     def label(self, labels: Mapping[str, str]) -> None:
         if labels:

@@ -9,19 +9,19 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grid_agent import metrics
 from grid_agent.api import Api
-from grid_agent.facts import NAMESPACE
+from grid_agent.facts import NAMESPACE, ClusterError
 from grid_agent.host import RealHost
 from grid_agent.machine import advance
 from grid_agent.memory import Memory
 from grid_agent.steps import State
 from grid_agent.store import Locked, Store, UnsafeFolder
-from grid_agent.wanted import Wanted, WantedError, wanted_from
+from grid_agent.wanted import Wanted, WantedError, for_pool, wanted_from
 
 STOPPED, USAGE, LOCKED, UNSAFE, NOT_ROOT, TOO_LATE = 0, 2, 3, 4, 5, 6
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -46,12 +46,14 @@ def options_from(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def read_wanted(path: Path) -> Wanted:
-    """Raises Unusable."""
+def read_wanted(path: Path, pool: Callable[[], str]) -> Wanted:
+    """What is wanted of this node; `pool` names its node pool, where pools differ. Raises Unusable."""
     try:
-        return wanted_from(json.loads(path.read_text()))
+        return wanted_from(for_pool(json.loads(path.read_text()), pool))
     except OSError as error:
         raise Unusable(f"{path} can't be read: {error.strerror}") from error
+    except ClusterError as error:
+        raise Unusable(f"which node pool this node belongs to is not known: {error}") from error
     except (WantedError, ValueError, TypeError, AttributeError) as error:
         raise Unusable(str(error)) from error
 
@@ -100,7 +102,7 @@ class Agent:
     def step(self, memory: Memory) -> Memory:
         """One step. What nobody foresaw is logged and tried again: an agent that died would leave the gate as it is."""
         try:
-            self.wanted = read_wanted(Path(self.options.wanted))
+            self.wanted = read_wanted(Path(self.options.wanted), self.api.pool)
         except Unusable as error:
             logging.error("%s; going on with the settings from before", error)
         timings = self.wanted.timings
@@ -142,7 +144,8 @@ def main(arguments: Sequence[str]) -> int:
     package = Path(__file__).parent
     store = Store(options.root)
     try:
-        wanted, api = read_wanted(options.wanted), api_from(options)
+        api = api_from(options)
+        wanted = read_wanted(options.wanted, api.pool)
         store.prepare()
         store.lock()
     except Unusable as error:

@@ -11,6 +11,8 @@ from grid_agent.memory import Memory
 from grid_agent.steps import State
 from grid_agent.wanted import Wanted
 
+DONE = (State.READY, State.REMOVED)
+"""The node is as it is wanted: the driver proven, or gone where it is not wanted. Roll-outs go on to the next node."""
 STALE_SECONDS = 900.0
 """A loop that finished no step for so long is dead."""
 
@@ -33,7 +35,7 @@ class Board:
         if path == "/healthz":
             return (200, "ok\n") if age < STALE_SECONDS else (503, f"no step ended for {age:.0f} s\n")
         if path == "/readyz":
-            return (200 if memory.state is State.READY else 503), f"{memory.state.value}: {memory.sentence}\n"
+            return (200 if memory.state in DONE else 503), f"{memory.state.value}: {memory.sentence}\n"
         if path == "/metrics":
             return 200, render(memory, wanted)
         return 404, "known: /healthz /readyz /metrics\n"

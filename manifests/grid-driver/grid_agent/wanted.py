@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, cast
 
@@ -162,6 +162,19 @@ def wanted_from(document: Mapping[str, Any]) -> Wanted:
     if "timings" in given:
         given["timings"] = _timings(given["timings"])
     return Wanted(**given)
+
+
+def for_pool(document: Mapping[str, Any], pool: Callable[[], str]) -> Mapping[str, Any]:
+    """What `wanted.json` says of one node pool: all of it, or where pools differ the pool's entry under `pools`.
+
+    `pool` is asked only where pools differ. Raises WantedError where there is nothing for the pool.
+    """
+    if "pools" not in document:
+        return document
+    entries, name = cast("Mapping[str, Mapping[str, Any]]", document["pools"]), pool()
+    if name not in entries:
+        raise WantedError(f"wanted.json: nothing is said of node pool '{name}'; known: {', '.join(entries)}")
+    return entries[name]
 
 
 def document_of(wanted: Wanted) -> dict[str, Any]:
