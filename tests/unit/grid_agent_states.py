@@ -148,8 +148,8 @@ def _page() -> Iterator[str]:
 
     yield "# The GRID driver agent's states"
     yield "\nMade from the code by `python -m tests.unit.grid_agent_states`; a test keeps it fresh.\n"
-    yield "Each arrow is a change of state that the machine makes in the named situations. The agent decides anew from what it"
-    yield "sees at every step, so it may enter anywhere: what is right already is skipped.\n"
+    yield "Each arrow is a change of state that the machine makes in the named situations. The agent decides anew from"
+    yield "what it sees at every step, so it may enter anywhere: what is right already is skipped.\n"
     yield "```mermaid\nstateDiagram-v2\n    [*] --> inspecting"
     for (before, after), names in sorted(transitions().items(), key=lambda item: _order(item[0])):
         yield f"    {before.value} --> {after.value}: {', '.join(names)}"
