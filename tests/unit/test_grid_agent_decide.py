@@ -44,7 +44,7 @@ class Case:
 
 
 def failing(step: Step, sentence: str, *, final: bool = False, **changes: object) -> Memory:
-    failure = Failure(2, 2, sentence, NOW + 60, final)
+    failure = Failure(2, 2, sentence, NOW + 60, final, final)
     return replace(Memory(gated_at=NOW - 30), failures={step.value: failure}, **changes)  # type: ignore[arg-type]
 
 

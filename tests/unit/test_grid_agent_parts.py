@@ -182,7 +182,7 @@ def test_memory_survives_a_round_trip() -> None:
     memory = Memory(
         state=State.INSTALLING,
         upcoming=(Step.WAIT, Step.INSTALL),
-        failures={"install": Failure(1, 1, "no", 5.0)},
+        failures={"install": Failure(1, 1, "no", 5.0, tired=True)},
         verified=wanted().target,
         previous=wanted("580.105.08").target,
     )

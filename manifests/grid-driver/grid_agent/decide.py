@@ -85,8 +85,8 @@ def _work(case: Case, steps: tuple[Step, ...]) -> Plan:
     if step is not Step.FETCH and any(each in DISRUPTIVE for each in steps) and (wait := obstacle(case, steps)):
         return wait
     failure = case.memory.failures.get(step.value, Failure())
-    if failure.final:
-        return _given_up(case, step, failure)
+    if failure.tired and (stop := _given_up(case, step, failure)):
+        return stop
     if case.now < failure.retry_at:
         text = f"{failure.sentence}; attempt {failure.count + 1} in {failure.retry_at - case.now:.0f} s"
         return case.plan(STATE_OF[step], f"{word(step)}Failed", text)
@@ -109,8 +109,11 @@ def _licence_pause(case: Case, step: Step) -> Plan | None:
     return None
 
 
-def _given_up(case: Case, step: Step, failure: Failure) -> Plan:
-    """No more attempts at this step: the old driver comes back, once, or the agent stops and says why."""
+def _given_up(case: Case, step: Step, failure: Failure) -> Plan | None:
+    """Enough attempts at this step: the old driver comes back, once, or the agent stops and says why.
+
+    None: it is time for another attempt at something that does no harm.
+    """
     memory, previous = case.memory, case.memory.previous
     text = failure.sentence
     wanted = case.wanted.target
@@ -119,6 +122,8 @@ def _given_up(case: Case, step: Step, failure: Failure) -> Plan:
     if can and previous and not memory.rolled_back and not case.serving and step is not Step.UNLOAD:
         plan = case.plan(State.INSTALLING, "RollingBack", f"{text}; driver {previous.version} is put back")
         return replace(plan, give_up=text)
+    if not failure.final and case.now >= failure.retry_at and not (step is Step.UNLOAD and case.serving):
+        return None
     if memory.rolled_back:
         return _blocked(case, "RollbackFailed", f"{memory.rolled_back}; putting {case.target.version} back: {text}")
     return _blocked(case, f"{word(step)}Failed", text)
