@@ -179,8 +179,8 @@ class Pod:
     """Label `app`."""
     phase: str = "Running"
     terminating: bool = False
-    in_init: bool = False
-    """Some init container has not succeeded yet."""
+    looking: bool = False
+    """Its first init container has not succeeded: in toolkit and validator the one that looks for the driver."""
     begun: float | None = None
     """When it looked at the driver first: start of its first init container, or of its first container."""
     gpus: int = 0

@@ -110,7 +110,7 @@ def _receive(url: str, part: Path, stall: float) -> None:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC), 0o600)
         with os.fdopen(descriptor, "ab" if append else "wb") as file:
             received = 0
-            while data := answer.read(CHUNK):
+            while data := answer.read1(CHUNK):  # what came before a stall is kept
                 file.write(data)
                 received += len(data)
             file.flush()

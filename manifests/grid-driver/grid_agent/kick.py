@@ -31,5 +31,4 @@ def _stale(pod: Pod, host: HostFacts, wanted: Wanted, memory: Memory, now: float
         return False  # with the seed's marker, pods that came early are let through by it
     if host.driver_ready == "container":
         return True
-    stuck = before or now - pod.begun > wanted.timings.kick_seconds
-    return pod.in_init and stuck and host.driver_ready == "absent"
+    return pod.looking and (before or now - pod.begun > wanted.timings.kick_seconds)

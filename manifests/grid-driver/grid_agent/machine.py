@@ -13,10 +13,8 @@ from grid_agent.plan import Plan, open_labels, shut_labels
 from grid_agent.steps import JOBS, State, Step
 from grid_agent.wanted import Wanted
 
-MUST_HELP = frozenset(
-    {Step.CLEAN, Step.UNLOAD, Step.REMOVE, Step.FETCH, Step.CONFIGURE, Step.INSTALL, Step.LOAD, Step.MARK_LEGACY}
-)
-"""Steps that change the host. One that is wanted again right after it succeeded did not help: a failure."""
+MUST_HELP = frozenset({Step.CLEAN, Step.UNLOAD, Step.REMOVE, Step.FETCH, Step.INSTALL, Step.LOAD, Step.MARK_LEGACY})
+"""Steps that are done once on the way to a driver. One that is still ahead after it succeeded did not help."""
 REPORT_SECONDS = 60.0
 """A condition whose words alone change is written this often at most."""
 
@@ -40,9 +38,9 @@ def advance(
     facts = host.inspect(wanted)
     memory = ledger.observed(memory, facts, node, wanted, now)
     plan = _explained(decide(facts, node, wanted, memory, now), trouble)
-    if plan.step in MUST_HELP and plan.step.value == memory.done:
-        text = f"{plan.step.value} of driver {plan.target.version} did not help: {plan.why or plan.sentence}"
-        memory = ledger.failed(memory, plan.step, text, wanted.timings, now)
+    if step := _without_effect(memory, plan):
+        text = f"{step.value} of driver {plan.target.version} did not help: {plan.why or plan.sentence}"
+        memory = ledger.failed(memory, step, text, wanted.timings, now)
         plan = _explained(decide(facts, node, wanted, memory, now), trouble)
     memory = ledger.planned(memory, plan, now)
     if node is not None:
@@ -66,6 +64,13 @@ def _look(cluster: ClusterApi) -> tuple[NodeFacts | None, ClusterError | None]:
         return cluster.observe(), None
     except ClusterError as error:
         return None, error
+
+
+def _without_effect(memory: Memory, plan: Plan) -> Step | None:
+    """The step that succeeded last and is wanted all the same."""
+    done = Step(memory.done) if memory.done else None
+    again = done is plan.step or (done in MUST_HELP and done in plan.steps)
+    return done if again and done not in (Step.GATE, Step.UNGATE, Step.EVICT, Step.DELETE_OPERAND) else None
 
 
 def _explained(plan: Plan, trouble: ClusterError | None) -> Plan:

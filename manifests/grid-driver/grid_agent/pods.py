@@ -21,7 +21,7 @@ def pod_from(pod: Mapping[str, Any]) -> Pod:
         app=_app(pod),
         phase=str(status.get("phase", "Pending")),
         terminating="deletionTimestamp" in metadata,
-        in_init=_in_init(pod),
+        looking=_looking(pod),
         begun=_begun(pod),
         gpus=sum(_asked(pod)),
     )
@@ -66,11 +66,11 @@ def _asked(pod: Mapping[str, Any]) -> Iterator[int]:
                 yield int(amount)
 
 
-def _in_init(pod: Mapping[str, Any]) -> bool:
-    done = 0
-    for each in _listed(_status(pod), "initContainerStatuses"):
-        done += _part(_part(each, "state"), "terminated").get("exitCode") == 0
-    return done < len(_listed(_part(pod, "spec"), "initContainers"))
+def _looking(pod: Mapping[str, Any]) -> bool:
+    if not _listed(_part(pod, "spec"), "initContainers"):
+        return False
+    statuses = _listed(_status(pod), "initContainerStatuses")
+    return not statuses or _part(_part(statuses[0], "state"), "terminated").get("exitCode") != 0
 
 
 def _begun(pod: Mapping[str, Any]) -> float | None:
