@@ -332,7 +332,10 @@ def test_what_is_out_of_support_stays_so(branch: tuple[Any, int], one: datetime.
     earlier, later = sorted((one, two))
     build = driver_branches()[branch].builds[-1].version
     data = {"gpuOperator": {"driver": {"version": build}}} if branch[0] == "datacenter" else {}
-    data |= {"pools": {"rtxprogpu": {"driver": {"version": build}}}} if branch[0] == "grid" else {}
+    if branch[0] == "grid":
+        known = driver_branches()[branch].builds[-1].sha256 or "0" * 64
+        data |= {"pools": {"rtxprogpu": {"driver": {"version": build}}}}
+        data |= {"gridDriver": {"installers": {build: {"sha256": known}}}}
     found = outcome(data)
     assert isinstance(found, Loaded)
     ended = {"driver-end-of-life", "operator-end-of-support", "kubernetes-end-of-support"}

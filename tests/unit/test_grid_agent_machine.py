@@ -385,3 +385,24 @@ def test_conditions_are_written_when_they_change_and_not_at_every_step() -> None
     world.stay(3600)
     assert len(world.conditions) < 10
     assert SHA[OLD] != SHA[NEW]
+
+
+def test_a_module_in_use_is_asked_for_again_and_again_with_the_node_blocked_meanwhile() -> None:
+    world = World()
+    world.facts = replace(world.facts, nouveau=True)
+    world.fail[Step.UNLOAD] = [(0, "module nouveau is in use")] * 8
+    world.run(State.BLOCKED)
+    assert "nouveau is in use" in world.memory.sentence
+    assert Step.INSTALL not in world.done
+    world.run(State.READY)
+    assert world.serves(NEW)
+
+
+def test_an_old_driver_that_can_not_be_unloaded_goes_on_serving() -> None:
+    world = serving()
+    world.fail[Step.UNLOAD] = [(0, "module nvidia_uvm is in use")] * 99
+    world.run(State.BLOCKED)
+    world.stay(7200)
+    assert world.memory.state is State.BLOCKED
+    assert not world.gated
+    assert world.serves(OLD)

@@ -19,6 +19,14 @@ from grid_agent.refusals import refusal
 from grid_agent.steps import State, Step
 from grid_agent.wanted import Wanted
 
+CURED_BY = {
+    Step.CONFIGURE: Cure.CONFIGURE,
+    Step.LOAD: Cure.LOAD,
+    Step.UNLOAD: Cure.RELOAD,
+    Step.INSTALL: Cure.INSTALL,
+}
+"""What a step cures first of all."""
+
 
 def decide(host: HostFacts, node: NodeFacts | None, wanted: Wanted, memory: Memory, now: float) -> Plan:
     """What to do with this host now. `node` is None while the API server can't be asked.
@@ -77,15 +85,15 @@ def _work(case: Case, steps: tuple[Step, ...]) -> Plan:
     if step is not Step.FETCH and any(each in DISRUPTIVE for each in steps) and (wait := obstacle(case, steps)):
         return wait
     failure = case.memory.failures.get(step.value, Failure())
-    if failure.final:
-        return _given_up(case, step, failure)
+    if failure.tired and (stop := _given_up(case, step, failure)):
+        return stop
     if case.now < failure.retry_at:
         text = f"{failure.sentence}; attempt {failure.count + 1} in {failure.retry_at - case.now:.0f} s"
         return case.plan(STATE_OF[step], f"{word(step)}Failed", text)
     licence = _licence_pause(case, step)
     if licence:
         return licence
-    text = f"{DOING[step]} driver {case.target.version}: {_why(case)}"
+    text = f"{DOING[step]} driver {case.target.version}: {_why(case, step)}"
     if case.memory.rolled_back:
         text = f"{text} (putting the old driver back: {case.memory.rolled_back})"
     if step is Step.UNLOAD and host.gpu_processes:
@@ -101,8 +109,11 @@ def _licence_pause(case: Case, step: Step) -> Plan | None:
     return None
 
 
-def _given_up(case: Case, step: Step, failure: Failure) -> Plan:
-    """No more attempts at this step: the old driver comes back, once, or the agent stops and says why."""
+def _given_up(case: Case, step: Step, failure: Failure) -> Plan | None:
+    """Enough attempts at this step: the old driver comes back, once, or the agent stops and says why.
+
+    None: it is time for another attempt at something that does no harm.
+    """
     memory, previous = case.memory, case.memory.previous
     text = failure.sentence
     wanted = case.wanted.target
@@ -111,6 +122,8 @@ def _given_up(case: Case, step: Step, failure: Failure) -> Plan:
     if can and previous and not memory.rolled_back and not case.serving and step is not Step.UNLOAD:
         plan = case.plan(State.INSTALLING, "RollingBack", f"{text}; driver {previous.version} is put back")
         return replace(plan, give_up=text)
+    if not failure.final and case.now >= failure.retry_at and not (step is Step.UNLOAD and case.serving):
+        return None
     if memory.rolled_back:
         return _blocked(case, "RollbackFailed", f"{memory.rolled_back}; putting {case.target.version} back: {text}")
     return _blocked(case, f"{word(step)}Failed", text)
@@ -180,5 +193,9 @@ def _removal(case: Case) -> Plan:
     return _work(case, steps)
 
 
-def _why(case: Case) -> str:
-    return case.found[0].sentence if case.found else "it is not wanted any more"
+def _why(case: Case, step: Step) -> str:
+    """The fault that the step is to cure, or the first one."""
+    if not case.found:
+        return "it is not wanted any more"
+    fitting = (fault for fault in case.found if fault.cure is CURED_BY.get(step))
+    return next(fitting, case.found[0]).sentence

@@ -12,6 +12,10 @@ from grid_agent.wanted import Timings, Wanted
 
 CHECKSUM, DISK_FULL, APT_LOCKED, TAMPERED, READ_ONLY, BUSY, INTERRUPTED = 11, 12, 21, 31, 33, 75, 143
 """Exit codes of jobs that are judged here; README.md lists all."""
+DIED = -1
+"""No exit code: the machine went down."""
+PATIENT = frozenset({Step.UNLOAD, Step.LOAD})
+"""Harmless to try for ever: what is in use gets free, what does not answer comes back."""
 WEATHER = frozenset({DISK_FULL, APT_LOCKED, TAMPERED, BUSY})
 """Codes that say nothing against the build: there is no end to these attempts."""
 CHANGING = frozenset({Step.UNLOAD, Step.REMOVE, Step.INSTALL})
@@ -52,7 +56,9 @@ def _booted(memory: Memory, host: HostFacts, wanted: Wanted, now: float) -> Memo
     memory = replace(memory, failures=failures, boot_id=host.boot_id, kernel=host.kernel, done="")
     memory = replace(memory, driver_since=0.0, changed=False, loaded_at=0.0)
     if died_at == Step.LOAD.value and not first:
-        return failed(memory, Step.LOAD, "the machine went down while the modules were loaded", wanted.timings, now)
+        return failed(
+            memory, Step.LOAD, "the machine went down while the modules were loaded", wanted.timings, now, code=DIED
+        )
     return memory
 
 
@@ -82,9 +88,10 @@ def failed(memory: Memory, step: Step, sentence: str, timings: Timings, now: flo
     counts = code == CHECKSUM if step is Step.FETCH else code not in WEATHER
     hard = before.hard + (1 if counts else 0)
     limit = limits.get(step)
-    final = code == READ_ONLY or (limit is not None and hard >= limit)
+    tired = limit is not None and hard >= limit
+    final = code == READ_ONLY or (tired and (step not in PATIENT or code == DIED))
     pause = min(timings.retry_seconds * 2 ** min(before.count, 20), timings.retry_max_seconds)
-    failure = Failure(before.count + 1, hard, sentence, now + pause, final)
+    failure = Failure(before.count + 1, hard, sentence, now + pause, tired or final, final)
     count = memory.failed.get(step.value, 0) + 1
     return replace(
         memory,

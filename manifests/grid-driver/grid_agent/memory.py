@@ -21,8 +21,10 @@ class Failure:
     sentence: str = ""
     retry_at: float = 0.0
     """Not before this time (seconds since the epoch)."""
+    tired: bool = False
+    """As many as the timings allow: the node counts as blocked, and an older driver comes back where there is one."""
     final: bool = False
-    """Trying again is no use before the settings change."""
+    """Trying again is no use before the settings change, or does harm."""
 
 
 @dataclass(frozen=True)

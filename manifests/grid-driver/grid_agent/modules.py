@@ -8,21 +8,35 @@ from grid_agent.look import DRIVER_ROOT, LEGACY_MARKER, MODULES, PREBAKED_MARKER
 from grid_agent.shell import Result, Shell
 
 PERSISTENCED = "nvidia-persistenced.service"
+HINT = "stop what uses it, or reboot the node"
 
 
 def unload(shell: Shell) -> None:
-    """Stop the daemons, then remove the modules that are loaded, in order. Raises HostError on the first that stays."""
+    """Stop the daemons, then remove the modules that are loaded, in order. Raises HostError on the first that stays.
+
+    Whatever was taken away by then is brought back: a driver that can't go has to go on working.
+    """
+    there = [module for module in (*MODULES, "nouveau") if is_loaded(shell, module)]
     for unit in (GRIDD_UNIT, PERSISTENCED):
         shell.run("systemctl", "stop", unit)
-    if is_loaded(shell, "nvidia"):
+    if "nvidia" in there:
         shell.run("nvidia-smi", "-pm", "0")
-    for module in (*MODULES, "nouveau"):
+    for module in there:
         if not is_loaded(shell, module):
-            continue
+            continue  # it went along with one before it
         result = shell.run("modprobe", "-r", module)
         if is_loaded(shell, module):
-            hint = "; stop what uses it, or reboot the node"
-            raise HostError(f"module {module} can't be unloaded: {result.complaint}{hint}")
+            _bring_back(shell, there)
+            raise HostError(f"module {module} can't be unloaded: {result.complaint}; {HINT}")
+
+
+def _bring_back(shell: Shell, modules: list[str]) -> None:
+    for module in reversed(modules):
+        if not is_loaded(shell, module):
+            shell.run("modprobe", module)
+    if is_loaded(shell, "nvidia"):
+        shell.run("systemctl", "start", PERSISTENCED)
+        shell.run("systemctl", "start", GRIDD_UNIT)
 
 
 def load(shell: Shell, gpus: int, persistence: bool) -> None:

@@ -15,7 +15,8 @@ finish() {
     if [ -n "$child" ]; then
         kill -TERM "$child" 2>/dev/null
     fi
-    sentence=$(tr '\n\t' '  ' <"$WORK/sentence" 2>/dev/null | tr -d '"\\[:cntrl:]' | cut -c 1-600)
+    touch "$WORK/sentence"
+    sentence=$(tr '\n\t' '  ' <"$WORK/sentence" | tr -d '"\\[:cntrl:]' | cut -c 1-600)
     printf '{"id": "%s", "code": %d, "sentence": "%s", "ended": %d}\n' "$GRID_JOB" "$code" "$sentence" "$(date +%s)" |
         write_whole "$GRID_STATE/result.json"
     exit "$code"
