@@ -126,10 +126,8 @@ class Case:
                 continue
             if value == "":
                 return self.policy_error(gate) or self.shut(gate, "label-missing", label=label)
-            if value == GRID_PAUSED:
-                return self.grid_driver(gate)
             if value.startswith("paused-for"):
-                return self.mig_failed(gate) or self.shut(gate, "label-paused", label=label, value=value)
+                return self.paused(gate, label, value)
             return self.shut(gate, "label-false", label=label, value=value)
         return None
 
@@ -231,8 +229,10 @@ class Case:
         late = any(saw_driver_after(self.evidence.pod(self.name, role), pod) for role in roles)
         return self.shut(gate, "host-driver-late" if late else "host-driver-absent", pod=pod, words=words)
 
-    def grid_driver(self, gate: str) -> Shut:
-        """The GRID driver's agent is at work, or blocked; its condition on the node says which, in a sentence."""
+    def paused(self, gate: str, label: str, value: str) -> Shut:
+        """An operand makes room. The GRID driver's agent says on the node what it is at, or what it is blocked by."""
+        if value != GRID_PAUSED:
+            return self.mig_failed(gate) or self.shut(gate, "label-paused", label=label, value=value)
         reason = "The GRID driver's agent keeps the GPU Operator's pods off the node until the driver is proven."
         return self.wait(gate, reason, words=str(condition(self.node, GRID_CONDITION).get("message", "")))
 
