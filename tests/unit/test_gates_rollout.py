@@ -187,9 +187,12 @@ def test_missing_gpus_are_a_failure_whatever_rolls_out() -> None:
     assert not outcome(ready()).is_only_rollout
 
 
-def grid_ready(*, behind: bool = False, told: str = "True") -> Report:
+def grid_ready(*, behind: bool = False, told: str = "True", wanted: bool = True) -> Report:
     """A GRID node that offers its GPU, with its agent's DaemonSet and what the agent says."""
     world = World().grid()
+    if not wanted:
+        world.expected = replace(world.expected, resources={})
+        world.gpus({})
     told_of = {"type": "GridDriverReady", "status": told, "reason": "Draining", "message": "waits for training-0"}
     world.node["status"]["conditions"].append(told_of)
     world.daemonsets["agent"] = {
@@ -215,3 +218,8 @@ def test_an_old_grid_driver_that_still_serves_is_not_the_wanted_one() -> None:
     (shut,) = grid_ready(told="False").shut
     assert shut.gate == GATE
     assert "waits for training-0" in shut.reason
+
+
+def test_where_no_driver_is_wanted_its_removal_is_what_is_waited_for() -> None:
+    assert grid_ready(told="False", wanted=False).state == "ready"
+    assert grid_ready(told="False", wanted=False, behind=True).state == "waiting"
