@@ -17,7 +17,6 @@ from simulator.entra import tokens_file
 from simulator.errors import ControlPlaneFailed
 from simulator.gpu.names import SIMULATOR
 from simulator.kubernetes.client import APPLY_PATCH, ApiError, Client, Object
-from simulator.node_image import NodeImage, plain_image
 from tools import Toolbox
 
 POOL_LABEL = "kubernetes.azure.com/agentpool"
@@ -42,9 +41,8 @@ class Clusters:
     handed to whichever cluster is created next.
     """
 
-    def __init__(self, folder: Path, tools: Toolbox, image: NodeImage = plain_image) -> None:
-        """`image` says what a new node's image has on it, as annotations."""
-        self._folder, self._tools, self._image = folder, tools, image
+    def __init__(self, folder: Path, tools: Toolbox) -> None:
+        self._folder, self._tools = folder, tools
         self._lock = threading.RLock()
         self._clients: dict[str, Client] = {}
         self._preparing: threading.Thread | None = None
@@ -145,21 +143,9 @@ class Clusters:
         have = self._pool_nodes(client, pool)
         with ThreadPoolExecutor(WRITERS) as writers:
             list(writers.map(partial(_remove_node, client), sorted(set(have) - set(wanted))))
-            described = [self._with_image(node, have.get(node["metadata"]["name"])) for node in nodes]
+            described = [with_host(node, have.get(node["metadata"]["name"])) for node in nodes]
             list(writers.map(partial(_apply_node, client), described))
         self._wait_until_ready(client, pool, set(wanted))
-
-    def _with_image(self, node: Mapping[str, Any], live: Object | None) -> Object:
-        """The node with what its image has on it; of a node that is there, what has become of that since."""
-        metadata: Object = node["metadata"]
-        given: dict[str, str] = metadata.get("annotations") or {}
-        if live is None:
-            present = self._image(node)
-        else:
-            held: dict[str, str] = live["metadata"].get("annotations") or {}
-            given = {key: value for key, value in given.items() if not key.startswith(SIMULATOR)}
-            present = {key: value for key, value in held.items() if key.startswith(SIMULATOR)}
-        return {**node, "metadata": {**metadata, "annotations": {**given, **present}}}
 
     def grant(
         self, cluster_id: str, assignment_id: str, principal_id: str, principal_type: str, role_guid: str
@@ -231,6 +217,18 @@ class Clusters:
         unfinished = self._folder / "clusters.new"
         unfinished.write_text(json.dumps(slots))
         unfinished.rename(self._folder / "clusters.json")
+
+
+def with_host(node: Mapping[str, Any], live: Object | None) -> Object:
+    """The node; one that is there keeps what has become of its host since it joined, which AKS knows nothing of."""
+    if live is None:
+        return dict(node)
+    metadata: Object = node["metadata"]
+    given: dict[str, str] = metadata.get("annotations") or {}
+    held: dict[str, str] = live["metadata"].get("annotations") or {}
+    own = {key: value for key, value in given.items() if not key.startswith(SIMULATOR)}
+    present = {key: value for key, value in held.items() if key.startswith(SIMULATOR)}
+    return {**node, "metadata": {**metadata, "annotations": {**own, **present}}}
 
 
 def _apply_node(client: Client, node: Mapping[str, Any]) -> None:

@@ -25,7 +25,6 @@ from simulator.entra import BYSTANDER, DEPLOYER, SUBSCRIPTION_ID, TENANT_ID
 from simulator.errors import Busy, Protected, SimulationError
 from simulator.home import REPOSITORY, Home
 from simulator.kubernetes import KubernetesOptions, kubernetes_provider
-from simulator.node_image import prepared_image
 from simulator.recovery import made_in
 from simulator.stack_input import StackInput
 from simulator.wire import ProviderHost
@@ -182,7 +181,7 @@ class Simulation:
         return Cloud(path, clusters, directory=who, offers=offers, accepts_retired_sizes=record)
 
     def clusters(self) -> Clusters:
-        return Clusters(self.folder / "clusters", toolbox(self.home.tools), prepared_image)
+        return Clusters(self.folder / "clusters", toolbox(self.home.tools))
 
     @contextmanager
     def _lock(self) -> Generator[None]:
@@ -217,7 +216,7 @@ class Simulation:
             report.phase("control plane")
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             login = _install_kubelogin(self.folder)
-            clusters = Clusters(self.folder / "clusters", tools, prepared_image)
+            clusters = Clusters(self.folder / "clusters", tools)
             clusters.prepare(spare=spare)
             cloud = self._cloud(clusters, record=record)
             path = f"{login.parent}{os.pathsep}{os.environ.get('PATH', '')}"

@@ -89,7 +89,11 @@ class Field:
         return made
 
     def leave(self, name: str) -> None:
+        """The node goes, and its pods with it: AKS removes them, garbage collection would take half a minute."""
         self._delete(f"/api/v1/nodes/{name}")
+        for pod in self.client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={name}"})["items"]:
+            metadata = pod["metadata"]
+            self._delete(f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}")
 
     def install(self, settings: Settings, change: Callable[[dict[str, Any]], None] = lambda _: None) -> None:
         """The operator with the values the program gives it, changed by the test; drivers and ConfigMaps too."""

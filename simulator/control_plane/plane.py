@@ -195,7 +195,7 @@ class ControlPlane:
             GPU_STACK,
             [sys.executable, "-m", GPU_STACK, "--kubeconfig", "admin.kubeconfig"],
             self.folder,
-            {"PYTHONPATH": str(REPOSITORY)},
+            {"PYTHONPATH": os.pathsep.join(map(str, (REPOSITORY, REPOSITORY / "manifests" / "grid-driver")))},
         )
 
     def _start(self, name: str, *arguments: str) -> None:

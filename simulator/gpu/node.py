@@ -47,6 +47,11 @@ class MarkerTouched:
 
 
 @dataclass(frozen=True)
+class MarkerRemoved:
+    """Somebody took it away again."""
+
+
+@dataclass(frozen=True)
 class LabelsChanged:
     labels: Mapping[str, str]
 
@@ -80,7 +85,7 @@ class Tick:
 
 
 _ObjectEvent = PodAdded | PodRemoved | LabelsChanged | ConfigsChanged | ClusterDriver
-Event = _ObjectEvent | HostChanged | MarkerTouched | Rebooted | Tick
+Event = _ObjectEvent | HostChanged | MarkerTouched | MarkerRemoved | Rebooted | Tick
 
 PLUGIN = "nvidia-device-plugin"
 BOUND = 100
@@ -101,6 +106,8 @@ def _happen(state: NodeState, event: Event) -> NodeState:
             state = replace(state, host=host)
         case MarkerTouched():
             state = state.with_files(MARKER)
+        case MarkerRemoved():
+            state = state.without_files(MARKER)
         case LabelsChanged(labels):
             state = replace(state, labels=dict(labels))
         case ConfigsChanged(configs):

@@ -14,7 +14,6 @@ from settings import Settings, load
 from simulator.gpu import names
 from simulator.gpu.objects import at, labels
 from simulator.kubernetes.helm import HelmFailed
-from simulator.node_image import GRID_TEST_DRIVER
 from tests.field import NAMESPACE, Field, field_of
 from tests.simulator.conftest import ApiServer
 from tests.unit.gpu_settings import H100, MIXED, given_settings
@@ -23,6 +22,7 @@ from tools import toolbox
 TOOLKIT, VALIDATOR = "nvidia-container-toolkit-daemonset", "nvidia-operator-validator"
 PLUGIN, DRIVER = "nvidia-device-plugin-daemonset", "nvidia-gpu-driver"
 GPU = "nvidia.com/gpu"
+GRID_DRIVER = "595.91.07"
 Values = dict[str, Any]
 
 
@@ -53,7 +53,7 @@ def has_gpus(place: Field, node: str, **expected: int) -> Callable[[], bool]:
 def prepared(place: Field, settings: Settings) -> tuple[str, str]:
     """A node of each pool, the vGPU one with its driver on the host."""
     (h100,) = place.pool(settings, "h100gpu")
-    (rtx,) = place.pool(settings, "rtxprogpu", host=GRID_TEST_DRIVER)
+    (rtx,) = place.pool(settings, "rtxprogpu", host=GRID_DRIVER)
     return h100, rtx
 
 
@@ -66,7 +66,7 @@ def test_h100_gets_its_gpus_from_the_operators_driver_and_rtx_from_the_hosts(pla
     assert place.phase(h100, DRIVER) == "Running"
     assert not place.phase(rtx, DRIVER), "the vGPU node got a datacenter driver"
     place.until(lambda: "nvidia.com/cuda.driver-version.full" in place.labels(rtx), "GFD says nothing of the driver")
-    assert place.labels(rtx)["nvidia.com/cuda.driver-version.full"] == GRID_TEST_DRIVER
+    assert place.labels(rtx)["nvidia.com/cuda.driver-version.full"] == GRID_DRIVER
     assert place.labels(h100)["nvidia.com/cuda.driver-version.full"] == settings.gpu_operator.driver.version
 
 
@@ -88,7 +88,7 @@ def test_validator_before_driver_waits_for_ever_and_the_kick_frees_it(place: Fie
     place.until(has_gpus(place, h100), "no GPU on the H100 node")
     place.until(lambda: place.phase(rtx, TOOLKIT) == "Init:0/1", "the toolkit does not wait")
     place.until(lambda: ".driver-ctr-ready" in place.words(rtx, TOOLKIT), "no word of what it waits for")
-    place.annotate(rtx, names.HOST_DRIVER, GRID_TEST_DRIVER)
+    place.annotate(rtx, names.HOST_DRIVER, GRID_DRIVER)
     place.stays(lambda: place.phase(rtx, TOOLKIT) == "Init:0/1", "the validator looked at the host a second time")
     assert place.gpus(rtx) == {}
     place.kick(rtx, TOOLKIT, VALIDATOR)
@@ -143,7 +143,7 @@ def test_valueless_taint_needs_a_toleration_that_asks_for_no_value(place: Field,
 
 def test_mig_strategy_none_hands_out_a_gpu_on_which_cuda_fails(place: Field) -> None:
     settings = stack("gpuOperator.migStrategy=single")
-    (rtx,) = place.pool(settings, "rtxprogpu", host=GRID_TEST_DRIVER)
+    (rtx,) = place.pool(settings, "rtxprogpu", host=GRID_DRIVER)
     place.install(settings, lambda values: values.update(mig={"strategy": "none"}))
     place.until(has_gpus(place, rtx), "no GPU on the RTX node")
     phase, words = place.cuda_probe(rtx)
@@ -157,7 +157,7 @@ def test_mig_strategy_none_hands_out_a_gpu_on_which_cuda_fails(place: Field) -> 
 
 def test_mig_manager_let_loose_on_a_vgpu_keeps_its_clients_down(place: Field) -> None:
     settings = stack()
-    (rtx,) = place.pool(settings, "rtxprogpu", host=GRID_TEST_DRIVER)
+    (rtx,) = place.pool(settings, "rtxprogpu", host=GRID_DRIVER)
 
     def let_loose(values: Values) -> None:
         values["migManager"] = {"enabled": True}

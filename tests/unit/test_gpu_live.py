@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 import catalog
-from simulator import clock, clusters, node_image
+from simulator import clock, clusters
 from simulator.errors import SimulationError
 from simulator.gpu import hardware, names, node
 from simulator.gpu.live import discovery, kubelet, operator, pod_status
@@ -156,23 +156,13 @@ def test_users_layouts_take_the_place_of_the_mig_managers() -> None:
     assert hardware.repartitioned(h100(), "all-1g.12gb") == (("1g.12gb",) * 7,)
 
 
-def test_only_a_grid_pool_gets_the_prepared_image() -> None:
-    grid = {"metadata": {"labels": {"physical-ai/gpu-driver": "grid"}}}
-    assert node_image.prepared_image(grid) == {names.HOST_DRIVER: node_image.GRID_TEST_DRIVER}
-    assert node_image.prepared_image({"metadata": {"labels": {"physical-ai/gpu-driver": "operator"}}}) == {}
-    assert node_image.plain_image(grid) == {}
-
-
 def test_what_became_of_a_nodes_host_outlives_a_change_of_its_pool() -> None:
-    host = clusters.Clusters(cast("Any", None), cast("Any", None), node_image.prepared_image)
-    wanted = {"metadata": {"name": "n", "labels": {"physical-ai/gpu-driver": "grid"}, "annotations": {"k": "v"}}}
-    fresh = host._with_image(wanted, None)  # pyright: ignore[reportPrivateUsage]
-    assert fresh["metadata"]["annotations"] == {"k": "v", names.HOST_DRIVER: node_image.GRID_TEST_DRIVER}
+    wanted = {"metadata": {"name": "n", "annotations": {"k": "v", names.HOST_DRIVER: "580.159.04"}}}
+    assert clusters.with_host(wanted, None) == wanted
     upgraded = {"metadata": {"annotations": {names.HOST_DRIVER: "595.99.01", "other": "x"}}}
-    again = host._with_image(wanted, upgraded)  # pyright: ignore[reportPrivateUsage]
+    again = clusters.with_host(wanted, upgraded)
     assert again["metadata"]["annotations"] == {"k": "v", names.HOST_DRIVER: "595.99.01"}
-    wiped = host._with_image(wanted, {"metadata": {}})  # pyright: ignore[reportPrivateUsage]
-    assert wiped["metadata"]["annotations"] == {"k": "v"}
+    assert clusters.with_host(wanted, {"metadata": {}})["metadata"]["annotations"] == {"k": "v"}
 
 
 @pytest.mark.parametrize("given", ["soon", "0", "-1", "inf", "nan"])

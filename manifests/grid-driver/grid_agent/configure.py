@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from grid_agent.facts import HostError
+from grid_agent.look import is_program
 from grid_agent.shell import Shell
 from grid_agent.wanted import Wanted
 
@@ -45,7 +46,7 @@ def configure(shell: Shell, wanted: Wanted) -> None:
     try:
         if not is_configured(shell, wanted):
             shell.write(MODPROBE, modprobe_text(wanted))
-        if shell.path("/etc/nvidia").is_dir() and not is_gridd_configured(shell, wanted):
+        if is_program(shell.path("/usr/bin/nvidia-gridd")) and not is_gridd_configured(shell, wanted):
             shell.write(GRIDD, _gridd(shell, wanted))
             shell.run("systemctl", "try-restart", GRIDD_UNIT)
     except OSError as error:

@@ -90,6 +90,9 @@ def _work(case: Case, steps: tuple[Step, ...]) -> Plan:
     if case.now < failure.retry_at:
         text = f"{failure.sentence}; attempt {failure.count + 1} in {failure.retry_at - case.now:.0f} s"
         return case.plan(STATE_OF[step], f"{word(step)}Failed", text)
+    if failure.tired:
+        stop = _blocked(case, f"{word(step)}Failed", failure.sentence)
+        return stop if stop.step is not Step.WAIT else replace(stop, steps=steps)
     licence = _licence_pause(case, step)
     if licence:
         return licence

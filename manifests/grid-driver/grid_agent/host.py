@@ -32,6 +32,7 @@ class RealHost:
     def inspect(self, wanted: Wanted) -> HostFacts:
         shell = self.shell
         shell.seconds = wanted.timings.command_seconds
+        job = jobs.found(shell)  # first: what follows is then not older than its end
         kernel = shell.run("uname", "-r").out.strip()
         loaded = look.loaded(shell)
         return HostFacts(
@@ -63,7 +64,7 @@ class RealHost:
             driver_ready=look.driver_ready(shell),
             gpu_processes=look.gpu_processes(shell) if "nvidia" in loaded else (),
             cached=jobs.cached(shell),
-            job=jobs.found(shell),
+            job=job,
         )
 
     def perform(self, step: Step, target: Target, wanted: Wanted, job_id: str) -> None:

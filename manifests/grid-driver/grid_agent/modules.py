@@ -24,7 +24,7 @@ def unload(shell: Shell) -> None:
     for module in there:
         if not is_loaded(shell, module):
             continue  # it went along with one before it
-        result = shell.run("modprobe", "-r", module)
+        result = shell.run("rmmod", module)  # modprobe -r needs the file, which may be gone
         if is_loaded(shell, module):
             _bring_back(shell, there)
             raise HostError(f"module {module} can't be unloaded: {result.complaint}; {HINT}")

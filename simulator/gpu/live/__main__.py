@@ -19,11 +19,13 @@ from simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
 from simulator.gpu.hardware import Hardware, of_size
 from simulator.gpu.live.cluster import Cluster, Operator
 from simulator.gpu.live.discovery import Discovery
+from simulator.gpu.live.grid import GridAgents
 from simulator.gpu.live.hooks import Hooks
 from simulator.gpu.live.kubelet import Kubelets, Surroundings
 from simulator.gpu.live.operator import Controllers
 from simulator.gpu.live.probes import Probes
 from simulator.gpu.objects import Json, at, labels, name
+from simulator.gpu.release import names as releases
 from simulator.gpu.release import release
 from simulator.kubernetes.client import ApiError, Client, Unreachable
 
@@ -46,11 +48,15 @@ class GpuStack:
         self._controllers = Controllers(self._cluster)
         self._discovery, self._kubelets = Discovery(self._cluster), Kubelets(self._cluster)
         self._hooks, self._probes = Hooks(self._cluster), Probes(self._cluster)
+        self._grid = GridAgents(self._cluster)
         self._then = time.monotonic()
+        self._now = time.time()
+        """Model time in seconds since the epoch: it begins now, and runs faster."""
 
     def run(self) -> None:
         while True:
-            self._changed.wait(POLL_SECONDS if self._kubelets.are_waiting else None)
+            waits = self._kubelets.are_waiting or self._grid.are_working
+            self._changed.wait(POLL_SECONDS if waits else None)
             self._changed.clear()
             try:
                 if self.round():
@@ -58,6 +64,10 @@ class GpuStack:
             except (ApiError, Unreachable, httpx.HTTPError) as problem:
                 log.warning("%s", problem)
                 self._changed.set()
+            except Exception:
+                # One node's trouble must not end the whole stack; the log has it, and the next change tries again.
+                log.exception("a round was cut short")
+                time.sleep(POLL_SECONDS)
             time.sleep(GATHER_SECONDS)
 
     def round(self) -> bool:
@@ -72,25 +82,24 @@ class GpuStack:
         hardware = {name(item): hardware_of(item) for item in self._cluster.nodes}
         moved = self._discovery.run(hardware)
         moved = self._hooks.run() or moved
-        if given is None:
-            return moved
-        try:
-            release(given.release)
-        except SimulationError as problem:
-            log.warning("%s", problem)
-            return moved
-        moved = self._controllers.run(given) or moved
-        moved = self._kubelets.run(hardware, self._surroundings(given), seconds) or moved
+        known = given is not None and _is_known(given.release)
+        if given is not None and known:
+            moved = self._controllers.run(given) or moved
+        self._now += seconds
+        # Without an operator there are kubelets and hosts all the same, and the GRID driver's agent at work on them.
+        around = self._surroundings(given.release if given is not None and known else releases()[-1])
+        moved = self._kubelets.run(hardware, around, seconds, self._now) or moved
+        moved = self._grid.run(self._kubelets, self._now, now) or moved
         self._probes.run(self._kubelets.cuda())
         return moved
 
-    def _surroundings(self, given: Operator) -> Surroundings:
+    def _surroundings(self, version: str) -> Surroundings:
         policies = self._cluster.all("ClusterPolicy")
         spec: Json = at(policies[0], "spec", {}) if policies else {}
         plugin = self._config_map(str(at(spec, "devicePlugin.config.name", "")))
         layouts = self._config_map(str(at(spec, "migManager.config.name", ""))).get("config.yaml")
         return Surroundings(
-            release=given.release,
+            release=version,
             driver_in_cluster=any(
                 labels(item).get(COMPONENT) == DRIVER_COMPONENT for item in self._cluster.all("DaemonSet")
             ),
@@ -103,6 +112,15 @@ class GpuStack:
         found = next((item for item in self._cluster.all("ConfigMap") if name(item) == wanted), None)
         data: dict[str, str] = at(found, "data", {})
         return {key: _parsed(text) for key, text in data.items()}
+
+
+def _is_known(version: str) -> bool:
+    try:
+        release(version)
+    except SimulationError as problem:
+        log.warning("%s", problem)
+        return False
+    return True
 
 
 def _parsed(text: str) -> Any:

@@ -13,6 +13,8 @@ from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Clie
 OPERATOR = "app.kubernetes.io/component=gpu-operator"
 """Label of the operator's own Deployment in every release of the chart."""
 FIELD_MANAGER = "gpu-operator"
+NAMESPACE = "gpu-operator"
+"""Watched from the start; an operator that is installed elsewhere is followed there."""
 GROUPS = {
     "Node": "v1",
     "Namespace": "v1",
@@ -60,7 +62,7 @@ def path(item: Json) -> str:
 
 
 class Cluster:
-    """Watches what matters: at first only nodes and operators, the rest once there is an operator."""
+    """Watches what matters: nodes, operators, and what is in the operator's namespace."""
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self.client, self._changed = client, changed
@@ -68,6 +70,7 @@ class Cluster:
         self._deployments = Watch(client, path_of("Deployment"), changed, OPERATOR)
         self._watches: dict[str, Watch] = {}
         self._namespace = ""
+        self.attend(NAMESPACE)
 
     def operator(self) -> Operator | None:
         """The operator whose Deployment is there and available. Everything else about it is watched from then on."""

@@ -67,7 +67,10 @@ class Kubelet:
         )
         self._boots = annotations_of(item).get(names.BOOTS, "")
         self._marked = False
+        self._now = 0.0
         self._pods: dict[str, str] = {}
+        self.began: dict[str, float] = {}
+        """When each pod came, by uid: model seconds since the epoch."""
         self._written: dict[str, tuple[Any, ...]] = {}
         self._words: dict[str, tuple[str, float]] = {}
         """By pod: what holds it up, and since when; told once it has done so for a while."""
@@ -79,14 +82,15 @@ class Kubelet:
         builds = driver is not None and not driver.ready and not driver.failed
         return builds or any(since for words, since in self._words.values() if words)
 
-    def run(self, item: Json, around: Surroundings, pods: Mapping[str, Json], seconds: float) -> bool:
+    def run(self, item: Json, around: Surroundings, pods: Mapping[str, Json], seconds: float, now: float) -> bool:
         """Everything that has happened since the last call; whether the node moved.
 
         Args:
             pods: The node's pods that are this stack's, by DaemonSet.
             seconds: Model seconds that have passed.
+            now: Model time, in seconds since the epoch.
         """
-        before = self.state
+        before, self._now = self.state, now
         self._happen(item, around, seconds)
         self._pods_changed(pods)
         self._report(item, before, pods)
@@ -107,8 +111,8 @@ class Kubelet:
         host = host_of(item)
         if (host.driver, host.bind_mount) != (self.state.host.driver, self.state.host.bind_mount):
             self._do(node.HostChanged(host))
-        if host.bind_mount and not self._marked:
-            self._do(node.MarkerTouched())
+        if host.bind_mount != self._marked:
+            self._do(node.MarkerTouched() if host.bind_mount else node.MarkerRemoved())
         self._marked = host.bind_mount
         boots = annotations_of(item).get(names.BOOTS, "")
         if boots != self._boots:
@@ -124,11 +128,13 @@ class Kubelet:
             if daemonset not in pods or at(pods[daemonset], "metadata.uid") != self._pods[daemonset]:
                 self._do(node.PodRemoved(daemonset))
                 uid = self._pods.pop(daemonset)
+                self.began.pop(uid, None)
                 self._written.pop(uid, None)
                 self._words.pop(uid, None)
         for daemonset, pod in sorted(pods.items()):
             if daemonset not in self._pods:
                 self._pods[daemonset] = str(at(pod, "metadata.uid"))
+                self.began[self._pods[daemonset]] = self._now
                 self._do(node.PodAdded(pseudo_daemonset(pod)))
 
     # What the API server is told
@@ -202,7 +208,10 @@ class Kubelets:
         """What a CUDA program says on each node; empty where it works."""
         return {key: node.cuda_probe(each.state) for key, each in self._nodes.items()}
 
-    def run(self, hardware: Mapping[str, Hardware | None], around: Surroundings, seconds: float) -> bool:
+    def of(self, name: str) -> Kubelet | None:
+        return self._nodes.get(name)
+
+    def run(self, hardware: Mapping[str, Hardware | None], around: Surroundings, seconds: float, now: float) -> bool:
         """One round over all nodes; whether any moved."""
         pods: dict[str, dict[str, Json]] = {}
         for pod in self._cluster.all("Pod"):
@@ -217,6 +226,6 @@ class Kubelets:
                 self._nodes[key] = Kubelet(self._cluster, item, found, around.release)
 
         def run(key: str) -> bool:
-            return self._nodes[key].run(items[key], around, pods.get(key, {}), seconds)
+            return self._nodes[key].run(items[key], around, pods.get(key, {}), seconds, now)
 
         return any(list(self._writers.map(run, items)))
