@@ -76,7 +76,7 @@ class Agent:
             self._cluster.annotate(item, {key: value})
 
     def _report(self, pod: Json) -> None:
-        """The pod runs from the first moment on, and is ready once the driver is verified, or gone where it is to go."""
+        """The pod runs from the first moment on, and is ready once the driver is as it is wanted: verified, or gone."""
         ready = self.memory.state in DONE
         key = (str(at(pod, "metadata.uid")), str(ready))
         if key == self._reported:
