@@ -17,8 +17,6 @@ PRESENT = "nvidia.com/gpu.present"
 DEPLOY = "nvidia.com/gpu.deploy."
 CONFIG = "nvidia.com/device-plugin.config"
 WORKLOAD = "nvidia.com/gpu.workload.config"
-GRID_PAUSED, GRID_CONDITION = "paused-for-grid-driver", "GridDriverReady"
-"""What the GRID driver's agent writes: the value of deploy labels while it is at work, and the node's condition."""
 MIG_CONFIG, MIG_STATE, MIG_STRATEGY = (
     "nvidia.com/mig.config",
     "nvidia.com/mig.config.state",
@@ -141,8 +139,6 @@ class Case:
                 continue
             if value == "":
                 return self.policy_error(gate) or self.shut(gate, "label-missing", label=label)
-            if value == GRID_PAUSED:
-                return self.grid_driver(gate)
             if value.startswith("paused-for"):
                 return self.mig_failed(gate) or self.shut(gate, "label-paused", label=label, value=value)
             return self.shut(gate, "label-false", label=label, value=value)
@@ -245,11 +241,6 @@ class Case:
         roles: Sequence[Role] = ("toolkit", "validator")
         late = any(saw_driver_after(self.evidence.pod(self.name, role), pod) for role in roles)
         return self.shut(gate, "host-driver-late" if late else "host-driver-absent", pod=pod, words=words)
-
-    def grid_driver(self, gate: str) -> Shut:
-        """The GRID driver's agent is at work, or blocked; its condition on the node says which, in a sentence."""
-        reason = "The GRID driver's agent keeps the GPU Operator's pods off the node until the driver is proven."
-        return self.wait(gate, reason, words=str(condition(self.node, GRID_CONDITION).get("message", "")))
 
     def mig_failed(self, gate: str) -> Shut | None:
         if self.labels.get(MIG_STATE) != "failed":
