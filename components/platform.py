@@ -185,7 +185,7 @@ def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
         "priority": pool.priority.value,
         "gpusPerNode": gpus_per_node(pool),
         "sharing": gpu_facts.sharing_kind(pool),
-        "resources": gpu_facts.gpu_resources(pool),
+        "resources": gpu_facts.offered(settings, pool),
         "nodes": pool.scale.model_dump(exclude_none=True),
         "labels": gpu_facts.pool_labels(name, pool),
         "taints": node_taints(pool),

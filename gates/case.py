@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from gates.causes import cause_of, causes
-from gates.evidence import Evidence, Role, is_available, passed, saw_driver_after
+from gates.evidence import GRID_DRIVER_READY, Evidence, Role, is_available, passed, saw_driver_after
 from gates.model import Expected, Json, Shut
-from gates.objects import allocatable, at, condition, is_ready, labels, name
+from gates.objects import allocatable, at, condition, is_ready, labels, name, other_system
 from gates.phase import at_work, is_running, phase, unfinished
 
 NFD_LABELS = tuple(
@@ -17,19 +17,19 @@ PRESENT = "nvidia.com/gpu.present"
 DEPLOY = "nvidia.com/gpu.deploy."
 CONFIG = "nvidia.com/device-plugin.config"
 WORKLOAD = "nvidia.com/gpu.workload.config"
-GRID_PAUSED, GRID_CONDITION = "paused-for-grid-driver", "GridDriverReady"
-"""What the GRID driver's agent writes: the value of deploy labels while it is at work, and the node's condition."""
 MIG_CONFIG, MIG_STATE, MIG_STRATEGY = (
     "nvidia.com/mig.config",
     "nvidia.com/mig.config.state",
     "nvidia.com/mig.strategy",
 )
 _TOLERATIONS: Mapping[Role, str] = {
+    "grid-agent": "the program: pools.<pool>.taints has every taint of the pool",
     "nfd": "the chart's node-feature-discovery.worker.tolerations",
     "driver": "the NVIDIADriver's spec.tolerations (it inherits none)",
 }
 _OPERANDS_TOLERATIONS = "the ClusterPolicy's spec.daemonsets.tolerations (the chart's daemonsets.tolerations)"
 _TITLES: Mapping[Role, str] = {
+    "grid-agent": "GRID driver agent",
     "nfd": "NFD's worker",
     "driver": "driver",
     "toolkit": "container toolkit",
@@ -50,6 +50,7 @@ class Case:
         """The first shut gate in the order of the real path."""
         gates: Sequence[Callable[[], Shut | None]] = (
             self.ready,
+            self.grid_driver,  # it holds operands off by their labels, which would look like the cause
             self.found_by_nfd,
             self.taken_by_operator,
             self.deploy_labels,
@@ -75,6 +76,18 @@ class Case:
             its_own = toolkit is not None and matched[0].words is not None and matched[0].words.search(more)
             return self.shut("node", matched[0].id, words=said if its_own else words, pod=toolkit if its_own else None)
         return self.wait("node", "The node is not Ready.", words=words)
+
+    def grid_driver(self) -> Shut | None:
+        """What the GRID driver agent says of the node; None where the driver is proven, or somebody else's."""
+        if self.expected.driver_source != "grid":
+            return None
+        told = condition(self.node, GRID_DRIVER_READY)
+        if told.get("status") == "True":
+            return None
+        if told:
+            agent, words = self.evidence.pod(self.name, "grid-agent"), str(told.get("message", ""))
+            return self.shut("driver", "grid-driver", pod=agent, words=words, value=str(told.get("reason", "")))
+        return self.pod("driver", "grid-agent") if self.evidence.daemonsets["grid-agent"] else None
 
     def found_by_nfd(self) -> Shut | None:
         if any(self.labels.get(label) == "true" for label in NFD_LABELS):
@@ -127,7 +140,7 @@ class Case:
             if value == "":
                 return self.policy_error(gate) or self.shut(gate, "label-missing", label=label)
             if value.startswith("paused-for"):
-                return self.paused(gate, label, value)
+                return self.mig_failed(gate) or self.shut(gate, "label-paused", label=label, value=value)
             return self.shut(gate, "label-false", label=label, value=value)
         return None
 
@@ -145,7 +158,7 @@ class Case:
             return self.shut(gate, cause, value=which, words=message or reason)
         if pod is None and not self.evidence.is_claimed(self.node):
             return self.shut(gate, "driver-unclaimed")
-        if pod is not None and not is_running(pod) and (system := self.other_system(pod)):
+        if pod is not None and not is_running(pod) and (system := other_system(pod, self.node)):
             return self.shut(gate, "driver-wrong-os", pod=pod, value=system)
         return self.pod(gate, "driver")
 
@@ -229,13 +242,6 @@ class Case:
         late = any(saw_driver_after(self.evidence.pod(self.name, role), pod) for role in roles)
         return self.shut(gate, "host-driver-late" if late else "host-driver-absent", pod=pod, words=words)
 
-    def paused(self, gate: str, label: str, value: str) -> Shut:
-        """An operand makes room. The GRID driver's agent says on the node what it is at, or what it is blocked by."""
-        if value != GRID_PAUSED:
-            return self.mig_failed(gate) or self.shut(gate, "label-paused", label=label, value=value)
-        reason = "The GRID driver's agent keeps the GPU Operator's pods off the node until the driver is proven."
-        return self.wait(gate, reason, words=str(condition(self.node, GRID_CONDITION).get("message", "")))
-
     def mig_failed(self, gate: str) -> Shut | None:
         if self.labels.get(MIG_STATE) != "failed":
             return None
@@ -246,15 +252,6 @@ class Case:
             return None
         reason, message = error
         return self.shut(gate, "policy-error", words=message or reason)
-
-    def other_system(self, pod: Json) -> str:
-        """The node's system, where the driver image is for another one; empty where it fits or nothing is known."""
-        images: Sequence[str] = [str(each["image"]) for each in at(pod, "spec.containers", [])]
-        prefix = "feature.node.kubernetes.io/system-os_release."
-        system = f"{self.labels.get(f'{prefix}ID', '')}{self.labels.get(f'{prefix}VERSION_ID', '')}"
-        made_for = images[0].rpartition(":")[2].rpartition("-")[2] if images else ""
-        known = made_for.startswith("ubuntu") and system.startswith("ubuntu")
-        return system if known and made_for != system else ""
 
     def shut(self, gate: str, cause: str, *, pod: Json | None = None, words: str = "", **facts: str) -> Shut:
         """A gate that is shut for a known cause; without `words` the pod's own."""

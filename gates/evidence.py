@@ -10,10 +10,14 @@ from gates.model import Cluster, Json
 from gates.objects import at, condition, labels, name, node_of, owner, unselected, untolerated
 from gates.phase import unfinished
 
-Role = Literal["nfd", "driver", "toolkit", "validator", "device-plugin"]
-ROLES: tuple[Role, ...] = ("nfd", "driver", "toolkit", "validator", "device-plugin")
+Role = Literal["nfd", "grid-agent", "driver", "toolkit", "validator", "device-plugin"]
+ROLES: tuple[Role, ...] = ("nfd", "grid-agent", "driver", "toolkit", "validator", "device-plugin")
+GRID_AGENT = "gpu-grid-driver-installer"
+GRID_DRIVER_READY = "GridDriverReady"
+"""DaemonSet of the agent that installs GRID drivers, and the condition in which it tells a node's state."""
 
 _NAMES: Mapping[str, Role] = {
+    GRID_AGENT: "grid-agent",
     "nvidia-driver-daemonset": "driver",
     "nvidia-container-toolkit-daemonset": "toolkit",
     "nvidia-operator-validator": "validator",

@@ -15,7 +15,7 @@ GATES: Mapping[str, str] = {
     "nfd": "Node Feature Discovery has found the GPU on the PCI bus",
     "labels": "the GPU Operator has taken the node for a GPU node",
     "deploy-labels": "the labels that let the operands onto the node are `true`",
-    "driver": "the operator's driver pod runs (pools with driver source operator)",
+    "driver": "the operator's driver pod runs (driver source operator), or the GRID agent has proven its own (grid)",
     "driver-validation": "the toolkit's first container has found a driver",
     "toolkit": "the container toolkit has told containerd about GPUs",
     "validator": "the validator has run a CUDA program",

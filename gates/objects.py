@@ -123,3 +123,13 @@ def unselected(pod_spec: Json, node: Json) -> tuple[str, str, str | None] | None
         if given.get(key) != value:
             return key, value, given.get(key)
     return None
+
+
+def other_system(pod: Json, node: Json) -> str:
+    """The node's system, where a driver pod's image is for another one; empty where it fits or nothing is known."""
+    images: Sequence[str] = [str(each["image"]) for each in at(pod, "spec.containers", [])]
+    given, prefix = labels(node), "feature.node.kubernetes.io/system-os_release."
+    system = f"{given.get(f'{prefix}ID', '')}{given.get(f'{prefix}VERSION_ID', '')}"
+    made_for = images[0].rpartition(":")[2].rpartition("-")[2] if images else ""
+    known = made_for.startswith("ubuntu") and system.startswith("ubuntu")
+    return system if known and made_for != system else ""

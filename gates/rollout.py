@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gates.evidence import Evidence, Role
+from gates.evidence import GRID_AGENT, GRID_DRIVER_READY, Evidence, Role
 from gates.model import Expected, Json, Shut
-from gates.objects import at, labels, name
+from gates.objects import at, condition, labels, name
 from gates.phase import is_running, phase
 
 GATE = "rollout"
 UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
 _AT_REST = ("", "upgrade-done")
 _FAILED = "upgrade-failed"
-_ROLES: Sequence[Role] = ("driver", "toolkit", "validator", "device-plugin")
+_ROLES: Sequence[Role] = ("grid-agent", "driver", "toolkit", "validator", "device-plugin")
 OPERANDS: Mapping[str, tuple[str, str]] = {
     "toolkit": ("nvidia-container-toolkit-daemonset", "nvidia-container-toolkit-ctr"),
     "validator": ("nvidia-operator-validator", "nvidia-operator-validator"),
@@ -54,7 +54,8 @@ def pending(evidence: Evidence) -> list[Pending]:
     by_hand = _driver_upgrades_by_hand(cluster.policies, cluster.drivers)
     for item in cluster.daemonsets:
         kind, owner = _owner(item)
-        if kind and not (kind == "NVIDIADriver" and owner in by_hand) and (behind := _behind(item)):
+        followed = kind or name(item) == GRID_AGENT
+        if followed and not (kind == "NVIDIADriver" and owner in by_hand) and (behind := _behind(item)):
             found.append(Pending(at(item, "spec.template.spec.nodeSelector", {}), behind))
     return found
 
@@ -72,6 +73,9 @@ def shut(expected: Expected, node: Json, evidence: Evidence, waiting: Iterable[P
         failed = state == _FAILED
         reason = "The driver's upgrade failed on the node." if failed else f"The driver is being upgraded: {state}."
         return closed(reason, opens_itself=not failed)
+    agents = condition(node, GRID_DRIVER_READY)
+    if expected.driver_source == "grid" and expected.resources and agents.get("status", "True") != "True":
+        return closed(f"The GRID driver agent has not proven what is wanted: {agents.get('message', '')}")
     for each in waiting:
         if all(given.get(key) == value for key, value in each.selector.items()):
             return closed(each.reason)

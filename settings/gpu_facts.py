@@ -73,6 +73,12 @@ def gpu_resources(pool: Pool) -> dict[str, int]:
     return {f"{name}{suffix}": count * replicated.replicas for name, count in whole.items()}
 
 
+def offered(settings: Settings, pool: Pool) -> dict[str, int]:
+    """What one node of the pool offers as the stack has it: nothing, where the driver is taken off."""
+    gone = pool.driver.source is DriverSource.GRID and not settings.grid_driver.present
+    return {} if gone else gpu_resources(pool)
+
+
 def mig_resource(profile: str) -> str:
     """The resource name of a MIG profile under the mixed strategy; `+me` becomes `.me`."""
     return f"nvidia.com/mig-{profile.replace('+', '.')}"

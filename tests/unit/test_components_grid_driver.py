@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -141,6 +142,16 @@ def test_the_agents_files_are_mounted_where_they_lie_in_the_repository(simulate:
     assert there.keys() == items.keys()
     assert {path: data[items[path]] for path in items} == there
     assert len(json.dumps(data)) < 900_000, "a ConfigMap holds 1 MiB"
+
+
+def test_the_first_process_finds_its_files_and_what_is_wanted(simulate: Simulate) -> None:
+    (container,) = template(simulate("dev-westus2"))["spec"]["containers"]
+    script = manifests.files("grid-driver")["host/entry.sh"]
+    defaults = dict(re.findall(r"^readonly (FILES|SETTINGS)=\$\{\w+:-([^}]+)\}$", script, re.MULTILINE))
+    mounted = {each["name"]: each["mountPath"] for each in container["volumeMounts"] if each["readOnly"]}
+    assert defaults == {"FILES": mounted["agent"], "SETTINGS": f"{mounted['wanted']}/wanted.json"}
+    assert container["command"] == ["/bin/bash", f"{mounted['agent']}/host/entry.sh"]
+    assert {each["name"] for each in container["env"]} == {"NODE_NAME", "POD_NAMESPACE"}
 
 
 def test_another_driver_and_other_code_roll_out_and_nothing_else_does() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -102,6 +103,31 @@ def waiting_in_validation(world: World) -> World:
     return world.stuck("toolkit", "driver-validation")
 
 
+def grid_agent(message: str) -> World:
+    """A GRID node whose agent holds the operands off."""
+    world = label(gpu_deploy_container_toolkit="paused-for-grid-driver").grid()
+    told = {"type": "GridDriverReady", "status": "False", "reason": "Installing", "message": message}
+    world.node["status"]["conditions"].append(told)
+    return world
+
+
+def with_agent(**status: Any) -> World:
+    """A GRID node with a Pod of the agent, which has said nothing of the node yet."""
+    world = nothing_offered().grid()
+    world.daemonsets["agent"] = {
+        "metadata": {"name": "gpu-grid-driver-installer"},
+        "spec": {"template": {"spec": {"nodeSelector": {"physical-ai/gpu-driver": "grid"}, "tolerations": []}}},
+    }
+    made = pod("nfd")
+    made["metadata"] |= {
+        "name": "agent-x",
+        "ownerReferences": [{"kind": "DaemonSet", "name": "gpu-grid-driver-installer"}],
+    }
+    made["status"] |= {"conditions": [{"type": "Ready", "status": "False"}], **status}
+    world.pods["agent"] = made
+    return world
+
+
 def other_os() -> World:
     world = World().fails("driver", "could not install kernel headers")
     world.pods["driver"]["spec"]["containers"][0]["image"] = "nvcr.io/nvidia/driver:580.173.02-ubuntu22.04"
@@ -164,6 +190,7 @@ CASES: list[tuple[str, str, Callable[[], World]]] = [
     ("driver", "driver-secure-boot", lambda: World().fails("driver", "modprobe: ERROR: Key was rejected by service")),
     ("driver", "driver-headers", lambda: World().fails("driver", "Could not resolve Linux kernel version")),
     ("driver", "driver-in-use", lambda: World().fails("driver", "Could not unload NVIDIA driver kernel modules")),
+    ("driver", "grid-driver", lambda: grid_agent("building the modules, for 80 s now")),
     ("driver", "driver-building", lambda: World().stuck("driver").says("driver", "Installing NVIDIA driver kernel")),
     ("driver-validation", "host-driver-absent", lambda: waiting_validator("toolkit", LATER)),
     ("validator", "host-driver-late", lambda: waiting_validator("validator", EARLIER)),
@@ -248,6 +275,31 @@ WAITS: list[tuple[str, Callable[[], World]]] = [
 def test_what_has_only_not_come_yet_has_no_cause_and_may_open(gate: str, broken: Callable[[], World]) -> None:
     shut = first(broken())
     assert (shut.gate, shut.cause, shut.opens_itself) == (gate, "", True)
+
+
+def test_what_the_grid_agent_says_comes_before_the_labels_it_set() -> None:
+    shut = first(grid_agent("building the modules, for 80 s now"))
+    assert (shut.gate, shut.words, shut.opens_itself) == ("driver", "building the modules, for 80 s now", True)
+    assert "Installing" in shut.reason
+
+
+def test_an_agent_that_cannot_start_is_told_as_any_pod() -> None:
+    creating = [{"name": "main", "ready": False, "state": {"waiting": {"reason": "ImagePullBackOff"}}}]
+    shut = first(with_agent(phase="Pending", containerStatuses=creating))
+    assert (shut.gate, shut.cause, shut.pod) == ("driver", "image-pull", "agent-x")
+    kept_off = with_agent()
+    del kept_off.pods["agent"]
+    assert first(kept_off).cause == "untolerated-taint"
+
+
+def test_a_driver_that_the_agent_has_proven_is_no_gate() -> None:
+    world = World().grid()
+    world.node["status"]["conditions"].append({"type": "GridDriverReady", "status": "True", "reason": "Ready"})
+    assert world.report().state == "ready"
+
+
+def test_a_driver_of_an_image_without_the_agent_is_no_gate_either() -> None:
+    assert first(waiting_in_validation(nothing_offered().grid())).gate == "driver-validation"
 
 
 def test_the_first_shut_gate_hides_those_behind_it() -> None:

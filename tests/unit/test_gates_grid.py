@@ -23,5 +23,5 @@ def test_the_agents_own_sentence_is_told() -> None:
     node["status"]["conditions"].append({"type": CONDITION, "status": "False", "reason": "Installing", "message": said})
     [report] = diagnose([RTX], given)
     [shut] = report.shut
-    assert (shut.gate, shut.words, shut.opens_itself) == ("deploy-labels", said, True)
-    assert "GRID driver's agent" in shut.reason
+    assert (shut.gate, shut.words, shut.opens_itself) == ("driver", said, True)
+    assert "GRID driver agent" in shut.reason

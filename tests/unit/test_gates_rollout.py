@@ -13,6 +13,7 @@ from components.gpu_gate import failure
 from gates import Cluster, Outcome, Report, diagnose
 from gates.rollout import GATE, UPGRADE_STATE
 from tests.gate_lab import H100, cluster
+from tests.gate_objects import World
 from tests.gpu_lab import h100, lab
 
 NODE = "h100-00"
@@ -184,3 +185,41 @@ def test_missing_gpus_are_a_failure_whatever_rolls_out() -> None:
     assert not outcome(given).is_only_rollout
     assert "GPUs are missing" in failure(outcome(given))
     assert not outcome(ready()).is_only_rollout
+
+
+def grid_ready(*, behind: bool = False, told: str = "True", wanted: bool = True) -> Report:
+    """A GRID node that offers its GPU, with its agent's DaemonSet and what the agent says."""
+    world = World().grid()
+    if not wanted:
+        world.expected = replace(world.expected, resources={})
+        world.gpus({})
+    told_of = {"type": "GridDriverReady", "status": told, "reason": "Draining", "message": "waits for training-0"}
+    world.node["status"]["conditions"].append(told_of)
+    world.daemonsets["agent"] = {
+        "metadata": {"name": "gpu-grid-driver-installer", "generation": 2},
+        "spec": {"template": {"spec": {"nodeSelector": {"physical-ai/gpu-driver": "grid"}}}},
+        "status": {
+            "observedGeneration": 2,
+            "desiredNumberScheduled": 1,
+            "updatedNumberScheduled": 0 if behind else 1,
+        },
+    }
+    return world.report()
+
+
+def test_another_grid_driver_on_its_way_keeps_the_gate_shut() -> None:
+    assert grid_ready().state == "ready"
+    (shut,) = grid_ready(behind=True).shut
+    assert (shut.gate, shut.opens_itself) == (GATE, True)
+    assert "has reached 0 of 1 nodes" in shut.reason
+
+
+def test_an_old_grid_driver_that_still_serves_is_not_the_wanted_one() -> None:
+    (shut,) = grid_ready(told="False").shut
+    assert shut.gate == GATE
+    assert "waits for training-0" in shut.reason
+
+
+def test_where_no_driver_is_wanted_its_removal_is_what_is_waited_for() -> None:
+    assert grid_ready(told="False", wanted=False).state == "ready"
+    assert grid_ready(told="False", wanted=False, behind=True).state == "waiting"

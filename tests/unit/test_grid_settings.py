@@ -10,6 +10,7 @@ import pytest
 
 from catalog import driver_build, vgpu_model
 from catalog.gpu_lookup import builds
+from gates import expected_pools
 from grid_agent.wanted import wanted_from
 from settings import Fault, GridDriver, Overlay, SettingsError, existing, load
 from settings.grid_plan import GridPlan, digest, grid_installer, grid_plan
@@ -268,3 +269,12 @@ def test_the_page_names_every_setting_of_the_section() -> None:
     text = PAGE.read_text()
     names = {field.alias for field in GridDriver.model_fields.values()}
     assert [name for name in names if name and name not in text] == []
+
+
+def test_a_pool_whose_driver_is_taken_off_promises_no_gpus() -> None:
+    settings = given_settings("gridDriver.present=false").settings
+    assert {each.pool: dict(each.resources) for each in expected_pools(settings)} == {
+        "h100gpu": {"nvidia.com/gpu": 1},
+        "rtxprogpu": {},
+    }
+    assert wanted("gridDriver.present=false")["present"] is False

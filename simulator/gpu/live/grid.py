@@ -8,6 +8,7 @@ from typing import Any
 
 from grid_agent.machine import advance
 from grid_agent.memory import Memory
+from grid_agent.metrics import DONE
 from grid_agent.steps import State
 from grid_agent.wanted import Wanted, WantedError, for_pool, wanted_from
 from simulator.gpu import names
@@ -75,8 +76,8 @@ class Agent:
             self._cluster.annotate(item, {key: value})
 
     def _report(self, pod: Json) -> None:
-        """The pod runs from the first moment on, and is ready once the driver is verified."""
-        ready = self.memory.state is State.READY
+        """The pod runs from the first moment on, and is ready once the driver is as it is wanted: verified, or gone."""
+        ready = self.memory.state in DONE
         key = (str(at(pod, "metadata.uid")), str(ready))
         if key == self._reported:
             return

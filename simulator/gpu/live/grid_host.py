@@ -60,10 +60,10 @@ class SimulatedHost:
         state = self._seen()
         driver = state.host.driver
         record = self.disk.record
-        ours = record is not None and record.version == driver
+        installed = driver or (record.version if record else "")
+        ours = record is not None and record.version == installed
         flavour: Literal["open", "proprietary"] = "proprietary" if ours and _is_proprietary(record) else "open"
         module = Module(driver, flavour)
-        installed = driver or (record.version if record else "")
         system = state.os
         split = next((index for index, each in enumerate(system) if each.isdigit()), len(system))
         verdict: Literal["absent", "host", "container"] = "absent"
