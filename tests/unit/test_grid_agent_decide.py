@@ -515,7 +515,15 @@ CASES = [
     ),
     # Removal.
     Case("removal unloads", State.CLEANING, "Unload", Step.UNLOAD, host=working(), wanted=wanted(present=False)),
-    Case("removed", State.REMOVED, "Removed", Step.WAIT, wanted=wanted(present=False)),
+    Case("driver removed, options left", State.CONFIGURING, "Configure", Step.CONFIGURE, wanted=wanted(present=False)),
+    Case(
+        "removed",
+        State.REMOVED,
+        "Removed",
+        Step.WAIT,
+        host=replace(FRESH, configured=True),
+        wanted=wanted(present=False),
+    ),
 ]
 
 

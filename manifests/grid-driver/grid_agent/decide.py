@@ -184,7 +184,7 @@ def _around(case: Case) -> Plan:
 def _removal(case: Case) -> Plan:
     """The driver is not wanted any more: gate, unload, remove."""
     host = case.host
-    if not remains(host) and not host.loaded:
+    if host.configured and not remains(host) and not host.loaded:
         text = "the driver was removed on request; the gate of this node stays shut"
         steps = (Step.GATE,) if case.node and not case.gate_shut else ()
         return case.plan(State.REMOVED, "Removed", text, *steps)
@@ -192,6 +192,7 @@ def _removal(case: Case) -> Plan:
         *((Step.CLEAN,) if host.legacy_marker or host.legacy_mount in ("root", "deleted") else ()),
         *((Step.UNLOAD,) if host.loaded else ()),
         *((Step.REMOVE,) if remains(host) else ()),
+        *(() if host.configured else (Step.CONFIGURE,)),
     )
     return _work(case, steps)
 
