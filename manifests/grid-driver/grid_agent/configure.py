@@ -42,7 +42,7 @@ def is_gridd_configured(shell: Shell, wanted: Wanted) -> bool:
 
 
 def configure(shell: Shell, wanted: Wanted) -> None:
-    """Write what differs, or take it away with the driver. gridd.conf only where GRID is installed. Raises HostError."""
+    """Write what differs, or take it away with the driver; gridd.conf where GRID is installed. Raises HostError."""
     try:
         if not wanted.present:
             shell.remove(MODPROBE)
