@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from grid_agent.facts import HostFacts, NodeFacts
+from grid_agent.facts import HostFacts, Job, NodeFacts
 from grid_agent.faults import Cure, faults, remains
 from grid_agent.kick import early
 from grid_agent.memory import Failure, Memory
@@ -36,9 +36,7 @@ def decide(host: HostFacts, node: NodeFacts | None, wanted: Wanted, memory: Memo
     target = target_of(wanted, memory)
     case = Case(host, node, wanted, memory, now, target, faults(host, target, wanted) if wanted.present else ())
     if host.job and host.job.state == "running":
-        job = host.job
-        text = f"{DOING[job.step]} driver {job.target.version}, for {max(0, now - job.started):.0f} s now"
-        return case.plan(STATE_OF[job.step], word(job.step), text)
+        return _running(case, host.job)
     if not wanted.present:
         return _removal(case)
     if not case.found:
@@ -48,6 +46,13 @@ def decide(host: HostFacts, node: NodeFacts | None, wanted: Wanted, memory: Memo
     if outside := next((fault for fault in case.found if fault.cure is Cure.OUTSIDE), None):
         return _blocked(case, outside.reason, outside.sentence)
     return _work(case, tuple(_pending(case)))
+
+
+def _running(case: Case, job: Job) -> Plan:
+    """Wait for a job; put the gate back where the operator has stripped the labels meanwhile."""
+    text = f"{DOING[job.step]} driver {job.target.version}, for {max(0, case.now - job.started):.0f} s now"
+    stripped = case.node is not None and not case.gate_shut and not case.serving
+    return case.plan(STATE_OF[job.step], word(job.step), text, Step.GATE if stripped else Step.WAIT)
 
 
 def _pending(case: Case) -> Iterator[Step]:
