@@ -160,8 +160,10 @@ def _around(case: Case) -> Plan:
     host, node, memory, legacy = case.host, case.node, case.memory, case.wanted.legacy_validation_markers
     build = case.target.version
     marks = (host.legacy_marker, host.legacy_mount == "root")
+    busy = bool(node and node.gpu_pods) and case.wanted.upgrade == "wait"
+    traces = ((not legacy and any(marks)) or host.legacy_mount == "deleted") and not busy
     steps: list[Step] = []
-    if host.prebaked or (not legacy and any(marks)) or host.legacy_mount == "deleted":
+    if host.prebaked or traces:
         steps.append(Step.CLEAN)
     elif legacy and not all(marks):
         steps.append(Step.MARK_LEGACY)
@@ -170,7 +172,8 @@ def _around(case: Case) -> Plan:
     if steps:
         failure = memory.failures.get(steps[0].value, Failure())
         if case.now >= failure.retry_at:
-            return case.plan(STATE_OF[steps[0]], word(steps[0]), f"{DOING[steps[0]]} driver {build}", *steps)
+            plan = case.plan(STATE_OF[steps[0]], word(steps[0]), f"{DOING[steps[0]]} driver {build}", *steps)
+            return replace(plan, restarts=steps[0] is Step.CLEAN and traces)
         return case.plan(STATE_OF[steps[0]], f"{word(steps[0])}Failed", f"{failure.sentence}; tries again")
     if node is None and memory.gated_at:
         text = f"driver {build} works, but the API server does not answer, so the gate of this node stays shut"
