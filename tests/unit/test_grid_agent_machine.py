@@ -330,7 +330,7 @@ def test_legacy_marks_under_a_running_driver_go_and_operands_start_anew() -> Non
 
 def test_legacy_marks_stay_while_gpu_pods_run() -> None:
     world = serving(NEW)
-    world.facts = replace(world.facts, legacy_marker=True, legacy_mount="root", driver_ready="host")
+    world.facts = replace(world.facts, legacy_marker=True, legacy_mount="root", driver_ready="container")
     world.gpu_pods = (GPU_POD,)
     world.run(State.READY)
     world.stay(600)
