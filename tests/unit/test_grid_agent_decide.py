@@ -74,6 +74,23 @@ CASES = [
         "install runs", State.INSTALLING, "Install", Step.WAIT, "for 90 s", host=replace(CACHED, job=job(Step.INSTALL))
     ),
     Case(
+        "labels stripped while the install runs",
+        State.INSTALLING,
+        "Install",
+        Step.GATE,
+        host=replace(CACHED, job=job(Step.INSTALL)),
+        node=OPEN,
+    ),
+    Case(
+        "download for a node in service",
+        State.FETCHING,
+        "Fetch",
+        Step.WAIT,
+        host=installed(OLD, job=job(Step.FETCH)),
+        node=OPEN,
+        memory=Memory(verified=wanted(OLD).target),
+    ),
+    Case(
         "installed",
         State.CONFIGURING,
         "Configure",
@@ -515,7 +532,15 @@ CASES = [
     ),
     # Removal.
     Case("removal unloads", State.CLEANING, "Unload", Step.UNLOAD, host=working(), wanted=wanted(present=False)),
-    Case("removed", State.REMOVED, "Removed", Step.WAIT, wanted=wanted(present=False)),
+    Case("driver removed, options left", State.CONFIGURING, "Configure", Step.CONFIGURE, wanted=wanted(present=False)),
+    Case(
+        "removed",
+        State.REMOVED,
+        "Removed",
+        Step.WAIT,
+        host=replace(FRESH, configured=True),
+        wanted=wanted(present=False),
+    ),
 ]
 
 

@@ -328,6 +328,30 @@ def test_legacy_marks_under_a_running_driver_go_and_operands_start_anew() -> Non
     assert {TOOLKIT, VALIDATOR, DEVICE_PLUGIN} <= set(world.deleted)
 
 
+def test_legacy_marks_stay_while_gpu_pods_run() -> None:
+    world = serving(NEW)
+    world.facts = replace(world.facts, legacy_marker=True, legacy_mount="root", driver_ready="container")
+    world.gpu_pods = (GPU_POD,)
+    world.run(State.READY)
+    world.stay(600)
+    assert world.facts.legacy_marker
+    assert world.deleted == []
+    world.gpu_pods = ()
+    world.tick()
+    world.run(State.READY)
+    assert not world.facts.legacy_marker
+
+
+def test_the_images_own_marker_goes_without_a_restart_of_anything() -> None:
+    world = serving(NEW)
+    world.facts = replace(world.facts, prebaked="580.159.04")
+    world.run(State.CLEANING)
+    world.run(State.READY)
+    world.stay(600)
+    assert not world.facts.prebaked
+    assert world.deleted == []
+
+
 def test_removal_on_request_ends_with_a_clean_host_and_a_shut_gate() -> None:
     world = serving()
     world.wanted = replace(world.wanted, present=False)

@@ -34,7 +34,7 @@ def gridd_text(template: str, settings: Mapping[str, str]) -> str:
 
 
 def is_configured(shell: Shell, wanted: Wanted) -> bool:
-    return shell.read(MODPROBE) == modprobe_text(wanted)
+    return shell.read(MODPROBE) == (modprobe_text(wanted) if wanted.present else None)
 
 
 def is_gridd_configured(shell: Shell, wanted: Wanted) -> bool:
@@ -42,8 +42,11 @@ def is_gridd_configured(shell: Shell, wanted: Wanted) -> bool:
 
 
 def configure(shell: Shell, wanted: Wanted) -> None:
-    """Write what differs. gridd.conf only where a GRID driver is installed. Raises HostError."""
+    """Write what differs, or take it away with the driver; gridd.conf where GRID is installed. Raises HostError."""
     try:
+        if not wanted.present:
+            shell.remove(MODPROBE)
+            return
         if not is_configured(shell, wanted):
             shell.write(MODPROBE, modprobe_text(wanted))
         if is_program(shell.path("/usr/bin/nvidia-gridd")) and not is_gridd_configured(shell, wanted):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from grid_agent.facts import HostFacts, NodeFacts
+from grid_agent.facts import HostFacts, Job, NodeFacts
 from grid_agent.faults import Cure, faults, remains
 from grid_agent.kick import early
 from grid_agent.memory import Failure, Memory
@@ -36,9 +36,7 @@ def decide(host: HostFacts, node: NodeFacts | None, wanted: Wanted, memory: Memo
     target = target_of(wanted, memory)
     case = Case(host, node, wanted, memory, now, target, faults(host, target, wanted) if wanted.present else ())
     if host.job and host.job.state == "running":
-        job = host.job
-        text = f"{DOING[job.step]} driver {job.target.version}, for {max(0, now - job.started):.0f} s now"
-        return case.plan(STATE_OF[job.step], word(job.step), text)
+        return _running(case, host.job)
     if not wanted.present:
         return _removal(case)
     if not case.found:
@@ -48,6 +46,13 @@ def decide(host: HostFacts, node: NodeFacts | None, wanted: Wanted, memory: Memo
     if outside := next((fault for fault in case.found if fault.cure is Cure.OUTSIDE), None):
         return _blocked(case, outside.reason, outside.sentence)
     return _work(case, tuple(_pending(case)))
+
+
+def _running(case: Case, job: Job) -> Plan:
+    """Wait for a job; put the gate back where the operator has stripped the labels meanwhile."""
+    text = f"{DOING[job.step]} driver {job.target.version}, for {max(0, case.now - job.started):.0f} s now"
+    stripped = case.node is not None and not case.gate_shut and not case.serving
+    return case.plan(STATE_OF[job.step], word(job.step), text, Step.GATE if stripped else Step.WAIT)
 
 
 def _pending(case: Case) -> Iterator[Step]:
@@ -155,8 +160,10 @@ def _around(case: Case) -> Plan:
     host, node, memory, legacy = case.host, case.node, case.memory, case.wanted.legacy_validation_markers
     build = case.target.version
     marks = (host.legacy_marker, host.legacy_mount == "root")
+    busy = bool(node and node.gpu_pods) and case.wanted.upgrade == "wait"
+    traces = ((not legacy and any(marks)) or host.legacy_mount == "deleted") and not busy
     steps: list[Step] = []
-    if host.prebaked or (not legacy and any(marks)) or host.legacy_mount == "deleted":
+    if host.prebaked or traces:
         steps.append(Step.CLEAN)
     elif legacy and not all(marks):
         steps.append(Step.MARK_LEGACY)
@@ -165,7 +172,8 @@ def _around(case: Case) -> Plan:
     if steps:
         failure = memory.failures.get(steps[0].value, Failure())
         if case.now >= failure.retry_at:
-            return case.plan(STATE_OF[steps[0]], word(steps[0]), f"{DOING[steps[0]]} driver {build}", *steps)
+            plan = case.plan(STATE_OF[steps[0]], word(steps[0]), f"{DOING[steps[0]]} driver {build}", *steps)
+            return replace(plan, restarts=steps[0] is Step.CLEAN and traces)
         return case.plan(STATE_OF[steps[0]], f"{word(steps[0])}Failed", f"{failure.sentence}; tries again")
     if node is None and memory.gated_at:
         text = f"driver {build} works, but the API server does not answer, so the gate of this node stays shut"
@@ -184,7 +192,7 @@ def _around(case: Case) -> Plan:
 def _removal(case: Case) -> Plan:
     """The driver is not wanted any more: gate, unload, remove."""
     host = case.host
-    if not remains(host) and not host.loaded:
+    if host.configured and not remains(host) and not host.loaded:
         text = "the driver was removed on request; the gate of this node stays shut"
         steps = (Step.GATE,) if case.node and not case.gate_shut else ()
         return case.plan(State.REMOVED, "Removed", text, *steps)
@@ -192,6 +200,7 @@ def _removal(case: Case) -> Plan:
         *((Step.CLEAN,) if host.legacy_marker or host.legacy_mount in ("root", "deleted") else ()),
         *((Step.UNLOAD,) if host.loaded else ()),
         *((Step.REMOVE,) if remains(host) else ()),
+        *(() if host.configured else (Step.CONFIGURE,)),
     )
     return _work(case, steps)
 

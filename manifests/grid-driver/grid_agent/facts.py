@@ -153,7 +153,7 @@ class HostFacts:
     """Driver packages that dpkg owns."""
     gridd: Literal["active", "inactive", "missing"] = "missing"
     configured: bool = False
-    """modprobe.d and blacklist files are as wanted."""
+    """modprobe.d is as wanted: options and blacklist there, or gone with the driver."""
     gridd_configured: bool = False
     """/etc/nvidia/gridd.conf is as wanted."""
     legacy_marker: bool = False

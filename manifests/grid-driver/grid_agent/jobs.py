@@ -62,6 +62,7 @@ def start(shell: Shell, job: Job, wanted: Wanted, place: Place) -> None:
         "GRID_SHA256": target.sha256,
         "GRID_MODULE_TYPE": target.module_type,
         "GRID_KERNEL": kernel,
+        "GRID_PRESENT": "1" if wanted.present else "0",
         "GRID_DKMS": "1" if wanted.dkms else "0",
         "GRID_PACKAGE_SOURCE": wanted.package_source,
         "GRID_APT_LOCK_SECONDS": f"{timings.apt_lock_seconds:g}",

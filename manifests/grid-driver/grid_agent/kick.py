@@ -29,6 +29,6 @@ def _stale(pod: Pod, host: HostFacts, wanted: Wanted, memory: Memory, now: float
         return True
     if wanted.legacy_validation_markers or pod.app not in (TOOLKIT, VALIDATOR):
         return False  # with the seed's marker, pods that came early are let through by it
-    if host.driver_ready == "container":
-        return True
+    if host.driver_ready == "container":  # as long as the seed's marks are there, it would only find them again
+        return not host.legacy_marker and host.legacy_mount == "none"
     return pod.looking and (before or now - pod.begun > wanted.timings.kick_seconds)

@@ -132,14 +132,14 @@ def about_to(memory: Memory, plan: Plan) -> Memory:
     return replace(memory, begun=step.value, attempts=attempts)
 
 
-def performed(memory: Memory, plan: Plan, proven: bool, now: float) -> Memory:
+def performed(memory: Memory, plan: Plan, now: float) -> Memory:
     """The memory after a step that succeeded. The end of a job is noted by `observed`."""
     memory = replace(memory, begun="", done=plan.step.value)
     if plan.step in CHANGING:
         memory = replace(memory, changed=True)
     if plan.step is Step.LOAD:
         memory = replace(memory, loaded_at=now)
-    if plan.step is Step.CLEAN and proven:  # operands that took the bind mount for the driver's root
+    if plan.restarts:
         memory = replace(memory, changed=True, driver_since=now)
     if plan.step is Step.DELETE_OPERAND and plan.pod:
         memory = replace(memory, kicks={**memory.kicks, plan.pod.app: now})

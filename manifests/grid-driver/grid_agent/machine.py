@@ -101,7 +101,7 @@ def _perform(memory: Memory, plan: Plan, world: _World, wanted: Wanted, now: flo
         (cluster.evict if patient else cluster.delete)(plan.pod)
     else:
         world.host.perform(step, plan.target, wanted, "")
-    return ledger.performed(memory, plan, plan.proven, now)
+    return ledger.performed(memory, plan, now)
 
 
 def condition_of(memory: Memory) -> Condition:

@@ -54,8 +54,10 @@ def read_wanted(path: Path, pool: Callable[[], str]) -> Wanted:
         raise Unusable(f"{path} can't be read: {error.strerror}") from error
     except ClusterError as error:
         raise Unusable(f"which node pool this node belongs to is not known: {error}") from error
-    except (WantedError, ValueError, TypeError, AttributeError) as error:
+    except WantedError as error:
         raise Unusable(str(error)) from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise Unusable(f"wanted.json ({path}) is not what the agent reads: {error}") from error
 
 
 def api_from(options: argparse.Namespace) -> Api:

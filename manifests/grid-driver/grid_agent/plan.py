@@ -60,6 +60,8 @@ class Plan:
     """What is wrong with the host that the step is to cure."""
     give_up: str = ""
     """Why the wanted build is given up in favour of the one before; the machine remembers it."""
+    restarts: bool = False
+    """The step takes something away that running operands were started with."""
     proven: bool = False
     """The target passes every check on this host."""
 

@@ -84,6 +84,9 @@ still=$(left | head -n 3 | tr '\n' ' ')
 if [ -n "$still" ]; then
     stop 40 "something of the old driver can not be removed: $still"
 fi
+if [ "$GRID_PRESENT" = 0 ]; then
+    rm -f "$GRID_STATE"/cache/* /etc/nvidia/gridd.conf
+fi
 rm -f "$GRID_STATE/installing"
 sync "$GRID_STATE"
 say "nothing of a driver is left"
