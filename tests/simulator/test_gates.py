@@ -19,7 +19,8 @@ LOOKS_AT_THE_HOST = "nvidia-container-toolkit-daemonset"
 
 def kubectl(simulation: Simulation, *arguments: str) -> str:
     """kubectl as a user calls it after `physai env`."""
-    environment = {**os.environ, **simulation.environment()}
+    # Its cache of discovery goes with the simulation.
+    environment = {**os.environ, **simulation.environment(), "KUBECACHEDIR": str(simulation.folder / "kube")}
     ran = subprocess.run(["kubectl", *arguments], env=environment, capture_output=True, text=True, check=True)
     return ran.stdout.strip()
 

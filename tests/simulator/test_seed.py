@@ -30,7 +30,8 @@ def gpus_appear(simulation: Simulation, pool: str) -> None:
     allocatable = r"--for=jsonpath={.status.allocatable.nvidia\.com/gpu}=1"
     selector = f"kubernetes.azure.com/agentpool={pool}"
     command = ["kubectl", "wait", "node", "--selector", selector, allocatable, "--timeout=60s"]
-    subprocess.run(command, env=simulation.environment(), check=True, capture_output=True)
+    environment = {**simulation.environment(), "KUBECACHEDIR": str(simulation.folder / "kube")}
+    subprocess.run(command, env=environment, check=True, capture_output=True)
 
 
 def test_the_architecture_of_february_2026_comes_up_with_its_values_and_says_what_it_is(home: Home) -> None:
