@@ -4,9 +4,13 @@
 # lasts as long as this shell does. The network namespace stays the Pod's.
 set -u
 
-readonly FILES=${GRID_AGENT_FILES:-/opt/grid-driver}
-readonly SETTINGS=${GRID_AGENT_WANTED:-/etc/grid-driver/wanted.json}
-readonly ACCOUNT=/var/run/secrets/kubernetes.io/serviceaccount
+# Without links on the way: images link /var/run to /run, which the host would follow on its own file system. The links
+# that kubelet makes inside of its volumes are relative ones, and change.
+FILES=$(realpath "${GRID_AGENT_FILES:-/opt/grid-driver}")
+SETTINGS=${GRID_AGENT_WANTED:-/etc/grid-driver/wanted.json}
+SETTINGS=$(realpath "$(dirname "$SETTINGS")")/$(basename "$SETTINGS")
+ACCOUNT=$(realpath /var/run/secrets/kubernetes.io/serviceaccount)
+readonly FILES SETTINGS ACCOUNT
 readonly HERE="/proc/$$/root"
 
 stop() {
@@ -15,16 +19,14 @@ stop() {
     exit 2
 }
 
-on_host() {
-    nsenter --target 1 --mount --ipc --uts -- "$@"
-}
+readonly ON_HOST=(nsenter --target 1 --mount --ipc --uts --)
 
-on_host test -d "$HERE$FILES" || stop "the host does not see this container's files; the Pod needs hostPID and privileged"
-on_host test -x /usr/bin/python3 || stop "this node has no /usr/bin/python3; take an Ubuntu 22.04 or 24.04 node image"
+"${ON_HOST[@]}" test -d "$HERE$FILES" || stop "the host does not see this container's files; the Pod needs hostPID and privileged"
+"${ON_HOST[@]}" test -x /usr/bin/python3 || stop "this node has no /usr/bin/python3; take an Ubuntu 22.04 or 24.04 node image"
 
 # Not `-m` from a working directory: this mount namespace has no name for it.
 # shellcheck disable=SC2016
-on_host /usr/bin/env --ignore-environment \
+"${ON_HOST[@]}" /usr/bin/env --ignore-environment \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C \
     NODE_NAME="${NODE_NAME:-}" POD_NAMESPACE="${POD_NAMESPACE:-}" \
     KUBERNETES_SERVICE_HOST="${KUBERNETES_SERVICE_HOST:-}" KUBERNETES_SERVICE_PORT="${KUBERNETES_SERVICE_PORT:-}" \
