@@ -62,7 +62,7 @@ def stored_amount(text: str, field: str) -> str:
     if not amount[1]:
         return f"{convert(text, 'Ki')}Ki"
     if amount[1] not in POWERS:
-        raise Refusal("OSMOResourceError", f"{field}: '{amount[1]}' is no unit; units: {', '.join(POWERS)}")
+        raise Refusal("OSMOResourceError", f"{field}: '{text}' has no unit that OSMO knows; write Ki, Mi, Gi or Ti")
     return text
 
 

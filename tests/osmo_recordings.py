@@ -26,8 +26,9 @@ from osmo_workflows.rendering import Variables, is_templated
 from osmo_workflows.schema import ResourceSpec, TaskSpec, TimeoutSpec
 from osmo_workflows.service import Configuration, load
 from osmo_workflows.service_models import WorkflowConfig
-from osmo_workflows.submission import Options, check_resources, submit
+from osmo_workflows.submission import submit
 from osmo_workflows.tokens import default_variables, group_objects, label_tokens, resource_tokens, substitute
+from osmo_workflows.validation import Options, check_resources
 
 ROOT = Path(__file__).parent / "fixtures" / "osmo" / "6.3.1"
 ABSENT = "<absent>"
