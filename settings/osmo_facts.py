@@ -68,10 +68,11 @@ def platforms(settings: Settings) -> list[PlatformFacts]:
     """All platforms: cpu, and one for each resource of each GPU pool, in the order of the settings."""
     whole = room(settings.cpu_pool)
     cpu = PlatformFacts(CPU_PLATFORM, CPU_POOL, None, 0, 0, whole, whole, (), OsmoPlatform())
-    return [cpu, *_gpu_platforms(settings)]
+    return [cpu, *gpu_platforms(settings)]
 
 
-def _gpu_platforms(settings: Settings) -> Iterator[PlatformFacts]:
+def gpu_platforms(settings: Settings) -> Iterator[PlatformFacts]:
+    """Platforms of the pools whose size the catalogue knows to have GPUs."""
     bases = base_names(settings)
     for key, pool in settings.pools.items():
         if not knows_gpu(pool):

@@ -85,7 +85,7 @@ def _platforms(settings: Settings) -> Iterator[Finding]:
         return
     # The chart has a platform of its own, called default.
     seen: dict[str, str] = {osmo_facts.CPU_PLATFORM: "cpu", "default": "of OSMO's chart"}
-    for facts in osmo_facts.platforms(settings)[1:]:
+    for facts in osmo_facts.gpu_platforms(settings):
         first = seen.setdefault(facts.name, facts.pool)
         if first != facts.pool:
             problem = f"The pools {first} and {facts.pool} would both be the platform '{facts.name}'."
@@ -100,7 +100,9 @@ def _room(settings: Settings) -> Iterator[Finding]:
     for key, pool in settings.pools.items():
         if not gpu_facts.knows_gpu(pool):
             continue
-        facts = next(item for item in osmo_facts.platforms(settings) if item.pool == key)
+        facts = next((item for item in osmo_facts.gpu_platforms(settings) if item.pool == key), None)
+        if facts is None:
+            continue
         if facts.share.cpus < 1 or facts.share.memory_gib < 1 or facts.share.storage_gib < 1:
             problem = f"A node of {pool.sku} leaves less than 1 CPU, 1 GiB and 1 GiB of disk for each task on it."
             fix = "Fewer replicas, a larger size or a larger OS disk."
