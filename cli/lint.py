@@ -57,7 +57,8 @@ Values = Annotated[
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="text, one JSON document, or GitHub annotations.")]
 Severity = Annotated[Least, typer.Option("--severity", help="Exit with 3 when a finding is as grave as this.")]
-Render = Annotated[bool, typer.Option("--render", help="Print the objects OSMO would create, Pods and all.")]
+Render = Annotated[bool, typer.Option("--render", help="Print the very Pods that OSMO would make.")]
+Objects = Annotated[bool, typer.Option("--objects", help="Print all it would create: Secrets, PodGroups, Pods.")]
 
 
 def lint(  # noqa: PLR0917 - each is an option
@@ -73,6 +74,7 @@ def lint(  # noqa: PLR0917 - each is an option
     format_: FormatOption = Format.TEXT,
     severity: Severity = Least.WARNING,
     render: Render = False,
+    objects: Objects = False,
     json: Json = False,
 ) -> None:
     """Check OSMO workflow files against a stack: schema, GPUs, sizes, images, secrets, and the Pods they become."""
@@ -84,16 +86,17 @@ def lint(  # noqa: PLR0917 - each is an option
     context = _context(stack, pool, variables, values, file or [], setting or [])
     checked = [check_text(_read(path), str(path), context, path.parent) for path in _found(files)]
     chosen = Format.JSON if json else format_
+    kinds = None if objects else ("Pod",) if render else ()
     if chosen is Format.JSON:
-        print_json(document(checked, context.name, context.pool, rendered=render))
+        print_json(document(checked, context.name, context.pool, kinds=kinds))
     elif chosen is Format.GITHUB:
         for one in checked:
             for finding in one.findings:
                 print(github(finding))
     if chosen is not Format.JSON:
         _tell(checked, context, listed=chosen is Format.TEXT)
-    if render and chosen is not Format.JSON:
-        _print_objects(checked)
+    if kinds != () and chosen is not Format.JSON:
+        _print_objects(checked, kinds)
     if any(item.severity == "error" or severity is Least.WARNING for one in checked for item in one.findings):
         raise typer.Exit(FINDINGS)
 
@@ -183,12 +186,14 @@ def _tell(checked: Sequence[Checked], context: Context, *, listed: bool) -> None
     err.print(summary(checked, context.name), markup=False)
 
 
-def _print_objects(checked: Sequence[Checked]) -> None:
-    """All objects as YAML documents, in the order of their creation."""
+def _print_objects(checked: Sequence[Checked], kinds: Sequence[str] | None) -> None:
+    """Objects as YAML documents, in the order of their creation."""
     import yaml
+
+    from osmo_workflows.values import Plain
 
     for one in checked:
         for group in one.objects:
-            print(f"# {one.file}: group {group.group}")
-            print(yaml.safe_dump_all(group.objects, sort_keys=False, allow_unicode=True, width=120), end="")
-            print("---")
+            for item in group.of(kinds):
+                print(f"---\n# {one.file}: group {group.group}")
+                print(yaml.dump(item, Dumper=Plain, sort_keys=False, allow_unicode=True, width=120), end="")

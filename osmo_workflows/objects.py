@@ -37,7 +37,11 @@ class GroupObjects:
 
     @property
     def pods(self) -> list[dict[str, Any]]:
-        return [item for item in self.objects if item.get("kind") == "Pod"]
+        return self.of(("Pod",))
+
+    def of(self, kinds: Sequence[str] | None) -> list[dict[str, Any]]:
+        """Objects of some kinds, all where None is asked for."""
+        return [item for item in self.objects if kinds is None or item.get("kind") in kinds]
 
 
 def invented_run(submission: Submission, user: str = "user") -> Run:

@@ -119,10 +119,10 @@ def as_yaml(settings: Settings) -> str:
         f"# {settings.stack} by `physai osmo values {settings.stack}`. Edit the settings, not this file. Lists and\n"
         "# texts replace the chart's own, maps are merged with them, null takes a key of the chart's away.\n"
     )
-    return head + yaml.dump(chart_values(settings), Dumper=_Plain, sort_keys=False, width=120, allow_unicode=True)
+    return head + yaml.dump(chart_values(settings), Dumper=Plain, sort_keys=False, width=120, allow_unicode=True)
 
 
-class _Plain(yaml.SafeDumper):
+class Plain(yaml.SafeDumper):
     """Writes what occurs twice twice, without anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:

@@ -25,13 +25,13 @@ def summary(checked: Sequence[Checked], name: str) -> str:
     return f"{files}: {told}"
 
 
-def document(checked: Sequence[Checked], name: str, pool: str, *, rendered: bool) -> dict[str, Any]:
-    """One document with stable keys."""
+def document(checked: Sequence[Checked], name: str, pool: str, *, kinds: Sequence[str] | None) -> dict[str, Any]:
+    """One document with stable keys; with objects of `kinds`, of all kinds where None is asked for."""
     files: list[dict[str, Any]] = []
     for one in checked:
         item: dict[str, Any] = {"file": one.file, "kind": one.kind, "findings": [f.document() for f in one.findings]}
-        if rendered:
-            item["groups"] = [{"group": group.group, "objects": group.objects} for group in one.objects]
+        if kinds != ():
+            item["groups"] = [{"group": group.group, "objects": group.of(kinds)} for group in one.objects]
         files.append(item)
     return {"context": name, "pool": pool, "files": files}
 

@@ -71,13 +71,13 @@ NAME_LENGTH = rule(
     "name-length",
     "error",
     "Names have 64 characters at most, of tasks outside groups 58.",
-    reason="Such a task gets a group called <task>-group, whose name is held to the same limit.",
+    reason="Such a task gets a group called TASK-group, whose name is held to the same limit.",
     fix="Shorten it.",
 )
 NAME_CLASH = rule(
     "name-clash",
     "error",
-    "No task is called like the group that another one gets, <task>-group.",
+    "No task is called like the group that another one gets, TASK-group.",
     reason="Tasks and groups share one space of names.",
     fix="Rename one of them.",
 )
