@@ -11,6 +11,7 @@ from osmo_workflows.models import as_refusal
 from osmo_workflows.names import CONTROL_CONTAINER
 from osmo_workflows.objects import queue_name
 from osmo_workflows.pools import Pool, PoolResourceCountable
+from osmo_workflows.refusal import Refusal
 from osmo_workflows.shapes import a_list, a_map
 from osmo_workflows.units import convert, cpus
 
@@ -91,8 +92,17 @@ def control_resources(template: Mapping[str, Any]) -> ControlResources:
 
 
 def free_for_tasks(allocatable: Mapping[str, str], template: Mapping[str, Any]) -> dict[str, Any]:
-    """What a node's allocatable leaves beside OSMO's own container: whole CPUs, memory in Ki, storage in bytes."""
-    taken = control_resources(template).requests
+    """What a node's allocatable leaves beside OSMO's own container: whole CPUs, memory in Ki, storage in bytes.
+
+    Raises Refusal for amounts that are none.
+    """
+    try:
+        return _free(allocatable, control_resources(template).requests)
+    except ValueError as error:
+        raise Refusal.of(error, "allocatable") from None
+
+
+def _free(allocatable: Mapping[str, str], taken: _Amounts) -> dict[str, Any]:
     free: dict[str, Any] = dict(allocatable)
     if "cpu" in free:
         free["cpu"] = max(0, int(float(free["cpu"]) - cpus(taken.cpu)))

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from osmo_workflows import names
 from osmo_workflows.files import FileMount
+from osmo_workflows.models import DownloadType
 from osmo_workflows.schema import TaskSpec
 from osmo_workflows.service_models import WorkflowConfig
 from osmo_workflows.spec_data import (
@@ -161,11 +162,12 @@ def control_container(
     args: Sequence[str],
     file_mounts: Sequence[dict[str, Any]],
     cache_mib: int,
+    download: DownloadType,
 ) -> dict[str, Any]:
     """OSMO's data container, osmo-ctrl."""
     node = {"name": "OSMO_NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
     cpus = [{"name": "CPU_COUNT", "value": str(task.resources.cpu)}] if task.resources.cpu else []
-    data, download = config.workflow_data, task.downloadType or config.workflow_data.download_type
+    data = config.workflow_data
     return {
         "imagePullPolicy": "Always",
         "name": names.CONTROL_CONTAINER,

@@ -15,7 +15,7 @@ from osmo_workflows.files import FileMount, task_file, text_file
 from osmo_workflows.merge import merge
 from osmo_workflows.models import WorkflowPriority
 from osmo_workflows.pools import Platform, Pool
-from osmo_workflows.refusal import Refusal
+from osmo_workflows.refusal import CRASHES, Refusal
 from osmo_workflows.schema import TaskSpec
 from osmo_workflows.service import Configuration
 from osmo_workflows.service_models import StaticDataCredential
@@ -72,6 +72,8 @@ def make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: Po
         return _make(task, group, run, config, pool)
     except Refusal as refusal:
         raise refusal.at("pod") from None
+    except CRASHES as error:
+        raise Refusal.of(error, task.name).at("pod") from None
 
 
 def _make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: Pool) -> Made:
@@ -83,7 +85,7 @@ def _make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: P
     labels = _labels(task, group, run, pool)
     files = [task_file(group.uuid, file) for file in task.files]
     own = _own_files(task, group, run, config)
-    host = [containers.host_mount(index, mount) for index, mount in enumerate(_host_mounts(task, platform))]
+    host = [containers.host_mount(index, mount) for index, mount in _host_mounts(task, platform)]
     variables = default_variables(pool.common_default_variables, platform.default_variables)
     tokens = resource_tokens(task.resources.model_dump(), variables, task.cacheSize)
     tokens |= {"USER_CONTAINER_NAME": names.container_name(task.name), **label_tokens(labels)}
@@ -106,7 +108,13 @@ def _make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: P
         "containers": [
             containers.user_container(task, group.uuid, files, [mount for _, mount in host], workflow),
             containers.control_container(
-                task, group.uuid, workflow, args=args, file_mounts=seen_by_control, cache_mib=cache
+                task,
+                group.uuid,
+                workflow,
+                args=args,
+                file_mounts=seen_by_control,
+                cache_mib=cache,
+                download=task.downloadType or pool.download_type or workflow.workflow_data.download_type,
             ),
         ],
         "initContainers": [containers.init_container(workflow, own["login"], own["user_config"])],
@@ -155,13 +163,14 @@ def _labels(task: TaskSpec, group: Group, run: Run, pool: Pool) -> dict[str, str
     }
 
 
-def _host_mounts(task: TaskSpec, platform: Platform) -> list[str]:
-    """The task's mounts, less those that the template mounts anyway. Only what is allowed counts, not the defaults."""
+def _host_mounts(task: TaskSpec, platform: Platform) -> list[tuple[int, str]]:
+    """The task's mounts by position, less those that the template mounts; being mounted is not being allowed."""
     for mount in task.volumeMounts:
         if mount.split(":")[0] not in platform.allowed_mounts:
             source = mount.split(":")[0]
             raise Refusal("ValueError", f"{task.name}: platform '{task.resources.platform}' allows no mount {source}")
-    return [mount for mount in task.volumeMounts if mount.split(":")[0] not in platform.default_mounts]
+    mounts = enumerate(task.volumeMounts)
+    return [(index, mount) for index, mount in mounts if mount.split(":")[0] not in platform.default_mounts]
 
 
 def _check_allowed(task: TaskSpec, platform: Platform) -> None:

@@ -121,7 +121,10 @@ def resolve_pool(name: str, pool: Mapping[str, Any], config: Mapping[str, Any]) 
 
     def named(names: Sequence[Any], section: Reference, place: str) -> list[Any]:
         """Copies of what the names stand for."""
-        known = a_map(config.get(section))
+        known = config.get(section, {})
+        if known is None and names:
+            raise Refusal("TypeError", f"{section} is null, and '{names[0]}' is looked for in it")
+        known = a_map(known)
         missing.extend(Missing(f"{here}{place}", section, str(item)) for item in names if item not in known)
         return [copy.deepcopy(known[item]) for item in names if item in known]
 

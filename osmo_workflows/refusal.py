@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+CRASHES = (TypeError, AttributeError, KeyError, ValueError, IndexError)
+"""What Python raises for data of a shape that nobody expects."""
+
 Kind = str
 """Class of the error that OSMO 6.3.1 ends with. Those without OSMO in their name are crashes: the user sees a 500."""
 
@@ -42,6 +45,11 @@ class Refusal(Exception):
     def is_crash(self) -> bool:
         """Whether OSMO meets this unprepared and answers with an internal error."""
         return not self.kind.startswith("OSMO") and self.kind != "AssertionError"
+
+    @classmethod
+    def of(cls, error: Exception, what: str) -> Refusal:
+        """A crash of OSMO's that happens here alike: data of a shape that nobody expects."""
+        return error if isinstance(error, cls) else cls(type(error).__name__, f"{what}: {error}")
 
     def at(self, stage: Stage) -> Refusal:
         """The same refusal, met at `stage` unless it knows better."""

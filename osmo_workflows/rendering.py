@@ -74,30 +74,50 @@ def sections(text: str) -> dict[str, Section]:
     return found
 
 
-def variables(parts: Mapping[str, Section], given: Variables) -> dict[str, Any]:
-    """Names that templates may use: default values, and what the command line sets over them. Raises Refusal."""
-    values: Any = {}
-    if "default-values" in parts:
-        try:
-            values = yaml.load(parts["default-values"].text, LOADER)["default-values"] or {}  # noqa: S506 - a safe one
-        except yaml.YAMLError as error:
-            raise Refusal("YAMLError", f"default-values: {error}", stage="template") from None
+def variables(parts: Mapping[str, Section], given: Variables, tokens: Sequence[str] = ()) -> dict[str, Any]:
+    """Names that templates may use: default values, what the command line sets over them, and stand-ins of `tokens`.
+
+    Raises Refusal.
+    """
+    values = _defaults(parts)
+    pairs: list[tuple[str, Any]] = [(name, _number(value)) for name, value in map(_assignment, given.set)]
+    pairs += map(_assignment, given.set_string)
+    pairs += [(stand_in(token), f"{{{{{token}}}}}") for token in tokens]
     if not isinstance(values, dict):
-        raise Refusal("OSMOUsageError", "default-values is no map of names and values", stage="template")
+        if pairs:
+            raise Refusal("OSMOUsageError", "default-values is no map of names and values", cause="TypeError")
+        try:
+            values = dict(values)
+        except TypeError as error:
+            raise Refusal("OSMOUsageError", f"default-values is no map: {error}", cause="TypeError") from None
+        except ValueError as error:
+            raise Refusal("ValueError", f"default-values is no map: {error}") from None
     result = cast("dict[str, Any]", values)
-    for assignment in given.set:
-        name, value = _assignment(assignment)
-        result[name] = _number(value)
-    for assignment in given.set_string:
-        name, value = _assignment(assignment)
-        result[name] = value
+    result.update(pairs)
     return result
+
+
+def _defaults(parts: Mapping[str, Section]) -> Any:
+    if "default-values" not in parts:
+        return {}
+    try:
+        document: Any = yaml.load(parts["default-values"].text, LOADER)  # noqa: S506 - a safe one
+    except yaml.YAMLError as error:
+        raise Refusal(type(error).__name__, f"default-values: {error}") from None
+    if not isinstance(document, dict):
+        raise Refusal("OSMOUsageError", "default-values: a space is missing after the colon", cause="TypeError")
+    return cast("dict[str, Any]", document)["default-values"] or {}
+
+
+def stand_in(token: str) -> str:
+    """The name under which OSMO brings a special token through Jinja."""
+    return f"hash{int(hashlib.md5(token.encode(), usedforsecurity=False).hexdigest(), 16)}"
 
 
 def _assignment(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise Refusal("OSMOUsageError", f"'{text}' is no assignment: write name=value", stage="template")
+        raise Refusal("OSMOUsageError", f"'{text}' is no assignment: write name=value")
     return name, value
 
 
@@ -115,14 +135,13 @@ def render(text: str, given: Variables, limit: sandbox.Limit = sandbox.OSMO) -> 
     """The file's workflow section with Jinja applied. Raises Refusal with stage `template`."""
     parts = sections(text)
     workflow = parts["workflow"]
-    values = variables(parts, given)
+    # Inside {% raw %} the name that stands in for a token is what is left.
+    tokens = list(dict.fromkeys(_SPECIAL.findall(workflow.text)))
     template = workflow.text
-    # Special tokens pass through Jinja under a name that OSMO makes of them; inside {% raw %} that name is left.
-    for token in dict.fromkeys(_SPECIAL.findall(template)):
-        stand_in = f"hash{int(hashlib.md5(token.encode(), usedforsecurity=False).hexdigest(), 16)}"
-        values[stand_in] = f"{{{{{token}}}}}"
-        template = template.replace(f"{{{{{token}}}}}", f"{{{{{stand_in}}}}}")
+    for token in tokens:
+        template = template.replace(f"{{{{{token}}}}}", f"{{{{{stand_in(token)}}}}}")
     try:
+        values = variables(parts, given, tokens)
         plain, marked = sandbox.render(template, values, limit)
     except Refusal as refusal:
         raise refusal.at("template") from None

@@ -19,7 +19,7 @@ from osmo_workflows.pools import (
     read_scheduler,
     resolve_pool,
 )
-from osmo_workflows.refusal import Refusal
+from osmo_workflows.refusal import CRASHES, Refusal
 from osmo_workflows.service_models import DatasetConfig, ServiceSection, WorkflowConfig
 from osmo_workflows.shapes import a_map
 
@@ -122,6 +122,9 @@ def load(config: Mapping[str, Any], namespace: str = "osmo-workflows") -> Config
     missing: list[Missing] = []
     for name, pool in list(a_map(data.get("pools")).items()):
         if isinstance(pool, Mapping):
-            data["pools"][name], gone = resolve_pool(name, cast("Mapping[str, Any]", pool), data)
+            try:
+                data["pools"][name], gone = resolve_pool(name, cast("Mapping[str, Any]", pool), data)
+            except CRASHES as error:
+                raise Refusal.of(error, f"pool '{name}'") from None
             missing += gone
     return Configuration(data, missing, namespace)

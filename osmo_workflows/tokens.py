@@ -65,7 +65,9 @@ def _cache(storage: str | None, wanted: str | None) -> str:
         return units.stored_amount(wanted, "cacheSize")
     try:
         percent = math.floor(float(wanted[:-1]))
-    except (ValueError, OverflowError):
+    except OverflowError as error:
+        raise Refusal("OverflowError", f"cacheSize: {error}") from None
+    except ValueError:
         raise Refusal("OSMOResourceError", f"cacheSize: '{wanted}' is no percentage, as 50%") from None
     if not 0 <= percent <= 100:
         raise Refusal("OSMOResourceError", f"cacheSize: '{wanted}' is not between 0% and 100%")

@@ -116,7 +116,7 @@ def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
         return rendering.render(text, context.variables, limit_of(context.config))
     except Refusal as refusal:
         line = parts["workflow"].line + (refusal.line or 1)
-        if refusal.kind == "YAMLError" or refusal.message.startswith("default-values"):
+        if "default-values" in parts and refusal.message.startswith("default-values"):
             line = parts["default-values"].line + 1
         message = refusal.message.partition("of the workflow section: ")[2] or refusal.message
         source.add(rules_file.TEMPLATE_ERROR, (line, 1), message)

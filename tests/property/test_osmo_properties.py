@@ -302,3 +302,54 @@ def test_any_accepted_pool_makes_a_platform_the_service_can_read(
         assert item.share.cpus <= item.room.cpus
         if item.has_gpu:
             assert 1 <= item.most <= item.per_node
+
+
+CONFIG_KEYS = st.sampled_from(
+    [
+        "podTemplates",
+        "resourceValidations",
+        "groupTemplates",
+        "pools",
+        "backends",
+        "workflow",
+        "service",
+        "dataset",
+        "roles",
+        "default",
+        "task",
+        "spec",
+        "containers",
+        "tolerations",
+        "nodeSelector",
+        "platforms",
+        "common_pod_template",
+        "override_pod_template",
+        "resource_validations",
+        "backend",
+        "key",
+        "operator",
+        "default_platform",
+        "metadata",
+        "name",
+        "env",
+        "value",
+        "default_variables",
+        "USER_GPU",
+        "resources",
+        "limits",
+        "nvidia.com/gpu",
+        "volumeMounts",
+    ]
+)
+CONFIGS = st.recursive(
+    VALUES | st.sampled_from(["task", "default", "{{USER_GPU}}", "GE"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(CONFIG_KEYS, inner, max_size=4),
+    max_leaves=25,
+)
+
+
+@given(st.dictionaries(CONFIG_KEYS, CONFIGS, max_size=5))
+@settings(deadline=None)
+def test_any_configuration_is_checked_to_the_end(configs: dict[str, Any]) -> None:
+    pool = {"backend": "default", "common_pod_template": ["task"], "platforms": {"h100": configs.get("platforms", {})}}
+    sound(yaml.safe_dump({"services": {"configs": {"pools": {"default": pool}, **configs}}}))
