@@ -9,6 +9,7 @@ from osmo_workflows import units
 from osmo_workflows.lint import rules_task
 from osmo_workflows.lint.finding import Path
 from osmo_workflows.lint.view import WORKFLOW, TaskView, View, gib
+from osmo_workflows.refusal import Refusal
 from osmo_workflows.schema import DEFAULT_RESOURCE, ResourceSpec
 from osmo_workflows.shapes import a_map
 
@@ -77,9 +78,20 @@ def _unknown_platform(view: View, task: TaskView) -> None:
     near = nearest(task.platform_name, known)
     told = f"Platforms of {view.context.name}: {', '.join(known)}."
     fix = f"Did you mean '{near}'?  {told}" if near else told
+    elsewhere = [name for name in view.context.config.pool_names if _has(view, name, task.platform_name)]
+    if elsewhere:
+        fix = f"It is one of OSMO pool {' and '.join(elsewhere)}: --pool {elsewhere[0]}."
     view.add(
         rules_task.PLATFORM_UNKNOWN, _where(view, task, "platform"), f"there is no platform '{task.platform_name}'", fix
     )
+
+
+def _has(view: View, pool: str, platform: str) -> bool:
+    """Whether another pool has the platform; one that can't be read has none."""
+    try:
+        return platform in view.context.config.pool(pool).platforms
+    except Refusal:
+        return False
 
 
 def _gpus(view: View, task: TaskView, resource: ResourceSpec) -> None:

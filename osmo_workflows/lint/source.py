@@ -30,6 +30,7 @@ class Source:
     def __post_init__(self) -> None:
         self._written = self.text.split("\n")
         self._shown = self.rendered.split("\n")
+        self._told: set[Finding] = set()
 
     def composed(self, rendered: str, lines: tuple[int, ...]) -> None:
         """Takes the rendered section, so that places in it can be told."""
@@ -49,7 +50,8 @@ class Source:
         line, column = self.position(place)
         if rule.id not in self._allowed(line):
             finding = Finding(rule, self.file, line, column, message, fix or rule.fix)
-            if finding not in self.findings:
+            if finding not in self._told:
+                self._told.add(finding)
                 self.findings.append(finding)
 
     def position(self, place: Path | tuple[int, int]) -> tuple[int, int]:

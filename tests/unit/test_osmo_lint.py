@@ -166,6 +166,12 @@ def test_platforms_are_those_of_the_stack() -> None:
     assert rules_of(checked(text, stack(f"pools.a10gpu={{{size}, subnet: 10.40.3.0/26}}"))) == []
 
 
+def test_a_platform_of_another_osmo_pool_is_told_with_that_pool() -> None:
+    (finding,) = checked(workflow(), stack("osmo.queues=perPool")).findings
+    assert (finding.rule.id, finding.fix) == ("platform-unknown", "It is one of OSMO pool h100: --pool h100.")
+    assert rules_of(checked(workflow(), stack("osmo.queues=perPool", pool="h100"))) == []
+
+
 @pytest.mark.parametrize(
     ("sharing", "gpus", "expected"),
     [
