@@ -45,6 +45,7 @@ from settings.node_pools import (
     Spot,
     Upgrade,
 )
+from settings.osmo_model import Osmo, OsmoPlatform, OsmoTimeouts, Quota
 from settings.overlay import Overlay
 
 __all__ = [
@@ -71,9 +72,13 @@ __all__ = [
     "NodePool",
     "OperatorDriver",
     "OsDisk",
+    "Osmo",
+    "OsmoPlatform",
+    "OsmoTimeouts",
     "Overlay",
     "Pool",
     "Priority",
+    "Quota",
     "Scale",
     "Settings",
     "SettingsError",

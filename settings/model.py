@@ -15,6 +15,7 @@ from settings.base import Address, Cidr, Model
 from settings.gpu_model import GpuOperator
 from settings.grid_model import GridDriver
 from settings.node_pools import NodePool, Pool, PoolName
+from settings.osmo_model import Osmo
 
 Weekday = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
@@ -176,6 +177,7 @@ class Settings(Model):
     charts: Charts = Field(default_factory=Charts, description="Where Helm charts come from.")
     gpu_operator: GpuOperator = Field(description="NVIDIA GPU Operator.")
     grid_driver: GridDriver = Field(description="Driver of vGPU pools, which our agent installs on the host.")
+    osmo: Osmo = Field(default_factory=Osmo, description="NVIDIA OSMO.")
     system_pool: NodePool = Field(description="Pool for critical add-ons, tainted CriticalAddonsOnly.")
     cpu_pool: NodePool = Field(description="Untainted pool for operators, schedulers and CPU tasks.")
     pools: dict[PoolName, Pool] = Field(description="GPU node pools by name.")

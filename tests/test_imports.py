@@ -13,7 +13,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "catalog": set(),
     "settings": {"catalog"},
     "gates": {"settings", "catalog"},
-    "components": {"settings", "catalog", "gates"},
+    "components": {"settings", "catalog", "gates", "osmo_workflows"},
     "policies": {"settings", "catalog"},
     "osmo_workflows": {"settings", "catalog"},
     "simulation_shutdown": set(),

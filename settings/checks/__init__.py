@@ -10,6 +10,7 @@ from settings.checks.finding import Finding, Trust
 from settings.checks.gpu import check_gpu
 from settings.checks.grid import check_grid
 from settings.checks.network import check_network
+from settings.checks.osmo import check_osmo
 from settings.checks.placement import check_labels, check_taints
 from settings.checks.pools import check_pools
 from settings.checks.record import check_record
@@ -37,6 +38,7 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_gpu(settings, trust)
     yield from check_grid(settings, trust)
     yield from check_sharing(settings, trust)
+    yield from check_osmo(settings, trust)
     for name, pool in settings.pools.items():
         yield from check_labels(name, pool, trust)
         yield from check_taints(name, pool, trust)

@@ -45,3 +45,6 @@ MIG_LAYOUT = Rule("mig-layout", MIG_GUIDE)
 STRATEGY_DIFFERS = Rule("mig-strategy-differs", STRATEGIES)
 STRATEGY_MPS = Rule("mig-strategy-mps", f"{SHARING}: no MPS with the strategy mixed")
 STRATEGY_POOL = Rule("mig-strategy-pool", "NVIDIA/k8s-device-plugin README, MIG strategies")
+
+QUEUES = Rule("osmo-queues", "NVIDIA/OSMO docs, advanced_config/scheduler: one queue a pool")
+WORKFLOWS_BASELINE = Rule("osmo-baseline", "manifests/namespaces.yaml; Kubernetes docs, pod-security-standards")

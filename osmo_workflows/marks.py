@@ -1,0 +1,59 @@
+"""Which line of a template a rendered line came from: line ends of the template carry its number through Jinja."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from jinja2 import StrictUndefined
+from jinja2.ext import Extension
+from jinja2.lexer import Token, TokenStream
+from jinja2.sandbox import SandboxedEnvironment
+
+_OPEN, _CLOSE = "\ue000", "\ue001"
+_MARK = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
+
+
+class LineMarks(Extension):
+    """Puts a mark before each line end of a template's text; expressions and statements are left alone."""
+
+    def filter_stream(self, stream: TokenStream) -> Iterable[Token]:
+        return self._marked(stream)
+
+    def _marked(self, stream: TokenStream) -> Iterator[Token]:
+        for token in stream:
+            if token.type != "data":
+                yield token
+                continue
+            lines = token.value.split("\n")
+            marked = [f"{line}{_OPEN}{token.lineno + index}{_CLOSE}" for index, line in enumerate(lines[:-1])]
+            yield Token(token.lineno, token.type, "\n".join([*marked, lines[-1]]))
+
+
+def marking_environment() -> SandboxedEnvironment:
+    """OSMO's environment, with marks."""
+    return SandboxedEnvironment(undefined=StrictUndefined, extensions=[LineMarks])
+
+
+def line_map(plain: str, marked: str, first: int) -> tuple[int, ...]:
+    """For each line of `plain` its line in the file, from 0, where the template starts at line `first`.
+
+    Where marks would have changed the result (a filter over text), lines are taken to correspond one to one.
+    """
+    count = plain.count("\n") + 1
+    if _MARK.sub("", marked) != plain:
+        return tuple(first + index for index in range(count))
+    found: list[int | None] = []
+    for line in marked.split("\n"):
+        numbers = _MARK.findall(line)
+        found.append(first + int(numbers[-1]) - 1 if numbers else None)
+    result: list[int] = []
+    last = first
+    for index, number in enumerate(found):
+        if number is not None:
+            last = number
+        elif index:
+            following = next((later for later in found[index:] if later is not None), None)
+            last = following if following is not None else last + 1
+        result.append(last)
+    return tuple(result)

@@ -1,0 +1,109 @@
+"""Rules about OSMO: platforms have names of their own and a pool, limits have an order, a backend has a service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from catalog import nearest
+from settings import gpu_facts, osmo_facts
+from settings.checks import rules
+from settings.checks.finding import Finding, Trust
+from settings.model import Settings
+from settings.paths import Path
+
+_OSMO: Path = ("osmo",)
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+LONGEST_QUIET = 7 * 86400
+"""Seconds beyond which a running time is told of: what hangs for a week costs a week."""
+
+
+def check_osmo(settings: Settings, trust: Trust) -> Iterator[Finding]:
+    """All rules about OSMO."""
+    if not trust(_OSMO):
+        return
+    yield from _service(settings)
+    yield from _timeouts(settings)
+    if trust(("pools",)):
+        yield from _platforms(settings)
+        yield from _room(settings)
+
+
+def _service(settings: Settings) -> Iterator[Finding]:
+    osmo = settings.osmo
+    if osmo.mode == "backend" and osmo.service_url is None:
+        problem = "A backend needs the address of the control plane it works for."
+        others: tuple[Path, ...] = ((*_OSMO, "mode"),)
+        yield Finding(
+            (*_OSMO, "serviceUrl"), problem, "As https://osmo.example.com, or mode: namespaces.", others=others
+        )
+    if osmo.login == "dev":
+        problem = "With login dev the agents send a name and no secret: the control plane takes anyone for an admin."
+        yield Finding((*_OSMO, "login"), problem, "login: token, once the service has made one.", warning=True)
+
+
+def _timeouts(settings: Settings) -> Iterator[Finding]:
+    given = settings.osmo.timeouts
+    for kind, default, most in (
+        ("exec", given.exec_default, given.exec_max),
+        ("queue", given.queue_default, given.queue_max),
+    ):
+        here: Path = (*_OSMO, "timeouts", f"{kind}Default")
+        top: Path = (*_OSMO, "timeouts", f"{kind}Max")
+        if _seconds(default) > _seconds(most):
+            problem = f"The default, {default}, is longer than the maximum, {most}."
+            yield Finding(here, problem, f"At most {most}.", others=(top,))
+    if _seconds(given.exec_max) > LONGEST_QUIET:
+        problem = f"A simulation that hangs would hold its GPU for {given.exec_max}."
+        yield Finding((*_OSMO, "timeouts", "execMax"), problem, "At most 7d.", warning=True)
+
+
+def _seconds(text: str) -> int:
+    return int(text[:-1]) * _SECONDS[text[-1]]
+
+
+def _platforms(settings: Settings) -> Iterator[Finding]:
+    osmo = settings.osmo
+    for key, platform in osmo.platforms.items():
+        here: Path = (*_OSMO, "platforms", key)
+        if key not in settings.pools:
+            near = nearest(key, settings.pools)
+            fix = f"Did you mean '{near}'?" if near else f"Pools: {', '.join(settings.pools) or 'none'}."
+            yield Finding(here, f"There is no pool '{key}' to make a platform of.", fix)
+        quota = platform.quota
+        if (quota.guarantee, quota.maximum, quota.weight) != (-1, -1, 1) and osmo.queues == "shared":
+            problem = "A quota belongs to a queue, and with queues: shared all platforms have one."
+            yield Finding(
+                (*here, "quota"), problem, "queues: perPool.", others=((*_OSMO, "queues"),), rule=rules.QUEUES
+            )
+        if -1 < quota.maximum < quota.guarantee:
+            problem = f"{quota.guarantee} GPUs are guaranteed, but no more than {quota.maximum} allowed."
+            yield Finding((*here, "quota", "maximum"), problem, f"At least {quota.guarantee}, or -1.")
+        if platform.privileged or platform.host_network or platform.mounts:
+            problem = "The workflows' namespace refuses such Pods: it is held to the Pod Security level baseline."
+            yield Finding(here, problem, None, warning=True, rule=rules.WORKFLOWS_BASELINE)
+    if not all(gpu_facts.knows_gpu(pool) for pool in settings.pools.values()):
+        return
+    # The chart has a platform of its own, called default.
+    seen: dict[str, str] = {osmo_facts.CPU_PLATFORM: "cpu", "default": "of OSMO's chart"}
+    for facts in osmo_facts.gpu_platforms(settings):
+        first = seen.setdefault(facts.name, facts.pool)
+        if first != facts.pool:
+            problem = f"The pools {first} and {facts.pool} would both be the platform '{facts.name}'."
+            here = (*_OSMO, "platforms", facts.pool, "name")
+            yield Finding(
+                here, problem, "Give one of them another name.", others=((*_OSMO, "platforms", first, "name"),)
+            )
+
+
+def _room(settings: Settings) -> Iterator[Finding]:
+    """A pool whose nodes are too small to share would make a platform on which nothing fits."""
+    for key, pool in settings.pools.items():
+        if not gpu_facts.knows_gpu(pool):
+            continue
+        facts = next((item for item in osmo_facts.gpu_platforms(settings) if item.pool == key), None)
+        if facts is None:
+            continue
+        if facts.share.cpus < 1 or facts.share.memory_gib < 1 or facts.share.storage_gib < 1:
+            problem = f"A node of {pool.sku} leaves less than 1 CPU, 1 GiB and 1 GiB of disk for each task on it."
+            fix = "Fewer replicas, a larger size or a larger OS disk."
+            yield Finding(("pools", key, "sku"), problem, fix, warning=True, others=(("pools", key, "sharing"),))
