@@ -147,9 +147,9 @@ def test_the_agents_files_are_mounted_where_they_lie_in_the_repository(simulate:
 def test_the_first_process_finds_its_files_and_what_is_wanted(simulate: Simulate) -> None:
     (container,) = template(simulate("dev-westus2"))["spec"]["containers"]
     script = manifests.files("grid-driver")["host/entry.sh"]
-    defaults = dict(re.findall(r"^readonly (FILES|SETTINGS)=\$\{\w+:-([^}]+)\}$", script, re.MULTILINE))
+    defaults = dict(re.findall(r"\$\{GRID_AGENT_(FILES|WANTED):-([^}]+)\}", script))
     mounted = {each["name"]: each["mountPath"] for each in container["volumeMounts"] if each["readOnly"]}
-    assert defaults == {"FILES": mounted["agent"], "SETTINGS": f"{mounted['wanted']}/wanted.json"}
+    assert defaults == {"FILES": mounted["agent"], "WANTED": f"{mounted['wanted']}/wanted.json"}
     assert container["command"] == ["/bin/bash", f"{mounted['agent']}/host/entry.sh"]
     assert {each["name"] for each in container["env"]} == {"NODE_NAME", "POD_NAMESPACE"}
 
