@@ -1,0 +1,351 @@
+"""An API server with one node on it: what the agent may ask, answered and refused as the real one does."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import itertools
+import json
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tests.host.namespaces import Network
+from tests.host.servers import Server
+
+PORT = 6443
+NAMESPACE = "gpu-operator"
+TOKEN = "token-of-the-agent"
+Object = dict[str, Any]
+
+
+def now() -> str:
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An answer that is not the one asked for."""
+
+    code: int
+    reason: str
+    message: str
+
+
+class Cluster:
+    """Objects, and what happens to requests. `on_change` is told after every change, outside the lock."""
+
+    def __init__(self, network: Network, node: str, labels: Mapping[str, str]) -> None:
+        self.network = network
+        self.lock = threading.RLock()
+        self._versions = itertools.count(1000)
+        self._names = itertools.count(1)
+        self.node: Object = {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {
+                "name": node,
+                "uid": f"uid-{node}",
+                "labels": dict(labels),
+                "annotations": {},
+                "resourceVersion": "1",
+            },
+            "spec": {},
+            "status": {
+                "conditions": [
+                    {
+                        "type": "Ready",
+                        "status": "True",
+                        "reason": "KubeletReady",
+                        "message": "kubelet is posting ready status",
+                    }
+                ]
+            },
+        }
+        self.pods: dict[tuple[str, str], Object] = {}
+        self.events: list[Object] = []
+        self.requests: list[str] = []
+        self.refuse: list[tuple[str, Refusal, int]] = []
+        self.no_disruption: set[str] = set()
+        """Pods that a disruption budget protects."""
+        self.on_change: list[Callable[[], None]] = []
+        self.server: Server | None = None
+
+    # -- for the tests -------------------------------------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> dict[str, str]:
+        with self.lock:
+            return dict(self.node["metadata"]["labels"])
+
+    def condition(self, kind: str) -> Object | None:
+        with self.lock:
+            for condition in self.node["status"]["conditions"]:
+                if condition["type"] == kind:
+                    return dict(condition)
+        return None
+
+    def label(self, **labels: str | None) -> None:
+        """Somebody else changes labels of the node; keys in full, None removes."""
+        self.set_labels(labels)
+
+    def set_labels(self, labels: Mapping[str, str | None]) -> None:
+        with self.lock:
+            _merge(self.node["metadata"]["labels"], dict(labels))
+            self._touch(self.node)
+        self._changed()
+
+    def pod(self, namespace: str, name: str, **changes: Any) -> Object:
+        """Put a pod on the node."""
+        pod: Object = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": name,
+                "namespace": namespace,
+                "uid": f"uid-{name}-{next(self._names)}",
+                "labels": {},
+                "creationTimestamp": now(),
+                "resourceVersion": str(next(self._versions)),
+            },
+            "spec": {"nodeName": self.node["metadata"]["name"], "containers": [{"name": "main", "image": "x"}]},
+            "status": {"phase": "Running", "startTime": now()},
+        }
+        _merge(pod, changes)
+        with self.lock:
+            self.pods[(namespace, name)] = pod
+        return pod
+
+    def gpu_pod(self, name: str = "training-0", namespace: str = "team") -> Object:
+        """A pod that has a GPU of the node."""
+        resources = {"limits": {"nvidia.com/gpu": "1"}, "requests": {"nvidia.com/gpu": "1"}}
+        return self.pod(namespace, name, spec={"containers": [{"name": "train", "image": "x", "resources": resources}]})
+
+    def refused(self, pattern: str, code: int, reason: str, message: str, times: int = 1_000_000) -> None:
+        """Answer requests whose `VERB path` matches with a refusal, the next `times` times."""
+        self.refuse.append((pattern, Refusal(code, reason, message), times))
+
+    def start(self, folder: Path) -> None:
+        self.server = Server(self.network, PORT, _handler(self), tls=folder)
+
+    def stop(self) -> None:
+        if self.server:
+            self.server.stop()
+            self.server = None
+
+    # -- requests ------------------------------------------------------------------------------------------------------------
+
+    def answer(self, verb: str, target: str, kind: str, body: Object | None) -> tuple[int, Object]:
+        """One request → (status code, body)."""
+        path, query = urlsplit(target).path, parse_qs(urlsplit(target).query)
+        with self.lock:
+            self.requests.append(f"{verb} {path}")
+            refusal = self._refusal(f"{verb} {path}")
+            if refusal:
+                return _status(refusal)
+            try:
+                code, answer = self._routed(verb, path, query, kind, body)
+            except LookupError as missing:
+                return _status(Refusal(404, "NotFound", f"{missing.args[0]} not found"))
+            except ValueError as wrong:
+                return _status(Refusal(400, "BadRequest", str(wrong)))
+            answer = copy.deepcopy(answer)
+        if verb != "GET" and code < 300:
+            self._changed()
+        return code, answer
+
+    def _refusal(self, request: str) -> Refusal | None:
+        for number, (pattern, refusal, times) in enumerate(self.refuse):
+            if times > 0 and re.search(pattern, request):
+                self.refuse[number] = (pattern, refusal, times - 1)
+                return refusal
+        return None
+
+    def _routed(
+        self, verb: str, path: str, query: Mapping[str, list[str]], kind: str, body: Object | None
+    ) -> tuple[int, Object]:
+        node = f"/api/v1/nodes/{self.node['metadata']['name']}"
+        if path in (node, f"{node}/status"):
+            return self._node(verb, path.endswith("/status"), kind, body)
+        if match := re.fullmatch(r"/api/v1(?:/namespaces/([^/]+))?/pods", path):
+            return 200, self._listed(match[1], query)
+        if match := re.fullmatch(r"/api/v1/namespaces/([^/]+)/pods/([^/]+)(/eviction)?", path):
+            return self._one_pod(verb, (match[1], match[2]), bool(match[3]), body)
+        if match := re.fullmatch(r"/(?:api/v1|apis/events\.k8s\.io/v1)/namespaces/([^/]+)/events(?:/([^/]+))?", path):
+            return self._event(verb, match[1], match[2], body)
+        raise LookupError(f"the stand-in knows no {verb} {path}; it")
+
+    def _node(self, verb: str, status: bool, kind: str, body: Object | None) -> tuple[int, Object]:
+        if verb == "GET":
+            return 200, self.node
+        if verb != "PATCH" or body is None:
+            raise ValueError(f"{verb} of a node is not in the stand-in")
+        if kind not in ("application/merge-patch+json", "application/strategic-merge-patch+json"):
+            raise ValueError(f"patches as {kind} are not in the stand-in")
+        given = body.get("metadata", {}).get("resourceVersion")
+        if given not in (None, self.node["metadata"]["resourceVersion"]):
+            message = "Operation cannot be fulfilled on nodes: the object has been modified; please apply your changes to the latest version and try again"
+            return _status(Refusal(409, "Conflict", message))
+        changed = copy.deepcopy(self.node)
+        # A patch of the object leaves the status alone, one of the status the rest (but metadata's labels on nodes).
+        if status:
+            self._conditions(changed, kind, body.get("status", {}).get("conditions"))
+        else:
+            for key in ("labels", "annotations"):
+                _merge(changed["metadata"].setdefault(key, {}), body.get("metadata", {}).get(key) or {})
+            _merge(changed["spec"], body.get("spec") or {})
+        if changed != self.node:
+            self.node = changed
+            self._touch(self.node)
+        return 200, self.node
+
+    @staticmethod
+    def _conditions(node: Object, kind: str, given: list[Object] | None) -> None:
+        if given is None:
+            return
+        if kind == "application/merge-patch+json":
+            # A merge patch replaces lists: whoever sends one wipes the kubelet's conditions, or sends them along.
+            node["status"]["conditions"] = copy.deepcopy(given)
+            return
+        for condition in given:
+            kept = [old for old in node["status"]["conditions"] if old["type"] != condition["type"]]
+            before = [old for old in node["status"]["conditions"] if old["type"] == condition["type"]]
+            node["status"]["conditions"] = [*kept, {**(before[0] if before else {}), **condition}]
+
+    def _listed(self, namespace: str | None, query: Mapping[str, list[str]]) -> Object:
+        wanted = [pod for (where, _), pod in sorted(self.pods.items()) if namespace in (None, where)]
+        for text in query.get("fieldSelector", []):
+            for part in text.split(","):
+                match = re.fullmatch(r"([a-zA-Z.]+)(!=|==?)(.*)", part)
+                if not match or match[1] not in (
+                    "spec.nodeName",
+                    "status.phase",
+                    "metadata.name",
+                    "metadata.namespace",
+                ):
+                    raise ValueError(f"field label not supported: {part}")
+                wanted = [pod for pod in wanted if (_at(pod, match[1]) == match[3]) == (match[2] != "!=")]
+        for text in query.get("labelSelector", []):
+            wanted = [pod for pod in wanted if _selected(text, pod["metadata"]["labels"])]
+        return {
+            "apiVersion": "v1",
+            "kind": "PodList",
+            "metadata": {"resourceVersion": str(next(self._versions))},
+            "items": wanted,
+        }
+
+    def _one_pod(self, verb: str, key: tuple[str, str], eviction: bool, body: Object | None) -> tuple[int, Object]:
+        if key not in self.pods:
+            raise LookupError(f'pods "{key[1]}"')
+        pod = self.pods[key]
+        if verb == "GET":
+            return 200, pod
+        uid = ((body or {}).get("deleteOptions" if eviction else "preconditions") or {}).get(
+            "preconditions" if eviction else "uid"
+        )
+        uid = uid.get("uid") if isinstance(uid, dict) else uid
+        if uid and uid != pod["metadata"]["uid"]:
+            return _status(Refusal(409, "Conflict", f"the UID in the precondition ({uid}) does not match"))
+        if eviction and verb == "POST":
+            if key[1] in self.no_disruption:
+                return _status(
+                    Refusal(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.")
+                )
+            del self.pods[key]
+            return 201, {"kind": "Status", "status": "Success"}
+        if verb != "DELETE":
+            raise ValueError(f"{verb} of a pod is not in the stand-in")
+        del self.pods[key]
+        return 200, pod
+
+    def _event(self, verb: str, namespace: str, name: str | None, body: Object | None) -> tuple[int, Object]:
+        body = body or {}
+        if verb == "PATCH":
+            for event in self.events:
+                if event["metadata"].get("name") == name:
+                    _merge(event, body)
+                    return 200, event
+            raise LookupError(f'events "{name}"')
+        regarding = body.get("involvedObject") or body.get("regarding") or {}
+        # The real one insists: events about nodes, which are in no namespace, go to `default`.
+        if (regarding.get("namespace") or "default") != namespace:
+            raise ValueError("involvedObject.namespace: does not match event.namespace")
+        self.events.append(body)
+        return 201, body
+
+    def _touch(self, thing: Object) -> None:
+        thing["metadata"]["resourceVersion"] = str(next(self._versions))
+
+    def _changed(self) -> None:
+        for act in self.on_change:
+            act()
+
+
+def _at(thing: Object, path: str) -> Any:
+    found: Any = thing
+    for key in path.split("."):
+        found = (found or {}).get(key)
+    return found
+
+
+def _selected(selector: str, labels: Mapping[str, str]) -> bool:
+    """`a=b,c in (d,e),f`: the forms that clients use."""
+    for part in re.split(r",(?![^(]*\))", selector):
+        if match := re.fullmatch(r"\s*(\S+)\s+(in|notin)\s+\((.*)\)\s*", part):
+            inside = labels.get(match[1]) in [value.strip() for value in match[3].split(",")]
+            if inside != (match[2] == "in"):
+                return False
+        elif match := re.fullmatch(r"([^=!]+)(!=|==?)(.*)", part):
+            if (labels.get(match[1]) == match[3]) != (match[2] != "!="):
+                return False
+        elif part and part not in labels:
+            return False
+    return True
+
+
+def _merge(target: Object, changes: Mapping[str, Any]) -> None:
+    for key, value in changes.items():
+        if value is None:
+            target.pop(key, None)
+        elif isinstance(value, dict) and isinstance(target.get(key), dict):
+            _merge(target[key], value)
+        else:
+            target[key] = copy.deepcopy(value)
+
+
+def _status(refusal: Refusal) -> tuple[int, Object]:
+    return refusal.code, {
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": refusal.message, "reason": refusal.reason, "code": refusal.code,
+    }  # fmt: skip
+
+
+def _handler(cluster: Cluster) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+        def _serve(self) -> None:
+            length = int(self.headers.get("Content-Length") or 0)
+            body = json.loads(self.rfile.read(length)) if length else None
+            if self.headers.get("Authorization") != f"Bearer {TOKEN}":
+                code, answer = _status(Refusal(401, "Unauthorized", "Unauthorized"))
+            else:
+                kind = (self.headers.get("Content-Type") or "").split(";")[0]
+                code, answer = cluster.answer(self.command, self.path, kind, body)
+            text = json.dumps(answer).encode()
+            self.send_response(code)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        do_GET = do_PATCH = do_POST = do_DELETE = do_PUT = _serve
+
+    return Handler

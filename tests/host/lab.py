@@ -1,0 +1,297 @@
+"""A node, an API server, a mirror and the agent, put together for one test."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.host.cluster import TOKEN, Cluster
+from tests.host.installers import NEW, OLD, Installer
+from tests.host.mirror import Mirror
+from tests.host.namespaces import scratch, wait_for
+from tests.host.node import Node
+from tests.host.operator import PREFIX, Operator, all_on
+from tests.host.servers import certificate
+
+SOURCE = Path(__file__).parents[2] / "manifests/grid-driver"
+HOME = "/var/lib/physical-ai/grid-driver"
+CONDITION = "GridDriverReady"
+PAUSED = "paused-for-grid-driver"
+QUICK: dict[str, float] = {
+    "pollSeconds": 0.02,
+    "watchSeconds": 0.05,
+    "checkSeconds": 0.1,
+    "commandSeconds": 3,
+    "apiSeconds": 1,
+    "fetchSeconds": 20,
+    "removeSeconds": 20,
+    "installSeconds": 20,
+    "aptLockSeconds": 1,
+    "stallSeconds": 0.5,
+    "licenceSeconds": 0.3,
+    "podsSeconds": 0.5,
+    "kickSeconds": 0.3,
+    "retrySeconds": 0.05,
+    "retryMaxSeconds": 0.2,
+    "checksumAttempts": 2,
+    "installAttempts": 2,
+    "unloadAttempts": 3,
+    "verifyAttempts": 2,
+}
+"""Seconds and attempts for tests: what takes minutes on a node takes tenths here."""
+
+
+@cache
+def compiled() -> Path:
+    """A copy of the agent with bytecode, made once: nodes would compile it anew at each start."""
+    folder = Path(tempfile.mkdtemp(prefix="grid-agent-", dir=scratch()))
+    shutil.copytree(SOURCE, folder / "agent", ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.run(["/usr/bin/python3", "-m", "compileall", "-q", str(folder / "agent")], check=False)
+    return folder / "agent"
+
+
+class Pod:
+    """One life of the agent's container."""
+
+    count = 0
+
+    def __init__(self, node: Node, options: tuple[str, ...] = ()) -> None:
+        Pod.count += 1
+        self.node = node
+        self.mark = f"GRID_POD={Pod.count}"
+        name, value = self.mark.split("=")
+        variables = {name: value, "NODE_NAME": node.name, "POD_NAMESPACE": "gpu-operator", "LC_ALL": "C"}
+        arguments = [
+            "/usr/bin/python3", "-s", "-E", "-m", "grid_agent", "--wanted", "/opt/pod/wanted.json", "--root", "/",
+            "--service-account", "/opt/pod/serviceaccount", "--api", "https://127.0.0.1:6443", *options,
+        ]  # fmt: skip
+        self.log = node.where / f"pod-{Pod.count}.log"
+        with self.log.open("wb") as log:
+            shell = ["sh", "-c", 'cd /opt/agent && exec "$@"', "sh", *arguments]
+            self._process = subprocess.Popen(
+                node.up.command(shell, variables), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+            )
+
+    def said(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def code(self) -> int | None:
+        """Exit code, or nothing while it runs."""
+        return self._process.poll()
+
+    def end(self, how: signal.Signals = signal.SIGKILL, within: float = 5) -> int:
+        """End the pod as a kubelet does: the signal to its first process, then SIGKILL to all that is left of it."""
+        if how != signal.SIGKILL:
+            for pid in self._first():
+                _kill(pid, how)
+            try:
+                self._process.wait(within)
+            except subprocess.TimeoutExpired:
+                pass
+        while left := self.node.up.processes(self.mark):
+            for pid in left:
+                _kill(pid, signal.SIGKILL)
+        return self._process.wait(within)
+
+    def _first(self) -> list[int]:
+        """The agent itself: its command line names the module."""
+        return [
+            pid
+            for pid in self.node.up.processes(self.mark)
+            if b"grid_agent\0--wanted" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        ]
+
+
+def _kill(pid: int, how: signal.Signals) -> None:
+    try:
+        os.kill(pid, how)
+    except ProcessLookupError:
+        return
+
+
+class Lab:
+    """What a test arranges, starts and looks at."""
+
+    def __init__(self) -> None:
+        self.node = Node()
+        self.cluster = Cluster(
+            self.node.network,
+            self.node.name,
+            {"physical-ai/gpu-driver": "grid", f"{PREFIX}driver": "false", **all_on()},
+        )
+        self.mirror = Mirror(self.node.network)
+        self.new, self.old = Installer(NEW), Installer(OLD)
+        for installer in (self.new, self.old):
+            self.mirror.files[installer.name] = installer.content
+        self.wanted: dict[str, Any] = {}
+        self.want()
+        self.pods: list[Pod] = []
+        self.operator: Operator | None = None
+        for folder in ("agent", "pod/serviceaccount"):
+            (self.node.where / "upper/opt" / folder).mkdir(parents=True)
+        shutil.copytree(compiled(), self.node.where / "upper/opt/agent", dirs_exist_ok=True)
+        self.node.write("/opt/pod/serviceaccount/token", TOKEN)
+        self.node.write("/opt/pod/serviceaccount/ca.crt", certificate()[0])
+        self._write_wanted()
+
+    def want(self, installer: Installer | None = None, **changes: Any) -> None:
+        """Settings of the stack: a driver, and whatever differs from the defaults. Reaches a running agent."""
+        installer = installer or self.new
+        timings = {**QUICK, **changes.pop("timings", {})}
+        self.wanted = {
+            **self.wanted,
+            "version": installer.version,
+            "sha256": installer.sha256,
+            "urls": [self.mirror.url(installer.name)],
+            "timings": timings,
+            **changes,
+        }
+        if hasattr(self, "pods"):
+            self._write_wanted()
+
+    def _write_wanted(self) -> None:
+        # A ConfigMap's files change by a rename: a reader sees the old one or the new one.
+        self.node.write("/opt/pod/.wanted.json", json.dumps(self.wanted))
+        self.node.path("/opt/pod/.wanted.json").rename(self.node.path("/opt/pod/wanted.json"))
+
+    # -- time goes by --------------------------------------------------------------------------------------------------------
+
+    def begin(self, *options: str) -> Pod:
+        """Boot, bring up what is around the node, start the agent."""
+        self.boot()
+        return self.start(*options)
+
+    def boot(self) -> None:
+        self.node.boot()
+        self.cluster.start(self.node.where)
+        self.mirror.start()
+        self.operator = Operator(self.cluster, self.node)
+        self.operator.follow()
+
+    def start(self, *options: str) -> Pod:
+        pod = Pod(self.node, options)
+        self.pods.append(pod)
+        return pod
+
+    def close(self) -> None:
+        self.mirror.stop()
+        self.node.remove()
+        self.cluster.stop()
+
+    # -- what a person would look at -----------------------------------------------------------------------------------------
+
+    @property
+    def status(self) -> tuple[str, str, str]:
+        """(status, reason, message) of the node's condition."""
+        condition = self.cluster.condition(CONDITION) or {}
+        return condition.get("status", ""), condition.get("reason", ""), condition.get("message", "")
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        return json.loads(self.node.read(f"{HOME}/memory.json") or "{}")
+
+    @property
+    def gated(self) -> list[str]:
+        """Operands that the agent holds off the node."""
+        return sorted(
+            key.removeprefix(PREFIX)
+            for key, value in self.cluster.labels.items()
+            if key.startswith(PREFIX) and value == PAUSED
+        )
+
+    def ready(self) -> bool:
+        """Verified, told so, gate open."""
+        return self.status[0] == "True" and not self.gated
+
+    def stuck(self) -> bool:
+        """Stopped for somebody to act."""
+        return self.memory.get("state") == "blocked" and self.status[0] == "False"
+
+    def wait(self, what: str, true: Callable[[], Any], within: float = 15) -> None:
+        """Wait for a condition; when it does not come about, tell what there is instead."""
+        try:
+            wait_for(what, true, within, every=0.02)
+        except TimeoutError as late:
+            raise AssertionError(f"{late}\n{self.story()}") from None
+
+    def wait_ready(self, within: float = 15) -> None:
+        self.wait("the driver is verified and the gate open", self.ready, within)
+
+    def story(self) -> str:
+        """Everything that helps to understand a failed test."""
+        memory = self.memory
+        logs = sorted(self.node.path(f"{HOME}/logs").glob("*")) if self.node.path(f"{HOME}/logs").is_dir() else []
+        return "\n".join(
+            [
+                f"condition: {self.status}",
+                f"gated: {self.gated}",
+                f"memory: {memory.get('state')} {memory.get('sentence')} {memory.get('failures')} {memory.get('upcoming')}",
+                f"loaded: {self.node.loaded()}  nvidia-smi: {bool(self.node.read('/usr/bin/nvidia-smi'))}",
+                f"steps: {self.node.steps()[-40:]}",
+                f"requests: {self.cluster.requests[-15:]}",
+                f"downloads: {self.mirror.requests[-8:]}",
+                f"job: {self.node.read(f'{HOME}/job.json')} {self.node.read(f'{HOME}/result.json')}",
+                *(
+                    f"--- pod {number}, exit {pod.code()}:\n{pod.said()[-2500:]}"
+                    for number, pod in enumerate(self.pods)
+                ),
+                *(f"--- {log.name}:\n{log.read_text(errors='replace')[-1500:]}" for log in logs[-2:]),
+            ]
+        )
+
+    # -- what must hold whatever went wrong ----------------------------------------------------------------------------------
+
+    def check_host(self) -> None:
+        """No foreign code ran as root, nothing lies where others may write, no driver is half loaded."""
+        right = {self.new.sha256, self.old.sha256}
+        for version, checksum, path in self.node.executed():
+            assert checksum in right, (
+                f"an installer {version} with an unknown checksum was run from {path}\n{self.story()}"
+            )
+            assert path.startswith(HOME), f"an installer was run from {path}"
+        assert not (self.node.hw / "intruded").exists(), f"foreign code was run as root\n{self.story()}"
+        assert not (self.node.hw / "forbidden").exists(), "the agent called reboot or shutdown"
+        left = [
+            path
+            for path in self._files("/tmp", "/var/tmp", "/dev/shm")
+            if "grid" in path.lower() or path.endswith(".run")
+        ]  # noqa: S108
+        assert not left, f"left in folders where everybody writes: {left}"
+        home = self.node.path(HOME)
+        if home.exists():
+            assert stat.S_IMODE(home.stat().st_mode) == 0o700, f"{HOME} is open to others"
+
+    def _files(self, *folders: str) -> list[str]:
+        found: list[str] = []
+        for folder in folders:
+            top = self.node.path(folder)
+            # Files of the machine below shine through the overlay; only those of the node's own layer count.
+            own = self.node.where / "upper" / folder.lstrip("/")
+            base = top if folder in ("/tmp", "/dev/shm") else own  # noqa: S108
+            if base.is_dir():
+                found += [f"{folder}/{path.relative_to(base)}" for path in base.rglob("*")]
+        return found
+
+    def serves(self, version: str) -> bool:
+        """A whole driver of this version is loaded and answers."""
+        if {self.node.loaded().get(name) for name in ("nvidia", "nvidia_uvm", "nvidia_modeset")} != {version}:
+            return False
+        done = self.node.run("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
+        return done.returncode == 0 and done.stdout.strip() == version
+
+    def pause(self, seconds: float, holds: Callable[[], bool], what: str) -> None:
+        """Something stays true for a while; the only wait for nothing to happen."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            assert holds(), f"no longer: {what}\n{self.story()}"
+            time.sleep(0.02)

@@ -1,0 +1,282 @@
+"""A GPU node as the tests see it: its hardware, what is on its disk, its faults, its boots and the agent's pod on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.host.installers import MODULES, Flavour, module
+from tests.host.namespaces import FAKES, Booted, Network, scratch, wait_for
+
+KERNEL, NEXT_KERNEL = "6.8.0-1041-azure", "6.8.0-1044-azure"
+RTX_PRO_6000 = "0002:00:00.0 0x10de 0x2bb5 0x030200"
+SBIN = (
+    "modprobe",
+    "rmmod",
+    "lsmod",
+    "modinfo",
+    "depmod",
+    "ldconfig",
+    "update-initramfs",
+    "dkms",
+    "reboot",
+    "shutdown",
+    "poweroff",
+)
+OURS = ("lib.sh", "supervise", "nvidia-uninstall", "nvidia-smi", "installer.sh", "boot.sh")
+
+
+class Node:
+    """One node. Its disk outlives `reboot`; `hw` is the machine under the operating system."""
+
+    def __init__(self, name: str = "rtx-0") -> None:
+        self.name = name
+        self.where = Path(tempfile.mkdtemp(prefix="grid-node-", dir=scratch()))
+        self.hw = self.where / "hw"
+        for folder in ("upper", "work", "hw/hold", "hw/held", "hw/faults"):
+            (self.where / folder).mkdir(parents=True)
+        self.network = Network()
+        self._booted: Booted | None = None
+        self._hardware(
+            name=name,
+            kernel=KERNEL,
+            machine="x86_64",
+            secureboot="0",
+            gpu="1",
+            needs="open",
+            mig="1",
+            modules="",
+            pci=RTX_PRO_6000,
+            repository="\n".join(
+                [f"linux-headers-{kernel}" for kernel in (KERNEL, NEXT_KERNEL)]
+                + ["build-essential", "gcc", "make", "dkms", "pkg-config", "libglvnd-dev"]
+            ),
+            steps="",
+            executed="",
+        )
+        self._disk()
+
+    # -- before the first boot, or between boots ------------------------------------------------------------------------------
+
+    def _hardware(self, **settings: str) -> None:
+        for name, value in settings.items():
+            # In place: single files of this folder are mounted on the node.
+            (self.hw / name).write_text(value + "\n" if value else "")
+
+    def hardware(self, **settings: str) -> None:
+        """Change the machine: kernel, machine (architecture), secureboot, gpu, needs (flavour), mig, pci, repository."""
+        self._hardware(**settings)
+
+    def _disk(self) -> None:
+        binaries, sbin = self.where / "upper/usr/bin", self.where / "upper/usr/sbin"
+        library = self.where / "upper/usr/local/lib/fakes"
+        for folder in (binaries, sbin, library):
+            folder.mkdir(parents=True)
+        for tool in FAKES.iterdir():
+            if tool.name in OURS:
+                shutil.copy(tool, library / tool.name)
+            elif not tool.name.startswith("."):
+                shutil.copy(tool, (sbin if tool.name in SBIN else binaries) / tool.name)
+        for name in ("shutdown", "poweroff"):
+            shutil.copy(FAKES / "reboot", sbin / name)
+        if not Path("/usr/bin/python3").exists():
+            (binaries / "python3").symlink_to(Path(sys.executable).resolve())
+        self.write(
+            "/etc/os-release", 'NAME="Ubuntu"\nID=ubuntu\nVERSION_ID="22.04"\nPRETTY_NAME="Ubuntu 22.04.5 LTS"\n'
+        )
+        self.write(
+            "/usr/lib/os-release", 'NAME="Ubuntu"\nID=ubuntu\nVERSION_ID="22.04"\nPRETTY_NAME="Ubuntu 22.04.5 LTS"\n'
+        )
+        self.write(
+            "/var/lib/fakes/packages",
+            f"linux-headers-{KERNEL}\nbuild-essential\ngcc\nmake\ndkms\npkg-config\nlibglvnd-dev\n",
+        )
+        self.headers(KERNEL)
+
+    def headers(self, kernel: str) -> None:
+        """The headers of a kernel, installed."""
+        self.write(f"/usr/src/linux-headers-{kernel}/Makefile", "all:\n")
+        build = self.path(f"/lib/modules/{kernel}/build")
+        build.parent.mkdir(parents=True, exist_ok=True)
+        if not build.is_symlink():
+            build.symlink_to(f"/usr/src/linux-headers-{kernel}")
+
+    def no_headers(self) -> None:
+        """As on a minimal image."""
+        shutil.rmtree(self.path("/usr/src/linux-headers-" + KERNEL))
+        self.path(f"/lib/modules/{KERNEL}/build").unlink()
+        self.write("/var/lib/fakes/packages", "gcc\nmake\n")
+
+    def driver(
+        self,
+        version: str,
+        *,
+        flavour: Flavour = "open",
+        libraries: str = "",
+        grid: bool = True,
+        kernel: str = KERNEL,
+        dkms: bool = False,
+    ) -> None:
+        """Put a driver on the disk as an installer would leave it."""
+        place = f"/lib/modules/{kernel}/" + ("updates/dkms" if dkms else "kernel/drivers/video")
+        for name, needs in MODULES.items():
+            self.write(f"{place}/{name}.ko", module(version, kernel, flavour, needs))
+        text = (FAKES / "nvidia-smi").read_text().replace("@VERSION@", libraries or version)
+        self.write("/usr/bin/nvidia-smi", text, mode=0o755)
+        self.write(f"/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.{libraries or version}", "")
+        self.write("/var/lib/nvidia/log", f"{version} {kernel} {flavour}\n")
+        self.write("/usr/bin/nvidia-uninstall", (FAKES / "nvidia-uninstall").read_text(), mode=0o755)
+        if dkms:
+            self.path(f"/var/lib/dkms/nvidia/{version}").mkdir(parents=True, exist_ok=True)
+        if grid:
+            self.write("/usr/bin/nvidia-gridd", "#!/bin/sh\n", mode=0o755)
+            self.write("/usr/lib/systemd/system/nvidia-gridd.service", "[Service]\nExecStart=/usr/bin/nvidia-gridd\n")
+
+    # -- files ---------------------------------------------------------------------------------------------------------------
+
+    def path(self, path: str) -> Path:
+        """Where a file of the node is, seen from here: through the running node, or in its disk while it is off."""
+        inside = path.lstrip("/")
+        if self._booted:
+            return self._booted.root / inside
+        if inside.startswith("lib/"):
+            inside = "usr/" + inside
+        return self.where / "upper" / inside
+
+    def write(self, path: str, text: str | bytes, mode: int = 0o644) -> None:
+        target = self.path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode() if isinstance(text, str) else text)
+        target.chmod(mode)
+
+    def read(self, path: str) -> str | None:
+        """The text of a file, or nothing."""
+        try:
+            return self.path(path).read_text(errors="replace").strip()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    # -- boots ---------------------------------------------------------------------------------------------------------------
+
+    def boot(self) -> None:
+        self._booted = Booted(self.where, self.network)
+
+    @property
+    def up(self) -> Booted:
+        if not self._booted:
+            raise RuntimeError("the node is off")
+        return self._booted
+
+    def off(self) -> None:
+        """Pull the plug."""
+        if self._booted:
+            self._booted.off()
+            self._booted = None
+        # An overlay's work folder belongs to one mount.
+        shutil.rmtree(self.where / "work")
+        (self.where / "work").mkdir()
+
+    def reboot(self, kernel: str | None = None) -> None:
+        self.off()
+        if kernel:
+            self.hardware(kernel=kernel)
+        self.boot()
+
+    def remove(self) -> None:
+        if self._booted:
+            self.off()
+        self.network.close()
+        shutil.rmtree(self.where, ignore_errors=True)
+
+    def run(self, *arguments: str, within: float = 20) -> subprocess.CompletedProcess[str]:
+        """Run a program on the node, as a person with root would."""
+        return subprocess.run(
+            self.up.command(arguments),
+            capture_output=True,
+            text=True,
+            timeout=within,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+
+    # -- faults --------------------------------------------------------------------------------------------------------------
+
+    def fault(self, *names: str) -> None:
+        for name in names:
+            (self.hw / "faults" / name).touch()
+
+    def mend(self, *names: str) -> None:
+        for name in names or os.listdir(self.hw / "faults"):
+            (self.hw / "faults" / name).unlink(missing_ok=True)
+
+    def steps(self) -> list[str]:
+        """What the node's tools were asked to change, in order."""
+        return (self.hw / "steps").read_text().split("\n")[:-1]
+
+    def hold(self, step: str) -> None:
+        """Whoever reaches this step waits there until `release`."""
+        (self.hw / "hold" / step).touch()
+
+    def held(self, step: str) -> bool:
+        return (self.hw / "held" / step).exists()
+
+    def release(self, step: str) -> None:
+        (self.hw / "hold" / step).unlink(missing_ok=True)
+        (self.hw / "held" / step).unlink(missing_ok=True)
+
+    # -- what is there -------------------------------------------------------------------------------------------------------
+
+    def loaded(self) -> dict[str, str]:
+        """Loaded modules → version."""
+        folder = self.path("/sys/module")
+        return {
+            entry.name: (entry / "version").read_text().strip()
+            for entry in sorted(folder.iterdir())
+            if not entry.name.startswith(".")
+        }
+
+    def executed(self) -> list[tuple[str, str, str]]:
+        """(version, sha256, path) of every installer that was run."""
+        lines = (self.hw / "executed").read_text().splitlines()
+        return [(line.split(" ", 2)[0], line.split(" ", 2)[1], line.split(" ", 2)[2]) for line in lines]
+
+    def busy(self, *pids: int) -> None:
+        """Processes that hold the GPU: none, or these."""
+        (self.hw / "apps").write_text("".join(f"{pid}, python3\n" for pid in pids))
+        if (self.path("/sys/module/nvidia_uvm")).exists():
+            self.write("/sys/module/nvidia_uvm/refcnt", f"{len(pids)}\n")
+
+    @contextmanager
+    def lock(self, path: str = "/var/lib/dpkg/lock-frontend") -> Iterator[None]:
+        """Hold a lock file of dpkg as unattended-upgrades would."""
+        program = f"import fcntl,time; f=open({path!r},'a'); fcntl.lockf(f, fcntl.LOCK_EX); print('held', flush=True); time.sleep(600)"
+        holder = subprocess.Popen(self.up.command(["/usr/bin/python3", "-c", program]), stdout=subprocess.PIPE)
+        try:
+            assert holder.stdout
+            assert holder.stdout.readline() == b"held\n"
+            yield
+        finally:
+            for pid in self.up.processes(f"NEVER={path}"):
+                os.kill(pid, signal.SIGKILL)
+            _end(holder)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End nsenter's child as well: nsenter forks for the PID namespace."""
+    import psutil
+
+    for child in psutil.Process(process.pid).children(recursive=True):
+        child.kill()
+    process.kill()
+    process.wait()
+
+
+__all__ = ["KERNEL", "NEXT_KERNEL", "Mapping", "Node", "Sequence", "json", "wait_for"]

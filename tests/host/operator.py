@@ -1,0 +1,120 @@
+"""What the GPU Operator and the kubelet do on the node: operands that follow the labels, and the validator's one look."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from tests.host.cluster import NAMESPACE, Cluster, now
+from tests.host.node import Node
+
+PREFIX = "nvidia.com/gpu.deploy."
+OPERANDS = {
+    "nvidia-container-toolkit-daemonset": "container-toolkit",
+    "nvidia-operator-validator": "operator-validator",
+    "nvidia-device-plugin-daemonset": "device-plugin",
+    "gpu-feature-discovery": "gpu-feature-discovery",
+    "nvidia-dcgm-exporter": "dcgm-exporter",
+}
+"""DaemonSet → the label's end that selects nodes for it."""
+LOOKING = ("nvidia-container-toolkit-daemonset", "nvidia-operator-validator")
+"""Only these run driver-validation, in an init container, once."""
+READY = "/run/nvidia/validations/driver-ready"
+MARKER = "/run/nvidia/validations/.driver-ctr-ready"
+
+
+def all_on() -> dict[str, str]:
+    """The labels that the operator sets on a GPU node."""
+    names = (
+        "container-toolkit",
+        "operator-validator",
+        "device-plugin",
+        "gpu-feature-discovery",
+        "dcgm",
+        "dcgm-exporter",
+        "node-status-exporter",
+    )
+    return {f"{PREFIX}{name}": "true" for name in names}
+
+
+class Operator:
+    """Follows the node's labels from the moment it is made."""
+
+    def __init__(self, cluster: Cluster, node: Node, *, lingering: bool = False) -> None:
+        self.cluster, self.node, self.lingering = cluster, node, lingering
+        self.restarts: list[str] = []
+        """Operands whose pod was made, in order."""
+        self._count = 0
+        self._work = threading.Lock()
+        cluster.on_change.append(self.follow)
+
+    def follow(self) -> None:
+        """Pods on gated operands go (unless they linger), pods of open ones come."""
+        with self._work:
+            labels = self.cluster.labels
+            for name, end in OPERANDS.items():
+                there = [key for key, pod in self.cluster.pods.items() if pod["metadata"]["labels"].get("app") == name]
+                wanted = labels.get(f"{PREFIX}{end}") == "true"
+                if not wanted and not self.lingering:
+                    for key in there:
+                        self.cluster.pods.pop(key, None)
+                if wanted and not there:
+                    self._start(name)
+
+    def booted(self) -> None:
+        """The kubelet after a boot: init containers run again in the same pods."""
+        for (_, name), pod in list(self.cluster.pods.items()):
+            if pod["metadata"]["labels"].get("app") in LOOKING:
+                self._look(name, pod)
+
+    def _start(self, name: str) -> None:
+        self._count += 1
+        self.restarts.append(name)
+        pod = self.cluster.pod(
+            NAMESPACE,
+            f"{name}-{self._count:05d}",
+            metadata={"labels": {"app": name}, "ownerReferences": [{"kind": "DaemonSet", "name": name}]},
+        )
+        if name in LOOKING:
+            self._look(pod["metadata"]["name"], pod)
+
+    def _look(self, name: str, pod: dict[str, Any]) -> None:
+        def state(**status: Any) -> None:
+            with self.cluster.lock:
+                pod["status"] = {"startTime": pod["status"]["startTime"], **status}
+
+        begun = now()
+        init = {"name": "driver-validation", "state": {"running": {"startedAt": begun}}}
+        state(phase="Pending", initContainerStatuses=[init])
+
+        def validate() -> None:
+            try:
+                # As the validator does: first it takes back its own verdict, then it looks at the host, once.
+                look = f"rm -f {READY}; [ -s /usr/bin/nvidia-smi ] && chroot / nvidia-smi > /dev/null 2>&1"
+                passed = self.node.run("sh", "-c", look).returncode == 0
+                if not passed:
+                    return
+                self.node.write(READY, "IS_HOST_DRIVER=true\nNVIDIA_DRIVER_ROOT=/\nDRIVER_ROOT_CTR_PATH=/host\n")
+                ended = {
+                    "name": "driver-validation",
+                    "state": {"terminated": {"exitCode": 0, "startedAt": begun, "finishedAt": now()}},
+                }
+                state(phase="Running", initContainerStatuses=[ended])
+            except (OSError, RuntimeError):
+                return  # the node is off
+
+        threading.Thread(target=validate, daemon=True, name=name).start()
+
+    def phase(self, app: str) -> str:
+        """Phase of an operand's pod, `none` where there is no pod."""
+        with self.cluster.lock:
+            phases = [
+                pod["status"]["phase"]
+                for pod in self.cluster.pods.values()
+                if pod["metadata"]["labels"].get("app") == app
+            ]
+        return phases[0] if phases else "none"
+
+    def settled(self) -> bool:
+        """Both operands that look at the driver run."""
+        return all(self.phase(name) == "Running" for name in LOOKING)
