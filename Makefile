@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview down status test unit simulator lint format types bench clean pins
+.PHONY: help up preview down status test unit host simulator lint format types bench clean pins
 
 help: ## list the targets
 	@echo "make TARGET [STACK=<env>-<region>], by default $(STACK)"
@@ -35,11 +35,15 @@ status: $(READY) ## show the simulated STACK
 
 test: $(READY) lint types ## every check and every test
 	@$(BIN)/python -m pytest tests/unit tests/property tests/test_imports.py -n 2 --dist loadfile
+	@$(BIN)/python -m pytest tests/host -n 2
 	@$(BIN)/physai tools
 	@$(BIN)/python -m pytest tests/simulator
 
 unit: $(READY) ## unit and property tests only (a minute)
 	@$(BIN)/python -m pytest tests/unit tests/property tests/test_imports.py -n 2 --dist loadfile
+
+host: $(READY) ## the GRID agent on nodes of its own, with faults injected (as root)
+	@$(BIN)/python -m pytest tests/host -n 2
 
 simulator: $(READY) ## tests against the real engine and a real API server only
 	@$(BIN)/physai tools
@@ -48,7 +52,7 @@ simulator: $(READY) ## tests against the real engine and a real API server only
 lint: $(READY) ## style
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/shellcheck .ci/run
+	@$(BIN)/shellcheck .ci/run $$(grep -lE '^#!/bin/sh|shellcheck shell=sh' tests/host/fakes/*)
 
 format: $(READY) ## put every file into the one format
 	@$(BIN)/ruff check --fix-only --quiet .

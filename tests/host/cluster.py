@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 import copy
-import datetime
 import itertools
 import json
 import re
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from tests.host.api_rules import Object, Refusal, at, merge, now, selected, status_of
 from tests.host.namespaces import Network
 from tests.host.servers import Server
 
 PORT = 6443
 NAMESPACE = "gpu-operator"
+CONFLICT = (
+    "Operation cannot be fulfilled on nodes: the object has been modified; "
+    "please apply your changes to the latest version and try again"
+)
 TOKEN = "token-of-the-agent"
-Object = dict[str, Any]
-
-
-def now() -> str:
-    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """An answer that is not the one asked for."""
-
-    code: int
-    reason: str
-    message: str
 
 
 class Cluster:
@@ -75,8 +64,12 @@ class Cluster:
         """Pods that a disruption budget protects."""
         self.on_change: list[Callable[[], None]] = []
         self.server: Server | None = None
+        self.hold = ""
+        """Requests whose `VERB path` matches this wait, unanswered and without effect, until `let_go`."""
+        self.held = threading.Event()
+        self._released = threading.Event()
 
-    # -- for the tests -------------------------------------------------------------------------------------------------------
+    # -- for the tests
 
     @property
     def labels(self) -> dict[str, str]:
@@ -96,8 +89,8 @@ class Cluster:
 
     def set_labels(self, labels: Mapping[str, str | None]) -> None:
         with self.lock:
-            _merge(self.node["metadata"]["labels"], dict(labels))
-            self._touch(self.node)
+            merge(self.node["metadata"]["labels"], dict(labels))
+            self.touch()
         self._changed()
 
     def pod(self, namespace: str, name: str, **changes: Any) -> Object:
@@ -116,7 +109,7 @@ class Cluster:
             "spec": {"nodeName": self.node["metadata"]["name"], "containers": [{"name": "main", "image": "x"}]},
             "status": {"phase": "Running", "startTime": now()},
         }
-        _merge(pod, changes)
+        merge(pod, changes)
         with self.lock:
             self.pods[(namespace, name)] = pod
         return pod
@@ -130,6 +123,11 @@ class Cluster:
         """Answer requests whose `VERB path` matches with a refusal, the next `times` times."""
         self.refuse.append((pattern, Refusal(code, reason, message), times))
 
+    def let_go(self) -> None:
+        """Answer what is held; nothing is held from here on."""
+        self.hold = ""
+        self._released.set()
+
     def start(self, folder: Path) -> None:
         self.server = Server(self.network, PORT, _handler(self), tls=folder)
 
@@ -138,22 +136,25 @@ class Cluster:
             self.server.stop()
             self.server = None
 
-    # -- requests ------------------------------------------------------------------------------------------------------------
+    # -- requests
 
     def answer(self, verb: str, target: str, kind: str, body: Object | None) -> tuple[int, Object]:
         """One request → (status code, body)."""
+        if self.hold and re.search(self.hold, f"{verb} {urlsplit(target).path}"):
+            self.held.set()
+            self._released.wait(20)
         path, query = urlsplit(target).path, parse_qs(urlsplit(target).query)
         with self.lock:
             self.requests.append(f"{verb} {path}")
             refusal = self._refusal(f"{verb} {path}")
             if refusal:
-                return _status(refusal)
+                return status_of(refusal)
             try:
                 code, answer = self._routed(verb, path, query, kind, body)
             except LookupError as missing:
-                return _status(Refusal(404, "NotFound", f"{missing.args[0]} not found"))
+                return status_of(Refusal(404, "NotFound", f"{missing.args[0]} not found"))
             except ValueError as wrong:
-                return _status(Refusal(400, "BadRequest", str(wrong)))
+                return status_of(Refusal(400, "BadRequest", str(wrong)))
             answer = copy.deepcopy(answer)
         if verb != "GET" and code < 300:
             self._changed()
@@ -189,19 +190,19 @@ class Cluster:
             raise ValueError(f"patches as {kind} are not in the stand-in")
         given = body.get("metadata", {}).get("resourceVersion")
         if given not in (None, self.node["metadata"]["resourceVersion"]):
-            message = "Operation cannot be fulfilled on nodes: the object has been modified; please apply your changes to the latest version and try again"
-            return _status(Refusal(409, "Conflict", message))
+            message = CONFLICT
+            return status_of(Refusal(409, "Conflict", message))
         changed = copy.deepcopy(self.node)
         # A patch of the object leaves the status alone, one of the status the rest (but metadata's labels on nodes).
         if status:
             self._conditions(changed, kind, body.get("status", {}).get("conditions"))
         else:
             for key in ("labels", "annotations"):
-                _merge(changed["metadata"].setdefault(key, {}), body.get("metadata", {}).get(key) or {})
-            _merge(changed["spec"], body.get("spec") or {})
+                merge(changed["metadata"].setdefault(key, {}), body.get("metadata", {}).get(key) or {})
+            merge(changed["spec"], body.get("spec") or {})
         if changed != self.node:
             self.node = changed
-            self._touch(self.node)
+            self.touch()
         return 200, self.node
 
     @staticmethod
@@ -229,9 +230,9 @@ class Cluster:
                     "metadata.namespace",
                 ):
                     raise ValueError(f"field label not supported: {part}")
-                wanted = [pod for pod in wanted if (_at(pod, match[1]) == match[3]) == (match[2] != "!=")]
+                wanted = [pod for pod in wanted if (at(pod, match[1]) == match[3]) == (match[2] != "!=")]
         for text in query.get("labelSelector", []):
-            wanted = [pod for pod in wanted if _selected(text, pod["metadata"]["labels"])]
+            wanted = [pod for pod in wanted if selected(text, pod["metadata"]["labels"])]
         return {
             "apiVersion": "v1",
             "kind": "PodList",
@@ -250,10 +251,10 @@ class Cluster:
         )
         uid = uid.get("uid") if isinstance(uid, dict) else uid
         if uid and uid != pod["metadata"]["uid"]:
-            return _status(Refusal(409, "Conflict", f"the UID in the precondition ({uid}) does not match"))
+            return status_of(Refusal(409, "Conflict", f"the UID in the precondition ({uid}) does not match"))
         if eviction and verb == "POST":
             if key[1] in self.no_disruption:
-                return _status(
+                return status_of(
                     Refusal(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.")
                 )
             del self.pods[key]
@@ -268,7 +269,7 @@ class Cluster:
         if verb == "PATCH":
             for event in self.events:
                 if event["metadata"].get("name") == name:
-                    _merge(event, body)
+                    merge(event, body)
                     return 200, event
             raise LookupError(f'events "{name}"')
         regarding = body.get("involvedObject") or body.get("regarding") or {}
@@ -278,51 +279,13 @@ class Cluster:
         self.events.append(body)
         return 201, body
 
-    def _touch(self, thing: Object) -> None:
-        thing["metadata"]["resourceVersion"] = str(next(self._versions))
+    def touch(self) -> None:
+        """The node has changed."""
+        self.node["metadata"]["resourceVersion"] = str(next(self._versions))
 
     def _changed(self) -> None:
         for act in self.on_change:
             act()
-
-
-def _at(thing: Object, path: str) -> Any:
-    found: Any = thing
-    for key in path.split("."):
-        found = (found or {}).get(key)
-    return found
-
-
-def _selected(selector: str, labels: Mapping[str, str]) -> bool:
-    """`a=b,c in (d,e),f`: the forms that clients use."""
-    for part in re.split(r",(?![^(]*\))", selector):
-        if match := re.fullmatch(r"\s*(\S+)\s+(in|notin)\s+\((.*)\)\s*", part):
-            inside = labels.get(match[1]) in [value.strip() for value in match[3].split(",")]
-            if inside != (match[2] == "in"):
-                return False
-        elif match := re.fullmatch(r"([^=!]+)(!=|==?)(.*)", part):
-            if (labels.get(match[1]) == match[3]) != (match[2] != "!="):
-                return False
-        elif part and part not in labels:
-            return False
-    return True
-
-
-def _merge(target: Object, changes: Mapping[str, Any]) -> None:
-    for key, value in changes.items():
-        if value is None:
-            target.pop(key, None)
-        elif isinstance(value, dict) and isinstance(target.get(key), dict):
-            _merge(target[key], value)
-        else:
-            target[key] = copy.deepcopy(value)
-
-
-def _status(refusal: Refusal) -> tuple[int, Object]:
-    return refusal.code, {
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-        "message": refusal.message, "reason": refusal.reason, "code": refusal.code,
-    }  # fmt: skip
 
 
 def _handler(cluster: Cluster) -> type[BaseHTTPRequestHandler]:
@@ -335,7 +298,7 @@ def _handler(cluster: Cluster) -> type[BaseHTTPRequestHandler]:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length)) if length else None
             if self.headers.get("Authorization") != f"Bearer {TOKEN}":
-                code, answer = _status(Refusal(401, "Unauthorized", "Unauthorized"))
+                code, answer = status_of(Refusal(401, "Unauthorized", "Unauthorized"))
             else:
                 kind = (self.headers.get("Content-Type") or "").split(";")[0]
                 code, answer = cluster.answer(self.command, self.path, kind, body)
@@ -346,6 +309,6 @@ def _handler(cluster: Cluster) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(text)
 
-        do_GET = do_PATCH = do_POST = do_DELETE = do_PUT = _serve
+        do_GET = do_PATCH = do_POST = do_DELETE = do_PUT = _serve  # noqa: N815 - http.server's names
 
     return Handler

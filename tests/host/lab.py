@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import http.client
 import json
-import os
 import shutil
-import signal
 import stat
 import subprocess
 import tempfile
@@ -21,6 +20,7 @@ from tests.host.mirror import Mirror
 from tests.host.namespaces import scratch, wait_for
 from tests.host.node import Node
 from tests.host.operator import PREFIX, Operator, all_on
+from tests.host.pod import Pod
 from tests.host.servers import certificate
 
 SOURCE = Path(__file__).parents[2] / "manifests/grid-driver"
@@ -60,65 +60,6 @@ def compiled() -> Path:
     return folder / "agent"
 
 
-class Pod:
-    """One life of the agent's container."""
-
-    count = 0
-
-    def __init__(self, node: Node, options: tuple[str, ...] = ()) -> None:
-        Pod.count += 1
-        self.node = node
-        self.mark = f"GRID_POD={Pod.count}"
-        name, value = self.mark.split("=")
-        variables = {name: value, "NODE_NAME": node.name, "POD_NAMESPACE": "gpu-operator", "LC_ALL": "C"}
-        arguments = [
-            "/usr/bin/python3", "-s", "-E", "-m", "grid_agent", "--wanted", "/opt/pod/wanted.json", "--root", "/",
-            "--service-account", "/opt/pod/serviceaccount", "--api", "https://127.0.0.1:6443", *options,
-        ]  # fmt: skip
-        self.log = node.where / f"pod-{Pod.count}.log"
-        with self.log.open("wb") as log:
-            shell = ["sh", "-c", 'cd /opt/agent && exec "$@"', "sh", *arguments]
-            self._process = subprocess.Popen(
-                node.up.command(shell, variables), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
-            )
-
-    def said(self) -> str:
-        return self.log.read_text(errors="replace")
-
-    def code(self) -> int | None:
-        """Exit code, or nothing while it runs."""
-        return self._process.poll()
-
-    def end(self, how: signal.Signals = signal.SIGKILL, within: float = 5) -> int:
-        """End the pod as a kubelet does: the signal to its first process, then SIGKILL to all that is left of it."""
-        if how != signal.SIGKILL:
-            for pid in self._first():
-                _kill(pid, how)
-            try:
-                self._process.wait(within)
-            except subprocess.TimeoutExpired:
-                pass
-        while left := self.node.up.processes(self.mark):
-            for pid in left:
-                _kill(pid, signal.SIGKILL)
-        return self._process.wait(within)
-
-    def _first(self) -> list[int]:
-        """The agent itself: its command line names the module."""
-        return [
-            pid
-            for pid in self.node.up.processes(self.mark)
-            if b"grid_agent\0--wanted" in Path(f"/proc/{pid}/cmdline").read_bytes()
-        ]
-
-
-def _kill(pid: int, how: signal.Signals) -> None:
-    try:
-        os.kill(pid, how)
-    except ProcessLookupError:
-        return
-
-
 class Lab:
     """What a test arranges, starts and looks at."""
 
@@ -136,6 +77,10 @@ class Lab:
         self.wanted: dict[str, Any] = {}
         self.want()
         self.pods: list[Pod] = []
+        self.let_go: Callable[[], None] = lambda: None
+        """Of a lock that a fault holds."""
+        self.mend_later: Callable[[Lab], None] | None = None
+        """What a fault does once the agent is under way."""
         self.operator: Operator | None = None
         for folder in ("agent", "pod/serviceaccount"):
             (self.node.where / "upper/opt" / folder).mkdir(parents=True)
@@ -164,7 +109,7 @@ class Lab:
         self.node.write("/opt/pod/.wanted.json", json.dumps(self.wanted))
         self.node.path("/opt/pod/.wanted.json").rename(self.node.path("/opt/pod/wanted.json"))
 
-    # -- time goes by --------------------------------------------------------------------------------------------------------
+    # -- time goes by
 
     def begin(self, *options: str) -> Pod:
         """Boot, bring up what is around the node, start the agent."""
@@ -178,17 +123,40 @@ class Lab:
         self.operator = Operator(self.cluster, self.node)
         self.operator.follow()
 
+    @property
+    def around(self) -> Operator:
+        """The operator, once the node is up."""
+        if not self.operator:
+            raise RuntimeError("the node is off")
+        return self.operator
+
     def start(self, *options: str) -> Pod:
         pod = Pod(self.node, options)
         self.pods.append(pod)
         return pod
+
+    def reboot(self, **hardware: str) -> Pod:
+        """The node goes down without a word and comes up; the kubelet starts what was there."""
+        for pod in self.pods:
+            pod.gone()
+        self.node.off()
+        self.node.hardware(**hardware)
+        self.node.boot()
+        self.around.booted()
+        return self.start()
+
+    def try_again(self) -> None:
+        """What the documentation tells a person to do after a stop."""
+        with self.cluster.lock:
+            self.cluster.node["metadata"]["annotations"]["physical-ai/grid-driver-retry"] = str(time.time())
+            self.cluster.touch()
 
     def close(self) -> None:
         self.mirror.stop()
         self.node.remove()
         self.cluster.stop()
 
-    # -- what a person would look at -----------------------------------------------------------------------------------------
+    # -- what a person would look at
 
     @property
     def status(self) -> tuple[str, str, str]:
@@ -213,6 +181,17 @@ class Lab:
         """Verified, told so, gate open."""
         return self.status[0] == "True" and not self.gated
 
+    def get(self, path: str, port: int = 9401) -> tuple[int, str]:
+        """What the agent's own page answers."""
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection.sock = self.node.network.connect(port)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            connection.close()
+
     def stuck(self) -> bool:
         """Stopped for somebody to act."""
         return self.memory.get("state") == "blocked" and self.status[0] == "False"
@@ -235,7 +214,7 @@ class Lab:
             [
                 f"condition: {self.status}",
                 f"gated: {self.gated}",
-                f"memory: {memory.get('state')} {memory.get('sentence')} {memory.get('failures')} {memory.get('upcoming')}",
+                "memory: " + " ".join(str(memory.get(key)) for key in ("state", "sentence", "failures", "upcoming")),
                 f"loaded: {self.node.loaded()}  nvidia-smi: {bool(self.node.read('/usr/bin/nvidia-smi'))}",
                 f"steps: {self.node.steps()[-40:]}",
                 f"requests: {self.cluster.requests[-15:]}",
@@ -249,11 +228,11 @@ class Lab:
             ]
         )
 
-    # -- what must hold whatever went wrong ----------------------------------------------------------------------------------
+    # -- what must hold whatever went wrong
 
     def check_host(self) -> None:
         """No foreign code ran as root, nothing lies where others may write, no driver is half loaded."""
-        right = {self.new.sha256, self.old.sha256}
+        right = {self.new.sha256, self.old.sha256, self.wanted["sha256"]}
         for version, checksum, path in self.node.executed():
             assert checksum in right, (
                 f"an installer {version} with an unknown checksum was run from {path}\n{self.story()}"
@@ -261,26 +240,24 @@ class Lab:
             assert path.startswith(HOME), f"an installer was run from {path}"
         assert not (self.node.hw / "intruded").exists(), f"foreign code was run as root\n{self.story()}"
         assert not (self.node.hw / "forbidden").exists(), "the agent called reboot or shutdown"
-        left = [
-            path
-            for path in self._files("/tmp", "/var/tmp", "/dev/shm")
-            if "grid" in path.lower() or path.endswith(".run")
-        ]  # noqa: S108
+        left = [path for path in self._open_folders() if "grid" in path.lower() or path.endswith(".run")]
         assert not left, f"left in folders where everybody writes: {left}"
         home = self.node.path(HOME)
         if home.exists():
             assert stat.S_IMODE(home.stat().st_mode) == 0o700, f"{HOME} is open to others"
 
-    def _files(self, *folders: str) -> list[str]:
-        found: list[str] = []
-        for folder in folders:
-            top = self.node.path(folder)
-            # Files of the machine below shine through the overlay; only those of the node's own layer count.
-            own = self.node.where / "upper" / folder.lstrip("/")
-            base = top if folder in ("/tmp", "/dev/shm") else own  # noqa: S108
-            if base.is_dir():
-                found += [f"{folder}/{path.relative_to(base)}" for path in base.rglob("*")]
-        return found
+    def check_driver(self) -> None:
+        """What is loaded is of one version, and a node that claims to be ready serves that version."""
+        versions = {version for name, version in self.node.loaded().items() if name.startswith("nvidia")}
+        assert len(versions) <= 1, f"modules of several versions are loaded: {self.node.loaded()}"
+        if self.status[0] == "True":
+            assert versions, self.story()
+            assert self.serves(versions.pop()), self.story()
+
+    def _open_folders(self) -> list[str]:
+        """Files in the node's folders where everybody writes: /tmp and /dev/shm are its own, /var/tmp is overlaid."""
+        folders = [self.node.path("/tmp"), self.node.path("/dev/shm"), self.node.where / "upper/var/tmp"]  # noqa: S108
+        return [str(path) for folder in folders if folder.is_dir() for path in folder.rglob("*")]
 
     def serves(self, version: str) -> bool:
         """A whole driver of this version is loaded and answers."""

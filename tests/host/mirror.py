@@ -23,6 +23,8 @@ class Mirror:
     port: int = PORT
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
     trouble: Trouble = ""
+    first: list[Trouble] = field(default_factory=list[Trouble])
+    """Troubles of the next requests, one each, before `trouble` holds."""
     requests: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """(path, Range header) of every GET."""
     half_way: threading.Event = field(default_factory=threading.Event)
@@ -37,6 +39,7 @@ class Mirror:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            trouble: Trouble = ""
 
             def log_message(self, format: str, *args: object) -> None: ...
 
@@ -45,17 +48,18 @@ class Mirror:
 
             def do_GET(self) -> None:
                 mirror.requests.append((self.path, self.headers.get("Range", "")))
+                self.trouble = mirror.first.pop(0) if mirror.first else mirror.trouble
                 self._answer(body=True)
 
             def _answer(self, *, body: bool) -> None:
                 content = mirror.files.get(self.path.lstrip("/"))
-                if content is None or mirror.trouble in ("missing", "unavailable"):
-                    self.send_response(503 if mirror.trouble == "unavailable" else 404)
+                if content is None or self.trouble in ("missing", "unavailable"):
+                    self.send_response(503 if self.trouble == "unavailable" else 404)
                     self.send_header("Content-Length", "0")
                     self.end_headers()
                     return
                 wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
-                start = int(wanted[1]) if wanted and mirror.trouble != "no-ranges" else 0
+                start = int(wanted[1]) if wanted and self.trouble != "no-ranges" else 0
                 if start >= len(content):
                     self.send_response(416)
                     self.send_header("Content-Range", f"bytes */{len(content)}")
@@ -68,14 +72,14 @@ class Mirror:
                 else:
                     self.send_response(200)
                 self.send_header("Content-Length", str(len(content) - start))
-                if mirror.trouble != "no-ranges":
+                if self.trouble != "no-ranges":
                     self.send_header("Accept-Ranges", "bytes")
                 self.end_headers()
                 if body:
                     self._send(content[start:], len(content))
 
             def _send(self, rest: bytes, whole: int) -> None:
-                match mirror.trouble:
+                match self.trouble:
                     case "truncated":
                         self.wfile.write(rest[: max(0, whole // 2 - (whole - len(rest)))])
                     case "cuts":

@@ -52,9 +52,15 @@ def why_not() -> str | None:
         for name in ("upper", "work", "root"):
             (probe / name).mkdir(parents=True)
         layers = f"lowerdir=/,upperdir={probe}/upper,workdir={probe}/work"
-        script = f"mount --make-rprivate / && mount -t overlay overlay -o {layers} {probe}/root && mount -t proc p {probe}/root/proc"
+        mounts = [
+            "mount --make-rprivate /",
+            f"mount -t overlay overlay -o {layers} {probe}/root",
+            f"mount -t proc p {probe}/root/proc",
+        ]
         flags = ["--mount", "--pid", "--net", "--uts", "--ipc", "--fork"]
-        done = subprocess.run(["unshare", *flags, "sh", "-c", script], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["unshare", *flags, "sh", "-c", " && ".join(mounts)], capture_output=True, text=True, check=False
+        )
         said = (done.stderr.strip() or f"exit {done.returncode}").splitlines()
         return f"namespaces: {said[-1]}" if done.returncode else None
     finally:

@@ -1,20 +1,17 @@
-"""A GPU node as the tests see it: its hardware, what is on its disk, its faults, its boots and the agent's pod on it."""
+"""A GPU node as the tests see it: its hardware, what is on its disk, its faults, its boots."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.host.installers import MODULES, Flavour, module
-from tests.host.namespaces import FAKES, Booted, Network, scratch, wait_for
+from tests.host.namespaces import FAKES, Booted, Network, scratch
 
 KERNEL, NEXT_KERNEL = "6.8.0-1041-azure", "6.8.0-1044-azure"
 RTX_PRO_6000 = "0002:00:00.0 0x10de 0x2bb5 0x030200"
@@ -64,7 +61,7 @@ class Node:
         )
         self._disk()
 
-    # -- before the first boot, or between boots ------------------------------------------------------------------------------
+    # -- before the first boot, or between boots
 
     def _hardware(self, **settings: str) -> None:
         for name, value in settings.items():
@@ -72,7 +69,7 @@ class Node:
             (self.hw / name).write_text(value + "\n" if value else "")
 
     def hardware(self, **settings: str) -> None:
-        """Change the machine: kernel, machine (architecture), secureboot, gpu, needs (flavour), mig, pci, repository."""
+        """Change the machine: kernel, machine (its architecture), secureboot, gpu, needs (flavour), mig, pci …"""
         self._hardware(**settings)
 
     def _disk(self) -> None:
@@ -100,6 +97,9 @@ class Node:
             f"linux-headers-{KERNEL}\nbuild-essential\ngcc\nmake\ndkms\npkg-config\nlibglvnd-dev\n",
         )
         self.headers(KERNEL)
+        for name in ("gcc", "make"):
+            if not Path("/usr/bin", name).exists():
+                self.write(f"/usr/bin/{name}", "#!/bin/sh\n", mode=0o755)
 
     def headers(self, kernel: str) -> None:
         """The headers of a kernel, installed."""
@@ -140,7 +140,7 @@ class Node:
             self.write("/usr/bin/nvidia-gridd", "#!/bin/sh\n", mode=0o755)
             self.write("/usr/lib/systemd/system/nvidia-gridd.service", "[Service]\nExecStart=/usr/bin/nvidia-gridd\n")
 
-    # -- files ---------------------------------------------------------------------------------------------------------------
+    # -- files
 
     def path(self, path: str) -> Path:
         """Where a file of the node is, seen from here: through the running node, or in its disk while it is off."""
@@ -164,7 +164,7 @@ class Node:
         except (FileNotFoundError, NotADirectoryError):
             return None
 
-    # -- boots ---------------------------------------------------------------------------------------------------------------
+    # -- boots
 
     def boot(self) -> None:
         self._booted = Booted(self.where, self.network)
@@ -207,11 +207,11 @@ class Node:
             stdin=subprocess.DEVNULL,
         )
 
-    # -- faults --------------------------------------------------------------------------------------------------------------
+    # -- faults
 
-    def fault(self, *names: str) -> None:
+    def fault(self, *names: str, once: bool = False) -> None:
         for name in names:
-            (self.hw / "faults" / name).touch()
+            (self.hw / "faults" / name).write_text("once" if once else "")
 
     def mend(self, *names: str) -> None:
         for name in names or os.listdir(self.hw / "faults"):
@@ -232,7 +232,7 @@ class Node:
         (self.hw / "hold" / step).unlink(missing_ok=True)
         (self.hw / "held" / step).unlink(missing_ok=True)
 
-    # -- what is there -------------------------------------------------------------------------------------------------------
+    # -- what is there
 
     def loaded(self) -> dict[str, str]:
         """Loaded modules → version."""
@@ -248,35 +248,30 @@ class Node:
         lines = (self.hw / "executed").read_text().splitlines()
         return [(line.split(" ", 2)[0], line.split(" ", 2)[1], line.split(" ", 2)[2]) for line in lines]
 
-    def busy(self, *pids: int) -> None:
-        """Processes that hold the GPU: none, or these."""
-        (self.hw / "apps").write_text("".join(f"{pid}, python3\n" for pid in pids))
-        if (self.path("/sys/module/nvidia_uvm")).exists():
-            self.write("/sys/module/nvidia_uvm/refcnt", f"{len(pids)}\n")
+    def busy(self, module: str = "nvidia_uvm") -> None:
+        """A process outside of any pod holds the GPU, and with it the module."""
+        self.write("/dev/nvidia0", "")
+        self.run(
+            "sh",
+            "-c",
+            f"echo 1 > /sys/module/{module}/refcnt; exec 3< /dev/nvidia0; "
+            "setsid sleep 2147483 < /dev/null > /dev/null 2>&1 & echo $! > /hw/holder",
+        )
 
-    @contextmanager
-    def lock(self, path: str = "/var/lib/dpkg/lock-frontend") -> Iterator[None]:
-        """Hold a lock file of dpkg as unattended-upgrades would."""
-        program = f"import fcntl,time; f=open({path!r},'a'); fcntl.lockf(f, fcntl.LOCK_EX); print('held', flush=True); time.sleep(600)"
-        holder = subprocess.Popen(self.up.command(["/usr/bin/python3", "-c", program]), stdout=subprocess.PIPE)
-        try:
-            assert holder.stdout
-            assert holder.stdout.readline() == b"held\n"
-            yield
-        finally:
-            for pid in self.up.processes(f"NEVER={path}"):
-                os.kill(pid, signal.SIGKILL)
-            _end(holder)
+    def idle(self, module: str = "nvidia_uvm") -> None:
+        """That process ends."""
+        self.run("sh", "-c", f"kill $(cat /hw/holder); echo 0 > /sys/module/{module}/refcnt")
 
+    def lock(self, path: str = "/var/lib/dpkg/lock-frontend") -> Callable[[], None]:
+        """Hold a lock file of dpkg as unattended-upgrades would; what is returned lets go of it."""
+        held = "print('held', flush=True); sys.stdin.read()"
+        program = f"import fcntl, sys; f = open({path!r}, 'a'); fcntl.lockf(f, fcntl.LOCK_EX); {held}"
+        command = self.up.command(["/usr/bin/python3", "-c", program])
+        holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert holder.stdout
+        assert holder.stdout.readline() == b"held\n"
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End nsenter's child as well: nsenter forks for the PID namespace."""
-    import psutil
+        def let_go() -> None:
+            holder.communicate(timeout=10)
 
-    for child in psutil.Process(process.pid).children(recursive=True):
-        child.kill()
-    process.kill()
-    process.wait()
-
-
-__all__ = ["KERNEL", "NEXT_KERNEL", "Mapping", "Node", "Sequence", "json", "wait_for"]
+        return let_go

@@ -1,4 +1,4 @@
-"""What the GPU Operator and the kubelet do on the node: operands that follow the labels, and the validator's one look."""
+"""What operator and kubelet do on the node: operands that follow the labels, and the validator's one look."""
 
 from __future__ import annotations
 
@@ -44,6 +44,8 @@ class Operator:
         self.cluster, self.node, self.lingering = cluster, node, lingering
         self.restarts: list[str] = []
         """Operands whose pod was made, in order."""
+        self.looks: list[tuple[str, bool]] = []
+        """Every look at the host that has ended: (operand, whether the driver answered)."""
         self._count = 0
         self._work = threading.Lock()
         cluster.on_change.append(self.follow)
@@ -92,9 +94,11 @@ class Operator:
                 # As the validator does: first it takes back its own verdict, then it looks at the host, once.
                 look = f"rm -f {READY}; [ -s /usr/bin/nvidia-smi ] && chroot / nvidia-smi > /dev/null 2>&1"
                 passed = self.node.run("sh", "-c", look).returncode == 0
+                if passed:
+                    self.node.write(READY, "IS_HOST_DRIVER=true\nNVIDIA_DRIVER_ROOT=/\nDRIVER_ROOT_CTR_PATH=/host\n")
+                self.looks.append((pod["metadata"]["labels"]["app"], passed))
                 if not passed:
                     return
-                self.node.write(READY, "IS_HOST_DRIVER=true\nNVIDIA_DRIVER_ROOT=/\nDRIVER_ROOT_CTR_PATH=/host\n")
                 ended = {
                     "name": "driver-validation",
                     "state": {"terminated": {"exitCode": 0, "startedAt": begun, "finishedAt": now()}},

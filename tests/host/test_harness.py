@@ -1,4 +1,4 @@
-"""The stand-ins of a node refuse what the real tools refuse; without that the other tests of this folder prove nothing."""
+"""The stand-ins refuse what the real tools refuse; without that the other tests of this folder prove nothing."""
 
 from __future__ import annotations
 
@@ -102,18 +102,18 @@ def test_units_end_when_their_time_is_over(node: Lab) -> None:
 
 def test_apt_waits_for_its_lock_as_long_as_it_is_told(node: Lab) -> None:
     install = ("apt-get", "-o", "DPkg::Lock::Timeout=0.1", "install", "-y", "dkms")
-    with node.node.lock():
-        assert "Could not get lock" in node.node.run(*install).stderr
+    let_go = node.node.lock()
+    assert "Could not get lock" in node.node.run(*install).stderr
+    let_go()
     assert node.node.run(*install).returncode == 0
 
 
 def test_validator_looks_once_and_hangs_in_init_for_good(lab: Lab) -> None:
     lab.boot()
-    assert lab.operator
-    lab.wait(
-        "the validator has looked",
-        lambda: lab.operator and lab.operator.phase("nvidia-operator-validator") == "Pending",
-    )
+    operator = lab.around
+    lab.wait("both operands have looked", lambda: len(operator.looks) == 2)
     lab.node.driver(NEW)
-    lab.node.run("nvidia-smi")
-    lab.pause(0.3, lambda: lab.operator is not None and not lab.operator.settled(), "the validator does not look again")
+    assert lab.node.run("nvidia-smi").returncode == 0
+    lab.pause(
+        0.3, lambda: operator.phase("nvidia-operator-validator") == "Pending", "the validator does not look again"
+    )

@@ -74,6 +74,8 @@ step installer:start
 say "nvidia-installer log file '$LOG', driver $VERSION, kernel $kernel"
 [ -n "$accepted" ] || die 1 "ERROR: The installer has no terminal to ask questions on."
 [ "$(setting machine)" = "$ARCH" ] || die 1 "ERROR: this .run file is intended for the Linux-$ARCH platform, but you appear to be running on Linux-$(setting machine).  Aborting installation."
+! fault lies || exit 0
+! { fault refuses-new && [ "$VERSION" != 580.105.08 ]; } || fail "Unable to build the kernel modules."
 ! fault fail-start || fail "Unable to extract the package."
 [ "$(setting gpu)" = 1 ] || fail "You do not appear to have an NVIDIA GPU supported by the $VERSION NVIDIA Linux graphics driver installed in this system."
 [ -n "$nouveau" ] || ! loaded nouveau || fail "The Nouveau kernel driver is currently in use by your system.  This driver is incompatible with the NVIDIA driver, and must be disabled before proceeding."

@@ -10,8 +10,11 @@ step() {
   fi
 }
 
-# fault NAME: true while the test injects this fault.
-fault() { [ -e "/hw/faults/$1" ]; }
+# fault NAME: true while the test injects this fault; one that is to happen once is then over.
+fault() {
+  [ -e "/hw/faults/$1" ] || return 1
+  [ ! -s "/hw/faults/$1" ] || rm -f "/hw/faults/$1"
+}
 
 die() {
   code=$1

@@ -1,0 +1,47 @@
+"""What can go wrong on a node, and what then has to come of it. The tables are in `faults_*.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from tests.host.installers import NEW
+from tests.host.lab import Lab
+
+Act = Callable[[Lab], None]
+
+
+def nothing(lab: Lab) -> None:
+    """Leave the lab as it is."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault, how it is made, and its outcome."""
+
+    name: str
+    ends: Literal["recovers", "waits", "stops"]
+    """`recovers`: verified with nobody's help. `waits`: goes on once the cause is gone. `stops`: a person acts."""
+    outcome: str
+    """A sentence for the table in docs: what the agent does."""
+    disk: Act = nothing
+    """Before the node boots."""
+    live: Act = nothing
+    """On the running node, before the agent starts; with `served`, once the agent's driver is in service."""
+    served: bool = False
+    says: str = ""
+    """What the node's condition (or the agent's memory, see `where`) has to tell; a regular expression."""
+    where: Literal["condition", "memory"] = "condition"
+    mend: Act | None = None
+    """The cause goes."""
+    runs_nothing: bool = False
+    """No installer may have been run while the fault lasts."""
+    still: str = ""
+    """Version that goes on serving while the fault lasts."""
+    gate: Literal["shut", "open", ""] = ""
+    """What the gate has to be while the fault lasts; empty: either, if told."""
+    then: Act = nothing
+    """What has to be seen in the end."""
+    serves: str = NEW
+    """Version in service in the end; empty: none."""

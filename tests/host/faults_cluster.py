@@ -1,0 +1,109 @@
+"""Faults of the API server as the agent meets it, and of labels that others change."""
+
+from __future__ import annotations
+
+from tests.host.faults import Act, Fault
+from tests.host.lab import Lab
+from tests.host.operator import PREFIX
+
+
+def _away(lab: Lab) -> None:
+    lab.cluster.stop()
+
+
+def _back(lab: Lab) -> None:
+    lab.cluster.start(lab.node.where)
+
+
+def _refused(pattern: str, code: int, reason: str, message: str, times: int = 1_000_000) -> Act:
+    def act(lab: Lab) -> None:
+        lab.cluster.refused(pattern, code, reason, message, times)
+
+    return act
+
+
+def _no_more_refusals(lab: Lab) -> None:
+    lab.cluster.refuse.clear()
+
+
+FORBIDDEN = (
+    'nodes "rtx-0" is forbidden: User "system:serviceaccount:gpu-operator:grid-driver" cannot patch resource "nodes"'
+)
+CONFLICT = "the object has been modified; please apply your changes to the latest version and try again"
+
+
+def _stripped(lab: Lab) -> None:
+    """The operator of 26.7 rewrites labels that it thinks it owns."""
+    lab.node.hold("installer:build")
+    lab.mend_later = _released
+
+
+def _released(lab: Lab) -> None:
+    lab.wait("the build runs behind the gate", lambda: lab.node.held("installer:build") and len(lab.gated) == 7)
+    lab.cluster.set_labels({f"{PREFIX}{name}": "true" for name in lab.gated})
+    lab.wait("the gate is shut again", lambda: len(lab.gated) == 7)
+    lab.node.release("installer:build")
+
+
+def _still_ready(lab: Lab) -> None:
+    lab.pause(0.5, lambda: lab.serves(lab.new.version), "the driver serves without the API server")
+
+
+FAULTS = (
+    Fault(
+        "the API server is unreachable",
+        "waits",
+        "Asks again; changes nothing that pods could be using; says so on its own page.",
+        live=_away,
+        says="(?i)API",
+        where="memory",
+        mend=_back,
+    ),
+    Fault(
+        "the API server is gone while the driver serves",
+        "waits",
+        "The driver goes on serving.",
+        served=True,
+        live=_away,
+        says="(?i)API|verified|serv",
+        where="memory",
+        mend=_back,
+        then=_still_ready,
+        still="595.91.07",
+    ),
+    Fault(
+        "the account may not patch its node",
+        "waits",
+        "Changes no driver behind a gate that it can't shut; names the missing right.",
+        live=_refused("PATCH", 403, "Forbidden", FORBIDDEN),
+        says="(?i)forbidden|may not|right",
+        where="memory",
+        mend=_no_more_refusals,
+        runs_nothing=True,
+    ),
+    Fault(
+        "the account may not list pods elsewhere",
+        "recovers",
+        "Judges by the processes on the host.",
+        live=_refused("GET /api/v1/pods", 403, "Forbidden", "pods is forbidden"),
+    ),
+    Fault(
+        "the node was changed by somebody else meanwhile",
+        "recovers",
+        "Reads it anew and tries again.",
+        live=_refused("PATCH", 409, "Conflict", CONFLICT, times=3),
+    ),
+    Fault(
+        "the API server answers 500 for a while",
+        "recovers",
+        "Tries again.",
+        live=_refused(".", 500, "InternalError", "etcdserver: request timed out", times=5),
+    ),
+    Fault(
+        "the API server asks for patience (429)",
+        "recovers",
+        "Tries again later.",
+        live=_refused(".", 429, "TooManyRequests", "too many requests", times=5),
+    ),
+    Fault("somebody opens the gate during a build", "recovers", "Shuts it again at once.", live=_stripped),
+)

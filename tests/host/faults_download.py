@@ -1,0 +1,238 @@
+"""Faults on the way of an installer to the node, and of the disk it goes to."""
+
+from __future__ import annotations
+
+import shutil
+
+from tests.host.faults import Fault
+from tests.host.installers import intruder
+from tests.host.lab import HOME, Lab
+from tests.host.mirror import Trouble
+
+
+def _trouble(trouble: Trouble, *first: Trouble):
+    def act(lab: Lab) -> None:
+        lab.mirror.trouble = trouble
+        lab.mirror.first = list(first)
+
+    return act
+
+
+def _mirror_stops(lab: Lab) -> None:
+    lab.mirror.stop()
+
+
+def _mirror_starts(lab: Lab) -> None:
+    lab.mirror.start()
+
+
+def _resumed(lab: Lab) -> None:
+    starts = [wanted for _, wanted in lab.mirror.requests if wanted]
+    assert any(not wanted.startswith("bytes=0-") for wanted in starts), lab.mirror.requests
+
+
+def _intruder_on_the_mirror(lab: Lab) -> None:
+    lab.mirror.files[lab.new.name] = intruder()
+
+
+def _right_file_on_the_mirror(lab: Lab) -> None:
+    lab.mirror.files[lab.new.name] = lab.new.content
+
+
+def _nothing_cached(lab: Lab) -> None:
+    kept = lab.node.path(f"{HOME}/cache").glob("*.run")
+    assert all(path.stem == lab.new.sha256 and path.read_bytes() == lab.new.content for path in kept)
+
+
+def _two_urls(lab: Lab) -> None:
+    lab.want(urls=["http://127.0.0.1:9/mirror.run", lab.mirror.url(lab.new.name)])
+
+
+def _wrong_then_right(lab: Lab) -> None:
+    lab.mirror.files["other.run"] = intruder()
+    lab.want(urls=[lab.mirror.url("other.run"), lab.mirror.url(lab.new.name)])
+
+
+def _nowhere(lab: Lab) -> None:
+    lab.want(urls=["http://no-such-host.invalid/driver.run"])
+
+
+def _somewhere(lab: Lab) -> None:
+    lab.want()
+
+
+def _no_checksum(lab: Lab) -> None:
+    lab.want(sha256="")
+
+
+def _planted(mode: int):
+    def act(lab: Lab) -> None:
+        lab.node.write(f"{HOME}/cache/{lab.new.sha256}.run", intruder(), mode=0o755)
+        lab.node.path(HOME).chmod(mode)
+        lab.node.path(f"{HOME}/cache").chmod(mode)
+
+    return act
+
+
+def _small_disk(lab: Lab) -> None:
+    lab.node.run("mkdir", "-p", HOME)
+    assert lab.node.run("mount", "-t", "tmpfs", "-o", "size=128k,mode=700", "small", HOME).returncode == 0
+
+
+def _larger_disk(lab: Lab) -> None:
+    assert lab.node.run("mount", "-o", "remount,size=16g", HOME).returncode == 0
+
+
+def _disk_fills_up(lab: Lab) -> None:
+    lab.node.fault("fail-files")
+
+
+def _disk_has_room(lab: Lab) -> None:
+    lab.node.mend("fail-files")
+
+
+def _gone_from_cache(lab: Lab) -> None:
+    shutil.rmtree(lab.node.path(f"{HOME}/cache"))
+    lab.mirror.stop()
+
+
+def _keeps_serving(lab: Lab) -> None:
+    lab.pause(0.5, lab.ready, "a driver that serves needs no cache")
+
+
+FAULTS = (
+    Fault(
+        "the mirror refuses connections",
+        "waits",
+        "Asks again with growing pauses, for ever; goes on when the mirror answers.",
+        live=_mirror_stops,
+        says=r"(?i)download|refused|reach|mirror",
+        mend=_mirror_starts,
+        runs_nothing=True,
+    ),
+    Fault("the download is slow", "recovers", "Waits as long as bytes come.", disk=_trouble("slow")),
+    Fault(
+        "the download stalls",
+        "recovers",
+        "Drops the connection and resumes where it was.",
+        disk=_trouble("", "stalled"),
+        then=_resumed,
+    ),
+    Fault(
+        "the connection is cut again and again",
+        "recovers",
+        "Resumes each time until the file is whole.",
+        disk=_trouble("cuts"),
+        then=_resumed,
+    ),
+    Fault(
+        "the mirror knows no ranges",
+        "recovers",
+        "Starts the file anew instead of appending to it.",
+        disk=_trouble("no-ranges", "stalled"),
+    ),
+    Fault(
+        "the download is always cut off at the same place",
+        "waits",
+        "Never runs half a file; asks again with growing pauses.",
+        disk=_trouble("truncated"),
+        says=r"(?i)download|cut|incomplete|short|ended",
+        mend=_trouble(""),
+        runs_nothing=True,
+    ),
+    Fault(
+        "the mirror answers 503",
+        "waits",
+        "Asks again with growing pauses.",
+        disk=_trouble("unavailable"),
+        says="503",
+        mend=_trouble(""),
+        runs_nothing=True,
+    ),
+    Fault(
+        "the mirror does not have the file",
+        "waits",
+        "Asks again with growing pauses; the condition names the answer 404.",
+        disk=_trouble("missing"),
+        says="404",
+        mend=_trouble(""),
+        runs_nothing=True,
+    ),
+    Fault("the first mirror is down", "recovers", "Takes the next address of the list.", disk=_two_urls),
+    Fault(
+        "the mirror's name does not resolve",
+        "waits",
+        "Asks again with growing pauses; new settings are taken up at once.",
+        disk=_nowhere,
+        says=r"(?i)resol|no-such-host|name",
+        mend=_somewhere,
+        runs_nothing=True,
+    ),
+    Fault(
+        "the file has another checksum",
+        "stops",
+        "Throws the file away unread, asks once more, then stops and names both checksums.",
+        disk=_intruder_on_the_mirror,
+        says=r"(?i)sha256|checksum",
+        mend=_right_file_on_the_mirror,
+        runs_nothing=True,
+        gate="shut",
+        then=_nothing_cached,
+    ),
+    Fault(
+        "the first mirror has another file",
+        "recovers",
+        "Throws it away and takes the next address.",
+        disk=_wrong_then_right,
+        then=_nothing_cached,
+    ),
+    Fault(
+        "no checksum is set",
+        "stops",
+        "Downloads nothing: an unknown checksum has to be supplied.",
+        disk=_no_checksum,
+        says=r"(?i)sha256|checksum",
+        mend=_somewhere,
+        runs_nothing=True,
+    ),
+    Fault(
+        "somebody replaced the cached file",
+        "recovers",
+        "Finds it out right before running it, throws it away and downloads it again.",
+        disk=_planted(0o700),
+        then=_nothing_cached,
+    ),
+    Fault(
+        "the agent's folder was writable for everybody",
+        "recovers",
+        "Trusts nothing in it: closes it, checks, downloads again.",
+        disk=_planted(0o777),
+        then=_nothing_cached,
+    ),
+    Fault(
+        "the disk is too small for the download",
+        "waits",
+        "Tells it, and goes on when there is room.",
+        live=_small_disk,
+        says=r"(?i)space|full|disk|room",
+        mend=_larger_disk,
+        runs_nothing=True,
+    ),
+    Fault(
+        "the disk fills up during the install",
+        "stops",
+        "Takes half the install off again and stops with the installer's word.",
+        disk=_disk_fills_up,
+        says=r"(?i)space",
+        mend=_disk_has_room,
+        gate="shut",
+    ),
+    Fault(
+        "the cache is lost while the driver serves",
+        "recovers",
+        "Goes on serving: nothing has to be downloaded.",
+        served=True,
+        live=_gone_from_cache,
+        then=_keeps_serving,
+    ),
+)

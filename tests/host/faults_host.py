@@ -1,0 +1,208 @@
+"""Faults of the host: kernel, hardware, what is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.host.faults import Act, Fault
+from tests.host.installers import OLD
+from tests.host.lab import Lab
+from tests.host.node import KERNEL, NEXT_KERNEL
+
+NOUVEAU = f"version=6.8\nlicense=GPL\nvermagic={KERNEL}\ndepends=\n"
+HEADERS = f"linux-headers-{KERNEL}"
+
+
+def _hardware(**settings: str) -> Act:
+    def act(lab: Lab) -> None:
+        lab.node.hardware(**settings)
+
+    return act
+
+
+def _rebooted(**settings: str) -> Act:
+    def act(lab: Lab) -> None:
+        lab.reboot(**settings)
+
+    return act
+
+
+def _system(text: str) -> Act:
+    def act(lab: Lab) -> None:
+        lab.node.write("/etc/os-release", text)
+        lab.node.write("/usr/lib/os-release", text)
+
+    return act
+
+
+def _other_gpu(lab: Lab) -> None:
+    lab.node.hardware(pci="0002:00:00.0 0x10de 0x2331 0x030200")
+    lab.want(devices=["10de:2bb5"])
+
+
+def _nouveau(lab: Lab) -> None:
+    lab.node.write(f"/lib/modules/{KERNEL}/kernel/drivers/gpu/nouveau.ko", NOUVEAU)
+    lab.node.write(f"/lib/modules/{KERNEL}/kernel/drivers/video/nouveau.ko", NOUVEAU)
+    lab.node.hardware(**{"loads-at-boot": "nouveau"})
+
+
+def _nouveau_stays_out(lab: Lab) -> None:
+    assert "nouveau" not in lab.node.loaded()
+    lab.reboot()
+    lab.wait_ready()
+    assert "nouveau" not in lab.node.loaded()
+
+
+def _users(module: str, count: int) -> Act:
+    def act(lab: Lab) -> None:
+        lab.node.write(f"/sys/module/{module}/refcnt", f"{count}\n")
+
+    return act
+
+
+def _old_driver_in_use(lab: Lab) -> None:
+    lab.node.driver(OLD)
+    lab.node.run("modprobe", "nvidia_uvm")
+    lab.node.run("modprobe", "nvidia_modeset")
+    lab.node.busy()
+
+
+def _free(lab: Lab) -> None:
+    lab.node.idle()
+
+
+def _both(*acts: Act) -> Act:
+    def act(lab: Lab) -> None:
+        for one in acts:
+            one(lab)
+
+    return act
+
+
+def _read_only(lab: Lab) -> None:
+    (lab.node.hw / "usr-is-read-only").touch()
+
+
+def _writable(lab: Lab) -> None:
+    (lab.node.hw / "usr-is-read-only").unlink()
+    lab.reboot()
+
+
+def _kernel_changed(lab: Lab) -> None:
+    lab.reboot(kernel=NEXT_KERNEL)
+
+
+def _built_for(kernel: str) -> Callable[[Lab], None]:
+    def act(lab: Lab) -> None:
+        assert lab.node.run("modinfo", "-F", "vermagic", "nvidia").stdout.strip() == kernel
+
+    return act
+
+
+DEB = f"{HEADERS}\n".encode() + bytes(2048)
+AZURE_LINUX = 'NAME="Microsoft Azure Linux"\nID=azurelinux\nVERSION_ID="3.0"\nPRETTY_NAME="Microsoft Azure Linux 3.0"\n'
+UBUNTU = 'NAME="Ubuntu"\nID=ubuntu\nVERSION_ID="22.04"\nPRETTY_NAME="Ubuntu 22.04.5 LTS"\n'
+
+FAULTS = (
+    Fault(
+        "the kernel changed since",
+        "recovers",
+        "Installs the driver for the running kernel.",
+        served=True,
+        live=_kernel_changed,
+        then=_built_for(NEXT_KERNEL),
+    ),
+    Fault(
+        "a process holds the old driver",
+        "waits",
+        "Leaves the old driver alone, names the process, goes on when it ends.",
+        live=_old_driver_in_use,
+        says=r"(?i)sleep|process|in use|hold",
+        mend=_free,
+        runs_nothing=True,
+        still=OLD,
+    ),
+    Fault(
+        "nouveau is loaded", "recovers", "Unloads it and keeps it out for good.", disk=_nouveau, then=_nouveau_stays_out
+    ),
+    Fault(
+        "nouveau is loaded and in use",
+        "waits",
+        "Runs no installer; says so and goes on when it is free.",
+        disk=_nouveau,
+        live=_users("nouveau", 1),
+        says="(?i)nouveau",
+        mend=_both(_users("nouveau", 0)),
+        runs_nothing=True,
+    ),
+    Fault(
+        "Secure Boot is on",
+        "stops",
+        "Touches nothing: unsigned modules would not load. Says where to switch it off.",
+        disk=_hardware(secureboot="1"),
+        says="(?i)secure boot",
+        mend=_rebooted(secureboot="0"),
+        runs_nothing=True,
+        gate="shut",
+    ),
+    Fault(
+        "/usr is read-only",
+        "stops",
+        "Touches nothing and says so.",
+        disk=_read_only,
+        says="(?i)read-only",
+        mend=_writable,
+        runs_nothing=True,
+        gate="shut",
+    ),
+    Fault(
+        "the node is arm64",
+        "stops",
+        "Touches nothing: there is no such driver.",
+        disk=_hardware(machine="aarch64"),
+        says="(?i)aarch64|arm64",
+        runs_nothing=True,
+        gate="shut",
+        serves="",
+    ),
+    Fault(
+        "the node does not run Ubuntu",
+        "stops",
+        "Touches nothing and names the systems it knows.",
+        disk=_system(AZURE_LINUX),
+        says="(?i)azurelinux",
+        mend=_system(UBUNTU),
+        runs_nothing=True,
+        gate="shut",
+    ),
+    Fault(
+        "no GPU is on the bus",
+        "stops",
+        "Touches nothing and says so.",
+        disk=_hardware(pci="", gpu="0"),
+        says=r"(?i)gpu|pci|device",
+        mend=_rebooted(pci="0002:00:00.0 0x10de 0x2bb5 0x030200", gpu="1"),
+        runs_nothing=True,
+        gate="shut",
+    ),
+    Fault(
+        "the GPU is of another kind",
+        "stops",
+        "Touches nothing and names what it found.",
+        disk=_other_gpu,
+        says="10de:2331",
+        runs_nothing=True,
+        gate="shut",
+        serves="",
+    ),
+    Fault(
+        "the driver is known not to build on this kernel",
+        "stops",
+        "Touches nothing and names the kernel.",
+        disk=_hardware(kernel="6.11.0-1015-azure"),
+        says=r"6\.11",
+        mend=_rebooted(kernel=KERNEL),
+        runs_nothing=True,
+        gate="shut",
+    ),
+)

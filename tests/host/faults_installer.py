@@ -1,0 +1,113 @@
+"""Faults of NVIDIA's installer."""
+
+from __future__ import annotations
+
+from tests.host.faults import Act, Fault
+from tests.host.installers import NEW, OLD, Installer
+from tests.host.lab import Lab
+
+STAGES = {
+    "start": "unpacking",
+    "build": "building the modules",
+    "files": "writing the modules",
+    "half": "writing the libraries",
+    "load": "loading the module",
+}
+ROOT = "/run/nvidia/driver"
+AKS_MARKER = "/opt/azure/aks-gpu/dkms-marker"
+MIXED = Installer("595.58.03", libraries=OLD)
+
+
+def _fault(name: str, *, once: bool = False) -> Act:
+    def act(lab: Lab) -> None:
+        lab.node.fault(name, once=once)
+
+    return act
+
+
+def _mended(name: str) -> Act:
+    def act(lab: Lab) -> None:
+        lab.node.mend(name)
+
+    return act
+
+
+def _hangs(lab: Lab) -> None:
+    lab.want(timings={"installSeconds": 0.7})
+    lab.node.fault("hang-build")
+
+
+def _mixed_build(lab: Lab) -> None:
+    lab.mirror.files[MIXED.name] = MIXED.content
+    lab.want(MIXED)
+
+
+def _right_build(lab: Lab) -> None:
+    lab.want()
+
+
+def _half_install(lab: Lab) -> None:
+    lab.node.driver(NEW)
+    lab.node.path("/usr/bin/nvidia-smi").unlink()
+    lab.node.path("/lib/modules/6.8.0-1041-azure/kernel/drivers/video/nvidia_uvm.ko").unlink()
+
+
+FAULTS = (
+    *(
+        Fault(
+            f"the installer fails once while {doing}",
+            "recovers",
+            "Takes half the install off and tries again.",
+            disk=_fault(f"fail-{stage}", once=True),
+        )
+        for stage, doing in STAGES.items()
+    ),
+    *(
+        Fault(
+            f"the installer always fails while {doing}",
+            "stops",
+            "Tries as often as it is told, leaves no half install in service, stops with the installer's own error.",
+            disk=_fault(f"fail-{stage}"),
+            says="(?i)install",
+            mend=_mended(f"fail-{stage}"),
+            gate="shut",
+            serves=NEW,
+        )
+        for stage, doing in STAGES.items()
+    ),
+    Fault(
+        "the installer hangs once",
+        "recovers",
+        "Ends it after its longest time, cleans up, tries again.",
+        disk=_fault("hang-build", once=True),
+        live=lambda lab: lab.want(timings={"installSeconds": 0.7}),
+    ),
+    Fault(
+        "the installer always hangs",
+        "stops",
+        "Ends it after its longest time, tries as often as it is told, stops.",
+        disk=_hangs,
+        says=r"(?i)install|time|long",
+        mend=_mended("hang-build"),
+        gate="shut",
+    ),
+    Fault(
+        "the installer says success and did nothing",
+        "stops",
+        "Believes what is on the disk, not the exit code; stops.",
+        disk=_fault("lies"),
+        says="(?i)install",
+        mend=_mended("lies"),
+        gate="shut",
+    ),
+    Fault(
+        "the installer brings libraries of another version than its modules",
+        "stops",
+        "Never calls it verified; stops and names both.",
+        disk=_mixed_build,
+        says=r"(?i)mismatch|580\.105\.08|librar",
+        mend=_right_build,
+        gate="shut",
+    ),
+    Fault("half an install is on the node", "recovers", "Takes it off and installs.", disk=_half_install),
+)

@@ -1,0 +1,166 @@
+"""Faults of what a build needs: headers, compiler, apt, the network."""
+
+from __future__ import annotations
+
+import hashlib
+
+from tests.host.faults import Act, Fault
+from tests.host.lab import Lab
+from tests.host.node import KERNEL
+
+NOUVEAU = f"version=6.8\nlicense=GPL\nvermagic={KERNEL}\ndepends=\n"
+HEADERS = f"linux-headers-{KERNEL}"
+
+
+def _no_headers(lab: Lab) -> None:
+    lab.node.no_headers()
+
+
+def _no_headers_anywhere(lab: Lab) -> None:
+    lab.node.no_headers()
+    lab.node.hardware(repository="gcc\nmake")
+
+
+def _headers_in_the_archive(lab: Lab) -> None:
+    lab.node.hardware(repository=f"gcc\nmake\n{HEADERS}")
+
+
+def _no_compiler(lab: Lab) -> None:
+    lab.node.run("rm", "-f", "/usr/bin/gcc", "/usr/bin/make", "/usr/bin/cc")
+    lab.node.write("/var/lib/fakes/packages", f"{HEADERS}\n")
+
+
+def _lock_held(lab: Lab) -> None:
+    lab.node.no_headers()
+    lab.let_go = lab.node.lock()
+
+
+def _lock_free(lab: Lab) -> None:
+    lab.let_go()
+
+
+def _no_network(lab: Lab) -> None:
+    lab.node.no_headers()
+    lab.node.fault("network")
+    lab.mirror.stop()
+
+
+def _network(lab: Lab) -> None:
+    lab.node.mend("network")
+    lab.mirror.start()
+
+
+def _archive_away(lab: Lab) -> None:
+    lab.node.no_headers()
+    lab.node.fault("network")
+
+
+def _archive_back(lab: Lab) -> None:
+    lab.node.mend("network")
+
+
+def _offline(content: bytes, told: bytes) -> Act:
+    def act(lab: Lab) -> None:
+        lab.node.no_headers()
+        lab.mirror.files["headers.deb"] = content
+        package = {"url": lab.mirror.url("headers.deb"), "sha256": hashlib.sha256(told).hexdigest(), "kernel": KERNEL}
+        lab.want(packageSource="offline", packages=[package])
+
+    return act
+
+
+def _offline_without(lab: Lab) -> None:
+    lab.node.no_headers()
+    lab.want(packageSource="offline", packages=[])
+
+
+def _headers_by_hand(lab: Lab) -> None:
+    lab.node.headers(KERNEL)
+
+
+def _no_apt(lab: Lab) -> None:
+    assert not [step for step in lab.node.steps() if step.startswith("apt-get")], lab.node.steps()
+
+
+def _right_package(lab: Lab) -> None:
+    lab.mirror.files["headers.deb"] = DEB
+
+
+def _package_unopened(lab: Lab) -> None:
+    installed = (lab.node.hw / "packages-installed").read_text().split()
+    assert installed == [HEADERS, hashlib.sha256(DEB).hexdigest()]
+
+
+DEB = f"{HEADERS}\n".encode() + bytes(2048)
+AZURE_LINUX = 'NAME="Microsoft Azure Linux"\nID=azurelinux\nVERSION_ID="3.0"\nPRETTY_NAME="Microsoft Azure Linux 3.0"\n'
+UBUNTU = 'NAME="Ubuntu"\nID=ubuntu\nVERSION_ID="22.04"\nPRETTY_NAME="Ubuntu 22.04.5 LTS"\n'
+
+FAULTS = (
+    Fault("kernel headers are missing", "recovers", "Installs them from the distribution's archive.", disk=_no_headers),
+    Fault("the compiler is missing", "recovers", "Installs it from the distribution's archive.", live=_no_compiler),
+    Fault(
+        "the archive has no headers for this kernel",
+        "stops",
+        "Runs no installer; stops and names the package.",
+        disk=_no_headers_anywhere,
+        says=r"(?i)headers",
+        mend=_headers_in_the_archive,
+        runs_nothing=True,
+        gate="shut",
+    ),
+    Fault(
+        "another program holds the lock of apt",
+        "waits",
+        "Waits for the lock, then asks again with pauses; kills nobody.",
+        live=_lock_held,
+        says=r"(?i)lock",
+        mend=_lock_free,
+        runs_nothing=True,
+    ),
+    Fault(
+        "the node has no network",
+        "waits",
+        "Asks again with growing pauses and goes on when the network is back.",
+        live=_no_network,
+        says=r"(?i)download|network|reach|refused",
+        mend=_network,
+        runs_nothing=True,
+    ),
+    Fault(
+        "the package archive can't be reached",
+        "stops",
+        "Tries as often as it is told, then stops with apt's word.",
+        disk=_archive_away,
+        says=r"(?i)headers|apt|package",
+        mend=_archive_back,
+        runs_nothing=True,
+        gate="shut",
+    ),
+    Fault(
+        "no archive at all, headers given by address",
+        "recovers",
+        "Downloads, checks and installs the given packages; never calls apt.",
+        disk=_offline(DEB, DEB),
+        then=_no_apt,
+    ),
+    Fault(
+        "no archive at all, and no headers given",
+        "stops",
+        "Stops and says which headers it needs; never calls apt.",
+        disk=_offline_without,
+        says=r"(?i)headers",
+        mend=_headers_by_hand,
+        runs_nothing=True,
+        then=_no_apt,
+    ),
+    Fault(
+        "a given package has another checksum",
+        "stops",
+        "Never opens it; stops and names it.",
+        disk=_offline(DEB + b"!", DEB),
+        says=r"(?i)sha256|checksum",
+        mend=_right_package,
+        runs_nothing=True,
+        then=_package_unopened,
+    ),
+)

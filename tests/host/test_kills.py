@@ -1,0 +1,121 @@
+"""The agent dies at every step of a clean install, and another one finishes it."""
+
+from __future__ import annotations
+
+import re
+import signal
+from functools import cache
+
+import pytest
+
+from tests.host.installers import NEW
+from tests.host.lab import Lab
+
+PARTS = 2
+UNIT = "physical-ai-grid-driver.service"
+
+
+@cache
+def steps_of_a_clean_install() -> tuple[str, ...]:
+    """Everything that an undisturbed agent changes on the node and in the API, each once, in order."""
+    lab = Lab()
+    try:
+        lab.begin()
+        lab.wait_ready()
+        host = lab.node.steps()
+        calls = [f"api:{call}" for call in lab.cluster.requests if not call.startswith("GET")]
+    finally:
+        lab.close()
+    return tuple(dict.fromkeys([*host, *calls]))
+
+
+def _kill_at(lab: Lab, step: str, how: signal.Signals) -> None:
+    """Start the agent and end its pod the moment it reaches the step."""
+    if step.startswith("api:"):
+        lab.cluster.hold = re.escape(step.removeprefix("api:")) + "$"
+        held = lab.cluster.held.is_set
+    else:
+        lab.node.hold(step)
+        held = lambda: lab.node.held(step)  # noqa: E731
+    pod = lab.start()
+    lab.wait(f"the agent reaches {step}", held)
+    pod.end(how, within=0.3)
+    lab.cluster.let_go()
+    lab.node.release(step)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=["SIGTERM", "SIGKILL"])
+def test_killed_at_every_step_of_a_clean_install(lab: Lab, how: signal.Signals, part: int) -> None:
+    del lab  # the fixture only says whether nodes can be made here
+    for step in steps_of_a_clean_install()[part::PARTS]:
+        one = Lab()
+        try:
+            one.boot()
+            _kill_at(one, step, how)
+            one.check_host()
+            one.check_driver()
+            one.start()
+            one.wait(f"ready after {how.name} at {step}", lambda lab=one: lab.ready() and lab.around.settled())
+            assert one.serves(NEW), f"after {how.name} at {step}\n{one.story()}"
+            one.check_host()
+        finally:
+            one.close()
+
+
+def test_a_build_goes_on_while_the_agent_is_away(lab: Lab) -> None:
+    lab.boot()
+    lab.node.hold("installer:build")
+    pod = lab.start()
+    lab.wait("the build runs", lambda: lab.node.held("installer:build"))
+    pod.end(signal.SIGKILL)
+    lab.node.release("installer:build")
+    lab.wait("the unit ends by itself", lambda: lab.node.run("systemctl", "is-active", UNIT).returncode != 0)
+    lab.start()
+    lab.wait_ready()
+    assert len(lab.node.executed()) == 1, "the build was run again"
+
+
+def test_an_agent_that_comes_back_finds_the_build_and_starts_no_other(lab: Lab) -> None:
+    lab.boot()
+    lab.node.hold("installer:build")
+    lab.start()
+    lab.wait("the build runs", lambda: lab.node.held("installer:build"))
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        lab.pods[-1].end(how)
+        lab.start()
+        lab.wait("the agent sees the build", lambda: lab.memory.get("state") == "installing")
+    assert lab.node.held("installer:build")
+    lab.node.release("installer:build")
+    lab.wait_ready()
+    assert len(lab.node.executed()) == 1
+
+
+def test_asked_to_stop_it_stops_at_once_and_says_zero(lab: Lab) -> None:
+    pod = lab.begin()
+    lab.wait_ready()
+    assert pod.end(signal.SIGTERM) == 0
+
+
+def test_of_two_agents_one_works(lab: Lab) -> None:
+    lab.boot()
+    first, second = lab.start("--listen", "127.0.0.1:9401"), lab.start("--listen", "127.0.0.1:9402")
+    lab.wait_ready()
+    codes = {first.code(), second.code()}
+    lab.wait("one gives way", lambda: {first.code(), second.code()} in ({None, 3}, {None}))
+    assert len(lab.node.executed()) == 1, codes
+    lab.check_host()
+
+
+def test_the_second_agent_takes_over_when_the_first_dies(lab: Lab) -> None:
+    lab.boot()
+    lab.node.hold("installer:build")
+    first = lab.start()
+    lab.wait("the build runs", lambda: lab.node.held("installer:build"))
+    second = lab.start("--listen", "127.0.0.1:9402")
+    first.end(signal.SIGKILL)
+    lab.node.release("installer:build")
+    if second.code() is not None:
+        lab.start()  # the kubelet starts it anew
+    lab.wait_ready()
+    assert len(lab.node.executed()) == 1

@@ -1,0 +1,267 @@
+"""Reboots, upgrades, roll-backs, removal, and the order of agent and validator."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.host.installers import NEW, OLD, intruder
+from tests.host.lab import HOME, Lab
+from tests.host.node import NEXT_KERNEL
+from tests.host.operator import MARKER, READY
+
+
+@pytest.fixture
+def served(lab: Lab) -> Lab:
+    """A node that the agent has given the old driver, in service."""
+    lab.want(lab.old)
+    lab.begin()
+    lab.wait(f"{OLD} serves", lambda: lab.ready() and lab.around.settled())
+    return lab
+
+
+def serves_new(lab: Lab) -> bool:
+    return lab.ready() and lab.serves(NEW)
+
+
+# -- a first install
+
+
+def test_clean_install_ends_with_the_gate_open_and_operands_that_saw_the_driver(lab: Lab) -> None:
+    lab.begin()
+    lab.wait("the operands run", lambda: lab.ready() and lab.around.settled())
+    assert lab.serves(NEW)
+    assert lab.node.read("/sys/module/nvidia_uvm/parameters/uvm_disable_hmm") == "Y"
+    assert "Open Kernel Module" in (lab.node.read("/proc/driver/nvidia/version") or "")
+    assert "IS_HOST_DRIVER=true" in (lab.node.read(READY) or "")
+    assert lab.node.read(MARKER) is None
+    lab.check_host()
+
+
+def test_validator_that_looked_too_early_is_kicked(lab: Lab) -> None:
+    lab.boot()
+    lab.wait("the operands have looked in vain", lambda: len(lab.around.looks) >= 2)
+    assert not any(passed for _, passed in lab.around.looks)
+    lab.start()
+    lab.wait("the operands run", lambda: lab.ready() and lab.around.settled())
+
+
+def test_operands_that_linger_behind_a_shut_gate_are_deleted(lab: Lab) -> None:
+    lab.boot()
+    lab.around.lingering = True
+    lab.start()
+    lab.wait("the operands run", lambda: lab.ready() and lab.around.settled())
+
+
+def test_a_verified_driver_is_left_alone(lab: Lab) -> None:
+    lab.begin()
+    lab.wait("the operands run", lambda: lab.ready() and lab.around.settled())
+    before, restarts = lab.node.steps(), list(lab.around.restarts)
+    lab.pods[-1].end(signal.SIGTERM)
+    lab.start()
+    lab.wait_ready()
+    lab.pause(0.7, lab.ready, "verified and open")
+    changed = [
+        step
+        for step in lab.node.steps()[len(before) :]
+        if step.startswith(("installer", "rmmod", "systemd-run", "apt"))
+    ]
+    assert not changed, "a driver in service was touched"
+    assert lab.around.restarts == restarts, "operands in service were restarted"
+
+
+# -- reboots
+
+
+def test_reboot_brings_the_driver_back_without_an_install(lab: Lab) -> None:
+    lab.begin()
+    lab.wait_ready()
+    lab.reboot()
+    lab.wait("ready again", lambda: lab.ready() and lab.around.settled() and lab.serves(NEW))
+    assert len(lab.node.executed()) == 1
+
+
+@pytest.mark.parametrize("step", ["installer:build", "installer:half", "rmmod:nvidia", "installer:load"])
+def test_power_fails_in_the_middle(served: Lab, step: str) -> None:
+    served.node.hold(step)
+    served.want(served.new)
+    served.wait(f"it reaches {step}", lambda: served.node.held(step))
+    served.node.release(step)
+    served.reboot()
+    served.wait("the new driver serves", lambda: serves_new(served) and served.around.settled())
+    served.check_host()
+
+
+def test_new_kernel_without_headers_stops_with_the_gate_shut(lab: Lab) -> None:
+    lab.begin()
+    lab.wait_ready()
+    lab.node.hardware(repository="gcc\nmake")
+    lab.reboot(kernel=NEXT_KERNEL)
+    lab.wait("it stops", lab.stuck)
+    assert NEXT_KERNEL in lab.status[2]
+    assert lab.gated
+    lab.node.hardware(repository=f"linux-headers-{NEXT_KERNEL}")
+    lab.try_again()
+    lab.wait("the driver serves", lambda: serves_new(lab) and lab.around.settled())
+
+
+# -- upgrades
+
+
+def test_upgrade_of_an_idle_node_restarts_what_saw_the_old_driver(served: Lab) -> None:
+    before = {pod["metadata"]["uid"] for pod in served.cluster.pods.values()}
+    served.want(served.new)
+    served.wait("the new driver serves", lambda: serves_new(served) and served.around.settled())
+    after = {pod["metadata"]["uid"] for pod in served.cluster.pods.values()}
+    assert not before & after, "a pod of the operator still holds on to the old driver"
+    served.check_host()
+
+
+def test_upgrade_waits_for_gpu_pods_with_the_old_driver_in_service(served: Lab) -> None:
+    served.cluster.gpu_pod()
+    served.want(served.new)
+    served.wait("it tells whom it waits for", lambda: "training-0" in served.status[2])
+    served.pause(0.3, lambda: served.serves(OLD), "the old driver serves the pod")
+    assert ("team", "training-0") in served.cluster.pods
+    assert not served.gated, "nothing is wrong with the driver that serves"
+    served.cluster.pods.clear()
+    served.around.follow()
+    served.wait("the new driver serves", lambda: serves_new(served) and served.around.settled())
+
+
+def test_upgrade_drains_and_keeps_to_disruption_budgets(served: Lab) -> None:
+    served.cluster.gpu_pod("training-0")
+    served.cluster.gpu_pod("training-1")
+    served.cluster.no_disruption = {"training-1"}
+    served.want(served.new, upgrade="drain")
+    served.wait("one pod is evicted", lambda: ("team", "training-0") not in served.cluster.pods)
+    served.wait("it tells of the budget", lambda: "training-1" in served.status[2] and served.status[0] != "True")
+    served.pause(0.3, lambda: served.serves(OLD), "the old driver serves the other pod")
+    served.cluster.no_disruption.clear()
+    served.wait("the new driver serves", lambda: serves_new(served))
+
+
+def test_upgrade_by_force_deletes_gpu_pods(served: Lab) -> None:
+    served.cluster.gpu_pod()
+    served.cluster.no_disruption = {"training-0"}
+    served.want(served.new, upgrade="force")
+    served.wait("the new driver serves", lambda: serves_new(served))
+    assert ("team", "training-0") not in served.cluster.pods
+
+
+def test_new_driver_that_fails_is_rolled_back_once_from_the_cache(served: Lab) -> None:
+    served.mirror.files.pop(served.old.name)
+    served.node.fault("refuses-new")
+    served.want(served.new)
+    served.wait(
+        "the old driver serves again",
+        lambda: served.memory.get("rolled_back") and served.serves(OLD) and not served.gated,
+    )
+    served.wait("it says why", lambda: served.status[0] == "False" and NEW in served.status[2])
+    served.wait("the operands run", served.around.settled)
+    runs = [version for version, _, _ in served.node.executed()]
+    served.pause(
+        0.6, lambda: [version for version, _, _ in served.node.executed()] == runs, "it does not try again by itself"
+    )
+    assert runs.count(OLD) == 2
+    served.check_host()
+    served.node.mend("refuses-new")
+    served.try_again()
+    served.wait("the new driver serves", lambda: serves_new(served) and served.around.settled())
+
+
+def test_new_driver_is_fetched_before_the_old_one_goes(served: Lab) -> None:
+    served.mirror.files[served.new.name] = intruder()
+    served.want(served.new)
+    served.wait(
+        "it says that the checksum is wrong", lambda: "sha256" in served.status[2] or "checksum" in served.status[2]
+    )
+    assert served.serves(OLD)
+    assert not served.gated
+    assert served.around.settled()
+
+
+def test_settings_that_cannot_be_read_leave_the_driver_alone(served: Lab) -> None:
+    served.node.write("/opt/pod/wanted.json", '{"version": ')
+    served.pause(0.5, lambda: served.serves(OLD), "the driver serves")
+    if served.pods[-1].code() is not None:
+        assert served.pods[-1].code() == 2
+    assert "wanted.json" in served.pods[-1].said()
+
+
+# -- the seed's way, and the end
+
+
+def test_seed_profile_makes_marker_and_mount_after_success_and_takes_them_back_before_a_change(lab: Lab) -> None:
+    lab.want(lab.old, legacyValidationMarkers=True)
+    lab.boot()
+    lab.node.hold("installer:build")
+    lab.start()
+    lab.wait("the build runs", lambda: lab.node.held("installer:build"))
+    assert lab.node.read(MARKER) is None
+    lab.node.release("installer:build")
+    lab.wait_ready()
+    lab.wait("the marker is there", lambda: lab.node.read(MARKER) is not None)
+    assert lab.node.path("/run/nvidia/driver/usr").is_dir()
+    lab.node.hold("installer:build")
+    lab.want(lab.new, legacyValidationMarkers=True)
+    lab.wait("the new build runs", lambda: lab.node.held("installer:build"))
+    assert lab.node.read(MARKER) is None
+    assert " /run/nvidia/driver " not in lab.node.run("cat", "/proc/self/mountinfo").stdout
+    lab.node.release("installer:build")
+    lab.wait("the new driver serves", lambda: serves_new(lab))
+    lab.wait("the marker is there again", lambda: lab.node.read(MARKER) is not None)
+
+
+def test_driver_is_removed_when_it_is_no_longer_wanted(served: Lab) -> None:
+    served.want(served.old, present=False)
+    served.wait("the driver is gone", lambda: served.memory.get("state") == "removed")
+    assert not [name for name in served.node.loaded() if name.startswith("nvidia")]
+    assert served.node.read("/usr/bin/nvidia-smi") is None
+    assert served.node.read("/etc/modprobe.d/physical-ai-grid-driver.conf") is None
+    served.check_host()
+
+
+# -- what others see
+
+
+def test_readiness_and_metrics_tell_the_truth(lab: Lab) -> None:
+    lab.boot()
+    lab.node.hold("installer:build")
+    lab.start("--listen", "127.0.0.1:9401")
+    lab.wait("the build runs", lambda: lab.node.held("installer:build"))
+    code, text = lab.get("/readyz")
+    assert code == 503
+    assert "install" in text.lower()
+    assert lab.get("/healthz")[0] == 200
+    assert "grid_driver_ready 0" in lab.get("/metrics")[1]
+    lab.node.release("installer:build")
+    lab.wait_ready()
+    lab.wait("the probe says so", lambda: lab.get("/readyz")[0] == 200)
+    metrics = lab.get("/metrics")[1]
+    assert "grid_driver_ready 1" in metrics
+    assert "grid_driver_licensed 1" in metrics
+    assert f'installed="{NEW}"' in metrics
+
+
+def test_events_tell_the_way_in_sentences(lab: Lab) -> None:
+    lab.begin()
+    lab.wait_ready()
+    told = [event.get("message") or event.get("note") or "" for event in lab.cluster.events]
+    assert len(told) >= 3
+    assert all(len(text) > 15 and text[0].isupper() for text in told), told
+    assert len(told) < 30, "events are a trickle, not a flood"
+
+
+def test_kubelets_conditions_survive(lab: Lab) -> None:
+    lab.begin()
+    lab.wait_ready()
+    assert lab.cluster.condition("Ready") is not None
+
+
+def test_logs_of_jobs_are_kept_and_private(lab: Lab) -> None:
+    lab.begin()
+    lab.wait_ready()
+    logs = list(lab.node.path(f"{HOME}/logs").iterdir())
+    assert any("NVIDIA driver" in log.read_text() or "nvidia-installer" in log.read_text() for log in logs)
