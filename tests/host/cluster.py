@@ -62,10 +62,21 @@ class Cluster:
         self.refuse: list[tuple[str, Refusal, int]] = []
         self.no_disruption: set[str] = set()
         """Pods that a disruption budget protects."""
+        own = f"/api/v1/nodes/{node}"
+        operands = f"/api/v1/namespaces/{NAMESPACE}/pods"
+        self.rights = (
+            f"(GET|PATCH) {own}",
+            f"PATCH {own}/status",
+            "GET /api/v1/pods",
+            f"GET {operands}",
+            f"DELETE {operands}/[^/]+",
+            "POST /api/v1/namespaces/default/events",
+        )
+        self.more_rights: set[str] = set()
         self.on_change: list[Callable[[], None]] = []
         self.server: Server | None = None
-        self.hold = ""
-        """Requests whose `VERB path` matches this wait, unanswered and without effect, until `let_go`."""
+        self.hold: tuple[str, int] | None = None
+        """The n-th request of this `VERB path` waits, unanswered and without effect, until `let_go`."""
         self.held = threading.Event()
         self._released = threading.Event()
 
@@ -125,7 +136,7 @@ class Cluster:
 
     def let_go(self) -> None:
         """Answer what is held; nothing is held from here on."""
-        self.hold = ""
+        self.hold = None
         self._released.set()
 
     def start(self, folder: Path) -> None:
@@ -140,13 +151,16 @@ class Cluster:
 
     def answer(self, verb: str, target: str, kind: str, body: Object | None) -> tuple[int, Object]:
         """One request → (status code, body)."""
-        if self.hold and re.search(self.hold, f"{verb} {urlsplit(target).path}"):
-            self.held.set()
-            self._released.wait(20)
         path, query = urlsplit(target).path, parse_qs(urlsplit(target).query)
         with self.lock:
             self.requests.append(f"{verb} {path}")
-            refusal = self._refusal(f"{verb} {path}")
+            held = self.hold == (f"{verb} {path}", self.requests.count(f"{verb} {path}"))
+        if held:
+            self.held.set()
+            self._released.wait(20)
+            return status_of(Refusal(503, "ServiceUnavailable", "the client has gone"))
+        with self.lock:
+            refusal = self._refusal(f"{verb} {path}") or self._right(f"{verb} {path}")
             if refusal:
                 return status_of(refusal)
             try:
@@ -166,6 +180,12 @@ class Cluster:
                 self.refuse[number] = (pattern, refusal, times - 1)
                 return refusal
         return None
+
+    def _right(self, request: str) -> Refusal | None:
+        """The account may do what the agent's README asks for, and nothing else."""
+        if any(re.fullmatch(right, request) for right in (*self.rights, *self.more_rights)):
+            return None
+        return Refusal(403, "Forbidden", f"the account may not {request}")
 
     def _routed(
         self, verb: str, path: str, query: Mapping[str, list[str]], kind: str, body: Object | None

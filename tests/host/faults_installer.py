@@ -49,7 +49,7 @@ def _right_build(lab: Lab) -> None:
 def _half_install(lab: Lab) -> None:
     lab.node.driver(NEW)
     lab.node.path("/usr/bin/nvidia-smi").unlink()
-    lab.node.path("/lib/modules/6.8.0-1041-azure/kernel/drivers/video/nvidia_uvm.ko").unlink()
+    lab.node.path("/lib/modules/6.8.0-1041-azure/kernel/drivers/video/nvidia-uvm.ko").unlink()
 
 
 FAULTS = (

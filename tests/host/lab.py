@@ -130,15 +130,13 @@ class Lab:
             raise RuntimeError("the node is off")
         return self.operator
 
-    def start(self, *options: str) -> Pod:
-        pod = Pod(self.node, options)
+    def start(self, *options: str, whole: bool = False) -> Pod:
+        pod = Pod(self.node, options, whole=whole)
         self.pods.append(pod)
         return pod
 
     def reboot(self, **hardware: str) -> Pod:
         """The node goes down without a word and comes up; the kubelet starts what was there."""
-        for pod in self.pods:
-            pod.gone()
         self.node.off()
         self.node.hardware(**hardware)
         self.node.boot()

@@ -28,7 +28,7 @@ SBIN = (
     "shutdown",
     "poweroff",
 )
-OURS = ("lib.sh", "supervise", "nvidia-uninstall", "nvidia-smi", "installer.sh", "boot.sh")
+OURS = ("lib.sh", "supervise", "nvidia-uninstall", "nvidia-smi", "nvidia-modprobe", "installer.sh", "boot.sh")
 
 
 class Node:
@@ -128,12 +128,13 @@ class Node:
         """Put a driver on the disk as an installer would leave it."""
         place = f"/lib/modules/{kernel}/" + ("updates/dkms" if dkms else "kernel/drivers/video")
         for name, needs in MODULES.items():
-            self.write(f"{place}/{name}.ko", module(version, kernel, flavour, needs))
+            self.write(f"{place}/{name.replace('_', '-')}.ko", module(version, kernel, flavour, needs))
         text = (FAKES / "nvidia-smi").read_text().replace("@VERSION@", libraries or version)
         self.write("/usr/bin/nvidia-smi", text, mode=0o755)
         self.write(f"/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.{libraries or version}", "")
         self.write("/var/lib/nvidia/log", f"{version} {kernel} {flavour}\n")
-        self.write("/usr/bin/nvidia-uninstall", (FAKES / "nvidia-uninstall").read_text(), mode=0o755)
+        for tool in ("nvidia-uninstall", "nvidia-modprobe"):
+            self.write(f"/usr/bin/{tool}", (FAKES / tool).read_text(), mode=0o755)
         if dkms:
             self.path(f"/var/lib/dkms/nvidia/{version}").mkdir(parents=True, exist_ok=True)
         if grid:
@@ -221,9 +222,10 @@ class Node:
         """What the node's tools were asked to change, in order."""
         return (self.hw / "steps").read_text().split("\n")[:-1]
 
-    def hold(self, step: str) -> None:
-        """Whoever reaches this step waits there until `release`."""
-        (self.hw / "hold" / step).touch()
+    def hold(self, step: str, time: int = 0) -> None:
+        """Whoever reaches this step waits there until `release`; the next time, or the one that is told."""
+        time = time or self.steps().count(step) + 1
+        (self.hw / "hold" / step).write_text(f"{time}\n")
 
     def held(self, step: str) -> bool:
         return (self.hw / "held" / step).exists()

@@ -6,31 +6,42 @@ import contextlib
 import os
 import signal
 import subprocess
-from pathlib import Path
+from itertools import count
+
+import psutil
 
 from tests.host.node import Node
 
+API = "https://127.0.0.1:6443"
+
 
 class Pod:
-    """One life of the agent's container."""
+    """One life of the agent's container.
 
-    count = 0
+    `whole`: through the container's first process (`host/entry.sh`) in a mount namespace of its own, where the agent's
+    files, settings and token are; otherwise the agent alone, in the host's mount namespace, as entry.sh ends up.
+    """
 
-    def __init__(self, node: Node, options: tuple[str, ...] = ()) -> None:
-        Pod.count += 1
+    counter = count(1)
+
+    def __init__(self, node: Node, options: tuple[str, ...] = (), *, whole: bool = False) -> None:
+        number = next(Pod.counter)
         self.node = node
-        self.mark = f"GRID_POD={Pod.count}"
-        name, value = self.mark.split("=")
-        variables = {name: value, "NODE_NAME": node.name, "POD_NAMESPACE": "gpu-operator", "LC_ALL": "C"}
-        arguments = [
-            "/usr/bin/python3", "-s", "-E", "-m", "grid_agent", "--wanted", "/opt/pod/wanted.json", "--root", "/",
-            "--service-account", "/opt/pod/serviceaccount", "--api", "https://127.0.0.1:6443", *options,
-        ]  # fmt: skip
-        self.log = node.where / f"pod-{Pod.count}.log"
+        self.mark = f"GRID_POD={number}"
+        variables = {"GRID_POD": str(number), "NODE_NAME": node.name, "POD_NAMESPACE": "gpu-operator", "LC_ALL": "C"}
+        if whole:
+            variables |= {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": "6443"}
+            arguments = ["unshare", "--mount", "sh", "-ec", _container(), "sh", *options]
+        else:
+            arguments = [
+                "sh", "-c", 'cd /opt/agent && exec "$@"', "sh",
+                "/usr/bin/python3", "-s", "-E", "-m", "grid_agent", "--wanted", "/opt/pod/wanted.json", "--root", "/",
+                "--service-account", "/opt/pod/serviceaccount", "--api", API, *options,
+            ]  # fmt: skip
+        self.log = node.where / f"pod-{number}.log"
         with self.log.open("wb") as log:
-            shell = ["sh", "-c", 'cd /opt/agent && exec "$@"', "sh", *arguments]
             self._process = subprocess.Popen(
-                node.up.command(shell, variables), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+                node.up.command(arguments, variables), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
             )
 
     def said(self) -> str:
@@ -42,30 +53,43 @@ class Pod:
 
     def end(self, how: signal.Signals = signal.SIGKILL, within: float = 5) -> int:
         """End the pod as a kubelet does: the signal to its first process, then SIGKILL to all that is left of it."""
+        all_of_it = self._processes()
         if how != signal.SIGKILL:
             for pid in self._first():
                 _kill(pid, how)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(within)
-        while left := self.node.up.processes(self.mark):
+        while left := all_of_it | self._processes():
             for pid in left:
                 _kill(pid, signal.SIGKILL)
-        return self._process.wait(within)
+            all_of_it = set()
+        return self._process.wait(5)
 
-    def gone(self) -> None:
-        """Its node went down."""
+    def _processes(self) -> set[int]:
+        """What the container's cgroup would hold: not the host's units, they are children of the node's init."""
+        found = set(self.node.up.processes(self.mark))
+        for pid in list(found):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found |= {child.pid for child in psutil.Process(pid).children(recursive=True)}
+        return found
 
     def _first(self) -> list[int]:
-        """The agent itself: its command line names the module."""
-        return [
-            pid
-            for pid in self.node.up.processes(self.mark)
-            if b"grid_agent\0--wanted" in Path(f"/proc/{pid}/cmdline").read_bytes()
-        ]
+        """The container's first process: the one below nsenter."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return [child.pid for child in psutil.Process(self._process.pid).children()]
+        return []
+
+
+def _container() -> str:
+    """Make the container's root, where only the container sees it, and become its first process."""
+    return (
+        "mount --make-rprivate /; mount -t tmpfs none /tmp; cp -r /opt/agent /opt/pod /tmp/; mount -t tmpfs none /opt; mkdir /opt/grid-driver; "
+        "mv /tmp/agent/* /opt/grid-driver; mkdir -p /etc/grid-driver; mount -t tmpfs none /etc/grid-driver; "
+        "mv /tmp/pod/wanted.json /etc/grid-driver; mount -t tmpfs none /run; mkdir -p /run/secrets/kubernetes.io; "
+        'mv /tmp/pod/serviceaccount /run/secrets/kubernetes.io/; exec /bin/bash /opt/grid-driver/host/entry.sh "$@"'
+    )
 
 
 def _kill(pid: int, how: signal.Signals) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(pid, how)
-    except ProcessLookupError:
-        return

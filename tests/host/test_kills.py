@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import signal
+from collections import Counter
 from functools import cache
 
 import pytest
@@ -17,7 +17,7 @@ UNIT = "physical-ai-grid-driver.service"
 
 @cache
 def steps_of_a_clean_install() -> tuple[str, ...]:
-    """Everything that an undisturbed agent changes on the node and in the API, each once, in order."""
+    """Everything that an undisturbed agent changes on the node and in the API: `step#n`, in order."""
     lab = Lab()
     try:
         lab.begin()
@@ -26,22 +26,27 @@ def steps_of_a_clean_install() -> tuple[str, ...]:
         calls = [f"api:{call}" for call in lab.cluster.requests if not call.startswith("GET")]
     finally:
         lab.close()
-    return tuple(dict.fromkeys([*host, *calls]))
+    counts: Counter[str] = Counter()
+    numbered: list[str] = []
+    for step in [*host, *calls]:
+        counts[step] += 1
+        numbered.append(f"{step}#{counts[step]}")
+    return tuple(numbered)
 
 
 def _kill_at(lab: Lab, step: str, how: signal.Signals) -> None:
     """Start the agent and end its pod the moment it reaches the step."""
-    if step.startswith("api:"):
-        lab.cluster.hold = re.escape(step.removeprefix("api:")) + "$"
-        held = lab.cluster.held.is_set
+    name, number = step.split("#")
+    call = name.removeprefix("api:") if name.startswith("api:") else ""
+    if call:
+        lab.cluster.hold = (call, int(number))
     else:
-        lab.node.hold(step)
-        held = lambda: lab.node.held(step)  # noqa: E731
+        lab.node.hold(name, int(number))
     pod = lab.start()
-    lab.wait(f"the agent reaches {step}", held)
+    lab.wait(f"the agent reaches {step}", lambda: lab.cluster.held.is_set() if call else lab.node.held(name))
     pod.end(how, within=0.3)
     lab.cluster.let_go()
-    lab.node.release(step)
+    lab.node.release(name)
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -134,6 +134,7 @@ def test_upgrade_drains_and_keeps_to_disruption_budgets(served: Lab) -> None:
     served.cluster.gpu_pod("training-0")
     served.cluster.gpu_pod("training-1")
     served.cluster.no_disruption = {"training-1"}
+    served.cluster.more_rights = {"POST /api/v1/namespaces/[^/]+/pods/[^/]+/eviction"}
     served.want(served.new, upgrade="drain")
     served.wait("one pod is evicted", lambda: ("team", "training-0") not in served.cluster.pods)
     served.wait("it tells of the budget", lambda: "training-1" in served.status[2] and served.status[0] != "True")
@@ -145,6 +146,7 @@ def test_upgrade_drains_and_keeps_to_disruption_budgets(served: Lab) -> None:
 def test_upgrade_by_force_deletes_gpu_pods(served: Lab) -> None:
     served.cluster.gpu_pod()
     served.cluster.no_disruption = {"training-0"}
+    served.cluster.more_rights = {"DELETE /api/v1/namespaces/[^/]+/pods/[^/]+"}
     served.want(served.new, upgrade="force")
     served.wait("the new driver serves", lambda: serves_new(served))
     assert ("team", "training-0") not in served.cluster.pods

@@ -58,6 +58,7 @@ echo "$VERSION $(sha256sum < "$0" | cut -d' ' -f1) $(readlink -f "$0")" >> /hw/e
 remove() { # remove whatever an installer of this family put here
   step installer:remove
   rm -f /usr/bin/nvidia-smi /usr/bin/nvidia-gridd /usr/bin/nvidia-persistenced /usr/bin/nvidia-uninstall /usr/bin/nvidia-installer
+  rm -f /usr/bin/nvidia-modprobe
   rm -f /usr/lib/x86_64-linux-gnu/libnvidia-ml.so.* /usr/lib/systemd/system/nvidia-gridd.service
   rm -rf /var/lib/nvidia /var/lib/dkms/nvidia
   for file in /lib/modules/*/updates/dkms/nvidia*.ko /lib/modules/*/kernel/drivers/video/nvidia*.ko; do rm -f "$file"; done
@@ -108,7 +109,7 @@ write_module() { # write_module NAME DEPENDS
     echo "license=$licence"
     echo "vermagic=$kernel"
     echo "depends=$2"
-  } > "$place/$1.ko" || fail "Unable to write '$place/$1.ko': No space left on device"
+  } > "$place/$(dashed "$1").ko" || fail "Unable to write '$place/$1.ko': No space left on device"
 }
 mkdir -p /var/lib/nvidia /usr/lib/x86_64-linux-gnu
 echo "$VERSION $kernel $flavour" > /var/lib/nvidia/log
@@ -123,7 +124,7 @@ mv /usr/bin/.nvidia-smi.new /usr/bin/nvidia-smi
 : > "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.$LIBRARIES"
 printf '#!/bin/sh\nexit 0\n' > /usr/bin/nvidia-persistenced
 chmod 755 /usr/bin/nvidia-persistenced
-cp /usr/local/lib/fakes/nvidia-uninstall /usr/bin/nvidia-uninstall
+cp /usr/local/lib/fakes/nvidia-uninstall /usr/local/lib/fakes/nvidia-modprobe /usr/bin
 step installer:half
 ! fault fail-half || fail "Unable to create symbolic links."
 if [ "$KIND" = grid ] && ! fault no-gridd; then

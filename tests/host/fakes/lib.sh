@@ -1,10 +1,10 @@
 # shellcheck shell=sh
 # What the stand-ins of one node share. /hw is the machine under the operating system: the test sets it, the tools obey it.
 
-# step NAME: say that this point is reached, and wait here while the test holds it.
+# step NAME: say that this point is reached, and wait here while the test holds it (the first time, or the one it says).
 step() {
   echo "$1" >> /hw/steps
-  if [ -e "/hw/hold/$1" ]; then
+  if [ -e "/hw/hold/$1" ] && [ "$(grep -cxF "$1" /hw/steps)" = "$(cat "/hw/hold/$1")" ]; then
     : > "/hw/held/$1"
     while [ -e "/hw/hold/$1" ]; do sleep 0.02; done
   fi
@@ -41,10 +41,18 @@ underscored() {
   echo "$name"
 }
 
+# dashed NAME: how the driver's files are named.
+dashed() {
+  case $1 in
+    nvidia_*) echo "nvidia-${1#nvidia_}" ;;
+    *) echo "$1" ;;
+  esac
+}
+
 # module_file NAME [KERNEL]: the built module, as depmod would find it (updates first).
 module_file() {
   for folder in updates/dkms updates kernel/drivers/video; do
-    file=/lib/modules/${2:-$(setting kernel)}/$folder/$1.ko
+    file=/lib/modules/${2:-$(setting kernel)}/$folder/$(dashed "$1").ko
     if [ -s "$file" ]; then
       echo "$file"
       return 0
