@@ -31,7 +31,7 @@ class Pod:
         variables = {"GRID_POD": str(number), "NODE_NAME": node.name, "POD_NAMESPACE": "gpu-operator", "LC_ALL": "C"}
         if whole:
             variables |= {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": "6443"}
-            arguments = ["unshare", "--mount", "sh", "-ec", _container(), "sh", *options]
+            arguments = ["unshare", "--mount", "sh", "-ec", CONTAINER, "sh", *options]
         else:
             arguments = [
                 "sh", "-c", 'cd /opt/agent && exec "$@"', "sh",
@@ -80,14 +80,19 @@ class Pod:
         return []
 
 
-def _container() -> str:
-    """Make the container's root, where only the container sees it, and become its first process."""
-    return (
-        "mount --make-rprivate /; mount -t tmpfs none /tmp; cp -r /opt/agent /opt/pod /tmp/; mount -t tmpfs none /opt; mkdir /opt/grid-driver; "
-        "mv /tmp/agent/* /opt/grid-driver; mkdir -p /etc/grid-driver; mount -t tmpfs none /etc/grid-driver; "
-        "mv /tmp/pod/wanted.json /etc/grid-driver; mount -t tmpfs none /run; mkdir -p /run/secrets/kubernetes.io; "
-        'mv /tmp/pod/serviceaccount /run/secrets/kubernetes.io/; exec /bin/bash /opt/grid-driver/host/entry.sh "$@"'
-    )
+CONTAINER = """
+mount --make-rprivate /
+mount -t tmpfs none /tmp
+cp -r /opt/agent /opt/pod /tmp/
+for folder in /opt /run; do mount -t tmpfs none $folder; done
+mkdir -p /etc/grid-driver /opt/grid-driver /run/secrets/kubernetes.io
+mount -t tmpfs none /etc/grid-driver
+mv /tmp/agent/* /opt/grid-driver
+mv /tmp/pod/wanted.json /etc/grid-driver
+mv /tmp/pod/serviceaccount /run/secrets/kubernetes.io
+exec /bin/bash /opt/grid-driver/host/entry.sh "$@"
+"""
+"""Makes the container's root, where only the container sees it, and becomes its first process."""
 
 
 def _kill(pid: int, how: signal.Signals) -> None:
