@@ -65,7 +65,7 @@ FAULTS = (
         "The driver goes on serving.",
         served=True,
         live=_away,
-        says="(?i)API|verified|serv",
+        says="(?i)API|works",
         where="memory",
         mend=_back,
         then=_still_ready,

@@ -76,7 +76,7 @@ def _planted(mode: int):
 
 def _small_disk(lab: Lab) -> None:
     lab.node.run("mkdir", "-p", HOME)
-    assert lab.node.run("mount", "-t", "tmpfs", "-o", "size=128k,mode=700", "small", HOME).returncode == 0
+    assert lab.node.run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "small", HOME).returncode == 0
 
 
 def _larger_disk(lab: Lab) -> None:

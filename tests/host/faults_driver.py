@@ -64,8 +64,7 @@ def _taken_over(lab: Lab) -> None:
     assert lab.node.read(AKS_MARKER) is None, "a later start of the node would delete this driver"
     assert not lab.node.path("/var/lib/dkms/nvidia/580.159.04").exists()
     lab.reboot()
-    lab.wait_ready()
-    assert lab.serves(NEW)
+    lab.wait("it serves after a reboot", lambda: lab.ready() and lab.serves(NEW))
 
 
 def _marker_alone(lab: Lab) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.host.faults import Act, Fault
-from tests.host.installers import OLD
+from tests.host.installers import NEW, OLD
 from tests.host.lab import Lab
 from tests.host.node import KERNEL, NEXT_KERNEL
 
@@ -49,7 +49,7 @@ def _nouveau(lab: Lab) -> None:
 def _nouveau_stays_out(lab: Lab) -> None:
     assert "nouveau" not in lab.node.loaded()
     lab.reboot()
-    lab.wait_ready()
+    lab.wait("it serves after a reboot", lambda: lab.ready() and lab.serves(NEW))
     assert "nouveau" not in lab.node.loaded()
 
 

@@ -43,7 +43,7 @@ class Installer:
         }
         for name, value in given.items():
             text = text.replace(f"@{name}@", value)
-        return text.encode() + random.Random(self.version).randbytes(192 * 1024)  # noqa: S311 - filling
+        return text.encode() + random.Random(self.version).randbytes(3 << 20)  # noqa: S311 - filling
 
     @cached_property
     def sha256(self) -> str:
@@ -52,7 +52,7 @@ class Installer:
 
 def intruder() -> bytes:
     """What somebody else put in the place of an installer: run as root, it leaves a trace."""
-    return b"#!/bin/sh\necho intruder >> /hw/intruded\nexit 0\n" + bytes(192 * 1024)
+    return b"#!/bin/sh\necho intruder >> /hw/intruded\nexit 0\n" + bytes(3 << 20)
 
 
 def module(version: str, kernel: str, flavour: Flavour, needs: str) -> str:

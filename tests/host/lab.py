@@ -28,8 +28,8 @@ HOME = "/var/lib/physical-ai/grid-driver"
 CONDITION = "GridDriverReady"
 PAUSED = "paused-for-grid-driver"
 QUICK: dict[str, float] = {
-    "pollSeconds": 0.02,
-    "watchSeconds": 0.05,
+    "pollSeconds": 0.08,
+    "watchSeconds": 0.1,
     "checkSeconds": 0.1,
     "commandSeconds": 3,
     "apiSeconds": 1,

@@ -90,8 +90,8 @@ class Mirror:
                         mirror.half_way.set()
                         mirror.go_on.wait(20)
                     case "slow":
-                        for part in range(0, len(rest), 16384):
-                            self.wfile.write(rest[part : part + 16384])
+                        for part in range(0, len(rest), 1 << 18):
+                            self.wfile.write(rest[part : part + (1 << 18)])
                             self.wfile.flush()
                             mirror.go_on.wait(0.02)
                         return

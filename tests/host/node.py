@@ -42,6 +42,7 @@ class Node:
             (self.where / folder).mkdir(parents=True)
         self.network = Network()
         self._booted: Booted | None = None
+        self._passed = 0
         self._hardware(
             name=name,
             kernel=KERNEL,
@@ -233,6 +234,24 @@ class Node:
     def release(self, step: str) -> None:
         (self.hw / "hold" / step).unlink(missing_ok=True)
         (self.hw / "held" / step).unlink(missing_ok=True)
+
+    def hold_next(self, passed: list[str] | None) -> None:
+        """Let go of whoever is held so, and hold whoever comes to a step not in the list; None: nobody any more."""
+        waiting, held = self.hw / "hold-next", self.hw / "held-next"
+        waiting.unlink(missing_ok=True)
+        self._passed = len(passed or [])
+        if passed is not None:
+            (self.hw / "hold-new").write_text("".join(f"{step}\n" for step in passed))
+            (self.hw / "hold-new").rename(waiting)
+        held.unlink(missing_ok=True)
+
+    def held_next(self) -> list[str]:
+        """The steps held so far, once another one is."""
+        try:
+            steps = (self.hw / "held-next").read_text().split("\n")[:-1]
+        except FileNotFoundError:
+            return []
+        return steps if len(steps) > self._passed else []
 
     # -- what is there
 

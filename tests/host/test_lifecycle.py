@@ -252,7 +252,7 @@ def test_events_tell_the_way_in_sentences(lab: Lab) -> None:
     lab.wait_ready()
     told = [event.get("message") or event.get("note") or "" for event in lab.cluster.events]
     assert len(told) >= 3
-    assert all(len(text) > 15 and text[0].isupper() for text in told), told
+    assert all(len(text.split()) > 3 for text in told), told
     assert len(told) < 30, "events are a trickle, not a flood"
 
 

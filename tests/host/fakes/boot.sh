@@ -40,8 +40,8 @@ while read -r address vendor device class; do
 done < /hw/pci
 if [ -s /hw/secureboot ]; then
   mkdir -p /sys/firmware/efi/efivars
-  printf '\006\000\000\000\00%s' "$(cat /hw/secureboot)" \
-    > /sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c
+  if [ "$(cat /hw/secureboot)" = 1 ]; then value='\006\000\000\000\001'; else value='\006\000\000\000\000'; fi
+  printf %b "$value" > /sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c
 fi
 if [ -e /hw/usr-is-read-only ]; then
   mount --bind /usr /usr

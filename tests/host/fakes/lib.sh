@@ -8,6 +8,11 @@ step() {
     : > "/hw/held/$1"
     while [ -e "/hw/hold/$1" ]; do sleep 0.02; done
   fi
+  # Or at the next step that is not in a list of those that were held already.
+  if [ -e /hw/hold-next ] && ! grep -qxF "$1" /hw/hold-next && mv /hw/hold-next /hw/held-next 2> /dev/null; then
+    echo "$1" >> /hw/held-next
+    while [ -e /hw/held-next ]; do sleep 0.02; done
+  fi
 }
 
 # fault NAME: true while the test injects this fault; one that is to happen once is then over.
