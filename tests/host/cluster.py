@@ -75,6 +75,7 @@ class Cluster:
         self.more_rights: set[str] = set()
         self.on_change: list[Callable[[], None]] = []
         self.server: Server | None = None
+        self.token = TOKEN
         self.hold: tuple[str, int] | None = None
         """The n-th request of this `VERB path` waits, unanswered and without effect, until `let_go`."""
         self.held = threading.Event()
@@ -317,7 +318,7 @@ def _handler(cluster: Cluster) -> type[BaseHTTPRequestHandler]:
         def _serve(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length)) if length else None
-            if self.headers.get("Authorization") != f"Bearer {TOKEN}":
+            if self.headers.get("Authorization") != f"Bearer {cluster.token}":
                 code, answer = status_of(Refusal(401, "Unauthorized", "Unauthorized"))
             else:
                 kind = (self.headers.get("Content-Type") or "").split(";")[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.host.faults import Act, Fault
-from tests.host.lab import Lab
+from tests.host.lab import PAUSED, Lab
 from tests.host.operator import PREFIX
 
 
@@ -49,7 +49,16 @@ def _still_ready(lab: Lab) -> None:
     lab.pause(0.5, lambda: lab.serves(lab.new.version), "the driver serves without the API server")
 
 
+def _token_renewed(lab: Lab) -> None:
+    """The kubelet writes a new token long before the old one ends."""
+    lab.cluster.token = "another-token"
+    lab.node.write("/opt/pod/serviceaccount/token", "another-token")
+    lab.cluster.set_labels({f"{PREFIX}dcgm": PAUSED})
+    lab.wait("it talks to the API server again", lambda: not lab.gated)
+
+
 FAULTS = (
+    Fault("the token is renewed", "recovers", "Reads it at every request.", served=True, then=_token_renewed),
     Fault(
         "the API server is unreachable",
         "waits",

@@ -97,7 +97,7 @@ def _gone_from_cache(lab: Lab) -> None:
 
 
 def _keeps_serving(lab: Lab) -> None:
-    lab.pause(0.5, lab.ready, "a driver that serves needs no cache")
+    lab.pause(0.5, lambda: lab.serves(lab.new.version), "a driver that serves needs no cache")
 
 
 FAULTS = (

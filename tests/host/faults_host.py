@@ -127,8 +127,8 @@ FAULTS = (
     ),
     Fault(
         "nouveau is loaded and in use",
-        "waits",
-        "Runs no installer; says so and goes on when it is free.",
+        "stops",
+        "Tries as often as it is told, runs no installer, says what to do.",
         disk=_nouveau,
         live=_users("nouveau", 1),
         says="(?i)nouveau",

@@ -74,6 +74,8 @@ class Lab:
         self.new, self.old = Installer(NEW), Installer(OLD)
         for installer in (self.new, self.old):
             self.mirror.files[installer.name] = installer.content
+        self.trusted = {self.new.sha256, self.old.sha256}
+        """Checksums that were asked for at some time."""
         self.wanted: dict[str, Any] = {}
         self.want()
         self.pods: list[Pod] = []
@@ -88,6 +90,12 @@ class Lab:
         self.node.write("/opt/pod/serviceaccount/token", TOKEN)
         self.node.write("/opt/pod/serviceaccount/ca.crt", certificate()[0])
         self._write_wanted()
+        self._history: list[tuple[float, bool]] = []
+        """(time, whether the gate was shut while the condition did not say that something is going on)."""
+        self.cluster.on_change.append(self._note)
+
+    def _note(self) -> None:
+        self._history.append((time.monotonic(), bool(self.gated) and self.status[0] != "False"))
 
     def want(self, installer: Installer | None = None, **changes: Any) -> None:
         """Settings of the stack: a driver, and whatever differs from the defaults. Reaches a running agent."""
@@ -101,6 +109,7 @@ class Lab:
             "timings": timings,
             **changes,
         }
+        self.trusted.add(installer.sha256)
         if hasattr(self, "pods"):
             self._write_wanted()
 
@@ -230,12 +239,12 @@ class Lab:
 
     def check_host(self) -> None:
         """No foreign code ran as root, nothing lies where others may write, no driver is half loaded."""
-        right = {self.new.sha256, self.old.sha256, self.wanted["sha256"]}
         for version, checksum, path in self.node.executed():
-            assert checksum in right, (
+            assert checksum in self.trusted, (
                 f"an installer {version} with an unknown checksum was run from {path}\n{self.story()}"
             )
             assert path.startswith(HOME), f"an installer was run from {path}"
+        self.check_gate()
         assert not (self.node.hw / "intruded").exists(), f"foreign code was run as root\n{self.story()}"
         assert not (self.node.hw / "forbidden").exists(), "the agent called reboot or shutdown"
         left = [path for path in self._open_folders() if "grid" in path.lower() or path.endswith(".run")]
@@ -243,6 +252,14 @@ class Lab:
         home = self.node.path(HOME)
         if home.exists():
             assert stat.S_IMODE(home.stat().st_mode) == 0o700, f"{HOME} is open to others"
+
+    def check_gate(self, longest: float = 3) -> None:
+        """At no time was the gate shut for long without a word in the node's condition."""
+        ends = [*(moment for moment, _ in self._history[1:]), time.monotonic()]
+        silent = 0.0
+        for (begin, quiet), end in zip(self._history, ends, strict=True):
+            silent = silent + end - begin if quiet else 0.0
+            assert silent < longest, f"the gate was shut for {silent:.1f} s without a word\n{self.story()}"
 
     def check_driver(self) -> None:
         """What is loaded is of one version, and a node that claims to be ready serves that version."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -71,6 +72,17 @@ def test_a_verified_driver_is_left_alone(lab: Lab) -> None:
     assert lab.around.restarts == restarts, "operands in service were restarted"
 
 
+def test_container_runs_the_agent_on_the_host_and_ends_with_it(lab: Lab) -> None:
+    """Through the container's first process, in a mount namespace where the host's files are not."""
+    lab.boot()
+    pod = lab.start("--listen", "127.0.0.1:9401", whole=True)
+    lab.wait("the driver serves", lambda: serves_new(lab) and lab.around.settled())
+    assert lab.get("/readyz")[0] == 200
+    assert pod.end(signal.SIGTERM) == 0
+    assert lab.node.path(f"{HOME}/agent").is_dir(), "jobs run from the host's own copy"
+    lab.check_host()
+
+
 # -- reboots
 
 
@@ -104,6 +116,22 @@ def test_new_kernel_without_headers_stops_with_the_gate_shut(lab: Lab) -> None:
     lab.node.hardware(repository=f"linux-headers-{NEXT_KERNEL}")
     lab.try_again()
     lab.wait("the driver serves", lambda: serves_new(lab) and lab.around.settled())
+
+
+@pytest.mark.parametrize("step", ["installer:build", "installer:half"])
+def test_job_that_is_killed_is_cleaned_up_and_done_again(lab: Lab, step: str) -> None:
+    """By the kernel for want of memory, or by somebody: nobody is left to write a result."""
+    lab.boot()
+    lab.node.hold(step)
+    lab.start()
+    lab.wait(f"it reaches {step}", lambda: lab.node.held(step))
+    for pid in lab.node.up.processes("UNIT=physical-ai-grid-driver.service"):
+        os.kill(pid, signal.SIGKILL)
+    lab.node.run("rm", "-rf", "/run/fakes/units/physical-ai-grid-driver.service")
+    lab.node.release(step)
+    lab.wait("the driver serves", lambda: serves_new(lab) and lab.around.settled())
+    assert len(lab.node.executed()) == 2
+    lab.check_host()
 
 
 # -- upgrades
