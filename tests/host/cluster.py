@@ -76,6 +76,8 @@ class Cluster:
         self.on_change: list[Callable[[], None]] = []
         self.server: Server | None = None
         self.token = TOKEN
+        self.tls = False
+        """Most tests do without: handshakes are a fifth of their time."""
         self.hold: tuple[str, int] | None = None
         """The n-th request of this `VERB path` waits, unanswered and without effect, until `let_go`."""
         self.held = threading.Event()
@@ -141,7 +143,7 @@ class Cluster:
         self._released.set()
 
     def start(self, folder: Path) -> None:
-        self.server = Server(self.network, PORT, _handler(self), tls=folder)
+        self.server = Server(self.network, PORT, _handler(self), tls=folder if self.tls else None)
 
     def stop(self) -> None:
         if self.server:

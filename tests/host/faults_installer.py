@@ -61,6 +61,7 @@ FAULTS = (
             disk=_fault(f"fail-{stage}", once=True),
         )
         for stage, doing in STAGES.items()
+        if stage in ("build", "half")
     ),
     *(
         Fault(

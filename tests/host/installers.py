@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import Literal
 
 from tests.host.namespaces import FAKES
@@ -31,23 +31,33 @@ class Installer:
     def name(self) -> str:
         return f"NVIDIA-Linux-{self.arch}-{self.version}-grid-azure.run"
 
-    @cached_property
+    @property
     def content(self) -> bytes:
         """A shell script, then an archive that the shell never reads."""
-        text = (FAKES / "installer.sh").read_text()
-        given = {
-            "VERSION": self.version,
-            "ARCH": self.arch,
-            "KIND": self.kind,
-            "LIBRARIES": self.libraries or self.version,
-        }
-        for name, value in given.items():
-            text = text.replace(f"@{name}@", value)
-        return text.encode() + random.Random(self.version).randbytes(3 << 20)  # noqa: S311 - filling
+        return _content(self)
 
-    @cached_property
+    @property
     def sha256(self) -> str:
-        return hashlib.sha256(self.content).hexdigest()
+        return _sha256(self)
+
+
+@cache
+def _content(installer: Installer) -> bytes:
+    text = (FAKES / "installer.sh").read_text()
+    given = {
+        "VERSION": installer.version,
+        "ARCH": installer.arch,
+        "KIND": installer.kind,
+        "LIBRARIES": installer.libraries or installer.version,
+    }
+    for name, value in given.items():
+        text = text.replace(f"@{name}@", value)
+    return text.encode() + random.Random(installer.version).randbytes(3 << 20)  # noqa: S311 - filling
+
+
+@cache
+def _sha256(installer: Installer) -> str:
+    return hashlib.sha256(installer.content).hexdigest()
 
 
 def intruder() -> bytes:

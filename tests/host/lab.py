@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import http.client
 import json
+import os
 import shutil
 import stat
 import subprocess
@@ -28,7 +30,7 @@ HOME = "/var/lib/physical-ai/grid-driver"
 CONDITION = "GridDriverReady"
 PAUSED = "paused-for-grid-driver"
 QUICK: dict[str, float] = {
-    "pollSeconds": 0.08,
+    "pollSeconds": 0.12,
     "watchSeconds": 0.1,
     "checkSeconds": 0.1,
     "commandSeconds": 3,
@@ -55,6 +57,7 @@ QUICK: dict[str, float] = {
 def compiled() -> Path:
     """A copy of the agent with bytecode, made once: nodes would compile it anew at each start."""
     folder = Path(tempfile.mkdtemp(prefix="grid-agent-", dir=scratch()))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     shutil.copytree(SOURCE, folder / "agent", ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run(["/usr/bin/python3", "-m", "compileall", "-q", str(folder / "agent")], check=False)
     return folder / "agent"
@@ -86,7 +89,7 @@ class Lab:
         self.operator: Operator | None = None
         for folder in ("agent", "pod/serviceaccount"):
             (self.node.where / "upper/opt" / folder).mkdir(parents=True)
-        shutil.copytree(compiled(), self.node.where / "upper/opt/agent", dirs_exist_ok=True)
+        shutil.copytree(compiled(), self.node.where / "upper/opt/agent", dirs_exist_ok=True, copy_function=os.link)
         self.node.write("/opt/pod/serviceaccount/token", TOKEN)
         self.node.write("/opt/pod/serviceaccount/ca.crt", certificate()[0])
         self._write_wanted()

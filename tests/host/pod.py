@@ -12,7 +12,7 @@ import psutil
 
 from tests.host.node import Node
 
-API = "https://127.0.0.1:6443"
+API = "http://127.0.0.1:6443"
 
 
 class Pod:

@@ -73,7 +73,8 @@ def test_a_verified_driver_is_left_alone(lab: Lab) -> None:
 
 
 def test_container_runs_the_agent_on_the_host_and_ends_with_it(lab: Lab) -> None:
-    """Through the container's first process, in a mount namespace where the host's files are not."""
+    """Through the container's first process, in a mount namespace of its own, with the API server's certificate."""
+    lab.cluster.tls = True
     lab.boot()
     pod = lab.start("--listen", "127.0.0.1:9401", whole=True)
     lab.wait("the driver serves", lambda: serves_new(lab) and lab.around.settled())
