@@ -74,6 +74,18 @@ def _planted(mode: int):
     return act
 
 
+def _written_after_the_check(lab: Lab) -> None:
+    """Between the end of the download and the start of the install."""
+    lab.node.hold("systemd-run:physical-ai-grid-driver.service", 2)
+    lab.mend_later = _written
+
+
+def _written(lab: Lab) -> None:
+    lab.wait("the install is about to start", lambda: lab.node.held("systemd-run:physical-ai-grid-driver.service"))
+    lab.node.write(f"{HOME}/cache/{lab.new.sha256}.run", intruder())
+    lab.node.release("systemd-run:physical-ai-grid-driver.service")
+
+
 def _small_disk(lab: Lab) -> None:
     lab.node.run("mkdir", "-p", HOME)
     assert lab.node.run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "small", HOME).returncode == 0
@@ -200,6 +212,13 @@ FAULTS = (
         "recovers",
         "Finds it out right before running it, throws it away and downloads it again.",
         disk=_planted(0o700),
+        then=_nothing_cached,
+    ),
+    Fault(
+        "somebody writes into the file after it was checked",
+        "recovers",
+        "Finds it out right before running it, throws it away and downloads it again.",
+        live=_written_after_the_check,
         then=_nothing_cached,
     ),
     Fault(
