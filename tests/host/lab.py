@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -258,9 +259,9 @@ class Lab:
 
     def check_gate(self, longest: float = 3) -> None:
         """At no time was the gate shut for long without a word in the node's condition."""
-        ends = [*(moment for moment, _ in self._history[1:]), time.monotonic()]
+        history = [*self._history, (time.monotonic(), False)]
         silent = 0.0
-        for (begin, quiet), end in zip(self._history, ends, strict=True):
+        for (begin, quiet), (end, _) in pairwise(history):
             silent = silent + end - begin if quiet else 0.0
             assert silent < longest, f"the gate was shut for {silent:.1f} s without a word\n{self.story()}"
 
