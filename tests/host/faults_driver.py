@@ -189,7 +189,7 @@ FAULTS = (
         "waits",
         "Never calls it verified: CUDA would fail. Tries again, then says so.",
         disk=_fault("load-nvidia_uvm"),
-        says="(?i)uvm",
+        says="(?i)(fail|help).*uvm|uvm.*(fail|insert)",
         mend=_mended("load-nvidia_uvm"),
         gate="shut",
     ),
@@ -211,7 +211,7 @@ FAULTS = (
     Fault(
         "nvidia-smi hangs",
         "waits",
-        "Bounds it, takes the node out of service, says so; goes on when it answers.",
+        "Bounds it and says so; goes on when it answers.",
         served=True,
         live=_smi_hangs,
         says=r"(?i)nvidia-smi|timed out",
