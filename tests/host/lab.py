@@ -118,8 +118,12 @@ class Lab:
             self._write_wanted()
 
     def _write_wanted(self) -> None:
+        self.write_settings(self.wanted)
+
+    def write_settings(self, document: object) -> None:
+        """Put this into wanted.json."""
         # A ConfigMap's files change by a rename: a reader sees the old one or the new one.
-        self.node.write("/opt/pod/.wanted.json", json.dumps(self.wanted))
+        self.node.write("/opt/pod/.wanted.json", json.dumps(document))
         self.node.path("/opt/pod/.wanted.json").rename(self.node.path("/opt/pod/wanted.json"))
 
     # -- time goes by

@@ -213,6 +213,17 @@ def test_new_driver_is_fetched_before_the_old_one_goes(served: Lab) -> None:
     assert served.around.settled()
 
 
+def test_each_node_takes_the_settings_of_its_pool(lab: Lab) -> None:
+    lab.cluster.set_labels({"kubernetes.azure.com/agentpool": "rtx"})
+    lab.want(lab.old)
+    other = dict(lab.wanted)
+    lab.want(lab.new)
+    lab.write_settings({"pools": {"other": other, "rtx": lab.wanted}})
+    lab.begin()
+    lab.wait("the new driver serves", lambda: serves_new(lab))
+    assert [version for version, _, _ in lab.node.executed()] == [NEW]
+
+
 def test_settings_that_cannot_be_read_leave_the_driver_alone(served: Lab) -> None:
     served.node.write("/opt/pod/wanted.json", '{"version": ')
     served.pause(0.5, lambda: served.serves(OLD), "the driver serves")
