@@ -35,7 +35,7 @@ status: $(READY) ## show the simulated STACK
 
 test: $(READY) lint types ## every check and every test
 	@$(BIN)/python -m pytest tests/unit tests/property tests/test_imports.py -n 2 --dist loadfile
-	@$(BIN)/python -m pytest tests/host -n 2
+	@$(BIN)/python -m pytest tests/host -n 3
 	@$(BIN)/physai tools
 	@$(BIN)/python -m pytest tests/simulator -n 2 --dist loadfile
 
@@ -43,7 +43,7 @@ unit: $(READY) ## unit and property tests only (a minute)
 	@$(BIN)/python -m pytest tests/unit tests/property tests/test_imports.py -n 2 --dist loadfile
 
 host: $(READY) ## the GRID agent on nodes of its own, with faults injected (as root)
-	@$(BIN)/python -m pytest tests/host -n 2
+	@$(BIN)/python -m pytest tests/host -n 3
 
 simulator: $(READY) ## tests against the real engine and a real API server only
 	@$(BIN)/physai tools
