@@ -13,8 +13,7 @@ from simulator.simulation import Simulation
 from tests.simulator.physai import physai
 
 STACK = "dev-westus2"
-HOST_DRIVER = "simulator.physical-ai/host-driver"
-LOOKS_AT_THE_HOST = "nvidia-container-toolkit-daemonset"
+PLUGIN_LABEL = "nvidia.com/gpu.deploy.device-plugin"
 
 
 def kubectl(simulation: Simulation, *arguments: str) -> str:
@@ -25,13 +24,9 @@ def kubectl(simulation: Simulation, *arguments: str) -> str:
     return ran.stdout.strip()
 
 
-def kick(simulation: Simulation, node: str, *daemonsets: str) -> None:
-    for each in daemonsets:
-        where = ("-l", f"app={each}", "--field-selector", f"spec.nodeName={node}")
-        kubectl(simulation, "-n", "gpu-operator", "delete", "pod", *where)
-
-
-def test_a_lost_driver_fails_the_deployment_until_the_kick(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_operand_kept_off_fails_the_deployment_until_its_label_is_back(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
     simulation = Simulation(STACK, home)
     try:
         physai("up", STACK)
@@ -41,34 +36,29 @@ def test_a_lost_driver_fails_the_deployment_until_the_kick(home: Home, monkeypat
             assert (pool["sharing"], pool["gates"]) == ("none", [])
         assert physai("gates", STACK, "--json").json["open"]
 
-        node = kubectl(simulation, "get", "nodes", "-l", "agentpool=rtxprogpu", "-o", "name").removeprefix("node/")
-        version = kubectl(simulation, "get", "node", node, "-o", "jsonpath={.metadata.annotations}")
-        assert HOST_DRIVER in version
-        kubectl(simulation, "annotate", "node", node, f"{HOST_DRIVER}-")
-        kick(simulation, node, LOOKS_AT_THE_HOST, "nvidia-device-plugin-daemonset")
+        node = kubectl(simulation, "get", "nodes", "-l", "agentpool=h100gpu", "-o", "name").removeprefix("node/")
+        kubectl(simulation, "label", "--overwrite", "node", node, f"{PLUGIN_LABEL}=false")
 
         monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", "4")
         failed = physai("up", STACK, expect=1)
-        assert f"node {node}: gate 'driver-validation' is shut" in failed.err
-        assert ".driver-ctr-ready': No such file or directory" in failed.err
-        assert f"kubectl -n gpu-operator delete pod {LOOKS_AT_THE_HOST}" in failed.err
+        assert f"node {node}: gate 'deploy-labels' is shut" in failed.err
+        assert f"{PLUGIN_LABEL}=false" in failed.err
         assert failed.err.count("What was made stays") == 1
         assert "Traceback" not in failed.err
         assert Path(simulation.environment()["KUBECONFIG"]).exists()
-        assert simulation.outputs()["gpus"]["rtxprogpu"]["state"] == "waiting"
-        [gate] = physai("status", STACK, "--json").pool("rtxprogpu")["gates"]
-        assert (gate["node"], gate["gate"], gate["phase"]) == (node, "driver-validation", "Init:0/1")
+        assert simulation.outputs()["gpus"]["h100gpu"]["state"] == "waiting"
+        [gate] = physai("status", STACK, "--json").pool("h100gpu")["gates"]
+        assert (gate["node"], gate["gate"]) == (node, "deploy-labels")
         physai("preview", STACK)
 
-        kubectl(simulation, "annotate", "node", node, f"{HOST_DRIVER}=595.91.07")
         assert physai("gates", STACK, expect=1).out.count("is shut") == 1
-        kick(simulation, node, LOOKS_AT_THE_HOST)
+        kubectl(simulation, "label", "--overwrite", "node", node, f"{PLUGIN_LABEL}=true")
         monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", "60")
         physai("gates", STACK, "--wait")
         kubeconfig = simulation.environment()
         monkeypatch.setenv("PATH", kubeconfig["PATH"])
         physai("gates", STACK, "--kubeconfig", kubeconfig["KUBECONFIG"])
         assert physai("up", STACK, "--json").json["changes"] == {}
-        assert simulation.outputs()["gpus"]["rtxprogpu"]["state"] == "ready"
+        assert simulation.outputs()["gpus"]["h100gpu"]["state"] == "ready"
     finally:
         simulation.discard()
