@@ -211,14 +211,14 @@ class Lab:
         """Stopped for somebody to act."""
         return self.memory.get("state") == "blocked" and self.status[0] == "False"
 
-    def wait(self, what: str, true: Callable[[], Any], within: float = 15) -> None:
+    def wait(self, what: str, true: Callable[[], Any], within: float = 30) -> None:
         """Wait for a condition; when it does not come about, tell what there is instead."""
         try:
             wait_for(what, true, within, every=0.02)
         except TimeoutError as late:
             raise AssertionError(f"{late}\n{self.story()}") from None
 
-    def wait_ready(self, within: float = 15) -> None:
+    def wait_ready(self, within: float = 30) -> None:
         self.wait("the driver is verified and the gate open", self.ready, within)
 
     def story(self) -> str:

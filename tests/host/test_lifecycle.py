@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 
@@ -127,7 +128,8 @@ def test_job_that_is_killed_is_cleaned_up_and_done_again(lab: Lab, step: str) ->
     lab.start()
     lab.wait(f"it reaches {step}", lambda: lab.node.held(step))
     for pid in lab.node.up.processes("UNIT=physical-ai-grid-driver.service"):
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     lab.node.run("rm", "-rf", "/run/fakes/units/physical-ai-grid-driver.service")
     lab.node.release(step)
     lab.wait("the driver serves", lambda: serves_new(lab) and lab.around.settled())
