@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from functools import cache
 
 import pytest
 
-from tests.host.lab import Lab
+from tests.host.installers import OLD
+from tests.host.lab import Lab, compiled
 from tests.host.namespaces import why_not
 
 
@@ -23,6 +25,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=f"no namespaces here ({reason})"))
 
 
+def pytest_sessionfinish() -> None:
+    """Workers of pytest-xdist end without running what is registered for the exit."""
+    if compiled.cache_info().currsize:
+        shutil.rmtree(compiled().parent, ignore_errors=True)
+
+
 @pytest.fixture
 def lab() -> Iterator[Lab]:
     """A node that is still off, with a mirror that has both drivers."""
@@ -31,3 +39,12 @@ def lab() -> Iterator[Lab]:
         yield made
     finally:
         made.close()
+
+
+@pytest.fixture
+def served(lab: Lab) -> Lab:
+    """A node that the agent has given the old driver, in service."""
+    lab.want(lab.old)
+    lab.begin()
+    lab.wait(f"{OLD} serves", lambda: lab.ready() and lab.around.settled())
+    return lab

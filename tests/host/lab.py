@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import http.client
 import json
 import os
@@ -58,7 +57,6 @@ QUICK: dict[str, float] = {
 def compiled() -> Path:
     """A copy of the agent with bytecode, made once: nodes would compile it anew at each start."""
     folder = Path(tempfile.mkdtemp(prefix="grid-agent-", dir=scratch()))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     shutil.copytree(SOURCE, folder / "agent", ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run(["/usr/bin/python3", "-m", "compileall", "-q", str(folder / "agent")], check=False)
     return folder / "agent"
@@ -211,14 +209,14 @@ class Lab:
         """Stopped for somebody to act."""
         return self.memory.get("state") == "blocked" and self.status[0] == "False"
 
-    def wait(self, what: str, true: Callable[[], Any], within: float = 15) -> None:
+    def wait(self, what: str, true: Callable[[], Any], within: float = 30) -> None:
         """Wait for a condition; when it does not come about, tell what there is instead."""
         try:
             wait_for(what, true, within, every=0.02)
         except TimeoutError as late:
             raise AssertionError(f"{late}\n{self.story()}") from None
 
-    def wait_ready(self, within: float = 15) -> None:
+    def wait_ready(self, within: float = 30) -> None:
         self.wait("the driver is verified and the gate open", self.ready, within)
 
     def story(self) -> str:
@@ -288,6 +286,10 @@ class Lab:
             return False
         done = self.node.run("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
         return done.returncode == 0 and done.stdout.strip() == version
+
+    def serves_new(self) -> bool:
+        """The wanted driver is in service, and said to be."""
+        return self.ready() and self.serves(NEW)
 
     def pause(self, seconds: float, holds: Callable[[], bool], what: str) -> None:
         """Something stays true for a while; the only wait for nothing to happen."""

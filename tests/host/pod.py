@@ -10,6 +10,7 @@ from itertools import count
 
 import psutil
 
+from tests.host.namespaces import wait_for
 from tests.host.node import Node
 
 API = "http://127.0.0.1:6443"
@@ -53,21 +54,27 @@ class Pod:
 
     def end(self, how: signal.Signals = signal.SIGKILL, within: float = 5) -> int:
         """End the pod as a kubelet does: the signal to its first process, then SIGKILL to all that is left of it."""
+        wait_for("the container's first process is there", lambda: self._first() or self.code() is not None)
         all_of_it = self._processes()
         if how != signal.SIGKILL:
             for pid in self._first():
                 _kill(pid, how)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(within)
-        while left := all_of_it | self._processes():
+
+        def dead() -> bool:
+            left = all_of_it | self._processes()
+            all_of_it.clear()
             for pid in left:
                 _kill(pid, signal.SIGKILL)
-            all_of_it = set()
-        return self._process.wait(5)
+            return not left and self.code() is not None
+
+        wait_for("nothing of the pod is left", dead)
+        return self._process.wait()
 
     def _processes(self) -> set[int]:
         """What the container's cgroup would hold: not the host's units, they are children of the node's init."""
-        found = set(self.node.up.processes(self.mark))
+        found = set(self.node.up.processes(self.mark)) | set(self._first())
         for pid in list(found):
             with contextlib.suppress(psutil.NoSuchProcess):
                 found |= {child.pid for child in psutil.Process(pid).children(recursive=True)}

@@ -1,0 +1,100 @@
+"""Upgrades: busy nodes, disruption budgets, roll-backs, and settings that differ or can't be read."""
+
+from __future__ import annotations
+
+from tests.host.installers import NEW, OLD, intruder
+from tests.host.lab import Lab
+
+
+def test_upgrade_of_an_idle_node_restarts_what_saw_the_old_driver(served: Lab) -> None:
+    before = {pod["metadata"]["uid"] for pod in served.cluster.pods.values()}
+    served.want(served.new)
+    served.wait("the new driver serves", lambda: served.serves_new() and served.around.settled())
+    after = {pod["metadata"]["uid"] for pod in served.cluster.pods.values()}
+    assert not before & after, "a pod of the operator still holds on to the old driver"
+    served.check_host()
+
+
+def test_upgrade_waits_for_gpu_pods_with_the_old_driver_in_service(served: Lab) -> None:
+    served.cluster.gpu_pod()
+    served.want(served.new)
+    served.wait("it tells whom it waits for", lambda: "training-0" in served.status[2])
+    served.pause(0.3, lambda: served.serves(OLD), "the old driver serves the pod")
+    assert ("team", "training-0") in served.cluster.pods
+    assert not served.gated, "nothing is wrong with the driver that serves"
+    served.cluster.pods.clear()
+    served.around.follow()
+    served.wait("the new driver serves", lambda: served.serves_new() and served.around.settled())
+
+
+def test_upgrade_drains_and_keeps_to_disruption_budgets(served: Lab) -> None:
+    served.cluster.gpu_pod("training-0")
+    served.cluster.gpu_pod("training-1")
+    served.cluster.no_disruption = {"training-1"}
+    served.cluster.more_rights = {"POST /api/v1/namespaces/[^/]+/pods/[^/]+/eviction"}
+    served.want(served.new, upgrade="drain")
+    served.wait("one pod is evicted", lambda: ("team", "training-0") not in served.cluster.pods)
+    served.wait("it tells of the budget", lambda: "training-1" in served.status[2] and served.status[0] != "True")
+    served.pause(0.3, lambda: served.serves(OLD), "the old driver serves the other pod")
+    served.cluster.no_disruption.clear()
+    served.wait("the new driver serves", served.serves_new)
+
+
+def test_upgrade_by_force_deletes_gpu_pods(served: Lab) -> None:
+    served.cluster.gpu_pod()
+    served.cluster.no_disruption = {"training-0"}
+    served.cluster.more_rights = {"DELETE /api/v1/namespaces/[^/]+/pods/[^/]+"}
+    served.want(served.new, upgrade="force")
+    served.wait("the new driver serves", served.serves_new)
+    assert ("team", "training-0") not in served.cluster.pods
+
+
+def test_new_driver_that_fails_is_rolled_back_once_from_the_cache(served: Lab) -> None:
+    served.mirror.files.pop(served.old.name)
+    served.node.fault("refuses-new")
+    served.want(served.new)
+    served.wait(
+        "the old driver serves again",
+        lambda: served.memory.get("rolled_back") and served.serves(OLD) and not served.gated,
+    )
+    served.wait("it says why", lambda: served.status[0] == "False" and NEW in served.status[2])
+    served.wait("the operands run", served.around.settled)
+    runs = [version for version, _, _ in served.node.executed()]
+    served.pause(
+        0.6, lambda: [version for version, _, _ in served.node.executed()] == runs, "it does not try again by itself"
+    )
+    assert runs.count(OLD) == 2
+    served.check_host()
+    served.node.mend("refuses-new")
+    served.try_again()
+    served.wait("the new driver serves", lambda: served.serves_new() and served.around.settled())
+
+
+def test_new_driver_is_fetched_before_the_old_one_goes(served: Lab) -> None:
+    served.mirror.files[served.new.name] = intruder()
+    served.want(served.new)
+    served.wait(
+        "it says that the checksum is wrong", lambda: "sha256" in served.status[2] or "checksum" in served.status[2]
+    )
+    assert served.serves(OLD)
+    assert not served.gated
+    assert served.around.settled()
+
+
+def test_each_node_takes_the_settings_of_its_pool(lab: Lab) -> None:
+    lab.cluster.set_labels({"kubernetes.azure.com/agentpool": "rtx"})
+    lab.want(lab.old)
+    other = dict(lab.wanted)
+    lab.want(lab.new)
+    lab.write_settings({"pools": {"other": other, "rtx": lab.wanted}})
+    lab.begin()
+    lab.wait("the new driver serves", lab.serves_new)
+    assert [version for version, _, _ in lab.node.executed()] == [NEW]
+
+
+def test_settings_that_cannot_be_read_leave_the_driver_alone(served: Lab) -> None:
+    served.node.write("/opt/pod/wanted.json", '{"version": ')
+    served.pause(0.5, lambda: served.serves(OLD), "the driver serves")
+    if served.pods[-1].code() is not None:
+        assert served.pods[-1].code() == 2
+    assert "wanted.json" in served.pods[-1].said()
