@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from grid_agent.facts import TOOLKIT, VALIDATOR, HostFacts, NodeFacts, Pod
 from grid_agent.memory import Memory
 from grid_agent.wanted import Wanted
@@ -24,7 +26,9 @@ def early(host: HostFacts, node: NodeFacts, wanted: Wanted, memory: Memory, now:
 def _stale(pod: Pod, host: HostFacts, wanted: Wanted, memory: Memory, now: float) -> bool:
     if pod.begun is None:
         return False
-    before = pod.begun <= memory.driver_since
+    # The API server tells whole seconds. A pod of the very second may have seen either: where it waits it is started
+    # anew later on, where it runs it was let in after the verification.
+    before = pod.begun < math.floor(memory.driver_since)
     if memory.changed and before:
         return True
     if wanted.legacy_validation_markers or pod.app not in (TOOLKIT, VALIDATOR):
