@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from grid_agent.facts import HostFacts, Job, NodeFacts
+from grid_agent.facts import RETRY_ANNOTATION, HostFacts, Job, NodeFacts
 from grid_agent.faults import Cure, faults, remains
 from grid_agent.kick import early
 from grid_agent.memory import Failure, Memory
@@ -134,7 +134,8 @@ def _given_up(case: Case, step: Step, failure: Failure) -> Plan | None:
         return None
     if memory.rolled_back:
         return _blocked(case, "RollbackFailed", f"{memory.rolled_back}; putting {case.target.version} back: {text}")
-    return _blocked(case, f"{word(step)}Failed", text)
+    again = f"Settle that, then give the node's annotation {RETRY_ANNOTATION} a new value"
+    return _blocked(case, f"{word(step)}Failed", f"{text.rstrip('.')}. {again}")
 
 
 def _blocked(case: Case, reason: str, sentence: str) -> Plan:
@@ -144,7 +145,7 @@ def _blocked(case: Case, reason: str, sentence: str) -> Plan:
         if case.gate_ours:
             return case.plan(State.BLOCKED, reason, text, Step.UNGATE)
         return case.plan(State.BLOCKED, reason, text)
-    text = f"{sentence}. No GPU pod can start on this node until then"
+    text = f"{sentence}. No GPU pod can start on this node before that"
     if case.node is not None and not case.gate_shut:
         return case.plan(State.BLOCKED, reason, text, Step.GATE)
     return case.plan(State.BLOCKED, reason, text)
