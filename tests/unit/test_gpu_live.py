@@ -17,6 +17,8 @@ from simulator.gpu.live.__main__ import hardware_of
 from simulator.gpu.live.cluster import Cluster, Operator, path_of
 from simulator.gpu.live.watch import Watch
 from simulator.gpu.node_state import Host, NodeState
+from simulator.gpu.state import State
+from simulator.gpu.upgrade import DriverPod
 from simulator.kubernetes.client import ApiError, Client
 from tests.gpu_lab import Lab, h100, lab, rtx_pro_6000
 
@@ -260,3 +262,13 @@ def test_the_operator_sees_driver_pods_by_the_template_they_came_from() -> None:
     assert {key: each.current for key, each in state.pods.items()} == {"new": True, "old": False}
     assert state.policy is not None
     assert "lastTransitionTime" not in state.policy["status"]["conditions"][0]
+
+
+@pytest.mark.parametrize(("desired", "missing"), [(1, False), (2, True)])
+def test_no_driver_is_upgraded_while_a_driver_pod_is_yet_to_come_back(desired: int, missing: bool) -> None:
+    daemonset = {
+        "metadata": {"name": "d", "labels": {"app.kubernetes.io/component": "nvidia-driver"}},
+        "status": {"desiredNumberScheduled": desired},
+    }
+    state = State("v26.7.0", None, daemonsets={"d": daemonset}, pods={"n": DriverPod()})
+    assert operator.is_missing_driver_pods(state) is missing

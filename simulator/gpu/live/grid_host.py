@@ -40,6 +40,7 @@ class SimulatedHost:
         self._annotate = annotate
         self.disk = Disk()
         self._job: Job | None = None
+        self._loaded = False
         self._now = 0.0
         self._state: NodeState | None = None
         self._kernel, self._boots = "", ""
@@ -47,6 +48,9 @@ class SimulatedHost:
     def look(self, state: NodeState, kernel: str, boots: str, now: float) -> None:
         """The node as it is at a moment (model seconds since the epoch); jobs that are due end."""
         self._state, self._kernel, self._boots, self._now = state, kernel, boots, now
+        if self._loaded and not state.host.driver:
+            # Somebody else took the driver away, its files included.
+            self._loaded, self.disk.record = False, None
         job = self._job
         if job is not None and job.state == "running" and now >= job.started + SECONDS[job.step]:
             self._finish(job)
@@ -102,6 +106,7 @@ class SimulatedHost:
             case Step.CONFIGURE:
                 self.disk.configured = True
             case Step.UNLOAD:
+                self._loaded = False
                 self._annotate(HOST_DRIVER, None)
             case Step.LOAD:
                 self._load(wanted)
@@ -122,6 +127,7 @@ class SimulatedHost:
             for module, given in wanted.module_parameters.items()
         }
         self._annotate(HOST_DRIVER, self.disk.record.version)
+        self._loaded = True
 
     def _finish(self, job: Job) -> None:
         if job.step is Step.FETCH:

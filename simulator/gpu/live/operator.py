@@ -113,6 +113,8 @@ class Controllers:
         """One pass of whatever is awake; whether it wrote anything."""
         state = state_of(self._cluster, given)
         awake = operator.wakes(self._seen, state)
+        if is_missing_driver_pods(state):
+            awake -= {"upgrade"}
         self._seen = state
         if not awake or state.policy is None:
             return False
@@ -148,6 +150,13 @@ class Controllers:
                     mine = labels(pod).get(COMPONENT) == DRIVER_COMPONENT
                     if mine and at(pod, "spec.nodeName") == step.name and not is_going(pod):
                         cluster.delete(pod)
+
+
+def is_missing_driver_pods(state: State) -> bool:
+    """Whether a driver pod is yet to be made again. The upgrade controller does nothing until they are all there
+    (NVIDIA/k8s-operator-libs, BuildState): a node whose pod has just been deleted would not count as busy."""
+    drivers = (item for item in state.daemonsets.values() if labels(item).get(COMPONENT) == DRIVER_COMPONENT)
+    return sum(int(at(item, "status.desiredNumberScheduled", 0)) for item in drivers) > len(state.pods)
 
 
 def played(daemonset: Json) -> Json:
