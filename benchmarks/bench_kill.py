@@ -90,7 +90,7 @@ class Outcome:
 
 def main() -> None:
     options = _options()
-    dice = random.Random(options.seed)  # noqa: S311
+    dice = random.Random(options.seed)  # noqa: S311 - to be repeatable, not secret
     outcomes: list[Outcome] = []
     for name in options.what:
         scenario = SCENARIOS[name]

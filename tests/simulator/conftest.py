@@ -12,6 +12,7 @@ import pytest
 from simulator.control_plane import ControlPlane
 from simulator.entra import tokens_file
 from simulator.home import HOME_VARIABLE, Home
+from tests.field import Field, field_of
 from tools import toolbox
 
 
@@ -64,3 +65,18 @@ def home(users_tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (folder / "tools").symlink_to(users_tools)
     monkeypatch.setenv(HOME_VARIABLE, str(folder))
     return Home.of_user()
+
+
+@pytest.fixture(scope="module")
+def ground(api_server: ApiServer, users_tools: Path) -> Field:
+    return field_of(api_server.kubeconfig, toolbox(users_tools).path("helm"))
+
+
+@pytest.fixture
+def place(ground: Field) -> Iterator[Field]:
+    """A cluster with one node of the cpu pool, and nothing of another test in it."""
+    ground.clear()
+    ground.definitions("v26.7.0")
+    ground.join("cpu-0", "Standard_D8ds_v5", pool="cpu")
+    yield ground
+    ground.clear()

@@ -5,7 +5,7 @@ The operator gets what the program makes of a stack. Where a test changes that, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,31 +14,14 @@ from settings import Settings, load
 from simulator.gpu import names
 from simulator.gpu.objects import at, labels
 from simulator.kubernetes.helm import HelmFailed
-from tests.field import NAMESPACE, Field, field_of
-from tests.simulator.conftest import ApiServer
+from tests.field import NAMESPACE, Field
 from tests.unit.gpu_settings import H100, MIXED, given_settings
-from tools import toolbox
 
 TOOLKIT, VALIDATOR = "nvidia-container-toolkit-daemonset", "nvidia-operator-validator"
 PLUGIN, DRIVER = "nvidia-device-plugin-daemonset", "nvidia-gpu-driver"
 GPU = "nvidia.com/gpu"
 GRID_DRIVER = "595.91.07"
 Values = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def ground(api_server: ApiServer, users_tools: Any) -> Field:
-    return field_of(api_server.kubeconfig, toolbox(users_tools).path("helm"))
-
-
-@pytest.fixture
-def place(ground: Field) -> Iterator[Field]:
-    """A cluster with one node of the cpu pool, and nothing of another test in it."""
-    ground.clear()
-    ground.definitions("v26.7.0")
-    ground.join("cpu-0", "Standard_D8ds_v5", pool="cpu")
-    yield ground
-    ground.clear()
 
 
 def stack(*assignments: str) -> Settings:

@@ -93,7 +93,7 @@ class Cluster:
 @pytest.fixture(scope="module")
 def cluster(api_server: ApiServer) -> Iterator[Cluster]:
     made = Cluster(api_server.kubeconfig)
-    for namespace in (NAMESPACE, "work"):
+    for namespace in (NAMESPACE, "training"):
         made.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
         default = {"name": "default", "namespace": namespace}
         made.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": default})
@@ -225,10 +225,10 @@ def test_pods_go_from_its_own_node_only(cluster: Cluster, agent: Client) -> None
 
 
 def test_by_force_pods_with_gpus_go_and_others_stay(cluster: Cluster, agent: Client) -> None:
-    cluster.pod("training", "rtx-a", "work", gpus=1)
-    cluster.pod("elsewhere", "rtx-b", "work", gpus=1)
-    cluster.pod("database", "rtx-a", "work")
-    pods = "/api/v1/namespaces/work/pods"
+    cluster.pod("training", "rtx-a", "training", gpus=1)
+    cluster.pod("elsewhere", "rtx-b", "training", gpus=1)
+    cluster.pod("database", "rtx-a", "training")
+    pods = "/api/v1/namespaces/training/pods"
     assert refusal(lambda: agent.request("DELETE", f"{pods}/elsewhere")) == "policy"
     assert refusal(lambda: agent.request("DELETE", f"{pods}/database")) == "policy"
     assert refusal(lambda: agent.request("DELETE", f"{pods}/training")) == ""
@@ -285,7 +285,7 @@ def test_the_api_server_finds_no_fault_with_the_expressions(cluster: Cluster, ag
 
 def test_within_its_limits_the_agent_does_all_it_has_to(cluster: Cluster, agent: Client, tmp_path: Path) -> None:
     api = cluster.agents_own("rtx-a", tmp_path / "account")
-    cluster.pod("busy", "rtx-a", "work", gpus=1)
+    cluster.pod("busy", "rtx-a", "training", gpus=1)
     cluster.operand("started-too-early", "rtx-a")
     assert api.pool() == "rtxprogpu"
     api.label(dict.fromkeys(GATE_LABELS, PAUSED))

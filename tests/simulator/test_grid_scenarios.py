@@ -5,39 +5,18 @@ The agent's machine is the real one; its host is simulated, with a minute of Azu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-import pytest
-
 from components import manifests
 from components.grid_driver import AGENT, daemon_set
 from settings import Settings
 from settings.grid_plan import grid_plan
 from simulator.gpu import names
 from simulator.gpu.objects import at
-from tests.field import NAMESPACE, Field, field_of
-from tests.simulator.conftest import ApiServer
+from tests.field import NAMESPACE, Field
 from tests.unit.gpu_settings import given_settings
-from tools import toolbox
 
 TOOLKIT, VALIDATOR = "nvidia-container-toolkit-daemonset", "nvidia-operator-validator"
 INSTALLER = "gpu-grid-driver-installer"
 OTHER = "580.105.08"
-
-
-@pytest.fixture(scope="module")
-def ground(api_server: ApiServer, users_tools: Any) -> Field:
-    return field_of(api_server.kubeconfig, toolbox(users_tools).path("helm"))
-
-
-@pytest.fixture
-def place(ground: Field) -> Iterator[Field]:
-    ground.clear()
-    ground.definitions("v26.7.0")
-    ground.join("cpu-0", "Standard_D8ds_v5", pool="cpu")
-    yield ground
-    ground.clear()
 
 
 def stack(*assignments: str) -> Settings:

@@ -147,7 +147,7 @@ class Api:
         headers = {"Accept": JSON, "Content-Type": kind, "User-Agent": "grid-driver-agent"}
         try:
             headers["Authorization"] = f"Bearer {(self.account / 'token').read_text().strip()}"
-            request = urllib.request.Request(self.url + path, data, headers, method=method)  # noqa: S310
+            request = urllib.request.Request(self.url + path, data, headers, method=method)  # noqa: S310 - of the API server
             with _opener(self._tls()).open(request, timeout=self.seconds) as answer:
                 return json.loads(answer.read() or b"{}")
         except urllib.error.HTTPError as error:
