@@ -72,10 +72,12 @@ class Operator:
     def _start(self, name: str) -> None:
         self._count += 1
         self.restarts.append(name)
+        looks = {"initContainers": [{"name": "driver-validation", "image": "x"}]} if name in LOOKING else {}
         pod = self.cluster.pod(
             NAMESPACE,
             f"{name}-{self._count:05d}",
             metadata={"labels": {"app": name}, "ownerReferences": [{"kind": "DaemonSet", "name": name}]},
+            spec=looks,
         )
         if name in LOOKING:
             self._look(pod["metadata"]["name"], pod)
@@ -95,7 +97,10 @@ class Operator:
                 look = f"rm -f {READY}; [ -s /usr/bin/nvidia-smi ] && chroot / nvidia-smi > /dev/null 2>&1"
                 passed = self.node.run("sh", "-c", look).returncode == 0
                 if passed:
-                    self.node.write(READY, "IS_HOST_DRIVER=true\nNVIDIA_DRIVER_ROOT=/\nDRIVER_ROOT_CTR_PATH=/host\n")
+                    # Opened and written, nothing more: the other validator may take it back at the same moment.
+                    ready = self.node.path(READY)
+                    ready.parent.mkdir(parents=True, exist_ok=True)
+                    ready.write_text("IS_HOST_DRIVER=true\nNVIDIA_DRIVER_ROOT=/\nDRIVER_ROOT_CTR_PATH=/host\n")
                 self.looks.append((pod["metadata"]["labels"]["app"], passed))
                 if not passed:
                     return
