@@ -167,6 +167,8 @@ class KeyGroup(Row):
     since: ReleaseName | None = None
     until: ReleaseName | None = None
     sections: dict[str, SectionKeys]
+    choices: dict[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
+    """What a key may be set to, by its whole path."""
     source: Text
     date: datetime.date
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from osmo_workflows.release import SCHEDULER, SERVICE_ACCOUNT
+from catalog.osmo import SCHEDULER, SERVICE_ACCOUNT
 from settings import Settings
 from settings.facts import CPU_POOL
 from settings.osmo_facts import CPU_PLATFORM, POOL_LABEL, PlatformFacts, platforms

@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
+from catalog.osmo import CHART_VERSION, CREDENTIAL_SECRETS, IMAGE_TAG, IMAGES
 from osmo_workflows import platforms as made
-from osmo_workflows.release import CHART_VERSION, CREDENTIAL_SECRETS, IMAGE_TAG, IMAGES
 from osmo_workflows.shapes import a_map
 from settings import Settings
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from catalog.charts import Chart, chart
 from settings.model import Settings
+from settings.osmo_plan import osmo_releases
 
 
 def stack_charts(settings: Settings) -> tuple[Chart, ...]:
     """The pins of a stack's charts, in the order they are installed. Raises `UnknownName`."""
-    return (chart("gpu-operator", settings.gpu_operator.version),)
+    operator = chart("gpu-operator", settings.gpu_operator.version)
+    return (operator, *(release.chart for release in osmo_releases(settings)))

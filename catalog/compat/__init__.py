@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
-from catalog.compat.chart import KeyChanges, KeyFinding, check_values, key_changes, known_keys
+from catalog.compat.chart import KeyChanges, check_values, key_changes, known_keys
 from catalog.compat.driver_fields import check_driver, driver_fields
+from catalog.compat.keys import KeyFinding, KeyTable
 from catalog.compat.lifecycle import Phase, lifecycle
 from catalog.compat.stack import GpuStack, judge_stack
+from catalog.compat.tables import check_chart, key_table
 from catalog.compat.upgrade import judge_upgrade, upgrade_path
 from catalog.compat.verdict import SEVERITIES, Severity, Subject, Verdict, reaches
 
@@ -18,16 +20,19 @@ __all__ = [
     "GpuStack",
     "KeyChanges",
     "KeyFinding",
+    "KeyTable",
     "Phase",
     "Severity",
     "Subject",
     "Verdict",
+    "check_chart",
     "check_driver",
     "check_values",
     "driver_fields",
     "judge_stack",
     "judge_upgrade",
     "key_changes",
+    "key_table",
     "known_keys",
     "lifecycle",
     "reaches",

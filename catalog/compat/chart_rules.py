@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
-from catalog.compat.verdict import Severity
+from catalog.compat.keys import KeyFinding
 from catalog.gpu_lookup import operator_release, version
 from catalog.lookup import nearest
 
@@ -20,18 +19,6 @@ CHOICES: dict[str, tuple[str, ...]] = {
 """Enumerations of the ClusterPolicy schema, which the API server refuses anything else for."""
 SCHEMA = "NVIDIA/gpu-operator ClusterPolicy CRD"
 VALIDATIONS = "NVIDIA/gpu-operator templates/validations.yaml"
-
-
-@dataclass(frozen=True)
-class KeyFinding:
-    """One thing wrong with a chart's values."""
-
-    path: str
-    problem: str
-    fix: str
-    severity: Severity
-    rule: str
-    source: str
 
 
 def at(values: Mapping[str, Any], path: str) -> Any:

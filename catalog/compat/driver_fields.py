@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeGuard
 
-from catalog.compat.chart import Kind, kinds_of
-from catalog.compat.chart_rules import CHOICES, KeyFinding
+from catalog.compat.chart import kinds_of
+from catalog.compat.chart_rules import CHOICES
+from catalog.compat.keys import KeyFinding, Kind
 from catalog.gpu_load import driver_field_groups, operator_releases
 from catalog.lookup import nearest
 

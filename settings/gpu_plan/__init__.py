@@ -14,9 +14,10 @@ from typing import Any
 from settings.faults import Fault, SettingsError
 from settings.gpu_plan.config_maps import MIG_LAYOUTS, POOL_CONFIGS, config_maps
 from settings.gpu_plan.drivers import DriverResource, driver_resources
-from settings.gpu_plan.files import CHART, VALUES, read_files
+from settings.gpu_plan.files import CHART, read_files
 from settings.gpu_plan.values import chart_values
 from settings.model import Settings
+from settings.values_files import VALUES
 
 __all__ = [
     "CHART",

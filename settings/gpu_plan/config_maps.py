@@ -12,10 +12,11 @@ import yaml
 from settings import gpu_facts
 from settings.document import Document
 from settings.faults import Fault
-from settings.gpu_plan.files import ValuesFiles, fault, lay, section
+from settings.gpu_plan.files import ValuesFiles
 from settings.model import Settings
 from settings.node_pools import DriverSource, Pool
 from settings.paths import Path
+from settings.values_files import fault, lay, section
 
 POOL_CONFIGS = "gpu-pool-configs"
 MIG_LAYOUTS = "gpu-mig-layouts"

@@ -17,11 +17,12 @@ from settings.document import Document
 from settings.facts import DRIVER_LABEL
 from settings.faults import Fault
 from settings.gpu_plan.config_maps import digest_env, modules_map
-from settings.gpu_plan.files import ValuesFiles, fault, lay, own_env, owned, section, told
+from settings.gpu_plan.files import ValuesFiles
 from settings.gpu_plan.values import MODULES_DIGEST, POOL_LABEL, operand_tolerations
 from settings.guards import is_map
 from settings.model import Settings
 from settings.node_pools import DriverSource, Pool
+from settings.values_files import fault, lay, own_env, owned, section, told
 
 UPGRADE_POLICY = "upgradePolicy"
 _RENAMED = {"gpuPodDeletion": "podDeletion"}

@@ -10,9 +10,10 @@ from settings import gpu_facts
 from settings.facts import CPU_POOL
 from settings.faults import Fault
 from settings.gpu_plan.config_maps import MIG_LAYOUTS, POOL_CONFIGS, digest_env, modules_map, shared_configs
-from settings.gpu_plan.files import ValuesFiles, lay, own_env, owned, section, told, without
+from settings.gpu_plan.files import ValuesFiles
 from settings.model import Settings
 from settings.node_pools import DriverSource
+from settings.values_files import lay, own_env, owned, section, told, without
 
 POOL_LABEL = "kubernetes.azure.com/agentpool"
 """Set by AKS on each node, and known to the autoscaler of a pool without nodes. `agentpool` is its deprecated name."""

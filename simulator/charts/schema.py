@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from catalog.compat.chart import Kind, known_keys
+from catalog.compat.chart import known_keys
 from catalog.compat.chart_rules import CHOICES
+from catalog.compat.keys import Kind
 from catalog.gpu_load import chart_key_notes
 from catalog.gpu_lookup import version
 

@@ -1,0 +1,56 @@
+"""The release of OSMO and of its scheduler that everything here is about: versions, and the names that go with them.
+
+Later releases rename keys of the charts' values, objects and arguments; then this is the place to begin.
+"""
+
+from __future__ import annotations
+
+CHART_VERSION = "1.3.1"
+"""Of OSMO's charts `service` and `backend-operator`."""
+IMAGE_TAG = "6.3.1"
+"""Of all OSMO's images; the charts' own default is `latest`."""
+IMAGES = "nvcr.io/nvidia/osmo"
+
+CONTROL_NAMESPACE = "osmo-control-plane"
+"""OSMO's service and its data services."""
+OPERATOR_NAMESPACE = "osmo-operator"
+"""The agents that work for a control plane."""
+WORKFLOWS_NAMESPACE = "osmo-workflows"
+"""The Pods of workflows, and nothing else."""
+
+BACKEND_CHART = "backend-operator"
+BACKEND_RELEASE = "osmo-operator"
+"""Prefix of the names of all that the chart makes."""
+LISTENER_ACCOUNT = f"{BACKEND_RELEASE}-backend-listener"
+WORKER_ACCOUNT = f"{BACKEND_RELEASE}-backend-worker"
+"""ServiceAccounts of the agents, which the chart makes."""
+TOKEN_SECRET = "agent-token"  # noqa: S105 - a name
+TOKEN_KEY = "token"  # noqa: S105 - a name
+"""What the agents log in with, in their namespace. The chart mounts it whichever way they log in, and makes none."""
+
+SERVICE_ACCOUNT = "osmo-workflow"
+"""Of workflows' pods, in their namespace; federated with the workflows' own identity."""
+
+CREDENTIAL_SECRETS = {
+    "workflow_data": "osmo-workflow-data-cred",
+    "workflow_log": "osmo-workflow-log-cred",
+    "workflow_app": "osmo-workflow-app-cred",
+}
+"""Secrets with the service's access to its storage, by key of the configuration; made by whoever runs it."""
+
+PRIORITY_CLASSES = {"osmo-high": 125, "osmo-normal": 100, "osmo-low": 50}
+"""Made by the backend's chart. KAI preempts what is below 100."""
+
+KAI_CHART = "kai-scheduler"
+KAI_VERSION = "v0.20.1"
+KAI_RELEASE = "kai-scheduler"
+KAI_NAMESPACE = "kai-scheduler"
+KAI_OPERATOR = "kai-operator"
+"""The one Deployment of the chart itself; it makes the others."""
+KAI_SHARD = "default"
+"""The SchedulingShard of the chart. Its condition `Available` tells when the scheduler is there; `Reconciling` stays
+True, so that whoever waits for an end of that waits for ever (NVIDIA/aicr#165)."""
+KAI_SCHEDULER = f"kai-scheduler-{KAI_SHARD}"
+"""The Deployment that schedules, made by the operator for that shard."""
+SCHEDULER = "kai-scheduler"
+"""`schedulerName` of a Pod that KAI schedules."""

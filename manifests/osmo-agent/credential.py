@@ -1,0 +1,30 @@
+"""Prints the Pod's ServiceAccount token as an ExecCredential, for a client that reads a token file only once.
+
+With the development login OSMO's agents take their kubeconfig from a file. A token in there is good for about an hour;
+a client asks this program again when it is over, and the kubelet has renewed the file by then.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import json
+import sys
+
+TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token"  # noqa: S105 - a path
+EARLIER = 300
+"""Seconds before the token's end at which the client shall ask again."""
+
+
+def credential(token: str) -> dict[str, object]:
+    """The answer that client-go's exec plugins give. Raises ValueError for what is no JSON Web Token."""
+    _, claims, _ = token.split(".")
+    ends = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["exp"] - EARLIER
+    expires = datetime.datetime.fromtimestamp(ends, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: UP017
+    status = {"token": token, "expirationTimestamp": expires}
+    return {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1] if len(sys.argv) > 1 else TOKEN, encoding="utf-8") as file:
+        print(json.dumps(credential(file.read().strip())))
