@@ -54,3 +54,8 @@ KAI_SCHEDULER = f"kai-scheduler-{KAI_SHARD}"
 """The Deployment that schedules, made by the operator for that shard."""
 SCHEDULER = "kai-scheduler"
 """`schedulerName` of a Pod that KAI schedules."""
+
+FINALIZER = "osmo.nvidia.com/cleanup"
+"""On every Pod of a workflow. The agents take it off; where they are gone, the Pod and its namespace stay."""
+WORKFLOW_LABEL = "osmo.workflow_id"
+"""On everything that OSMO makes for a workflow."""

@@ -14,11 +14,14 @@ from catalog.images import image
 from components import manifests
 from components.gpu_configs import config_map
 from components.inside import Inside
+from components.objects import declare
 from settings import Settings
 from settings.grid_plan import GridPlan, digest, grid_plan
 
 AGENT = "grid-driver"
 """Folder of the agent in `manifests/`."""
+OBJECTS = "gpu-grid-driver-installer"
+"""Name of the agent's objects, or how it begins."""
 IMAGE = "library/ubuntu"
 FILES_MAP = "gpu-grid-driver-agent"
 WANTED_ANNOTATION = "physical-ai/grid-driver-wanted"
@@ -27,15 +30,6 @@ VERSION_ANNOTATION = "physical-ai/grid-driver-version"
 """On the Pods, for people who read a preview or a list of Pods."""
 DIGEST_ANNOTATION = "physical-ai/grid-driver-digest"
 """On the Pods: changes with the agent's files, so that these reach running nodes."""
-_KINDS: Mapping[str, Any] = {
-    "ServiceAccount": kubernetes.core.v1.ServiceAccount,
-    "Role": kubernetes.rbac.v1.Role,
-    "RoleBinding": kubernetes.rbac.v1.RoleBinding,
-    "ClusterRole": kubernetes.rbac.v1.ClusterRole,
-    "ClusterRoleBinding": kubernetes.rbac.v1.ClusterRoleBinding,
-    "ValidatingAdmissionPolicy": kubernetes.admissionregistration.v1.ValidatingAdmissionPolicy,
-    "ValidatingAdmissionPolicyBinding": kubernetes.admissionregistration.v1.ValidatingAdmissionPolicyBinding,
-}
 
 
 @dataclass(frozen=True)
@@ -67,8 +61,10 @@ class GridDriver(pulumi.ComponentResource):
 
     def _declare(self, name: str, args: GridDriverArgs, plan: GridPlan) -> kubernetes.apps.v1.DaemonSet:
         files = manifests.files(AGENT)
-        limits = self._objects(name, args, manifests.load("grid-driver-limits.yaml"), [args.namespace])
-        rights = self._objects(name, args, granted(manifests.load("grid-driver-rights.yaml"), plan), limits)
+        found = manifests.load("grid-driver-limits.yaml")
+        limits = declare(name, self, args.inside, found, after=[args.namespace], common=OBJECTS)
+        found = granted(manifests.load("grid-driver-rights.yaml"), plan)
+        rights = declare(name, self, args.inside, found, after=limits, common=OBJECTS)
         code = config_map(
             f"{name}-files",
             FILES_MAP,
@@ -84,26 +80,6 @@ class GridDriver(pulumi.ComponentResource):
             spec=completed["spec"],
             opts=args.inside.options(self, [*rights, code]),
         )
-
-    def _objects(
-        self, name: str, args: GridDriverArgs, found: Sequence[Mapping[str, Any]], after: Sequence[pulumi.Resource]
-    ) -> list[pulumi.Resource]:
-        """Objects of one manifest, bindings after what they bind."""
-        made: dict[str, pulumi.Resource] = {}
-        for manifest in found:
-            kind, metadata = str(manifest["kind"]), manifest["metadata"]
-            rest = {part: manifest[part] for part in ("spec", "rules", "roleRef", "subjects") if part in manifest}
-            suffix = metadata["name"].removeprefix("gpu-grid-driver-installer").strip("-")
-            resource = "-".join(part for part in (name, suffix, _word(kind)) if part)
-            renamed = {"roleRef": "role_ref"}
-            bound = made.get(_id(kind.removesuffix("Binding"), metadata["name"]))
-            made[_id(kind, metadata["name"])] = _KINDS[kind](
-                resource,
-                metadata=metadata,
-                **{renamed.get(part, part): value for part, value in rest.items()},
-                opts=args.inside.options(self, [*after, *([bound] if bound else [])]),
-            )
-        return list(made.values())
 
 
 def granted(rights: Sequence[Mapping[str, Any]], plan: GridPlan) -> list[dict[str, Any]]:
@@ -143,13 +119,3 @@ def key(path: str) -> str:
     'grid_agent.decide.py'
     """
     return path.replace("/", ".")
-
-
-def _id(kind: str, name: str) -> str:
-    return f"{kind}/{name}"
-
-
-def _word(kind: str) -> str:
-    """`ValidatingAdmissionPolicyBinding` -> `policy-binding`, `ClusterRole` -> `cluster-role`."""
-    short = kind.removeprefix("ValidatingAdmission")
-    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in short).strip("-")

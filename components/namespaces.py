@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import pulumi
@@ -13,7 +14,10 @@ from components.inside import Inside
 
 @dataclass(frozen=True)
 class NamespacesArgs:
+    """`without` are namespaces of the manifest that this stack has no use for."""
+
     inside: Inside
+    without: Collection[str] = ()
 
 
 class Namespaces(pulumi.ComponentResource):
@@ -30,5 +34,6 @@ class Namespaces(pulumi.ComponentResource):
                 opts=args.inside.options(self),
             )
             for manifest in manifests.load("namespaces.yaml")
+            if manifest["metadata"]["name"] not in args.without
         }
         self.register_outputs({"namespaces": sorted(self.namespaces)})

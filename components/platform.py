@@ -6,10 +6,12 @@ from typing import Any
 
 import pulumi
 
+from catalog.osmo import KAI_NAMESPACE
 from components.access import ClusterAccess, ClusterAccessArgs, grants
 from components.account import azure_account
 from components.cluster import Cluster, ClusterArgs
 from components.cpu_pool import CpuPool, CpuPoolArgs
+from components.gpu_admission import GpuAdmission, GpuAdmissionArgs
 from components.gpu_gate import GpuGate, GpuGateArgs
 from components.gpu_operator import NAMESPACE, GpuOperator, GpuOperatorArgs
 from components.gpu_pool import GpuPool, GpuPoolArgs
@@ -22,12 +24,15 @@ from components.monitoring import Monitoring, MonitoringArgs
 from components.namespaces import Namespaces, NamespacesArgs
 from components.naming import Names
 from components.network import SYSTEM_SUBNET, Network, NetworkArgs
+from components.osmo import Osmo, OsmoArgs
 from components.resource_group import ResourceGroup, ResourceGroupArgs
 from components.role_propagation import wait_for_roles
 from gates import expected_pools
+from osmo_workflows.values import chart_values
 from settings import Settings, gpu_facts
 from settings.facts import gpu_profile_driver, gpus_per_node, node_taints
 from settings.gpu_plan import CHART
+from settings.osmo_facts import platforms
 from settings.secrets import Secrets
 
 
@@ -40,6 +45,7 @@ class Platform(pulumi.ComponentResource):
             of them is exported or part of the settings.
         gpu_pools: node pools by name.
         grid_driver: what brings drivers to the hosts of vGPU pools.
+        osmo: what runs workflows on them.
         gpu_operator: what brings drivers, and offers GPUs to Kubernetes.
     """
 
@@ -133,7 +139,13 @@ class Platform(pulumi.ComponentResource):
             guarded,
         )
         inside = Inside(kubernetes.provider, aks, retry)
-        namespaces = Namespaces(f"{name}-namespaces", NamespacesArgs(inside), guarded).namespaces
+        backend = settings.osmo.mode == "backend"
+        namespaces = Namespaces(
+            f"{name}-namespaces", NamespacesArgs(inside, () if backend else (KAI_NAMESPACE,)), guarded
+        ).namespaces
+        admission = GpuAdmission(
+            f"{name}-gpu-admission", GpuAdmissionArgs(inside, settings, list(namespaces.values())), guarded
+        )
         self.grid_driver = GridDriver(
             f"{name}-grid-driver", GridDriverArgs(inside, namespaces[NAMESPACE], settings), guarded
         )
@@ -154,15 +166,40 @@ class Platform(pulumi.ComponentResource):
             ),
             pulumi.ResourceOptions(parent=self),
         )
+        self.osmo = Osmo(
+            f"{name}-osmo",
+            OsmoArgs(
+                inside=inside,
+                settings=settings,
+                secrets=secrets,
+                names=names,
+                resource_group_name=group.name,
+                issuer_url=cluster.oidc_issuer_url,
+                kubeconfig=kubernetes.kubeconfig,
+                namespaces=namespaces,
+                admission=[admission],
+            ),
+            guarded,
+        )
         self.outputs = {
             "resourceGroup": group.name,
             "cluster": cluster.name,
             "oidcIssuerUrl": cluster.oidc_issuer_url,
             "natAddress": network.nat_address,
             "kubeconfig": kubernetes.kubeconfig,
-            "releases": {CHART: {"version": settings.gpu_operator.version, "namespace": NAMESPACE}},
+            "releases": {
+                CHART: {"version": settings.gpu_operator.version, "namespace": NAMESPACE},
+                **self.osmo.versions,
+            },
             "pools": {pool_name: pool_summary(settings, pool_name) for pool_name in settings.pools},
             "gpus": gate.gpus,
+            "osmo": {
+                "mode": settings.osmo.mode,
+                "queues": settings.osmo.queues,
+                "platforms": {item.name: item.pool for item in platforms(settings)},
+                "workflowsPrincipalId": self.osmo.workflows.identity.principal_id,
+                "serviceValues": chart_values(settings),
+            },
         }
         self.register_outputs(self.outputs)
 

@@ -1,4 +1,4 @@
-"""`Get` over the official Kubernetes client, for a kubeconfig with any login it knows (kubelogin too)."""
+"""`Get` and `Send` over the official Kubernetes client, for a kubeconfig with any login it knows (kubelogin too)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 import json
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,6 +18,9 @@ SECONDS = (5, 15)
 """To connect, and to wait for an answer."""
 LOG_SECONDS = (3, 3)
 """A log comes from the node, which may be gone."""
+PATCHES = "application/merge-patch+json"
+Send = Callable[..., Any]
+"""`send(method, path, parameters, body=None)`; the answer's document. Raises as `Get` does."""
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -26,20 +29,36 @@ def connect(kubeconfig: str) -> Get:
 
     A token that runs out is renewed by the login of the kubeconfig. Safe to use from several threads.
     """
-    lock = threading.Lock()
-    made: list[Any] = []
+    ask = _Session(kubeconfig).ask
 
     def get(path: str, parameters: Mapping[str, str]) -> Any:
-        with lock:
-            if not made:
-                made.append(_client(kubeconfig))
-            try:
-                return _request(made[0], path, parameters)
-            except _LoggedOut:
-                made.clear()
-                raise
+        return ask("GET", path, parameters)
 
     return get
+
+
+def connect_to_change(kubeconfig: str) -> Send:
+    """As `connect`, for requests that change something: `send("DELETE", path, parameters)`, or `PATCH` with a body."""
+    return _Session(kubeconfig).ask
+
+
+class _Session:
+    """One login, from its first request on."""
+
+    def __init__(self, kubeconfig: str) -> None:
+        self._kubeconfig = kubeconfig
+        self._lock = threading.Lock()
+        self._client: Any = None
+
+    def ask(self, method: str, path: str, parameters: Mapping[str, str], body: Any = None) -> Any:
+        with self._lock:
+            if self._client is None:
+                self._client = _client(self._kubeconfig)
+            try:
+                return _request(self._client, method, path, parameters, body)
+            except _LoggedOut:
+                self._client = None
+                raise
 
 
 class _LoggedOut(Unreachable):
@@ -86,27 +105,31 @@ def _client(kubeconfig: str) -> Any:
     return client.ApiClient(settings)
 
 
-def _request(client: Any, path: str, parameters: Mapping[str, str]) -> Any:
+def _request(client: Any, method: str, path: str, parameters: Mapping[str, str], body: Any = None) -> Any:
     exceptions: Any = importlib.import_module("kubernetes.client.exceptions")
     urllib3: Any = importlib.import_module("urllib3.exceptions")
     log = path.endswith("/log")
     request: Any = client.param_serialize(
-        method="GET",
+        method=method,
         resource_path=path,
         query_params=list(parameters.items()),
-        header_params={"Accept": "*/*" if log else "application/json"},
+        header_params={
+            "Accept": "*/*" if log else "application/json",
+            **({"Content-Type": PATCHES if method == "PATCH" else "application/json"} if body is not None else {}),
+        },
+        body=body,
         auth_settings=["BearerToken"],
     )
     try:
         answer = client.call_api(*request, _request_timeout=LOG_SECONDS if log else SECONDS)
-        body: bytes = answer.read()
+        answered: bytes = answer.read()
     except (urllib3.HTTPError, OSError) as problem:
         raise Unreachable(_short(problem)) from problem
     except exceptions.ApiException as problem:
         raise _refused(path, problem.status, str(problem.reason)) from problem
     if answer.status >= 300:
-        raise _refused(path, answer.status, _message(body) or str(answer.reason))
-    return body.decode(errors="replace") if log else json.loads(body)
+        raise _refused(path, answer.status, _message(answered) or str(answer.reason))
+    return answered.decode(errors="replace") if log else json.loads(answered)
 
 
 def _refused(path: str, status: int, message: str) -> Exception:

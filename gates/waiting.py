@@ -107,3 +107,35 @@ async def wait(
         if outcome.is_open or left <= 0:
             return outcome
         await sleep(min(pause(outcome.seconds, bound), left))
+
+
+async def until_nothing(
+    look: Callable[[], Sequence[str]],
+    bound: float,
+    tell: Tell,
+    *,
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[str]:
+    """Looks until nothing is left, at most `bound` seconds; what is left then. Changes are told as they come.
+
+    `look` runs in a thread of its own. What it cannot find out (`Unreachable`) counts as something left.
+
+    Raises:
+        Unusable: as `look` does.
+    """
+    began = clock()
+    told: set[str] = set()
+    while True:
+        try:
+            left = list(await asyncio.to_thread(look))
+        except Unreachable as failure:
+            left = [f"the API server gives no answer: {failure}"]
+        for line in left:
+            if line not in told:
+                tell(line)
+        told = set(left)
+        elapsed = clock() - began
+        if not left or elapsed >= bound:
+            return left
+        await sleep(min(pause(elapsed, bound), bound - elapsed))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from catalog.osmo import WORKFLOW_LABEL
 from osmo_workflows.refusal import Refusal
 
 NAME = r"^[a-zA-Z]([a-zA-Z0-9_-]*[a-zA-Z0-9])?$"
@@ -72,7 +73,7 @@ def user_label(user: str) -> str | None:
 def group_labels(workflow_id: str, workflow_uuid: str, group: str, group_uuid: str, user: str) -> dict[str, str]:
     """OSMO's labels on every object of a group."""
     labels = {
-        "osmo.workflow_id": label_value(workflow_id),
+        WORKFLOW_LABEL: label_value(workflow_id),
         "osmo.workflow_uuid": label_value(workflow_uuid),
         "osmo.group_name": label_value(group),
         "osmo.group_uuid": label_value(group_uuid),

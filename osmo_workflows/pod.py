@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import yaml
 
+from catalog.osmo import FINALIZER
 from osmo_workflows import containers, names, units
 from osmo_workflows.files import FileMount, task_file, text_file
 from osmo_workflows.merge import merge
@@ -21,9 +22,6 @@ from osmo_workflows.service import Configuration
 from osmo_workflows.service_models import StaticDataCredential
 from osmo_workflows.spec_data import OUTPUT_FOLDER, DatasetInputOutput, URLInputOutput
 from osmo_workflows.tokens import default_variables, label_tokens, resource_tokens, substitute
-
-FINALIZER = "osmo.nvidia.com/cleanup"
-"""On every pod of OSMO's. Its agent takes it away; where that is gone, the pod and its namespace stay."""
 
 OWN_VOLUMES = ("osmo", "osmo-data", "osmo-login", "osmo-usr-bin", "osmo-run")
 

@@ -44,6 +44,12 @@ def gpu_model(pool: Pool) -> str | None:
     return gpu.model if gpu is not None else None
 
 
+def gpu_families(settings: Settings) -> list[str]:
+    """GPU models of the stack's pools, each once."""
+    models = (gpu_model(pool) for pool in settings.pools.values() if knows_gpu(pool))
+    return sorted({model for model in models if model is not None})
+
+
 def has_host_mig(pool: Pool) -> bool:
     """Whether Azure's host has cut the pool's GPUs by MIG, so that the guest sees MIG on and can't change it."""
     gpu = vm_size(pool.sku).gpu

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
+from settings.admission_model import Admission
 from settings.base import Address, Cidr, Model
 from settings.gpu_model import GpuOperator
 from settings.grid_model import GridDriver
@@ -177,6 +178,7 @@ class Settings(Model):
     charts: Charts = Field(default_factory=Charts, description="Where Helm charts come from.")
     gpu_operator: GpuOperator = Field(description="NVIDIA GPU Operator.")
     grid_driver: GridDriver = Field(description="Driver of vGPU pools, which our agent installs on the host.")
+    admission: Admission = Field(default_factory=Admission, description="What GPU Pods of any origin must have.")
     osmo: Osmo = Field(default_factory=Osmo, description="NVIDIA OSMO.")
     system_pool: NodePool = Field(description="Pool for critical add-ons, tainted CriticalAddonsOnly.")
     cpu_pool: NodePool = Field(description="Untainted pool for operators, schedulers and CPU tasks.")

@@ -20,8 +20,17 @@ from settings.osmo_model import OsmoPlatform
 CPU_PLATFORM = "cpu"
 """Platform of tasks without a GPU, on the cpu pool."""
 
+AGENT_TOKEN = "osmoAgentToken"  # noqa: S105 - a name
+"""Name, among a stack's secrets, of what OSMO's agents log in with."""
+
+MANAGED_LABEL = "physical-ai/osmo-backend"
+"""On the agents' Secret: a deployment of this project has installed them, and takes them away in order."""
+
 POOL_LABEL = "agentpool"
 """Label by which AKS tells nodes of a pool, and the autoscaler knows what a pool at zero would bring."""
+
+WAITING_FACTOR = 4
+"""How many times the GPUs of the pools workflows may ask for, where the settings don't say."""
 
 _FAMILIES = {"rtx": 2, "tesla": 1}
 """Words of a GPU's name that say little alone, and how many after them do."""
@@ -118,6 +127,28 @@ def _most(pool: Pool, count: int) -> int:
     """Shares of a GPU that one task may take: the device plugin refuses more than one where it is told to."""
     replicated = pool.sharing.time_slicing or pool.sharing.mps
     return 1 if replicated is not None and replicated.fail_requests_greater_than_one else count
+
+
+def gpu_capacity(settings: Settings) -> dict[str, int]:
+    """GPUs, by resource, that all pools have together at their largest."""
+    found: dict[str, int] = {}
+    for pool in settings.pools.values():
+        if knows_gpu(pool):
+            for resource, count in gpu_resources(pool).items():
+                found[resource] = found.get(resource, 0) + count * pool.scale.most
+    return found
+
+
+def gpu_quota(settings: Settings) -> dict[str, int]:
+    """Most GPUs, by resource, that workflows' Pods may ask for together.
+
+    Pods that wait count too: OSMO makes all Pods of a group at once, and the scheduler's queue holds them. A quota of
+    just what the pools have would refuse what the queue is for.
+    """
+    own = settings.osmo.gpu_quota
+    return {
+        resource: most * WAITING_FACTOR if own is None else own for resource, most in gpu_capacity(settings).items()
+    }
 
 
 def is_whole(facts: PlatformFacts) -> bool:

@@ -82,6 +82,11 @@ class Osmo(Model):
     platforms: dict[str, OsmoPlatform] = Field(
         default_factory=dict, description="Platforms that differ from what follows from their pool, by the pool's name."
     )
+    gpu_quota: Annotated[int, Field(ge=0, le=100000)] | None = Field(
+        default=None,
+        description="Most GPUs that Pods in osmo-workflows ask for together, those that wait for a node included."
+        " Absent: four times what the pools can have.",
+    )
     timeouts: OsmoTimeouts = Field(default_factory=OsmoTimeouts, description="How long workflows may take.")
     max_tasks: Annotated[int, Field(ge=1, le=1000)] = Field(default=100, description="Most tasks of a workflow.")
     retries: Annotated[int, Field(ge=0, le=20)] = Field(

@@ -211,6 +211,7 @@ def _record(stack: str, config: Mapping[str, Any], preview: bool, simulated: boo
         _event_loop(),
         mock.patch.dict(os.environ, {"PULUMI_CONFIG": "{}", SIMULATED_VARIABLE: "1" if simulated else ""}),
         mock.patch("components.gpu_gate.connect", _cluster_without_nodes),
+        mock.patch("components.osmo_gate.connect", _cluster_with_osmo),
     ):
         mocks.set_mocks(_NoMocks(), project=PROJECT, stack=stack, preview=preview, monitor=recorder)
         setattr(pulumi.runtime.settings.SETTINGS, "callbacks", recorder)  # noqa: B010
@@ -231,6 +232,17 @@ def _record(stack: str, config: Mapping[str, Any], preview: bool, simulated: boo
 def _cluster_without_nodes(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:
     """The cluster that the program reads at its end; with no node there is nothing to wait for."""
     return lambda path, parameters: {"items": []}
+
+
+def _cluster_with_osmo(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:
+    """The cluster that the program waits for: scheduler and agents are available, and no workflow runs."""
+    there = {"metadata": {"name": "x"}, "spec": {"replicas": 1}}
+    status = {"availableReplicas": 1, "conditions": [{"type": "Available", "status": "True"}]}
+
+    def get(path: str, parameters: Mapping[str, str]) -> Any:
+        return {"metadata": {}, "items": [] if path.endswith("/pods") else [{**there, "status": status}]}
+
+    return get
 
 
 @contextmanager

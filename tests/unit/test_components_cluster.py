@@ -232,7 +232,12 @@ def test_kubernetes_objects_go_with_the_cluster_and_use_its_provider(simulate: S
         for each in recording.of_type("Namespace")
         if each.options.provider.startswith(f"{provider.urn}::")
     }
-    assert levels == {"gpu-operator": "privileged", "osmo-workflows": "baseline"}
+    assert levels == {
+        "gpu-operator": "privileged",
+        "osmo-control-plane": "baseline",
+        "osmo-operator": "baseline",
+        "osmo-workflows": "baseline",
+    }
 
 
 def test_cluster_identifier_is_known_even_where_the_cluster_is_not(simulate: Simulate) -> None:

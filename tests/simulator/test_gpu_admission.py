@@ -1,0 +1,213 @@
+"""Admission policies for GPU Pods, as a stack has them, asked of a real API server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from components import manifests
+from components.gpu_admission import policies
+from settings import Overlay, Settings, load
+from simulator.kubernetes import ApiError, Client
+from simulator.kubernetes.client import APPLY_PATCH
+from tests.simulator.conftest import ApiServer
+
+TEAM, OPERATOR = "team-vision", "gpu-operator"
+CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
+SECONDS = 20.0
+Json = dict[str, Any]
+
+
+class Cluster:
+    """An API server with a stack's policies, and what it says to who makes Pods."""
+
+    def __init__(self, kubeconfig: str) -> None:
+        self.warnings: list[str] = []
+        self.client = Client(kubeconfig)
+        http: httpx.Client = self.client._http  # pyright: ignore[reportPrivateUsage]
+        http.event_hooks["response"].append(self._hear)
+
+    def _hear(self, response: httpx.Response) -> None:
+        self.warnings += response.headers.get_list("warning")
+
+    def put(self, item: Json) -> None:
+        path = self.client.path(item["apiVersion"], item["kind"], None, item["metadata"]["name"])
+        self.client.patch(path, item, APPLY_PATCH, {"fieldManager": "test", "force": "true"})
+
+    def make(self, pod: Json, namespace: str = TEAM) -> Json:
+        """What the Pod would be, with nothing of it kept."""
+        self.warnings.clear()
+        return self.client.request("POST", f"/api/v1/namespaces/{namespace}/pods", pod, {"dryRun": "All"})
+
+    def remove(self, found: list[Json]) -> None:
+        for item in reversed(found):
+            self.client.request(
+                "DELETE", self.client.path(item["apiVersion"], item["kind"], None, item["metadata"]["name"])
+            )
+
+
+def settings(*assignments: str) -> Settings:
+    return load("dev-westus2", [Overlay.assign(list(assignments))] if assignments else []).settings
+
+
+def pod(*, gpu: str = "nvidia.com/gpu", env: list[Json] | None = None, **spec: Any) -> Json:
+    container: Json = {"name": "train", "image": "registry.example/train:1"}
+    if gpu:
+        container["resources"] = {"limits": {gpu: "1"}}
+    if env:
+        container["env"] = env
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "train-0"},
+        "spec": {"containers": [container], **spec},
+    }
+
+
+def until(true: Callable[[], bool], what: str) -> None:
+    """A policy works a moment after it is made."""
+    end = time.monotonic() + SECONDS
+    while not true():
+        assert time.monotonic() < end, f"not within {SECONDS:.0f} s: {what}"
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def bare(api_server: ApiServer) -> Cluster:
+    cluster = Cluster(api_server.kubeconfig)
+    for item in manifests.load("namespaces.yaml"):
+        cluster.put(item)
+    cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}})
+    for namespace in (TEAM, OPERATOR, "osmo-workflows"):
+        account = f"/api/v1/namespaces/{namespace}/serviceaccounts/default"
+        until(lambda path=account: cluster.client.find(path) is not None, "the default account")
+    return cluster
+
+
+@pytest.fixture(scope="module")
+def warned(bare: Cluster) -> Iterator[Cluster]:
+    """As by default, but with nothing injected."""
+    found = policies(settings("admission.injectCapabilities=false"))
+    for item in found:
+        bare.put(item)
+    until(lambda: bool(bare.make(pod()) and len(bare.warnings) == 2), "both policies warn")
+    yield bare
+    bare.remove(found)
+
+
+PLACED: Json = {"nodeSelector": {"agentpool": "h100gpu"}}
+ALL = [{"name": CAPABILITIES, "value": "all"}]
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (pod(), ["NVIDIA_DRIVER_CAPABILITIES", "nodeSelector agentpool"]),
+        (pod(env=ALL), ["nodeSelector agentpool"]),
+        (pod(**PLACED), ["NVIDIA_DRIVER_CAPABILITIES"]),
+        (pod(env=ALL, **PLACED), []),
+        (pod(gpu=""), []),
+        (pod(gpu="nvidia.com/mig-1g.12gb"), ["NVIDIA_DRIVER_CAPABILITIES"]),
+        (pod(env=ALL, nodeSelector={"kubernetes.io/os": "linux"}), ["nodeSelector agentpool"]),
+        (pod(env=ALL, nodeSelector={"node.kubernetes.io/instance-type": "Standard_NC40ads_H100_v5"}), []),
+    ],
+)
+def test_who_makes_a_pod_is_told_what_it_lacks(warned: Cluster, made: Json, told: list[str]) -> None:
+    warned.make(made)
+    assert len(warned.warnings) == len(told), warned.warnings
+    for words in told:
+        assert any(words in warning for warning in warned.warnings), warned.warnings
+
+
+def test_required_affinity_counts_as_placement_only_when_every_alternative_has_it(warned: Cluster) -> None:
+    def placed(*keys: str) -> Json:
+        terms = [{"matchExpressions": [{"key": key, "operator": "Exists"}]} for key in keys]
+        affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+        return pod(env=ALL, affinity=affinity)
+
+    warned.make(placed("agentpool"))
+    assert warned.warnings == []
+    warned.make(placed("agentpool", "kubernetes.io/os"))
+    assert len(warned.warnings) == 1
+
+
+def test_a_gpu_in_an_init_container_is_seen(warned: Cluster) -> None:
+    made = pod(gpu="", **PLACED)
+    made["spec"]["initContainers"] = [{"name": "probe", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]
+    warned.make(made)
+    assert [warning for warning in warned.warnings if "container probe asks" in warning]
+
+
+@pytest.mark.parametrize("way", ["daemonset", "namespace"])
+def test_the_platforms_own_pods_are_let_be(warned: Cluster, way: str) -> None:
+    made = pod()
+    if way == "daemonset":
+        owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "exporter", "uid": "1", "controller": True}
+        made["metadata"]["ownerReferences"] = [owner]
+    warned.make(made, TEAM if way == "daemonset" else OPERATOR)
+    assert warned.warnings == []
+
+
+def test_denied_where_the_stack_says_so(warned: Cluster) -> None:
+    for item in policies(settings("admission.injectCapabilities=false", "admission.gpuPods=deny")):
+        warned.put(item)
+
+    def refused() -> bool:
+        try:
+            warned.make(pod())
+        except ApiError as refusal:
+            return refusal.code == 422 and CAPABILITIES in str(refusal)
+        return False
+
+    try:
+        until(refused, "refusal")
+        assert warned.make(pod(env=ALL, **PLACED))["metadata"]["name"] == "train-0"
+    finally:
+        for item in policies(settings("admission.injectCapabilities=false")):
+            warned.put(item)
+        until(lambda: not refused(), "a warning again")
+
+
+def test_what_a_container_does_not_say_is_added_and_what_it_says_stays(warned: Cluster) -> None:
+    found = [item for item in policies(settings()) if item["kind"].startswith("Mutating")]
+    for item in found:
+        warned.put(item)
+
+    def capabilities(made: Json) -> list[list[Json]]:
+        spec = warned.make(made)["spec"]
+        return [each.get("env", []) for each in (*spec.get("initContainers", []), *spec["containers"])]
+
+    try:
+        until(lambda: capabilities(pod(**PLACED)) == [ALL], "injection")
+        assert warned.warnings == []
+        own = [{"name": CAPABILITIES, "value": "compute,utility"}]
+        assert capabilities(pod(env=own, **PLACED)) == [own]
+        assert capabilities(pod(gpu="")) == [[]]
+        other = [{"name": "SEED", "value": "7"}]
+        (env,) = capabilities(pod(env=other, **PLACED))
+        assert sorted(env, key=lambda item: item["name"]) == [*ALL, *other]
+        assert capabilities(pod(**PLACED) | {"metadata": {"name": "x", "labels": {"a": "b"}}}) == [ALL]
+        both = pod(**PLACED)
+        both["spec"]["initContainers"] = [
+            {"name": "probe", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "1"}}},
+            {"name": "copy", "image": "x"},
+        ]
+        assert capabilities(both) == [ALL, [], ALL]
+        assert "env" not in warned.make(pod(), OPERATOR)["spec"]["containers"][0]
+    finally:
+        warned.remove(found)
+
+
+def test_placement_is_no_question_with_one_kind_of_gpu() -> None:
+    names = {item["metadata"]["name"] for item in policies(settings("pools.rtxprogpu=null"))}
+    assert names == {"gpu-capabilities"}
+
+
+def test_older_clusters_and_stacks_that_want_it_off_get_nothing_of_it() -> None:
+    kinds = {item["kind"] for item in policies(settings("cluster.kubernetesVersion='1.35'"))}
+    assert not any(kind.startswith("Mutating") for kind in kinds)
+    assert policies(settings("admission.gpuPods=off", "admission.injectCapabilities=false")) == []
