@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from cli import catalogue, charts, compat, explain, gates, lint, osmo, simulate
+from cli import catalogue, charts, compat, cost, explain, gates, lint, osmo, simulate
 from cli.console import err
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -25,6 +25,7 @@ app.command()(explain.explain)
 app.command()(catalogue.sizes)
 app.command()(catalogue.regions)
 app.command()(compat.compat)
+app.command()(cost.cost)
 app.command()(gates.gates)
 app.command()(lint.lint)
 app.add_typer(charts.app, name="charts")
