@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from cli import catalogue, charts, compat, cost, explain, gates, lint, osmo, simulate
+from cli import catalogue, charts, compat, cost, explain, gates, lint, osmo, simulate, stacks
 from cli.console import err
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -26,6 +26,7 @@ app.command()(catalogue.sizes)
 app.command()(catalogue.regions)
 app.command()(compat.compat)
 app.command()(cost.cost)
+app.command()(stacks.stacks)
 app.command()(gates.gates)
 app.command()(lint.lint)
 app.add_typer(charts.app, name="charts")

@@ -22,8 +22,8 @@ def document(found: Estimate, today: datetime.date) -> dict[str, Any]:
         "daysOld": found.days_old(today),
         "stale": found.is_stale(today),
         "pools": [_pool(pool) for pool in found.pools],
-        "hourly": _money(found.hourly),
-        "monthly": _money(found.monthly),
+        "hourly": money(found.hourly),
+        "monthly": money(found.monthly),
         "complete": not found.unpriced and not found.not_counted,
         "unpriced": [{"pool": pool.name, "size": pool.size} for pool in found.unpriced],
         "spotAtRegular": [pool.name for pool in found.spot_at_regular],
@@ -34,8 +34,8 @@ def document(found: Estimate, today: datetime.date) -> dict[str, Any]:
 def change_document(found: Change) -> dict[str, Any]:
     """What a change costs more (less, below zero) than what was."""
     return {
-        "hourly": _money(found.hourly),
-        "monthly": _money(found.monthly),
+        "hourly": money(found.hourly),
+        "monthly": money(found.monthly),
         "unpriced": [pool.name for pool in found.unpriced],
         "pools": [
             {
@@ -43,8 +43,8 @@ def change_document(found: Change) -> dict[str, Any]:
                 "kind": pool.kind,
                 "before": _pool(pool.before) if pool.before else None,
                 "after": _pool(pool.after) if pool.after else None,
-                "hourly": _money(pool.hourly),
-                "monthly": _money(pool.monthly),
+                "hourly": money(pool.hourly),
+                "monthly": money(pool.monthly),
             }
             for pool in found.pools
         ],
@@ -60,12 +60,13 @@ def _pool(pool: PoolCost) -> dict[str, Any]:
         "usdPerNodeHour": round(pool.price.usd_per_hour, 4) if pool.price else None,
         "regularUsdPerNodeHour": pool.price.regular if pool.price else None,
         "basis": pool.price.basis.value if pool.price else None,
-        "hourly": _money(pool.hourly),
-        "monthly": _money(pool.monthly),
+        "hourly": money(pool.hourly),
+        "monthly": money(pool.monthly),
     }
 
 
-def _money(span: Span | None) -> dict[str, float] | None:
+def money(span: Span | None) -> dict[str, float] | None:
+    """A span of USD as data, without the noise of floating point."""
     if span is None:
         return None
     return {"min": round(span.least, 4), "asked": round(span.asked, 4), "max": round(span.most, 4)}
