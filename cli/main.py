@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from cli import catalogue, charts, compat, cost, explain, gates, lint, osmo, simulate, stacks
+from cli import catalogue, charts, compat, cost, explain, gates, lint, osmo, simulate, stack_new, stacks
 from cli.console import err
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -31,6 +31,7 @@ app.command()(gates.gates)
 app.command()(lint.lint)
 app.add_typer(charts.app, name="charts")
 app.add_typer(osmo.app, name="osmo")
+app.add_typer(stack_new.app, name="stack")
 
 
 def main() -> None:
