@@ -98,6 +98,8 @@ class Region(Row):
     display: Text
     latitude: float
     longitude: float
+    utc_offset: Annotated[str, StringConstraints(pattern=r"^[+-]\d{2}:\d{2}$")]
+    """Local standard time there."""
     zones: tuple[ZoneName, ...]
     sizes: dict[str, RegionSize]
     source: Text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -10,7 +10,12 @@ from rich.table import Table
 from cli.console import out, print_json
 from cli.options import Json
 
+if TYPE_CHECKING:
+    from settings.pool_places import Place
+
 InRegion = Annotated[str | None, typer.Option("--region", help="Only what this region lists, with its prices.")]
+
+ForStack = Annotated[str | None, typer.Option("--stack", help="Say for each pool of this stack where it can live.")]
 
 
 def sizes(region: InRegion = None, json: Json = False) -> None:
@@ -67,8 +72,11 @@ def sizes(region: InRegion = None, json: Json = False) -> None:
     out.print(table)
 
 
-def regions(json: Json = False) -> None:
-    """List the regions this project knows, their zones, and the GPU sizes each lists."""
+def regions(stack: ForStack = None, json: Json = False) -> None:
+    """List the regions this project knows, their zones, and the GPU sizes each lists; or where a stack's pools fit."""
+    if stack is not None:
+        _pool_places(stack, json=json)
+        return
     from catalog import regions as all_regions
     from catalog import vm_sizes
 
@@ -86,3 +94,60 @@ def regions(json: Json = False) -> None:
     for row in rows:
         table.add_row(row["name"], row["display"], " ".join(row["zones"]) or "–", " ".join(row["gpuSizes"]) or "–")
     out.print(table)
+
+
+def _pool_places(stack: str, *, json: bool) -> None:
+    from settings import load
+    from settings.facts import node_pools
+    from settings.pool_places import pool_places
+
+    settings = load(stack).settings
+    found = pool_places(settings)
+    if json:
+        print_json(
+            {
+                "stack": stack,
+                "pools": {name: pool.sku for name, pool in node_pools(settings).items()},
+                "regions": {
+                    region: {
+                        name: {
+                            "possible": place.possible,
+                            "evidence": place.evidence,
+                            "zones": None if place.zones is None else list(place.zones),
+                            "usdPerHour": place.usd_per_hour,
+                            "verdicts": [
+                                {"severity": each.severity, "rule": each.rule, "message": each.message}
+                                for each in place.verdicts
+                            ],
+                        }
+                        for name, place in pools.items()
+                    }
+                    for region, pools in found.items()
+                },
+            }
+        )
+        return
+    out.print(f"pools of [bold]{stack}[/] as they are set, in each region of the catalogue; USD an hour a node")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("region", no_wrap=True)
+    for name, pool in node_pools(settings).items():
+        table.add_column(f"{name}\n[not bold dim]{pool.sku.removeprefix('Standard_')}[/]")
+    for region, pools in found.items():
+        mark = f"[bold]{region}[/]" if region == settings.region else region
+        table.add_row(mark, *(_cell(place) for place in pools.values()))
+    out.print(table)
+    out.print(
+        "[dim]documented: a document names the region. believed: offered, as far as is known."
+        " price only: it has a price there, which is no capacity.[/]",
+        soft_wrap=True,
+    )
+
+
+def _cell(place: Place) -> str:
+    """Evidence and price of a pool in a region, or what stands against it."""
+    stands = next((each for each in place.verdicts if each.severity == "error"), None)
+    if stands is not None:
+        return "[red]no[/]" if stands.rule == "size-not-in-region" else f"[red]no: {stands.rule}[/]"
+    word = "price only" if place.evidence == "price" else place.evidence
+    price = "no price" if place.usd_per_hour is None else f"{place.usd_per_hour:,.3f}"
+    return f"{word}, {price}"

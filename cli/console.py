@@ -12,7 +12,7 @@ PIPED_WIDTH = 200
 """Columns where no terminal says otherwise: a log or a file should not break tables."""
 
 out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_WIDTH)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True, width=None if sys.stderr.isatty() else PIPED_WIDTH)
 
 
 def print_json(document: Any) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from catalog import vm_size
 from settings.labels import split_taint
+from settings.model import Settings
 from settings.node_pools import DriverSource, NodePool, Pool
 
 GPU_TAINT_KEY = "nvidia.com/gpu"
@@ -68,6 +69,11 @@ _DRIVER_LABELS: dict[DriverSource, dict[str, str]] = {
     DriverSource.GRID: {DEPLOY_DRIVER_LABEL: "false"},
     DriverSource.AKS: {DEPLOY_DRIVER_LABEL: "pre-installed", UPGRADE_SKIP_LABEL: "true"},
 }
+
+
+def node_pools(settings: Settings) -> dict[str, NodePool]:
+    """Every node pool of a stack by its name in AKS: system, cpu, then the GPU pools."""
+    return {SYSTEM_POOL: settings.system_pool, CPU_POOL: settings.cpu_pool, **settings.pools}
 
 
 def own_labels(pool: Pool) -> dict[str, str]:

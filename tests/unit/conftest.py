@@ -8,9 +8,10 @@ from typing import Any, Protocol
 
 import pytest
 
+from settings import existing
 from tests.recording import Recording, record
 
-STACKS = ("dev-westus2", "staging-westus2", "prod-westus2", "prod-swedencentral", "prod-southeastasia", "seed-westus2")
+STACKS = tuple(existing())
 
 
 class Simulate(Protocol):

@@ -1,0 +1,102 @@
+"""The `cost` command: what a stack costs an hour and a month, from the catalogue's prices."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from cli.console import err, out, print_json
+from cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+
+if TYPE_CHECKING:
+    from costs import Estimate, NodePrice, Span
+
+SpotFactor = Annotated[
+    float | None,
+    typer.Option("--spot-factor", metavar="PART", help="What part of the regular price Spot costs, as 0.4."),
+]
+_MARKS = {"regular": " ", "spot-factor": "×", "spot-at-regular": "*", "max-price": "≤"}
+
+
+def cost(
+    stack: Stack = DEFAULT_STACK,
+    spot_factor: SpotFactor = None,
+    file: Files = None,
+    set_: Assignments = None,
+    json: Json = False,
+) -> None:
+    """Estimate what a stack costs: each pool and in all, an hour and a month, at its least, as asked, at its most."""
+    from cli import stack_input
+    from costs import estimate
+    from costs.document import document
+
+    loaded = stack_input.read(stack, file or [], set_ or []).loaded
+    try:
+        found = estimate(loaded.settings, spot_factor)
+    except ValueError as problem:
+        raise typer.BadParameter(f"{problem}. Such as 0.4", param_hint="--spot-factor") from None
+    today = datetime.datetime.now(datetime.UTC).date()
+    if json:
+        print_json(document(found, today))
+        return
+    _render(found)
+    if found.is_stale(today):
+        err.print(f"warning: these prices are {found.days_old(today)} days old", style="yellow")
+
+
+def _render(found: Estimate) -> None:
+    from costs import HOURS_A_MONTH
+
+    dates = ", ".join(f"{each.date} ({escape(each.source)})" for each in found.lists)
+    out.print(
+        f"[bold]{found.stack}[/] in {found.region}: an estimate, not a quote. USD; a month is {HOURS_A_MONTH} hours"
+    )
+    out.print(f"list prices of {dates}" if dates else "the catalogue has no price for any of its sizes in this region")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("pool", "size", "priority"):
+        table.add_column(column, no_wrap=True)
+    for column in ("nodes", "hourly a node", "hourly", "monthly"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for pool in found.pools:
+        node = _price(pool.price) if pool.price else "no price  "
+        sums = [span(pool.hourly, 2), span(pool.monthly, 0)] if pool.price else ["–", "–"]
+        table.add_row(pool.name, pool.size, pool.priority, span(pool.nodes, 0), node, *sums)
+    label = "in all, what has a price" if found.unpriced else "in all"
+    table.add_row(label, "", "", "", "", span(found.hourly, 2), span(found.monthly, 0), style="bold")
+    out.print(table)
+    out.print("[dim]three figures: the autoscaler's least / as asked for / its most[/]")
+    for line in notes(found):
+        out.print(escape(line), soft_wrap=True)
+
+
+def _price(price: NodePrice) -> str:
+    return f"{price.usd_per_hour:,.3f} {_MARKS[price.basis.value]}"
+
+
+def span(of: Span | None, digits: int) -> str:
+    """`least / asked / most`, or the one figure where all are the same."""
+    if of is None:
+        return "–"
+    figures = [f"{value:,.{digits}f}" for value in (of.least, of.asked, of.most)]
+    return figures[0] if len(set(figures)) == 1 else " / ".join(figures)
+
+
+def notes(found: Estimate) -> list[str]:
+    """What has to be known to read the figures."""
+    lines: list[str] = []
+    if found.spot_at_regular:
+        lines.append("* Spot, at the regular price: say --spot-factor PART to estimate with what you see on Azure")
+    bases = {pool.price.basis.value for pool in found.pools if pool.price}
+    if "spot-factor" in bases:
+        lines.append(f"× Spot, at {found.spot_factor:g} of the regular price")
+    if "max-price" in bases:
+        lines.append("≤ Spot, at the most that spot.maxPrice pays")
+    if found.unpriced:
+        named = ", ".join(f"{pool.name} ({pool.size})" for pool in found.unpriced)
+        lines.append(f"no price in catalog/data/prices.yaml, left out of the sum: {named}")
+    lines.append("not counted, for want of a sourced price: " + "; ".join(each.what for each in found.not_counted))
+    return lines
