@@ -7,32 +7,32 @@ process left half done, as Azure would have done without its client; all effects
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from simulator.azure import autoscaling, effects, ids, outputs, schema, staging
 from simulator.azure import capacity as machines
-from simulator.azure import effects, ids, outputs, schema, staging
 from simulator.azure.clock import ModelClock
 from simulator.azure.cluster_host import ClusterHost
 from simulator.azure.data import TypeMapping, by_token, mappings, rules
 from simulator.azure.errors import ArmError, Refusal
 from simulator.azure.grants import Grants
+from simulator.azure.locks import PoolLocks, SharedLock
 from simulator.azure.offers import CatalogOffers, Offers
 from simulator.azure.registry import models
 from simulator.azure.rules import Delete, Put, refusals
-from simulator.azure.shapes import Json, table
+from simulator.azure.shapes import Json
 from simulator.azure.store import Store
 from simulator.azure.world import FINAL, SUCCEEDED, Directory, Resource, World
 from simulator.wire import Refused
 
 
 class Cloud:
-    """Everything Azure knows, in the file at `path`. Safe to use from many threads, by one process at a time."""
+    """Everything Azure knows, in the file at `path`. Safe to use from many threads and processes."""
 
     def __init__(
         self,
@@ -58,10 +58,10 @@ class Cloud:
         self._capacity = dict(capacity or {})
         self._accepts_retired_sizes = accepts_retired_sizes
         self._store = Store(path)
-        self._lock = threading.RLock()
+        self._lock = SharedLock(path, self._store.refresh)
         self._in_flight: dict[str, str] = {}
         self._grants = Grants(self._store, self._lock, host, self.clock)
-        self._effects = effects.Effects(host, self._lock, self._world)
+        self._effects = effects.Effects(host, self._lock, PoolLocks(path), self._world)
 
     # What there is
 
@@ -172,19 +172,19 @@ class Cloud:
             except Exception as error:
                 raise Refused(f"the simulated cluster of {found.id} could not be changed: {error}") from error
 
-    def autoscale(self, cluster_id: str, pool: str, count: int) -> None:
-        """What the cluster autoscaler does: sets an autoscaled pool's count, held within its bounds."""
+    def autoscale(self, cluster_id: str, pool: str, count: int, without: Collection[int] = ()) -> int:
+        """What the cluster autoscaler does: sets an autoscaled pool's count, held within its bounds and Azure's means.
+
+        `without` names instances that go. Returns how many nodes the pool has then; raises ArmError or ValueError.
+        """
         with self._lock:
             found = self._world().get(f"{cluster_id}/agentPools/{pool}", "AgentPool")
-            spec = table(found.body, "properties") if found else {}
-            if found is None or not spec.get("enableAutoScaling"):
-                raise ValueError(f"{pool} is not an autoscaled pool of {cluster_id}")
-            bounded = min(max(count, int(spec["minCount"])), int(spec["maxCount"]))
-            staged = staging.resized(found, bounded, self._world())
+            staged = autoscaling.staged(found, count, self._world(), without)
             self._keep(replace(staged, state="Updating"))
-        with self._operation(found.id, "Scaling"):
+        with self._operation(staged.id, "Scaling"):
             self._effects.put(staged)
-            self._finish(found.id)
+            self._finish(staged.id)
+        return int(staged.facts["count"])
 
     def settle(self) -> None:
         """Finishes what an earlier process left under way, and grants the roles whose time has come.

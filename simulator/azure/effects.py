@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from simulator.azure import ids, staging
 from simulator.azure.cluster_host import ClusterHost
+from simulator.azure.locks import PoolLocks
 from simulator.azure.world import Resource, World
 
 KINDS = ("ManagedCluster", "AgentPool")
@@ -16,8 +17,10 @@ KINDS = ("ManagedCluster", "AgentPool")
 class Effects:
     """Carries a resource, as it stands in the cloud's memory, into its cluster."""
 
-    def __init__(self, host: ClusterHost, lock: threading.RLock, world: Callable[[], World]) -> None:
-        self._host, self._lock, self._world = host, lock, world
+    def __init__(
+        self, host: ClusterHost, lock: AbstractContextManager[None], pools: PoolLocks, world: Callable[[], World]
+    ) -> None:
+        self._host, self._lock, self._pools, self._world = host, lock, pools, world
 
     def put(self, resource: Resource) -> None:
         if resource.kind == "AgentPool":
@@ -31,11 +34,15 @@ class Effects:
                 self._apply_nodes(pool)
 
     def _apply_nodes(self, pool: Resource) -> None:
-        with self._lock:
-            cluster = self._world().get(ids.parent(pool.id), "ManagedCluster")
-            wanted = staging.nodes_of(pool, self._world()) if cluster else []
-        if cluster is not None:
-            self._host.apply_nodes(cluster.id, ids.name(pool.id), wanted)
+        """Makes the pool's nodes what the cloud's memory says by now, whoever changed it last."""
+        with self._pools.of(ids.key(pool.id)):
+            with self._lock:
+                world = self._world()
+                cluster = world.get(ids.parent(pool.id), "ManagedCluster")
+                current = world.get(pool.id, "AgentPool")
+                wanted = staging.nodes_of(current, world) if current else []
+            if cluster is not None and current is not None and current.state != "Deleting":
+                self._host.apply_nodes(cluster.id, ids.name(pool.id), wanted)
 
     def delete(self, resource: Resource) -> None:
         if resource.kind == "ManagedCluster":
@@ -44,4 +51,5 @@ class Effects:
             with self._lock:
                 cluster = self._world().get(ids.parent(resource.id), "ManagedCluster")
             if cluster is not None:
-                self._host.apply_nodes(cluster.id, ids.name(resource.id), [])
+                with self._pools.of(ids.key(resource.id)):
+                    self._host.apply_nodes(cluster.id, ids.name(resource.id), [])

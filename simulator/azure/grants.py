@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from simulator.azure import ids
@@ -25,7 +25,7 @@ RETRY = 1.0
 class Grants:
     """Knows which assignment is in force in which cluster, and wakes when the next one takes effect."""
 
-    def __init__(self, store: Store, lock: threading.RLock, host: ClusterHost, clock: ModelClock) -> None:
+    def __init__(self, store: Store, lock: AbstractContextManager[None], host: ClusterHost, clock: ModelClock) -> None:
         self._store, self._lock, self._host, self._clock = store, lock, host, clock
         self._call_off: Callable[[], None] = lambda: None
         self._stopped = False

@@ -254,9 +254,9 @@ def node(pool: PoolFacts, size: catalog.VmSize, index: int, address: str) -> Jso
     }
 
 
-def nodes(pool: PoolFacts, addresses: Sequence[str], offers: Offers) -> list[Json]:
-    """A pool's Node objects, one for each address."""
+def nodes(pool: PoolFacts, machines: Mapping[int, str], offers: Offers) -> list[Json]:
+    """A pool's Node objects, one for each machine: instance number → address."""
     size = offers.size(str(pool.spec.get("vmSize")))
     if size is None:
         return []
-    return [node(pool, size, index, address) for index, address in enumerate(addresses)]
+    return [node(pool, size, index, address) for index, address in machines.items()]

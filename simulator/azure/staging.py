@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -83,7 +83,7 @@ def _pool_facts(
         "puts": old.get("puts", 0) + 1,
         "count": pools.count_after(spec, before and pools.effective(before, body, world.offers), old.get("count")),
     }
-    return {**facts, "addresses": _addresses(pool_id, spec, facts["count"], old.get("addresses") or [], world)}
+    return {**facts, **_machines(pool_id, spec, facts["count"], machines_of(old), world)}
 
 
 def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, world: World) -> str:
@@ -97,18 +97,28 @@ def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, wo
     return pools.version_of({"orchestratorVersion": asked}, running, world.offers)
 
 
-def _addresses(pool_id: str, spec: Mapping[str, Any], count: int, had: list[str], world: World) -> list[str]:
-    """One address a node, of as many as Azure can make: those the pool has, then the lowest free of its subnet."""
+def machines_of(facts: Mapping[str, Any]) -> dict[int, str]:
+    """A pool's machines: instance number → address, in the order in which they were made."""
+    addresses: list[str] = facts.get("addresses") or []
+    return dict(zip(facts.get("instances") or range(len(addresses)), addresses, strict=True))
+
+
+def _machines(pool_id: str, spec: Mapping[str, Any], count: int, had: Mapping[int, str], world: World) -> Json:
+    """As many machines as Azure can make: those the pool has, then further ones with the lowest free numbers and the
+    lowest free addresses of its subnet."""
     reference = spec.get("vnetSubnetID")
     subnet = world.get(reference, "Subnet")
-    kept = had[:count]
+    kept = dict(list(had.items())[:count])
     count = capacity.obtainable(pool_id, str(spec.get("vmSize")), count, len(kept), world)
-    taken = list(kept)
+    taken = list(kept.values())
     for other in world.of_kind("AgentPool"):
         if not ids.same(other.id, pool_id) and _shares(other, reference, pool_id):
             taken += other.facts.get("addresses", [])
     prefix = prefixes(subnet)[0] if subnet and prefixes(subnet) else MANAGED_SUBNET
-    return kept + nodes.free_addresses(prefix, taken, count - len(kept))
+    added = nodes.free_addresses(prefix, taken, count - len(kept))
+    numbers = (number for number in range(len(kept) + len(added)) if number not in kept)
+    made = {**kept, **dict(zip(numbers, added, strict=False))}
+    return {"instances": list(made), "addresses": list(made.values())}
 
 
 def _shares(other: Resource, subnet_id: Any, pool_id: str) -> bool:
@@ -161,18 +171,26 @@ def _stage_inline_subnets(put: Put, store: Store, clock: ModelClock) -> None:
         store.put(replace(resource, outputs=outputs.compute(resource, put.world)))
 
 
-def resized(pool: Resource, count: int, world: World) -> Resource:
-    """A pool with the count its autoscaler arrives at: nodes that Azure has not, it soon does without."""
-    cluster = world.get(ids.parent(pool.id), "ManagedCluster")
-    body: Mapping[str, Any] = clusters.effective(cluster.body, cluster.id) if cluster else {}
-    spec = pools.effective(table(pool.body, "properties"), body, world.offers)
-    addresses = _addresses(pool.id, spec, count, pool.facts.get("addresses") or [], world)
-    changed = replace(pool, facts={**pool.facts, "count": len(addresses), "addresses": addresses})
+def resized(pool: Resource, count: int, world: World, without: Collection[int] = ()) -> Resource:
+    """A pool with the count its autoscaler arrives at: nodes that Azure has not, it soon does without.
+
+    `without` are instances that go; unless there are enough of them, the youngest go too.
+    """
+    left = {number: address for number, address in machines_of(pool.facts).items() if number not in without}
+    machines = _machines(pool.id, spec_of(pool, world), count, left, world)
+    changed = replace(pool, facts={**pool.facts, "count": len(machines["addresses"]), **machines})
     return replace(changed, outputs=outputs.compute(changed, world))
 
 
-def nodes_of(pool: Resource, world: World) -> list[Json]:
-    """The Node objects a pool stands for now."""
+def spec_of(pool: Resource, world: World) -> Json:
+    """The pool's properties with AKS's defaults."""
+    cluster = world.get(ids.parent(pool.id), "ManagedCluster")
+    body: Mapping[str, Any] = clusters.effective(cluster.body, cluster.id) if cluster else {}
+    return pools.effective(table(pool.body, "properties"), body, world.offers)
+
+
+def nodes_of(pool: Resource, world: World, machines: Mapping[int, str] | None = None) -> list[Json]:
+    """The Node objects a pool stands for now, or would with other machines."""
     cluster = world.get(ids.parent(pool.id), "ManagedCluster")
     if cluster is None:
         return []
@@ -184,12 +202,12 @@ def nodes_of(pool: Resource, world: World) -> list[Json]:
         location=cluster.location,
         version=version,
         name=ids.name(pool.id),
-        spec=pools.effective(table(pool.body, "properties"), body, world.offers),
+        spec=spec_of(pool, world),
         cluster=body,
         kubelet_client_id=str(outputs.kubelet_identity(cluster, world)["clientId"]),
         ubuntu=world.offers.ubuntu(version),
     )
-    return nodes.nodes(facts, pool.facts.get("addresses") or [], world.offers)
+    return nodes.nodes(facts, machines_of(pool.facts) if machines is None else machines, world.offers)
 
 
 def inline_children(resource: Resource, world: World) -> list[Resource]:

@@ -1,4 +1,4 @@
-"""The cloud's memory: one JSON file, replaced as a whole after every change."""
+"""The cloud's memory: one JSON file, replaced as a whole after every change, and read again after others' changes."""
 
 from __future__ import annotations
 
@@ -26,11 +26,26 @@ class Store:
         self.resources: dict[str, Resource] = {}
         self.serial = 0
         self._encoded: dict[str, str] = {}
-        if path.exists():
-            content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            self.serial = content["serial"]
-            for row in content["resources"]:
-                self.put(Resource(**row))
+        self._known: tuple[int, int, int] | None = None
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Takes in what another process has saved since this one read or wrote the file last."""
+        if (found := self._stamp()) == self._known:
+            return
+        self._known = found
+        self.resources, self._encoded = {}, {}
+        content: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8")) if found else {}
+        self.serial = content.get("serial", 0)
+        for row in content.get("resources", ()):
+            self.put(Resource(**row))
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
 
     def next_serial(self) -> int:
         self.serial += 1
@@ -55,6 +70,7 @@ class Store:
         beside = self.path.with_name(f"{self.path.name}.new")
         beside.write_text(text, encoding="utf-8")
         os.replace(beside, self.path)
+        self._known = self._stamp()
 
     def __iter__(self) -> Iterator[Resource]:
         return iter(list(self.resources.values()))

@@ -22,9 +22,13 @@ def tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
     """Kubernetes' rule: no effect or key fits any; `Exists` fits any value; `Equal` needs the same one."""
     if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
         return False
-    if toleration.get("operator", "Equal") == "Exists":
-        return not toleration.get("key") or toleration["key"] == taint.get("key")
-    return toleration.get("key") == taint.get("key") and toleration.get("value", "") == taint.get("value", "")
+    match toleration.get("operator") or "Equal":
+        case "Exists":
+            return not toleration.get("key") or toleration["key"] == taint.get("key")
+        case "Equal":
+            return toleration.get("key") == taint.get("key") and toleration.get("value", "") == taint.get("value", "")
+        case _:
+            return False
 
 
 def untolerated(daemonset: Mapping[str, Any], node: Mapping[str, Any]) -> list[str]:

@@ -5,9 +5,7 @@ Rules and table: pulumi-kubernetes v4, provider/pkg/provider/{diff,provider}.go.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from typing import Any, cast
 
 from simulator.kubernetes.force_new import FORCE_NEW
@@ -24,6 +22,7 @@ from simulator.kubernetes.objects import (
     to_api,
     without_read_only,
 )
+from simulator.kubernetes.quantities import quantity
 from simulator.wire import UNKNOWN, Diff, changes
 
 _IDENTITY = ("metadata.name", "metadata.namespace")
@@ -90,7 +89,7 @@ def as_inputs(live: Object, inputs: Object) -> Object:
 
 def same_quantity(one: Any, other: Any) -> bool:
     """Whether two leaves are the same resource quantity: the API server answers `1` to `1000m` and `500m` to 0.5."""
-    left, right = _quantity(one), _quantity(other)
+    left, right = quantity(one), quantity(other)
     return left is not None and left == right
 
 
@@ -152,33 +151,3 @@ def _pruned(live: Any, shape: Any, quantities: bool = False) -> Any:
 
 def _empty(value: Any) -> bool:
     return value is not UNKNOWN and not value
-
-
-_SUFFIXES = {
-    "n": Decimal("1e-9"),
-    "u": Decimal("1e-6"),
-    "m": Decimal("1e-3"),
-    "k": Decimal(10**3),
-    "M": Decimal(10**6),
-    "G": Decimal(10**9),
-    "T": Decimal(10**12),
-    "P": Decimal(10**15),
-    "E": Decimal(10**18),
-    "Ki": Decimal(2**10),
-    "Mi": Decimal(2**20),
-    "Gi": Decimal(2**30),
-    "Ti": Decimal(2**40),
-    "Pi": Decimal(2**50),
-    "Ei": Decimal(2**60),
-}
-
-
-def _quantity(value: Any) -> Decimal | None:
-    """A number, or a string in the form of a resource quantity (apimachinery, resource.Quantity)."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    form = re.fullmatch(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([KMGTPE]i|[numkMGTPE]?)", str(value))
-    try:
-        return Decimal(form[1]) * _SUFFIXES.get(form[2], Decimal(1)) if form else None
-    except InvalidOperation:
-        return None

@@ -11,6 +11,7 @@ from simulator.azure.errors import Refusal
 from simulator.azure.offers import Offers
 from simulator.azure.rules.base import Pool, Put, on_pool, on_put, refuse
 from simulator.azure.shapes import table
+from simulator.azure.world import World
 
 REGIONAL, LOW_PRIORITY = "cores", "lowPriorityCores"
 
@@ -27,24 +28,29 @@ def usage(spec: Mapping[str, Any], nodes: int, offers: Offers) -> Counter[str]:
 @on_pool("quota-aks-vcpu", "quota-aks-spot")
 def vcpus(pool: Pool) -> Iterator[Refusal]:
     """The nodes a pool asks for fit beside all others in the region."""
-    world, used = pool.world, Counter[str]()
+    wanted = usage(pool.spec, pools.initial_count(pool.spec), pool.world.offers)
+    for name, message in shortages(f"{pool.cluster_id}/agentPools/{pool.name}", wanted, pool.location, pool.world):
+        rule = "quota-aks-spot" if name == LOW_PRIORITY else "quota-aks-vcpu"
+        yield refuse(pool, rule, message, "agentPoolProfile.count")
+
+
+def shortages(pool_id: str, wanted: Mapping[str, int], place: str, world: World) -> Iterator[tuple[str, str]]:
+    """The quotas, with the words for each, that are too small for a pool that takes `wanted` vCPUs of them."""
+    used = Counter[str]()
     for other in world.of_kind("AgentPool"):
         cluster = world.get(ids.parent(other.id), "ManagedCluster")
-        mine = ids.same(other.id, f"{pool.cluster_id}/agentPools/{pool.name}")
-        if cluster is None or mine or cluster.location != pool.location:
+        if cluster is None or ids.same(other.id, pool_id) or cluster.location != place:
             continue
         used += usage(table(other.body, "properties"), int(other.facts.get("count", 0)), world.offers)
-    wanted = usage(pool.spec, pools.initial_count(pool.spec), world.offers)
     for name, amount in wanted.items():
         left = world.limit(name) - used[name]
         if amount <= left or amount == 0:
             continue
-        rule = "quota-aks-spot" if name == LOW_PRIORITY else "quota-aks-vcpu"
         which = {REGIONAL: "regional vcpu", LOW_PRIORITY: "low priority vcpu"}.get(name, f"{name} vcpu")
-        message = f"Insufficient {which} quota left for location {pool.location}. left {which} quota {max(left, 0)},"
+        message = f"Insufficient {which} quota left for location {place}. left {which} quota {max(left, 0)},"
         message += f" requested quota {amount}. If you want to increase the quota, please follow this instruction:"
         message += " https://learn.microsoft.com/en-us/azure/quotas/view-quotas."
-        yield refuse(pool, rule, message, "agentPoolProfile.count")
+        yield name, message
 
 
 @on_put("PublicIPAddress", "quota-publicip")
