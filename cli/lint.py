@@ -84,7 +84,7 @@ def lint(  # noqa: PLR0917 - each is an option
 
     variables = Variables(set_ or (), set_string or (), set_env or ())
     context = _context(stack, pool, variables, values, file or [], setting or [])
-    checked = [check_text(_read(path), str(path), context, path.parent) for path in _found(files)]
+    checked = [check_text(read_text(path), str(path), context, path.parent) for path in workflow_files(files)]
     chosen = Format.JSON if json else format_
     kinds = None if objects else ("Pod",) if render else ()
     if chosen is Format.JSON:
@@ -94,7 +94,7 @@ def lint(  # noqa: PLR0917 - each is an option
             for finding in one.findings:
                 print(github(finding))
     if chosen is not Format.JSON:
-        _tell(checked, context, listed=chosen is Format.TEXT)
+        tell(checked, context, listed=chosen is Format.TEXT)
     if kinds != () and chosen is not Format.JSON:
         _print_objects(checked, kinds)
     if any(item.severity == "error" or severity is Least.WARNING for one in checked for item in one.findings):
@@ -128,27 +128,19 @@ def _of_values(path: Path, pool: str | None, variables: Any) -> Context:
     """A context of chart values, which have to be good enough for the service to start with."""
     import yaml
 
-    from osmo_workflows.lint import Context, config_of_values
-    from osmo_workflows.platforms import DEFAULT_POOL
+    from osmo_workflows.lint import of_chart_values
     from osmo_workflows.refusal import Refusal
-    from osmo_workflows.service import load
     from osmo_workflows.shapes import a_map
 
     try:
-        document: Any = yaml.safe_load(_read(path))
-        config = config_of_values(a_map(document))
-        # The service needs storage for a Pod; values name the Secret with it.
-        config.setdefault("workflow", {}).setdefault("workflow_data", {}).setdefault(
-            "credential", {"endpoint": "azure://osmo/workflow-data"}
-        )
-        return Context(str(path), load(config), pool or DEFAULT_POOL, variables=variables)
+        return of_chart_values(a_map(yaml.safe_load(read_text(path))), str(path), pool, variables)
     except yaml.YAMLError as error:
         raise typer.BadParameter(f"{path} is not YAML: {error}", param_hint="--values") from None
     except Refusal as refusal:
         raise typer.BadParameter(f"{path}: the service does not load it: {refusal}", param_hint="--values") from None
 
 
-def _found(paths: Sequence[Path]) -> list[Path]:
+def workflow_files(paths: Sequence[Path]) -> list[Path]:
     """Files, and those of folders. A folder without any is a mistake, not a success."""
     found: list[Path] = []
     for path in paths:
@@ -164,7 +156,7 @@ def _found(paths: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def _read(path: Path) -> str:
+def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -173,7 +165,7 @@ def _read(path: Path) -> str:
         raise typer.BadParameter(f"{path}: {error.strerror}", param_hint="FILES") from None
 
 
-def _tell(checked: Sequence[Checked], context: Context, *, listed: bool) -> None:
+def tell(checked: Sequence[Checked], context: Context, *, listed: bool) -> None:
     """Findings and their number, to stderr: stdout is for what is rendered or annotated."""
     from osmo_workflows.lint.report import summary, text
     from settings.faults import printable

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from cli import catalogue, charts, compat, cost, explain, gates, lint, osmo, simulate, stack_new, stacks
+from cli import catalogue, charts, compat, cost, explain, gates, lint, osmo, simulate, stack_new, stacks, workflows
 from cli.console import err
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -29,6 +29,7 @@ app.command()(cost.cost)
 app.command()(stacks.stacks)
 app.command()(gates.gates)
 app.command()(lint.lint)
+app.command()(workflows.run)
 app.add_typer(charts.app, name="charts")
 app.add_typer(osmo.app, name="osmo")
 app.add_typer(stack_new.app, name="stack")

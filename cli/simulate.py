@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,32 +14,48 @@ from cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
 if TYPE_CHECKING:
     from simulator.simulation import Simulation
 
+RunOption = Annotated[
+    list[Path] | None,
+    typer.Option("--run", metavar="FILE", help="Then run this OSMO workflow on it, as `physai run` does; repeatable."),
+]
 Discard = Annotated[
     bool,
     typer.Option("--discard", help="Remove the simulation without a destroy: for a protected or a broken one."),
 ]
 
 
-def up(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = None, json: Json = False) -> None:
+def up(
+    stack: Stack = DEFAULT_STACK,
+    file: Files = None,
+    set_: Assignments = None,
+    run: RunOption = None,
+    json: Json = False,
+) -> None:
     """Deploy a stack into the simulator: the real engine, a real API server, simulated Azure and GPUs."""
     from cli import stack_input
     from cli import status as status_
+    from cli.lint import workflow_files
     from cli.plan import counted
     from cli.progress import Progress
+    from cli.workflows import COMPLETED, run_files
     from simulator.simulation import Simulation
 
     given = stack_input.read(stack, file or [], set_ or [])
+    workflows = workflow_files(run or [])
     simulation = Simulation(stack)
     with Progress() as progress:
         simulation.up(given.input, progress)
+    ended = run_files(simulation, workflows) if workflows else []
     document = status_.status(simulation)
     changes = dict(progress.run.counts())
     if json:
         print_json({**document, "changes": changes, "seconds": progress.seconds})
+        _exit_unless(all(each["status"] == COMPLETED for each in ended))
         return
     out.print(status_.render(document))
     seconds = sum(progress.seconds.values())
     err.print(f"[bold green]up[/] {counted(changes)} in {seconds:.0f} s; [dim]`physai down {stack}` takes it down[/]")
+    _exit_unless(all(each["status"] == COMPLETED for each in ended))
 
 
 def preview(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = None, json: Json = False) -> None:
@@ -64,7 +81,7 @@ def down(stack: Stack = DEFAULT_STACK, discard: Discard = False, json: Json = Fa
     from cli.plan import counted
     from cli.progress import Progress
 
-    simulation = _simulation(stack)
+    simulation = simulation_of(stack)
     existed = simulation.exists
     with Progress() as progress:
         if discard:
@@ -85,7 +102,7 @@ def status(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
     """Show the simulated stack: pools, sizes, nodes, labels, taints, driver source."""
     from cli import status as status_
 
-    document = status_.status(_simulation(stack))
+    document = status_.status(simulation_of(stack))
     if json:
         print_json(document)
     else:
@@ -95,7 +112,7 @@ def status(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
 def env(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
     """Print shell lines that point kubectl at the simulated cluster: eval "$(physai env)"."""
 
-    variables = _simulation(stack).environment()
+    variables = simulation_of(stack).environment()
     if json:
         print_json(variables)
         return
@@ -116,7 +133,12 @@ def tools() -> None:
     err.print(f"all commands are in {home.tools}")
 
 
-def _simulation(stack: str) -> Simulation:
+def _exit_unless(succeeded: bool) -> None:
+    if not succeeded:
+        raise typer.Exit(1)
+
+
+def simulation_of(stack: str) -> Simulation:
     """The simulation of a stack that has a file, or is simulated still though its file is gone."""
     from settings import StackName, existing, load
     from simulator.simulation import Simulation

@@ -11,11 +11,13 @@ from rich.text import Text
 
 from catalog import UnknownName, vm_size
 from cli.gates import deployed, reading
+from cli.workflows import render as workflow_table
 from gates import Report, Unreachable, look
 from gates.telling import line
 from settings.facts import DRIVER_LABEL
 from simulator.clusters import POOL_LABEL
 from simulator.kubernetes.client import Client, Object
+from simulator.osmo.history import History
 from simulator.simulation import Simulation
 
 SIMULATED = ("Azure Resource Manager", "Entra ID", "virtual machines and GPUs (KWOK nodes)")
@@ -36,6 +38,7 @@ QUIET_LABELS = (
 )
 """Prefixes of labels that AKS, Kubernetes, NFD and the GPU Operator set on nodes; the table shows those of them that
 the pool declares, the JSON all."""
+WORKFLOWS_SHOWN = 5
 QUIET_TAINTS = ("node.kubernetes.io/",)
 
 
@@ -72,6 +75,7 @@ def status(simulation: Simulation) -> dict[str, Any]:
         if not item["metadata"]["name"].startswith("kube-") and item["metadata"]["name"] != "default"
     )
     outputs = simulation.outputs()
+    document["osmo"] = _osmo(simulation, outputs)
     releases: Mapping[str, Mapping[str, Any]] = outputs.get("releases") or {}
     document["releases"] = [{"name": name, **release} for name, release in releases.items()]
     reports = _reports(simulation, clusters.client(cluster)) if document["running"] else {}
@@ -81,6 +85,13 @@ def status(simulation: Simulation) -> dict[str, Any]:
         pool = _pool(body, nodes)
         document["pools"].append({**pool, **_gpu_facts(pool, summaries.get(name, {}), reports.get(name))})
     return document
+
+
+def _osmo(simulation: Simulation, outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """What the last deployment has of OSMO, and the last workflows that ran on it."""
+    exported: Mapping[str, Any] = outputs.get("osmo") or {}
+    kept = {key: exported[key] for key in ("mode", "queues", "platforms") if key in exported}
+    return {**kept, "workflows": History(simulation.folder).all()[-WORKFLOWS_SHOWN:]} if kept else {}
 
 
 def node_counts(simulation: Simulation) -> dict[str, int]:
@@ -183,8 +194,17 @@ def render(document: Mapping[str, Any]) -> RenderableType:
         Text(),
         Text.from_markup(f"namespaces: {namespaces}"),
         Text.from_markup(f"releases: {releases}"),
+        *_workflows(document["osmo"]),
         Text.from_markup(f"[dim]simulated: {', '.join(SIMULATED)}; real: {', '.join(REAL)}[/]"),
     )
+
+
+def _workflows(osmo: Mapping[str, Any]) -> list[RenderableType]:
+    if not osmo:
+        return []
+    platforms = ", ".join(f"{name} ({pool})" for name, pool in osmo["platforms"].items())
+    line = Text(f"osmo: {osmo['mode']}; platforms {platforms}")
+    return [line, *([Text(), workflow_table(osmo["workflows"]), Text()] if osmo["workflows"] else [])]
 
 
 def _offered(pool: Mapping[str, Any]) -> str:

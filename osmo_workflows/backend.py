@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from catalog.osmo import CONTROL_CONTAINER
 from osmo_workflows.models import as_refusal
-from osmo_workflows.names import CONTROL_CONTAINER
 from osmo_workflows.objects import queue_name
 from osmo_workflows.pools import Pool, PoolResourceCountable
 from osmo_workflows.refusal import Refusal

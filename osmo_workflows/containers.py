@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from catalog.osmo import CONTROL_CONTAINER
 from osmo_workflows import names
 from osmo_workflows.files import FileMount
 from osmo_workflows.models import DownloadType
@@ -170,7 +171,7 @@ def control_container(
     data = config.workflow_data
     return {
         "imagePullPolicy": "Always",
-        "name": names.CONTROL_CONTAINER,
+        "name": CONTROL_CONTAINER,
         "image": config.backend_images.client,
         "securityContext": {"privileged": False},
         "volumeMounts": [

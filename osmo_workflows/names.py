@@ -17,9 +17,6 @@ TASK_INPUT = re.compile(
 """An input from a task of this workflow, `task`, or of an earlier one, `workflow-id:task`."""
 
 LONGEST_LABEL = 63
-CONTROL_CONTAINER = "osmo-ctrl"
-"""OSMO's own container in each pod; no task may have its name."""
-
 _COMPONENT = r"[^/,;*]+"
 STORAGE = (
     rf"(^swift://{_COMPONENT}(/{_COMPONENT}){{2,}}/*$|^s3://{_COMPONENT}(/{_COMPONENT})*/*$"

@@ -44,15 +44,19 @@ class GroupObjects:
         return [item for item in self.objects if kinds is None or item.get("kind") in kinds]
 
 
-def invented_run(submission: Submission, user: str = "user") -> Run:
-    """A run with identities that follow from names, so that the same file always gives the same objects."""
+def invented_run(submission: Submission, user: str = "user", number: int = 1) -> Run:
+    """A run with identities that follow from names, so that the same file always gives the same objects.
+
+    `number` tells runs of one workflow apart, as the service counts them.
+    """
     spec = submission.spec
+    first = spec.name if number == 1 else f"{spec.name}-{number}"
 
     def uuid(text: str) -> str:
-        return hashlib.sha256(f"{spec.name}/{text}".encode()).hexdigest()[:32]
+        return hashlib.sha256(f"{first}/{text}".encode()).hexdigest()[:32]
 
     every = [name for group in submission.groups for name in (group.name, *(task.name for task in group.tasks))]
-    return Run(f"{spec.name}-1", uuid(""), {name: uuid(name) for name in every}, user)
+    return Run(f"{spec.name}-{number}", uuid(""), {name: uuid(name) for name in every}, user)
 
 
 def make_all(submission: Submission, config: Configuration, run: Run) -> list[GroupObjects]:

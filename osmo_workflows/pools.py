@@ -9,11 +9,11 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ValidationError
 
+from catalog.osmo import CONTROL_CONTAINER
 from osmo_workflows.assertions import ResourceAssertion
 from osmo_workflows.matching import Toleration
 from osmo_workflows.merge import merge_into
 from osmo_workflows.models import BackendSchedulerType, DownloadType, PoolStatus, as_refusal
-from osmo_workflows.names import CONTROL_CONTAINER
 from osmo_workflows.refusal import Refusal
 from osmo_workflows.shapes import a_map
 

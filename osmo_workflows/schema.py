@@ -16,8 +16,9 @@ from pydantic import (
     model_validator,
 )
 
+from catalog.osmo import CONTROL_CONTAINER
 from osmo_workflows.models import DownloadType, ExitAction, TopologyRequirementType, as_refusal
-from osmo_workflows.names import CONTROL_CONTAINER, container_name, object_name
+from osmo_workflows.names import container_name, object_name
 from osmo_workflows.refusal import Refusal
 from osmo_workflows.spec_data import (
     CheckpointSpec,

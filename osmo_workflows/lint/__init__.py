@@ -8,9 +8,19 @@
 
 from __future__ import annotations
 
-from osmo_workflows.lint.context import Context, config_of_values, of_stack
+from osmo_workflows.lint.context import Context, config_of_values, of_chart_values, of_stack
 from osmo_workflows.lint.finding import Finding, Rule
 from osmo_workflows.lint.registry import RULES
 from osmo_workflows.lint.run import Checked, check_text
 
-__all__ = ["RULES", "Checked", "Context", "Finding", "Rule", "check_text", "config_of_values", "of_stack"]
+__all__ = [
+    "RULES",
+    "Checked",
+    "Context",
+    "Finding",
+    "Rule",
+    "check_text",
+    "config_of_values",
+    "of_chart_values",
+    "of_stack",
+]

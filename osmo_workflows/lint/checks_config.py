@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from catalog import nearest
+from catalog.osmo import CONTROL_CONTAINER
 from osmo_workflows.assertions import ResourceAssertion
 from osmo_workflows.lint import rules_config
 from osmo_workflows.lint.context import config_of_values
 from osmo_workflows.lint.finding import Path
 from osmo_workflows.lint.source import Source
 from osmo_workflows.lint.view import requests_gpus
-from osmo_workflows.names import CONTROL_CONTAINER
 from osmo_workflows.platforms import CAPABILITIES, DEFAULT_POOL
 from osmo_workflows.pools import Missing, Pool
 from osmo_workflows.refusal import Refusal

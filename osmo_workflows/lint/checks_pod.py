@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from catalog.osmo import CONTROL_CONTAINER
 from osmo_workflows.lint import rules_task
 from osmo_workflows.lint.finding import Path, Rule
 from osmo_workflows.lint.view import TaskView, View
-from osmo_workflows.names import CONTROL_CONTAINER
 from osmo_workflows.objects import GroupObjects
 from osmo_workflows.shapes import a_list, a_map
 

@@ -64,6 +64,17 @@ def config_of_values(document: Mapping[str, Any]) -> dict[str, Any]:
     return {key: section for key, section in found.items() if section is not None}
 
 
+def of_chart_values(
+    document: Mapping[str, Any], name: str, pool: str | None = None, variables: Variables | None = None
+) -> Context:
+    """The context of values for the chart `service`. Raises Refusal where the service would not load them."""
+    config = config_of_values(document)
+    # The service needs storage for a Pod; values name the Secret with it.
+    storage = config.setdefault("workflow", {}).setdefault("workflow_data", {})
+    storage.setdefault("credential", {"endpoint": "azure://osmo/workflow-data"})
+    return Context(name, load(config), pool or DEFAULT_POOL, variables=variables or Variables())
+
+
 def _without_secrets(value: Any) -> Any:
     """The value with references to Secrets, which the service fills in when it loads, taken out. Null removes."""
     if not isinstance(value, dict):

@@ -37,6 +37,8 @@ class Checked:
     findings: list[Finding]
     objects: list[GroupObjects] = field(default_factory=list[GroupObjects])
     """What OSMO would create, where the file is good enough to tell."""
+    submission: Submission | None = None
+    """What OSMO would take, likewise."""
 
 
 def check_text(text: str, file: str, context: Context, folder: FilePath | None = None) -> Checked:
@@ -51,8 +53,8 @@ def check_text(text: str, file: str, context: Context, folder: FilePath | None =
         checks_config.check(document, source)
         return Checked(file, "values", _sorted(source))
     source = Source(file, text)
-    made = _workflow(source, context, folder)
-    return Checked(file, "workflow", _sorted(source), made)
+    submission, made = _workflow(source, context, folder)
+    return Checked(file, "workflow", _sorted(source), made, submission)
 
 
 def _sorted(source: Source) -> list[Finding]:
@@ -71,16 +73,20 @@ def _as_values(text: str) -> dict[str, Any] | None:
     return found if isinstance(found.get("services"), dict) else None
 
 
-def _workflow(source: Source, context: Context, folder: FilePath | None) -> list[GroupObjects]:
+_Made = tuple[Submission | None, list[GroupObjects]]
+_NOTHING: _Made = (None, [])
+
+
+def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Made:
     rendered = _rendered(source, context)
     if rendered is None:
-        return []
+        return _NOTHING
     source.composed(rendered.text, rendered.lines)
     try:
         document = rendering.load_yaml(rendered.text)
     except Refusal as refusal:
         _not_yaml(source, rendered.text, refusal)
-        return []
+        return _NOTHING
     for key, place in source.duplicates():
         source.add(rules_file.YAML_DUPLICATE, place, f"'{key}' stands twice here; the last one counts")
     _version(source)
@@ -89,15 +95,15 @@ def _workflow(source: Source, context: Context, folder: FilePath | None) -> list
         pool = context.config.pool(context.pool)
     except Refusal as refusal:
         source.add(rules_file.REFUSED, _WHOLE, refusal.message)
-        return []
+        return _NOTHING
     fitted = fit(document, source)
     if fitted is None:
-        return []
+        return _NOTHING
     view = View(source, context, pool, fitted.spec, fitted.made_up)
     checks_file.check(view, document)
     checks_resources.check(view)
     checks_container.check(view)
-    return [] if fitted.made_up else _objects(view, document, rendered)
+    return _NOTHING if fitted.made_up else _objects(view, document, rendered)
 
 
 def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
@@ -181,8 +187,8 @@ def _content(local: str, source: Source, here: tuple[str | int, ...], folder: Fi
         return ""
 
 
-def _objects(view: View, document: Mapping[str, Any], rendered: rendering.Rendered) -> list[GroupObjects]:
-    """What OSMO would create. What it refuses, and no rule has told of, is told here."""
+def _objects(view: View, document: Mapping[str, Any], rendered: rendering.Rendered) -> _Made:
+    """What OSMO would take and create. What it refuses, and no rule has told of, is told here."""
     options = Options(view.context.pool, view.context.variables, credentials=None)
     errors = [item for item in view.source.findings if item.severity == "error"]
     try:
@@ -192,6 +198,6 @@ def _objects(view: View, document: Mapping[str, Any], rendered: rendering.Render
     except Refusal as refusal:
         if not errors:
             view.source.add(rules_file.REFUSED, ("workflow", "name"), refusal.message)
-        return []
+        return _NOTHING
     checks_pod.check(view, made)
-    return made
+    return submission, made

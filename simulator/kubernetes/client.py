@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -95,6 +95,11 @@ class Client:
 
     def close(self) -> None:
         self._http.close()
+
+    def as_bearer(self, token: str) -> Client:
+        """The same server for somebody else, whose token this is."""
+        config = replace(self.config, token=token, certificate=b"", key=b"", exec=None)
+        return Client(config, transport=self._transport, timeout=self._timeout)
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> Object:
         return self.request("GET", path, params=params)

@@ -28,6 +28,7 @@ from simulator.gpu.objects import Json, at, labels, name
 from simulator.gpu.release import names as releases
 from simulator.gpu.release import release
 from simulator.kubernetes.client import ApiError, Client, Unreachable
+from simulator.osmo.live import Workflows
 
 log = logging.getLogger("gpu-stack")
 GATHER_SECONDS = 0.02
@@ -49,13 +50,14 @@ class GpuStack:
         self._discovery, self._kubelets = Discovery(self._cluster), Kubelets(self._cluster)
         self._hooks, self._probes = Hooks(self._cluster), Probes(self._cluster)
         self._grid = GridAgents(self._cluster)
+        self._workflows = Workflows(client, self._changed.set)
         self._then = time.monotonic()
         self._now = time.time()
         """Model time in seconds since the epoch: it begins now, and runs faster."""
 
     def run(self) -> None:
         while True:
-            waits = self._kubelets.are_waiting or self._grid.are_working
+            waits = self._kubelets.are_waiting or self._grid.are_working or self._workflows.are_running
             self._changed.wait(POLL_SECONDS if waits else None)
             self._changed.clear()
             try:
@@ -90,8 +92,9 @@ class GpuStack:
         around = self._surroundings(given.release if given is not None and known else releases()[-1])
         moved = self._kubelets.run(hardware, around, seconds, self._now) or moved
         moved = self._grid.run(self._kubelets, self._now, now) or moved
-        self._probes.run(self._kubelets.cuda())
-        return moved
+        faults = self._kubelets.cuda()
+        self._probes.run(faults)
+        return self._workflows.run(faults, self._now) or moved
 
     def _surroundings(self, version: str) -> Surroundings:
         policies = self._cluster.all("ClusterPolicy")

@@ -1,0 +1,244 @@
+"""The `run` command, and what `lint --simulate` does: workflows taken to the simulated cluster of a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from cli.console import err, out, print_json
+from cli.lint import FINDINGS, PoolOption, SetEnv, SetOption, SetString, read_text, tell, workflow_files
+from cli.options import DEFAULT_STACK, Json
+
+if TYPE_CHECKING:
+    from osmo_workflows.lint import Checked, Context
+    from osmo_workflows.submission import Submission
+    from simulator.osmo import Result, Service, TaskResult, Workflow
+    from simulator.simulation import Simulation
+
+COMPLETED = "COMPLETED"
+PLACE_SECONDS = 60.0
+"""How long to wait for a node: the autoscaler's model brings one within a few seconds."""
+
+Workflows = Annotated[list[Path], typer.Argument(metavar="FILES…", help="Workflow files, or folders of them.")]
+StackOption = Annotated[str, typer.Option("--stack", help="The simulated stack to run it on.")]
+
+
+def run(  # noqa: PLR0917 - each is an option
+    files: Workflows,
+    stack: StackOption = DEFAULT_STACK,
+    pool: PoolOption = None,
+    set_: SetOption = None,
+    set_string: SetString = None,
+    set_env: SetEnv = None,
+    json: Json = False,
+) -> None:
+    """Run OSMO workflows on a simulated stack, one after the other, and follow them to their end.
+
+    A stand-in takes OSMO's place; scheduling, admission and quotas are the cluster's own. Programs are not run: a task
+    succeeds, unless the GPU on its node, or the driver's part in its container, would have failed it.
+    """
+    from osmo_workflows.rendering import Variables
+
+    variables = Variables(set_ or (), set_string or (), set_env or ())
+    documents = run_files(_running(stack), workflow_files(files), pool, variables)
+    if json:
+        print_json({"stack": stack, "workflows": documents})
+    else:
+        out.print(render(documents))
+    if any(document["status"] != COMPLETED for document in documents):
+        raise typer.Exit(1)
+
+
+def run_files(
+    simulation: Simulation, files: Sequence[Path], pool: str | None = None, variables: Any = None
+) -> list[dict[str, Any]]:
+    """Runs workflow files on a simulated stack; what became of each. A file that OSMO would refuse ends the command."""
+    from osmo_workflows import lifecycle
+    from simulator.osmo.history import History
+
+    context = deployed_context(simulation, pool, variables)
+    service, history = _service(simulation), History(simulation.folder)
+    checked = [_accepted(path, context) for path in files]
+    documents: list[dict[str, Any]] = []
+    for path, submission in checked:
+        number = history.number(submission.spec.name)
+        workflow = workflow_of(submission, context, number)
+        err.print(f"{workflow.id}: {path}", markup=False)
+        result = service.run(workflow, _exits(submission, context), _say)
+        document = {
+            "id": workflow.id,
+            "file": str(path),
+            "status": lifecycle.workflow_status(list(result.groups.values())),
+            "tasks": [task.document() for task in result.tasks.values()],
+        }
+        history.add(document)
+        documents.append(document)
+    return documents
+
+
+def placements(
+    simulation: Simulation, checked: Sequence[Checked], pool: str | None, variables: Any
+) -> dict[str, list[dict[str, Any]]]:
+    """Where the Pods of each file would go in the simulated cluster, by file; those without findings only."""
+    context = deployed_context(simulation, pool, variables)
+    service = _service(simulation)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in checked:
+        if one.submission is None:
+            continue
+        workflow = workflow_of(one.submission, context, 1)
+        result: Result = service.place(workflow, PLACE_SECONDS, _silent)
+        found[one.file] = [task.document() for task in result.tasks.values()]
+    return found
+
+
+def deployed_context(simulation: Simulation, pool: str | None, variables: Any) -> Context:
+    """What the service of a deployed stack knows: the values that the stack exports for it.
+
+    Raises:
+        SimulationError: no deployment came far enough to export any.
+    """
+    from osmo_workflows.lint import of_chart_values
+    from osmo_workflows.rendering import Variables
+    from simulator.errors import SimulationError
+
+    exported: Mapping[str, Any] = simulation.outputs().get("osmo") or {}
+    if "serviceValues" not in exported:
+        raise SimulationError(f"{simulation.stack} exports no configuration for OSMO; run `physai up` again")
+    context = of_chart_values(exported["serviceValues"], simulation.stack, pool, variables or Variables())
+    if context.pool not in context.config.pool_names:
+        known = ", ".join(context.config.pool_names)
+        raise typer.BadParameter(f"{context.name} has no OSMO pool '{context.pool}', but: {known}", param_hint="--pool")
+    return context
+
+
+def workflow_of(submission: Submission, context: Context, number: int) -> Workflow:
+    """What the service keeps of a submission: its groups with their objects, and what they wait for."""
+    from osmo_workflows import lifecycle
+    from osmo_workflows.backend import queues
+    from osmo_workflows.objects import invented_run, make_all
+    from osmo_workflows.schema import upstream
+    from simulator.osmo import Group, Task, Workflow
+
+    config, run_ = context.config, invented_run(submission, number=number)
+    made = {each.group: each for each in make_all(submission, config, run_)}
+    home = {task.name: group.name for group in submission.groups for task in group.tasks}
+    groups: list[Group] = []
+    for group in submission.groups:
+        needs = {home[task] for task in map(upstream, group.inputs) if task is not None} - {group.name}
+        pods = {task.name: pod for task, pod in zip(group.tasks, made[group.name].pods, strict=True)}
+        tasks = tuple(
+            Task(
+                task.name,
+                pods[task.name]["metadata"]["name"],
+                task.resources.platform or "",
+                task.resources.gpu or 0,
+                task.lead,
+            )
+            for task in group.tasks
+        )
+        for task in group.tasks:
+            _mark(pods[task.name], task.image)
+        groups.append(Group(group.name, tasks, tuple(made[group.name].objects), tuple(sorted(needs))))
+    pools = [config.pool(name) for name in config.pool_names]
+    running, waiting = lifecycle.timeouts(submission.spec.timeout, submission.pool, config.workflow)
+    return Workflow(
+        id=run_.workflow_id,
+        namespace=config.namespace,
+        groups=tuple(groups),
+        queues=tuple(queues(config.namespace, pools)),
+        queue_seconds=waiting.total_seconds(),
+        exec_seconds=running.total_seconds(),
+        retries=config.workflow.max_retry_per_task,
+    )
+
+
+def _mark(pod: dict[str, Any], image: str) -> None:
+    """Tells the simulated node what the program would ask of its GPU."""
+    from osmo_workflows.lint.images import isaac
+    from osmo_workflows.names import image as parsed
+    from simulator.osmo.programs import RUNS, VULKAN
+
+    if isaac(parsed(image)) is not None:
+        pod["metadata"].setdefault("annotations", {})[RUNS] = VULKAN
+
+
+def _exits(submission: Submission, context: Context) -> Any:
+    """What exit actions make of a task's end."""
+    from osmo_workflows import lifecycle
+
+    actions = {task.name: task.exitActions for group in submission.groups for task in group.tasks}
+
+    def after(task: str, code: int, status: str, retries: int) -> str:
+        return lifecycle.after_exit(
+            code,
+            status,
+            task_actions=actions[task],
+            pool_actions=submission.pool.default_exit_actions,
+            retries=retries,
+            max_retries=context.config.workflow.max_retry_per_task,
+        )
+
+    return after
+
+
+def _accepted(path: Path, context: Context) -> tuple[Path, Submission]:
+    from osmo_workflows.lint import check_text
+
+    checked = check_text(read_text(path), str(path), context, path.parent)
+    errors = [finding for finding in checked.findings if finding.severity == "error"]
+    if errors or checked.submission is None:
+        tell([checked], context, listed=True)
+        err.print(f"{path} was not submitted, nor was any file after it", markup=False, style="red")
+        raise typer.Exit(FINDINGS)
+    return path, checked.submission
+
+
+def _running(stack: str) -> Simulation:
+    from cli.simulate import simulation_of
+    from simulator.errors import SimulationError
+
+    simulation = simulation_of(stack)
+    clusters = simulation.clusters() if simulation.exists else None
+    if clusters is None or not any(clusters.is_running(id) for id in clusters.ids()):
+        raise SimulationError(f"{stack} has no simulated cluster that runs; `physai up {stack}` makes one")
+    return simulation
+
+
+def _service(simulation: Simulation) -> Service:
+    from simulator.osmo import Service
+
+    clusters = simulation.clusters()
+    cluster = next(id for id in clusters.ids() if clusters.is_running(id))
+    return Service(clusters.client(cluster))
+
+
+def _silent(task: TaskResult) -> None:
+    del task
+
+
+def _say(task: TaskResult) -> None:
+    where = f" on {task.node}" if task.node else ""
+    words = f": {task.message}" if task.message else ""
+    err.print(f"  {task.name} ({task.platform}) {task.status}{where}{words}", markup=False, style="dim")
+
+
+def render(documents: Sequence[Mapping[str, Any]]) -> Table:
+    """Workflows and their tasks, a line each."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    for column in ("workflow", "task", "platform", "GPUs", "node", "status"):
+        table.add_column(column, no_wrap=True)
+    for document in documents:
+        name = document["id"]
+        for task in document["tasks"]:
+            gpus = str(task["gpus"]) if task["gpus"] else ""
+            style = "green" if task["status"] == COMPLETED else "red"
+            status = Text(task["status"], style=style)
+            table.add_row(name, task["name"], task["platform"], gpus, task["node"] or "", status)
+            name = ""
+    return table

@@ -1,0 +1,98 @@
+"""A workflow as the service keeps it once it has taken it, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = dict[str, Any]
+COMPLETED, FAILED, UPSTREAM = "COMPLETED", "FAILED", "FAILED_UPSTREAM"
+QUEUE_TIMEOUT, EXEC_TIMEOUT = "FAILED_QUEUE_TIMEOUT", "FAILED_EXEC_TIMEOUT"
+SERVER_ERROR = "FAILED_SERVER_ERROR"
+RESCHEDULED = "RESCHEDULED"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One Pod."""
+
+    name: str
+    pod: str
+    platform: str
+    gpus: int = 0
+    lead: bool = True
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tasks that run together, once the groups they take inputs from have completed."""
+
+    name: str
+    tasks: tuple[Task, ...]
+    objects: tuple[Json, ...]
+    """In the order of their creation."""
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """`queue_seconds` and `exec_seconds` are model time: how long it may wait, and run."""
+
+    id: str
+    namespace: str
+    groups: tuple[Group, ...]
+    queues: tuple[Json, ...]
+    """KAI's queues of the backend, which its worker keeps."""
+    queue_seconds: float
+    exec_seconds: float
+    retries: int = 0
+    """How often a task may be started anew."""
+
+
+@dataclass
+class TaskResult:
+    """What became of a task."""
+
+    name: str
+    group: str
+    platform: str
+    gpus: int
+    status: str = "WAITING"
+    node: str = ""
+    exit_code: int | None = None
+    message: str = ""
+    """The container's last words, or why it waits."""
+    attempts: int = 0
+
+    def document(self) -> Json:
+        return {
+            "name": self.name,
+            "group": self.group,
+            "platform": self.platform,
+            "gpus": self.gpus,
+            "status": self.status,
+            "node": self.node or None,
+            "exitCode": self.exit_code,
+            "message": self.message,
+            "attempts": self.attempts,
+        }
+
+
+@dataclass
+class Result:
+    """What became of a workflow: statuses of its groups and tasks, by name."""
+
+    id: str
+    groups: dict[str, str] = field(default_factory=dict[str, str])
+    tasks: dict[str, TaskResult] = field(default_factory=dict[str, TaskResult])
+
+
+def pending(workflow: Workflow) -> Result:
+    """A result in which nothing has happened yet."""
+    tasks: Mapping[str, TaskResult] = {
+        task.name: TaskResult(task.name, group.name, task.platform, task.gpus)
+        for group in workflow.groups
+        for task in group.tasks
+    }
+    return Result(workflow.id, {group.name: "WAITING" for group in workflow.groups}, dict(tasks))
