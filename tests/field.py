@@ -120,7 +120,7 @@ class Field:
 
     def definitions(self, release: str) -> None:
         """Another release's CRDs in the place of those there are, as on a fresh cluster."""
-        for item in crds(release):
+        for item in crds("gpu-operator", release):
             replace(self.client, item)
 
     def clear(self) -> None:

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, cast
 
 from catalog.gpu_lookup import version
-from simulator.charts.files import CHART, FEATURES, files, load
+from simulator.charts.files import files, load, models
 
 Json = dict[str, Any]
 _QUANTITY = (
@@ -33,21 +33,25 @@ _TYPES: dict[str, Json] = {
     "image": {"type": "string", "pattern": r"[a-zA-Z0-9\-]+"},
     "any": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
 }
+_OF_LISTS = ("$minItems", "$maxItems")
 _OWN = ("$type", "$required", "$list", "$map", "$like", "$since", "$until", "$cel", "$either")
 
 
 @cache
-def definitions(release: str, chart: str = CHART) -> tuple[Json, ...]:
-    """The definitions that one chart, the operator's or its subchart's, brings in its `crds` folder; read-only."""
+def definitions(chart: str, release: str) -> tuple[Json, ...]:
+    """The definitions that one chart, or a subchart, brings in its `crds` folder; read-only.
+
+    `release` is the version of the whole: a subchart's fields are told apart by it too.
+    """
     found = {path: load(path) for path in files(f"{chart}/crds")}
-    groups = next(table for path, table in found.items() if path.endswith("/groups.yaml"))
+    groups: Json = next((table for path, table in found.items() if path.endswith("/groups.yaml")), dict[str, Any]())
     tables = [table for path, table in found.items() if not path.endswith("/groups.yaml")]
     return tuple(_Tables(release, groups).definition(table) for table in tables if _has(release, table.get("since")))
 
 
-def crds(release: str) -> list[Json]:
-    """Every definition of a release, NFD's after the operator's, as the upgrade hook applies them."""
-    return [*definitions(release, CHART), *definitions(release, FEATURES)]
+def crds(chart: str, release: str) -> list[Json]:
+    """Every definition of a release, its subcharts' after its own, as a hook that updates them applies them."""
+    return [item for each in (chart, *models()[chart][release].subcharts) for item in definitions(each, release)]
 
 
 def _has(release: str, since: object = None, until: object = None) -> bool:
@@ -117,8 +121,10 @@ class _Tables:
             for rule in given.get("$cel", ())
             if _has(self.release, rule.get("since"))
         ]
-        target = schema["items"] if given.get("$list") else schema
-        target |= {key[1:]: value for key, value in given.items() if key.startswith("$") and key not in _OWN}
+        inner = schema["items"] if given.get("$list") else schema
+        for key, value in given.items():
+            if key.startswith("$") and key not in _OWN:
+                (schema if key in _OF_LISTS else inner)[key[1:]] = value
         return schema | ({"x-kubernetes-validations": rules} if rules else {})
 
     def _type(self, name: str) -> Json:

@@ -16,7 +16,7 @@ from typing import Any, cast
 import yaml
 
 from simulator.charts.crds import definitions
-from simulator.charts.files import CHART, FEATURES, files, load, text
+from simulator.charts.files import Subchart, files, load, models, text
 from simulator.charts.schema import rendered_keys, values_schema
 
 Json = dict[str, Any]
@@ -26,7 +26,7 @@ _NOTE = "A model of the upstream chart, made by the simulator. Not the chart its
 @cache
 def modelled() -> Mapping[str, tuple[str, ...]]:
     """Versions that there is a model of, oldest first, by chart."""
-    return {chart: tuple(releases) for chart, releases in load("charts.yaml").items()}
+    return {chart: tuple(releases) for chart, releases in models().items()}
 
 
 def materialise(chart: str, release: str, folder: Path) -> Path:
@@ -38,13 +38,13 @@ def materialise(chart: str, release: str, folder: Path) -> Path:
         KeyError: There is no model of it.
         OSError: The folder cannot be written.
     """
-    subcharts = load("charts.yaml")[chart][release]
+    contents = _contents(chart, release)
     made = folder / f"{chart}-{release}-{_digest()}"
     if made.is_dir():
         return made
     folder.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{chart}-", dir=folder))
-    for path, content in _contents(release, subcharts).items():
+    for path, content in contents.items():
         target = draft / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(content, encoding="utf-8")
@@ -69,24 +69,25 @@ def _digest() -> str:
     return found.hexdigest()[:12]
 
 
-def _contents(release: str, subcharts: Mapping[str, str]) -> dict[str, str]:
+def _contents(chart: str, release: str) -> dict[str, str]:
     """Files of the chart by path."""
+    model = models()[chart][release]
     made: dict[str, str] = {
-        "Chart.yaml": _dump(_chart(CHART, release, release, subcharts)),
-        "values.yaml": _dump(default_values(release)),
-        "values.schema.json": json.dumps(values_schema(release), indent=1),
-        **_templates(CHART, ""),
-        **_definitions(release, CHART, ""),
+        "Chart.yaml": _dump(_chart(chart, release, model.app, model.subcharts)),
+        "values.yaml": _dump(default_values(chart, release)),
+        "values.schema.json": json.dumps(values_schema(chart, release), indent=1),
+        **_templates(chart, ""),
+        **_definitions(chart, release, ""),
     }
-    for name, version in subcharts.items():
+    for name, subchart in model.subcharts.items():
         folder = f"charts/{name}/"
-        made[f"{folder}Chart.yaml"] = _dump(_chart(name, version, f"v{version}", {}))
+        made[f"{folder}Chart.yaml"] = _dump(_chart(name, subchart.version, f"v{subchart.version}", {}))
         made[f"{folder}values.yaml"] = text(f"{name}/values.yaml")
-        made |= _templates(name, folder) | _definitions(release, name, folder)
+        made |= _templates(name, folder) | _definitions(name, release, folder)
     return made
 
 
-def _chart(name: str, version: str, app: str, subcharts: Mapping[str, str]) -> Json:
+def _chart(name: str, version: str, app: str, subcharts: Mapping[str, Subchart]) -> Json:
     return {
         "apiVersion": "v2",
         "name": name,
@@ -94,7 +95,9 @@ def _chart(name: str, version: str, app: str, subcharts: Mapping[str, str]) -> J
         "version": version,
         "appVersion": app,
         "kubeVersion": ">= 1.16.0-0",
-        "dependencies": [{"name": sub, "version": own, "condition": "nfd.enabled"} for sub, own in subcharts.items()],
+        "dependencies": [
+            {"name": sub, "version": own.version, "condition": own.condition} for sub, own in subcharts.items()
+        ],
     }
 
 
@@ -102,14 +105,20 @@ def _templates(chart: str, folder: str) -> dict[str, str]:
     return {f"{folder}templates/{Path(path).name}": text(path) for path in files(f"{chart}/templates")}
 
 
-def _definitions(release: str, chart: str, folder: str) -> dict[str, str]:
-    return {f"{folder}crds/{crd['spec']['names']['plural']}.yaml": _dump(crd) for crd in definitions(release, chart)}
+def _definitions(chart: str, release: str, folder: str) -> dict[str, str]:
+    return {f"{folder}crds/{crd['spec']['names']['plural']}.yaml": _dump(crd) for crd in definitions(chart, release)}
 
 
-def default_values(release: str) -> Json:
-    """A release's default values, without those its templates never read."""
-    values = _over(load(f"{CHART}/values/common.yaml"), load(f"{CHART}/values/{release}.yaml"))
-    return _known(values, frozenset(rendered_keys(release)), "")
+def default_values(chart: str, release: str) -> Json:
+    """A release's default values, without those its templates never read.
+
+    They are in `values.yaml`; of a chart whose releases differ, in `values/common.yaml` and `values/<release>.yaml`.
+    """
+    if files(f"{chart}/values"):
+        values = _over(load(f"{chart}/values/common.yaml"), load(f"{chart}/values/{release}.yaml"))
+    else:
+        values = load(f"{chart}/values.yaml")
+    return _known(values, frozenset(rendered_keys(chart, release)), "")
 
 
 def _known(values: Json, keys: frozenset[str], prefix: str) -> Json:
@@ -137,4 +146,4 @@ def _dump(document: Any) -> str:
     return yaml.safe_dump(document, sort_keys=False)
 
 
-__all__ = ["FEATURES", "default_values", "materialise", "modelled"]
+__all__ = ["default_values", "materialise", "modelled"]

@@ -11,7 +11,7 @@ import pytest
 from simulator.charts import crds
 from simulator.kubernetes import ApiError, Client
 from simulator.kubernetes.client import APPLY_PATCH
-from tests.charts import DEFINITIONS, DRIVERS, POLICY, RELEASES, Json, driver, render
+from tests.charts import DEFINITIONS, DRIVERS, OPERATOR, POLICY, RELEASES, Json, driver, render
 
 BOUND_S = 30
 
@@ -29,7 +29,7 @@ def apply(client: Client, path: str, document: Json) -> Json:
 def old_definitions(own_api_server: ApiServer) -> Client:
     """A cluster with those of v25.3.4."""
     client = Client(own_api_server.kubeconfig)
-    for item in crds("v25.3.4"):
+    for item in crds(OPERATOR, "v25.3.4"):
         apply(client, f"{DEFINITIONS}/{item['metadata']['name']}", item)
     end = time.monotonic() + BOUND_S
     while client.find(POLICY) is None or client.find(DRIVERS) is None:
@@ -54,7 +54,7 @@ def test_the_definitions_of_a_release_go_over_those_of_any_other(own_api_server:
     client = Client(own_api_server.kubeconfig)
     found: list[tuple[str, bool]] = []
     for release in (*RELEASES, RELEASES[0]):
-        for item in crds(release):
+        for item in crds(OPERATOR, release):
             live = apply(client, f"{DEFINITIONS}/{item['metadata']['name']}", item)
             if item["spec"]["names"]["kind"] == "NVIDIADriver":
                 spec = live["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]

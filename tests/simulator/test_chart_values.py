@@ -12,7 +12,7 @@ from catalog.gpu_load import chart_key_notes
 from settings import existing, load
 from settings.gpu_plan import gpu_plan
 from simulator.charts.models import default_values
-from tests.charts import RELEASES, Json, Refused, model, nested, one, render
+from tests.charts import OPERATOR, RELEASES, Json, Refused, model, nested, one, render
 
 REFUSED = [
     ("v26.7.0", "driver.tolerations", [], "'/driver'"),
@@ -73,9 +73,9 @@ def test_values_that_contradict_each_other_fail_as_in_the_chart(release: str, va
 
 
 def test_dead_keys_have_no_default_either() -> None:
-    assert "mps" not in default_values("v26.7.0")["devicePlugin"]
-    assert "nodeSelector" not in default_values("v26.7.0")["driver"]["nvidiaDriverCRD"]
-    assert default_values("v26.3.3")["driver"]["nvidiaDriverCRD"]["nodeSelector"] == {}
+    assert "mps" not in default_values(OPERATOR, "v26.7.0")["devicePlugin"]
+    assert "nodeSelector" not in default_values(OPERATOR, "v26.7.0")["driver"]["nvidiaDriverCRD"]
+    assert default_values(OPERATOR, "v26.3.3")["driver"]["nvidiaDriverCRD"]["nodeSelector"] == {}
 
 
 @pytest.mark.parametrize("stack", existing())

@@ -28,6 +28,7 @@ from simulator.gpu.objects import Json, at, labels, name
 from simulator.gpu.release import names as releases
 from simulator.gpu.release import release
 from simulator.kubernetes.client import ApiError, Client, Unreachable
+from simulator.operators import Operators
 from simulator.osmo.live import Workflows
 
 log = logging.getLogger("gpu-stack")
@@ -145,6 +146,7 @@ def main() -> None:
     given = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
+    Operators(Client(given.kubeconfig)).start()
     GpuStack(Client(given.kubeconfig), 60 / seconds_per_model_minute()).run()
 
 

@@ -12,6 +12,7 @@ from simulator.gpu.objects import Json, annotations_of, at
 from simulator.kubernetes.client import Client
 
 log = logging.getLogger("gpu-stack")
+CHART = "gpu-operator"
 UPGRADE_CRDS = "gpu-operator-upgrade-crd"
 
 
@@ -46,7 +47,7 @@ class Hooks:
 
     def _upgrade(self, pod: Json) -> None:
         release = str(pod["spec"]["containers"][0]["image"]).rpartition(":")[2]
-        for definition in crds(release):
+        for definition in crds(CHART, release):
             replace(self._cluster.client, definition)
         log.info("CRDs of %s applied", release)
 

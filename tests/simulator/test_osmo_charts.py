@@ -1,0 +1,211 @@
+"""The KAI scheduler and OSMO's agents, installed by the real helm from their models on a real API server."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+import yaml
+
+from catalog import osmo
+from settings.osmo_plan import OsmoRelease, osmo_releases
+from simulator.charts import chart_source, crds
+from simulator.gpu.objects import at
+from simulator.kubernetes import ApiError, Client
+from tests.charts import DEFINITIONS
+from tests.field import Field, field_of
+from tests.unit.gpu_settings import given_settings
+from tools import toolbox
+
+Json = dict[str, Any]
+SETTINGS = ("osmo.mode=backend", "osmo.serviceUrl=https://osmo.example.com")
+KAI = ("admission", "binder", "kai-operator", "kai-scheduler-default", "pod-grouper", "podgroup-controller")
+AGENTS = ("osmo-operator-osmo-backend-listener", "osmo-operator-osmo-backend-worker")
+SHARD = "/apis/kai.scheduler/v1/schedulingshards/default"
+SECONDS = 30.0
+
+
+class ApiServer(Protocol):
+    kubeconfig: str
+    path: Path
+
+
+def release(chart: str, *assignments: str) -> OsmoRelease:
+    found = osmo_releases(given_settings(*SETTINGS, *assignments).settings)
+    return next(item for item in found if item.chart.name == chart)
+
+
+def source(item: OsmoRelease) -> str:
+    return str(chart_source(f"{item.chart.repository}/{item.chart.name}", item.chart.version, ""))
+
+
+def install(field: Field, item: OsmoRelease, *flags: str) -> None:
+    arguments = ("upgrade", "--install", item.name, source(item), "--namespace", item.namespace, "--values", "-")
+    field.helm.run(*arguments, "--timeout", "60s", *flags, stdin=yaml.safe_dump(dict(item.values)))
+
+
+def uninstall(field: Field, item: OsmoRelease) -> None:
+    field.helm.run("uninstall", item.name, "--namespace", item.namespace, "--wait", "--timeout", "60s")
+
+
+def deployments(client: Client, namespace: str) -> dict[str, Json]:
+    items = client.get(f"/apis/apps/v1/namespaces/{namespace}/deployments")["items"]
+    return {item["metadata"]["name"]: item for item in items}
+
+
+def available(client: Client, namespace: str) -> set[str]:
+    return {key for key, item in deployments(client, namespace).items() if at(item, "status.availableReplicas", 0)}
+
+
+def pods(client: Client, namespace: str) -> list[Json]:
+    return list(client.get(f"/api/v1/namespaces/{namespace}/pods")["items"])
+
+
+def condition(item: Json, kind: str) -> str:
+    return next((str(each["status"]) for each in at(item, "status.conditions", []) if each["type"] == kind), "")
+
+
+@pytest.fixture(scope="module")
+def field(own_api_server: ApiServer, users_tools: Path) -> Field:
+    """A cluster with one node of the cpu pool, and the namespaces that the platform makes."""
+    found = field_of(own_api_server.kubeconfig, toolbox(users_tools).path("helm"))
+    for namespace in (osmo.KAI_NAMESPACE, osmo.OPERATOR_NAMESPACE, osmo.WORKFLOWS_NAMESPACE):
+        found.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+    found.join("cpu-0", "Standard_D8ds_v5", pool="cpu")
+    return found
+
+
+@pytest.fixture(scope="module")
+def kai(field: Field) -> Field:
+    """The scheduler, with everything that its operator makes."""
+    item = release(osmo.KAI_CHART)
+    install(field, item)
+    field.until(lambda: available(field.client, osmo.KAI_NAMESPACE) >= set(KAI), "KAI is not complete", SECONDS)
+    return field
+
+
+def test_everything_of_kai_becomes_available_on_a_node_of_the_cpu_pool(kai: Field) -> None:
+    made = deployments(kai.client, osmo.KAI_NAMESPACE)
+    assert set(made) == {*KAI, "queue-controller"}
+    assert osmo.KAI_SCHEDULER in made
+    assert {at(pod, "spec.nodeName") for pod in pods(kai.client, osmo.KAI_NAMESPACE)} == {"cpu-0"}
+
+
+def test_a_shard_is_available_and_reconciles_for_ever(kai: Field) -> None:
+    kai.until(lambda: condition(kai.client.get(SHARD), "Available") == "True", "the shard is not available")
+    shard = kai.client.get(SHARD)
+    assert (condition(shard, "Ready"), condition(shard, "Reconciling")) == ("True", "True")
+    config = kai.client.get("/apis/kai.scheduler/v1/configs/kai-config")
+    assert (condition(config, "Available"), condition(config, "Reconciling")) == ("True", "False")
+
+
+def test_the_scheduler_runs_with_the_flags_of_the_values(kai: Field) -> None:
+    scheduler = deployments(kai.client, osmo.KAI_NAMESPACE)[osmo.KAI_SCHEDULER]
+    (container,) = at(scheduler, "spec.template.spec.containers")
+    assert {"--default-staleness-grace-period=-1s", "--update-pod-eviction-condition=true"} <= set(container["args"])
+    assert f"--scheduler-name={osmo.SCHEDULER}" in container["args"]
+    assert container["image"] == "ghcr.io/nvidia/kai-scheduler/scheduler:v0.20.1"
+    assert at(scheduler, "spec.template.spec.priorityClassName") == "system-cluster-critical"
+
+
+def test_a_deployment_that_somebody_deletes_is_made_again(kai: Field) -> None:
+    before = deployments(kai.client, osmo.KAI_NAMESPACE)["binder"]["metadata"]["uid"]
+    kai.client.request("DELETE", f"/apis/apps/v1/namespaces/{osmo.KAI_NAMESPACE}/deployments/binder")
+
+    def is_new() -> bool:
+        found = deployments(kai.client, osmo.KAI_NAMESPACE).get("binder")
+        return found is not None and found["metadata"]["uid"] != before
+
+    kai.until(is_new, "the binder stays away")
+    kai.until(lambda: "binder" in available(kai.client, osmo.KAI_NAMESPACE), "the binder is not available")
+
+
+QUEUE: Json = {
+    "apiVersion": "scheduling.run.ai/v2",
+    "kind": "Queue",
+    "metadata": {"name": "q"},
+    "spec": {"parentQueue": "p", "resources": {"gpu": {"quota": -1, "limit": 2, "overQuotaWeight": 1}}},
+}
+PODGROUP: Json = {
+    "apiVersion": "scheduling.run.ai/v2alpha2",
+    "kind": "PodGroup",
+    "metadata": {"name": "g", "namespace": osmo.WORKFLOWS_NAMESPACE},
+    "spec": {"queue": "q", "minMember": 2, "priorityClassName": "osmo-normal"},
+}
+TOPOLOGY: Json = {
+    "apiVersion": "kai.scheduler/v1alpha1",
+    "kind": "Topology",
+    "metadata": {"name": "t"},
+    "spec": {"levels": [{"nodeLabel": "topology.kubernetes.io/zone"}, {"nodeLabel": "kubernetes.io/hostname"}]},
+}
+
+
+@pytest.mark.parametrize("item", [QUEUE, PODGROUP, TOPOLOGY], ids=lambda item: item["kind"])
+def test_what_osmo_makes_for_kai_is_taken_as_it_is(kai: Field, item: Json) -> None:
+    path = kai.client.path(item["apiVersion"], item["kind"], item["metadata"].get("namespace"))
+    checked = {"dryRun": "All", "fieldValidation": "Strict"}
+    assert kai.client.request("POST", path, item, checked)["spec"] == item["spec"]
+
+
+@pytest.mark.parametrize(
+    ("item", "spec", "words"),
+    [
+        (QUEUE, {"resources": {"gpu": {"quota": "all"}}}, "must be of type number"),
+        (PODGROUP, {"minMember": 0}, "greater than or equal to 1"),
+        (TOPOLOGY, {"levels": list(reversed(TOPOLOGY["spec"]["levels"]))}, "only be used at the lowest level"),
+        (TOPOLOGY, {"levels": []}, "should have at least 1 items"),
+    ],
+)
+def test_what_kai_would_refuse_is_refused(kai: Field, item: Json, spec: Json, words: str) -> None:
+    path = kai.client.path(item["apiVersion"], item["kind"], item["metadata"].get("namespace"))
+    with pytest.raises(ApiError, match=words):
+        kai.client.request("POST", path, {**item, "spec": {**item["spec"], **spec}}, {"dryRun": "All"})
+
+
+def secret(field: Field, data: Mapping[str, str]) -> None:
+    encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
+    metadata = {"name": osmo.TOKEN_SECRET, "namespace": osmo.OPERATOR_NAMESPACE}
+    field.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded})
+
+
+def messages(field: Field) -> set[str]:
+    events = field.client.get(f"/api/v1/namespaces/{osmo.OPERATOR_NAMESPACE}/events")["items"]
+    return {item["message"] for item in events if item["reason"] == "FailedMount"}
+
+
+def test_agents_wait_for_their_token_say_so_and_then_run(kai: Field) -> None:
+    item = release(osmo.BACKEND_CHART)
+    install(kai, item)
+    lost = f'MountVolume.SetUp failed for volume "osmo-secret" : secret "{osmo.TOKEN_SECRET}" not found'
+    kai.until(lambda: lost in messages(kai), "nobody says what is missing")
+    (first, *_) = pods(kai.client, osmo.OPERATOR_NAMESPACE)
+    (state,) = at(first, "status.containerStatuses")
+    assert at(state, "state.waiting.reason") == "ContainerCreating"
+    assert available(kai.client, osmo.OPERATOR_NAMESPACE) == set()
+
+    secret(kai, {"other": "x"})
+    kai.until(lambda: any("non-existent secret key: token" in text for text in messages(kai)), "the key is not missed")
+    secret(kai, {osmo.TOKEN_KEY: "abc"})
+    kai.until(lambda: available(kai.client, osmo.OPERATOR_NAMESPACE) == set(AGENTS), "the agents don't run", SECONDS)
+    assert {at(pod, "spec.nodeName") for pod in pods(kai.client, osmo.OPERATOR_NAMESPACE)} == {"cpu-0"}
+    classes = kai.client.get("/apis/scheduling.k8s.io/v1/priorityclasses")["items"]
+    made = {each["metadata"]["name"]: each["value"] for each in classes}
+    assert made.items() >= osmo.PRIORITY_CLASSES.items()
+
+
+def test_uninstalled_they_leave_the_definitions_and_the_shard(kai: Field) -> None:
+    backend, scheduler = release(osmo.BACKEND_CHART), release(osmo.KAI_CHART)
+    uninstall(kai, backend)
+    uninstall(kai, scheduler)
+    for namespace in (osmo.OPERATOR_NAMESPACE, osmo.KAI_NAMESPACE):
+        assert deployments(kai.client, namespace) == {}
+    assert kai.client.find("/apis/kai.scheduler/v1/configs/kai-config") is None
+    roles = kai.client.get("/apis/rbac.authorization.k8s.io/v1/clusterroles")["items"]
+    assert not [item for item in roles if item["metadata"]["name"].startswith(("kai-", "osmo-", "queuecontroller"))]
+    # Upstream keeps it (helm.sh/resource-policy), and a new release takes it over.
+    assert kai.client.get(SHARD)["metadata"]["name"] == "default"
+    for definition in crds(osmo.KAI_CHART, osmo.KAI_VERSION):
+        assert kai.client.find(f"{DEFINITIONS}/{definition['metadata']['name']}")
