@@ -176,14 +176,18 @@ def messages(field: Field) -> set[str]:
     return {item["message"] for item in events if item["reason"] == "FailedMount"}
 
 
+def waiting(field: Field) -> list[str]:
+    """Why the agents' containers don't run, one each."""
+    states = [at(pod, "status.containerStatuses", [{}])[0] for pod in pods(field.client, osmo.OPERATOR_NAMESPACE)]
+    return [str(at(state, "state.waiting.reason", "")) for state in states]
+
+
 def test_agents_wait_for_their_token_say_so_and_then_run(kai: Field) -> None:
     item = release(osmo.BACKEND_CHART)
     install(kai, item)
     lost = f'MountVolume.SetUp failed for volume "osmo-secret" : secret "{osmo.TOKEN_SECRET}" not found'
     kai.until(lambda: lost in messages(kai), "nobody says what is missing")
-    (first, *_) = pods(kai.client, osmo.OPERATOR_NAMESPACE)
-    (state,) = at(first, "status.containerStatuses")
-    assert at(state, "state.waiting.reason") == "ContainerCreating"
+    kai.until(lambda: waiting(kai) == ["ContainerCreating"] * 2, "the agents don't wait")
     assert available(kai.client, osmo.OPERATOR_NAMESPACE) == set()
 
     secret(kai, {"other": "x"})
