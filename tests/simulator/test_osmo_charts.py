@@ -213,3 +213,9 @@ def test_uninstalled_they_leave_the_definitions_and_the_shard(kai: Field) -> Non
     assert kai.client.get(SHARD)["metadata"]["name"] == "default"
     for definition in crds(osmo.KAI_CHART, osmo.KAI_VERSION):
         assert kai.client.find(f"{DEFINITIONS}/{definition['metadata']['name']}")
+
+
+def test_a_release_that_comes_back_takes_the_shard_over(kai: Field) -> None:
+    install(kai, release(osmo.KAI_CHART))
+    kai.until(lambda: available(kai.client, osmo.KAI_NAMESPACE) >= set(KAI), "KAI does not come back", SECONDS)
+    kai.until(lambda: condition(kai.client.get(SHARD), "Available") == "True", "the shard is not available")
