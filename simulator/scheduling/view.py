@@ -46,7 +46,7 @@ class View:
     def has_kai(self) -> bool:
         """Whether KAI's scheduler is installed and available. Its kinds are watched from then on."""
         found = any(
-            name(item) == kai.DEPLOYMENT and int(at(item, "status.availableReplicas", 0)) > 0
+            name(item) == kai.KAI_SCHEDULER and int(at(item, "status.availableReplicas", 0)) > 0
             for item in self._watches[DEPLOYMENTS].all()
         )
         if found:
