@@ -15,9 +15,9 @@ from cli.workflows import render as workflow_table
 from gates import Report, Unreachable, look
 from gates.telling import line
 from settings.facts import DRIVER_LABEL
-from simulator.clusters import POOL_LABEL
 from simulator.kubernetes.client import Client, Object
 from simulator.osmo.history import History
+from simulator.pool_nodes import POOL_LABEL
 from simulator.simulation import Simulation
 
 SIMULATED = ("Azure Resource Manager", "Entra ID", "virtual machines and GPUs (KWOK nodes)")

@@ -5,25 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from simulator.control_plane import ControlPlane
+from simulator import pool_nodes
+from simulator.control_plane import SLOTS_FILE, ControlPlane
 from simulator.entra import tokens_file
 from simulator.errors import ControlPlaneFailed
-from simulator.gpu.names import SIMULATOR
-from simulator.kubernetes.client import APPLY_PATCH, ApiError, Client, Object
+from simulator.kubernetes.client import APPLY_PATCH, Client, Object
+from simulator.pool_nodes import FIELD_MANAGER
 from tools import Toolbox
-
-POOL_LABEL = "kubernetes.azure.com/agentpool"
-FIELD_MANAGER = "aks"
-NODE_READY_SECONDS = 120.0
-WRITERS = 16
-"""Requests under way at once; more only makes the API server queue them on a laptop."""
 
 # Roles of Azure RBAC for Kubernetes, each with the built-in ClusterRole of the same reach (AKS docs).
 CLUSTER_ROLES: Mapping[str, str] = {
@@ -138,14 +130,7 @@ class Clusters:
         """
         if not nodes and self._failure is not None:
             return  # a control plane that can't start shows its nodes to nobody, and goes with its cluster
-        client = self.client(cluster_id)
-        wanted = {node["metadata"]["name"]: node for node in nodes}
-        have = self._pool_nodes(client, pool)
-        with ThreadPoolExecutor(WRITERS) as writers:
-            list(writers.map(partial(_remove_node, client), sorted(set(have) - set(wanted))))
-            described = [with_host(node, have.get(node["metadata"]["name"])) for node in nodes]
-            list(writers.map(partial(_apply_node, client), described))
-        self._wait_until_ready(client, pool, set(wanted))
+        pool_nodes.apply(self.client(cluster_id), pool, nodes)
 
     def grant(
         self, cluster_id: str, assignment_id: str, principal_id: str, principal_type: str, role_guid: str
@@ -169,22 +154,7 @@ class Clusters:
         if cluster_id not in self._slots() or self._failure is not None:
             return
         path = f"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{_binding_name(assignment_id)}"
-        _delete(self.client(cluster_id), path)
-
-    # Nodes
-
-    def _pool_nodes(self, client: Client, pool: str) -> dict[str, Object]:
-        listing = client.get("/api/v1/nodes", {"labelSelector": f"{POOL_LABEL}={pool}"})
-        return {node["metadata"]["name"]: node for node in listing["items"]}
-
-    def _wait_until_ready(self, client: Client, pool: str, names: set[str]) -> None:
-        end = time.monotonic() + NODE_READY_SECONDS
-        pause = 0.05
-        while waiting := names - {name for name, node in self._pool_nodes(client, pool).items() if _is_ready(node)}:
-            if time.monotonic() > end:
-                raise ControlPlaneFailed(f"node {min(waiting)} and {len(waiting) - 1} more of {pool} never got Ready")
-            time.sleep(pause)
-            pause = min(pause * 1.5, 0.5)
+        pool_nodes.delete(self.client(cluster_id), path)
 
     # Control planes, by slot
 
@@ -209,54 +179,14 @@ class Clusters:
         return next(str(number) for number in range(1, len(taken) + 2) if str(number) not in taken)
 
     def _slots(self) -> dict[str, str]:
-        """Cluster id → name of the folder its control plane is in."""
-        file = self._folder / "clusters.json"
+        file = self._folder / SLOTS_FILE
         return json.loads(file.read_text()) if file.exists() else {}
 
     def _save(self, slots: Mapping[str, str]) -> None:
         unfinished = self._folder / "clusters.new"
         unfinished.write_text(json.dumps(slots))
-        unfinished.rename(self._folder / "clusters.json")
-
-
-def with_host(node: Mapping[str, Any], live: Object | None) -> Object:
-    """The node; one that is there keeps what has become of its host since it joined, which AKS knows nothing of."""
-    if live is None:
-        return dict(node)
-    metadata: Object = node["metadata"]
-    given: dict[str, str] = metadata.get("annotations") or {}
-    held: dict[str, str] = live["metadata"].get("annotations") or {}
-    own = {key: value for key, value in given.items() if not key.startswith(SIMULATOR)}
-    present = {key: value for key, value in held.items() if key.startswith(SIMULATOR)}
-    return {**node, "metadata": {**metadata, "annotations": {**own, **present}}}
-
-
-def _apply_node(client: Client, node: Mapping[str, Any]) -> None:
-    path = f"/api/v1/nodes/{node['metadata']['name']}"
-    client.patch(path, dict(node), APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})
-
-
-def _remove_node(client: Client, name: str) -> None:
-    """As AKS removes a node: its pods go first, so that controllers replace them at once."""
-    pods = client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={name}"})
-    for pod in pods["items"]:
-        place = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
-        _delete(client, place, {"gracePeriodSeconds": "0"})
-    _delete(client, f"/api/v1/nodes/{name}")
+        unfinished.rename(self._folder / SLOTS_FILE)
 
 
 def _binding_name(assignment_id: str) -> str:
     return f"azure-role-assignment-{assignment_id.rsplit('/', 1)[-1]}"
-
-
-def _is_ready(node: Object) -> bool:
-    conditions: list[Object] = node.get("status", {}).get("conditions") or []
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
-
-
-def _delete(client: Client, path: str, params: Mapping[str, str] | None = None) -> None:
-    try:
-        client.request("DELETE", path, params=params)
-    except ApiError as refusal:
-        if refusal.code != 404:
-            raise

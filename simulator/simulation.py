@@ -17,16 +17,16 @@ from filelock import FileLock, Timeout
 from pulumi.automation.events import EngineEvent
 
 from simulator import kubelogin
-from simulator.azure import AzureNative, CatalogOffers, Cloud, Directory
+from simulator.azure import AzureNative, Cloud
 from simulator.charts import chart_source
 from simulator.clusters import Clusters
 from simulator.engine import Engine, import_ahead
-from simulator.entra import BYSTANDER, DEPLOYER, SUBSCRIPTION_ID, TENANT_ID
 from simulator.errors import Busy, Protected, SimulationError
 from simulator.home import REPOSITORY, Home
 from simulator.kubernetes import KubernetesOptions, kubernetes_provider
 from simulator.recovery import made_in
 from simulator.stack_input import StackInput
+from simulator.subscription import open_cloud
 from simulator.wire import ProviderHost
 from tools import Progress, Toolbox, toolbox
 
@@ -170,15 +170,7 @@ class Simulation:
         return {"KUBECONFIG": str(kubeconfig), "PATH": path}
 
     def _cloud(self, clusters: Clusters, *, record: bool = False) -> Cloud:
-        who = Directory(
-            subscription=SUBSCRIPTION_ID,
-            tenant=TENANT_ID,
-            deployer=DEPLOYER.object_id,
-            deployer_client=DEPLOYER.client_id,
-            principals={BYSTANDER.object_id: "User"},
-        )
-        path, offers = self.folder / "azure.json", CatalogOffers(past=record)
-        return Cloud(path, clusters, directory=who, offers=offers, accepts_retired_sizes=record)
+        return open_cloud(self.folder, clusters, record=record)
 
     def clusters(self) -> Clusters:
         return Clusters(self.folder / "clusters", toolbox(self.home.tools))

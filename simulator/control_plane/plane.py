@@ -28,8 +28,11 @@ from tools import Toolbox
 
 KWOK_STAGES = Path(__file__).parent / "kwok.yaml"
 GPU_STACK = "simulator.gpu.live"
-CLIENTS = (GPU_STACK, "kwok", "kube-scheduler", "kube-controller-manager")
+SCHEDULING = "simulator.scheduling"
+CLIENTS = (GPU_STACK, SCHEDULING, "kwok", "kube-scheduler", "kube-controller-manager")
 COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
+SLOTS_FILE = "clusters.json"
+"""Beside the folders of control planes: cluster id → name of its folder."""
 START_SECONDS = 60.0
 SOCKET_PATH_LIMIT = 90
 """Characters; the kernel's limit is 108 and etcd appends to the path."""
@@ -191,12 +194,18 @@ class ControlPlane:
             "--node-ip=127.0.0.1",
             f"--node-lease-duration-seconds={LEASE_SECONDS}",
         )
-        processes.start(
-            GPU_STACK,
-            [sys.executable, "-m", GPU_STACK, "--kubeconfig", "admin.kubeconfig"],
-            self.folder,
-            {"PYTHONPATH": os.pathsep.join(map(str, (REPOSITORY, REPOSITORY / "manifests" / "grid-driver")))},
+        self._start_module(GPU_STACK, "--kubeconfig=admin.kubeconfig")
+        self._start_module(
+            SCHEDULING,
+            "--kubeconfig=admin.kubeconfig",
+            f"--slots={self.folder.parent / SLOTS_FILE}",
+            f"--simulation={self._tokens.parent}",
         )
+
+    def _start_module(self, name: str, *arguments: str) -> None:
+        """Starts one of the simulator's own models, which end with the control plane."""
+        path = os.pathsep.join(map(str, (REPOSITORY, REPOSITORY / "manifests" / "grid-driver")))
+        processes.start(name, [sys.executable, "-m", name, *arguments], self.folder, {"PYTHONPATH": path})
 
     def _start(self, name: str, *arguments: str) -> None:
         processes.start(name, [self._tools.path(name), *arguments], self.folder)

@@ -1,8 +1,9 @@
-"""Pods, nodes and who brings them together, on a real API server with the real kube-scheduler."""
+"""Pods, nodes and who brings them together, on a real API server: the real kube-scheduler, and the model of KAI."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,12 +11,14 @@ import pytest
 from simulator.gpu.objects import at
 from simulator.kubernetes.client import MERGE_PATCH
 from simulator.scheduling.fit import Offer, fitting, refusal
-from tests.field import Field
+from tests.field import Field, field_of
+from tests.scheduling import GPU_TAINT, GPU_TOLERATED, gang, queue
+from tests.simulator.conftest import ApiServer
+from tests.simulator.pods import condition, create, events, host
+from tools import toolbox
 
 NAMESPACE = "fitting"
 GPU = {"nvidia.com/gpu": "1"}
-GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
-GPU_TOLERATED = [{"key": "nvidia.com/gpu", "operator": "Exists"}]
 
 
 def affinity(*terms: dict[str, Any]) -> dict[str, Any]:
@@ -96,35 +99,179 @@ def _is_untainted(place: Field, name: str) -> bool:
     return not any(each["key"] == "node.kubernetes.io/not-ready" for each in taints)
 
 
-def create(place: Field, name: str, namespace: str = NAMESPACE, **spec: Any) -> dict[str, Any]:
-    requests = spec.pop("requests", {})
-    extended = {key: value for key, value in requests.items() if "/" in key}
-    container = {"name": "main", "image": "image", "resources": {"requests": requests, "limits": extended}}
-    body = {"metadata": {"name": name}, "spec": {"containers": [container], **spec}}
-    return place.client.request("POST", f"/api/v1/namespaces/{namespace}/pods", body)
-
-
-def scheduled(place: Field, name: str, namespace: str = NAMESPACE) -> dict[str, Any]:
-    """The PodScheduled condition, empty as long as nobody has judged the pod."""
-    pod = place.client.get(f"/api/v1/namespaces/{namespace}/pods/{name}")
-    return next((each for each in at(pod, "status.conditions", []) if each["type"] == "PodScheduled"), {})
-
-
 def test_the_scheduler_decides_and_speaks_as_the_model_says(mixed: Field) -> None:
     seen: set[str] = set()
     for name, spec in SPECS.items():
         nodes = mixed.client.get("/api/v1/nodes")["items"]
         pods = mixed.client.get("/api/v1/pods")["items"]
         offers = [Offer.of(node, pods) for node in nodes]
-        pod = create(mixed, name, **spec)
-        mixed.until(lambda name=name: scheduled(mixed, name).get("status"), f"{name} is not judged")
-        condition = scheduled(mixed, name)
-        found = mixed.client.get(f"/api/v1/namespaces/{NAMESPACE}/pods/{name}")
+        pod = create(mixed.client, name, NAMESPACE, **spec)
+        mixed.until(lambda name=name: condition(mixed.client, name, NAMESPACE).get("status"), f"{name} is not judged")
         # What plugins add about claims and preemption is no reason; it follows in sentences of its own.
-        words, stop, _ = str(condition.get("message", "")).partition(". ")
+        words, stop, _ = str(condition(mixed.client, name, NAMESPACE).get("message", "")).partition(". ")
         assert words + stop.strip() == refusal(pod, offers), name
-        host = at(found, "spec.nodeName", "")
+        chosen = host(mixed.client, name, NAMESPACE)
         possible = {offer.name for offer in fitting(pod, offers)}
-        assert host in possible if possible else host == "", name
-        seen |= {host, words.partition(" are available")[0]}
+        assert chosen in possible if possible else chosen == "", name
+        seen |= {chosen, words.partition(" are available")[0]}
     assert {"cpu-0", "gpu", "closed", "0/5 nodes"} <= seen, "the pods do not tell nodes apart"
+
+
+# KAI
+
+WORK = "osmo-workflows"
+KAI = "kai-scheduler"
+ANY: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def definition(group: str, version: str, kind: str, plural: str, scope: str) -> dict[str, Any]:
+    """The barest definition of a kind that has a status of its own."""
+    properties = {"spec": ANY, "status": ANY}
+    served = {"name": version, "served": True, "storage": True, "subresources": {"status": {}}}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": properties}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": scope,
+            "names": {"kind": kind, "plural": plural, "singular": plural.removesuffix("s")},
+            "versions": [{**served, "schema": schema}],
+        },
+    }
+
+
+def deployment(name: str) -> dict[str, Any]:
+    labels = {"app": name}
+    container = {"name": "main", "image": "image"}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": KAI},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+        },
+    }
+
+
+@pytest.fixture(scope="module")
+def with_kai(own_api_server: ApiServer, users_tools: Path) -> Field:
+    """A cluster with KAI's kinds and two namespaces, and no scheduler yet."""
+    place = field_of(own_api_server.kubeconfig, toolbox(users_tools).path("helm"))
+    for name in (WORK, KAI):
+        place.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    place.apply(definition("scheduling.run.ai", "v2", "Queue", "queues", "Cluster"))
+    place.apply(definition("scheduling.run.ai", "v2alpha2", "PodGroup", "podgroups", "Namespaced"))
+    place.until(lambda: place.client.resource("scheduling.run.ai/v2", "Queue"), "queues are not served")
+    place.until(lambda: place.client.resource("scheduling.run.ai/v2alpha2", "PodGroup"), "groups are not served")
+    for each in (queue("root"), queue("leaf", "root"), queue("two", "root", gpu={"limit": 2})):
+        place.apply(each)
+    return place
+
+
+@pytest.fixture
+def kai(with_kai: Field) -> Iterator[Field]:
+    """KAI's scheduler at work on a cpu node and two nodes with a GPU each; pods go when the test has ended."""
+    place = with_kai
+    place.join("cpu", "Standard_D8ds_v5", pool="cpu")
+    for name in ("gpu-a", "gpu-b"):
+        with_gpu(place, name)
+    place.apply(deployment("kai-scheduler-default"))
+    path = f"/apis/apps/v1/namespaces/{KAI}/deployments/kai-scheduler-default"
+    place.until(lambda: at(place.client.get(path), "status.availableReplicas"), "the scheduler does not come up")
+    yield place
+    for where in (f"/api/v1/namespaces/{WORK}/pods", f"/apis/scheduling.run.ai/v2alpha2/namespaces/{WORK}/podgroups"):
+        place.client.request("DELETE", where, params={"gracePeriodSeconds": "0"})
+    for name in place.joined:
+        place.leave(name)
+    place.joined.clear()
+
+
+def with_gpu(place: Field, name: str) -> None:
+    place.join(name, "Standard_D8ds_v5", pool="h100gpu", taints=[GPU_TAINT])
+    amount = {"status": {"capacity": GPU, "allocatable": GPU}}
+    place.client.patch(f"/api/v1/nodes/{name}/status", amount, MERGE_PATCH)
+    place.until(lambda: _is_untainted(place, name), f"{name} is not ready")
+
+
+def train(place: Field, name: str, group: str) -> None:
+    """A pod of a gang that asks for a GPU."""
+    annotations = {"pod-group-name": group}
+    spec = {"schedulerName": KAI, "tolerations": GPU_TOLERATED, "requests": GPU}
+    create(place.client, name, WORK, annotations=annotations, **spec)
+
+
+def group(place: Field, name: str, least: int, where: str = "leaf") -> None:
+    made = gang(name, least, where)
+    place.apply({**made, "metadata": {**made["metadata"], "namespace": WORK}})
+
+
+def test_nothing_is_scheduled_before_the_scheduler_is_there(with_kai: Field) -> None:
+    place = with_kai
+    with_gpu(place, "gpu-a")
+    group(place, "early", 1)
+    train(place, "early", "early")
+    place.stays(lambda: not condition(place.client, "early", WORK), "somebody judged the pod", 1.0)
+    place.join("cpu", "Standard_D8ds_v5", pool="cpu")
+    place.apply(deployment("kai-scheduler-default"))
+    place.until(lambda: host(place.client, "early", WORK) == "gpu-a", "KAI does not schedule the pod")
+    assert "Successfully assigned pod osmo-workflows/early to node gpu-a" in events(place.client, "early", WORK)
+    place.client.request("DELETE", f"/api/v1/namespaces/{WORK}/pods/early", params={"gracePeriodSeconds": "0"})
+    place.leave("gpu-a")
+
+
+def test_a_gang_waits_until_all_of_it_finds_room(kai: Field) -> None:
+    group(kai, "gang", 3)
+    for name in "abc":
+        train(kai, name, "gang")
+    kai.until(lambda: all(condition(kai.client, name, WORK) for name in "abc"), "nobody judged the gang")
+    assert {condition(kai.client, name, WORK)["reason"] for name in "abc"} == {"Unschedulable"}
+    words = events(kai.client, "a", WORK)
+    assert "Resources were found for 2 pods while 3 are required for gang scheduling" in words
+    assert "no nodes with enough resources were found" in events(kai.client, "c", WORK)
+    path = f"/apis/scheduling.run.ai/v2alpha2/namespaces/{WORK}/podgroups/gang"
+    kai.until(lambda: at(kai.client.get(path), "status.schedulingConditions"), "the group says nothing")
+    (said,) = kai.client.get(path)["status"]["schedulingConditions"]
+    assert (said["type"], said["status"]) == ("UnschedulableOnNodePool", "True")
+    kai.stays(lambda: not any(host(kai.client, name, WORK) for name in "abc"), "a part of the gang started", 0.5)
+
+    with_gpu(kai, "gpu-c")
+    kai.until(lambda: all(host(kai.client, name, WORK) for name in "abc"), "the gang does not start")
+    assert {host(kai.client, name, WORK) for name in "abc"} == {"gpu-a", "gpu-b", "gpu-c"}
+    assert condition(kai.client, "a", WORK)["status"] == "True"
+    kai.until(lambda: not at(kai.client.get(path), "status.schedulingConditions"), "the group still complains")
+
+
+def test_a_gang_that_is_not_complete_is_not_looked_at(kai: Field) -> None:
+    group(kai, "half", 2)
+    train(kai, "one", "half")
+    kai.until(lambda: "Waiting for 2 pods, currently 1 exist" in events(kai.client, "half", WORK), "no word of it")
+    assert condition(kai.client, "one", WORK) == {}
+    train(kai, "other", "half")
+    kai.until(lambda: host(kai.client, "one", WORK) and host(kai.client, "other", WORK), "it does not start")
+
+
+def test_a_queue_gives_no_more_than_its_limit_and_the_rest_when_something_ends(kai: Field) -> None:
+    with_gpu(kai, "gpu-c")
+    for name in ("x", "y", "z"):
+        group(kai, name, 1, "two")
+        train(kai, name, name)
+    kai.until(lambda: condition(kai.client, "z", WORK).get("status") == "False", "the third pod is not held back")
+    assert "two quota has reached the allowable limit of GPUs. Limit is 2 GPUs, currently 2 GPUs" in str(
+        condition(kai.client, "z", WORK)["message"]
+    )
+    kai.client.request("DELETE", f"/api/v1/namespaces/{WORK}/pods/x", params={"gracePeriodSeconds": "0"})
+    kai.until(lambda: host(kai.client, "z", WORK), "the third pod never gets its turn")
+
+
+def test_a_queue_that_does_not_exist_is_named(kai: Field) -> None:
+    group(kai, "lost", 1, "nowhere")
+    train(kai, "lost", "lost")
+    kai.until(lambda: condition(kai.client, "lost", WORK), "no reason")
+    message = "QueueDoesNotExist: Queue 'nowhere' does not exist."
+    assert condition(kai.client, "lost", WORK)["message"] == message
+    kai.apply(queue("nowhere"))
+    kai.until(lambda: host(kai.client, "lost", WORK), "a queue that came later is not seen")

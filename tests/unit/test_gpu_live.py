@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 import catalog
-from simulator import clock, clusters
+from simulator import clock, pool_nodes
 from simulator.errors import SimulationError
 from simulator.gpu import hardware, names, node
 from simulator.gpu.live import discovery, kubelet, operator, pod_status
@@ -160,11 +160,11 @@ def test_users_layouts_take_the_place_of_the_mig_managers() -> None:
 
 def test_what_became_of_a_nodes_host_outlives_a_change_of_its_pool() -> None:
     wanted = {"metadata": {"name": "n", "annotations": {"k": "v", names.HOST_DRIVER: "580.159.04"}}}
-    assert clusters.with_host(wanted, None) == wanted
+    assert pool_nodes.with_host(wanted, None) == wanted
     upgraded = {"metadata": {"annotations": {names.HOST_DRIVER: "595.99.01", "other": "x"}}}
-    again = clusters.with_host(wanted, upgraded)
+    again = pool_nodes.with_host(wanted, upgraded)
     assert again["metadata"]["annotations"] == {"k": "v", names.HOST_DRIVER: "595.99.01"}
-    assert clusters.with_host(wanted, {"metadata": {}})["metadata"]["annotations"] == {"k": "v"}
+    assert pool_nodes.with_host(wanted, {"metadata": {}})["metadata"]["annotations"] == {"k": "v"}
 
 
 @pytest.mark.parametrize("given", ["soon", "0", "-1", "inf", "nan"])

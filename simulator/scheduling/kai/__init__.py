@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-SCHEDULER = "kai-scheduler"
-"""`schedulerName` of the pods that are KAI's."""
-DEPLOYMENT = "kai-scheduler-default"
-"""The scheduler of the SchedulingShard `default`; nothing is scheduled while it is not available."""
+from catalog.osmo import KAI_SCHEDULER, SCHEDULER
+
 QUEUE_API, POD_GROUP_API = "scheduling.run.ai/v2", "scheduling.run.ai/v2alpha2"
 QUEUE_LABEL = "kai.scheduler/queue"
 GROUP_ANNOTATION = "pod-group-name"
 DEFAULT_QUEUE = "default-queue"
 """Where pods go that name no queue (podgrouper, DefaultQueueName)."""
+
+__all__ = [
+    "DEFAULT_QUEUE",
+    "GROUP_ANNOTATION",
+    "KAI_SCHEDULER",
+    "POD_GROUP_API",
+    "QUEUE_API",
+    "QUEUE_LABEL",
+    "SCHEDULER",
+]

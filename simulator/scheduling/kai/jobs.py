@@ -90,12 +90,18 @@ def _job(key: tuple[str, str], group: Json | None, pods: list[Json], classes: Ma
         queue=str(queue or ("" if group else DEFAULT_QUEUE)),
         priority=priority,
         preemptible=said == "preemptible" if said else priority < PREEMPTIBLE_BELOW,
-        least=int(spec.get("minMember") or 1),
+        least=_least(spec),
         created=str(at(group or pods[0], "metadata.creationTimestamp", "")),
         pending=tuple(pod for pod in waiting if not at(pod, "spec.schedulingGates")),
         gated=sum(bool(at(pod, "spec.schedulingGates")) for pod in waiting),
         active=tuple(pod for pod in pods if at(pod, "spec.nodeName")),
     )
+
+
+def _least(spec: Json) -> int:
+    """Pods without which none starts; of a group with parts, all that its parts need."""
+    parts: list[Json] = spec.get("subGroups") or []
+    return int(spec.get("minMember") or sum(int(part.get("minMember") or 0) for part in parts) or 1)
 
 
 def _namespace(item: Mapping[str, Any]) -> str:

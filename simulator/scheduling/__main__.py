@@ -1,0 +1,75 @@
+"""`python -m simulator.scheduling …`: KAI and the cluster autoscaler of one simulated cluster, until it is ended."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+
+from simulator.kubernetes.client import ApiError, Client, Unreachable
+from simulator.scheduling.autoscaler.live import Autoscaler
+from simulator.scheduling.autoscaler.pools import Pools
+from simulator.scheduling.kai.live import KaiScheduler
+from simulator.scheduling.view import View
+
+log = logging.getLogger("scheduling")
+GATHER_SECONDS = 0.02
+"""After a change, until the next look: changes come in swarms."""
+RETRY_SECONDS = 0.5
+
+
+class Loop:
+    """Looks at the cluster again and again: when something has changed, or when it said it would."""
+
+    def __init__(self, name: str, round: Callable[[], float | None]) -> None:
+        self.name, self._round = name, round
+        self.changed = threading.Event()
+        self.changed.set()
+
+    def run(self) -> None:
+        wait: float | None = None
+        while True:
+            self.changed.wait(wait)
+            self.changed.clear()
+            time.sleep(GATHER_SECONDS)
+            try:
+                wait = self._round()
+            except (ApiError, Unreachable, httpx.HTTPError) as problem:
+                log.warning("%s: %s", self.name, problem)
+                wait = RETRY_SECONDS
+            except Exception:
+                # The one must not end the other, nor for good; the log has it, and the next look tries again.
+                log.exception("%s: a round was cut short", self.name)
+                wait = RETRY_SECONDS
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kubeconfig", type=Path, required=True)
+    parser.add_argument("--slots", type=Path, required=True, help="which cluster of Azure has which control plane")
+    parser.add_argument("--simulation", type=Path, required=True, help="folder of what the simulated Azure knows")
+    given = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    loops: list[Loop] = []
+
+    def changed() -> None:
+        for loop in loops:
+            loop.changed.set()
+
+    client = Client(given.kubeconfig)
+    view = View(client, changed)
+    pools = Pools(client, Path.cwd(), given.slots, given.simulation)
+    loops += [Loop("kai-scheduler", KaiScheduler(view).round), Loop("autoscaler", Autoscaler(view, pools).round)]
+    for loop in loops[1:]:
+        threading.Thread(target=loop.run, name=loop.name, daemon=True).start()
+    loops[0].run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""A model of the cluster autoscaler as AKS runs it (kubernetes/autoscaler, cluster-autoscaler 1.36)."""
+
+from __future__ import annotations
+
+COMPONENT = "cluster-autoscaler"
