@@ -43,6 +43,7 @@ ENVIRONMENTS = tuple(
 )
 """Isaac Lab's base classes. What derives from them calls their close."""
 
+_WATCHED = {module for module, _ in (*APPS, *ENVIRONMENTS)}
 _MARK = "_simulation_shutdown"
 
 
@@ -120,13 +121,31 @@ def _start_clock(code: int) -> None:
 
 
 class _Onlooker(MetaPathFinder):
-    """Finds no module. That it is asked shows that others have been loaded: a moment to look at them."""
+    """Finds what the others find, and looks at known modules once they are loaded.
+
+    It also looks around whenever anything is asked for: Kit loads modules in ways of its own.
+    """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         wrap_loaded()
-        return None
+        if fullname not in _WATCHED:
+            return None
+        finders = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
+        spec = next((found for finder in finders if (found := finder.find_spec(fullname, path, target))), None)
+        loader: Any = spec and spec.loader
+        if loader and hasattr(loader, "exec_module"):
+            loader.exec_module = _then_wrap(loader.exec_module)
+        return spec
+
+
+def _then_wrap(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
+    def exec_module(module: ModuleType) -> None:
+        load(module)
+        wrap_loaded()
+
+    return exec_module
 
 
 def watch_imports() -> None:

@@ -78,7 +78,7 @@ def _prepared(kind: str, target: str) -> Callable[[], object]:
     if os.path.isdir(target) or _is_archive(target):
         if adds_path:
             del sys.path[0]
-        return lambda: runpy.run_path(target, run_name="__main__")
+        return lambda: runpy.run_path(os.path.abspath(target), run_name="__main__")
     _lead(os.path.dirname(os.path.realpath(target)), adds_path)
     return lambda: _run_file(target)
 
