@@ -97,7 +97,7 @@ def _clock(code: int) -> Generator[None, None, None]:
     try:
         yield
     finally:
-        handle.cancel()
+        handle.disarm()
         handle.exit_code = chosen
 
 

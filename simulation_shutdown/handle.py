@@ -56,6 +56,7 @@ class Shutdown:
         with _Process.lock:
             if self.armed or self._chosen.off or self._pid != os.getpid():
                 return
+            _Process.handle = _Process.handle or self
             self.deadline = time.monotonic() + self.timeout
             code = self._light(self.deadline)
             self._outside = self._call_for_help(self.deadline, code)
@@ -77,6 +78,13 @@ class Shutdown:
     def cancel(self) -> None:
         """Stops the clock. Harmless a second time, and in a forked child; `arm` starts it anew."""
         with _Process.lock:
+            self.disarm()
+            if _Process.handle is self:
+                _Process.handle = None
+
+    def disarm(self) -> None:
+        """Stops the clock and stays what the next prepare_for_shutdown gives."""
+        with _Process.lock:
             if self._pid != os.getpid():
                 return
             self.deadline = None
@@ -85,8 +93,6 @@ class Shutdown:
             if self._outside:
                 self._outside.cancel()
             self._fuse = self._outside = None
-            if _Process.handle is self:
-                _Process.handle = None
 
     def __enter__(self) -> Shutdown:
         return self
@@ -158,8 +164,6 @@ def prepare_for_shutdown(timeout: float = 30, *, exit_code: int | None = None, a
     chosen = overrides(os.environ)
     for fault in chosen.faults:
         _log.warning("%s; ignored", fault)
-    if not chosen.off:
-        quiet_stop_callbacks()
     with _Process.lock:
         handle = _Process.handle
         if handle is None:
@@ -171,6 +175,8 @@ def prepare_for_shutdown(timeout: float = 30, *, exit_code: int | None = None, a
             handle.change_code(exit_code)
         if arm:
             handle.arm()
+    if not chosen.off:
+        quiet_stop_callbacks()  # after the clock has started: to unsubscribe is native code too
     return handle
 
 

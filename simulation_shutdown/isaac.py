@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 FLAG = "_disable_app_control_on_stop_handle"
@@ -63,13 +64,24 @@ def _contexts(modules: Mapping[str, Any] | None) -> list[Any]:
 def _holders(context: Any) -> Iterator[Any]:
     """The context and what it holds, itself or in a list: the betas of 3.x have visualizers there."""
     yield context
-    for value in list(getattr(context, "__dict__", {}).values()):
-        items: list[Any] = list(value) if isinstance(value, (list, tuple)) else [value]  # pyright: ignore[reportUnknownArgumentType]
-        yield from (item for item in items if hasattr(item, "__dict__") and not isinstance(item, type))
+    for value in list(_attributes(context).values()):
+        if type(value) in (list, tuple):
+            yield from tuple(value)
+        else:
+            yield value
+
+
+def _attributes(holder: Any) -> dict[str, Any]:
+    """An object's own attributes. Properties are not run; classes, dead references and the like have none."""
+    try:
+        found: dict[str, Any] = getattr(holder, "__dict__", {})
+    except Exception:
+        return {}
+    return {} if isinstance(found, MappingProxyType) else found
 
 
 def _quiet(holder: Any) -> bool:
-    attributes: dict[str, Any] = getattr(holder, "__dict__", {})
+    attributes = _attributes(holder)
     if FLAG not in attributes and SUBSCRIPTION not in attributes:
         return False
     try:

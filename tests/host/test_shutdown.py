@@ -163,6 +163,22 @@ def test_second_call_may_choose_the_code() -> None:
     assert run("prepare_for_shutdown(0.3); prepare_for_shutdown(60, exit_code=7); hang()").code == 7
 
 
+def test_hang_while_a_callback_is_taken_off_is_cut_off_too() -> None:
+    done = run(
+        """
+class Subscription:
+    def unsubscribe(self): hang()
+class SimulationContext:
+    def __init__(self): self._app_control_on_stop_handle = Subscription()
+    @classmethod
+    def instance(cls): return cls()
+sys.modules["isaaclab.sim"] = sys.modules["__main__"]
+prepare_for_shutdown(0.2, exit_code=7)
+"""
+    )
+    assert done.code == 7
+
+
 def test_clock_starts_after_the_uploads() -> None:
     done = run(
         "handle = prepare_for_shutdown(0.2, exit_code=7, arm=False); time.sleep(0.5)\n"

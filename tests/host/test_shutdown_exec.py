@@ -151,6 +151,15 @@ def test_script_with_a_clock_of_its_own_is_killed_by_exec(tmp_path: Path) -> Non
     assert run(tmp_path, "dud(); prepare_for_shutdown(0.2, exit_code=6); hang()").code == 6
 
 
+def test_clock_that_the_script_keeps_for_later_outlasts_the_environments(tmp_path: Path) -> None:
+    failure = (
+        "import simulation_shutdown; kept = simulation_shutdown.prepare_for_shutdown(60, exit_code=6, arm=False)\n"
+        "atexit.register(lambda: print(kept.exit_code, kept is simulation_shutdown.prepare_for_shutdown(arm=False)))"
+    )
+    done = train(tmp_path, "returns", failure=failure)
+    assert (done.code, done.out) == (0, "uploaded\n0 True\n"), done.err
+
+
 def test_end_of_a_forked_child_is_not_the_scripts(tmp_path: Path) -> None:
     done = run(tmp_path, "if not os.fork(): sys.exit(0)\nos.wait(); time.sleep(0.6); sys.exit(4)")
     assert done.code == 4
