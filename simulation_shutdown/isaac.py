@@ -11,8 +11,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 FLAG = "_disable_app_control_on_stop_handle"
 SUBSCRIPTION = "_app_control_on_stop_handle"
@@ -74,10 +73,10 @@ def _holders(context: Any) -> Iterator[Any]:
 def _attributes(holder: Any) -> dict[str, Any]:
     """An object's own attributes. Properties are not run; classes, dead references and the like have none."""
     try:
-        found: dict[str, Any] = getattr(holder, "__dict__", {})
+        found = cast("object", getattr(holder, "__dict__", None))
     except Exception:
         return {}
-    return {} if isinstance(found, MappingProxyType) else found
+    return cast("dict[str, Any]", found) if type(found) is dict else {}
 
 
 def _quiet(holder: Any) -> bool:

@@ -72,27 +72,32 @@ class Progress:
 def supervise(launch: Launch) -> int:
     """Runs a command to its end; the exit code for it. 126 and 127 as a shell has them where it can't be run."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    ours.setblocking(False)
-    fcntl.fcntl(ours, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(ours, fcntl.F_SETFL, fcntl.fcntl(ours, fcntl.F_GETFL) | os.O_ASYNC)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _WAITED)
+    with ours:
+        ours.setblocking(False)
+        fcntl.fcntl(ours, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(ours, fcntl.F_SETFL, fcntl.fcntl(ours, fcntl.F_GETFL) | os.O_ASYNC)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _WAITED)
+        try:
+            with theirs:
+                child = _spawn(launch, theirs, before)
+        except OSError as fault:
+            return _refused(launch.command[0], fault)
+        return _follow(child, ours)
+
+
+def _spawn(launch: Launch, line: socket.socket, mask: set[signal.Signals] | set[int]) -> int:
+    """Starts the command with the signals that we were started with; its process id."""
     environment = dict(os.environ)
     if launch.reports:
-        theirs.set_inheritable(True)
-        environment[CONTROL] = str(theirs.fileno())
-    try:
-        child = os.posix_spawnp(
-            launch.command[0],
-            launch.command,
-            environment,
-            setsigmask=before,
-            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
-        )
-    except OSError as fault:
-        print(f"simulation_shutdown: {launch.command[0]}: {fault.strerror}", file=sys.stderr)
-        return 127 if isinstance(fault, FileNotFoundError) else 126
-    theirs.close()
-    return _follow(child, ours)
+        line.set_inheritable(True)
+        environment[CONTROL] = str(line.fileno())
+    defaults = [signal.SIGPIPE, signal.SIGXFSZ]  # Python itself ignores them
+    return os.posix_spawnp(launch.command[0], launch.command, environment, setsigmask=mask, setsigdef=defaults)
+
+
+def _refused(program: str, fault: OSError) -> int:
+    _say(f"{program}: {fault.strerror}")
+    return 127 if isinstance(fault, FileNotFoundError) else 126
 
 
 def _follow(child: int, line: socket.socket) -> int:
@@ -160,5 +165,4 @@ def replace(command: Sequence[str]) -> int:
     try:
         os.execvp(command[0], list(command))  # noqa: S606 - to be the command, not to have it as a child
     except OSError as fault:
-        print(f"simulation_shutdown: {command[0]}: {fault.strerror}", file=sys.stderr)
-        return 127 if isinstance(fault, FileNotFoundError) else 126
+        return _refused(command[0], fault)
