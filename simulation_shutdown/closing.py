@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import os
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -102,12 +103,18 @@ def _clock(code: int) -> Generator[None, None, None]:
 
 
 class _Script:
+    pid = os.getpid()
     code: int | None = None
     """The script's exit code, once it is over."""
 
 
 def script_ended(code: int) -> None:
-    """The script is over. The clock starts after the threads that Python waits for, before the first atexit hook."""
+    """The script is over. The clock starts after the threads that Python waits for, before the first atexit hook.
+
+    A forked child that comes this way is not the script.
+    """
+    if os.getpid() != _Script.pid:
+        return
     quiet_stop_callbacks()
     _Script.code = code
     handles.tell_ended(code)

@@ -27,23 +27,19 @@ def main() -> None:
 
     if line := os.environ.pop(environment.CONTROL, ""):
         handle.supervised_by(int(line))
-    own = os.getpid()
     closing.watch_imports()
     run = _prepared(kind, target)
     try:
         run()
     except (SystemExit, KeyboardInterrupt) as error:
-        if os.getpid() == own:
-            closing.script_ended(handle.code_of(error))
+        closing.script_ended(handle.code_of(error))
         raise
     except BaseException as error:
         error.__traceback__ = _of_script(error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)
-        if os.getpid() == own:
-            closing.script_ended(1)
+        closing.script_ended(1)
         sys.exit(1)
-    if os.getpid() == own:
-        closing.script_ended(0)
+    closing.script_ended(0)
 
 
 def _package() -> None:

@@ -223,6 +223,11 @@ hang()
     assert (done.code, done.out) == (7, "child False False\n")
 
 
+def test_forked_child_cannot_send_the_watchdog_away() -> None:
+    done = run("dud(); handle = prepare_for_shutdown(0.4)\nif not os.fork(): handle.cancel(); os._exit(0)\nhang()")
+    assert done.code == -9
+
+
 def test_forked_child_may_have_a_clock_of_its_own() -> None:
     done = run(
         """

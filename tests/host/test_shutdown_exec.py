@@ -161,8 +161,16 @@ def test_clock_that_the_script_keeps_for_later_outlasts_the_environments(tmp_pat
 
 
 def test_end_of_a_forked_child_is_not_the_scripts(tmp_path: Path) -> None:
-    done = run(tmp_path, "if not os.fork(): sys.exit(0)\nos.wait(); time.sleep(0.6); sys.exit(4)")
-    assert done.code == 4
+    done = run(
+        tmp_path,
+        """
+if not os.fork():
+    atexit.register(lambda: (time.sleep(0.6), print("child", flush=True)))
+    sys.exit(0)
+os.wait(); sys.exit(4)
+""",
+    )
+    assert (done.code, done.out) == (4, "child\n")
 
 
 def test_script_sees_what_python_would_show_it(tmp_path: Path) -> None:
@@ -206,6 +214,34 @@ def test_signals_reach_the_script(tmp_path: Path, number: signal.Signals) -> Non
     assert process.stdout.readline() == "on\n"
     process.send_signal(number)
     assert finish(process).code == 40
+
+
+def test_interrupt_from_the_terminal_reaches_the_script_once(tmp_path: Path) -> None:
+    """The terminal tells every process in the foreground, the script among them."""
+    name = script(
+        tmp_path,
+        """
+from helpers import *
+told = []
+signal.signal(signal.SIGINT, lambda *_: told.append(1))
+os.kill(os.getppid(), signal.SIGSTOP)  # or the second would come while the first is being handled
+print("on", flush=True)
+while not told: time.sleep(0.01)
+os.kill(os.getppid(), signal.SIGCONT)
+time.sleep(0.3)
+print("told", len(told), flush=True)
+""",
+    )
+    helper = [sys.executable, "-m", "simulation_shutdown", "exec", "--", "python", name]
+    process = start([sys.executable, "-c", f"import pty; pty.spawn({helper!r})"], cwd=tmp_path)
+    assert process.stdin
+    assert process.stdout
+    while process.stdout.readline().strip() not in ("on", ""):
+        pass
+    process.stdin.write("\x03")
+    process.stdin.flush()
+    assert "told 1\n" in process.stdout.read()
+    finish(process)
 
 
 def test_script_that_a_signal_ends_says_so_by_its_code() -> None:
