@@ -1,0 +1,326 @@
+"""`python -m simulation_shutdown exec`: scripts that can't be edited, run whole and ended when they hang."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.host.shutdown_runs import (
+    PRELUDE,
+    ROOT,
+    Run,
+    finish,
+    new_pid_namespace,
+    start,
+    supervised,
+    wait_for,
+    why_no_pid_namespace,
+)
+
+needs_namespaces = pytest.mark.skipif(why_no_pid_namespace() is not None, reason=f"{why_no_pid_namespace()}")
+
+ISAAC_SIM = """\
+import os
+from helpers import hang
+
+class SimulationApp:
+    def __init__(self, how): self.how = how
+    def close(self, wait_for_replicator=True):
+        if self.how == "hangs": hang()
+        if self.how == "fast": os._exit(0)
+        if self.how == "crashes": os.kill(os.getpid(), 11)
+"""
+ISAAC_LAB = """\
+from helpers import hang
+
+class DirectRLEnv:
+    def __init__(self, hangs): self.hangs = hangs
+    def close(self):
+        if self.hangs: hang()
+"""
+TRAINING = """\
+import atexit, sys, time
+from isaaclab.envs.direct_rl_env import DirectRLEnv
+from isaacsim import SimulationApp
+app_closes, environment_hangs, upload_seconds, failure = sys.argv[1:]
+app, env = SimulationApp(app_closes), DirectRLEnv(environment_hangs == "hangs")
+atexit.register(app.close)
+exec(failure)
+env.close()
+time.sleep(float(upload_seconds))
+print("uploaded", flush=True)
+app.close()
+"""
+
+
+def script(folder: Path, body: str, *, name: str = "train.py") -> str:
+    (folder / "helpers.py").write_text(PRELUDE)
+    (folder / name).write_text(body)
+    return name
+
+
+def run(folder: Path, body: str, *arguments: str, options: tuple[str, ...] = ("--timeout", "0.3")) -> Run:
+    """Runs a script as `exec -- python train.py`, in its folder."""
+    since = time.monotonic()
+    name = script(folder, "from helpers import *\n" + body)
+    return finish(supervised([*options, "--", "python", name, *arguments], cwd=folder), since)
+
+
+def train(folder: Path, app: str, env: str = "closes", upload: str = "0", failure: str = "pass") -> Run:
+    """Runs a training on stand-ins for Isaac Sim and Isaac Lab that close as told."""
+    for module, text in (("isaacsim", ISAAC_SIM), ("isaaclab/envs/direct_rl_env", ISAAC_LAB)):
+        path = folder / f"{module}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    name = script(folder, TRAINING)
+    return finish(supervised(["--timeout", "0.3", "--", "python", name, app, env, upload, failure], cwd=folder))
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("pass", 0),
+        ("sys.exit(3)", 3),
+        ("sys.exit('no data')", 1),
+        ("raise ValueError('no data')", 1),
+        ("os._exit(4)", 4),
+        ("exit_now(5)", 5),
+        ("os.kill(os.getpid(), 9)", 137),
+        ("raise KeyboardInterrupt", 130),
+    ],
+)
+def test_exit_code_is_passed_on(tmp_path: Path, body: str, code: int) -> None:
+    assert run(tmp_path, body).code == code
+
+
+def test_traceback_is_the_scripts_own(tmp_path: Path) -> None:
+    done = run(tmp_path, "def main(): raise ValueError('no data')\nmain()")
+    plain = finish(start([sys.executable, "train.py"], cwd=tmp_path))
+    assert done.err == plain.err != ""
+
+
+@pytest.mark.parametrize(("last", "code"), [("pass", 0), ("sys.exit(3)", 3), ("raise ValueError", 1)])
+def test_hang_after_the_end_is_cut_off_with_the_scripts_code(tmp_path: Path, last: str, code: int) -> None:
+    done = run(tmp_path, f"atexit.register(hang)\n{last}")
+    assert done.code == code
+    assert f"ending with exit code {code}" in done.err
+
+
+def test_process_that_cannot_end_itself_is_killed_and_the_code_is_still_the_scripts(tmp_path: Path) -> None:
+    done = run(tmp_path, "dud(); atexit.register(hang); sys.exit(3)")
+    assert done.code == 3
+    assert "killed while closing" in done.err
+
+
+def test_work_of_threads_does_not_run_against_the_clock(tmp_path: Path) -> None:
+    body = "threading.Thread(target=lambda: (time.sleep(0.7), print('saved'))).start()"
+    assert run(tmp_path, body).out == "saved\n"
+
+
+def test_idle_pool_of_threads_holds_nothing_up(tmp_path: Path) -> None:
+    body = "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1); pool.submit(int).result()"
+    assert run(tmp_path, body).code == 0
+
+
+@pytest.mark.parametrize("app", ["hangs", "crashes", "fast", "returns"])
+@pytest.mark.parametrize(("failure", "code"), [("pass", 0), ("raise ValueError", 1)])
+def test_code_of_the_training_survives_the_end_of_the_app(tmp_path: Path, app: str, failure: str, code: int) -> None:
+    """Where closing hangs, crashes, or ends the process with 0 whatever came before."""
+    done = train(tmp_path, app, failure=failure)
+    assert done.code == code, done.err
+    assert done.out == ("" if code else "uploaded\n")
+
+
+def test_environment_that_hangs_leaves_the_script_unfinished(tmp_path: Path) -> None:
+    done = train(tmp_path, "returns", env="hangs")
+    assert (done.code, done.out) == (124, "")
+
+
+def test_uploads_after_the_environment_have_all_the_time(tmp_path: Path) -> None:
+    done = train(tmp_path, "fast", upload="0.8")
+    assert (done.code, done.out) == (0, "uploaded\n")
+
+
+def test_script_with_a_clock_of_its_own_is_killed_by_exec(tmp_path: Path) -> None:
+    assert run(tmp_path, "dud(); prepare_for_shutdown(0.2, exit_code=6); hang()").code == 6
+
+
+def test_clock_that_the_script_keeps_for_later_outlasts_the_environments(tmp_path: Path) -> None:
+    failure = (
+        "import simulation_shutdown; kept = simulation_shutdown.prepare_for_shutdown(60, exit_code=6, arm=False)\n"
+        "atexit.register(lambda: print(kept.exit_code, kept is simulation_shutdown.prepare_for_shutdown(arm=False)))"
+    )
+    done = train(tmp_path, "returns", failure=failure)
+    assert (done.code, done.out) == (0, "uploaded\n0 True\n"), done.err
+
+
+def test_end_of_a_forked_child_is_not_the_scripts(tmp_path: Path) -> None:
+    done = run(
+        tmp_path,
+        """
+if not os.fork():
+    atexit.register(lambda: (time.sleep(0.6), print("child", flush=True)))
+    sys.exit(0)
+os.wait(); sys.exit(4)
+""",
+    )
+    assert (done.code, done.out) == (4, "child\n")
+
+
+def test_script_sees_what_python_would_show_it(tmp_path: Path) -> None:
+    body = """
+import json, multiprocessing
+class Kept: pass
+def double(number): return 2 * number
+if __name__ == "__main__":
+    import pickle; pickle.loads(pickle.dumps(Kept()))
+    with multiprocessing.get_context("spawn").Pool(1) as pool: doubled = pool.map(double, [21])
+    print(json.dumps([sys.argv, sys.path[0], __file__, __name__, __spec__, doubled, sorted(
+        name for name in os.environ if name.startswith("SIMULATION_SHUTDOWN"))]))
+"""
+    done = run(tmp_path, body, "a", "-b", options=())
+    plain = finish(start([sys.executable, "train.py", "a", "-b"], cwd=tmp_path))
+    assert done.out == plain.out != "", done.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["-m", "package.train", "x"], ["-c", "import sys; print(sys.argv, sys.path[0], __name__)", "x"], ["folder", "x"]],
+    ids=["module", "code", "folder"],
+)
+def test_modules_code_and_folders_run_as_python_runs_them(tmp_path: Path, arguments: list[str]) -> None:
+    for name in ("package/train.py", "folder/__main__.py"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("import sys; print(sys.argv[1:], sys.path[0], __name__, __file__)")
+    done = finish(supervised(["--", "python", "-u", *arguments], cwd=tmp_path))
+    assert done.out == finish(start([sys.executable, "-u", *arguments], cwd=tmp_path)).out != "", done.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
+def test_signals_reach_the_script(tmp_path: Path, number: signal.Signals) -> None:
+    name = script(
+        tmp_path,
+        f"from helpers import *\nsignal.signal({number:d}, lambda *_: sys.exit(40))\n"
+        "print('on', flush=True)\nwhile True: time.sleep(60)",
+    )
+    process = supervised(["--", "python", name], cwd=tmp_path)
+    assert process.stdout
+    assert process.stdout.readline() == "on\n"
+    process.send_signal(number)
+    assert finish(process).code == 40
+
+
+def test_interrupt_from_the_terminal_reaches_the_script_once(tmp_path: Path) -> None:
+    """The terminal tells every process in the foreground, the script among them."""
+    name = script(
+        tmp_path,
+        """
+from helpers import *
+told = []
+signal.signal(signal.SIGINT, lambda *_: told.append(1))
+os.kill(os.getppid(), signal.SIGSTOP)  # or the second would come while the first is being handled
+print("on", flush=True)
+while not told: time.sleep(0.01)
+os.kill(os.getppid(), signal.SIGCONT)
+time.sleep(0.3)
+print("told", len(told), flush=True)
+""",
+    )
+    helper = [sys.executable, "-m", "simulation_shutdown", "exec", "--", "python", name]
+    process = start([sys.executable, "-c", f"import pty; pty.spawn({helper!r})"], cwd=tmp_path)
+    assert process.stdin
+    assert process.stdout
+    while process.stdout.readline().strip() not in ("on", ""):
+        pass
+    process.stdin.write("\x03")
+    process.stdin.flush()
+    assert "told 1\n" in process.stdout.read()
+    finish(process)
+
+
+def test_script_that_a_signal_ends_says_so_by_its_code() -> None:
+    process = supervised(["--", "python", "-c", "print('on', flush=True); import time; time.sleep(60)"])
+    assert process.stdout
+    assert process.stdout.readline() == "on\n"
+    process.terminate()
+    assert finish(process).code == 143
+
+
+def test_any_command_runs_under_it() -> None:
+    assert finish(supervised(["--", "sh", "-c", "exit 9"])).code == 9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--", "no-such-command"], 127, "no-such-command: No such file or directory"),
+        (["--", "/"], 126, "/: Permission denied"),
+        (["--", "python", "no-such.py"], 2, "can't open file"),
+        (["--timeout", "0", "--", "true"], 2, "'0' is no number of seconds above 0"),
+        (["--exit-code", "256", "--", "true"], 2, "'256' is no exit code from 0 to 255"),
+        (["--"], 2, "no command"),
+    ],
+)
+def test_what_cannot_be_run_is_said(arguments: list[str], code: int, words: str) -> None:
+    done = finish(supervised(arguments))
+    assert done.code == code
+    assert words in done.err
+
+
+def test_switched_off_it_becomes_the_command() -> None:
+    process = supervised(["--", "sh", "-c", "echo $$"], {"SIMULATION_SHUTDOWN": "off"})
+    assert finish(process).out == f"{process.pid}\n"
+
+
+def test_environment_wins_over_options(tmp_path: Path) -> None:
+    name = script(tmp_path, "from helpers import *\natexit.register(hang)")
+    variables = {"SIMULATION_SHUTDOWN_TIMEOUT": "0.2", "SIMULATION_SHUTDOWN_EXIT_CODE": "8"}
+    done = finish(supervised(["--timeout", "60", "--exit-code", "9", "--", "python", name], variables, tmp_path))
+    assert done.code == 8
+
+
+@needs_namespaces
+def test_it_is_an_init_for_a_container(tmp_path: Path) -> None:
+    """As first process it passes the stop signal on, which the kernel keeps from an ordinary one, and reaps orphans."""
+    name = script(
+        tmp_path,
+        """
+from helpers import *
+if not os.fork():
+    orphan = os.fork()
+    if orphan: print(orphan, flush=True)
+    os._exit(0)
+os.wait()
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(40))
+print(os.getppid(), flush=True)
+while True: time.sleep(60)
+""",
+    )
+    helper = [sys.executable, "-m", "simulation_shutdown", "exec", "--", "python", name]
+    process = start([*new_pid_namespace(), *helper], cwd=tmp_path)
+    assert process.stdout
+    orphan, parent = process.stdout.readline().strip(), process.stdout.readline()
+    assert parent == "1\n"
+    (init,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    wait_for("the orphan is reaped", lambda: not Path(f"/proc/{init}/root/proc/{orphan}").exists())
+    os.kill(int(init), signal.SIGTERM)
+    assert finish(process).code == 40
+
+
+def test_wheel_alone_does_it_all(tmp_path: Path) -> None:
+    """Built and installed apart from this repository, as into Isaac's container."""
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    project, target = str(ROOT / "simulation_shutdown"), str(tmp_path / "site")
+    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path), project]
+    subprocess.run(build, check=True, timeout=60)
+    (wheel,) = tmp_path.glob("*.whl")
+    subprocess.run([*pip, "install", "--no-deps", "--target", target, str(wheel)], check=True, timeout=60)
+    name = script(tmp_path, "from helpers import *\natexit.register(hang)\nprint(simulation_shutdown.__file__)")
+    done = finish(supervised(["--timeout", "0.3", "--", "python", name], {"PYTHONPATH": target}, tmp_path))
+    assert (done.code, done.out) == (0, f"{target}/simulation_shutdown/__init__.py\n"), done.err
