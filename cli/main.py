@@ -6,7 +6,21 @@ import sys
 
 import typer
 
-from cli import catalogue, charts, compat, cost, explain, gates, lint, osmo, simulate, stack_new, stacks, workflows
+from cli import (
+    catalogue,
+    charts,
+    compat,
+    cost,
+    explain,
+    gates,
+    lint,
+    osmo,
+    schema,
+    simulate,
+    stack_new,
+    stacks,
+    workflows,
+)
 from cli.console import err
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -27,6 +41,7 @@ app.command()(catalogue.regions)
 app.command()(compat.compat)
 app.command()(cost.cost)
 app.command()(stacks.stacks)
+app.command()(schema.schema)
 app.command()(gates.gates)
 app.command()(lint.lint)
 app.command()(workflows.run)

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from settings.checks.cluster import DOCUMENTATION
+from settings.json_schema import modeline
 from settings.new_stack.choices import Choice, is_forced, overrides
 from settings.new_stack.proposal import Proposal, subnets
 from settings.stackfile import PREFIX
@@ -89,7 +90,7 @@ def new_files(
     texts[FilePath(f"Pulumi.{name}.yaml")] = _stack_text(
         proposal, own, placeholder=tuple(ranges) == (api_placeholder(),)
     )
-    return NewFiles(texts)
+    return NewFiles({path: modeline(path) + text for path, text in texts.items()})
 
 
 def _put(target: dict[str, Any], path: Sequence[str | int], value: dict[str, Any] | None) -> None:

@@ -44,6 +44,9 @@ def test_a_new_region_gets_its_stack_and_its_layer_and_both_load(stacks: Path) -
     assert files_in(stacks) - before == {Path("Pulumi.dev-eastus2.yaml"), Path("layers/region/eastus2.yaml")}
     loaded = load("dev-eastus2", root=stacks).settings
     assert loaded.cluster.upgrades.node_os_window.utc_offset == "-05:00"
+    assert (
+        (stacks / "layers/region/eastus2.yaml").read_text().startswith("# yaml-language-server: $schema=../../schema/")
+    )
     assert set(loaded.pools) == {"h100gpu", "rtxprogpu"}
     assert "physai up dev-eastus2" in out
     assert "physai check dev-eastus2" in out

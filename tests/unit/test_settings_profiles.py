@@ -77,7 +77,7 @@ def test_an_overlay_chooses_another_one_or_none(stacks: Path) -> None:
 def test_an_unknown_profile_is_told_where_it_is_named_with_those_there_are(stacks: Path) -> None:
     named(stacks, "leen")
     fault = only_fault(stacks)
-    assert (fault.file, fault.path, fault.line) == (DEV, "physical-ai:profile", 3)
+    assert (fault.file, fault.path, fault.line) == (DEV, "physical-ai:profile", 4)
     assert fault.problem == "There is no profile 'leen'."
     assert "Did you mean 'lean'?" in (fault.fix or "")
     assert "There are: lean, seed-2026-02." in (fault.fix or "")
