@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -23,6 +24,8 @@ from cli import (
 )
 from cli.console import err
 
+# The engine's connections are never used in a child of ours; without this gRPC says so at each program that is started.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 app = typer.Typer(

@@ -9,10 +9,15 @@ from typing import Any, cast
 
 import yaml
 
-from settings import STACKS, Loaded, Overlay, load
+from settings import STACKS, Loaded, Overlay, Settings, load
 from settings.gpu_plan import VALUES, gpu_plan
+from settings.osmo_facts import AGENT_TOKEN
 from settings.stackfile import PREFIX, SECRETS
 from simulator.stack_input import StackInput
+
+SIMULATED_SERVICE = "https://osmo.invalid"
+"""Where OSMO's agents are told to call, in a simulation of a stack that names no control plane: a stand-in takes its
+place."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,17 @@ def read(stack: str, files: Sequence[Path], assignments: Sequence[str]) -> Given
     config, secret_names = _stack_config(stack)
     for overlay in overlays:
         config = laid_over(config, {f"{PREFIX}{key}": value for key, value in overlay.data.items()})
-    return Given(loaded, StackInput(stack, config, secret_names, loaded.settings.record))
+    osmo = loaded.settings.osmo
+    if osmo.mode == "backend" and osmo.service_url is None:
+        config = laid_over(config, {f"{PREFIX}osmo": {"serviceUrl": SIMULATED_SERVICE}})
+    names = tuple(dict.fromkeys([*secret_names, *minted(loaded.settings)]))
+    return Given(loaded, StackInput(stack, config, names, loaded.settings.record))
+
+
+def minted(settings: Settings) -> list[str]:
+    """Secrets that the simulation itself makes: OSMO's control plane, which makes the agents' token, is a stand-in."""
+    osmo = settings.osmo
+    return [AGENT_TOKEN] if osmo.mode == "backend" and osmo.login == "token" else []
 
 
 def laid_over(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:

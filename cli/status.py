@@ -194,7 +194,7 @@ def render(document: Mapping[str, Any]) -> RenderableType:
         Text(),
         Text.from_markup(f"namespaces: {namespaces}"),
         Text.from_markup(f"releases: {releases}"),
-        *_workflows(document["osmo"]),
+        *_workflows(document.get("osmo", {})),
         Text.from_markup(f"[dim]simulated: {', '.join(SIMULATED)}; real: {', '.join(REAL)}[/]"),
     )
 

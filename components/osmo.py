@@ -115,8 +115,8 @@ class Osmo(pulumi.ComponentResource):
         scheduler, agents = osmo_releases(args.settings)
         self._release(f"{name}-scheduler", args, scheduler, scheduler.values, [args.namespaces[scheduler.namespace]])
         token = args.secrets.get(AGENT_TOKEN)
-        if args.settings.osmo.login == "token" and token is None:
-            pulumi.log.warn(missing_token(args.settings), self)
+        if missing := missing_for_agents(args.settings, has_token=token is not None):
+            pulumi.log.warn(missing, self)
             return
         secret = kubernetes.core.v1.Secret(
             f"{name}-agent-token",
@@ -207,14 +207,25 @@ def with_identity(values: Mapping[str, Any], client_id: pulumi.Input[str]) -> di
     return result
 
 
-def missing_token(settings: Settings) -> str:
-    """What a deployment says that has no token for the agents yet."""
-    return (
-        "OSMO's agents are left out: their token is not among the stack's secrets. The service makes it once it is up,"
-        " so this takes a second deployment:\n"
-        "  osmo user create backend-operator --roles osmo-backend\n"
-        f"  osmo token set {settings.osmo.backend_name} --user backend-operator --roles osmo-backend"
-        " --expires-at YYYY-MM-DD\n"
-        f"  pulumi config set --secret --path 'physical-ai:secrets.{AGENT_TOKEN}'\n"
-        "  pulumi up"
+def missing_for_agents(settings: Settings, *, has_token: bool) -> str:
+    """What a deployment says whose agents have nobody to work for yet, or no way to log in; empty where they do."""
+    steps: list[str] = []
+    if settings.osmo.service_url is None:
+        steps.append("  pulumi config set --path 'physical-ai:osmo.serviceUrl' https://YOUR-CONTROL-PLANE")
+    if settings.osmo.login == "token" and not has_token:
+        steps += [
+            "  osmo user create backend-operator --roles osmo-backend",
+            f"  osmo token set {settings.osmo.backend_name} --user backend-operator --roles osmo-backend"
+            " --expires-at YYYY-MM-DD",
+            f"  pulumi config set --secret --path 'physical-ai:secrets.{AGENT_TOKEN}'",
+        ]
+    if not steps:
+        return ""
+    return "\n".join(
+        [
+            "OSMO's agents are left out: the stack does not say where their control plane is, or what they log in with."
+            " The service makes their token once it is up, so this takes a second deployment:",
+            *steps,
+            "  pulumi up",
+        ]
     )

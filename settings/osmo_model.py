@@ -61,10 +61,11 @@ class Osmo(Model):
     mode: Literal["namespaces", "backend"] = Field(
         default="namespaces",
         description="namespaces: what OSMO needs to be installed into. backend: scheduler and agents besides, for a"
-        " control plane elsewhere.",
+        " control plane elsewhere, at serviceUrl.",
     )
     service_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+(/\S*)?$")] | None = Field(
-        default=None, description="Address of the control plane; needed with mode backend."
+        default=None,
+        description="Address of the control plane that the agents work for; until there is one, they are left out.",
     )
     login: Literal["token", "dev"] = Field(
         default="token",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 from catalog import nearest
 from settings import gpu_facts, osmo_facts
@@ -12,6 +13,7 @@ from settings.model import Settings
 from settings.paths import Path
 
 _OSMO: Path = ("osmo",)
+EXAMPLES = ("example.com", "example.net", "example.org", ".example")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 LONGEST_QUIET = 7 * 86400
 """Seconds beyond which a running time is told of: what hangs for a week costs a week."""
@@ -30,15 +32,21 @@ def check_osmo(settings: Settings, trust: Trust) -> Iterator[Finding]:
 
 def _service(settings: Settings) -> Iterator[Finding]:
     osmo = settings.osmo
-    if osmo.mode == "backend" and osmo.service_url is None:
-        problem = "A backend needs the address of the control plane it works for."
+    if osmo.service_url is not None and osmo.mode == "namespaces":
+        problem = "There are no agents that would work for this control plane."
         others: tuple[Path, ...] = ((*_OSMO, "mode"),)
-        yield Finding(
-            (*_OSMO, "serviceUrl"), problem, "As https://osmo.example.com, or mode: namespaces.", others=others
-        )
+        yield Finding((*_OSMO, "serviceUrl"), problem, "mode: backend.", warning=True, others=others)
+    if osmo.service_url is not None and _is_example(osmo.service_url):
+        problem = f"{osmo.service_url} is an example (RFC 2606): nobody answers there. It will do for a simulation."
+        fix = "The address of your control plane; null leaves the agents out until there is one."
+        yield Finding((*_OSMO, "serviceUrl"), problem, fix, warning=True, stand_in=True)
     if osmo.login == "dev":
         problem = "With login dev the agents send a name and no secret: the control plane takes anyone for an admin."
         yield Finding((*_OSMO, "login"), problem, "login: token, once the service has made one.", warning=True)
+
+
+def _is_example(url: str) -> bool:
+    return (urlsplit(url).hostname or "").endswith(EXAMPLES)
 
 
 def _timeouts(settings: Settings) -> Iterator[Finding]:

@@ -234,6 +234,7 @@ def test_kubernetes_objects_go_with_the_cluster_and_use_its_provider(simulate: S
     }
     assert levels == {
         "gpu-operator": "privileged",
+        "kai-scheduler": "baseline",
         "osmo-control-plane": "baseline",
         "osmo-operator": "baseline",
         "osmo-workflows": "baseline",

@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 
 from catalog import osmo
+from components.osmo import missing_for_agents
 from components.workload_identity import WorkloadIdentityArgs
 from policies import Secret
+from settings import Overlay, SettingsError, load
 from tests.recording import Recording, Resource
 from tests.unit.conftest import Simulate
 
 TOKEN = "osmo-agent-token-of-the-test"
+ALONE: dict[str, Any] = {"osmo": {"mode": "backend"}}
 BACKEND: dict[str, Any] = {"osmo": {"mode": "backend", "serviceUrl": "https://osmo.contoso.com"}}
 WITH_TOKEN: dict[str, Any] = {**BACKEND, "secrets": {"osmoAgentToken": TOKEN}}
 WORKFLOWS = osmo.WORKFLOWS_NAMESPACE
@@ -118,13 +121,36 @@ def test_namespaces_alone_bring_no_release_and_no_place_for_the_scheduler(simula
     assert not recording.of_type("Secret")
 
 
-def test_without_a_token_the_agents_are_left_out_and_the_way_to_one_is_told(
-    simulate: Simulate, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
-) -> None:
-    recording = simulate("dev-westus2", BACKEND)
+@pytest.mark.parametrize("given", [ALONE, BACKEND, {**ALONE, "secrets": {"osmoAgentToken": TOKEN}}])
+def test_agents_without_control_plane_or_token_are_left_out(simulate: Simulate, given: dict[str, Any]) -> None:
+    recording = simulate("dev-westus2", given)
     assert set(releases(recording)) == {"gpu-operator", "kai-scheduler"}
-    assert "osmo" in recording.exports
     assert set(recording.exports["releases"]) == {"gpu-operator", "kai-scheduler"}
+    assert not recording.of_type("Secret")
+
+
+@pytest.mark.parametrize(
+    ("assignments", "has_token", "words"),
+    [
+        ((), False, ["osmo.serviceUrl", "osmo token set", "secrets.osmoAgentToken", "second deployment"]),
+        ((), True, ["osmo.serviceUrl"]),
+        (("osmo.serviceUrl=https://osmo.contoso.com",), False, ["--roles osmo-backend"]),
+        (("osmo.serviceUrl=https://osmo.contoso.com",), True, []),
+        (("osmo.serviceUrl=https://osmo.contoso.com", "osmo.login=dev"), False, []),
+        (("osmo.login=dev",), False, ["osmo.serviceUrl"]),
+    ],
+)
+def test_the_way_to_the_agents_is_told(assignments: tuple[str, ...], has_token: bool, words: list[str]) -> None:
+    told = missing_for_agents(load("dev-westus2", [Overlay.assign(list(assignments))]).settings, has_token=has_token)
+    assert bool(told) is bool(words)
+    for word in words:
+        assert word in told
+
+
+def test_an_example_is_no_control_plane_for_azure() -> None:
+    loaded = load("dev-westus2", [Overlay.assign(["osmo.serviceUrl=https://osmo.example.com"])])
+    with pytest.raises(SettingsError, match="RFC 2606"):
+        loaded.for_azure()
 
 
 def test_the_agents_log_in_with_the_stacks_secret_which_is_nowhere_else(simulate: Simulate) -> None:

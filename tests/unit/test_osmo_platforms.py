@@ -229,7 +229,6 @@ def test_the_values_are_yaml_without_anchors() -> None:
 @pytest.mark.parametrize(
     ("assignments", "path", "problem"),
     [
-        (("osmo.mode=backend",), "osmo.serviceUrl", "needs the address"),
         (("osmo.platforms={h100: {}}",), "osmo.platforms.h100", "There is no pool 'h100'"),
         (
             ("osmo.platforms={h100gpu: {name: rtxpro}, rtxprogpu: {name: rtxpro}}",),
