@@ -20,6 +20,8 @@ from simulator.scheduling.view import View
 log = logging.getLogger("scheduling")
 GATHER_SECONDS = 0.02
 """After a change, until the next look: changes come in swarms."""
+PAUSE = 3
+"""Times as long as a look took are left to others before the next one: in a big cluster everything changes at once."""
 RETRY_SECONDS = 0.5
 
 
@@ -33,10 +35,12 @@ class Loop:
 
     def run(self) -> None:
         wait: float | None = None
+        took = 0.0
         while True:
             self.changed.wait(wait)
             self.changed.clear()
-            time.sleep(GATHER_SECONDS)
+            time.sleep(max(GATHER_SECONDS, took * PAUSE))
+            began = time.thread_time()
             try:
                 wait = self._round()
             except (ApiError, Unreachable, httpx.HTTPError) as problem:
@@ -46,6 +50,7 @@ class Loop:
                 # The one must not end the other, nor for good; the log has it, and the next look tries again.
                 log.exception("%s: a round was cut short", self.name)
                 wait = RETRY_SECONDS
+            took = time.thread_time() - began
 
 
 def main() -> None:
