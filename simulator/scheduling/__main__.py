@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 
+from simulator.clock import seconds_per_model_minute
 from simulator.kubernetes.client import ApiError, Client, Unreachable
 from simulator.scheduling.autoscaler.live import Autoscaler
 from simulator.scheduling.autoscaler.pools import Pools
@@ -22,14 +23,17 @@ GATHER_SECONDS = 0.02
 """After a change, until the next look: changes come in swarms."""
 PAUSE = 3
 """Times as long as a look took are left to others before the next one: in a big cluster everything changes at once."""
+SCAN_MINUTES = 10 / 60
+"""Between two looks of the autoscaler (AKS's scan-interval), so that pods which come together count together."""
 RETRY_SECONDS = 0.5
 
 
 class Loop:
     """Looks at the cluster again and again: when something has changed, or when it said it would."""
 
-    def __init__(self, name: str, round: Callable[[], float | None]) -> None:
-        self.name, self._round = name, round
+    def __init__(self, name: str, round: Callable[[], float | None], gather: float = GATHER_SECONDS) -> None:
+        """`gather` is the time in seconds from a change to the look at it."""
+        self.name, self._round, self._gather = name, round, gather
         self.changed = threading.Event()
         self.changed.set()
 
@@ -39,7 +43,7 @@ class Loop:
         while True:
             self.changed.wait(wait)
             self.changed.clear()
-            time.sleep(max(GATHER_SECONDS, took * PAUSE))
+            time.sleep(max(self._gather, took * PAUSE))
             began = time.thread_time()
             try:
                 wait = self._round()
@@ -70,7 +74,8 @@ def main() -> None:
     client = Client(given.kubeconfig)
     view = View(client, changed)
     pools = Pools(client, Path.cwd(), given.slots, given.simulation)
-    loops += [Loop("kai-scheduler", KaiScheduler(view).round), Loop("autoscaler", Autoscaler(view, pools).round)]
+    scan = SCAN_MINUTES * seconds_per_model_minute()
+    loops += [Loop("kai-scheduler", KaiScheduler(view).round), Loop("autoscaler", Autoscaler(view, pools).round, scan)]
     for loop in loops[1:]:
         threading.Thread(target=loop.run, name=loop.name, daemon=True).start()
     loops[0].run()
