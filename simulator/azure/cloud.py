@@ -228,8 +228,8 @@ class Cloud:
         with self._lock:
             world = self._world()
             found = world.get(resource_id)
-            if found is None:
-                return
+            if found is None or found.state == "Deleting":
+                return  # somebody else's work on it has begun meanwhile
             for each in (*(r for r in staging.inline_children(found, world) if r.kind == "AgentPool"), found):
                 ended = replace(each, state=machines.outcome(each, world))
                 self._store.put(replace(ended, outputs=outputs.compute(ended, world)))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 
+from simulator.clock import seconds_per_model_minute
 from simulator.kubernetes.client import ApiError, Client, Unreachable
 from simulator.scheduling.autoscaler.live import Autoscaler
 from simulator.scheduling.autoscaler.pools import Pools
@@ -20,23 +21,30 @@ from simulator.scheduling.view import View
 log = logging.getLogger("scheduling")
 GATHER_SECONDS = 0.02
 """After a change, until the next look: changes come in swarms."""
+PAUSE = 3
+"""Times as long as a look took are left to others before the next one: in a big cluster everything changes at once."""
+SCAN_MINUTES = 10 / 60
+"""Between two looks of the autoscaler (AKS's scan-interval), so that pods which come together count together."""
 RETRY_SECONDS = 0.5
 
 
 class Loop:
     """Looks at the cluster again and again: when something has changed, or when it said it would."""
 
-    def __init__(self, name: str, round: Callable[[], float | None]) -> None:
-        self.name, self._round = name, round
+    def __init__(self, name: str, round: Callable[[], float | None], gather: float = GATHER_SECONDS) -> None:
+        """`gather` is the time in seconds from a change to the look at it."""
+        self.name, self._round, self._gather = name, round, gather
         self.changed = threading.Event()
         self.changed.set()
 
     def run(self) -> None:
         wait: float | None = None
+        took = 0.0
         while True:
             self.changed.wait(wait)
             self.changed.clear()
-            time.sleep(GATHER_SECONDS)
+            time.sleep(max(self._gather, took * PAUSE))
+            began = time.thread_time()
             try:
                 wait = self._round()
             except (ApiError, Unreachable, httpx.HTTPError) as problem:
@@ -46,6 +54,7 @@ class Loop:
                 # The one must not end the other, nor for good; the log has it, and the next look tries again.
                 log.exception("%s: a round was cut short", self.name)
                 wait = RETRY_SECONDS
+            took = time.thread_time() - began
 
 
 def main() -> None:
@@ -65,7 +74,8 @@ def main() -> None:
     client = Client(given.kubeconfig)
     view = View(client, changed)
     pools = Pools(client, Path.cwd(), given.slots, given.simulation)
-    loops += [Loop("kai-scheduler", KaiScheduler(view).round), Loop("autoscaler", Autoscaler(view, pools).round)]
+    scan = SCAN_MINUTES * seconds_per_model_minute()
+    loops += [Loop("kai-scheduler", KaiScheduler(view).round), Loop("autoscaler", Autoscaler(view, pools).round, scan)]
     for loop in loops[1:]:
         threading.Thread(target=loop.run, name=loop.name, daemon=True).start()
     loops[0].run()

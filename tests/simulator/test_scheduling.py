@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from catalog.osmo import SCHEDULER
 from simulator.gpu.objects import at
 from simulator.kubernetes.client import MERGE_PATCH
 from simulator.scheduling.fit import Offer, fitting, refusal
 from tests.field import Field, field_of
 from tests.scheduling import GPU_TAINT, GPU_TOLERATED, gang, queue
 from tests.simulator.conftest import ApiServer
+from tests.simulator.kai import define, install
 from tests.simulator.pods import condition, create, events, host
 from tools import toolbox
 
@@ -120,53 +122,14 @@ def test_the_scheduler_decides_and_speaks_as_the_model_says(mixed: Field) -> Non
 # KAI
 
 WORK = "osmo-workflows"
-KAI = "kai-scheduler"
-ANY: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-
-
-def definition(group: str, version: str, kind: str, plural: str, scope: str) -> dict[str, Any]:
-    """The barest definition of a kind that has a status of its own."""
-    properties = {"spec": ANY, "status": ANY}
-    served = {"name": version, "served": True, "storage": True, "subresources": {"status": {}}}
-    schema = {"openAPIV3Schema": {"type": "object", "properties": properties}}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{group}"},
-        "spec": {
-            "group": group,
-            "scope": scope,
-            "names": {"kind": kind, "plural": plural, "singular": plural.removesuffix("s")},
-            "versions": [{**served, "schema": schema}],
-        },
-    }
-
-
-def deployment(name: str) -> dict[str, Any]:
-    labels = {"app": name}
-    container = {"name": "main", "image": "image"}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "namespace": KAI},
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
-        },
-    }
 
 
 @pytest.fixture(scope="module")
 def with_kai(own_api_server: ApiServer, users_tools: Path) -> Field:
     """A cluster with KAI's kinds and two namespaces, and no scheduler yet."""
     place = field_of(own_api_server.kubeconfig, toolbox(users_tools).path("helm"))
-    for name in (WORK, KAI):
-        place.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-    place.apply(definition("scheduling.run.ai", "v2", "Queue", "queues", "Cluster"))
-    place.apply(definition("scheduling.run.ai", "v2alpha2", "PodGroup", "podgroups", "Namespaced"))
-    place.until(lambda: place.client.resource("scheduling.run.ai/v2", "Queue"), "queues are not served")
-    place.until(lambda: place.client.resource("scheduling.run.ai/v2alpha2", "PodGroup"), "groups are not served")
+    place.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": WORK}})
+    define(place)
     for each in (queue("root"), queue("leaf", "root"), queue("two", "root", gpu={"limit": 2})):
         place.apply(each)
     return place
@@ -179,9 +142,7 @@ def kai(with_kai: Field) -> Iterator[Field]:
     place.join("cpu", "Standard_D8ds_v5", pool="cpu")
     for name in ("gpu-a", "gpu-b"):
         with_gpu(place, name)
-    place.apply(deployment("kai-scheduler-default"))
-    path = f"/apis/apps/v1/namespaces/{KAI}/deployments/kai-scheduler-default"
-    place.until(lambda: at(place.client.get(path), "status.availableReplicas"), "the scheduler does not come up")
+    install(place)
     yield place
     for where in (f"/api/v1/namespaces/{WORK}/pods", f"/apis/scheduling.run.ai/v2alpha2/namespaces/{WORK}/podgroups"):
         place.client.request("DELETE", where, params={"gracePeriodSeconds": "0"})
@@ -200,7 +161,7 @@ def with_gpu(place: Field, name: str) -> None:
 def train(place: Field, name: str, group: str) -> None:
     """A pod of a gang that asks for a GPU."""
     annotations = {"pod-group-name": group}
-    spec = {"schedulerName": KAI, "tolerations": GPU_TOLERATED, "requests": GPU}
+    spec = {"schedulerName": SCHEDULER, "tolerations": GPU_TOLERATED, "requests": GPU}
     create(place.client, name, WORK, annotations=annotations, **spec)
 
 
@@ -216,7 +177,7 @@ def test_nothing_is_scheduled_before_the_scheduler_is_there(with_kai: Field) -> 
     train(place, "early", "early")
     place.stays(lambda: not condition(place.client, "early", WORK), "somebody judged the pod", 1.0)
     place.join("cpu", "Standard_D8ds_v5", pool="cpu")
-    place.apply(deployment("kai-scheduler-default"))
+    install(place)
     place.until(lambda: host(place.client, "early", WORK) == "gpu-a", "KAI does not schedule the pod")
     assert "Successfully assigned pod osmo-workflows/early to node gpu-a" in events(place.client, "early", WORK)
     place.client.request("DELETE", f"/api/v1/namespaces/{WORK}/pods/early", params={"gracePeriodSeconds": "0"})

@@ -63,7 +63,7 @@ class Plan:
 
 def is_candidate(pod: Mapping[str, Any]) -> bool:
     """Whether a scheduler has given up on the pod for now, and a further node might help it."""
-    if at(pod, "spec.nodeName") or at(pod, "metadata.deletionTimestamp") or is_of_daemonset(pod):
+    if pod["spec"].get("nodeName") or at(pod, "metadata.deletionTimestamp") or is_of_daemonset(pod):
         return False
     if int(at(pod, "spec.priority", 0)) < EXPENDABLE_BELOW:
         return False
@@ -74,7 +74,7 @@ def is_candidate(pod: Mapping[str, Any]) -> bool:
 
 
 def is_of_daemonset(pod: Mapping[str, Any]) -> bool:
-    owners: list[Json] = at(pod, "metadata.ownerReferences", [])
+    owners: list[Json] = pod["metadata"].get("ownerReferences") or []
     return any(owner.get("kind") == "DaemonSet" and owner.get("controller") for owner in owners)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from simulator.clock import seconds_per_idle_minute, seconds_per_model_minute
@@ -73,11 +72,14 @@ class Autoscaler:
     def _plan(self, scaled: Scaled, candidates: list[Json], nodes: list[Json], pods: list[Json]) -> Plan:
         ready = [node for node in nodes if is_ready(node) and not lacks_gpus(node)]
         offers = offers_of(ready, pods)
+        by_pool: dict[str, list[Offer]] = {}
+        for offer in offers:
+            by_pool.setdefault(labels(offer.node).get(POOL_LABEL, ""), []).append(offer)
         daemonsets: list[Json] = self._view.client.get("/apis/apps/v1/daemonsets")["items"]
-        return plan(candidates, offers, [self._group(pool, offers, daemonsets) for pool in scaled.pools])
+        groups = [self._group(pool, by_pool.get(pool.pool, []), daemonsets) for pool in scaled.pools]
+        return plan(candidates, offers, groups)
 
-    def _group(self, pool: ScaledPool, offers: Iterable[Offer], daemonsets: list[Json]) -> Group:
-        mine = [offer for offer in offers if labels(offer.node).get(POOL_LABEL) == pool.pool]
+    def _group(self, pool: ScaledPool, mine: list[Offer], daemonsets: list[Json]) -> Group:
         upcoming = max(pool.count - len(mine), 0)
         return Group(pool, template(pool, mine, daemonsets), upcoming, self._waits(pool.pool))
 

@@ -21,9 +21,12 @@ NAME, NAMESPACE = "cluster-autoscaler-status", "kube-system"
 
 def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoffs: Collection[str]) -> Json:
     """The autoscaler's state, node group by node group."""
+    by_pool: dict[str, list[Json]] = {}
+    for node in nodes:
+        by_pool.setdefault(labels(node).get(POOL_LABEL, ""), []).append(node)
     groups: list[Json] = []
     for pool in scaled.pools:
-        mine = [node for node in nodes if labels(node).get(POOL_LABEL) == pool.pool]
+        mine = by_pool.get(pool.pool, [])
         ready = [node for node in mine if is_ready(node) and not lacks_gpus(node)]
         candidates = sum(name(node) in idle for node in mine)
         growth = "Backoff" if pool.pool in backoffs else "InProgress" if len(ready) < pool.count else "NoActivity"

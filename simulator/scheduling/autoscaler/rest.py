@@ -25,8 +25,9 @@ def minutes(profile: Mapping[str, Any], key: str) -> int:
 
 def keeps_busy(pod: Mapping[str, Any]) -> bool:
     """Whether a pod keeps its node from being idle: all but a DaemonSet's, mirror pods, and those that have ended."""
-    mirrored = MIRROR in annotations_of(pod)
-    return at(pod, "status.phase") not in FINAL and not mirrored and not is_of_daemonset(pod)
+    if is_of_daemonset(pod) or at(pod, "status.phase") in FINAL:
+        return False
+    return MIRROR not in annotations_of(pod)
 
 
 def may_rest(node: Json, busy: Iterable[str], needed: Iterable[str]) -> bool:

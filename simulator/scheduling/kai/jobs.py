@@ -49,7 +49,7 @@ class Job:
 
 
 def is_kais(pod: Mapping[str, Any]) -> bool:
-    return at(pod, "spec.schedulerName") == SCHEDULER
+    return pod["spec"].get("schedulerName") == SCHEDULER
 
 
 def is_alive(pod: Mapping[str, Any]) -> bool:

@@ -28,14 +28,20 @@ class KaiScheduler:
         """Nodes of pods that were bound a moment ago, by uid, until the watch tells it."""
         self._told: dict[str, str] = {}
         """What was last said about pods and groups, by uid."""
+        self._marked: set[str] = set()
+        """Groups whose status says that they wait, also before the watch tells of it."""
 
     def round(self) -> float | None:
         """One look at the cluster; seconds until the next one is due, None where only a change calls for it."""
-        pods = [self._with_node(pod) for pod in self._view.pods]
-        self._forget(pods)
-        waiting = any(is_kais(pod) and is_alive(pod) and not at(pod, "spec.nodeName") for pod in pods)
+        seen = self._view.pods
+        mine = {uid_of(pod): pod for pod in seen if is_kais(pod)}
+        self._bound = {uid: host for uid, host in self._bound.items() if uid in mine and not _has_node(mine[uid])}
+        waiting = any(is_alive(pod) and not _has_node(pod) and uid not in self._bound for uid, pod in mine.items())
         if not waiting or not self._view.has_kai():
             return None
+        known = mine.keys() | {uid_of(group) for group in self._view.all(GROUPS)}
+        self._told = {uid: words for uid, words in self._told.items() if uid in known}
+        pods = [self._with_node(pod) for pod in seen] if self._bound else seen
         jobs = jobs_of(pods, self._view.all(GROUPS), self._view.all(CLASSES))
         found = decide(jobs, queues_of(self._view.all(QUEUES)), offers_of(self._view.nodes, pods))
         self._bind(found)
@@ -55,13 +61,7 @@ class KaiScheduler:
     def _with_node(self, pod: Json) -> Json:
         """The pod with the node it was bound to, also before the watch says so."""
         host = self._bound.get(uid_of(pod))
-        return pod if host is None or at(pod, "spec.nodeName") else {**pod, "spec": {**pod["spec"], "nodeName": host}}
-
-    def _forget(self, pods: list[Json]) -> None:
-        seen = {uid_of(pod): pod for pod in self._view.pods}
-        self._bound = {uid: host for uid, host in self._bound.items() if uid in seen and not _has_node(seen[uid])}
-        alive = {uid_of(pod) for pod in pods} | {uid_of(group) for group in self._view.all(GROUPS)}
-        self._told = {uid: words for uid, words in self._told.items() if uid in alive}
+        return pod if host is None or _has_node(pod) else {**pod, "spec": {**pod["spec"], "nodeName": host}}
 
     def _bind(self, found: Round) -> None:
         for uid, (pod, host) in found.bindings.items():
@@ -105,11 +105,14 @@ class KaiScheduler:
             "transitionID": str(number + 1),
             "lastTransitionTime": timestamp(),
         }
+        self._marked.add(uid_of(group))
         self._set_status(group, [condition])
 
     def _unmark(self, job: Job) -> None:
-        if job.group is not None and at(job.group, "status.schedulingConditions"):
-            self._set_status(job.group, None)
+        group = job.group
+        if group is not None and (uid_of(group) in self._marked or at(group, "status.schedulingConditions")):
+            self._marked.discard(uid_of(group))
+            self._set_status(group, None)
 
     def _set_status(self, group: Json, conditions: list[Json] | None) -> None:
         path = f"/apis/{kai.POD_GROUP_API}/namespaces/{at(group, 'metadata.namespace')}/podgroups/{name(group)}/status"
