@@ -173,6 +173,19 @@ os.wait(); sys.exit(4)
     assert (done.code, done.out) == (4, "child\n")
 
 
+def test_clock_of_a_forked_child_is_not_the_scripts(tmp_path: Path) -> None:
+    done = run(
+        tmp_path,
+        """
+dud()
+child = os.fork()
+if not child: prepare_for_shutdown(0.1, exit_code=9); hang()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True); time.sleep(0.3); sys.exit(4)
+""",
+    )
+    assert (done.code, done.out) == (4, "-9\n")
+
+
 def test_script_sees_what_python_would_show_it(tmp_path: Path) -> None:
     body = """
 import json, multiprocessing
