@@ -17,6 +17,7 @@ from tests.host.shutdown_runs import (
     Run,
     finish,
     new_pid_namespace,
+    nothing_left,  # noqa: F401 - a fixture for every test
     start,
     supervised,
     wait_for,
