@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.host.shutdown_runs import (
@@ -321,9 +322,9 @@ while True: time.sleep(60)
     assert process.stdout
     orphan, parent = process.stdout.readline().strip(), process.stdout.readline()
     assert parent == "1\n"
-    (init,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    (init,) = (child.pid for child in psutil.Process(process.pid).children())
     wait_for("the orphan is reaped", lambda: not Path(f"/proc/{init}/root/proc/{orphan}").exists())
-    os.kill(int(init), signal.SIGTERM)
+    os.kill(init, signal.SIGTERM)
     assert finish(process).code == 40
 
 
