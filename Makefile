@@ -42,7 +42,7 @@ test: $(READY) lint types ## every check and every test
 unit: $(READY) ## unit and property tests only (a minute)
 	@$(BIN)/python -m pytest tests/unit tests/property tests/test_imports.py -n 2 --dist loadfile
 
-host: $(READY) ## the GRID agent on nodes of its own, with faults injected (as root)
+host: $(READY) ## real processes: the GRID agent on nodes of its own (as root), the shutdown helper
 	@$(BIN)/python -m pytest tests/host -n 3
 
 simulator: $(READY) ## tests against the real engine and a real API server only

@@ -51,11 +51,13 @@ def watch(control: socket.socket, pidfd: int, pid: int, start: str, deadline: fl
     try:
         if pidfd >= 0:
             signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-        elif born(pid) == start:
+            return True
+        if born(pid) == start:
             os.kill(pid, signal.SIGKILL)
+            return True
     except (ProcessLookupError, PermissionError):
-        return False
-    return True
+        pass
+    return False
 
 
 def main(arguments: list[str]) -> None:

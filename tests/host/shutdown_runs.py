@@ -8,10 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 from tests.host.namespaces import wait_for
 
@@ -24,9 +27,11 @@ import atexit, ctypes, logging, os, signal, sys, threading, time
 import simulation_shutdown
 from simulation_shutdown import exit_now, prepare_for_shutdown
 
-def hang():
-    library = ctypes.PyDLL(os.environ["HANG_LIBRARY"] or None)
-    (library.hang if os.environ["HANG_LIBRARY"] else library.pause)()
+def hang():  # PyDLL keeps the interpreter's lock
+    ctypes.PyDLL(None).pause()
+
+def spin(library):
+    ctypes.PyDLL(library).spin()
 
 def dud():
     class Dud:
@@ -40,6 +45,8 @@ def no_timers():
     simulation_shutdown.handle.Fuse = none
 """
 
+_started: list[subprocess.Popen[str]] = []
+
 
 @dataclass(frozen=True)
 class Run:
@@ -52,17 +59,17 @@ class Run:
 
 
 @cache
-def hanging_library() -> str:
-    """A C library whose `hang` never returns, or empty without a C compiler: then libc's `pause` stands in."""
+def spinning_library() -> str:
+    """A C library whose `spin` never returns, or empty without a C compiler."""
     compiler = shutil.which("cc")
     if not compiler:
         return ""
-    folder = Path(os.environ.get("TMPDIR", "/tmp")) / f"hang-{os.getuid()}"  # noqa: S108 - reused by later runs
+    folder = Path(os.environ.get("TMPDIR", "/tmp")) / f"spin-{os.getuid()}"  # noqa: S108 - reused by later runs
     folder.mkdir(mode=0o700, exist_ok=True)
-    library = folder / "hang.so"
+    library = folder / "spin.so"
     if not library.exists():
         source, made = folder / f"{os.getpid()}.c", folder / f"{os.getpid()}.so"
-        source.write_text("void hang(void) { for (volatile int turns = 0;; turns++) ; }\n")
+        source.write_text("void spin(void) { for (volatile int turns = 0;; turns++) ; }\n")
         subprocess.run([compiler, "-shared", "-fPIC", "-o", str(made), str(source)], check=True, timeout=PATIENCE)
         made.rename(library)
     return str(library)
@@ -70,7 +77,7 @@ def hanging_library() -> str:
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SIMULATION_SHUTDOWN", "PYTHON"))}
-    ours = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "HANG_LIBRARY": hanging_library()}
+    ours = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     return {**kept, **ours, **(extra or {})}
 
 
@@ -78,7 +85,7 @@ def start(
     command: Sequence[str], variables: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> subprocess.Popen[str]:
     """Starts a command with pipes, in a session of its own."""
-    return subprocess.Popen(
+    process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -88,6 +95,16 @@ def start(
         cwd=cwd,
         start_new_session=True,
     )
+    _started.append(process)
+    return process
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    """Ends what a test that failed has left behind."""
+    yield
+    while _started:
+        end(_started.pop())
 
 
 def finish(process: subprocess.Popen[str], since: float | None = None) -> Run:
@@ -103,8 +120,10 @@ def finish(process: subprocess.Popen[str], since: float | None = None) -> Run:
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    if process.poll() is None:
+    """Ends a process and what it leaves behind, which may hold its pipes."""
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def command(script: str, *arguments: str) -> list[str]:

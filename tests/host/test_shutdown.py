@@ -11,11 +11,12 @@ import pytest
 
 from tests.host.shutdown_runs import (
     command,
-    end,
     finish,
     gone,
     new_pid_namespace,
+    nothing_left,  # noqa: F401 - a fixture for every test
     run,
+    spinning_library,
     start,
     wait_for,
     watchdogs_of,
@@ -30,6 +31,11 @@ def test_native_code_that_never_returns_is_cut_off_with_the_chosen_code(code: in
     done = run(f"prepare_for_shutdown(0.3, exit_code={code}); hang()")
     assert done.code == code
     assert f"not closed after 0.3 s, ending with exit code {code}" in done.err
+
+
+@pytest.mark.skipif(not spinning_library(), reason="no C compiler")
+def test_loop_in_c_that_holds_the_interpreter_is_cut_off() -> None:
+    assert run(f"prepare_for_shutdown(0.2, exit_code=7); spin({spinning_library()!r})").code == 7
 
 
 def test_no_thread_of_python_could_have_ended_it() -> None:
@@ -278,10 +284,7 @@ def test_exit_now_does_not_wait_for_a_reader_that_does_not_read() -> None:
             "sys.stdout = open(1, 'w', buffering=10**7); sys.stdout.write('x' * 10**6); exit_now(5)"
         )
     )
-    try:
-        wait_for("the process ends", lambda: process.poll() is not None)
-    finally:
-        end(process)
+    wait_for("the process ends", lambda: process.poll() is not None)
     assert process.returncode == 5
 
 

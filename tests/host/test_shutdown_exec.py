@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.host.shutdown_runs import (
@@ -17,6 +18,7 @@ from tests.host.shutdown_runs import (
     Run,
     finish,
     new_pid_namespace,
+    nothing_left,  # noqa: F401 - a fixture for every test
     start,
     supervised,
     wait_for,
@@ -173,6 +175,19 @@ os.wait(); sys.exit(4)
     assert (done.code, done.out) == (4, "child\n")
 
 
+def test_clock_of_a_forked_child_is_not_the_scripts(tmp_path: Path) -> None:
+    done = run(
+        tmp_path,
+        """
+dud()
+child = os.fork()
+if not child: prepare_for_shutdown(0.1, exit_code=9); hang()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True); time.sleep(0.3); sys.exit(4)
+""",
+    )
+    assert (done.code, done.out) == (4, "-9\n")
+
+
 def test_script_sees_what_python_would_show_it(tmp_path: Path) -> None:
     body = """
 import json, multiprocessing
@@ -307,9 +322,9 @@ while True: time.sleep(60)
     assert process.stdout
     orphan, parent = process.stdout.readline().strip(), process.stdout.readline()
     assert parent == "1\n"
-    (init,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    (init,) = (child.pid for child in psutil.Process(process.pid).children())
     wait_for("the orphan is reaped", lambda: not Path(f"/proc/{init}/root/proc/{orphan}").exists())
-    os.kill(int(init), signal.SIGTERM)
+    os.kill(init, signal.SIGTERM)
     assert finish(process).code == 40
 
 

@@ -18,13 +18,15 @@ from typing import Any
 import pytest
 
 from simulation_shutdown import watchdog
-from simulation_shutdown.environment import UNFINISHED, Overrides, overrides
+from simulation_shutdown.environment import EXIT_CODE, SWITCH, TIMEOUT, UNFINISHED, Overrides, overrides
 from simulation_shutdown.handle import code_of, prepare_for_shutdown
 from simulation_shutdown.isaac import FLAG, SUBSCRIPTION, quiet_stop_callbacks
 from simulation_shutdown.launch import RUNNER, plan
 from simulation_shutdown.supervise import Progress
 
-SAMPLE = Path(__file__).parents[2] / "osmo_workflows/samples/isaac-lab-training.yaml"
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "osmo_workflows/samples/isaac-lab-training.yaml"
+PAGE = ROOT / "docs/simulation-shutdown.md"
 
 
 class Subscription:
@@ -283,3 +285,9 @@ def test_sample_workflow_runs_its_script_inside_the_runner() -> None:
     words = shlex.split(line)
     assert words[:4] == ["-m", "simulation_shutdown", "exec", "--"]
     assert plan(words[4:], "/py").command[:3] == ("/py", INSIDE, "script")
+
+
+def test_page_and_package_tell_of_the_same_variables() -> None:
+    for text in (PAGE.read_text(), (ROOT / "simulation_shutdown/README.md").read_text()):
+        assert set(re.findall(r"SIMULATION_SHUTDOWN\w*", text)) == {SWITCH, TIMEOUT, EXIT_CODE}
+    assert f"cut off in an environment's `close()` | {UNFINISHED} |" in PAGE.read_text()
