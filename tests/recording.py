@@ -156,7 +156,8 @@ class Recording:
     @property
     def stack(self) -> Stack:
         """The recording as policies read it."""
-        return Stack(self.name.partition("-")[0], self.resources)
+        environment, _, region = self.name.partition("-")
+        return Stack(environment, self.resources, region=region)
 
 
 def stack_config(stack: str) -> dict[str, Any]:
