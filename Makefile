@@ -21,8 +21,11 @@ $(READY): requirements-dev.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-up: $(READY) ## deploy STACK into the simulator and show it
-	@$(BIN)/physai up $(STACK)
+# A workflow on two platforms, which the default stack has.
+SAMPLE := osmo_workflows/samples/train-and-evaluate.yaml
+
+up: $(READY) ## deploy STACK into the simulator, run a workflow on the default one, and show it
+	@$(BIN)/physai up $(STACK) $(if $(filter dev-westus2,$(STACK)),--run $(SAMPLE))
 
 preview: $(READY) ## show what `make up` would change
 	@$(BIN)/physai preview $(STACK)

@@ -16,6 +16,7 @@ from cli import (
     gates,
     lint,
     osmo,
+    policy,
     schema,
     simulate,
     stack_new,
@@ -42,6 +43,7 @@ app.command()(explain.explain)
 app.command()(catalogue.sizes)
 app.command()(catalogue.regions)
 app.command()(compat.compat)
+app.command()(policy.policy)
 app.command()(cost.cost)
 app.command()(stacks.stacks)
 app.command()(schema.schema)

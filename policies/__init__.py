@@ -8,10 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from policies import azure, declarations, model, node_pools, workloads
-from policies.model import UNKNOWN, Finding, Options, Resource, Rule, Secret, Severity, Stack, Unknown, Violation
+from policies import azure, cost, data_services, declarations, gpu, model, node_pools, reliability, workloads
+from policies.model import UNKNOWN, Finding, Options, Resource, Rule, Secret, Severity, Stack, Topic, Unknown, Violation
 
-RULES: tuple[Rule, ...] = (*declarations.RULES, *node_pools.RULES, *azure.RULES, *workloads.RULES)
+RULES: tuple[Rule, ...] = (
+    *declarations.RULES,
+    *node_pools.RULES,
+    *gpu.RULES,
+    *azure.RULES,
+    *data_services.RULES,
+    *reliability.RULES,
+    *workloads.RULES,
+    *cost.RULES,
+)
 
 
 def evaluate(stack: Stack, rules: Iterable[Rule] = RULES) -> list[Finding]:
@@ -29,6 +38,7 @@ __all__ = [
     "Secret",
     "Severity",
     "Stack",
+    "Topic",
     "Unknown",
     "Violation",
     "evaluate",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from policies.model import Resource, Rule, Severity, Stack, Violation, known, known_list, known_map
+from policies.data_services import PUBLIC_ACCESS
+from policies.model import Resource, Rule, Severity, Stack, Topic, Violation, known, known_list, known_map
 from policies.node_pools import AGENT_POOL, MANAGED_CLUSTER
 
 ROLE_ASSIGNMENT = "azure-native:authorization:RoleAssignment"
@@ -21,8 +22,9 @@ GUARDED_TYPES = (
     "azure-native:network:PublicIPAddress",
     MANAGED_CLUSTER,
     AGENT_POOL,
+    *PUBLIC_ACCESS,
 )
-"""Their deletion or replacement costs the cluster, its addresses, or GPUs that may not come back."""
+"""Their deletion or replacement costs the cluster, its addresses, data, or GPUs that may not come back."""
 
 _WIDE_SCOPE = re.compile(r"^/?(subscriptions/[^/]+|providers/Microsoft\.Management/managementGroups/[^/]+)?/?$", re.I)
 
@@ -92,9 +94,11 @@ RULES = (
     Rule(
         "protected-in-production",
         Severity.ERROR,
-        "Its loss takes the cluster, its addresses, or GPU capacity that may not come back.",
+        "Its loss takes the cluster, its addresses, data, or GPU capacity that may not come back.",
         _protected,
         GUARDED_TYPES,
+        topic=Topic.RELIABILITY,
+        link="https://www.pulumi.com/docs/iac/concepts/resources/options/protect/",
     ),
     Rule(
         "entra-only",
@@ -102,6 +106,8 @@ RULES = (
         "A local account is a certificate nobody can revoke; Entra and Azure RBAC say who may do what.",
         _local_accounts,
         (MANAGED_CLUSTER,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/aks/manage-local-accounts-managed-azure-ad",
     ),
     Rule(
         "api-server-reach",
@@ -109,6 +115,8 @@ RULES = (
         "Production's API server answers known networks only.",
         _api_reach,
         (MANAGED_CLUSTER,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges",
     ),
     Rule(
         "workload-identity",
@@ -116,6 +124,8 @@ RULES = (
         "Without it pods need stored credentials to reach Azure.",
         _workload_identity,
         (MANAGED_CLUSTER,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/aks/workload-identity-overview",
     ),
     Rule(
         "role-principal-type",
@@ -123,6 +133,9 @@ RULES = (
         "A principal made in the same deployment is seconds old, and ARM would not find it in Entra.",
         _principal_type,
         (ROLE_ASSIGNMENT,),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/role-based-access-control/role-assignments-template",
+        needs=("depends_on",),
     ),
     Rule(
         "role-scope",
@@ -130,6 +143,8 @@ RULES = (
         "A role on the subscription reaches everything that will ever be in it.",
         _narrow_scope,
         (ROLE_ASSIGNMENT,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/role-based-access-control/scope-overview",
     ),
     Rule(
         "no-inline-subnets",
@@ -137,6 +152,8 @@ RULES = (
         "An update of the network would take away the subnets made beside it.",
         _inline_subnets,
         (VIRTUAL_NETWORK,),
+        topic=Topic.RELIABILITY,
+        link="https://www.pulumi.com/registry/packages/azure-native/api-docs/network/virtualnetwork/",
     ),
     Rule(
         "subnet-outbound",
@@ -144,5 +161,7 @@ RULES = (
         "Nodes leave through the NAT gateway, whose address the API server's ranges hold, and no other way.",
         _outbound,
         (SUBNET,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/virtual-network/ip-services/default-outbound-access",
     ),
 )

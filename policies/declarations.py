@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from policies.model import Resource, Rule, Severity, Stack, Violation, leaves
+from policies.model import Resource, Rule, Severity, Stack, Topic, Violation, leaves
 
 _SECRET_PROPERTY = re.compile(
     r"(password|clientsecret|connectionstring|accountkey|primarykey|secondarykey|privatekey|sastoken|accesstoken"
@@ -69,35 +69,50 @@ RULES = (
         Severity.ERROR,
         "A Kubernetes object without a provider goes wherever the current kubeconfig points.",
         _explicit_provider,
+        topic=Topic.SECURITY,
+        link="https://www.pulumi.com/docs/iac/concepts/resources/options/provider/",
     ),
     Rule(
         "component-parent",
         Severity.ERROR,
         "Protection, providers and the resource tree are inherited from the parent.",
         _component_parent,
+        topic=Topic.DECLARATION,
+        link="https://www.pulumi.com/docs/iac/concepts/resources/options/parent/",
     ),
     Rule(
         "no-plaintext-secret",
         Severity.ERROR,
         "What is not marked secret is written in plaintext into state, previews and logs.",
         _no_plaintext_secret,
+        topic=Topic.SECURITY,
+        link="https://www.pulumi.com/docs/iac/concepts/secrets/",
     ),
     Rule(
         "camel-case-paths",
         Severity.ERROR,
         "The SDK passes nested paths on as they are, and a snake_case one matches nothing, silently.",
         _camel_case_paths,
+        topic=Topic.DECLARATION,
+        link="https://www.pulumi.com/docs/iac/concepts/resources/options/ignorechanges/",
     ),
     Rule(
         "replaced-together",
         Severity.ERROR,
         "With deleted_with alone, state keeps what went with a replaced resource, and nobody makes it anew.",
         _replaced_together,
+        topic=Topic.DECLARATION,
+        link="https://www.pulumi.com/docs/iac/concepts/resources/options/deletedwith/",
+        needs=("deleted_with", "replace_with"),
     ),
     Rule(
         "protected-together",
         Severity.ERROR,
         "A destroy that a protected resource stops forgets, without deleting it, what was to be deleted with that one.",
         _protected_together,
+        topic=Topic.RELIABILITY,
+        link="https://www.pulumi.com/docs/iac/concepts/resources/options/protect/",
+        needs=("deleted_with",),
+        whole=True,
     ),
 )

@@ -15,6 +15,16 @@ class Severity(StrEnum):
     WARNING = "warning"
 
 
+class Topic(StrEnum):
+    """What a rule is for; the reference is ordered by it."""
+
+    SECURITY = "security"
+    RELIABILITY = "reliability"
+    GPU = "GPUs and node pools"
+    COST = "cost"
+    DECLARATION = "declaration"
+
+
 class Unknown:
     """A value that only a deployment will tell."""
 
@@ -69,10 +79,16 @@ class Stack:
     environment: str
     resources: tuple[Resource, ...]
     secrets: frozenset[str] = frozenset()
+    region: str = ""
+    """Azure region; empty where it is not known."""
 
     @property
     def is_production(self) -> bool:
         return self.environment == "prod"
+
+    def of_type(self, *types: str) -> list[Resource]:
+        """Its resources of these types, in their order."""
+        return [each for each in self.resources if each.type in types]
 
 
 @dataclass(frozen=True)
@@ -95,6 +111,13 @@ class Rule:
     reason: str
     check: Check
     types: tuple[str, ...] = ()
+    topic: Topic = Topic.DECLARATION
+    link: str = ""
+    """Where the fact behind the rule is documented."""
+    needs: tuple[str, ...] = ()
+    """Fields of `Options` without which it can't judge: Pulumi's engine shows a policy pack some of them only."""
+    whole: bool = False
+    """Whether it reads the stack's other resources, so that it can judge only when all are there."""
 
     def applies_to(self, resource: Resource) -> bool:
         return resource.type in self.types if self.types else resource.custom

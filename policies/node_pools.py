@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from policies.model import Resource, Rule, Severity, Stack, Violation, known, known_list, known_map
+from policies.model import Resource, Rule, Severity, Stack, Topic, Violation, known, known_list, known_map
 from settings.facts import GPU_TAINT_KEY, IMMUTABLE_POOL_PROPERTIES, SPOT_LABEL, SPOT_TAINT, SYSTEM_TAINT
 from settings.labels import EFFECTS, is_reserved, is_value, key_problem, split_taint
 
@@ -126,6 +126,9 @@ RULES = (
         "The provider would send the change as an update, and ARM would refuse it in the middle of a deployment.",
         _immutable_covered,
         (AGENT_POOL,),
+        topic=Topic.RELIABILITY,
+        link="https://www.pulumi.com/docs/iac/concepts/resources/options/replaceonchanges/",
+        needs=("replace_on_changes",),
     ),
     Rule(
         "spot-pool",
@@ -133,6 +136,8 @@ RULES = (
         "ARM refuses upgradeSettings on Spot pools, and adds label and taint, which would show as drift.",
         _spot_pool,
         _BOTH,
+        topic=Topic.GPU,
+        link="https://learn.microsoft.com/azure/aks/spot-node-pool",
     ),
     Rule(
         "taint-form",
@@ -140,6 +145,8 @@ RULES = (
         "The autoscaler forgets value-less taints of an empty pool and scales it up for pods that cannot run there.",
         _taint_form,
         _BOTH,
+        topic=Topic.GPU,
+        link="https://github.com/kubernetes/autoscaler/tree/master/cluster-autoscaler/cloudprovider/azure",
     ),
     Rule(
         "gpu-taint",
@@ -147,14 +154,26 @@ RULES = (
         "AKS taints no GPU node by itself, and any pod would land on it.",
         _gpu_taint,
         _BOTH,
+        topic=Topic.GPU,
+        link="https://learn.microsoft.com/azure/aks/use-nvidia-gpu",
     ),
-    Rule("label-form", Severity.ERROR, "AKS refuses reserved prefixes and malformed labels.", _label_form, _BOTH),
+    Rule(
+        "label-form",
+        Severity.ERROR,
+        "AKS refuses reserved prefixes and malformed labels.",
+        _label_form,
+        _BOTH,
+        topic=Topic.GPU,
+        link="https://learn.microsoft.com/azure/aks/use-labels",
+    ),
     Rule(
         "autoscaled-count",
         Severity.ERROR,
         "Otherwise each deployment undoes what the autoscaler decided, or a changed count does nothing.",
         _count_ignored,
         _BOTH,
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/aks/cluster-autoscaler",
     ),
     Rule(
         "pool-choices-stated",
@@ -162,6 +181,8 @@ RULES = (
         "Spot pools without a type have been refused, and deallocated GPU nodes keep their quota and come back broken.",
         _explicit_choices,
         _BOTH,
+        topic=Topic.GPU,
+        link="https://github.com/Azure/bicep-types-az/issues/2217",
     ),
     Rule(
         "gpu-driver-stated",
@@ -169,6 +190,8 @@ RULES = (
         "The default installs AKS's driver, which nothing can take over later: the choice is immutable.",
         _gpu_driver_stated,
         _BOTH,
+        topic=Topic.GPU,
+        link="https://learn.microsoft.com/azure/aks/use-nvidia-gpu",
     ),
     Rule(
         "system-pool",
@@ -176,5 +199,7 @@ RULES = (
         "Critical add-ons need a pool of their own that never lacks a node; AKS takes no second inline pool later.",
         _system_pool,
         (MANAGED_CLUSTER,),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/aks/use-system-pools",
     ),
 )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from policies.model import Resource, Rule, Severity, Stack, Violation, known, known_list, known_map
+from policies.model import Resource, Rule, Severity, Stack, Topic, Violation, known, known_list, known_map
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 WORKLOADS = (DAEMON_SET, "kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:StatefulSet", "kubernetes:batch/v1:Job")
@@ -17,7 +17,8 @@ _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
 _HOST = ("hostPID", "hostNetwork", "hostIPC")
 
 
-def _pod(resource: Resource) -> dict[str, Any]:
+def pod_spec(resource: Resource) -> dict[str, Any]:
+    """The spec of the Pods that a workload makes."""
     template = known_map(known_map(resource.inputs.get("spec")).get("template"))
     return known_map(template.get("spec"))
 
@@ -29,7 +30,7 @@ def _containers(pod: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _image_by_digest(resource: Resource, _: Stack) -> Iterable[Violation]:
-    for path, container in _containers(_pod(resource)):
+    for path, container in _containers(pod_spec(resource)):
         image = known(container.get("image"))
         if image is not None and not _DIGEST.search(str(image)):
             yield Violation(f"{path}.image", f"pin {image} by digest, in catalog/data/images.yaml")
@@ -38,7 +39,7 @@ def _image_by_digest(resource: Resource, _: Stack) -> Iterable[Violation]:
 def _on_the_host(resource: Resource, _: Stack) -> Iterable[Violation]:
     if known(known_map(resource.inputs.get("metadata")).get("name")) in ON_THE_HOST:
         return
-    pod = _pod(resource)
+    pod = pod_spec(resource)
     for name in _HOST:
         if known(pod.get(name)) is True:
             yield Violation(f"spec.template.spec.{name}", "leave it out")
@@ -51,7 +52,7 @@ def _on_the_host(resource: Resource, _: Stack) -> Iterable[Violation]:
 
 
 def _requests(resource: Resource, _: Stack) -> Iterable[Violation]:
-    for path, container in _containers(_pod(resource)):
+    for path, container in _containers(pod_spec(resource)):
         requests = known_map(known_map(container.get("resources")).get("requests"))
         for name in ("cpu", "memory"):
             if name not in requests:
@@ -72,6 +73,8 @@ RULES = (
         "A tag is whatever its registry says today, and so would be what runs.",
         _image_by_digest,
         WORKLOADS,
+        topic=Topic.SECURITY,
+        link="https://kubernetes.io/docs/concepts/containers/images/",
     ),
     Rule(
         "on-the-host",
@@ -79,6 +82,8 @@ RULES = (
         "Whoever gets into such a Pod owns the node. Only what cannot do without may be one.",
         _on_the_host,
         WORKLOADS,
+        topic=Topic.SECURITY,
+        link="https://kubernetes.io/docs/concepts/security/pod-security-standards/",
     ),
     Rule(
         "workload-requests",
@@ -86,6 +91,8 @@ RULES = (
         "A Pod without requests is the first to be evicted, and the scheduler counts it as nothing.",
         _requests,
         WORKLOADS,
+        topic=Topic.RELIABILITY,
+        link="https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/",
     ),
     Rule(
         "one-node-after-the-other",
@@ -93,5 +100,7 @@ RULES = (
         "What breaks one node must not reach all of them before anybody has looked.",
         _one_after_the_other,
         (DAEMON_SET,),
+        topic=Topic.RELIABILITY,
+        link="https://kubernetes.io/docs/tasks/manage-daemon/update-daemon-set/",
     ),
 )

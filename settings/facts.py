@@ -64,11 +64,12 @@ IMMUTABLE_POOL_PROPERTIES = (
 """AgentPool inputs that ARM refuses to change. The provider replaces on three of them only and would try the others in
 place (pulumi/pulumi-azure-native, forceNew map), so all of them go to `replace_on_changes`."""
 
-_DRIVER_LABELS: dict[DriverSource, dict[str, str]] = {
+DRIVER_LABELS: dict[DriverSource, dict[str, str]] = {
     DriverSource.OPERATOR: {},
     DriverSource.GRID: {DEPLOY_DRIVER_LABEL: "false"},
     DriverSource.AKS: {DEPLOY_DRIVER_LABEL: "pre-installed", UPGRADE_SKIP_LABEL: "true"},
 }
+"""Labels that go with each driver source, beside DRIVER_LABEL."""
 
 
 def node_pools(settings: Settings) -> dict[str, NodePool]:
@@ -78,7 +79,7 @@ def node_pools(settings: Settings) -> dict[str, NodePool]:
 
 def own_labels(pool: Pool) -> dict[str, str]:
     """Labels the program gives the pool's nodes, without those the stack adds."""
-    labels = {DRIVER_LABEL: pool.driver.source.value, **_DRIVER_LABELS[pool.driver.source]}
+    labels = {DRIVER_LABEL: pool.driver.source.value, **DRIVER_LABELS[pool.driver.source]}
     return {**labels, SPOT_LABEL[0]: SPOT_LABEL[1]} if pool.is_spot else labels
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from policies import evaluate
+from policies import Severity, evaluate
 from settings.facts import GPU_TAINT_KEY
 from tests.recording import Recording, record
 
@@ -64,7 +64,9 @@ def run(overrides: Mapping[str, Any], *, preview: bool = False) -> Recording:
 @quick
 @given(pools(), st.booleans())
 def test_no_rule_is_broken(made: dict[str, Any], preview: bool) -> None:
-    assert [str(finding) for finding in evaluate(run({"pools": made}, preview=preview).stack)] == []
+    found = evaluate(run({"pools": made}, preview=preview).stack)
+    # A warning is about what was asked for, such as on-demand GPUs in dev.
+    assert [str(finding) for finding in found if finding.severity is Severity.ERROR] == []
 
 
 @quick

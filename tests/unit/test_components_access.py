@@ -9,12 +9,12 @@ import pulumi
 import pytest
 import yaml
 
+from cli.azure_answers import AKS_KUBECONFIG
 from components import role_propagation
 from components.account import account
 from components.config import engine_config, of_project
 from components.kubeconfig import exec_kubeconfig
 from components.role_propagation import MAX_ATTEMPTS, advice, base_seconds, may_exist, should_retry
-from tests.azure_answers import AKS_KUBECONFIG
 from tests.recording import ROOT
 from tests.unit.conftest import Simulate
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from cli.azure_answers import DEPLOYER, NAT_ADDRESS, SUBSCRIPTION, guid
 from components.naming import Names, role_assignment_name
 from components.roles import Role
-from tests.azure_answers import DEPLOYER, NAT_ADDRESS, SUBSCRIPTION, guid
 from tests.unit.conftest import STACKS, Simulate
 
 GROUP = "11111111-1111-1111-1111-111111111111"

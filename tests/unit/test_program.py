@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from components.platform import Platform
-from policies import UNKNOWN, Secret, Severity, evaluate
+from policies import UNKNOWN, Secret, Severity, Stack, evaluate
 from policies.model import leaves
 from settings import Settings, SettingsError, load
 from settings.secrets import Secrets
@@ -25,8 +25,20 @@ def test_every_committed_stack_is_covered() -> None:
     assert files == set(STACKS)
 
 
+def broken(stack: Stack) -> list[str]:
+    """Findings, without the warning that a stack of the past is there to show."""
+    found = evaluate(stack)
+    return [str(each) for each in found if stack.environment != "seed" or each.rule != "size-current"]
+
+
 def test_stack_runs_and_breaks_no_rule(simulate: Simulate, stack_name: str) -> None:
-    assert [str(finding) for finding in evaluate(simulate(stack_name).stack)] == []
+    assert broken(simulate(stack_name).stack) == []
+
+
+def test_the_preview_size_of_the_seed_is_warned_of(simulate: Simulate) -> None:
+    (found,) = evaluate(simulate("seed-westus2").stack)
+    assert (found.rule, found.severity) == ("size-current", Severity.WARNING)
+    assert "Standard_NC144ds_xl_RTXPRO6000BSE_v6" in found.message
 
 
 def test_preview_with_nothing_known_declares_the_same_resources(simulate: Simulate, stack_name: str) -> None:
@@ -38,7 +50,7 @@ def test_preview_with_nothing_known_declares_the_same_resources(simulate: Simula
 
 
 def test_preview_breaks_no_rule(simulate: Simulate, stack_name: str) -> None:
-    assert [str(finding) for finding in evaluate(simulate(stack_name, preview=True).stack)] == []
+    assert broken(simulate(stack_name, preview=True).stack) == []
 
 
 def test_nothing_is_unknown_in_a_deployment(simulate: Simulate, stack_name: str) -> None:

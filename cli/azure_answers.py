@@ -6,6 +6,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from settings.guards import is_map
+
 SUBSCRIPTION = "11111111-2222-3333-4444-555555555555"
 DEPLOYER = "99999999-8888-7777-6666-555555555555"
 NAT_ADDRESS = "203.0.113.7"
@@ -73,7 +75,7 @@ def azure_name(type_: str, inputs: Mapping[str, Any]) -> str | None:
         name = inputs.get(_ARM_PATHS[type_][1])
     else:
         metadata = inputs.get("metadata")
-        name = metadata.get("name") if isinstance(metadata, dict) else None
+        name = metadata.get("name") if is_map(metadata) else None
     return name if isinstance(name, str) else None
 
 
@@ -91,7 +93,7 @@ def created(type_: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[st
         computed |= {"ipAddress": NAT_ADDRESS}
     if type_.endswith(":ManagedCluster"):
         issuer = f"https://{inputs['location']}.oic.prod-aks.azure.com/{guid('tenant')}/{guid('issuer', own)}/"
-        identities = {each: {} for each in inputs["identity"]["userAssignedIdentities"]}
+        identities: dict[str, dict[str, Any]] = {each: {} for each in inputs["identity"]["userAssignedIdentities"]}
         computed |= {
             "oidcIssuerProfile": {"enabled": True, "issuerURL": issuer},
             # A list on the way in, a map on the way out.

@@ -1,0 +1,146 @@
+"""The `policy` command: what the rules find in the resources that a stack declares."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from cli.console import err, out, print_json
+from cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+
+if TYPE_CHECKING:
+    from cli.stack_input import Given
+    from policies import Finding
+    from policies import Stack as Declared
+
+FINDINGS = 3
+_STYLE = {"error": "red", "warning": "yellow"}
+
+
+class Least(StrEnum):
+    """From which severity on a finding counts."""
+
+    WARNING = "warning"
+    ERROR = "error"
+
+
+Severity = Annotated[Least, typer.Option("--severity", help="Exit with 3 when a finding is as grave as this.")]
+ListOption = Annotated[bool, typer.Option("--list", help="List the rules instead, with their reasons.")]
+Before = Annotated[
+    bool, typer.Option("--preview", help="Judge what a first preview knows, before Azure has answered anything.")
+]
+
+
+def policy(  # noqa: PLR0917 - each is an option
+    stack: Stack = DEFAULT_STACK,
+    severity: Severity = Least.ERROR,
+    preview: Before = False,
+    rules: ListOption = False,
+    file: Files = None,
+    set_: Assignments = None,
+    json: Json = False,
+) -> None:
+    """Hold the policies to every resource a stack declares. The program runs without an engine, in seconds."""
+    from policies import RULES, evaluate
+
+    if rules:
+        _list(json=json)
+        return
+    from cli import stack_input
+
+    given = stack_input.read(stack, file or [], set_ or [])
+    declared = _declared(given, preview=preview)
+    findings = evaluate(declared)
+    document = _document(stack, declared, findings)
+    if json:
+        print_json(document)
+    else:
+        _render(findings)
+        counts = Counter(each.severity.value for each in findings)
+        told = ", ".join(f"{counts[name]} {name}{'' if counts[name] == 1 else 's'}" for name in _STYLE)
+        err.print(f"{stack}: {len(RULES)} rules over {document['resources']} resources: {told}")
+    if any(each.severity.value == "error" or severity is Least.WARNING for each in findings):
+        raise typer.Exit(FINDINGS)
+
+
+def _declared(given: Given, *, preview: bool) -> Declared:
+    """What the program declares with these settings."""
+    from cli.recorder import record_config
+    from settings.stackfile import PREFIX, SECRETS
+
+    ours = {key.removeprefix(PREFIX): value for key, value in given.input.config.items() if key.startswith(PREFIX)}
+    if given.input.secret_names:
+        ours[SECRETS] = dict.fromkeys(given.input.secret_names, "made up for the policies")
+    today = datetime.datetime.now(datetime.UTC).date()
+    return record_config(given.input.stack, ours, preview=preview, simulated=True, today=today).stack
+
+
+def _document(stack: str, declared: Declared, findings: list[Finding]) -> dict[str, Any]:
+    from policies import RULES
+
+    rules = {rule.id: rule for rule in RULES}
+    return {
+        "stack": stack,
+        "rules": len(RULES),
+        "resources": sum(each.custom for each in declared.resources),
+        "findings": [
+            {
+                "rule": each.rule,
+                "severity": each.severity.value,
+                "topic": rules[each.rule].topic.value,
+                "type": each.type,
+                "name": each.name,
+                "path": each.path,
+                "message": each.message,
+                "reason": each.reason,
+                "link": rules[each.rule].link,
+            }
+            for each in findings
+        ],
+    }
+
+
+def _render(findings: list[Finding]) -> None:
+    from policies import RULES
+
+    links = {rule.id: rule.link for rule in RULES}
+    for each in findings:
+        style = _STYLE[each.severity.value]
+        place = f"{each.type.rpartition(':')[2]} {each.name}" + (f" {each.path}" if each.path else "")
+        out.print(f"[{style}]{each.severity.value}[/] {each.rule}: {escape(place)}", soft_wrap=True)
+        out.print(f"  {escape(each.message)}", soft_wrap=True)
+        out.print(f"  [dim]{escape(each.reason)} {links[each.rule]}[/]", soft_wrap=True)
+
+
+def _list(*, json: bool) -> None:
+    from policies import RULES
+
+    if json:
+        print_json(
+            [
+                {
+                    "id": rule.id,
+                    "severity": rule.severity.value,
+                    "topic": rule.topic.value,
+                    "reason": rule.reason,
+                    "link": rule.link,
+                    "types": list(rule.types),
+                }
+                for rule in RULES
+            ]
+        )
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("rule", "severity", "topic"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("reason", overflow="fold")
+    for rule in sorted(RULES, key=lambda each: each.topic.value):
+        severity = rule.severity.value
+        table.add_row(rule.id, f"[{_STYLE[severity]}]{severity}[/]", rule.topic.value, rule.reason)
+    out.print(table)
