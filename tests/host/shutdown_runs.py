@@ -143,6 +143,13 @@ def supervised(
     return start([sys.executable, "-m", "simulation_shutdown", "exec", *arguments], variables, cwd)
 
 
+def script(folder: Path, body: str, *, name: str = "train.py") -> str:
+    """Writes a script beside its helpers; its name."""
+    (folder / "helpers.py").write_text(PRELUDE)
+    (folder / name).write_text(body)
+    return name
+
+
 def watchdogs_of(pid: int) -> list[Path]:
     """The /proc folders of the watchdogs that watch a process."""
     return [entry for entry in Path("/proc").iterdir() if entry.name.isdigit() and _watches(entry, pid)]

@@ -1,4 +1,4 @@
-"""prepare_for_shutdown in real processes: native code that never comes back, PID 1, pipes, forks, threads."""
+"""prepare_for_shutdown in real processes: native code that never comes back, pipes, forks, threads."""
 
 from __future__ import annotations
 
@@ -13,17 +13,13 @@ from tests.host.shutdown_runs import (
     command,
     finish,
     gone,
-    new_pid_namespace,
     nothing_left,  # noqa: F401 - a fixture for every test
     run,
     spinning_library,
     start,
     wait_for,
     watchdogs_of,
-    why_no_pid_namespace,
 )
-
-needs_namespaces = pytest.mark.skipif(why_no_pid_namespace() is not None, reason=f"{why_no_pid_namespace()}")
 
 
 @pytest.mark.parametrize("code", [0, 7])
@@ -286,50 +282,6 @@ def test_exit_now_does_not_wait_for_a_reader_that_does_not_read() -> None:
     )
     wait_for("the process ends", lambda: process.poll() is not None)
     assert process.returncode == 5
-
-
-@needs_namespaces
-def test_first_process_of_a_container_ends_itself() -> None:
-    done = run(
-        """
-if not os.fork():
-    os.kill(1, signal.SIGKILL); os._exit(0)
-os.wait(); print(os.getpid(), "survives a kill from within", flush=True)
-prepare_for_shutdown(0.3, exit_code=7); hang()
-""",
-        inside=new_pid_namespace(),
-    )
-    assert (done.code, done.out) == (7, "1 survives a kill from within\n")
-
-
-@needs_namespaces
-def test_first_process_without_timers_says_that_it_needs_an_init() -> None:
-    done = run("no_timers(); prepare_for_shutdown(0.2); time.sleep(0.5)", inside=new_pid_namespace())
-    assert done.code == 0
-    assert "run it under an init" in done.err
-
-
-@needs_namespaces
-@pytest.mark.parametrize("descriptors", [True, False], ids=["pidfd", "start time"])
-def test_later_process_with_the_same_id_is_left_alone(descriptors: bool) -> None:
-    done = run(
-        f"""
-without = "" if {descriptors} else "def none(pid): raise OSError\\nos.pidfd_open = none"
-def fork_as(pid):
-    with open("/proc/sys/kernel/ns_last_pid", "w") as last: last.write(str(pid - 1))
-    return os.fork()
-watched = fork_as(300)
-if not watched:
-    exec(without); dud(); prepare_for_shutdown(0.5); os._exit(0)
-os.waitpid(watched, 0)
-later = fork_as(300)
-if not later:
-    time.sleep(1.2); os._exit(3)
-print(later, os.waitstatus_to_exitcode(os.waitpid(later, 0)[1]))
-""",
-        inside=new_pid_namespace(),
-    )
-    assert done.out == "300 3\n", done.err
 
 
 def test_clock_counts_from_its_start() -> None:

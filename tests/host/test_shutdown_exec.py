@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.host.shutdown_runs import (
-    PRELUDE,
     ROOT,
     Run,
     finish,
-    new_pid_namespace,
     nothing_left,  # noqa: F401 - a fixture for every test
+    script,
     start,
     supervised,
-    wait_for,
-    why_no_pid_namespace,
 )
-
-needs_namespaces = pytest.mark.skipif(why_no_pid_namespace() is not None, reason=f"{why_no_pid_namespace()}")
 
 ISAAC_SIM = """\
 import os
@@ -59,12 +52,6 @@ time.sleep(float(upload_seconds))
 print("uploaded", flush=True)
 app.close()
 """
-
-
-def script(folder: Path, body: str, *, name: str = "train.py") -> str:
-    (folder / "helpers.py").write_text(PRELUDE)
-    (folder / name).write_text(body)
-    return name
 
 
 def run(folder: Path, body: str, *arguments: str, options: tuple[str, ...] = ("--timeout", "0.3")) -> Run:
@@ -298,34 +285,6 @@ def test_environment_wins_over_options(tmp_path: Path) -> None:
     variables = {"SIMULATION_SHUTDOWN_TIMEOUT": "0.2", "SIMULATION_SHUTDOWN_EXIT_CODE": "8"}
     done = finish(supervised(["--timeout", "60", "--exit-code", "9", "--", "python", name], variables, tmp_path))
     assert done.code == 8
-
-
-@needs_namespaces
-def test_it_is_an_init_for_a_container(tmp_path: Path) -> None:
-    """As first process it passes the stop signal on, which the kernel keeps from an ordinary one, and reaps orphans."""
-    name = script(
-        tmp_path,
-        """
-from helpers import *
-if not os.fork():
-    orphan = os.fork()
-    if orphan: print(orphan, flush=True)
-    os._exit(0)
-os.wait()
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(40))
-print(os.getppid(), flush=True)
-while True: time.sleep(60)
-""",
-    )
-    helper = [sys.executable, "-m", "simulation_shutdown", "exec", "--", "python", name]
-    process = start([*new_pid_namespace(), *helper], cwd=tmp_path)
-    assert process.stdout
-    orphan, parent = process.stdout.readline().strip(), process.stdout.readline()
-    assert parent == "1\n"
-    (init,) = (child.pid for child in psutil.Process(process.pid).children())
-    wait_for("the orphan is reaped", lambda: not Path(f"/proc/{init}/root/proc/{orphan}").exists())
-    os.kill(init, signal.SIGTERM)
-    assert finish(process).code == 40
 
 
 def test_wheel_alone_does_it_all(tmp_path: Path) -> None:
