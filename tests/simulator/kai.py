@@ -4,30 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER
+from catalog.osmo import KAI_CHART, KAI_NAMESPACE, KAI_SCHEDULER, KAI_VERSION
+from simulator.charts import crds
 from simulator.gpu.objects import at
 from simulator.scheduling.kai import POD_GROUP_API, QUEUE_API
 from tests.field import Field
-
-ANY: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-
-
-def definition(group: str, version: str, kind: str, plural: str, scope: str) -> dict[str, Any]:
-    """The barest definition of a kind that has a status of its own."""
-    properties = {"spec": ANY, "status": ANY}
-    served = {"name": version, "served": True, "storage": True, "subresources": {"status": {}}}
-    schema = {"openAPIV3Schema": {"type": "object", "properties": properties}}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{group}"},
-        "spec": {
-            "group": group,
-            "scope": scope,
-            "names": {"kind": kind, "plural": plural, "singular": plural.removesuffix("s")},
-            "versions": [{**served, "schema": schema}],
-        },
-    }
 
 
 def deployment() -> dict[str, Any]:
@@ -48,10 +29,8 @@ def deployment() -> dict[str, Any]:
 def define(place: Field) -> None:
     """Queues, PodGroups, and the namespace of the scheduler."""
     place.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": KAI_NAMESPACE}})
-    group, _, version = QUEUE_API.partition("/")
-    place.apply(definition(group, version, "Queue", "queues", "Cluster"))
-    group, _, version = POD_GROUP_API.partition("/")
-    place.apply(definition(group, version, "PodGroup", "podgroups", "Namespaced"))
+    for item in crds(KAI_CHART, KAI_VERSION):
+        place.apply(item)
     place.until(lambda: place.client.resource(QUEUE_API, "Queue"), "queues are not served")
     place.until(lambda: place.client.resource(POD_GROUP_API, "PodGroup"), "groups are not served")
 

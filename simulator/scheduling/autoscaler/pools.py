@@ -14,7 +14,7 @@ from simulator.azure.autoscaling import ScaledPool, allocation_failure, profile,
 from simulator.errors import SimulationError
 from simulator.gpu.objects import Json
 from simulator.kubernetes.client import Client
-from simulator.subscription import AZURE_FILE, open_cloud
+from simulator.subscription import AZURE_FILE, LIMITS_FILE, open_cloud
 from simulator.wire import Refused
 
 
@@ -61,12 +61,16 @@ class Pools:
         self._client, self._slot, self._slots, self._folder = client, slot, slots_file, simulation
         self._cloud: Cloud | None = None
         self._stamp: object = None
+        self._limits: object = None
         self._scaled = Scaled()
 
     def now(self) -> Scaled:
         """As Azure has it now; without any pool as long as the cluster is not known to Azure."""
+        limits = _stamp(self._folder / LIMITS_FILE)
+        if limits != self._limits:
+            self._cloud, self._limits = None, limits
         stamp = (_stamp(self._folder / AZURE_FILE), _stamp(self._slots))
-        if stamp != self._stamp:
+        if stamp != self._stamp or self._cloud is None:
             self._scaled = self._look() if None not in stamp else Scaled()
             self._stamp = stamp
         return self._scaled

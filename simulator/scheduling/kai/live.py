@@ -81,7 +81,7 @@ class KaiScheduler:
         if self._told.get(uid_of(item)) != message:
             self._told[uid_of(item)] = message
             if type == "Warning":
-                log.info("%s: %s", name(item), message)
+                log.info("%s: %s", name(item), message.replace("\n", ""))
             self._view.tell(item, kai.SCHEDULER, reason, message, type)
 
     def _mark(self, job: Job, message: str) -> None:
