@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -58,6 +58,9 @@ Values = Annotated[
 FormatOption = Annotated[Format, typer.Option("--format", help="text, one JSON document, or GitHub annotations.")]
 Severity = Annotated[Least, typer.Option("--severity", help="Exit with 3 when a finding is as grave as this.")]
 Render = Annotated[bool, typer.Option("--render", help="Print the very Pods that OSMO would make.")]
+Simulate = Annotated[
+    bool, typer.Option("--simulate", help="Then create the Pods in the simulated stack: do they get a node?")
+]
 Objects = Annotated[bool, typer.Option("--objects", help="Print all it would create: Secrets, PodGroups, Pods.")]
 
 
@@ -75,6 +78,7 @@ def lint(  # noqa: PLR0917 - each is an option
     severity: Severity = Least.WARNING,
     render: Render = False,
     objects: Objects = False,
+    simulate: Simulate = False,
     json: Json = False,
 ) -> None:
     """Check OSMO workflow files against a stack: schema, GPUs, sizes, images, secrets, and the Pods they become."""
@@ -87,8 +91,10 @@ def lint(  # noqa: PLR0917 - each is an option
     checked = [check_text(read_text(path), str(path), context, path.parent) for path in workflow_files(files)]
     chosen = Format.JSON if json else format_
     kinds = None if objects else ("Pod",) if render else ()
+    placed = _placed(stack, checked, pool, variables) if simulate else {}
     if chosen is Format.JSON:
-        print_json(document(checked, context.name, context.pool, kinds=kinds))
+        told = document(checked, context.name, context.pool, kinds=kinds)
+        print_json({**told, "placements": placed} if simulate else told)
     elif chosen is Format.GITHUB:
         for one in checked:
             for finding in one.findings:
@@ -97,8 +103,28 @@ def lint(  # noqa: PLR0917 - each is an option
         tell(checked, context, listed=chosen is Format.TEXT)
     if kinds != () and chosen is not Format.JSON:
         _print_objects(checked, kinds)
+    if simulate and chosen is not Format.JSON:
+        _tell_placements(placed)
+    if any(not task["node"] for tasks in placed.values() for task in tasks):
+        raise typer.Exit(FINDINGS)
     if any(item.severity == "error" or severity is Least.WARNING for one in checked for item in one.findings):
         raise typer.Exit(FINDINGS)
+
+
+def _placed(stack: str, checked: Sequence[Checked], pool: str | None, variables: Any) -> dict[str, list[Any]]:
+    """Where each task's Pod would go; files with errors have none."""
+    from cli.workflows import placements, running_stack
+
+    good = [one for one in checked if not any(item.severity == "error" for item in one.findings)]
+    return placements(running_stack(stack), good, pool, variables)
+
+
+def _tell_placements(placed: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    for file, tasks in placed.items():
+        for task in tasks:
+            where = f"on {task['node']}" if task["node"] else f"gets no node: {task['message'] or task['status']}"
+            style = None if task["node"] else "red"
+            err.print(f"{file}: task {task['name']} ({task['platform']}) {where}", markup=False, style=style)
 
 
 def _context(  # noqa: PLR0917 - each is an option

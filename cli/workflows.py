@@ -45,7 +45,7 @@ def run(  # noqa: PLR0917 - each is an option
     from osmo_workflows.rendering import Variables
 
     variables = Variables(set_ or (), set_string or (), set_env or ())
-    documents = run_files(_running(stack), workflow_files(files), pool, variables)
+    documents = run_files(running_stack(stack), workflow_files(files), pool, variables)
     if json:
         print_json({"stack": stack, "workflows": documents})
     else:
@@ -85,13 +85,15 @@ def placements(
     simulation: Simulation, checked: Sequence[Checked], pool: str | None, variables: Any
 ) -> dict[str, list[dict[str, Any]]]:
     """Where the Pods of each file would go in the simulated cluster, by file; those without findings only."""
+    from simulator.osmo.history import History
+
     context = deployed_context(simulation, pool, variables)
-    service = _service(simulation)
+    service, history = _service(simulation), History(simulation.folder)
     found: dict[str, list[dict[str, Any]]] = {}
     for one in checked:
         if one.submission is None:
             continue
-        workflow = workflow_of(one.submission, context, 1)
+        workflow = workflow_of(one.submission, context, history.number(one.submission.spec.name))
         result: Result = service.place(workflow, PLACE_SECONDS, _silent)
         found[one.file] = [task.document() for task in result.tasks.values()]
     return found
@@ -199,7 +201,7 @@ def _accepted(path: Path, context: Context) -> tuple[Path, Submission]:
     return path, checked.submission
 
 
-def _running(stack: str) -> Simulation:
+def running_stack(stack: str) -> Simulation:
     from cli.simulate import simulation_of
     from simulator.errors import SimulationError
 

@@ -161,7 +161,8 @@ class Osmo(pulumi.ComponentResource):
             # What a failed installation leaves behind tells why, and the next `up` goes on from there.
             atomic=False,
             cleanup_on_fail=False,
-            skip_await=False,
+            # Helm 4 would wait for KAI's SchedulingShard, which stays Reconciling for ever; the gate knows better.
+            skip_await=True,
             create_namespace=False,
             opts=args.inside.options(self, after),
         )

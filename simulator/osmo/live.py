@@ -63,7 +63,8 @@ class Workflows:
 
     def _has_agents(self) -> bool:
         return any(
-            at(item, "metadata.name") == LISTENER_ACCOUNT and int(at(item, "status.availableReplicas", 0)) > 0
+            at(item, "spec.template.spec.serviceAccountName") == LISTENER_ACCOUNT
+            and int(at(item, "status.availableReplicas", 0)) > 0
             for item in self._agents.all()
         )
 

@@ -16,7 +16,7 @@ from simulator.osmo.pods import Seen, seen
 from simulator.osmo.workflow import Group, Json, Result, Task, TaskResult, Workflow, pending
 
 POLL_SECONDS = 0.1
-CREATED_FIRST = ("PodGroup",)
+LEAVE_SECONDS = 10.0
 AfterExit = Callable[[str, int, str, int], str]
 """(task, exit code, status, retries so far) -> status, by the task's and the pool's exit actions."""
 Tell = Callable[[TaskResult], None]
@@ -55,6 +55,7 @@ class Service:
                 time.sleep(POLL_SECONDS)
         finally:
             run.clean()
+            run.leave()
         return run.result
 
     def place(self, workflow: Workflow, seconds: float, tell: Tell) -> Result:
@@ -76,6 +77,7 @@ class Service:
                         time.sleep(POLL_SECONDS)
             finally:
                 run.clean([group])
+                run.leave()
         return run.result
 
     def _keep_queues(self, wanted: Sequence[Json]) -> None:
@@ -246,6 +248,12 @@ class _Run:
         for group in self._groups.values() if groups is None else groups:
             for item in reversed(group.objects):
                 self._delete(item)
+
+    def leave(self) -> None:
+        """Waits, within a bound, until the agents have let go of the last Pod: until then it holds its GPU."""
+        end = time.monotonic() + LEAVE_SECONDS
+        while self._pods() and time.monotonic() < end:
+            time.sleep(POLL_SECONDS)
 
     def _delete(self, item: Json) -> None:
         metadata = item["metadata"]
