@@ -1,0 +1,230 @@
+"""OSMO on a simulated stack: workflows run where they should, are refused where they should, and leave in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from catalog import osmo
+from simulator import osmo as stand_in
+from simulator.clusters import Clusters
+from simulator.home import HOME_VARIABLE, REPOSITORY, Home
+from simulator.kubernetes import ApiError, Client
+from simulator.osmo.service import as_account
+from simulator.simulation import Simulation
+from tests.simulator.physai import physai
+
+STACK = "dev-westus2"
+SAMPLES = REPOSITORY / "osmo_workflows" / "samples"
+PODS = f"/api/v1/namespaces/{osmo.WORKFLOWS_NAMESPACE}/pods"
+THIRD: dict[str, Any] = {
+    "pools": {
+        "a100gpu": {
+            "sku": "Standard_NC24ads_A100_v4",
+            "driver": {"source": "operator"},
+            "priority": "Regular",
+            "scale": {"min": 0, "max": 1},
+            "osDisk": {"type": "Managed", "sizeGb": 256},
+            "subnet": "10.40.3.0/26",
+            "taints": ["physical-ai/team=vision:NoSchedule"],
+        }
+    }
+}
+"""A third pool, as a stack file would have it: at zero nodes, with a taint of its own."""
+SECONDS = 60.0
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def stack(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The default stack with a third pool, and the folder with the overlay that says so."""
+    folder = tmp_path_factory.mktemp("osmo")
+    (folder / "home").mkdir()
+    (folder / "home" / "tools").symlink_to(users_tools)
+    overlay = folder / "third.yaml"
+    overlay.write_text(yaml.safe_dump(THIRD))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(HOME_VARIABLE, str(folder / "home"))
+        try:
+            physai("up", STACK, "-f", str(overlay))
+            yield folder
+        finally:
+            for each in Home.of_user().folder.glob("simulations/*"):
+                Clusters(each / "clusters", tools=None).wipe()  # pyright: ignore[reportArgumentType]
+
+
+@pytest.fixture(scope="module")
+def admin(stack: Path) -> Client:
+    del stack
+    clusters = Simulation(STACK).clusters()
+    return clusters.client(clusters.ids()[0])
+
+
+def workflow(folder: Path, name: str, platform: str, **more: Any) -> Path:
+    """A file with one task."""
+    gpu = {} if platform == "cpu" else {"gpu": 1}
+    env = {} if platform == "cpu" else {"environment": {"NVIDIA_DRIVER_CAPABILITIES": "all"}}
+    digest = "sha256:" + "a" * 64
+    task = {"name": "work", "image": f"registry.example/train@{digest}", "command": ["true"], **env}
+    resources = {"default": {"platform": platform, "cpu": 2, "memory": "8Gi", "storage": "10Gi", **gpu}}
+    given = {"name": name, "resources": resources, "tasks": [task], "timeout": {"exec_timeout": "1h"}}
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump({"version": 2, "workflow": given | more}, sort_keys=False))
+    return path
+
+
+def until(true: Callable[[], Any], what: str) -> Any:
+    end = time.monotonic() + SECONDS
+    while not (found := true()):
+        assert time.monotonic() < end, f"not within {SECONDS:.0f} s: {what}"
+        time.sleep(0.1)
+    return found
+
+
+def test_osmo_is_in_place_and_every_sample_runs_to_completion(stack: Path) -> None:
+    document = physai("status", "--json").json
+    assert [each["name"] for each in document["releases"]] == ["gpu-operator", "kai-scheduler", "osmo-operator"]
+    assert document["osmo"]["platforms"]["a100"] == "a100gpu"
+    ran = physai("run", str(SAMPLES), "--json").json["workflows"]
+    assert len(ran) == 5
+    assert {each["status"] for each in ran} == {"COMPLETED"}
+    both = next(each for each in ran if each["id"].startswith("train-and-evaluate"))
+    placed = {task["name"]: task["node"].split("-")[1] for task in both["tasks"]}
+    assert placed == {"train": "h100gpu", "evaluate": "rtxprogpu"}
+    assert physai("status", "--json").json["osmo"]["workflows"][-1]["id"] == ran[-1]["id"]
+
+
+def test_a_pool_added_in_yaml_takes_a_workflow_and_comes_up_from_zero_for_it(stack: Path, admin: Client) -> None:
+    assert physai("status", "--json").pool("a100gpu")["nodes"] == 0
+    path = workflow(stack, "on-third", "a100")
+    (ran,) = physai("run", str(path), "--json").json["workflows"]
+    assert (ran["status"], ran["tasks"][0]["node"].split("-")[1]) == ("COMPLETED", "a100gpu")
+    assert physai("status", "--json").pool("a100gpu")["nodes"] == 1
+    until(lambda: not admin.get(PODS)["items"], "the workflow's Pods are gone")
+
+
+def test_the_check_says_where_pods_would_go_and_leaves_nothing(stack: Path, admin: Client) -> None:
+    path = workflow(stack, "placed", "rtxpro")
+    told = physai("lint", str(path), "--setting", "osmo.retries=3", "--simulate", "--json", "--severity", "error").json
+    (task,) = told["placements"][str(path)]
+    assert task["node"].startswith("aks-rtxprogpu-")
+    assert admin.get(PODS)["items"] == []
+
+
+def test_what_no_node_can_take_is_told_in_the_schedulers_words(stack: Path, admin: Client) -> None:
+    """By way of the API: OSMO's own validations would refuse it before."""
+    pod = _pod("too-large", {"nvidia.com/gpu": "1"}, nodeSelector={"agentpool": "h100gpu"})
+    pod["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "4000"}
+    found = _place(admin, pod)
+    assert not found.node
+    assert "CPU" in found.message
+
+
+def test_a_workflow_that_osmo_would_refuse_is_not_submitted(stack: Path, admin: Client) -> None:
+    path = workflow(stack, "greedy", "h100", resources={"default": {"platform": "h100", "gpu": 2, "cpu": 2}})
+    answer = physai("run", str(path), expect=3)
+    assert "was not submitted" in answer.err
+    unknown = workflow(stack, "nowhere", "b200")
+    assert "b200" in physai("run", str(unknown), expect=3).err
+    assert admin.get(PODS)["items"] == []
+
+
+def test_quota_and_pod_security_have_the_last_word(stack: Path, admin: Client) -> None:
+    many = _pod("many", {"nvidia.com/gpu": "100"})
+    found = _place(admin, many)
+    assert found.status == "FAILED_SERVER_ERROR"
+    assert "exceeded quota: gpus" in found.message
+    privileged = _pod("privileged", {})
+    privileged["spec"]["containers"][0]["securityContext"] = {"privileged": True}
+    found = _place(admin, privileged)
+    assert "violates PodSecurity" in found.message
+
+
+def test_a_program_that_renders_fails_without_the_drivers_graphics(stack: Path, admin: Client) -> None:
+    pod = _pod("blind", {"nvidia.com/gpu": "1"}, nodeSelector={"agentpool": "rtxprogpu"})
+    pod["metadata"]["annotations"] = {"simulator.physical-ai/runs": "vulkan"}
+    pod["spec"]["containers"][0]["env"] = [{"name": "NVIDIA_DRIVER_CAPABILITIES", "value": "compute,utility"}]
+    result = _run(admin, pod)
+    assert (result.status, result.exit_code) == ("FAILED", 1)
+    assert result.message.startswith("vkCreateDevice failed")
+
+
+def test_neither_account_reads_the_others_secrets(stack: Path, admin: Client) -> None:
+    tasks = as_account(admin, osmo.WORKFLOWS_NAMESPACE, osmo.SERVICE_ACCOUNT)
+    agents = as_account(admin, osmo.OPERATOR_NAMESPACE, osmo.WORKER_ACCOUNT)
+    for client, path in (
+        (tasks, f"/api/v1/namespaces/{osmo.OPERATOR_NAMESPACE}/secrets/{osmo.TOKEN_SECRET}"),
+        (tasks, f"/api/v1/namespaces/{osmo.WORKFLOWS_NAMESPACE}/secrets"),
+        (tasks, PODS),
+        (agents, f"/api/v1/namespaces/{osmo.CONTROL_NAMESPACE}/secrets"),
+        (agents, "/api/v1/namespaces/gpu-operator/secrets"),
+    ):
+        with pytest.raises(ApiError) as refusal:
+            client.get(path)
+        assert refusal.value.code == 403
+
+
+def test_agents_that_are_switched_off_see_their_workflows_off_first(stack: Path, admin: Client) -> None:
+    """And nothing hangs: their finalizer is taken off by them, while they are there."""
+    pod = _pod("long", {}, nodeSelector={"agentpool": "cpu"}, schedulerName="default-scheduler")
+    pod["metadata"] |= {"finalizers": [osmo.FINALIZER], "labels": {osmo.WORKFLOW_LABEL: "long-1"}}
+    admin.request("POST", PODS, pod)
+    until(lambda: admin.get(f"{PODS}/long")["status"].get("phase") == "Running", "the Pod runs")
+    overlay = stack / "off.yaml"
+    overlay.write_text(yaml.safe_dump({**THIRD, "osmo": {"mode": "namespaces"}}))
+    answer = physai("up", STACK, "-f", str(overlay))
+    assert "1 Pods of workflows leave osmo-workflows" in answer.err
+    assert admin.get(PODS)["items"] == []
+    document = physai("status", "--json").json
+    assert [each["name"] for each in document["releases"]] == ["gpu-operator"]
+    assert "agents are not in this cluster" in physai("run", str(SAMPLES / "cpu-task.yaml"), expect=1).err
+
+
+def test_nothing_of_it_stays_behind(stack: Path) -> None:
+    physai("down", STACK)
+    assert not Simulation(STACK).exists
+
+
+def _pod(name: str, limits: Json, **spec: Any) -> Json:
+    container = {"name": "work", "image": "registry.example/x:1", "resources": {"limits": limits}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "labels": {}},
+        "spec": {"containers": [container], "restartPolicy": "Never", **spec},
+    }
+
+
+def _of(pod: Json) -> stand_in.Workflow:
+    name = pod["metadata"]["name"]
+    queue = f"osmo-pool-{osmo.WORKFLOWS_NAMESPACE}-default"
+    pod["metadata"]["labels"] |= {osmo.WORKFLOW_LABEL: f"{name}-1", "kai.scheduler/queue": queue}
+    pod["spec"].setdefault("schedulerName", osmo.SCHEDULER)
+    tolerations = [
+        {"key": key, "operator": "Exists"} for key in ("nvidia.com/gpu", "kubernetes.azure.com/scalesetpriority")
+    ]
+    pod["spec"]["tolerations"] = tolerations
+    task = stand_in.Task("work", name, "h100", 1)
+    return stand_in.Workflow(
+        id=f"{name}-1",
+        namespace=osmo.WORKFLOWS_NAMESPACE,
+        groups=(stand_in.Group("work-group", (task,), (pod,)),),
+        queues=(),
+        queue_seconds=3600,
+        exec_seconds=3600,
+    )
+
+
+def _place(admin: Client, pod: Json) -> stand_in.TaskResult:
+    result = stand_in.Service(admin).place(_of(pod), 5, lambda task: None)
+    return result.tasks["work"]
+
+
+def _run(admin: Client, pod: Json) -> stand_in.TaskResult:
+    result = stand_in.Service(admin).run(_of(pod), lambda task, code, status, retries: status, lambda task: None)
+    return result.tasks["work"]
