@@ -75,6 +75,7 @@ class Engine:
         (work / "Pulumi.yaml").write_text(yaml.safe_dump(copied))
         (stacks / f"Pulumi.{self._stack}.yaml").write_text(yaml.safe_dump({"config": dict(config)}))
         if secret:
+            self._mend_backend()  # opening the stack reads the checkpoint, before anything is recovered
             stack = self._open()
             for key, value in secret.items():
                 stack.set_config(key, automation.ConfigValue(value, secret=True), path=True)
