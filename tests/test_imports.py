@@ -65,6 +65,7 @@ def test_decisions_do_without_pulumi(package: str) -> None:
         path
         for path, names in imports_of(package).items()
         if any(name == "pulumi" or name.startswith("pulumi_") for name in names)
+        and not path.startswith("policies/pack/")  # which speaks with the engine
     ]
     assert wrong == []
 
