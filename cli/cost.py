@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from cli.console import err, out, print_json
+from cli.console import err, out, print_figures, print_json
 from cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def _render(found: Estimate) -> None:
         node = _price(pool.price) if pool.price else "no price  "
         sums = [span(pool.hourly, 2), span(pool.monthly, 0)] if pool.price else ["–", "–"]
         table.add_row(pool.name, pool.size, pool.priority, span(pool.nodes, 0), node, *sums)
-    label = "in all, what has a price" if found.unpriced else "in all"
+    label = "priced" if found.unpriced else "in all"
     table.add_row(label, "", "", "", "", span(found.hourly, 2), span(found.monthly, 0), style="bold")
-    out.print(table)
+    print_figures(table)
     out.print("[dim]three figures: the autoscaler's least / as asked for / its most[/]")
     for line in notes(found):
         out.print(escape(line), soft_wrap=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from policies import Finding
     from policies import Stack as Declared
 
-FINDINGS = 3
+FAILED, FINDINGS = 1, 3
 PACK = Path(__file__).resolve().parents[1] / "policies" / "pack" / "__main__.py"
 """The policy pack, as a file that the engine starts without a language host."""
 MANDATORY = "mandatory"
@@ -52,6 +52,8 @@ def policy(  # noqa: PLR0917 - each is an option
     json: Json = False,
 ) -> None:
     """Hold the policies to every resource a stack declares. The program runs without an engine, in seconds."""
+    import pulumi
+
     from policies import RULES, evaluate
 
     if rules:
@@ -60,7 +62,11 @@ def policy(  # noqa: PLR0917 - each is an option
     from cli import stack_input
 
     given = stack_input.read(stack, file or [], set_ or [])
-    declared = _declared(given, preview=preview)
+    try:
+        declared = _declared(given, preview=preview)
+    except pulumi.RunError as refusal:
+        err.print(str(refusal), markup=False, style="red")
+        raise typer.Exit(FAILED) from None
     findings = evaluate(declared)
     document = _document(stack, declared, findings)
     if json:

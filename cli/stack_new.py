@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from settings import Loaded
     from settings.new_stack import Choice, NewFiles, PoolProposal, Proposal
 
-BAD_INPUT = 2
+FAILED, BAD_INPUT = 1, 2
 NONE = "none"
 """What is written instead of a size to leave a pool out."""
 
@@ -101,6 +101,9 @@ def new(  # noqa: PLR0917 - each is an option
     except AlreadyThere as problem:
         err.print(f"{problem}; nothing was written", style="red", markup=False)
         raise typer.Exit(BAD_INPUT) from None
+    except OSError as problem:
+        err.print(f"{STACKS.name} can't be written: {problem.strerror}; nothing was", style="red", markup=False)
+        raise typer.Exit(FAILED) from None
     if json:
         print_json(document(proposal, loaded, files, made))
         return

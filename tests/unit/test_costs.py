@@ -185,3 +185,8 @@ def test_an_impossible_factor_is_wrong_input() -> None:
 
 def _row(text: str, pool: str) -> Sequence[str]:
     return next(line.split() for line in text.splitlines() if line.startswith(pool))
+
+
+def test_a_narrow_terminal_cuts_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.console.out._width", 60)
+    assert "0 / 5,095 / 10,191" in cost("dev-westus2")[1]

@@ -278,6 +278,21 @@ def test_a_write_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch:
     assert files_in(tmp_path) == set()
 
 
+def test_a_folder_that_takes_no_files_is_told_without_a_traceback(
+    stacks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = files_in(stacks)
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(place_module.tempfile, "mkstemp", refuse)
+    code, _, err = new("dev-eastus2", "--yes")
+    assert code == 1
+    assert "Permission denied" in err
+    assert files_in(stacks) == before
+
+
 def test_another_gpu_is_never_proposed() -> None:
     proposal = propose("dev-westus")
     pool = proposal.pool("h100gpu")
