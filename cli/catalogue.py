@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from cli.console import out, print_json
+from cli.console import out, print_figures, print_json
 from cli.options import Json
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _pool_places(stack: str, *, json: bool) -> None:
     for region, pools in found.items():
         mark = f"[bold]{region}[/]" if region == settings.region else region
         table.add_row(mark, *(_cell(place) for place in pools.values()))
-    out.print(table)
+    print_figures(table)
     out.print(
         "[dim]documented: a document names the region. believed: offered, as far as is known."
         " price only: it has a price there, which is no capacity.[/]",

@@ -72,12 +72,24 @@ class Message:
     text: str
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """What a policy pack says of a resource."""
+
+    policy: str
+    level: str
+    """`mandatory`, which stops a deployment, or `advisory`."""
+    urn: str
+    text: str
+
+
 @dataclass
 class Run:
     """Everything one engine run has told so far."""
 
     steps: dict[tuple[str, str], Step] = field(default_factory=dict[tuple[str, str], Step])
     messages: list[Message] = field(default_factory=list[Message])
+    refusals: list[Refusal] = field(default_factory=list[Refusal])
 
     def take(self, event: EngineEvent) -> Step | Message | None:
         """Records an event; the step that began or ended, or the message, if it is one to show."""
@@ -87,6 +99,9 @@ class Run:
             return self._ended(event.res_outputs_event.metadata, failed=False)
         if event.res_op_failed_event is not None:
             return self._ended(event.res_op_failed_event.metadata, failed=True)
+        if (policy := event.policy_event) is not None:
+            text, urn = policy.message.strip(), policy.resource_urn or ""
+            self.refusals.append(Refusal(policy.policy_name, policy.enforcement_level, urn, text))
         diagnostic = event.diagnostic_event
         if diagnostic is None or diagnostic.severity not in SHOWN_SEVERITIES or _is_echo(diagnostic.message):
             return None

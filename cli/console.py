@@ -6,13 +6,26 @@ import json
 import sys
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
 
+FULL_WIDTH = 1000
 PIPED_WIDTH = 200
 """Columns where no terminal says otherwise: a log or a file should not break tables."""
 
 out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_WIDTH)
 err = Console(stderr=True, highlight=False, soft_wrap=True, width=None if sys.stderr.isatty() else PIPED_WIDTH)
+
+
+def print_figures(table: RenderableType, console: Console = out) -> None:
+    """A table in its full width: on a narrow terminal a broken line is better than a figure with its end cut off."""
+    needed = Measurement.get(console, console.options.update(max_width=FULL_WIDTH), table).maximum
+    width = console.width
+    console.width = max(width, needed)  # a print's own width can only be less than the console's
+    try:
+        console.print(table)
+    finally:
+        console.width = width
 
 
 def print_json(document: Any) -> None:

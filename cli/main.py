@@ -10,6 +10,7 @@ import typer
 from cli import (
     catalogue,
     charts,
+    check,
     compat,
     cost,
     explain,
@@ -44,6 +45,7 @@ app.command()(catalogue.sizes)
 app.command()(catalogue.regions)
 app.command()(compat.compat)
 app.command()(policy.policy)
+app.command()(check.check)
 app.command()(cost.cost)
 app.command()(stacks.stacks)
 app.command()(schema.schema)

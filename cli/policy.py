@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,11 +16,15 @@ from cli.console import err, out, print_json
 from cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
 
 if TYPE_CHECKING:
+    from cli.changes import Run
     from cli.stack_input import Given
     from policies import Finding
     from policies import Stack as Declared
 
-FINDINGS = 3
+FAILED, FINDINGS = 1, 3
+PACK = Path(__file__).resolve().parents[1] / "policies" / "pack" / "__main__.py"
+"""The policy pack, as a file that the engine starts without a language host."""
+MANDATORY = "mandatory"
 _STYLE = {"error": "red", "warning": "yellow"}
 
 
@@ -47,6 +52,8 @@ def policy(  # noqa: PLR0917 - each is an option
     json: Json = False,
 ) -> None:
     """Hold the policies to every resource a stack declares. The program runs without an engine, in seconds."""
+    import pulumi
+
     from policies import RULES, evaluate
 
     if rules:
@@ -55,7 +62,11 @@ def policy(  # noqa: PLR0917 - each is an option
     from cli import stack_input
 
     given = stack_input.read(stack, file or [], set_ or [])
-    declared = _declared(given, preview=preview)
+    try:
+        declared = _declared(given, preview=preview)
+    except pulumi.RunError as refusal:
+        err.print(str(refusal), markup=False, style="red")
+        raise typer.Exit(FAILED) from None
     findings = evaluate(declared)
     document = _document(stack, declared, findings)
     if json:
@@ -116,6 +127,26 @@ def _render(findings: list[Finding]) -> None:
         out.print(f"[{style}]{each.severity.value}[/] {each.rule}: {escape(place)}", soft_wrap=True)
         out.print(f"  {escape(each.message)}", soft_wrap=True)
         out.print(f"  [dim]{escape(each.reason)} {links[each.rule]}[/]", soft_wrap=True)
+
+
+def stops(run: Run) -> bool:
+    """Whether the policy pack refuses what a run would do."""
+    return any(each.level == MANDATORY for each in run.refusals)
+
+
+def refusals_document(run: Run) -> list[dict[str, Any]]:
+    """What the policy pack says of a run's resources."""
+    return [{"rule": each.policy, "level": each.level, "urn": each.urn, "message": each.text} for each in run.refusals]
+
+
+def render_refusals(run: Run) -> None:
+    """The same, for people."""
+    for each in run.refusals:
+        style = "red" if each.level == MANDATORY else "yellow"
+        kind, _, name = each.urn.rpartition("::")
+        place = f"{kind.rpartition(':')[2]} {name}" if each.urn else "stack"
+        out.print(f"[{style}]{each.level}[/] {each.policy}: {escape(place)}", soft_wrap=True)
+        out.print(f"  {escape(each.text)}", soft_wrap=True)
 
 
 def _list(*, json: bool) -> None:

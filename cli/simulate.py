@@ -23,6 +23,10 @@ Discard = Annotated[
     typer.Option("--discard", help="Remove the simulation without a destroy: for a protected or a broken one."),
 ]
 
+Policies = Annotated[
+    bool, typer.Option("--policies", help="Ask the policy pack about each resource; 3 where it refuses.")
+]
+
 
 def up(
     stack: Stack = DEFAULT_STACK,
@@ -58,22 +62,39 @@ def up(
     _exit_unless(all(each["status"] == COMPLETED for each in ended))
 
 
-def preview(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = None, json: Json = False) -> None:
+def preview(
+    stack: Stack = DEFAULT_STACK,
+    policies: Policies = False,
+    file: Files = None,
+    set_: Assignments = None,
+    json: Json = False,
+) -> None:
     """Show what `up` would change in the simulated stack, and change nothing."""
     from cli import plan, stack_input
+    from cli import policy as policy_
     from cli import status as status_
     from cli.progress import Progress
+    from simulator.errors import EngineFailed
     from simulator.simulation import Simulation
 
     given = stack_input.read(stack, file or [], set_ or [])
     simulation = Simulation(stack)
     nodes = status_.node_counts(simulation)
-    with Progress() as progress:
-        simulation.preview(given.input, progress)
+    progress = Progress()
+    try:
+        with progress:
+            simulation.preview(given.input, progress, [policy_.PACK] if policies else [])
+    except EngineFailed:
+        if not policy_.stops(progress.run):
+            raise
+    refusals = {"policies": policy_.refusals_document(progress.run)} if policies else {}
     if json:
-        print_json({"stack": stack, **plan.document(progress.run, nodes)})
+        print_json({"stack": stack, **plan.document(progress.run, nodes), **refusals})
     else:
         out.print(plan.render(progress.run, nodes))
+        policy_.render_refusals(progress.run)
+    if policy_.stops(progress.run):
+        raise typer.Exit(policy_.FINDINGS)
 
 
 def down(stack: Stack = DEFAULT_STACK, discard: Discard = False, json: Json = False) -> None:

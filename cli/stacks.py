@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from cli.console import err, out, print_json
+from cli.console import err, out, print_figures, print_json
 from cli.cost import SpotFactor, span
 from cli.options import Json
 
@@ -108,9 +108,9 @@ def _render(rows: list[tuple[dict[str, Any], Estimate]]) -> None:
             cells = [pool["name"], pool["size"], pool["driverSource"] or "", pool["priority"], span(priced.nodes, 0)]
             table.add_row(*map(escape, head), *cells, f"{priced.monthly.asked:,.0f}" if priced.monthly else "no price")
             head = [""] * len(head)
-        label = "what has a price" if cost.unpriced else "in all"
+        label = "priced" if cost.unpriced else "in all"
         table.add_row(*[""] * 6, label, f"[bold]{cost.monthly.asked:,.0f}[/]")
-    out.print(table)
+    print_figures(table)
     out.print("[dim]nodes: least / as asked for / most. monthly: USD as asked for, an estimate: physai cost STACK[/]")
     out.print("\n[bold]what each stack file sets over its layers[/]")
     own = Table(box=None, pad_edge=False, header_style="bold")

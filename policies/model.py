@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -142,13 +143,37 @@ class Finding:
 
 def evaluate(stack: Stack, rules: Iterable[Rule]) -> list[Finding]:
     """Every finding of `rules` over `stack`, in the order of the rules and then of the resources."""
+    return [found for rule in rules for resource in stack.resources for found in judge(rule, resource, stack)]
+
+
+def judge(rule: Rule, resource: Resource, stack: Stack) -> list[Finding]:
+    """What one rule finds in one resource of a stack; nothing where it does not look at such resources.
+
+    A place whose value is not known yet breaks no rule: only the deployment will tell.
+    """
+    if not rule.applies_to(resource):
+        return []
     return [
         Finding(rule.id, rule.severity, resource.type, resource.name, found.path, found.message, rule.reason)
-        for rule in rules
-        for resource in stack.resources
-        if rule.applies_to(resource)
         for found in rule.check(resource, stack)
+        if not _is_unknown(resource.inputs, found.path)
     ]
+
+
+def _is_unknown(inputs: Mapping[str, Any], path: str) -> bool:
+    """Whether the value at a property path, or one that holds it, is unknown."""
+    here: Any = inputs
+    for step in re.findall(r"[^.\[\]]+", path):
+        if isinstance(here, list):
+            items = cast("list[Any]", here)
+            here = items[int(step)] if step.isdigit() and int(step) < len(items) else None
+        else:
+            here = cast("Mapping[str, Any]", here).get(step) if isinstance(here, Mapping) else None
+        while isinstance(here, Secret):
+            here = here.value
+        if isinstance(here, Unknown):
+            return True
+    return False
 
 
 def known(value: Any, default: Any = None) -> Any:

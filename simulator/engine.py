@@ -8,8 +8,9 @@ import os
 import runpy
 import secrets
 import shutil
+import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,8 +90,19 @@ class Engine:
         result = self._run(lambda stack: stack.up(parallel=PARALLEL, color="never", on_event=on_event), providers)
         return {name: output.value for name, output in result.outputs.items() if not output.secret}
 
-    def preview(self, providers: ProviderHost, on_event: OnEvent) -> None:
-        self._run(lambda stack: stack.preview(parallel=PARALLEL, color="never", on_event=on_event), providers)
+    def preview(self, providers: ProviderHost, on_event: OnEvent, policy_packs: Sequence[Path] = ()) -> None:
+        """Previews, and asks the policy packs about each resource.
+
+        Raises:
+            EngineFailed: something was refused, by a policy pack perhaps.
+        """
+        packs = [str(pack) for pack in policy_packs] or None
+        self._run(
+            lambda stack: stack.preview(
+                parallel=PARALLEL, color="never", on_event=on_event, policy_packs=packs or None
+            ),
+            providers,
+        )
 
     def destroy(self, providers: ProviderHost, on_event: OnEvent) -> None:
         self._run(lambda stack: stack.destroy(parallel=PARALLEL, color="never", on_event=on_event), providers)
@@ -211,7 +223,10 @@ class Engine:
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
-            "PATH": f"{self._kubelogin.parent}{os.pathsep}{os.environ.get('PATH', '')}",
+            # This process's own Python comes next: policy packs that are scripts ask for a `python3`.
+            "PATH": os.pathsep.join(
+                (str(self._kubelogin.parent), str(Path(sys.executable).parent), os.environ.get("PATH", ""))
+            ),
             **({"PULUMI_DEBUG_PROVIDERS": providers.attach_env()} if providers is not None else {}),
         }
 

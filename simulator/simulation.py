@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ from simulator.azure import AzureNative, Cloud
 from simulator.charts import chart_source
 from simulator.clusters import Clusters
 from simulator.engine import Engine, import_ahead
-from simulator.errors import Busy, Protected, SimulationError
+from simulator.errors import Busy, EngineFailed, Protected, SimulationError
 from simulator.home import REPOSITORY, Home
 from simulator.kubernetes import KubernetesOptions, kubernetes_provider
 from simulator.recovery import made_in
@@ -97,14 +97,19 @@ class Simulation:
         if isinstance(kubeconfig, str):
             (self.folder / "kubeconfig").write_text(kubeconfig)
 
-    def preview(self, given: StackInput, report: Reporter) -> None:
-        """Shows what `up` would change, and changes nothing."""
+    def preview(self, given: StackInput, report: Reporter, policy_packs: Sequence[Path] = ()) -> None:
+        """Shows what `up` would change, and changes nothing. `policy_packs` are files that the engine can start."""
         fresh = not self.exists
-        with self._session(report, spare=False, record=given.record) as session:
-            session.configure(given)
-            session.recover()
-            report.phase("preview")
-            session.engine.preview(session.providers, report.event)
+        try:
+            with self._session(report, spare=False, record=given.record) as session:
+                session.configure(given)
+                session.recover()
+                report.phase("preview")
+                session.engine.preview(session.providers, report.event, policy_packs)
+        except EngineFailed:
+            if fresh:
+                self.discard()
+            raise
         if fresh:
             self.discard()
         report.phase("done")

@@ -13,6 +13,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "catalog": set(),
     "settings": {"catalog"},
     "costs": {"settings", "catalog"},
+    "preflight": {"settings", "catalog"},
     "gates": {"settings", "catalog"},
     "components": {"settings", "catalog", "gates", "osmo_workflows"},
     "policies": {"settings", "catalog"},
@@ -20,12 +21,23 @@ MAY_IMPORT: dict[str, set[str]] = {
     "simulation_shutdown": set(),
     "simulator": {"catalog", "tools"},
     "tools": set(),
-    "cli": {"catalog", "settings", "costs", "components", "gates", "policies", "osmo_workflows", "simulator", "tools"},
+    "cli": {
+        "catalog",
+        "settings",
+        "costs",
+        "components",
+        "gates",
+        "policies",
+        "osmo_workflows",
+        "preflight",
+        "simulator",
+        "tools",
+    },
 }
 """What each package may import of the others. `cli` may import all, nobody imports `cli`."""
 
 PACKAGES = {name for name in MAY_IMPORT if any((ROOT / name).rglob("*.py"))}
-WITHOUT_PULUMI = {"catalog", "costs", "gates", "policies", "osmo_workflows", "simulation_shutdown"}
+WITHOUT_PULUMI = {"catalog", "costs", "gates", "policies", "osmo_workflows", "preflight", "simulation_shutdown"}
 
 
 def imported(source: Path) -> set[str]:
@@ -65,6 +77,7 @@ def test_decisions_do_without_pulumi(package: str) -> None:
         path
         for path, names in imports_of(package).items()
         if any(name == "pulumi" or name.startswith("pulumi_") for name in names)
+        and not path.startswith("policies/pack/")  # which speaks with the engine
     ]
     assert wrong == []
 

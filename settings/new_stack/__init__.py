@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from settings.new_stack.choices import Choice, choose, refusals
-from settings.new_stack.files import NewFiles, api_placeholder, new_files
+from settings.new_stack.files import NewFiles, api_placeholder, is_placeholder, new_files
 from settings.new_stack.place import AlreadyThere, verified, write
 from settings.new_stack.proposal import Candidate, PoolProposal, Proposal, propose, space_problem
 
@@ -16,6 +16,7 @@ __all__ = [
     "Proposal",
     "api_placeholder",
     "choose",
+    "is_placeholder",
     "new_files",
     "propose",
     "refusals",

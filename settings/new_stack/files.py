@@ -55,6 +55,11 @@ def api_placeholder() -> IPv4Network:
     return next(DOCUMENTATION[-1].subnets(new_prefix=28))
 
 
+def is_placeholder(block: IPv4Network) -> bool:
+    """Whether a range is one for documentation, which stands in for the user's own."""
+    return any(block.subnet_of(example) for example in DOCUMENTATION)
+
+
 def new_files(
     proposal: Proposal, choices: Mapping[str, Choice], space: IPv4Network, ranges: Sequence[IPv4Network] = ()
 ) -> NewFiles:
@@ -87,9 +92,7 @@ def new_files(
     texts: dict[FilePath, str] = {}
     if not proposal.region_layer:
         texts[FilePath("layers/region") / f"{name.region}.yaml"] = _region_text(regional)
-    texts[FilePath(f"Pulumi.{name}.yaml")] = _stack_text(
-        proposal, own, placeholder=tuple(ranges) == (api_placeholder(),)
-    )
+    texts[FilePath(f"Pulumi.{name}.yaml")] = _stack_text(proposal, own, placeholder=any(map(is_placeholder, ranges)))
     return NewFiles({path: modeline(path) + text for path, text in texts.items()})
 
 

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any, Literal
 
 from catalog import price, region, vm_size, vm_sizes
-from settings.checks.network import POD_BLOCK
+from settings.checks.network import POD_BLOCK, PRIVATE
 from settings.facts import CPU_POOL, SYSTEM_POOL
 from settings.faults import Fault, SettingsError
 from settings.guards import is_list, is_map
@@ -71,6 +71,8 @@ class Proposal:
     protect: bool
     has_ranges: bool
     """Whether a layer names public ranges for the API server already."""
+    elsewhere: Mapping[str, IPv4Network]
+    """Ranges that the layers use for pods and Services; the address space may overlap none."""
     utc_offset: str
     """Local standard time of the region, for maintenance windows."""
     region_zones: tuple[str, ...]
@@ -114,6 +116,7 @@ def propose(stack: str, root: FilePath = STACKS) -> Proposal:
         _free_space(root),
         data.get("protect") is True,
         bool(access.get("authorizedIpRanges")),
+        _elsewhere(_map(data, "network")),
         place.utc_offset,
         place.zones,
         region_file.is_file(),
@@ -133,6 +136,11 @@ def subnets(space: IPv4Network, pools: Sequence[str]) -> tuple[IPv4Network, dict
 
 def space_problem(space: IPv4Network, proposal: Proposal) -> str | None:
     """What stands against an address space; None for nothing."""
+    if not any(space.subnet_of(private) for private in PRIVATE):
+        return f"{space} is not private: choose inside {', '.join(map(str, PRIVATE))}"
+    for key, other in proposal.elsewhere.items():
+        if space.overlaps(other):
+            return f"{space} overlaps network.{key} {other}; free is {proposal.address_space}"
     for stack, other in _spaces(proposal.root).items():
         if space.overlaps(other):
             return (
@@ -143,6 +151,17 @@ def space_problem(space: IPv4Network, proposal: Proposal) -> str | None:
     except ValueError as error:
         return str(error)
     return None
+
+
+def _elsewhere(network: Mapping[str, Any]) -> dict[str, IPv4Network]:
+    """The layers' ranges beside the address space; one that is none is left to the judgement of the sum."""
+    found: dict[str, IPv4Network] = {}
+    for key in ("podCidr", "serviceCidr"):
+        try:
+            found[key] = IPv4Network(str(network.get(key)))
+        except ValueError:
+            continue
+    return found
 
 
 def _pool(name: str, path: Path, data: Mapping[str, Any], region_name: str) -> PoolProposal:

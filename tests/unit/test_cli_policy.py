@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from policies import RULES
+from simulator.home import HOME_VARIABLE
 from tests.unit.test_cli_commands import call
 
 OPEN = ("--set", "cluster.apiAccess.authorizedIpRanges=[]")
@@ -71,3 +73,11 @@ def test_a_wrong_setting_is_wrong_input_and_no_finding() -> None:
     code, out, err = policy("dev-westus2", "--set", "pools.h100gpu.skuu=x")
     assert (code, out) == (2, "")
     assert "Did you mean 'sku'" in err
+
+
+def test_what_the_program_itself_refuses_is_told_in_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    code, out, err = policy("dev-westus2", "--set", "charts.source=cache")
+    assert (code, out) == (1, "")
+    assert "physai charts pull dev-westus2" in err
+    assert "Traceback" not in err

@@ -185,3 +185,44 @@ def test_an_impossible_factor_is_wrong_input() -> None:
 
 def _row(text: str, pool: str) -> Sequence[str]:
     return next(line.split() for line in text.splitlines() if line.startswith(pool))
+
+
+def test_a_narrow_terminal_cuts_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.console.out._width", 60)
+    assert "0 / 5,095 / 10,191" in cost("dev-westus2")[1]
+
+
+def test_the_command_shows_what_an_overlay_costs_more() -> None:
+    code, out, _ = cost(
+        "dev-westus2", "--change", "--set", "pools.h100gpu.scale.max=4", "--set", "pools.rtxprogpu=null"
+    )
+    assert code == 0
+    changed = out.partition("more an hour")[2]
+    assert _row(changed, "h100gpu") == [
+        "h100gpu",
+        "changed",
+        "0",
+        "/",
+        "0",
+        "/",
+        "+13.96",
+        "0",
+        "/",
+        "0",
+        "/",
+        "+10,191",
+    ]
+    assert _row(changed, "rtxprogpu")[:2] == ["rtxprogpu", "removed"]
+    assert "-4,015" in changed
+    found = json.loads(cost("dev-westus2", "--change", "--set", "pools.h100gpu.scale.max=4", "--json")[1])["change"]
+    assert [pool["name"] for pool in found["pools"]] == ["h100gpu"]
+    assert found["hourly"] == {"min": 0, "asked": 0, "max": 13.96}
+
+
+def test_a_change_of_size_names_both() -> None:
+    out = cost("dev-westus2", "--change", "--set", "pools.h100gpu.sku=Standard_NC80adis_H100_v5")[1]
+    assert "Standard_NC40ads_H100_v5 → Standard_NC80adis_H100_v5" in out
+
+
+def test_an_overlay_that_costs_nothing_is_told_so() -> None:
+    assert "no pool costs more" in cost("dev-westus2", "--change", "--set", "monitoring.retentionDays=60")[1]

@@ -74,7 +74,9 @@ def test_an_address_space_of_another_stack_is_refused_and_a_free_one_named(stack
     assert files_in(stacks) == before
 
 
-@pytest.mark.parametrize("text", ["10.60.0.1/16", "tenfortyfive", "10.60.0.0/25"])
+@pytest.mark.parametrize(
+    "text", ["10.60.0.1/16", "tenfortyfive", "10.60.0.0/25", "8.8.0.0/16", "10.244.0.0/16", "10.245.0.0/17"]
+)
 def test_an_address_space_that_will_not_do_is_wrong_input(stacks: Path, text: str) -> None:
     before = files_in(stacks)
     assert new("dev-eastus2", "--yes", "--address-space", text)[0] == 2
@@ -177,10 +179,18 @@ def test_given_ranges_are_written_without_a_placeholders_comment(stacks: Path) -
 
 def test_a_faulty_sum_is_told_with_its_path_and_nothing_written(stacks: Path) -> None:
     before = files_in(stacks)
+    code, _, err = new("seed-eastus2", "--yes")  # whose environment leaves most to a profile
+    assert code == 2
+    assert "stacks/Pulumi.seed-eastus2.yaml" in err
+    assert "'scale' is missing" in err
+    assert files_in(stacks) == before
+
+
+def test_ranges_that_are_not_public_are_refused(stacks: Path) -> None:
     code, _, err = new("prod-eastus2", "--yes", "--api-range", "10.0.0.0/8")
     assert code == 2
     assert "is not public" in err
-    assert files_in(stacks) == before
+    assert not (stacks / "Pulumi.prod-eastus2.yaml").exists()
 
 
 def test_nobody_to_ask_is_wrong_input(stacks: Path) -> None:
@@ -238,6 +248,16 @@ def test_asked_on_a_terminal_a_wrong_answer_is_explained_and_asked_again(
     assert set(loaded.pools) == {"h100gpu"}
 
 
+def test_asked_for_public_ranges_a_wrong_answer_is_asked_again(stacks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ranges = ["192.168.0.0/24", "20.30.40.0/28, 20.30.50.1/32"]
+    terminal(monkeypatch, ["", "", "", "", "", *ranges, "y"])
+    code, _, err = new("prod-eastus2")
+    assert code == 0
+    assert "192.168.0.0/24 is not public" in err
+    loaded = load("prod-eastus2", root=stacks).settings
+    assert len(loaded.cluster.api_access.authorized_ip_ranges) == 2
+
+
 def test_a_no_at_the_end_writes_nothing(stacks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = files_in(stacks)
     terminal(monkeypatch, ["", "", "", "", "", "n"])
@@ -276,6 +296,21 @@ def test_a_write_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch:
     with pytest.raises(OSError, match="No space left"):
         write(TEXTS, tmp_path)
     assert files_in(tmp_path) == set()
+
+
+def test_a_folder_that_takes_no_files_is_told_without_a_traceback(
+    stacks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = files_in(stacks)
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(place_module.tempfile, "mkstemp", refuse)
+    code, _, err = new("dev-eastus2", "--yes")
+    assert code == 1
+    assert "Permission denied" in err
+    assert files_in(stacks) == before
 
 
 def test_another_gpu_is_never_proposed() -> None:

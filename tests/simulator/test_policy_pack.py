@@ -1,0 +1,25 @@
+"""The policy pack in the real engine: asked about each resource of a preview, it stops what breaks an error's rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulator.home import Home
+from tests.simulator.physai import physai
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+def test_a_preview_that_breaks_a_rule_is_refused_and_leaves_nothing(home: Home) -> None:
+    unprotected = ("prod-westus2", "--policies", "--set", "protect=false", "--json")
+    said = physai("preview", *unprotected, expect=3).json["policies"]
+    assert {(each["rule"], each["level"]) for each in said} == {("protected-in-production", "mandatory")}
+    assert any(each["urn"].endswith("::physical-ai-h100gpu-nodes") for each in said)
+    assert list(home.folder.glob("simulations/*")) == []
+
+
+def test_a_preview_that_keeps_the_rules_passes_and_a_warning_stops_nothing() -> None:
+    assert physai("preview", "--policies", "--json").json["policies"] == []
+    on_demand = ("--set", "pools.h100gpu.priority=Regular")
+    answer = physai("preview", "--policies", *on_demand)
+    assert "advisory spot-in-dev: AgentPool physical-ai-h100gpu-nodes" in answer.out
