@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -12,6 +12,9 @@ from rich.table import Table
 
 from cli.console import err, out, print_json
 from cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+
+if TYPE_CHECKING:
+    from settings import Settings
 
 FINDINGS = 3
 _STYLE = {"error": "red", "warning": "yellow", "info": "dim"}
@@ -45,9 +48,8 @@ def compat(  # noqa: PLR0917 - each is an option
 ) -> None:
     """Judge a stack's versions: GPU Operator, Kubernetes, driver, toolkit, containerd, node image."""
     from catalog import UnknownName, operator_release
-    from catalog.compat import lifecycle, reaches
+    from catalog.compat import reaches
     from cli import stack_input
-    from settings.compat import gpu_stacks, judge
 
     try:
         operator_release(running) if running else None
@@ -58,7 +60,21 @@ def compat(  # noqa: PLR0917 - each is an option
     for warning in loaded.warnings:
         err.print(str(warning), markup=False, style="yellow")
     today = at.date() if at else datetime.datetime.now(datetime.UTC).date()
-    settings = loaded.settings
+    document = verdicts(loaded.settings, today, running)
+    if json:
+        print_json(document)
+    else:
+        _render(document)
+    if any(reaches(row["severity"], severity.value) for row in document["verdicts"]):
+        raise typer.Exit(FINDINGS)
+
+
+def verdicts(settings: Settings, today: datetime.date, running: str | None = None) -> dict[str, Any]:
+    """How a stack's versions go together, as data. `running` is the GPU Operator release to upgrade from."""
+    from catalog import operator_release
+    from catalog.compat import lifecycle
+    from settings.compat import gpu_stacks, judge
+
     release = operator_release(settings.gpu_operator.version)
     phase = lifecycle(release, today)
     pools: list[dict[str, Any]] = [
@@ -72,8 +88,7 @@ def compat(  # noqa: PLR0917 - each is an option
         }
         for name, item in gpu_stacks(settings).items()
     ]
-    judged = judge(settings, today, running)
-    verdicts: list[dict[str, Any]] = [
+    judged: list[dict[str, Any]] = [
         {
             "severity": item.severity,
             "rule": item.verdict.rule,
@@ -84,22 +99,16 @@ def compat(  # noqa: PLR0917 - each is an option
             "fix": item.verdict.fix,
             "source": item.verdict.source,
         }
-        for item in judged
+        for item in judge(settings, today, running)
     ]
-    document: dict[str, Any] = {
-        "stack": stack,
+    return {
+        "stack": settings.stack,
         "date": today.isoformat(),
         "operator": {"version": release.version, "lifecycle": phase.state, "since": phase.since},
         "kubernetes": settings.cluster.kubernetes_version,
         "pools": pools,
-        "verdicts": verdicts,
+        "verdicts": judged,
     }
-    if json:
-        print_json(document)
-    else:
-        _render(document)
-    if any(reaches(item.severity, severity.value) for item in judged):
-        raise typer.Exit(FINDINGS)
 
 
 def _render(document: dict[str, Any]) -> None:

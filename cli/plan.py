@@ -17,7 +17,7 @@ WORDS = {"create": "to create", "update": "to update", "delete": "to delete", "r
 DONE = {"create": "created", "update": "updated", "delete": "deleted", "replace": "replaced"}
 PARTS_OF_REPLACE = ("create-replacement", "delete-replaced")
 SHOWN_LENGTH = 60
-_MISSING = object()
+NONE = "(none)"
 
 
 def planned(run: Run) -> list[Step]:
@@ -84,13 +84,24 @@ def counted(changes: Mapping[str, int]) -> str:
 
 
 def _differences(step: Step) -> list[str]:
+    return [
+        f"{each['path']}: {_short(each['before'])} → {_short(each['after'])}{' (replaces)' if each['replaces'] else ''}"
+        for each in differences(step)
+    ]
+
+
+def differences(step: Step) -> list[dict[str, Any]]:
+    """What changes in a resource: `{path, before, after, replaces}`; `NONE` for a side without such a value."""
     replacing = set(step.keys)
-    found: list[str] = []
-    for path in step.properties:
-        before, after = _at(step.old, path), _at(step.new, path)
-        mark = " (replaces)" if path.split(".")[0].split("[")[0] in replacing or path in replacing else ""
-        found.append(f"{path}: {_short(before)} → {_short(after)}{mark}")
-    return found
+    return [
+        {
+            "path": path,
+            "before": _at(step.old, path),
+            "after": _at(step.new, path),
+            "replaces": path.split(".")[0].split("[")[0] in replacing or path in replacing,
+        }
+        for path in step.properties
+    ]
 
 
 def _at(value: Any, path: str) -> Any:
@@ -100,7 +111,7 @@ def _at(value: Any, path: str) -> Any:
         elif isinstance(value, list) and part.isdigit() and int(part) < len(value):  # pyright: ignore[reportUnknownArgumentType]
             value = value[int(part)]  # pyright: ignore[reportUnknownVariableType]
         else:
-            return _MISSING
+            return NONE
     return value  # pyright: ignore[reportUnknownVariableType]
 
 
@@ -111,7 +122,5 @@ def _parts(path: str) -> list[str]:
 
 
 def _short(value: Any) -> str:
-    if value is _MISSING:
-        return "(none)"
     text = str(value)
     return text if len(text) <= SHOWN_LENGTH else f"{text[: SHOWN_LENGTH - 1]}…"

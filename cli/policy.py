@@ -63,12 +63,12 @@ def policy(  # noqa: PLR0917 - each is an option
 
     given = stack_input.read(stack, file or [], set_ or [])
     try:
-        declared = _declared(given, preview=preview)
+        declared = declared_by(given, preview=preview)
     except pulumi.RunError as refusal:
         err.print(str(refusal), markup=False, style="red")
         raise typer.Exit(FAILED) from None
     findings = evaluate(declared)
-    document = _document(stack, declared, findings)
+    document = document_of(stack, declared, findings)
     if json:
         print_json(document)
     else:
@@ -80,7 +80,7 @@ def policy(  # noqa: PLR0917 - each is an option
         raise typer.Exit(FINDINGS)
 
 
-def _declared(given: Given, *, preview: bool) -> Declared:
+def declared_by(given: Given, *, preview: bool) -> Declared:
     """What the program declares with these settings."""
     from cli.recorder import record_config
     from settings.stackfile import PREFIX, SECRETS
@@ -92,7 +92,8 @@ def _declared(given: Given, *, preview: bool) -> Declared:
     return record_config(given.input.stack, ours, preview=preview, simulated=True, today=today).stack
 
 
-def _document(stack: str, declared: Declared, findings: list[Finding]) -> dict[str, Any]:
+def document_of(stack: str, declared: Declared, findings: list[Finding]) -> dict[str, Any]:
+    """The findings as data."""
     from policies import RULES
 
     rules = {rule.id: rule for rule in RULES}

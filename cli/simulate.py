@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,18 @@ from cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
 if TYPE_CHECKING:
     from simulator.simulation import Simulation
 
+
+class Format(StrEnum):
+    """How a preview is told."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+FormatOption = Annotated[
+    Format, typer.Option("--format", help="text: the changes. markdown, json: with policies, versions and cost too.")
+]
 RunOption = Annotated[
     list[Path] | None,
     typer.Option("--run", metavar="FILE", help="Then run this OSMO workflow on it, as `physai run` does; repeatable."),
@@ -62,15 +75,19 @@ def up(
     _exit_unless(all(each["status"] == COMPLETED for each in ended))
 
 
-def preview(
+def preview(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
     policies: Policies = False,
     file: Files = None,
     set_: Assignments = None,
+    format: FormatOption = Format.TEXT,
     json: Json = False,
 ) -> None:
-    """Show what `up` would change in the simulated stack, and change nothing."""
-    from cli import plan, stack_input
+    """Show what `up` would change in the simulated stack, and change nothing.
+
+    With --format markdown or json also what the policies, the versions and the price list say of it.
+    """
+    from cli import markdown, plan, review, stack_input
     from cli import policy as policy_
     from cli import status as status_
     from cli.progress import Progress
@@ -80,6 +97,7 @@ def preview(
     given = stack_input.read(stack, file or [], set_ or [])
     simulation = Simulation(stack)
     nodes = status_.node_counts(simulation)
+    was = review.before(simulation)
     progress = Progress()
     try:
         with progress:
@@ -90,9 +108,15 @@ def preview(
     refusals = {"policies": policy_.refusals_document(progress.run)} if policies else {}
     if json:
         print_json({"stack": stack, **plan.document(progress.run, nodes), **refusals})
-    else:
+    elif format is Format.TEXT:
         out.print(plan.render(progress.run, nodes))
         policy_.render_refusals(progress.run)
+    else:
+        document = review.document(given, progress.run, was, nodes)
+        if format is Format.JSON:
+            print_json(document)
+        else:
+            print(markdown.stack(document))
     if policy_.stops(progress.run):
         raise typer.Exit(policy_.FINDINGS)
 

@@ -58,7 +58,7 @@ def status(simulation: Simulation) -> dict[str, Any]:
     if not simulation.exists:
         return document
     resources = simulation.cloud_resources()
-    cluster = next((id for id, entry in resources.items() if entry["type"].endswith(CLUSTER_TYPE)), None)
+    cluster = _cluster(resources)
     if cluster is None:
         return document
     document["cluster"] = cluster.rsplit("/", 1)[-1]
@@ -97,6 +97,17 @@ def _osmo(simulation: Simulation, outputs: Mapping[str, Any]) -> dict[str, Any]:
 def node_counts(simulation: Simulation) -> dict[str, int]:
     """Nodes of each pool as they are now; empty where no cluster runs."""
     return {pool["name"]: pool["nodes"] for pool in status(simulation)["pools"]}
+
+
+def deployed_pools(simulation: Simulation) -> list[Mapping[str, Any]]:
+    """ARM's view of every pool of the simulated cluster; empty where there is none."""
+    resources = simulation.cloud_resources()
+    cluster = _cluster(resources)
+    return _pool_bodies(resources, cluster) if cluster else []
+
+
+def _cluster(resources: Mapping[str, Mapping[str, Any]]) -> str | None:
+    return next((id for id, entry in resources.items() if entry["type"].endswith(CLUSTER_TYPE)), None)
 
 
 def _pool_bodies(resources: Mapping[str, Mapping[str, Any]], cluster: str) -> list[Mapping[str, Any]]:

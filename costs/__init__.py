@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from costs.change import Change, PoolChange, between, change
+from costs.deployed import deployed
 from costs.estimate import HOURS_A_MONTH, STALE_DAYS, estimate
 from costs.model import Basis, Estimate, NodePrice, PoolCost, PriceList, Span
 from costs.others import NotCounted
@@ -26,5 +27,6 @@ __all__ = [
     "Span",
     "between",
     "change",
+    "deployed",
     "estimate",
 ]

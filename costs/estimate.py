@@ -39,17 +39,23 @@ def nodes(scale: Scale) -> Span:
 
 def node_price(pool: NodePool, region: str, spot_factor: float | None) -> NodePrice | None:
     """What one node of the pool costs an hour; None where the catalogue has no price for its size in the region."""
-    row = price(pool.sku, region)
+    spot_max_price = pool.spot.max_price if isinstance(pool, Pool) and pool.is_spot else None
+    return priced(pool.sku, region, spot_max_price=spot_max_price, spot_factor=spot_factor)
+
+
+def priced(size: str, region: str, *, spot_max_price: float | None, spot_factor: float | None) -> NodePrice | None:
+    """What one node of a size costs an hour. `spot_max_price` is None for a regular node, -1 for Spot without limit."""
+    row = price(size, region)
     if row is None:
         return None
     listed = PriceList(row.source, row.date)
-    if not isinstance(pool, Pool) or not pool.is_spot:
+    if spot_max_price is None:
         return NodePrice(row.usd_per_hour, row.usd_per_hour, Basis.REGULAR, listed)
     usd = row.usd_per_hour if spot_factor is None else row.usd_per_hour * spot_factor
     basis = Basis.SPOT_AT_REGULAR if spot_factor is None else Basis.SPOT_FACTOR
     # Above its maximum price a node is evicted and costs nothing.
-    if 0 < pool.spot.max_price < usd:
-        usd, basis = pool.spot.max_price, Basis.MAX_PRICE
+    if 0 < spot_max_price < usd:
+        usd, basis = spot_max_price, Basis.MAX_PRICE
     return NodePrice(usd, row.usd_per_hour, basis, listed)
 
 
@@ -57,4 +63,4 @@ def _priority(pool: NodePool) -> Priority:
     return pool.priority if isinstance(pool, Pool) else Priority.REGULAR
 
 
-__all__ = ["HOURS_A_MONTH", "STALE_DAYS", "estimate", "node_price", "nodes"]
+__all__ = ["HOURS_A_MONTH", "STALE_DAYS", "estimate", "node_price", "nodes", "priced"]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from cli import markdown
 from settings import dump, gpu_facts, load
 from settings.facts import gpu_profile_driver, node_taints
 
 FOLDER = Path(__file__).parent
+PREVIEWS = FOLDER / "preview"
+"""Previews as documents, each with the Markdown that is made of it."""
 COMMAND = "python -m tests.golden.regenerate"
 STACKS = {"seed-2026-02": "seed-westus2"}
 """The stack that each golden file is about, by the file's name."""
@@ -48,6 +52,8 @@ def main() -> None:
     for name, stack in STACKS.items():
         text = yaml.dump(document(stack), Dumper=_Plain, sort_keys=False, allow_unicode=True, width=120)
         path(name).write_text(f"# Effective settings of the stack {stack}. Made by: {COMMAND}\n{text}")
+    for preview in PREVIEWS.glob("*.json"):
+        preview.with_suffix(".md").write_text(markdown.stack(json.loads(preview.read_text())))
 
 
 class _Plain(yaml.SafeDumper):

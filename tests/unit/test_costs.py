@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from catalog import prices
-from costs import HOURS_A_MONTH, STALE_DAYS, Basis, Span, between, estimate
+from costs import HOURS_A_MONTH, STALE_DAYS, Basis, Span, between, change, deployed, estimate
 from costs.document import change_document, document
 from settings import Overlay, Settings, load
 from tests.unit.conftest import STACKS, Simulate
@@ -226,3 +226,30 @@ def test_a_change_of_size_names_both() -> None:
 
 def test_an_overlay_that_costs_nothing_is_told_so() -> None:
     assert "no pool costs more" in cost("dev-westus2", "--change", "--set", "monitoring.retentionDays=60")[1]
+
+
+def test_what_is_deployed_costs_what_its_settings_said() -> None:
+    settings = load("prod-westus2").settings
+    asked = estimate(settings)
+    bodies: list[dict[str, Any]] = [
+        {
+            "name": pool.name,
+            "vmSize": pool.size,
+            "count": int(pool.nodes.asked),
+            "enableAutoScaling": pool.nodes.least != pool.nodes.most,
+            "minCount": int(pool.nodes.least),
+            "maxCount": int(pool.nodes.most),
+            "scaleSetPriority": pool.priority,
+            "spotMaxPrice": -1,
+        }
+        for pool in asked.pools
+    ]
+    found = deployed("prod-westus2", "westus2", bodies)
+    assert found.pools == asked.pools
+    assert change(found, asked).pools == ()
+
+
+def test_a_spot_pool_in_azure_costs_its_limit_at_most() -> None:
+    body = {"name": "a", "vmSize": "Standard_NC40ads_H100_v5", "count": 2, "scaleSetPriority": "Spot"}
+    free = deployed("dev-westus2", "westus2", [{**body, "spotMaxPrice": -1}]).hourly.asked
+    assert deployed("dev-westus2", "westus2", [{**body, "spotMaxPrice": 1.5}]).hourly.asked == 3.0 < free
