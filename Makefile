@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview down status test unit host simulator lint format types bench docs docs-serve clean pins
+.PHONY: help up preview down status test unit host simulator lint format types bench docs docs-serve docs-reference clean pins
 
 help: ## list the targets
 	@echo "make TARGET [STACK=<env>-<region>], by default $(STACK)"
@@ -78,6 +78,11 @@ docs: $(READY) site-source ## the pages as a site, .site/html/index.html; a link
 
 docs-serve: docs ## the site at http://127.0.0.1:8000, with search
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory .site/html 8000
+
+docs-reference: $(READY) ## write the pages and schemas that are made of the code anew
+	@$(BIN)/python -m reference
+	@$(BIN)/python -m tests.unit.grid_agent_states
+	@$(BIN)/physai schema
 
 .PHONY: site-source
 site-source:
