@@ -113,8 +113,8 @@ class _Pages:
             case "array":
                 return f"list: {self.form(value['items'])}"
             case "object":
-                kinds = [value.get("additionalProperties"), *value.get("patternProperties", {}).values()]
-                return f"map: {self.form(next(each for each in kinds if isinstance(each, dict)))}"
+                patterns: dict[str, dict[str, Any]] = value.get("patternProperties", {})
+                return f"map: {self.form(next(iter(patterns.values()), None) or value['additionalProperties'])}"
             case "boolean":
                 return "`true`, `false`"
             case "integer" | "number" as kind:
