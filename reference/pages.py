@@ -8,7 +8,7 @@ from pathlib import Path
 import gates.document
 import osmo_workflows.lint.document
 import policies.document
-from reference import catalogue, commands, outputs, settings
+from reference import catalogue, commands, outputs, settings, troubleshooting
 
 ROOT = Path(__file__).resolve().parents[1]
 _FOLDER = ROOT / "docs" / "reference"
@@ -23,6 +23,7 @@ OWN: Mapping[Path, Callable[[], str]] = {
     _FOLDER / "catalogue.md": catalogue.document,
     _FOLDER / "commands.md": commands.document,
     _FOLDER / "outputs.md": outputs.document,
+    troubleshooting.FILE: troubleshooting.renewed,
 }
 """The text of each page that is made here."""
 

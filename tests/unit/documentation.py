@@ -65,9 +65,10 @@ def links(page: Path) -> Iterator[str]:
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    """Anchors that GitHub makes of the page's headings."""
+    """Anchors that GitHub makes of the page's headings, and those written out."""
     found: list[str] = []
     for line in parts(page)[0]:
+        found += re.findall(r'<a id="([^"]+)">', line)
         if heading := re.match(r"#{1,6} +(.*)", line):
             text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading[1].strip()).replace("`", "")
             slug = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
