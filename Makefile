@@ -7,11 +7,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview down status test unit host simulator lint format types bench clean pins
+.PHONY: help up preview down status test unit host simulator lint format types bench docs docs-serve docs-reference clean pins
 
 help: ## list the targets
 	@echo "make TARGET [STACK=<env>-<region>], by default $(STACK)"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): requirements-dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Try: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
@@ -67,6 +67,28 @@ types: $(READY) ## types
 bench: $(READY) ## the benchmarks, minutes each
 	@for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
+# What README and docs link to, besides each other.
+LINKED := values/*.md manifests/*/*.md simulation_shutdown/*.md tests/fixtures/osmo/README.md \
+  osmo_workflows/samples/*.yaml stacks/layers/*/*.yaml stacks/*.yaml catalog/data/charts/*.yaml
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
+
+docs: $(READY) site-source ## the pages as a site, .site/html/index.html; a link that leads nowhere is an error
+	@$(MKDOCS) build --quiet --strict
+	@echo "$(CURDIR)/.site/html/index.html"
+
+docs-serve: docs ## the site at http://127.0.0.1:8000, with search
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory .site/html 8000
+
+docs-reference: $(READY) ## write the pages and schemas that are made of the code anew
+	@$(BIN)/python -m reference
+	@$(BIN)/python -m tests.unit.grid_agent_states
+	@$(BIN)/physai schema
+
+.PHONY: site-source
+site-source:
+	@rm -rf .site/source && mkdir -p .site/source
+	@cp -r --parents README.md docs $(LINKED) .site/source
+
 pins: ## resolve requirements*.txt anew from pyproject.toml
 	@$(PYTHON) -m venv $(VENV)-pins && $(VENV)-pins/bin/pip install --quiet uv==0.13.9
 	@$(VENV)-pins/bin/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements.txt
@@ -74,4 +96,4 @@ pins: ## resolve requirements*.txt anew from pyproject.toml
 	@rm -rf $(VENV)-pins
 
 clean: ## remove the Python environment; `make down` removes simulations
-	@rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .site

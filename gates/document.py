@@ -20,17 +20,21 @@ SEVERAL = 3
 def tables() -> str:
     """A section for each gate in the order of the path, with what can keep it shut, and one for what can shut many."""
     parts = ["### Several gates", "What can keep any pod from running, and what the gates from the toolkit on share."]
-    parts.append(_table([cause for cause in causes().values() if len(cause.gates) >= SEVERAL]))
+    met: set[str] = set()
+    parts.append(_table([cause for cause in causes().values() if len(cause.gates) >= SEVERAL], met))
     for number, (gate, meaning) in enumerate(GATES.items(), 1):
         own = [cause for cause in causes().values() if gate in cause.gates and len(cause.gates) < SEVERAL]
-        parts += [f"### {number}. `{gate}`: {meaning}", _table(own)]
+        parts += [f"### {number}. `{gate}`: {meaning}", _table(own, met)]
     return "\n\n".join(parts)
 
 
-def _table(rows: Sequence[Cause]) -> str:
+def _table(rows: Sequence[Cause], met: set[str]) -> str:
+    """Where a cause is met first, other pages can link to it by its id."""
     lines = ["| symptom | cause | way out | known from |", "|---|---|---|---|"]
     for cause in rows:
-        why, way_out = f"`{cause.id}`: {cell(cause.reason)}", cell(cause.way_out) or "wait"
+        anchor = "" if cause.id in met else f'<a id="{cause.id}"></a>'
+        met.add(cause.id)
+        why, way_out = f"{anchor}`{cause.id}`: {cell(cause.reason)}", cell(cause.way_out) or "wait"
         lines.append(f"| {cell(cause.symptom)} | {why} | {way_out} | {cell(cause.source)} |")
     return "\n".join(lines) if rows else "Nothing but the causes of several gates."
 

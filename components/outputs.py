@@ -1,0 +1,54 @@
+"""What the stack's outputs are, in words: for readers of `pulumi stack output`, and for docs/reference/outputs.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+ANY = "‹name›"
+"""Stands in a path for names that the stack chooses: of a pool, a release, a platform."""
+_MAPS = ("releases", "pools", "gpus", "osmo.platforms")
+"""Outputs whose keys are such names."""
+
+OUTPUTS: Mapping[str, str] = {
+    "resourceGroup": "Name of the resource group that holds everything.",
+    "cluster": "Name of the AKS cluster.",
+    "oidcIssuerUrl": "Issuer of the cluster's service account tokens, which federated credentials trust.",
+    "natAddress": "Public address from which the nodes reach the internet; allow it where something asks who calls.",
+    "kubeconfig": "For `kubectl`, with `kubelogin` as the login. It holds no credential.",
+    f"releases.{ANY}.version": "Version of the Helm chart that is installed.",
+    f"releases.{ANY}.namespace": "Namespace of the release.",
+    f"pools.{ANY}.size": "VM size.",
+    f"pools.{ANY}.driverSource": "Who installs the driver: `operator`, `grid` or `aks`.",
+    f"pools.{ANY}.driverVersion": "Build of the driver; absent where the node image decides.",
+    f"pools.{ANY}.gpuDriver": "`gpuProfile.driver` of the node pool: `Install` or `None`.",
+    f"pools.{ANY}.priority": "`Regular` or `Spot`.",
+    f"pools.{ANY}.gpusPerNode": "GPUs of a node, before any sharing.",
+    f"pools.{ANY}.sharing": "How Pods share a GPU; `none` where a GPU belongs to one Pod.",
+    f"pools.{ANY}.resources": "What one node offers, by resource.",
+    f"pools.{ANY}.nodes": "`count`, or `min`, `max` and `initial`: what was asked for, not what is there.",
+    f"pools.{ANY}.labels": "Labels of the nodes.",
+    f"pools.{ANY}.taints": "Taints of the nodes.",
+    f"gpus.{ANY}.state": "What the gate at the end of the deployment found: `ready`, `waiting`, or `empty`: no nodes.",
+    f"gpus.{ANY}.nodes": "Nodes that were there.",
+    f"gpus.{ANY}.driverSource": "As under `pools`.",
+    f"gpus.{ANY}.gpus": "`allocatable` and `expected` by resource.",
+    f"gpus.{ANY}.shut": "The first shut gate of each node, with its reason and the way out.",
+    "osmo.mode": "How much of OSMO there is: `namespaces` or `backend`.",
+    "osmo.queues": "`shared` or `perPool`.",
+    f"osmo.platforms.{ANY}": "The node pool behind each platform that workflows can name.",
+    "osmo.workflowsPrincipalId": "Entra object id of the identity that workflows run as; give it roles on your data.",
+    "osmo.serviceValues": "Values for OSMO's chart `service`, as `physai osmo values` prints them.",
+}
+"""What each output is, by its path. Nothing below these paths is promised to stay."""
+
+
+def output_paths(outputs: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Paths of a stack's outputs in the form of `OUTPUTS`, as deep as that describes them."""
+    for key, value in outputs.items():
+        name = ANY if prefix.rstrip(".") in _MAPS else key
+        path = f"{prefix}{name}"
+        if path not in OUTPUTS and isinstance(value, Mapping):
+            yield from output_paths(cast("Mapping[str, Any]", value), f"{path}.")
+        else:
+            yield path
