@@ -72,7 +72,7 @@ def test_a_fixed_pool_scales_in_one_update_and_an_autoscaled_one_keeps_its_count
         cloud.autoscale(cluster, "rtxprogpu", 2)
 
     up = physai("up", "--json", *fixed("h100gpu", 3))
-    assert up.json["changes"] == {"update": 1}
+    assert up.json["changes"] == {"update": 2}, "the pool, and the quota of workflows that follows from it"
     assert up.pool("h100gpu")["ready"] == 3
 
     labelled = physai("up", "--json", *fixed("h100gpu", 3), "--set", "pools.rtxprogpu.labels={team: vision}")
@@ -85,12 +85,13 @@ def test_a_changed_size_replaces_the_pool_and_its_nodes(home: Home) -> None:
     old = {node["metadata"]["uid"] for node in client().get("/api/v1/nodes")["items"]}
     change = (*fixed("h100gpu", 2), "--set", "pools.h100gpu.sku=Standard_NC80adis_H100_v5")
 
-    (planned,) = physai("preview", "--json", *change).json["changes"]
+    planned, quota = sorted(physai("preview", "--json", *change).json["changes"], key=lambda each: each["op"])
+    assert (quota["op"], quota["type"].rpartition(":")[2]) == ("update", "ResourceQuota")
     assert (planned["op"], planned["nodesLost"], planned["replacedBecauseOf"]) == ("replace", 2, ["vmSize"])
     assert "2 nodes lost" in physai("preview", *change).out
 
     up = physai("up", "--json", *change)
-    assert up.json["changes"] == {"replace": 1}
+    assert up.json["changes"] == {"replace": 1, "update": 1}
     nodes = client().get("/api/v1/nodes", {"labelSelector": "agentpool=h100gpu"})["items"]
     assert {node["metadata"]["labels"]["node.kubernetes.io/instance-type"] for node in nodes} == {
         "Standard_NC80adis_H100_v5"
