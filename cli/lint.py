@@ -166,19 +166,19 @@ def _of_values(path: Path, pool: str | None, variables: Any) -> Context:
         raise typer.BadParameter(f"{path}: the service does not load it: {refusal}", param_hint="--values") from None
 
 
-def workflow_files(paths: Sequence[Path]) -> list[Path]:
+def workflow_files(paths: Sequence[Path], hint: str = "FILES") -> list[Path]:
     """Files, and those of folders. A folder without any is a mistake, not a success."""
     found: list[Path] = []
     for path in paths:
         if path.is_dir():
             inside = sorted(item for item in path.rglob("*") if item.suffix in SUFFIXES and item.is_file())
             if not inside:
-                raise typer.BadParameter(f"there is no *.yaml in the folder {path}", param_hint="FILES")
+                raise typer.BadParameter(f"there is no *.yaml in the folder {path}", param_hint=hint)
             found += inside
         elif path.is_file():
             found.append(path)
         else:
-            raise typer.BadParameter(f"there is no file {path}", param_hint="FILES")
+            raise typer.BadParameter(f"there is no file {path}", param_hint=hint)
     return list(dict.fromkeys(found))
 
 

@@ -58,7 +58,7 @@ def up(
     from simulator.simulation import Simulation
 
     given = stack_input.read(stack, file or [], set_ or [])
-    workflows = workflow_files(run or [])
+    workflows = workflow_files(run or [], "--run")
     simulation = Simulation(stack)
     with Progress() as progress:
         simulation.up(given.input, progress)
