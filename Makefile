@@ -1,5 +1,6 @@
 # `make` lists what there is. STACK=<env>-<region> picks another stack than the default one.
 STACK ?= dev-westus2
+BASE ?= origin/main
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview down status test unit host simulator lint format types bench docs docs-serve docs-reference clean pins
+.PHONY: help up preview pr-preview down status test unit host simulator lint format types bench docs docs-serve docs-reference clean pins
 
 help: ## list the targets
 	@echo "make TARGET [STACK=<env>-<region>], by default $(STACK)"
@@ -29,6 +30,9 @@ up: $(READY) ## deploy STACK into the simulator, run a workflow on the default o
 
 preview: $(READY) ## show what `make up` would change
 	@$(BIN)/physai preview $(STACK)
+
+pr-preview: $(READY) ## what the checkout does to each stack it affects, from BASE on, as a comment on GitHub tells it
+	@$(BIN)/physai pr-preview --base $(BASE)
 
 down: $(READY) ## destroy the simulated STACK and leave nothing behind
 	@$(BIN)/physai down $(STACK)

@@ -112,7 +112,7 @@ def _policies(policy: Document, detail: Detail) -> str:
     asked = f"{policy['rules']} rules over {policy['resources']} resources"
     if not findings:
         return f"**Policies**: {asked}, no finding."
-    lines = [f"**Policies**: {asked}, {_severities(findings)}."]
+    lines = [f"**Policies**: {asked}, {severities(findings)}."]
     if detail is not Detail.COUNTS:
         lines.append("")
         lines += [_finding(each) for each in findings]
@@ -133,7 +133,7 @@ def _versions(compat: Document, detail: Detail) -> str:
     verdicts: Sequence[Document] = compat["verdicts"]
     told = [each for each in verdicts if each["severity"] != "info"]
     known = [each for each in verdicts if each["severity"] == "info"]
-    lines = [f"**Versions**: {stands}; {_severities(verdicts) or 'no verdict against them'}."]
+    lines = [f"**Versions**: {stands}; {severities(verdicts) or 'no verdict against them'}."]
     if told and detail is not Detail.COUNTS:
         lines += ["", *(_verdict(each) for each in told)]
     if known and detail is Detail.ALL:
@@ -152,7 +152,8 @@ def _severity(each: Document) -> str:
     return f"**{each['severity']}**" if each["severity"] == "error" else str(each["severity"])
 
 
-def _severities(rows: Sequence[Document]) -> str:
+def severities(rows: Sequence[Document]) -> str:
+    """How many there are of each severity, as `1 error, 2 warnings`; empty for none."""
     counts = {name: sum(row["severity"] == name for row in rows) for name in ("error", "warning", "info")}
     words = {"error": "errors", "warning": "warnings"}
     named = {
