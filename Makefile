@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview pr-preview down status test unit host simulator lint format types bench docs docs-serve docs-reference clean pins
+.PHONY: help up preview pr-preview down status test unit host simulator lint policies format types bench docs docs-serve docs-reference clean pins
 
 help: ## list the targets
 	@echo "make TARGET [STACK=<env>-<region>], by default $(STACK)"
@@ -60,6 +60,11 @@ lint: $(READY) ## style
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/shellcheck .ci/run $$(grep -lE '^#!/bin/sh|shellcheck shell=sh' tests/host/fakes/*)
+	@$(BIN)/python -m cli.workflow_files
+
+policies: $(READY) ## hold the policies to what every stack declares
+	@for file in stacks/Pulumi.*.yaml; do \
+	  stack=$${file#stacks/Pulumi.}; $(BIN)/physai policy $${stack%.yaml} || exit 1; done
 
 format: $(READY) ## put every file into the one format
 	@$(BIN)/ruff check --fix-only --quiet .
