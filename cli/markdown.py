@@ -169,7 +169,7 @@ def _cost(document: Document, detail: Detail) -> str:
     basis = f"estimate, list prices of {dates}" if dates else "estimate; the catalogue has no price here"
     change = cost["change"]
     now = f"{dollars(cost['monthly'], signed=False)} a month at the autoscaler's least / as asked / at its most"
-    lines = [f"**Cost** ({basis}): {change_of_cost(document)}; {now}."]
+    lines = [f"**Cost** ({basis}): {change_of_cost(document)}; in all {now}."]
     if cost["unpriced"]:
         lines.append(f"Without a price, left out: {', '.join(code(each['pool']) for each in cost['unpriced'])}.")
     if cost["spotAtRegular"]:
@@ -186,7 +186,7 @@ def change_of_cost(document: Document) -> str:
     """What the change costs more a month, or that it costs nothing more."""
     monthly = document["cost"]["change"]["monthly"]
     if not document["deployed"]:
-        return "a new stack"
+        return f"new, **{dollars(monthly, signed=True)}** a month"
     return "unchanged" if not any(monthly.values()) else f"**{dollars(monthly, signed=True)}** a month"
 
 

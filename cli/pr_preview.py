@@ -49,7 +49,7 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
         found = affected(files, own_files(before.folder / "stacks"), own_files(after.folder / "stacks"))
         wanted = [each for each in found if not stack or each.stack in stack]
         names = ", ".join(each.stack for each in wanted) or "none"
-        err.print(f"{len(files)} files differ from {base} at {start[:10]}; stacks affected: {names}")
+        err.print(f"files that differ from {base} at {start[:10]}: {len(files)}; stacks affected: {names}")
         reports = [_report(each, before, after) for each in wanted]
     text = comment(reports, files)
     if output is not None:

@@ -75,8 +75,8 @@ def _head(reports: Sequence[Report], files: Sequence[str]) -> str:
         return f"## Preview: no stack is affected\n\nNo stack is made of any of the {count}."
     stacks = f"{len(reports)} {'stack' if len(reports) == 1 else 'stacks'}"
     how = (
-        "Each stack was deployed as the base has it into the simulator, and the head previewed against that by the real"
-        " Pulumi engine. No Azure and no credential took part."
+        "What the base has of each stack was deployed into the simulator, and the real Pulumi engine previewed the head"
+        " against it. No Azure and no credential took part."
     )
     return f"## Preview: {stacks} affected\n\n{count}. {how}"
 

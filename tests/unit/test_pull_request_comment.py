@@ -50,7 +50,7 @@ def test_a_line_for_each_stack_and_then_each_preview() -> None:
 def test_a_new_stack_is_called_new() -> None:
     shown = comment([report(kind=Kind.NEW, document=document("new-stack"))], FILES)
     assert "| new: 69 to create |" in shown
-    assert "a new stack" in shown
+    assert "new, **+$0 / +$9,110 / +$18,221** a month" in shown
 
 
 def test_a_removed_stack_says_that_azure_still_has_it() -> None:

@@ -100,11 +100,8 @@ def test_targets_and_commands_exist(workflow: Workflow) -> None:
     from cli.main import app
 
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    commands = {
-        command.name or command.callback.__name__.replace("_", "-")
-        for command in app.registered_commands
-        if command.callback
-    }
+    callbacks = [command.callback for command in app.registered_commands if command.callback]
+    commands = {callback.__name__.replace("_", "-") for callback in callbacks}
     groups = {group.name for group in app.registered_groups}
     scripts = "\n".join(step.get("run", "") for _, step in workflow.steps())
     assert set(re.findall(r"\bmake ([a-z-]+)", scripts)) <= targets
