@@ -1,5 +1,6 @@
 # `make` lists what there is. STACK=<env>-<region> picks another stack than the default one.
 STACK ?= dev-westus2
+BASE ?= origin/main
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview down status test unit host simulator lint format types bench docs docs-serve docs-reference clean pins
+.PHONY: help up preview pr-preview down status test unit host simulator lint policies format types bench docs docs-serve docs-reference clean pins
 
 help: ## list the targets
 	@echo "make TARGET [STACK=<env>-<region>], by default $(STACK)"
@@ -29,6 +30,9 @@ up: $(READY) ## deploy STACK into the simulator, run a workflow on the default o
 
 preview: $(READY) ## show what `make up` would change
 	@$(BIN)/physai preview $(STACK)
+
+pr-preview: $(READY) ## what the checkout does to each stack it affects, from BASE on, as a comment on GitHub tells it
+	@$(BIN)/physai pr-preview --base $(BASE)
 
 down: $(READY) ## destroy the simulated STACK and leave nothing behind
 	@$(BIN)/physai down $(STACK)
@@ -56,6 +60,11 @@ lint: $(READY) ## style
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/shellcheck .ci/run $$(grep -lE '^#!/bin/sh|shellcheck shell=sh' tests/host/fakes/*)
+	@$(BIN)/python -m cli.workflow_files
+
+policies: $(READY) ## hold the policies to what every stack declares
+	@for file in stacks/Pulumi.*.yaml; do \
+	  stack=$${file#stacks/Pulumi.}; $(BIN)/physai policy $${stack%.yaml} || exit 1; done
 
 format: $(READY) ## put every file into the one format
 	@$(BIN)/ruff check --fix-only --quiet .

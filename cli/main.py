@@ -18,6 +18,7 @@ from cli import (
     lint,
     osmo,
     policy,
+    pr_preview,
     schema,
     simulate,
     stack_new,
@@ -46,6 +47,7 @@ app.command()(catalogue.regions)
 app.command()(compat.compat)
 app.command()(policy.policy)
 app.command()(check.check)
+app.command()(pr_preview.pr_preview)
 app.command()(cost.cost)
 app.command()(stacks.stacks)
 app.command()(schema.schema)

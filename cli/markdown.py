@@ -112,7 +112,7 @@ def _policies(policy: Document, detail: Detail) -> str:
     asked = f"{policy['rules']} rules over {policy['resources']} resources"
     if not findings:
         return f"**Policies**: {asked}, no finding."
-    lines = [f"**Policies**: {asked}, {_severities(findings)}."]
+    lines = [f"**Policies**: {asked}, {severities(findings)}."]
     if detail is not Detail.COUNTS:
         lines.append("")
         lines += [_finding(each) for each in findings]
@@ -133,7 +133,7 @@ def _versions(compat: Document, detail: Detail) -> str:
     verdicts: Sequence[Document] = compat["verdicts"]
     told = [each for each in verdicts if each["severity"] != "info"]
     known = [each for each in verdicts if each["severity"] == "info"]
-    lines = [f"**Versions**: {stands}; {_severities(verdicts) or 'no verdict against them'}."]
+    lines = [f"**Versions**: {stands}; {severities(verdicts) or 'no verdict against them'}."]
     if told and detail is not Detail.COUNTS:
         lines += ["", *(_verdict(each) for each in told)]
     if known and detail is Detail.ALL:
@@ -152,7 +152,8 @@ def _severity(each: Document) -> str:
     return f"**{each['severity']}**" if each["severity"] == "error" else str(each["severity"])
 
 
-def _severities(rows: Sequence[Document]) -> str:
+def severities(rows: Sequence[Document]) -> str:
+    """How many there are of each severity, as `1 error, 2 warnings`; empty for none."""
     counts = {name: sum(row["severity"] == name for row in rows) for name in ("error", "warning", "info")}
     words = {"error": "errors", "warning": "warnings"}
     named = {
@@ -168,7 +169,7 @@ def _cost(document: Document, detail: Detail) -> str:
     basis = f"estimate, list prices of {dates}" if dates else "estimate; the catalogue has no price here"
     change = cost["change"]
     now = f"{dollars(cost['monthly'], signed=False)} a month at the autoscaler's least / as asked / at its most"
-    lines = [f"**Cost** ({basis}): {change_of_cost(document)}; {now}."]
+    lines = [f"**Cost** ({basis}): {change_of_cost(document)}; in all {now}."]
     if cost["unpriced"]:
         lines.append(f"Without a price, left out: {', '.join(code(each['pool']) for each in cost['unpriced'])}.")
     if cost["spotAtRegular"]:
@@ -185,7 +186,7 @@ def change_of_cost(document: Document) -> str:
     """What the change costs more a month, or that it costs nothing more."""
     monthly = document["cost"]["change"]["monthly"]
     if not document["deployed"]:
-        return "a new stack"
+        return f"new, **{dollars(monthly, signed=True)}** a month"
     return "unchanged" if not any(monthly.values()) else f"**{dollars(monthly, signed=True)}** a month"
 
 

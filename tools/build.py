@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,6 +86,9 @@ FAMILIES = (
         ("github.com/pulumi/pulumi/sdk/v3/go/common/version.Version={v}",),
     ),
 )
+"""What the simulator runs."""
+LINTERS = (Family("actionlint", "github.com/rhysd/actionlint", {"actionlint": "actionlint"}),)
+"""What looks at the repository's own files."""
 
 
 class BuildFailed(Exception):
@@ -114,13 +117,15 @@ class Toolbox:
         raise KeyError(command)
 
 
-def toolbox(cache: Path, report: Callable[[Progress], None] = lambda _: None) -> Toolbox:
-    """All commands, building in `cache` those that are missing.
+def toolbox(
+    cache: Path, report: Callable[[Progress], None] = lambda _: None, families: Sequence[Family] = FAMILIES
+) -> Toolbox:
+    """All commands of the families, building in `cache` those that are missing.
 
     Raises:
         BuildFailed: a module cannot be fetched or compiled, or there is no Go and none can be fetched.
     """
-    return Toolbox(tuple(_built(family, cache, report) for family in FAMILIES))
+    return Toolbox(tuple(_built(family, cache, report) for family in families))
 
 
 def missing(cache: Path) -> list[str]:

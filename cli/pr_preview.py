@@ -1,0 +1,133 @@
+"""The `pr-preview` command: what a change does to every stack it affects, without Azure and without a credential."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.console import err, print_json
+from cli.options import Json
+
+if TYPE_CHECKING:
+    from cli.pull_request.affected import Affected
+    from cli.pull_request.comment import Report
+    from cli.pull_request.trees import Side
+
+FAILED = 1
+UP_SECONDS, PREVIEW_SECONDS = 1200, 600
+"""How long one stack may take. A simulated `up` takes a minute, on a laptop less."""
+
+Base = Annotated[str, typer.Option("--base", metavar="REF", help="What the change is to go into, as origin/main.")]
+Head = Annotated[
+    str | None, typer.Option("--head", metavar="REF", help="The change; the checkout as it lies here if absent.")
+]
+Only = Annotated[list[str] | None, typer.Option("--stack", help="Only this stack, if affected at all; repeatable.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the comment to this file.")]
+
+
+def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output = None, json: Json = False) -> None:
+    """Simulate each stack that a change affects as the base has it, preview the change against it, write a comment.
+
+    The user's own simulations and the checkout are not touched. Exit code 1: a stack can't be previewed.
+    """
+    from cli.pull_request.affected import affected, own_files
+    from cli.pull_request.comment import comment
+    from cli.pull_request.trees import Repository, sides
+    from simulator.home import REPOSITORY
+
+    repository = Repository(REPOSITORY)
+    commit, tree = repository.head(head)
+    start = repository.base(base, commit)
+    files = repository.changed(start, tree)
+    with _ended_by_signals(), sides(repository, start, tree) as (before, after):
+        found = affected(files, own_files(before.folder / "stacks"), own_files(after.folder / "stacks"))
+        wanted = [each for each in found if not stack or each.stack in stack]
+        names = ", ".join(each.stack for each in wanted) or "none"
+        err.print(f"files that differ from {base} at {start[:10]}: {len(files)}; stacks affected: {names}")
+        reports = [_report(each, before, after) for each in wanted]
+    text = comment(reports, files)
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text)
+    if json:
+        print_json({"base": start, "files": files, "stacks": [_data(each) for each in reports]})
+    elif output is None:
+        print(text, end="")
+    if any(each.head_failed for each in reports):
+        raise typer.Exit(FAILED)
+
+
+def _report(affected: Affected, before: Side, after: Side) -> Report:
+    from cli.pull_request.affected import Kind
+    from cli.pull_request.comment import Report
+    from cli.pull_request.trees import end_processes
+
+    if affected.kind is Kind.REMOVED:
+        return Report(affected)
+    base_failed = ""
+    try:
+        if affected.kind is Kind.CHANGED:
+            base_failed = _simulated(affected.stack, before, after)
+        began = time.monotonic()
+        document, head_failed = after.document("preview", affected.stack, "--format", "json", timeout=PREVIEW_SECONDS)
+        _tell(affected.stack, "head previewed", head_failed, began)
+    finally:
+        end_processes(before.home)
+    return Report(affected, document, base_failed, head_failed)
+
+
+def _simulated(stack: str, before: Side, after: Side) -> str:
+    """Deploys the base and lets the head find it; what went wrong, or nothing."""
+    from simulator.errors import SimulationError
+
+    began = time.monotonic()
+    try:
+        deployed, problem = before.document("up", stack, "--json", timeout=UP_SECONDS)
+        if deployed is not None:
+            # A simulation belongs to a checkout; the head's gets the base's under its own name.
+            mine, theirs = before.simulation(stack), after.simulation(stack)
+            theirs.symlink_to(mine)
+    except SimulationError as failure:
+        problem = str(failure)
+    _tell(stack, "base simulated", problem, began)
+    return problem
+
+
+def _tell(stack: str, what: str, problem: str, began: float) -> None:
+    seconds = f"[dim]{time.monotonic() - began:.0f} s[/]"
+    if problem:
+        err.print(f"[red]{stack}: not {what}[/] {seconds}")
+        err.print(problem, markup=False)
+    else:
+        err.print(f"[green]{stack}: {what}[/] {seconds}")
+
+
+def _data(report: Report) -> dict[str, Any]:
+    return {
+        "stack": report.affected.stack,
+        "kind": report.affected.kind.value,
+        "files": list(report.affected.files),
+        "baseFailed": report.base_failed or None,
+        "headFailed": report.head_failed or None,
+        "preview": report.document,
+    }
+
+
+@contextmanager
+def _ended_by_signals() -> Generator[None]:
+    """SIGTERM, by which CI cancels a job, ends this like Ctrl-C: cleaning up."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    kept = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, kept)

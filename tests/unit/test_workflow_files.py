@@ -1,0 +1,114 @@
+"""Rules that every GitHub workflow file of this repository keeps: pins, permissions, and no way in for strangers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.workflow_files import GITHUB, ROOT, Workflow, actions, workflows
+
+ALL = {workflow.name: workflow for workflow in workflows()}
+WRITES: dict[tuple[str, str], dict[str, str]] = {
+    ("pull-request-comment", "comment"): {"actions": "read", "pull-requests": "write"},
+}
+"""Every job that may do more than read the repository, and what exactly."""
+READS = {"contents": "read"}
+USES = re.compile(r"^\s*(?:- )?uses: (\S+)(.*)$", re.MULTILINE)
+each_workflow = pytest.mark.parametrize("workflow", ALL.values(), ids=ALL.keys())
+
+
+def test_there_are_workflows_to_look_at() -> None:
+    assert {"main", "pull-request", "pull-request-comment"} <= set(ALL)
+    assert all(path.suffix == ".yaml" for path in GITHUB.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("path", [*(each.path for each in ALL.values()), *actions()], ids=lambda path: path.parent.name)
+def test_actions_of_others_are_pinned_by_commit_with_their_version_beside(path: Any) -> None:
+    for action, rest in USES.findall(path.read_text()):
+        if action.startswith("./"):
+            assert (ROOT / action / "action.yaml").is_file()
+            continue
+        assert re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", action), f"{action} is not pinned by a commit"
+        assert re.fullmatch(r" # v\d+(\.\d+)+", rest), f"{action} does not say its version"
+
+
+def test_one_action_has_one_pin_everywhere() -> None:
+    pins: dict[str, set[str]] = {}
+    for path in [*(each.path for each in ALL.values()), *actions()]:
+        for action, rest in USES.findall(path.read_text()):
+            if "@" in action:
+                pins.setdefault(action.partition("@")[0], set()).add(action + rest)
+    assert {name: found for name, found in pins.items() if len(found) > 1} == {}
+
+
+@each_workflow
+def test_nothing_is_permitted_but_what_a_job_asks_for_and_no_job_asks_for_more_than_is_listed(
+    workflow: Workflow,
+) -> None:
+    assert workflow.document["permissions"] == {}
+    for name, job in workflow.jobs.items():
+        assert job["permissions"] == WRITES.get((workflow.name, name), READS), f"{workflow.name}: {name}"
+
+
+def test_every_listed_job_is_there() -> None:
+    assert all(job in ALL[name].jobs for name, job in WRITES)
+
+
+@each_workflow
+def test_no_expression_is_pasted_into_a_script(workflow: Workflow) -> None:
+    for job, step in workflow.steps():
+        scripts = (step.get("run", ""), (step.get("with") or {}).get("script", ""))
+        assert not [each for each in scripts if "${{" in each], f"{job}: pass it by env instead"
+
+
+@each_workflow
+def test_strangers_code_meets_neither_secrets_nor_tokens(workflow: Workflow) -> None:
+    assert "pull_request_target" not in workflow.events
+    if "pull_request" in workflow.events:
+        assert "secrets." not in workflow.text
+        assert all(job["permissions"] == READS for job in workflow.jobs.values())
+        assert not any("environment" in job for job in workflow.jobs.values())
+
+
+@each_workflow
+def test_a_checkout_leaves_no_token_behind(workflow: Workflow) -> None:
+    for job, step in workflow.steps():
+        if "actions/checkout@" in step.get("uses", ""):
+            assert step["with"]["persist-credentials"] is False, job
+
+
+@each_workflow
+def test_what_follows_a_strangers_run_runs_nothing_of_it(workflow: Workflow) -> None:
+    if "workflow_run" not in workflow.events:
+        return
+    for _, step in workflow.steps():
+        assert "run" not in step
+        assert "checkout" not in step["uses"]
+    assert set(workflow.document["on"]["workflow_run"]["workflows"]) <= {each.document["name"] for each in ALL.values()}
+
+
+@each_workflow
+def test_every_job_has_a_bound(workflow: Workflow) -> None:
+    assert all("timeout-minutes" in job or "uses" in job for job in workflow.jobs.values())
+
+
+@each_workflow
+def test_targets_and_commands_exist(workflow: Workflow) -> None:
+    from cli.main import app
+
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    callbacks = [command.callback for command in app.registered_commands if command.callback]
+    commands = {callback.__name__.replace("_", "-") for callback in callbacks}
+    groups = {group.name for group in app.registered_groups}
+    scripts = "\n".join(step.get("run", "") for _, step in workflow.steps())
+    assert set(re.findall(r"\bmake ([a-z-]+)", scripts)) <= targets
+    assert set(re.findall(r"physai ([a-z-]+)", scripts)) <= commands | groups
+
+
+def test_the_composite_action_pastes_no_expression_into_a_script() -> None:
+    for path in actions():
+        steps: list[dict[str, Any]] = yaml.safe_load(path.read_text())["runs"]["steps"]
+        assert not [step for step in steps if "${{" in step.get("run", "")]
