@@ -1,0 +1,77 @@
+"""The first half of docs/tutorial.md, command by command as it stands there, does what the page says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from simulator.clusters import Clusters
+from simulator.home import Home
+from simulator.simulation import Simulation
+from tests.simulator.physai import Answer, physai
+from tests.unit.documentation import ROOT, parts
+from tests.unit.shell_blocks import SHELLS, split
+
+PAGE = ROOT / "docs" / "tutorial.md"
+STACK = "dev-westus2"
+GIVEN = {"git", "cd", "export", "eval"}
+"""What gets a reader a checkout and a PATH, which the test has."""
+WRONG = "Standard_NC40ads_H100_v6"
+"""A size that does not exist, which the page tries on purpose."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(home: Home) -> Iterator[None]:
+    yield
+    for folder in home.folder.glob("simulations/*"):
+        Clusters(folder / "clusters", tools=None).wipe()  # pyright: ignore[reportArgumentType]  # wiping starts nothing
+
+
+def laptop_part() -> Iterator[tuple[str, ...]]:
+    """Commands up to the heading of the second half."""
+    end = PAGE.read_text(encoding="utf-8").splitlines().index("## On Azure")
+    for block in parts(PAGE)[1]:
+        if block.line < end and block.info in SHELLS:
+            yield from split(block.text)
+
+
+def recipe(target: str) -> Iterator[tuple[str, ...]]:
+    """The `physai` commands that a make target stands for."""
+    shown = subprocess.run(["make", "-n", target, "READY="], cwd=ROOT, check=True, capture_output=True, text=True)
+    for words in split(shown.stdout):
+        yield ("physai", *words[1:])
+
+
+def run(words: tuple[str, ...], environment: Mapping[str, str]) -> Answer:
+    if words[0] == "physai":
+        return physai(*words[1:], expect=2 if any(WRONG in word for word in words) else 0)
+    assert words[0] == "kubectl", words
+    done = subprocess.run(list(words), env=environment, check=True, capture_output=True, text=True, cwd=ROOT)
+    return Answer(0, done.stdout, done.stderr)
+
+
+def test_a_newcomer_can_type_it_as_it_stands(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    environment: Mapping[str, str] = {}
+    said: dict[str, Answer] = {}
+    for typed in laptop_part():
+        if typed[0] in GIVEN:
+            continue
+        for words in recipe(typed[1]) if typed[0] == "make" else [typed]:
+            said[" ".join(typed)] = run(words, environment)
+            if words[1] == "env":
+                environment = {**Simulation(STACK).environment(), "KUBECACHEDIR": str(home.folder / "kube")}
+    assert re.search(r"h100gpu .* 1/1", said["make up"].out)
+    assert "COMPLETED" in said["make up"].err
+    assert "rtxpro" in said[f"physai osmo platforms {STACK}"].out
+    assert "rtxprogpu" in said["kubectl get nodes -L agentpool"].out
+    (preview, wrong) = (answer for command, answer in said.items() if command.startswith("physai preview"))
+    assert "2 to update" in preview.out
+    assert "Did you mean 'Standard_NC40ads_H100_v5'" in wrong.err
+    workflow = next(answer for command, answer in said.items() if command.startswith("physai run"))
+    assert workflow.out.count("COMPLETED") == 2
+    assert "is not simulated" in physai("status", STACK).out + physai("status", STACK).err
+    assert list(home.folder.glob("simulations/*")) == []
