@@ -21,6 +21,8 @@ from simulator.home import Home
 from tools import toolbox
 
 VERSION = "v26.7.0"
+PULL = ["charts", "pull", "--set", "osmo.mode=namespaces"]
+"""Of a stack whose one chart is the one in the repository."""
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -69,7 +71,7 @@ def repository(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
 def test_the_first_pull_records_the_checksum_and_the_second_has_nothing_to_do(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["charts", "pull", "dev-westus2"]) == 0
+    assert run([*PULL, "dev-westus2"]) == 0
     printed = capsys.readouterr().out
     assert f"recorded  sha256 {repository.sha256}" in printed
     assert "catalog/data/charts.yaml" in printed
@@ -77,7 +79,7 @@ def test_the_first_pull_records_the_checksum_and_the_second_has_nothing_to_do(
     assert locked()["gpu-operator", VERSION].sha256 == repository.sha256
     assert cached_chart(repository.pin).read_bytes() == repository.archive.read_bytes()
 
-    assert run(["charts", "pull", "dev-westus2", "--json"]) == 0
+    assert run([*PULL, "dev-westus2", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert [(row["outcome"], row["sha256From"], row["verified"]) for row in document["charts"]] == [
         ("present", "lock", True)
@@ -87,12 +89,12 @@ def test_the_first_pull_records_the_checksum_and_the_second_has_nothing_to_do(
 def test_an_archive_published_anew_is_refused_and_nothing_of_it_is_left(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["charts", "pull"]) == 0
+    assert run(PULL) == 0
     kept = repository.sha256
     cached = cached_chart(repository.pin)
     cached.unlink()
     repository.publish("second, which is another chart")
-    assert run(["charts", "pull"]) == 1
+    assert run(PULL) == 1
     told = capsys.readouterr().err
     assert repository.sha256 in told
     assert kept in told
@@ -103,11 +105,11 @@ def test_an_archive_published_anew_is_refused_and_nothing_of_it_is_left(
 def test_a_file_in_the_cache_that_is_not_the_pinned_one_is_replaced(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["charts", "pull"]) == 0
+    assert run(PULL) == 0
     cached_chart(repository.pin).write_bytes(b"tampered with")
     assert run(["charts"]) == 0
     assert "wrong" in capsys.readouterr().out
-    assert run(["charts", "pull"]) == 0
+    assert run(PULL) == 0
     assert "verified  sha256" in capsys.readouterr().out
     assert cached_chart(repository.pin).read_bytes() == repository.archive.read_bytes()
 
@@ -116,7 +118,7 @@ def test_a_chart_the_repository_does_not_have_is_said_in_helms_words(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository.archive.unlink()
-    assert run(["charts", "pull"]) == 1
+    assert run(PULL) == 1
     told = capsys.readouterr().err
     assert f"gpu-operator {VERSION} could not be pulled from {repository.pin.repository}" in told
     assert "404" in told

@@ -18,7 +18,7 @@ from tests.simulator.conftest import ApiServer
 
 TEAM, OPERATOR = "team-vision", "gpu-operator"
 CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
-SECONDS = 20.0
+SECONDS = 90.0
 Json = dict[str, Any]
 
 

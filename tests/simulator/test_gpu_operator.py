@@ -38,7 +38,7 @@ def test_a_release_goes_to_the_next_line_with_its_definitions_and_never_back() -
 
     sharing = physai("preview", "--json", *OLD, "--set", "pools.h100gpu.sharing={timeSlicing: {replicas: 4}}").json
     changed = {(change["type"].rpartition(":")[2], change["op"]) for change in sharing["changes"]}
-    assert changed == {("ConfigMap", "update"), ("Release", "update")}
+    assert changed == {("ConfigMap", "update"), ("Release", "update"), ("ResourceQuota", "update")}
 
     assert physai("up", "--json", *ONE_POOL).json["changes"] == {"update": 2}
     assert knows_upgrade_policy()
