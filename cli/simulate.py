@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from cli.stack_input import Given
     from simulator.simulation import Simulation
 
+Picture = Annotated[
+    Path | None,
+    typer.Option("--picture", metavar="FILE", help="Draw cluster, pools, nodes and GPUs into this SVG."),
+]
+
 
 class Format(StrEnum):
     """How a preview is told."""
@@ -159,11 +164,15 @@ def down(stack: Stack = DEFAULT_STACK, discard: Discard = False, json: Json = Fa
         err.print(f"[bold green]down[/] {'discarded' if discard else counted(changes)} in {seconds:.0f} s")
 
 
-def status(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
+def status(stack: Stack = DEFAULT_STACK, picture: Picture = None, json: Json = False) -> None:
     """Show the simulated stack: pools, sizes, nodes, labels, taints, driver source."""
+    from cli import picture as picture_
     from cli import status as status_
 
     document = status_.status(simulation_of(stack))
+    if picture is not None:
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        picture.write_text(picture_.picture(document))
     if json:
         print_json(document)
     else:
