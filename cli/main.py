@@ -8,6 +8,7 @@ import sys
 import typer
 
 from cli import (
+    bootstrap,
     catalogue,
     charts,
     check,
@@ -48,6 +49,7 @@ app.command()(compat.compat)
 app.command()(policy.policy)
 app.command()(check.check)
 app.command()(pr_preview.pr_preview)
+app.command()(bootstrap.bootstrap)
 app.command()(cost.cost)
 app.command()(stacks.stacks)
 app.command()(schema.schema)

@@ -28,7 +28,10 @@ Head = Annotated[
     str | None, typer.Option("--head", metavar="REF", help="The change; the checkout as it lies here if absent.")
 ]
 Only = Annotated[list[str] | None, typer.Option("--stack", help="Only this stack, if affected at all; repeatable.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the comment to this file.")]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write the comment to this file, and pictures beside it."),
+]
 
 
 def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output = None, json: Json = False) -> None:
@@ -50,7 +53,8 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
         wanted = [each for each in found if not stack or each.stack in stack]
         names = ", ".join(each.stack for each in wanted) or "none"
         err.print(f"files that differ from {base} at {start[:10]}: {len(files)}; stacks affected: {names}")
-        reports = [_report(each, before, after) for each in wanted]
+        pictures = output.resolve().parent if output is not None else None
+        reports = [_report(each, before, after, pictures) for each in wanted]
     text = comment(reports, files)
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -63,23 +67,25 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
         raise typer.Exit(FAILED)
 
 
-def _report(affected: Affected, before: Side, after: Side) -> Report:
+def _report(affected: Affected, before: Side, after: Side, pictures: Path | None) -> Report:
     from cli.pull_request.affected import Kind
     from cli.pull_request.comment import Report
     from cli.pull_request.trees import end_processes
 
     if affected.kind is Kind.REMOVED:
         return Report(affected)
-    base_failed = ""
+    base_failed = picture = ""
     try:
         if affected.kind is Kind.CHANGED:
             base_failed = _simulated(affected.stack, before, after)
+            if pictures is not None and not base_failed:
+                picture = _drawn(affected.stack, after, pictures)
         began = time.monotonic()
         document, head_failed = after.document("preview", affected.stack, "--format", "json", timeout=PREVIEW_SECONDS)
         _tell(affected.stack, "head previewed", head_failed, began)
     finally:
         end_processes(before.home)
-    return Report(affected, document, base_failed, head_failed)
+    return Report(affected, document, base_failed, head_failed, picture)
 
 
 def _simulated(stack: str, before: Side, after: Side) -> str:
@@ -99,6 +105,14 @@ def _simulated(stack: str, before: Side, after: Side) -> str:
     return problem
 
 
+def _drawn(stack: str, after: Side, folder: Path) -> str:
+    """The name of the picture of what is deployed, drawn into `folder`; empty where the head's code draws none."""
+    file = folder / f"{stack}.svg"
+    file.unlink(missing_ok=True)
+    ran = after.physai("status", stack, "--picture", str(file), timeout=PREVIEW_SECONDS)
+    return file.name if ran.code == 0 and file.exists() else ""
+
+
 def _tell(stack: str, what: str, problem: str, began: float) -> None:
     seconds = f"[dim]{time.monotonic() - began:.0f} s[/]"
     if problem:
@@ -115,6 +129,7 @@ def _data(report: Report) -> dict[str, Any]:
         "files": list(report.affected.files),
         "baseFailed": report.base_failed or None,
         "headFailed": report.head_failed or None,
+        "picture": report.picture or None,
         "preview": report.document,
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +13,14 @@ from cli.console import err, out, print_json
 from cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
 
 if TYPE_CHECKING:
+    from cli.changes import Run
+    from cli.stack_input import Given
     from simulator.simulation import Simulation
+
+Picture = Annotated[
+    Path | None,
+    typer.Option("--picture", metavar="FILE", help="Draw cluster, pools, nodes and GPUs into this SVG."),
+]
 
 
 class Format(StrEnum):
@@ -26,6 +33,10 @@ class Format(StrEnum):
 
 FormatOption = Annotated[
     Format, typer.Option("--format", help="text: the changes. markdown, json: with policies, versions and cost too.")
+]
+FromOption = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="FILE", help="Tell what `pulumi preview --json` printed of the real stack instead."),
 ]
 RunOption = Annotated[
     list[Path] | None,
@@ -81,6 +92,7 @@ def preview(  # noqa: PLR0917 - each is an option
     file: Files = None,
     set_: Assignments = None,
     format: FormatOption = Format.TEXT,
+    from_: FromOption = None,
     json: Json = False,
 ) -> None:
     """Show what `up` would change in the simulated stack, and change nothing.
@@ -88,37 +100,46 @@ def preview(  # noqa: PLR0917 - each is an option
     With --format markdown or json also what the policies, the versions and the price list say of it.
     """
     from cli import markdown, plan, review, stack_input
-    from cli import policy as policy_
-    from cli import status as status_
-    from cli.progress import Progress
-    from simulator.errors import EngineFailed
-    from simulator.simulation import Simulation
 
     given = stack_input.read(stack, file or [], set_ or [])
-    simulation = Simulation(stack)
-    nodes = status_.node_counts(simulation)
-    was = review.before(simulation)
-    progress = Progress()
-    try:
-        with progress:
-            simulation.preview(given.input, progress, [policy_.PACK] if policies else [])
-    except EngineFailed:
-        if not policy_.stops(progress.run):
-            raise
-    refusals = {"policies": policy_.refusals_document(progress.run)} if policies else {}
+    run, nodes, was = _previewed(given) if from_ is None else _read_preview(from_)
     if json:
-        print_json({"stack": stack, **plan.document(progress.run, nodes), **refusals})
+        print_json({"stack": stack, **plan.document(run, nodes)})
     elif format is Format.TEXT:
-        out.print(plan.render(progress.run, nodes))
-        policy_.render_refusals(progress.run)
+        out.print(plan.render(run, nodes))
     else:
-        document = review.document(given, progress.run, was, nodes)
+        document = review.document(given, run, was, nodes)
         if format is Format.JSON:
             print_json(document)
         else:
             print(markdown.stack(document))
-    if policy_.stops(progress.run):
-        raise typer.Exit(policy_.FINDINGS)
+
+
+def _previewed(given: Given) -> tuple[Run, dict[str, int], dict[str, Any]]:
+    """A preview in the simulator, the nodes of each pool, and what was deployed before."""
+    from cli import review
+    from cli import status as status_
+    from cli.progress import Progress
+    from simulator.simulation import Simulation
+
+    simulation = Simulation(given.input.stack)
+    nodes, was = status_.node_counts(simulation), review.before(simulation)
+    with Progress() as progress:
+        simulation.preview(given.input, progress)
+    return progress.run, nodes, was
+
+
+def _read_preview(file: Path) -> tuple[Run, dict[str, int], dict[str, Any]]:
+    """The same of a preview that `pulumi` made."""
+    from cli import digest
+
+    try:
+        found = digest.parsed(file.read_text())
+    except (OSError, ValueError) as problem:
+        raise typer.BadParameter(
+            f"{file} is not what `pulumi preview --json` prints: {problem}", param_hint="--from"
+        ) from None
+    return digest.run_of(found), digest.nodes(found), digest.before(found)
 
 
 def down(stack: Stack = DEFAULT_STACK, discard: Discard = False, json: Json = False) -> None:
@@ -143,11 +164,15 @@ def down(stack: Stack = DEFAULT_STACK, discard: Discard = False, json: Json = Fa
         err.print(f"[bold green]down[/] {'discarded' if discard else counted(changes)} in {seconds:.0f} s")
 
 
-def status(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
+def status(stack: Stack = DEFAULT_STACK, picture: Picture = None, json: Json = False) -> None:
     """Show the simulated stack: pools, sizes, nodes, labels, taints, driver source."""
+    from cli import picture as picture_
     from cli import status as status_
 
     document = status_.status(simulation_of(stack))
+    if picture is not None:
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        picture.write_text(picture_.picture(document))
     if json:
         print_json(document)
     else:

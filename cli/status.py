@@ -128,10 +128,15 @@ def _pool(body: Mapping[str, Any], nodes: Sequence[Object]) -> dict[str, Any]:
         "driverSource": labels.get(DRIVER_LABEL),
         "priority": body.get("scaleSetPriority") or "Regular",
         "autoscaled": bool(body.get("enableAutoScaling")),
+        "limits": {"min": body.get("minCount"), "max": body.get("maxCount")} if body.get("enableAutoScaling") else None,
         "nodes": len(mine),
         "ready": sum(map(_is_ready, mine)),
         "gpusPerNode": _gpus(size),
-        "gpusAllocatable": sum(int(node["status"].get("allocatable", {}).get(GPU, 0)) for node in mine),
+        "gpusAllocatable": sum(map(_offers, mine)),
+        "members": [
+            {"name": node["metadata"]["name"], "ready": _is_ready(node), "gpus": _offers(node)}
+            for node in sorted(mine, key=lambda each: each["metadata"]["name"])
+        ],
         "labels": dict(mine[0]["metadata"]["labels"]) if mine else dict(labels),
         "declaredLabels": dict(labels),
         "taints": _taints(mine[0]) if mine else list(body.get("nodeTaints") or []),
@@ -165,6 +170,11 @@ def _gpus(size: str) -> int:
     except UnknownName:
         return 0
     return gpu.count if gpu is not None else 0
+
+
+def _offers(node: Object) -> int:
+    """Whole GPUs that a node offers."""
+    return int(node["status"].get("allocatable", {}).get(GPU, 0))
 
 
 def _is_ready(node: Object) -> bool:

@@ -30,6 +30,8 @@ class Report:
     """What the base said when it could not be simulated; the head was then previewed from nothing."""
     head_failed: str = ""
     """What the head said when it could not be previewed."""
+    picture: str = ""
+    """Name of the file with the picture of the simulated base."""
 
 
 def comment(reports: Sequence[Report], files: Sequence[str], limit: int = LIMIT) -> str:
@@ -131,7 +133,8 @@ def _section(report: Report, detail: Detail, *, folded: bool) -> str:
     if report.base_failed:
         told = "The base could not be simulated, so this is a preview against nothing: what exists shows as new."
         parts.insert(1, f"**{told}** It said:\n\n{_said(report.base_failed)}")
-    parts.append(_why(report.affected))
+    picture = f"The cluster before the change, drawn: {code(report.picture)}, in the run's artefact."
+    parts.append(" ".join(part for part in (_why(report.affected), picture if report.picture else "") if part))
     body = "\n\n".join(part for part in parts if part)
     if not folded:
         return body

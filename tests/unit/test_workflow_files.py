@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from typing import Any
 
 import pytest
@@ -11,7 +13,16 @@ import yaml
 from tests.workflow_files import GITHUB, ROOT, Workflow, actions, workflows
 
 ALL = {workflow.name: workflow for workflow in workflows()}
+AZURE = {"contents": "read", "id-token": "write"}
 WRITES: dict[tuple[str, str], dict[str, str]] = {
+    ("deploy", "dev"): AZURE,
+    ("deploy", "staging"): AZURE,
+    ("deploy", "prod"): AZURE,
+    ("deploy-stack", "preview"): AZURE,
+    ("deploy-stack", "up"): AZURE,
+    ("destroy", "destroy"): AZURE,
+    ("drift", "look"): AZURE,
+    ("drift", "issue"): {"actions": "read", "issues": "write"},
     ("pull-request-comment", "comment"): {"actions": "read", "pull-requests": "write"},
 }
 """Every job that may do more than read the repository, and what exactly."""
@@ -22,14 +33,15 @@ each_workflow = pytest.mark.parametrize("workflow", ALL.values(), ids=ALL.keys()
 
 def test_there_are_workflows_to_look_at() -> None:
     assert {"main", "pull-request", "pull-request-comment"} <= set(ALL)
-    assert all(path.suffix == ".yaml" for path in GITHUB.rglob("*") if path.is_file())
+    files = [path for folder in ("workflows", "actions") for path in (GITHUB / folder).rglob("*") if path.is_file()]
+    assert all(path.suffix == ".yaml" for path in files)
 
 
 @pytest.mark.parametrize("path", [*(each.path for each in ALL.values()), *actions()], ids=lambda path: path.parent.name)
 def test_actions_of_others_are_pinned_by_commit_with_their_version_beside(path: Any) -> None:
     for action, rest in USES.findall(path.read_text()):
         if action.startswith("./"):
-            assert (ROOT / action / "action.yaml").is_file()
+            assert (ROOT / action).is_file() or (ROOT / action / "action.yaml").is_file()
             continue
         assert re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", action), f"{action} is not pinned by a commit"
         assert re.fullmatch(r" # v\d+(\.\d+)+", rest), f"{action} does not say its version"
@@ -106,6 +118,71 @@ def test_targets_and_commands_exist(workflow: Workflow) -> None:
     scripts = "\n".join(step.get("run", "") for _, step in workflow.steps())
     assert set(re.findall(r"\bmake ([a-z-]+)", scripts)) <= targets
     assert set(re.findall(r"physai ([a-z-]+)", scripts)) <= commands | groups
+
+
+@each_workflow
+def test_what_logs_in_to_azure_does_so_as_an_environment(workflow: Workflow) -> None:
+    for name, job in workflow.jobs.items():
+        if "id-token" in job["permissions"] and "uses" not in job:
+            assert "environment" in job, f"{name}: its credential is bound to an environment"
+    assert "secrets." not in workflow.text
+
+
+def test_deployments_go_through_the_environments_in_order_and_stop_at_the_first_that_fails() -> None:
+    jobs = ALL["deploy"].jobs
+    order = ["dev", "staging", "prod"]
+    for index, name in enumerate(order):
+        needs = jobs[name]["needs"]
+        assert set([needs] if isinstance(needs, str) else needs) == {"plan", *order[:index]}
+        assert jobs[name]["strategy"]["max-parallel"] == 1
+        assert jobs[name]["strategy"]["fail-fast"] is True
+        assert jobs[name]["with"]["environment"] == name
+        assert index == 0 or "!failure()" in jobs[name]["if"]
+    assert ALL["deploy-stack"].jobs["up"]["needs"] == "preview"
+
+
+def test_charts_are_verified_before_anything_is_deployed() -> None:
+    steps = ALL["deploy-stack"].jobs["up"]["steps"]
+    scripts = [step.get("run", "") for step in steps]
+    pulled = next(index for index, script in enumerate(scripts) if "charts pull" in script)
+    assert pulled < next(index for index, script in enumerate(scripts) if "pulumi up" in script)
+
+
+def test_nothing_reaches_azure_unless_the_repository_says_so() -> None:
+    for name in ("deploy", "drift"):
+        assert ALL[name].jobs["plan"]["if"] == "vars.DEPLOY == 'true'"
+        assert all("needs" in job for job_name, job in ALL[name].jobs.items() if job_name != "plan")
+
+
+@pytest.mark.parametrize(
+    ("stack", "confirm", "goes_on"),
+    [
+        ("dev-westus2", "dev-westus2", True),
+        ("dev-westus2", "dev-westus3", False),
+        ("dev-westus2", "", False),
+        ("prod-westus2", "prod-westus2", False),
+        ("dev-westus2; echo", "dev-westus2; echo", False),
+        ("dev-westus2\nprod", "dev-westus2\nprod", False),
+    ],
+)
+def test_only_a_development_stack_named_twice_is_destroyed(stack: str, confirm: str, goes_on: bool) -> None:
+    steps: list[dict[str, Any]] = ALL["destroy"].jobs["destroy"]["steps"]
+    script = ALL["destroy"].step("Both names are the same, and of a development stack")["run"]
+    assert steps[0]["run"] == script
+    environment = {"STACK": stack, "CONFIRM": confirm, "PATH": os.environ["PATH"]}
+    ran = subprocess.run(["bash", "-eo", "pipefail", "-c", script], env=environment, capture_output=True, check=False)
+    assert (ran.returncode == 0) is goes_on
+
+
+def test_the_cli_that_deploys_is_the_one_that_is_pinned() -> None:
+    pinned = re.search(r"^pulumi==(\S+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    (step,) = [step for step in _azure_steps() if "pulumi/actions@" in step.get("uses", "")]
+    assert pinned is not None
+    assert step["with"]["pulumi-version"] == pinned[1]
+
+
+def _azure_steps() -> list[dict[str, Any]]:
+    return yaml.safe_load((GITHUB / "actions" / "azure" / "action.yaml").read_text())["runs"]["steps"]
 
 
 def test_the_composite_action_pastes_no_expression_into_a_script() -> None:

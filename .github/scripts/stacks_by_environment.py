@@ -1,0 +1,16 @@
+"""Lines for $GITHUB_OUTPUT: each environment's stacks, as `dev=["dev-westus2"]`, and `all` of them with both names."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from settings import StackName, existing, load
+
+wanted = sys.argv[1:]
+# A stack that records the past is for the simulator only.
+names = [StackName.parse(name) for name in existing() if not load(name).settings.record]
+for environment in wanted:
+    print(f"{environment}={json.dumps([str(each) for each in names if each.environment == environment])}")
+every = [{"name": str(each), "environment": each.environment} for each in names if each.environment in wanted]
+print(f"all={json.dumps(every)}")
