@@ -20,7 +20,7 @@ from simulator.osmo.history import History
 from simulator.pool_nodes import POOL_LABEL
 from simulator.simulation import Simulation
 
-SIMULATED = ("Azure Resource Manager", "Entra ID", "virtual machines and GPUs (KWOK nodes)")
+SIMULATED = ("Azure Resource Manager", "Entra ID", "virtual machines and GPUs (KWOK nodes)", "GPU Operator, KAI, OSMO")
 REAL = ("the Pulumi engine", "the program", "the Kubernetes API server, scheduler and controllers", "helm")
 GPU = "nvidia.com/gpu"
 DRIVER_VERSION_LABEL = "nvidia.com/cuda.driver-version.full"

@@ -49,7 +49,9 @@ def declare(
     made: dict[tuple[str, str, str], pulumi.Resource] = {}
     for manifest in manifests:
         kind, metadata = str(manifest["kind"]), manifest["metadata"]
-        place, own = ("" if common else metadata.get("namespace", "")), str(metadata["name"])
+        # `physical-ai-osmo` and `osmo-workflows` make `physical-ai-osmo-workflows`.
+        place = "" if common else metadata.get("namespace", "").removeprefix(f"{name.rpartition('-')[2]}-")
+        own = str(metadata["name"])
         label = "-".join(filter(None, (name, place, own.removeprefix(common).strip("-"), _word(kind))))
         bound = made.get((kind.removesuffix("Binding"), metadata.get("namespace", ""), own))
         made[kind, metadata.get("namespace", ""), own] = _KINDS[kind](
