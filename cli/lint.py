@@ -115,6 +115,9 @@ def _placed(stack: str, checked: Sequence[Checked], pool: str | None, variables:
     """Where each task's Pod would go; files with errors have none."""
     from cli.workflows import placements, running_stack
 
+    for one in checked:
+        if any(item.severity == "error" for item in one.findings):
+            err.print(f"{one.file} has errors, so the simulated cluster is not asked", markup=False)
     good = [one for one in checked if not any(item.severity == "error" for item in one.findings)]
     return placements(running_stack(stack), good, pool, variables)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from osmo_workflows.lint import Checked, Context
     from osmo_workflows.submission import Submission
     from simulator.osmo import Result, Service, TaskResult, Workflow
+    from simulator.osmo.history import History
     from simulator.simulation import Simulation
 
 COMPLETED = "COMPLETED"
@@ -58,42 +60,59 @@ def run_files(
     simulation: Simulation, files: Sequence[Path], pool: str | None = None, variables: Any = None
 ) -> list[dict[str, Any]]:
     """Runs workflow files on a simulated stack; what became of each. A file that OSMO would refuse ends the command."""
-    from osmo_workflows import lifecycle
     from simulator.osmo.history import History
 
     context = deployed_context(simulation, pool, variables)
     service, history = _service(simulation), History(simulation.folder)
     checked = [_accepted(path, context) for path in files]
-    documents: list[dict[str, Any]] = []
-    for path, submission in checked:
-        number = history.number(submission.spec.name)
-        workflow = workflow_of(submission, context, number)
-        err.print(f"{workflow.id}: {path}", markup=False)
-        result = service.run(workflow, _exits(submission, context), _say)
-        document = {
-            "id": workflow.id,
-            "file": str(path),
-            "status": lifecycle.workflow_status(list(result.groups.values())),
-            "tasks": [task.document() for task in result.tasks.values()],
-        }
-        history.add(document)
-        documents.append(document)
-    return documents
+    _clear(service, history, context)
+    return [_run(path, submission, service, history, context) for path, submission in checked]
+
+
+def _run(path: Path, submission: Submission, service: Service, history: History, context: Context) -> dict[str, Any]:
+    """One workflow to its end; what became of it. An interrupt takes it out of the cluster, and is told."""
+    from osmo_workflows import lifecycle
+    from simulator.interrupts import as_interrupts
+    from simulator.osmo.history import CANCELED
+
+    number = history.begin(submission.spec.name, str(path))
+    workflow = workflow_of(submission, context, number)
+    err.print(f"{workflow.id}: {path}", markup=False)
+    told = _Told()
+    try:
+        with as_interrupts():
+            result = service.run(workflow, _exits(submission, context), told)
+    except BaseException:
+        history.end(workflow.id, CANCELED, [])
+        err.print(f"{workflow.id} was taken back", markup=False)
+        raise
+    status = lifecycle.workflow_status(list(result.groups.values()))
+    return history.end(workflow.id, status, [task.document() for task in result.tasks.values()])
+
+
+def _clear(service: Service, history: History, context: Context) -> None:
+    """Removes what killed commands have left in the cluster."""
+    from simulator.osmo.history import CANCELED
+
+    for id in history.cut_off():
+        err.print(f"{id} was cut off; what it left in the cluster is removed", markup=False)
+        service.sweep(id, context.config.namespace)
+        history.end(id, CANCELED, [])
 
 
 def placements(
     simulation: Simulation, checked: Sequence[Checked], pool: str | None, variables: Any
 ) -> dict[str, list[dict[str, Any]]]:
     """Where the Pods of each file would go in the simulated cluster, by file; those without findings only."""
-    from simulator.osmo.history import History
-
     context = deployed_context(simulation, pool, variables)
-    service, history = _service(simulation), History(simulation.folder)
+    service = _service(simulation)
     found: dict[str, list[dict[str, Any]]] = {}
     for one in checked:
         if one.submission is None:
             continue
-        workflow = workflow_of(one.submission, context, history.number(one.submission.spec.name))
+        err.print(f"{one.file}: asks for nodes, for {PLACE_SECONDS:.0f} s at most", markup=False, style="dim")
+        # A number that no run of another command has.
+        workflow = workflow_of(one.submission, context, os.getpid())
         result: Result = service.place(workflow, PLACE_SECONDS, _silent)
         found[one.file] = [task.document() for task in result.tasks.values()]
     return found
@@ -224,10 +243,20 @@ def _silent(task: TaskResult) -> None:
     del task
 
 
-def _say(task: TaskResult) -> None:
-    where = f" on {task.node}" if task.node else ""
-    words = f": {task.message}" if task.message else ""
-    err.print(f"  {task.name} ({task.platform}) {task.status}{where}{words}", markup=False, style="dim")
+class _Told:
+    """Says what a task does when that changes; why it waits once, though the scheduler's counts change all the time."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, tuple[str, str, bool]] = {}
+
+    def __call__(self, task: TaskResult) -> None:
+        now = (task.status, task.node, bool(task.message))
+        if self._last.get(task.name) == now:
+            return
+        self._last[task.name] = now
+        where = f" on {task.node}" if task.node else ""
+        words = f": {task.message}" if task.message else ""
+        err.print(f"  {task.name} ({task.platform}) {task.status}{where}{words}", markup=False, style="dim")
 
 
 def render(documents: Sequence[Mapping[str, Any]]) -> Table:

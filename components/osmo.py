@@ -30,6 +30,9 @@ AGENT_ACCOUNTS = (
 )
 AGENT = "osmo-agent"
 """Folder of `manifests/` with what the agents need for the development login."""
+SERVICE_VALUES = "osmo-service-values"
+"""ConfigMap with the platforms as OSMO's service wants them: for whoever installs it, and so that a preview shows what
+changes about them."""
 TIMEOUT_SECONDS = 900
 METADATA_ADDRESSES = ("169.254.169.254/32", "168.63.129.16/32")
 """What answers every process of an Azure machine with tokens of the machine's identity, and with its configuration."""
@@ -47,6 +50,8 @@ class OsmoArgs:
     """Of the cluster's service account tokens."""
     kubeconfig: pulumi.Input[str]
     namespaces: Mapping[str, kubernetes.core.v1.Namespace]
+    service_values: Mapping[str, str]
+    """Values for the control plane's chart, by file name."""
     admission: Sequence[pulumi.Resource] = ()
     """What is to guard Pods before the first workflow's can come."""
 
@@ -81,6 +86,13 @@ class Osmo(pulumi.ComponentResource):
             args.inside,
             completed(manifests.load("osmo.yaml"), args.settings, {osmo.SERVICE_ACCOUNT: client_id}),
             after=[*places, *args.admission],
+        )
+        config_map(
+            f"{name}-service-values",
+            SERVICE_VALUES,
+            osmo.CONTROL_NAMESPACE,
+            args.service_values,
+            args.inside.options(self, [args.namespaces[osmo.CONTROL_NAMESPACE]]),
         )
         self.releases, self.versions = {}, {}
         if args.settings.osmo.mode == "backend":

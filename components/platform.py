@@ -28,7 +28,7 @@ from components.osmo import Osmo, OsmoArgs
 from components.resource_group import ResourceGroup, ResourceGroupArgs
 from components.role_propagation import wait_for_roles
 from gates import expected_pools
-from osmo_workflows.values import chart_values
+from osmo_workflows.values import chart_values, values_files
 from settings import Settings, gpu_facts
 from settings.facts import gpu_profile_driver, gpus_per_node, node_taints
 from settings.gpu_plan import CHART
@@ -177,6 +177,7 @@ class Platform(pulumi.ComponentResource):
                 issuer_url=cluster.oidc_issuer_url,
                 kubeconfig=kubernetes.kubeconfig,
                 namespaces=namespaces,
+                service_values=values_files(settings),
                 admission=[admission],
             ),
             guarded,

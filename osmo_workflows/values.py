@@ -122,6 +122,20 @@ def as_yaml(settings: Settings) -> str:
     return head + yaml.dump(chart_values(settings), Dumper=Plain, sort_keys=False, width=120, allow_unicode=True)
 
 
+def values_files(settings: Settings) -> dict[str, str]:
+    """The same values in several files, to be given to Helm together: one for each section, so that a change is seen
+    where it is."""
+    values = chart_values(settings)
+    configs: dict[str, Any] = values["services"].pop("configs")
+    enabled = {"services": {"configs": {"enabled": configs.pop("enabled")}}}
+    sections = {name: {"services": {"configs": {name: section}}} for name, section in configs.items()}
+    files = {"release": {**values, **enabled}, **sections}
+    return {
+        f"{name}.yaml": yaml.dump(document, Dumper=Plain, sort_keys=False, width=120, allow_unicode=True)
+        for name, document in files.items()
+    }
+
+
 class Plain(yaml.SafeDumper):
     """Writes what occurs twice twice, without anchors."""
 

@@ -41,6 +41,24 @@ def patient_interrupts(engines: Callable[[], Iterable[psutil.Process]]) -> Gener
             signal.signal(number, handler)
 
 
+@contextmanager
+def as_interrupts() -> Generator[None]:
+    """Makes SIGTERM what Ctrl-C is, so that what was begun is cleared away."""
+
+    def interrupted(number: int, _: FrameType | None) -> None:
+        del number
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _comes_from_terminal() -> bool:
     """Whether this is the terminal's foreground job, all of which a Ctrl-C reaches."""
     try:

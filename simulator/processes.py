@@ -53,6 +53,19 @@ def _name(process: psutil.Process) -> str:
     return command[2] if is_module else process.name()
 
 
+def birth(pid: int) -> float:
+    """When a process began, in seconds since the epoch: with its number, what tells it from every other."""
+    return psutil.Process(pid).create_time()
+
+
+def lives(pid: int, born: float) -> bool:
+    """Whether the very process that was born then is still there."""
+    try:
+        return birth(pid) == born
+    except psutil.NoSuchProcess:
+        return False
+
+
 def kill(folder: Path) -> None:
     """Ends the processes of `folder` at once, for when nothing of theirs is to be kept."""
     live = list(running(folder).values())

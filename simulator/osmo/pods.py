@@ -45,4 +45,5 @@ def seen(pod: Mapping[str, Any]) -> Seen:
 def _waits(status: Mapping[str, Any]) -> str:
     conditions: list[Mapping[str, Any]] = status.get("conditions") or []
     found = (each for each in conditions if each["type"] == "PodScheduled" and each["status"] == "False")
-    return next((str(each.get("message", "")) for each in found), "")
+    # KAI writes several lines, with dots of its own.
+    return next((" ".join(str(each.get("message", "")).split()).rstrip(".") for each in found), "")

@@ -17,6 +17,8 @@ from simulator.osmo.workflow import Group, Json, Result, Task, TaskResult, Workf
 
 POLL_SECONDS = 0.1
 LEAVE_SECONDS = 10.0
+LEFT = (("scheduling.run.ai/v2alpha2", "PodGroup"), ("v1", "Pod"), ("v1", "Service"), ("v1", "Secret"))
+"""What a run may leave, in the order in which it goes."""
 AfterExit = Callable[[str, int, str, int], str]
 """(task, exit code, status, retries so far) -> status, by the task's and the pool's exit actions."""
 Tell = Callable[[TaskResult], None]
@@ -79,6 +81,18 @@ class Service:
                 run.clean([group])
                 run.leave()
         return run.result
+
+    def sweep(self, id: str, namespace: str) -> None:
+        """Removes what a run has left whose command was killed."""
+        selector = {"labelSelector": f"{WORKFLOW_LABEL}={id}"}
+        for version, kind in LEFT:
+            path = self._worker.path(version, kind, namespace)
+            for item in self._worker.get(path, selector)["items"]:
+                try:
+                    self._worker.request("DELETE", f"{path}/{item['metadata']['name']}")
+                except ApiError as refusal:
+                    if refusal.code != 404:
+                        raise
 
     def _keep_queues(self, wanted: Sequence[Json]) -> None:
         """As the worker does on each change of its pools: queues are made, or made as they should be."""

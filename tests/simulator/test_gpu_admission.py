@@ -111,6 +111,8 @@ ALL = [{"name": CAPABILITIES, "value": "all"}]
         (pod(**PLACED), ["NVIDIA_DRIVER_CAPABILITIES"]),
         (pod(env=ALL, **PLACED), []),
         (pod(gpu=""), []),
+        (pod(env=[{"name": CAPABILITIES, "value": ""}], **PLACED), ["NVIDIA_DRIVER_CAPABILITIES"]),
+        (pod(env=[{"name": CAPABILITIES, "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}], **PLACED), []),
         (pod(gpu="nvidia.com/mig-1g.12gb"), ["NVIDIA_DRIVER_CAPABILITIES"]),
         (pod(env=ALL, nodeSelector={"kubernetes.io/os": "linux"}), ["nodeSelector agentpool"]),
         (pod(env=ALL, nodeSelector={"node.kubernetes.io/instance-type": "Standard_NC40ads_H100_v5"}), []),
@@ -125,7 +127,7 @@ def test_who_makes_a_pod_is_told_what_it_lacks(warned: Cluster, made: Json, told
 
 def test_required_affinity_counts_as_placement_only_when_every_alternative_has_it(warned: Cluster) -> None:
     def placed(*keys: str) -> Json:
-        terms = [{"matchExpressions": [{"key": key, "operator": "Exists"}]} for key in keys]
+        terms = [{"matchExpressions": [{"key": key, "operator": "In", "values": ["x"]}]} for key in keys]
         affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
         return pod(env=ALL, affinity=affinity)
 
@@ -133,6 +135,18 @@ def test_required_affinity_counts_as_placement_only_when_every_alternative_has_i
     assert warned.warnings == []
     warned.make(placed("agentpool", "kubernetes.io/os"))
     assert len(warned.warnings) == 1
+    other = placed("agentpool")
+    term = other["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    term["nodeSelectorTerms"][0]["matchExpressions"][0]["operator"] = "NotIn"
+    warned.make(other)
+    assert len(warned.warnings) == 1, "to say which pool it is not of names none"
+
+
+def test_a_pod_that_asks_for_no_gpu_by_a_zero_is_let_be(warned: Cluster) -> None:
+    made = pod()
+    made["spec"]["containers"][0]["resources"]["limits"] = {"nvidia.com/gpu": "0"}
+    warned.make(made)
+    assert warned.warnings == []
 
 
 def test_a_gpu_in_an_init_container_is_seen(warned: Cluster) -> None:
@@ -142,14 +156,17 @@ def test_a_gpu_in_an_init_container_is_seen(warned: Cluster) -> None:
     assert [warning for warning in warned.warnings if "container probe asks" in warning]
 
 
-@pytest.mark.parametrize("way", ["daemonset", "namespace"])
-def test_the_platforms_own_pods_are_let_be(warned: Cluster, way: str) -> None:
-    made = pod()
-    if way == "daemonset":
-        owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "exporter", "uid": "1", "controller": True}
-        made["metadata"]["ownerReferences"] = [owner]
-    warned.make(made, TEAM if way == "daemonset" else OPERATOR)
+def test_the_platforms_own_namespaces_are_let_be(warned: Cluster) -> None:
+    warned.make(pod(), OPERATOR)
     assert warned.warnings == []
+
+
+def test_nobody_gets_past_by_the_name_of_an_owner(warned: Cluster) -> None:
+    made = pod()
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "exporter", "uid": "1", "controller": True}
+    made["metadata"]["ownerReferences"] = [owner]
+    warned.make(made)
+    assert len(warned.warnings) == 2
 
 
 def test_denied_where_the_stack_says_so(warned: Cluster) -> None:
@@ -187,6 +204,7 @@ def test_what_a_container_does_not_say_is_added_and_what_it_says_stays(warned: C
         own = [{"name": CAPABILITIES, "value": "compute,utility"}]
         assert capabilities(pod(env=own, **PLACED)) == [own]
         assert capabilities(pod(gpu="")) == [[]]
+        assert capabilities(pod(env=[{"name": CAPABILITIES, "value": ""}], **PLACED)) == [ALL]
         other = [{"name": "SEED", "value": "7"}]
         (env,) = capabilities(pod(env=other, **PLACED))
         assert sorted(env, key=lambda item: item["name"]) == [*ALL, *other]

@@ -279,3 +279,20 @@ def test_room_is_counted_as_the_simulated_nodes_count_it() -> None:
 def test_platforms_are_made_without_jinja() -> None:
     code = "import sys; sys.modules['jinja2'] = None; import osmo_workflows.values, osmo_workflows.service"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_values_in_several_files_are_the_values() -> None:
+    settings = given_settings()
+    merged: dict[str, Any] = {}
+    for text in values.values_files(settings).values():
+        merged = _laid(merged, yaml.safe_load(text))
+    assert merged == values.chart_values(settings)
+
+
+def _laid(base: dict[str, Any], top: dict[str, Any]) -> dict[str, Any]:
+    """As Helm lays files of values over each other: maps merged, the rest replaced; nulls stay until the chart's."""
+    result = dict(base)
+    for key, value in top.items():
+        below = result.get(key)
+        result[key] = _laid(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return result

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -209,9 +211,23 @@ def test_a_program_ends_as_its_gpu_lets_it(made: Json, faults: dict[str, str], c
 
 def test_runs_are_counted_by_workflow_and_kept_within_bounds(tmp_path: Path) -> None:
     history = History(tmp_path)
-    assert (history.all(), history.number("train")) == ([], 1)
-    for number in range(1, KEPT + 3):
-        history.add({"id": f"train-{number}"})
-    history.add({"id": "train-large-9"})
-    assert (history.number("train"), history.number("train-large"), history.number("eval")) == (KEPT + 3, 10, 1)
-    assert len(history.all()) == KEPT
+    assert history.all() == []
+    assert [history.begin("train", "t.yaml") for _ in range(3)] == [1, 2, 3]
+    assert history.begin("train-large", "l.yaml") == 1
+    assert history.all()[0] == {"id": "train-1", "file": "t.yaml", "status": "RUNNING", "tasks": []}
+    assert history.end("train-1", "COMPLETED", [{"name": "a"}])["status"] == "COMPLETED"
+    assert history.all()[0]["tasks"] == [{"name": "a"}]
+    for _ in range(KEPT):
+        history.begin("train", "t.yaml")
+    assert (history.begin("train", "t.yaml"), len(history.all())) == (KEPT + 4, KEPT)
+
+
+def test_a_run_whose_command_was_killed_is_known(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    history.begin("here", "a.yaml")
+    opened = "from pathlib import Path; from simulator.osmo.history import History; History(Path(%r))" % str(tmp_path)
+    script = f"{opened}.begin('gone', 'b.yaml')"
+    subprocess.run([sys.executable, "-c", script], check=True)
+    assert history.cut_off() == ["gone-1"]
+    history.end("gone-1", "FAILED_CANCELED", [])
+    assert history.cut_off() == []
