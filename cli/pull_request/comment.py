@@ -99,7 +99,7 @@ def _line(report: Report) -> str:
     note = ", against nothing" if report.base_failed else ""
     policies = markdown.severities(document["policy"]["findings"]) or "no finding"
     versions = markdown.severities(document["compat"]["verdicts"]) or "no verdict"
-    cost = markdown.change_of_cost(document)
+    cost = "not compared" if report.base_failed else markdown.change_of_cost(document)
     return f"| {name} | {new}{markdown.headline(document)}{note} | {policies} | {versions} | {cost} |"
 
 

@@ -63,7 +63,8 @@ def test_a_base_that_fails_is_told_with_its_words_and_the_preview_is_not_lost() 
     shown = comment([report(document=document("new-stack"), base_failed="refused:\n``` no")], FILES)
     assert "The base could not be simulated" in shown
     assert "````text\nrefused:\n``` no\n````" in shown
-    assert "against nothing" in shown
+    assert "69 to create, against nothing | " in shown
+    assert "| not compared |" in shown
     assert "ManagedCluster" in shown
 
 
