@@ -103,6 +103,7 @@ docs-serve: docs ## the site at http://127.0.0.1:8000, with search
 docs-reference: $(READY) ## write the pages and schemas that are made of the code anew
 	@$(BIN)/python -m reference
 	@$(BIN)/python -m tests.unit.grid_agent_states
+	@$(BIN)/python -m tests.host.document
 	@$(BIN)/physai schema
 
 .PHONY: site-source
