@@ -33,7 +33,7 @@ PAGES: Mapping[Path, Callable[[], str]] = {
     policies.document.FILE: policies.document.document,
     gates.document.FILE: _gates,
 }
-"""Those and the pages that other packages make. What tests make of themselves is theirs: the GRID agent's states."""
+"""Those and the pages that other packages make. What tests make of themselves is theirs: the GRID agent's two pages."""
 
 
 def stale() -> list[Path]:

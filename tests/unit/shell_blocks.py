@@ -15,6 +15,7 @@ _OURS = ("physai", "make")
 _OPERATORS = set("();|&")
 _INLINE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 _INNER = re.compile(r"\$\(([^()]*)\)")
+_REDIRECTION = re.compile(r"\d?>>?|<")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 
 
@@ -52,7 +53,7 @@ def split(text: str) -> Iterator[tuple[str, ...]]:
     >>> list(split("A=1 make up  # now\\nx=$(physai env) && ls"))
     [('physai', 'env'), ('make', 'up'), ('ls',)]
     """
-    whole = text.replace("\\\n", " ")
+    whole = re.sub(r"\d?>&\d", "", text.replace("\\\n", " "))
     for inner in _INNER.findall(re.sub(r"(^|\s)#.*", "", whole)):
         yield from split(inner)
     for line in _lines(whole):
@@ -61,7 +62,7 @@ def split(text: str) -> Iterator[tuple[str, ...]]:
         words: list[str] = []
         for token in [*lexer, ";"]:
             if set(token) <= _OPERATORS:
-                if words := _bare(words):
+                if words := _bare(_undirected(words)):
                     yield tuple(words)
                 words = []
             else:
@@ -81,6 +82,19 @@ def _lines(text: str) -> Iterator[str]:
         kept = ""
     if kept:
         raise ValueError(f"a quotation does not end: {kept}")
+
+
+def _undirected(words: list[str]) -> list[str]:
+    """Words without `> FILE` and the like."""
+    kept: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if _REDIRECTION.fullmatch(word):
+            rest = rest[1:]
+        elif not _REDIRECTION.match(word) or word.startswith("<"):
+            kept.append(word)
+    return kept
 
 
 def _bare(words: list[str]) -> list[str]:

@@ -98,6 +98,20 @@ def test_a_command_that_does_not_exist_is_found(text: str, fault: str) -> None:
     assert list(faults(Command("page", words, whole=True))) == [fault]
 
 
+def test_commands_are_split_as_a_shell_does() -> None:
+    text = """A=1 make up  # now
+kubectl get pods > pods.txt 2>&1 | grep 'a b' && physai stack new <environment>-<region> \\
+  --yes
+x=$(physai env)"""
+    assert list(split(text)) == [
+        ("physai", "env"),
+        ("make", "up"),
+        ("kubectl", "get", "pods"),
+        ("grep", "a b"),
+        ("physai", "stack", "new", "<environment>-<region>", "--yes"),
+    ]
+
+
 def test_what_is_not_ours_is_known() -> None:
     assert {each.words[0].removeprefix(".venv/bin/") for each in ALL} - ELSEWHERE - {"physai", "make"} == set()
 
