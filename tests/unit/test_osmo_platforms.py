@@ -282,7 +282,7 @@ def test_platforms_are_made_without_jinja() -> None:
 
 
 def test_the_values_in_several_files_are_the_values() -> None:
-    settings = given_settings()
+    settings = given_settings().settings
     merged: dict[str, Any] = {}
     for text in values.values_files(settings).values():
         merged = _laid(merged, yaml.safe_load(text))

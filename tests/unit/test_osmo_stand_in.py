@@ -225,7 +225,7 @@ def test_runs_are_counted_by_workflow_and_kept_within_bounds(tmp_path: Path) -> 
 def test_a_run_whose_command_was_killed_is_known(tmp_path: Path) -> None:
     history = History(tmp_path)
     history.begin("here", "a.yaml")
-    opened = "from pathlib import Path; from simulator.osmo.history import History; History(Path(%r))" % str(tmp_path)
+    opened = f"from pathlib import Path; from simulator.osmo.history import History; History(Path({str(tmp_path)!r}))"
     script = f"{opened}.begin('gone', 'b.yaml')"
     subprocess.run([sys.executable, "-c", script], check=True)
     assert history.cut_off() == ["gone-1"]
