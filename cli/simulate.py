@@ -180,7 +180,10 @@ def status(stack: Stack = DEFAULT_STACK, picture: Picture = None, json: Json = F
 
 
 def env(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
-    """Print shell lines that point kubectl at the simulated cluster: eval "$(physai env)"."""
+    """Print shell lines that point kubectl and pulumi at the simulated stack: eval "$(physai env)".
+
+    `pulumi` reads it: stack, stack output, stack export, stack history. Only `physai` can change or preview it.
+    """
 
     variables = simulation_of(stack).environment()
     if json:

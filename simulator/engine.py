@@ -209,6 +209,15 @@ class Engine:
             link.symlink_to(self._tools.path("pulumi"))
         return automation.PulumiCommand(root=str(root), skip_version_check=True)
 
+    def environment(self) -> dict[str, str]:
+        """Variables with which the plain CLI reads this stack's state, history, outputs and configuration.
+
+        What it can't do with them is to run the program: the stand-ins for Azure and Kubernetes live in `physai`.
+        """
+        own = self._env(None)
+        shared = ("PULUMI_HOME", "PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_SKIP_UPDATE_CHECK")
+        return {**{name: own[name] for name in shared}, "PULUMI_STACK": self._stack}
+
     def _env(self, providers: ProviderHost | None) -> dict[str, str]:
         """What points the engine at this simulation and away from everything else."""
         passphrase = self._folder / "passphrase"

@@ -165,14 +165,17 @@ class Simulation:
                 cloud.close()
 
     def environment(self) -> dict[str, str]:
-        """Variables that make `kubectl` and `helm` use the simulated cluster, logged in as the deployer is."""
+        """Variables that make `kubectl` and `helm` use the simulated cluster, logged in as the deployer is, and the
+        plain `pulumi` read the simulated stack."""
         kubeconfig = self.folder / "kubeconfig"
         if not kubeconfig.exists():
             raise SimulationError(f"{self.stack} has no simulated cluster; `physai up {self.stack}` makes one")
         tools = toolbox(self.home.tools)
-        folders = (self.folder / "bin", *(tools.path(name).parent for name in ("kubectl", "helm")))
+        login = self.folder / "bin"
+        folders = (login, *(tools.path(name).parent for name in ("kubectl", "helm", "pulumi")))
         path = os.pathsep.join((*map(str, folders), os.environ.get("PATH", "")))
-        return {"KUBECONFIG": str(kubeconfig), "PATH": path}
+        engine = Engine(self.folder, self.stack, tools, login / "kubelogin")
+        return {"KUBECONFIG": str(kubeconfig), "PATH": path, **engine.environment()}
 
     def _cloud(self, clusters: Clusters, *, record: bool = False) -> Cloud:
         return open_cloud(self.folder, clusters, record=record)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,7 +59,16 @@ def test_the_default_stack_comes_up_with_both_gpu_pools_and_nothing_changes_twic
     assert physai("up", "--json").json["changes"] == {}
     assert physai("preview", "--json").json == {"stack": STACK, "changes": [], "summary": {}}
     physai("explain")
-    physai("env")
+    variables = physai("env", "--json").json
+    read = subprocess.run(
+        ["pulumi", "stack", "output", "cluster"],
+        cwd=REPOSITORY,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert read.stdout.strip() == f"aks-physical-ai-{STACK}"
     physai("status")
     physai("down")
     assert changed_files() == before, "a command has changed the checkout"
