@@ -49,6 +49,8 @@ class PlatformFacts:
     """How many of them a node has."""
     most: int
     """How many of them one task may take."""
+    nodes: int
+    """How many nodes the pool has at its largest."""
     room: Room
     """What one task may take of a node."""
     share: Room
@@ -76,7 +78,8 @@ def family(gpu: Gpu) -> str:
 def platforms(settings: Settings) -> list[PlatformFacts]:
     """All platforms: cpu, and one for each resource of each GPU pool, in the order of the settings."""
     whole = room(settings.cpu_pool)
-    cpu = PlatformFacts(CPU_PLATFORM, CPU_POOL, None, 0, 0, whole, whole, (), OsmoPlatform())
+    nodes = settings.cpu_pool.scale.most
+    cpu = PlatformFacts(CPU_PLATFORM, CPU_POOL, None, 0, 0, nodes, whole, whole, (), OsmoPlatform())
     return [cpu, *gpu_platforms(settings)]
 
 
@@ -95,6 +98,7 @@ def gpu_platforms(settings: Settings) -> Iterator[PlatformFacts]:
                 resource=resource,
                 per_node=count,
                 most=_most(pool, count),
+                nodes=pool.scale.most,
                 room=whole,
                 share=whole.shared_by(max(sum(resources.values()), 1)),
                 tolerations=tuple((item["key"], item["effect"]) for item in tolerations(pool)),

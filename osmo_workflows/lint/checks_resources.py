@@ -12,6 +12,7 @@ from osmo_workflows.lint.view import WORKFLOW, TaskView, View, gib
 from osmo_workflows.refusal import Refusal
 from osmo_workflows.schema import DEFAULT_RESOURCE, ResourceSpec
 from osmo_workflows.shapes import a_map
+from settings.osmo_facts import PlatformFacts
 
 _KUBERNETES_UNITS = ("Ki", "Mi", "Gi", "Ti", "")
 _READ_OTHERWISE = ("G", "M", "T")
@@ -36,7 +37,27 @@ def check(view: View) -> None:
         _gpus(view, task, task.resource)
         _fits(view, task, task.resource)
         _placement(view, task, task.resource)
+    _gangs(view)
     _topology(view)
+
+
+def _gangs(view: View) -> None:
+    """GPUs that a group takes together of each platform, against what the platform's pool can have."""
+    for number, group in enumerate(view.spec.groups):
+        asked: dict[str, int] = {}
+        facts: dict[str, PlatformFacts] = {}
+        for task in view.tasks:
+            if task.group is group and task.facts is not None and task.resource is not None:
+                asked[task.platform_name] = asked.get(task.platform_name, 0) + (task.resource.gpu or 0)
+                facts[task.platform_name] = task.facts
+        for platform, gpus in asked.items():
+            known = facts[platform]
+            most = known.nodes * known.per_node
+            if known.has_gpu and gpus > most:
+                problem = f"'{group.name}' takes {gpus} GPUs of platform '{platform}' together, and its pool has {most}"
+                nodes = -(-gpus // known.per_node)
+                fix = f"Fewer tasks in the group, or pools.{known.pool}.scale.max: {nodes}."
+                view.add(rules_task.GANG_LIMIT, (*WORKFLOW, "groups", number, "name"), problem, fix)
 
 
 def _amounts(view: View, resource: ResourceSpec, path: Path) -> None:

@@ -47,6 +47,15 @@ NODE_LIMIT = rule(
     fix="Ask for less, or use a platform of larger nodes.",
     source="AKS docs, node-resource-reservations; catalog/data/vm_sizes.yaml",
 )
+GANG_LIMIT = rule(
+    "gang-limit",
+    "error",
+    "The tasks of a group fit their pool at its largest, all at the same time.",
+    reason="A group is scheduled whole or not at all. One that is too large waits until queue_timeout, and the pool"
+    " scales up for it in vain.",
+    fix="Fewer tasks in the group, or a larger pool.",
+    source="KAI-Scheduler, PodGroup minMember; OSMO 6.3.1, tests/fixtures/osmo",
+)
 SHARED_MEMORY = rule(
     "shared-memory",
     "warning",

@@ -28,6 +28,7 @@ def check_osmo(settings: Settings, trust: Trust) -> Iterator[Finding]:
     if trust(("pools",)):
         yield from _platforms(settings)
         yield from _room(settings)
+        yield from _quota(settings)
 
 
 def _service(settings: Settings) -> Iterator[Finding]:
@@ -101,6 +102,16 @@ def _platforms(settings: Settings) -> Iterator[Finding]:
             yield Finding(
                 here, problem, "Give one of them another name.", others=((*_OSMO, "platforms", first, "name"),)
             )
+
+
+def _quota(settings: Settings) -> Iterator[Finding]:
+    """A quota in which a task has no place makes its platform one on which nothing starts."""
+    quota = settings.osmo.gpu_quota
+    if quota is not None and settings.pools and quota < 1:
+        problem = "No Pod of a workflow may ask for a GPU, so nothing starts on the GPU platforms."
+        yield Finding(
+            (*_OSMO, "gpuQuota"), problem, "1 or more; null for four times what the pools have.", warning=True
+        )
 
 
 def _room(settings: Settings) -> Iterator[Finding]:
