@@ -100,32 +100,46 @@ def preview(  # noqa: PLR0917 - each is an option
     With --format markdown or json also what the policies, the versions and the price list say of it.
     """
     from cli import markdown, plan, review, stack_input
+    from cli import policy as policy_
 
+    if policies and from_ is not None:
+        raise typer.BadParameter("the policy pack is asked by a preview of its own; leave --from out")
     given = stack_input.read(stack, file or [], set_ or [])
-    run, nodes, was = _previewed(given) if from_ is None else _read_preview(from_)
+    run, nodes, was = _previewed(given, policies=policies) if from_ is None else _read_preview(from_)
     if json:
-        print_json({"stack": stack, **plan.document(run, nodes)})
+        refusals = {"policies": policy_.refusals_document(run)} if policies else {}
+        print_json({"stack": stack, **plan.document(run, nodes), **refusals})
     elif format is Format.TEXT:
         out.print(plan.render(run, nodes))
+        policy_.render_refusals(run)
     else:
         document = review.document(given, run, was, nodes)
         if format is Format.JSON:
             print_json(document)
         else:
             print(markdown.stack(document))
+    if policy_.stops(run):
+        raise typer.Exit(policy_.FINDINGS)
 
 
-def _previewed(given: Given) -> tuple[Run, dict[str, int], dict[str, Any]]:
+def _previewed(given: Given, *, policies: bool) -> tuple[Run, dict[str, int], dict[str, Any]]:
     """A preview in the simulator, the nodes of each pool, and what was deployed before."""
+    from cli import policy as policy_
     from cli import review
     from cli import status as status_
     from cli.progress import Progress
+    from simulator.errors import EngineFailed
     from simulator.simulation import Simulation
 
     simulation = Simulation(given.input.stack)
     nodes, was = status_.node_counts(simulation), review.before(simulation)
-    with Progress() as progress:
-        simulation.preview(given.input, progress)
+    progress = Progress()
+    try:
+        with progress:
+            simulation.preview(given.input, progress, [policy_.PACK] if policies else [])
+    except EngineFailed:
+        if not policy_.stops(progress.run):
+            raise
     return progress.run, nodes, was
 
 

@@ -95,13 +95,14 @@ def test_a_changed_size_replaces_the_pool_and_its_nodes(home: Home) -> None:
     old = {node["metadata"]["uid"] for node in client().get("/api/v1/nodes")["items"]}
     change = (*fixed("h100gpu", 2), "--set", "pools.h100gpu.sku=Standard_NC80adis_H100_v5")
 
-    planned, quota = sorted(physai("preview", "--json", *change).json["changes"], key=lambda each: each["op"])
-    assert (quota["op"], quota["type"].rpartition(":")[2]) == ("update", "ResourceQuota")
+    planned, *follows = sorted(physai("preview", "--json", *change).json["changes"], key=lambda each: each["op"])
+    kinds = sorted((each["op"], each["type"].rpartition(":")[2]) for each in follows)
+    assert kinds == [("update", "ConfigMap"), ("update", "ResourceQuota")], "what workflows may ask for"
     assert (planned["op"], planned["nodesLost"], planned["replacedBecauseOf"]) == ("replace", 2, ["vmSize"])
     assert "2 nodes lost" in physai("preview", *change).out
 
     up = physai("up", "--json", *change)
-    assert up.json["changes"] == {"replace": 1, "update": 1}
+    assert up.json["changes"] == {"replace": 1, "update": 2}
     nodes = client().get("/api/v1/nodes", {"labelSelector": "agentpool=h100gpu"})["items"]
     assert {node["metadata"]["labels"]["node.kubernetes.io/instance-type"] for node in nodes} == {
         "Standard_NC80adis_H100_v5"

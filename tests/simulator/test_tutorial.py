@@ -40,7 +40,9 @@ def laptop_part() -> Iterator[tuple[str, ...]]:
 
 def recipe(target: str) -> Iterator[tuple[str, ...]]:
     """The `physai` commands that a make target stands for."""
-    shown = subprocess.run(["make", "-n", target, "READY="], cwd=ROOT, check=True, capture_output=True, text=True)
+    shown = subprocess.run(
+        ["make", "--no-print-directory", "-n", target, "READY="], cwd=ROOT, check=True, capture_output=True, text=True
+    )
     for words in split(shown.stdout):
         yield ("physai", *words[1:])
 
