@@ -105,6 +105,7 @@ def differences(step: Step) -> list[dict[str, Any]]:
 
 
 def _at(value: Any, path: str) -> Any:
+    # What the engine hands over is JSON of any shape: its parts have no types to check.
     for part in _parts(path):
         if isinstance(value, dict) and part in value:
             value = value[part]  # pyright: ignore[reportUnknownVariableType]

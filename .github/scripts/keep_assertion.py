@@ -24,7 +24,7 @@ def assertion() -> str:
     address = f"{os.environ['ACTIONS_ID_TOKEN_REQUEST_URL']}&audience={AUDIENCE}"
     headers = {"Authorization": f"Bearer {os.environ['ACTIONS_ID_TOKEN_REQUEST_TOKEN']}"}
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 - an address of GitHub's
-    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - the same
         return json.load(answer)["value"]
 
 
