@@ -43,6 +43,9 @@ class Timeline:
     def note(self, text: str) -> None:
         """Words to the user."""
 
+    def again(self, why: str) -> None:
+        raise RuntimeError(f"not worth measuring: {why}")
+
     def event(self, event: EngineEvent) -> None:
         if "engine" not in self.marks:
             self.mark("engine")

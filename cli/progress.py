@@ -85,6 +85,11 @@ class Progress:
     def note(self, text: str) -> None:
         self._say(f"[yellow]note[/] {escape(text)}")
 
+    def again(self, why: str) -> None:
+        with self._lock:
+            self.run = Run()
+        self.note(f"the engine and the program lost each other ({why}); beginning once more")
+
     def event(self, event: EngineEvent) -> None:
         with self._lock:
             taken = self.run.take(event)

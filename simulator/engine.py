@@ -14,14 +14,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import grpc
 import psutil
 import pulumi
 import yaml
 from pulumi import automation
 from pulumi.automation.events import EngineEvent
+from pulumi.runtime import settings as runtime_settings
 from pulumi.runtime._callbacks import _CallbackServicer  # pyright: ignore[reportPrivateUsage]  # see run_program
+from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS  # pyright: ignore[reportPrivateUsage]  # see LOOPBACK
 
-from simulator.errors import EngineFailed, Interrupted
+from simulator.errors import EngineFailed, EngineLost, Interrupted
 from simulator.home import REPOSITORY
 from simulator.interrupts import patient_interrupts
 from simulator.recovery import Made, recovered
@@ -40,6 +43,21 @@ SDK_MODULES = (
     "pulumi_kubernetes.helm.v3",
 )
 """What programs of this kind import; over a second's worth, most of it in `network`."""
+
+LOOPBACK: tuple[tuple[str, int], ...] = (
+    ("grpc.enable_http_proxy", 0),  # which has no way back to this machine, and is asked wherever no_proxy is not set
+    ("grpc.use_local_subchannel_pool", 1),  # an engine that ended is not to speak for the next one on its port
+    ("grpc.http2.bdp_probe", 0),  # pings that measure a network; the engine hangs up on who pings too often
+)
+"""How the program's connections to the engine differ from the SDK's own.
+
+Source: grpc/grpc, include/grpc/impl/channel_arg_names.h.
+"""
+
+LOST = "Resource monitor has terminated"
+"""How the SDK words it that the program does not reach the engine, and the engine what the program ended with."""
+
+_without_details = runtime_settings.grpc_error_to_exception
 
 callbacks: list[Any] = _CallbackServicer._servicers  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
 
@@ -177,13 +195,15 @@ class Engine:
         return found
 
     def _run(self, operation: Callable[[automation.Stack], Any], providers: ProviderHost) -> Any:
+        _on_loopback()
         with patient_interrupts(self._engines) as interrupts:
             try:
                 return operation(self._open(providers))
             except automation.errors.CommandError as problem:
                 if interrupts:
                     raise Interrupted("interrupted; what was done is kept, and the same command goes on") from None
-                raise EngineFailed(_last_word(str(problem))) from problem
+                said = _last_word(str(problem))
+                raise (EngineLost if _tells_only_of_a_loss(said) else EngineFailed)(said) from problem
 
     def _open(self, providers: ProviderHost | None = None) -> automation.Stack:
         return automation.create_or_select_stack(
@@ -253,6 +273,12 @@ def _last_word(output: str) -> str:
     return "\n".join(dict.fromkeys(errors)) or output.strip()
 
 
+def _tells_only_of_a_loss(said: str) -> bool:
+    """Beside another error a lost engine is that one's echo."""
+    lines = said.splitlines()
+    return bool(lines) and all(LOST in line for line in lines)
+
+
 def import_ahead() -> None:
     """Loads the SDKs in the background, while control plane and engine come up; the program finds them loaded."""
 
@@ -261,6 +287,20 @@ def import_ahead() -> None:
             importlib.import_module(module)
 
     threading.Thread(target=load, name="import-ahead", daemon=True).start()
+
+
+def _on_loopback() -> None:
+    """Makes the SDK's connections fit for an engine on this machine, and lets it say why one was lost."""
+    for option in LOOPBACK:
+        if option not in _GRPC_CHANNEL_OPTIONS:
+            _GRPC_CHANNEL_OPTIONS.append(option)
+    if runtime_settings.grpc_error_to_exception is not _with_details:
+        runtime_settings.grpc_error_to_exception = _with_details
+
+
+def _with_details(error: grpc.RpcError) -> Exception:
+    problem = _without_details(error)
+    return pulumi.RunError(f"{problem} ({error.details()})") if isinstance(problem, pulumi.RunError) else problem
 
 
 def run_program() -> None:

@@ -25,3 +25,7 @@ class Interrupted(SimulationError):
 
 class EngineFailed(SimulationError):
     """The engine ended with an error. Its diagnostics went to the event callback; this says what it was doing."""
+
+
+class EngineLost(EngineFailed):
+    """The program lost its connection to the engine: no fault of the stack's, and the same run may well succeed."""

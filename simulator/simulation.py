@@ -6,11 +6,11 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import yaml
 from filelock import FileLock, Timeout
@@ -21,7 +21,7 @@ from simulator.azure import AzureNative, Cloud
 from simulator.charts import chart_source
 from simulator.clusters import Clusters
 from simulator.engine import Engine, import_ahead
-from simulator.errors import Busy, EngineFailed, Protected, SimulationError
+from simulator.errors import Busy, EngineFailed, EngineLost, Protected, SimulationError
 from simulator.home import REPOSITORY, Home
 from simulator.kubernetes import KubernetesOptions, kubernetes_provider
 from simulator.recovery import made_in
@@ -43,6 +43,8 @@ RECORD_NOTE = (
     " has retired, and would refuse"
 )
 
+T = TypeVar("T")
+
 
 class Reporter(Protocol):
     """Is told how far an operation is."""
@@ -51,6 +53,9 @@ class Reporter(Protocol):
     def tool(self, progress: Progress) -> None: ...
     def event(self, event: EngineEvent) -> None: ...
     def note(self, text: str) -> None: ...
+    def again(self, why: str) -> None:
+        """The phase begins anew; the events so far are void."""
+        ...
 
 
 @dataclass
@@ -81,7 +86,7 @@ class Simulation:
                 report.note(f"the run before this one was cut off; {len(adopted)} finished creations were adopted")
             report.phase("deploy")
             try:
-                outputs = session.engine.up(session.providers, report.event)
+                outputs = _twice(lambda: session.engine.up(session.providers, report.event), report)
             finally:
                 self._keep_kubeconfig()
         report.phase("done")
@@ -105,7 +110,7 @@ class Simulation:
                 session.configure(given)
                 session.recover()
                 report.phase("preview")
-                session.engine.preview(session.providers, report.event, policy_packs)
+                _twice(lambda: session.engine.preview(session.providers, report.event, policy_packs), report)
         except EngineFailed:
             if fresh:
                 self.discard()
@@ -252,6 +257,15 @@ class _Session:
 
     def recover(self) -> list[str]:
         return self.engine.recover(made_in(self.cloud))
+
+
+def _twice(run: Callable[[], T], report: Reporter) -> T:
+    """What a run gives, or the next one, where program and engine lost each other: it goes on where the first ended."""
+    try:
+        return run()
+    except EngineLost as lost:
+        report.again(str(lost).partition("\n")[0])
+        return run()
 
 
 @contextmanager

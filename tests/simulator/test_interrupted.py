@@ -9,14 +9,15 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pulumi
 import pytest
 from filelock import FileLock
 
-from simulator import processes
+from simulator import engine, processes
 from simulator.clusters import Clusters
 from simulator.home import Home
 from simulator.simulation import Simulation
@@ -141,6 +142,38 @@ def test_an_interrupt_lets_the_engine_write_down_what_it_has_done(home: Home, nu
     assert "interrupted" in told
     physai("up", STACK)
     assert physai("preview", STACK, "--json").json["changes"] == []
+
+
+def test_a_program_that_loses_the_engine_is_run_once_more(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def losing(times: int) -> Callable[[], None]:
+        left = [pulumi.RunError(f"{engine.LOST}, shutting down (Socket closed)")] * times
+
+        def program() -> None:
+            if left:
+                raise left.pop()
+            run_program()
+
+        return program
+
+    run_program = engine.run_program
+    monkeypatch.setattr(engine, "run_program", losing(2))
+    gave_up = physai("preview", STACK, expect=1).err
+    assert "1 error above" in gave_up
+    assert gave_up.count("beginning once more") == 1
+
+    monkeypatch.setattr(engine, "run_program", losing(1))
+    up = physai("up", STACK)
+    assert "Socket closed" in up.err
+    assert "beginning once more" in up.err
+    assert physai("preview", STACK, "--json").json["changes"] == []
+
+
+def test_a_proxy_for_the_internet_is_not_asked_for_this_machine(home: Home) -> None:
+    nobody = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    kept = {name: value for name, value in os.environ.items() if name.lower() != "no_proxy"}
+    command = [sys.executable, "-m", "cli", "up", STACK]
+    done = subprocess.run(command, env={**kept, **nobody}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_down_that_was_cut_off_while_it_removed_files_is_finished_by_the_next(home: Home) -> None:
