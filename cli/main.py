@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 import typer
 
@@ -26,7 +27,7 @@ from cli import (
     stacks,
     workflows,
 )
-from cli.console import err
+from cli.console import err, print_json
 
 # The engine's connections are never used in a child of ours; without this gRPC says so at each program that is started.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
@@ -78,8 +79,20 @@ def run(arguments: list[str]) -> int:
         code = _explained(problem)
         if code is None:
             raise
+        if "--json" in arguments:
+            print_json({"error": {"exitCode": code, "text": str(problem), "faults": _faults(problem)}})
         return code
     return DONE
+
+
+def _faults(problem: Exception) -> list[dict[str, Any]]:
+    """What is wrong in the settings, as data; empty for any other failure."""
+    from settings import SettingsError
+
+    if not isinstance(problem, SettingsError):
+        return []
+    shown = ("file", "line", "path", "problem", "fix", "rule", "source")
+    return [{name: getattr(fault, name) for name in shown} for fault in problem.faults]
 
 
 def _explained(problem: Exception) -> int | None:

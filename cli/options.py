@@ -25,4 +25,4 @@ Assignments = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PATH=VALUE", help="One setting over all others, as pools.h100gpu.scale.max=2."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
+Json = Annotated[bool, typer.Option("--json", help='One JSON document on stdout; of a failure {"error": …}.')]

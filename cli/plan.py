@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.text import Text
 
+from catalog.engine_values import is_secret
 from cli.changes import Run, Step
 
 SYMBOLS = {"create": "[green]+[/]", "update": "[yellow]~[/]", "delete": "[red]-[/]", "replace": "[magenta]±[/]"}
@@ -18,6 +19,7 @@ DONE = {"create": "created", "update": "updated", "delete": "deleted", "replace"
 PARTS_OF_REPLACE = ("create-replacement", "delete-replaced")
 SHOWN_LENGTH = 60
 NONE = "(none)"
+HIDDEN = "(secret)"
 
 
 def planned(run: Run) -> list[Step]:
@@ -91,7 +93,10 @@ def _differences(step: Step) -> list[str]:
 
 
 def differences(step: Step) -> list[dict[str, Any]]:
-    """What changes in a resource: `{path, before, after, replaces}`; `NONE` for a side without such a value."""
+    """What changes in a resource: `{path, before, after, replaces}`; `NONE` for a side without such a value.
+
+    A secret is `HIDDEN` on both sides: that it changes is all there is to tell.
+    """
     replacing = set(step.keys)
     return [
         {
@@ -113,6 +118,8 @@ def _at(value: Any, path: str) -> Any:
             value = value[int(part)]  # pyright: ignore[reportUnknownVariableType]
         else:
             return NONE
+        if is_secret(value):
+            return HIDDEN
     return value  # pyright: ignore[reportUnknownVariableType]
 
 

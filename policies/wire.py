@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from catalog.engine_values import OUTPUT, SECRET, SIGNATURE
 from policies.model import UNKNOWN, Secret
 
-_SIGNATURE = "4dabf18193072939515e22adb298388d"
-_SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - the mark of a secret, not one
-_OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
 _UNKNOWNS = frozenset(
     {
         "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",  # boolean
@@ -40,10 +38,10 @@ def plain(value: Any) -> Any:
 
 
 def _struct(entries: dict[str, Any]) -> Any:
-    signature = entries.get(_SIGNATURE)
-    if signature == _SECRET:
+    signature = entries.get(SIGNATURE)
+    if signature == SECRET:
         return Secret(entries["value"])
-    if signature == _OUTPUT:
+    if signature == OUTPUT:
         inner = entries.get("value", UNKNOWN)
         return Secret(inner) if entries.get("secret") is True else inner
     return entries

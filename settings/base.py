@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
 from pydantic.alias_generators import to_camel
 
 
@@ -18,6 +18,15 @@ def _not_a_number(value: object) -> object:
 
 Cidr = Annotated[IPv4Network, BeforeValidator(_not_a_number)]
 Address = Annotated[IPv4Address, BeforeValidator(_not_a_number)]
+
+FORMS: dict[str, str] = {}
+"""What texts of each pattern are, in words."""
+
+
+def written(pattern: str, words: str) -> StringConstraints:
+    """Text of one form. `words` say what it is, to end a sentence that begins with "'x' is not"."""
+    FORMS[pattern] = words
+    return StringConstraints(pattern=pattern)
 
 
 class Model(BaseModel):

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from settings.base import Model
+from settings.base import Model, written
 
-OperatorVersion = Annotated[str, StringConstraints(pattern=r"^v\d+\.\d+\.\d+$")]
-DriverVersion = Annotated[str, StringConstraints(pattern=r"^\d{3}(\.\d{2,3}(\.\d{2})?)?$")]
+OperatorVersion = Annotated[str, written(r"^v\d+\.\d+\.\d+$", "a GPU Operator release, like v26.7.0")]
+DriverVersion = Annotated[
+    str, written(r"^\d{3}(\.\d{2,3}(\.\d{2})?)?$", 'a driver version in quotes, like "580.173.02"')
+]
 """A build, or a branch alone where drivers are precompiled."""
-ToolkitVersion = Annotated[str, StringConstraints(pattern=r"^v?\d+\.\d+\.\d+(-[a-z0-9.]+)?$")]
+ToolkitVersion = Annotated[
+    str, written(r"^v?\d+\.\d+\.\d+(-[a-z0-9.]+)?$", "a version of the container toolkit, like v1.20.0")
+]
 ModuleType = Literal["auto", "open", "proprietary"]
 MigStrategy = Literal["", "none", "single", "mixed"]
 Replicas = Annotated[int, Field(le=128)]

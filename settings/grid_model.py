@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from settings.base import Model
+from settings.base import Model, written
 
-GridBuild = Annotated[str, StringConstraints(pattern=r"^\d{3}\.\d{2,3}(\.\d{2})?$")]
+GridBuild = Annotated[str, written(r"^\d{3}\.\d{2,3}(\.\d{2})?$", 'a GRID build in quotes, like "595.91.07"')]
 """A build; GRID drivers are never precompiled, so a branch alone is none."""
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-HttpsUrl = Annotated[str, StringConstraints(pattern=r"^https://[^\s/?#@]+/[^\s?#]*[^\s?#/]$")]
+Sha256 = Annotated[str, written(r"^[0-9a-f]{64}$", "a sha256: 64 hexadecimal digits in lowercase")]
+HttpsUrl = Annotated[
+    str, written(r"^https://[^\s/?#@]+/[^\s?#]*[^\s?#/]$", "the https address of a file, without credentials or query")
+]
 """A file's address."""
-HttpsFolder = Annotated[str, StringConstraints(pattern=r"^https://[^\s/?#@]+(/[^\s?#]*)?$")]
+HttpsFolder = Annotated[
+    str, written(r"^https://[^\s/?#@]+(/[^\s?#]*)?$", "the https address of a folder, without credentials or query")
+]
 """An address that a file name is put behind."""
-Registry = Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]+\.[a-z0-9-]+(:\d{1,5})?(/[a-z0-9._-]+)*$")]
-Kernel = Annotated[str, StringConstraints(pattern=r"^\d+\.\d+[A-Za-z0-9._-]*$")]
+Registry = Annotated[
+    str, written(r"^[a-z0-9.-]+\.[a-z0-9-]+(:\d{1,5})?(/[a-z0-9._-]+)*$", "a registry, like example.azurecr.io/mirror")
+]
+Kernel = Annotated[str, written(r"^\d+\.\d+[A-Za-z0-9._-]*$", "a kernel release, like 6.8.0-1052-azure")]
 GridModules = Literal["auto", "open", "proprietary"]
 UpgradePolicy = Literal["wait", "drain", "force"]
 

@@ -11,29 +11,13 @@ from typing import Any
 from pydantic_core import ErrorDetails
 
 from catalog import nearest
+from settings.base import FORMS
 from settings.merge import unknown_key
 from settings.paths import Path
 from settings.shape import shape_at
 
 Message = tuple[str, str | None]
 
-_PATTERNS = {
-    r"^[a-z][a-z0-9]{0,11}$": "a node pool's name: 1 to 12 lowercase letters and digits, beginning with a letter",
-    r"^(0|[1-9]\d{0,3}|[1-9]\d?%|100%|0%)$": 'a number of nodes or a percentage in quotes, like "1" or "33%"',
-    r"^[+-]\d{2}:\d{2}$": 'an offset from UTC in quotes, like "+01:00"',
-    r"^1\.\d{2}(\.\d{1,2})?$": 'a Kubernetes version in quotes, like "1.36" or "1.36.3"',
-    r"^[a-z0-9][a-z0-9.-]*$": "a profile's name, like seed-2026-02",
-    r"^v\d+\.\d+\.\d+$": "a GPU Operator release, like v26.7.0",
-    r"^\d{3}(\.\d{2,3}(\.\d{2})?)?$": 'a driver version in quotes, like "580.173.02"',
-    r"^\d{3}\.\d{2,3}(\.\d{2})?$": 'a GRID build in quotes, like "595.91.07"',
-    r"^[0-9a-f]{64}$": "a sha256: 64 hexadecimal digits in lowercase",
-    r"^https://[^\s/?#@]+/[^\s?#]*[^\s?#/]$": "the https address of a file, without credentials or query",
-    r"^https://[^\s/?#@]+(/[^\s?#]*)?$": "the https address of a folder, without credentials or query",
-    r"^[a-z0-9.-]+\.[a-z0-9-]+(:\d{1,5})?(/[a-z0-9._-]+)*$": "a registry, like example.azurecr.io/mirror",
-    r"^\d+\.\d+[A-Za-z0-9._-]*$": "a kernel release, like 6.8.0-1052-azure",
-    r"^v?\d+\.\d+\.\d+(-[a-z0-9.]+)?$": "a version of the container toolkit, like v1.20.0",
-    r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$": "an Entra object id, 8-4-4-4-12 hexadecimal digits",
-}
 _BOOLS = {"true": "true", "yes": "true", "on": "true", "1": "true", "false": "false", "no": "false", "off": "false"}
 
 
@@ -96,10 +80,10 @@ def _choice(value: Any, context: Mapping[str, Any]) -> Message:
 
 
 def _pattern(value: Any, context: Mapping[str, Any]) -> Message:
-    wanted = _PATTERNS.get(str(context["pattern"]), f"text that matches {context['pattern']}")
+    pattern = str(context["pattern"])
     name = re.sub(r"[^a-z0-9]", "", str(value).lower()).lstrip("0123456789")[:12]
-    is_name = str(context["pattern"]) == r"^[a-z][a-z0-9]{0,11}$"
-    return f"{_quote(value)} is not {wanted}.", f"Such as '{name}'." if is_name and name else None
+    is_name = pattern == r"^[a-z][a-z0-9]{0,11}$"
+    return f"{_quote(value)} is not {FORMS[pattern]}.", f"Such as '{name}'." if is_name and name else None
 
 
 def _at_least(value: Any, context: Mapping[str, Any]) -> Message:

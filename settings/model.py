@@ -9,16 +9,27 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from settings.admission_model import Admission
-from settings.base import Address, Cidr, Model
+from settings.base import Address, Cidr, Model, written
 from settings.gpu_model import GpuOperator
 from settings.grid_model import GridDriver
 from settings.node_pools import NodePool, Pool, PoolName
 from settings.osmo_model import Osmo
 
 Weekday = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+UtcOffset = Annotated[str, written(r"^[+-]\d{2}:\d{2}$", 'an offset from UTC in quotes, like "+01:00"')]
+KubernetesVersion = Annotated[
+    str, written(r"^1\.\d{2}(\.\d{1,2})?$", 'a Kubernetes version in quotes, like "1.36" or "1.36.3"')
+]
+ObjectId = Annotated[
+    str,
+    written(
+        r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", "an Entra object id, 8-4-4-4-12 hexadecimal digits"
+    ),
+]
+ProfileName = Annotated[str, written(r"^[a-z0-9][a-z0-9.-]*$", "a profile's name, like seed-2026-02")]
 
 
 class Network(Model):
@@ -63,9 +74,7 @@ class Window(Model):
     day: Weekday = Field(description="Day of the week.")
     start_hour: Annotated[int, Field(ge=0, le=23)] = Field(description="Hour of the day, 0 to 23, in utcOffset.")
     duration_hours: Annotated[int, Field(ge=4, le=24)] = Field(default=4, description="4 to 24.")
-    utc_offset: Annotated[str, StringConstraints(pattern=r"^[+-]\d{2}:\d{2}$")] = Field(
-        default="+00:00", description="±HH:MM."
-    )
+    utc_offset: UtcOffset = Field(default="+00:00", description="±HH:MM.")
 
 
 def _stays_on_its_minor(value: object) -> object:
@@ -95,9 +104,7 @@ class Upgrades(Model):
 
 
 class Cluster(Model):
-    kubernetes_version: Annotated[str, StringConstraints(pattern=r"^1\.\d{2}(\.\d{1,2})?$")] = Field(
-        description="Minor (1.36: AKS picks the patch) or exact version."
-    )
+    kubernetes_version: KubernetesVersion = Field(description="Minor (1.36: AKS picks the patch) or exact version.")
     tier: Literal["Free", "Standard", "Premium"] = Field(description="Control plane tier; Standard has an SLA.")
     api_access: ApiAccess = Field(default_factory=ApiAccess, description="Reach of the API server.")
     autoscaler: Autoscaler = Field(default_factory=Autoscaler, description="Cluster autoscaler profile.")
@@ -107,9 +114,7 @@ class Cluster(Model):
 class ClusterPrincipal(Model):
     """A person, group or workload with a role inside the cluster."""
 
-    principal_id: Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")] = (
-        Field(description="Entra object id.")
-    )
+    principal_id: ObjectId = Field(description="Entra object id.")
     principal_type: Literal["User", "Group", "ServicePrincipal"] = Field(
         default="Group", description="Kind of principal."
     )
@@ -155,7 +160,7 @@ class Settings(Model):
 
     environment: str = Field(description="From the stack name: the part before the first hyphen.")
     region: str = Field(description="From the stack name: the Azure region.")
-    profile: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")] | None = Field(
+    profile: ProfileName | None = Field(
         default=None,
         description="Architecture laid over environment and region: a file of stacks/layers/profile. Only a stack"
         " file, or what is laid over it, names one.",

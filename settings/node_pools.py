@@ -5,16 +5,24 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from settings.base import Cidr, Model
+from settings.base import Cidr, Model, written
 from settings.gpu_model import DriverVersion, ModuleType, Sharing
 from settings.grid_model import UpgradePolicy
 
-PoolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,11}$")]
+PoolName = Annotated[
+    str,
+    written(
+        r"^[a-z][a-z0-9]{0,11}$", "a node pool's name: 1 to 12 lowercase letters and digits, beginning with a letter"
+    ),
+]
 """ARM's rule for Linux node pools: 1 to 12 lowercase letters and digits, a letter first."""
 
-Share = Annotated[str, StringConstraints(pattern=r"^(0|[1-9]\d{0,3}|[1-9]\d?%|100%|0%)$")]
+Share = Annotated[
+    str,
+    written(r"^(0|[1-9]\d{0,3}|[1-9]\d?%|100%|0%)$", 'a number of nodes or a percentage in quotes, like "1" or "33%"'),
+]
 """A number of nodes or a percentage of them."""
 
 Zone = Literal["1", "2", "3"]

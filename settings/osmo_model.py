@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from settings.base import Model
+from settings.base import Model, written
 
-PlatformName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}[a-z0-9]$")]
+PlatformName = Annotated[
+    str,
+    written(
+        r"^[a-z][a-z0-9-]{0,30}[a-z0-9]$",
+        "a platform's name: 2 to 32 lowercase letters, digits and hyphens, beginning with a letter, no hyphen last",
+    ),
+]
 """As workflows write it under `platform`, and nodes and pods carry it in a label."""
-Timeout = Annotated[str, StringConstraints(pattern=r"^[1-9]\d{0,5}[smhd]$")]
+Timeout = Annotated[str, written(r"^[1-9]\d{0,5}[smhd]$", "a time with its unit, like 90s, 15m, 12h or 5d")]
 """One number and one unit, which is all OSMO reads."""
-HostPath = Annotated[str, StringConstraints(pattern=r"^/[^:\s]*$")]
+HostPath = Annotated[str, written(r"^/[^:\s]*$", "an absolute path without spaces and colons, like /mnt/data")]
 Gpus = Annotated[int, Field(ge=-1, le=10000)]
 
 
@@ -63,7 +69,10 @@ class Osmo(Model):
         description="namespaces: what OSMO needs to be installed into. backend: scheduler and agents besides, for a"
         " control plane elsewhere, at serviceUrl.",
     )
-    service_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+(/\S*)?$")] | None = Field(
+    service_url: (
+        Annotated[str, written(r"^https?://[^\s/]+(/\S*)?$", "the address of a service, like https://osmo.example.com")]
+        | None
+    ) = Field(
         default=None,
         description="Address of the control plane that the agents work for; until there is one, they are left out.",
     )
@@ -72,9 +81,13 @@ class Osmo(Model):
         description="How the agents log in. token: one that the service has made. dev: as anyone, without a secret;"
         " only against a control plane that trusts every caller.",
     )
-    backend_name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,40}$")] = Field(
-        default="default", description="Name under which the control plane knows this cluster."
-    )
+    backend_name: Annotated[
+        str,
+        written(
+            r"^[a-z][a-z0-9-]{0,40}$",
+            "a backend's name: at most 41 lowercase letters, digits and hyphens, beginning with a letter",
+        ),
+    ] = Field(default="default", description="Name under which the control plane knows this cluster.")
     queues: Literal["shared", "perPool"] = Field(
         default="shared",
         description="shared: one OSMO pool with all platforms, so that a workflow may use several. perPool: one for"

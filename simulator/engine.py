@@ -24,6 +24,7 @@ from pulumi.runtime import settings as runtime_settings
 from pulumi.runtime._callbacks import _CallbackServicer  # pyright: ignore[reportPrivateUsage]  # see run_program
 from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS  # pyright: ignore[reportPrivateUsage]  # see LOOPBACK
 
+from catalog.engine_values import is_secret
 from simulator.errors import EngineFailed, EngineLost, Interrupted
 from simulator.home import REPOSITORY
 from simulator.interrupts import patient_interrupts
@@ -166,7 +167,7 @@ class Engine:
         latest: dict[str, Any] = json.loads(file.read_text())["checkpoint"].get("latest") or {} if file else {}
         resources: list[dict[str, Any]] = latest.get("resources") or []
         given: list[dict[str, Any]] = [each.get("outputs") or {} for each in resources if each["type"] == STACK_TYPE]
-        return {name: value for outputs in given for name, value in outputs.items() if not _is_secret(value)}
+        return {name: value for outputs in given for name, value in outputs.items() if not is_secret(value)}
 
     def _checkpoint(self) -> Path | None:
         return next((self._folder / "backend").glob(f".pulumi/stacks/*/{self._stack}.json"), None)
@@ -258,11 +259,6 @@ class Engine:
             ),
             **({"PULUMI_DEBUG_PROVIDERS": providers.attach_env()} if providers is not None else {}),
         }
-
-
-def _is_secret(value: Any) -> bool:
-    """A checkpoint holds a secret as an object with a signature of its own."""
-    return isinstance(value, dict) and "4dabf18193072939515e22adb298388d" in value
 
 
 def _last_word(output: str) -> str:

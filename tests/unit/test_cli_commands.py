@@ -40,6 +40,15 @@ def test_wrong_settings_end_in_code_2_with_every_fault_and_nothing_made(command:
     assert not home.exists()
 
 
+def test_with_json_a_failure_is_a_document_too() -> None:
+    code, out, err = call("explain", "dev-westus2", "--json", "--set", "pools.h100gpu.skuu=x")
+    error = json.loads(out)["error"]
+    (fault,) = error["faults"]
+    assert (code, error["exitCode"]) == (2, 2)
+    assert (fault["path"], fault["fix"]) == ("pools.h100gpu.skuu", "Did you mean 'sku'?")
+    assert error["text"] in err
+
+
 @pytest.mark.parametrize("command", ["up", "preview", "down", "status", "env", "explain"])
 def test_a_stack_name_without_a_region_is_wrong_input_everywhere(command: str) -> None:
     code, _, err = call(command, "dev")

@@ -7,6 +7,7 @@ from typing import Any
 from pulumi.automation.events import EngineEvent
 from rich.console import Console
 
+from catalog.engine_values import SECRET, SIGNATURE
 from cli import plan
 from cli.changes import Message, Run
 
@@ -107,3 +108,14 @@ def test_keys_with_dots_show_their_values() -> None:
     old, new = state(tags={"cost.center": "1"}), state(tags={"cost.center": "42"})
     run.take(event("resourcePreEvent", "update", old=old, new=new, diffs=['tags["cost.center"]']))
     assert 'tags["cost.center"]: 1 → 42' in text(run)
+
+
+def test_of_a_secret_only_that_it_changes_is_told() -> None:
+    run = Run()
+    hidden = {SIGNATURE: SECRET, "ciphertext": "[secret]"}
+    old, new = state(stringData=hidden, count=1), state(stringData=hidden, count=2)
+    run.take(event("resourcePreEvent", "update", old=old, new=new, diffs=["stringData.token", "stringData", "count"]))
+    assert "stringData.token: (secret) → (secret)" in text(run)
+    assert "stringData: (secret) → (secret)" in text(run)
+    assert "count: 1 → 2" in text(run)
+    assert "ciphertext" not in text(run)

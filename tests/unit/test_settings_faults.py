@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import json
+import re
 from typing import Any
 
 import pytest
 
 import settings
 from settings import Fault, Overlay, SettingsError, dump, load, load_config
+from settings.base import FORMS
 from settings.checks import check
 
 DEV = "stacks/Pulumi.dev-westus2.yaml"
@@ -372,3 +375,8 @@ def test_dump_speaks_yaml_and_loads_again() -> None:
         assert data["cluster"]["kubernetesVersion"] == loaded.cluster.kubernetes_version
         own = {key: value for key, value in data.items() if key not in ("environment", "region")}
         assert load_config(stack, own).settings == loaded
+
+
+def test_every_pattern_has_words() -> None:
+    patterns = set(re.findall(r'"pattern": ("(?:[^"\\\\]|\\\\.)*")', json.dumps(settings.Settings.model_json_schema())))
+    assert {json.loads(each) for each in patterns} <= set(FORMS)
