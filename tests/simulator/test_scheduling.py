@@ -179,7 +179,8 @@ def test_nothing_is_scheduled_before_the_scheduler_is_there(with_kai: Field) -> 
     place.join("cpu", "Standard_D8ds_v5", pool="cpu")
     install(place)
     place.until(lambda: host(place.client, "early", WORK) == "gpu-a", "KAI does not schedule the pod")
-    assert "Successfully assigned pod osmo-workflows/early to node gpu-a" in events(place.client, "early", WORK)
+    assigned = "Successfully assigned pod osmo-workflows/early to node gpu-a"
+    place.until(lambda: assigned in events(place.client, "early", WORK), "no event says so")
     place.client.request("DELETE", f"/api/v1/namespaces/{WORK}/pods/early", params={"gracePeriodSeconds": "0"})
     place.leave("gpu-a")
 
@@ -190,9 +191,10 @@ def test_a_gang_waits_until_all_of_it_finds_room(kai: Field) -> None:
         train(kai, name, "gang")
     kai.until(lambda: all(condition(kai.client, name, WORK) for name in "abc"), "nobody judged the gang")
     assert {condition(kai.client, name, WORK)["reason"] for name in "abc"} == {"Unschedulable"}
-    words = events(kai.client, "a", WORK)
-    assert "Resources were found for 2 pods while 3 are required for gang scheduling" in words
-    assert "no nodes with enough resources were found" in events(kai.client, "c", WORK)
+    words = "Resources were found for 2 pods while 3 are required for gang scheduling"
+    kai.until(lambda: words in events(kai.client, "a", WORK), "no event says how many fit")
+    short = "no nodes with enough resources were found"
+    kai.until(lambda: short in events(kai.client, "c", WORK), "no event says what lacks")
     path = f"/apis/scheduling.run.ai/v2alpha2/namespaces/{WORK}/podgroups/gang"
     kai.until(lambda: at(kai.client.get(path), "status.schedulingConditions"), "the group says nothing")
     (said,) = kai.client.get(path)["status"]["schedulingConditions"]
