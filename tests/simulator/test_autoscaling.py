@@ -139,7 +139,8 @@ def test_a_gpu_pod_brings_a_node_to_an_empty_pool_and_takes_it_along_when_it_end
     scale_set = node.removesuffix("000000")
     triggered = f"pod triggered scale-up: [{{{scale_set} 0->1 (max: 2)}}]"
     place.field.until(lambda: triggered in place.says("train"), "no word of the scale-up")
-    assert f"Scale-up: group {scale_set} size set to 1 instead of 0 (max: 2)" in place.autoscaler_says()
+    done = f"Scale-up: group {scale_set} size set to 1 instead of 0 (max: 2)"
+    place.field.until(lambda: done in place.autoscaler_says(), "the autoscaler does not tell of its scale-up")
 
     place.gpu_pool(tags={"cost": "robots"})
     assert (place.nodes("h100gpu"), place.count("h100gpu")) == ([node], 1), "a deployment took the node away"
@@ -198,8 +199,8 @@ def test_without_quota_the_pool_backs_off_and_the_pod_hears_of_it(place: Place) 
     place.pool("a100gpu", A100)
     place.create("train", requests={"cpu": "12"}, nodeSelector={"agentpool": "a100gpu"})
     place.field.until(lambda: "in backoff after failed scale-up" in place.says("train"), "no word of the backoff")
-    assert "Scale-up failed for group" in place.autoscaler_says()
-    assert "quota left for location westus2" in place.autoscaler_says()
+    for words in ("Scale-up failed for group", "quota left for location westus2"):
+        place.field.until(lambda words=words: words in place.autoscaler_says(), f"the autoscaler does not say: {words}")
     assert (place.nodes("a100gpu"), place.count("a100gpu")) == ([], 0)
 
 
