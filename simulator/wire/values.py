@@ -12,9 +12,8 @@ from typing import Any, Literal, cast
 from google.protobuf import struct_pb2
 from pulumi.runtime import rpc
 
-SIGNATURE = rpc._special_sig_key  # pyright: ignore[reportPrivateUsage]  # the SDK gives the wire's own constants no public name
-SECRET = rpc._special_secret_sig  # pyright: ignore[reportPrivateUsage]
-OUTPUT = rpc._special_output_value_sig  # pyright: ignore[reportPrivateUsage]
+from catalog.engine_values import OUTPUT, SECRET, SIGNATURE
+
 RESOURCE = rpc._special_resource_sig  # pyright: ignore[reportPrivateUsage]
 
 UNKNOWN_TOKENS = frozenset(

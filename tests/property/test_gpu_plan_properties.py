@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalog
@@ -16,7 +16,7 @@ from settings.facts import node_taints, split_taint
 from settings.gpu_facts import gpu_resources, pool_labels
 from settings.gpu_plan import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan, gpu_plan
 
-quick = settings(deadline=None, derandomize=True, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=80)
 
 CHOICES = [
     (size.name, source)

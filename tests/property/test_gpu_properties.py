@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from itertools import pairwise, product
 from typing import Any
 
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from catalog import driver_branches, mig_models, node_image, operator_releases, vm_size, vm_sizes
@@ -25,7 +25,7 @@ from settings.shape import shape_at
 from simulator.gpu import sharing as device_plugin
 from simulator.gpu.hardware import Mig, of_size
 
-quick = settings(deadline=None, derandomize=True, max_examples=250, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=250)
 days = st.dates(datetime.date(2025, 1, 1), datetime.date(2030, 1, 1))
 
 GPU_SIZES = sorted(size.name for size in vm_sizes().values() if size.gpu and not size.is_retired)

@@ -7,7 +7,7 @@ import copy
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from components import manifests
@@ -19,7 +19,7 @@ from settings.gpu_facts import grid_pools
 from settings.grid_plan import grid_plan
 from settings.labels import split_taint
 
-quick = settings(deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=40)
 
 SIZES = ("Standard_NC144ds_xl_RTXPRO6000BSE_v6", "Standard_NC36ds_xl_RTXPRO6000BSE_v6", "Standard_NV36ads_A10_v5")
 BUILDS = (None, "580.105.08", "595.91.07", "595.58.03", "599.10.01")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from osmo_workflows import units, values
@@ -91,7 +91,7 @@ def test_any_text_is_checked_to_the_end(text: str) -> None:
 
 
 @given(st.text("{}%# \nabworkflow:-[]'\"", max_size=120))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=60)
 def test_any_template_is_checked_to_the_end(text: str) -> None:
     sound(f"workflow:\n  name: a\n{text}")
 
@@ -169,7 +169,6 @@ DOCUMENTS = st.recursive(
 
 
 @given(st.dictionaries(KEYS, DOCUMENTS, max_size=6))
-@settings(deadline=None)
 def test_any_document_is_checked_to_the_end(document: dict[str, Any]) -> None:
     sound(yaml.safe_dump({"workflow": document}))
 
@@ -215,7 +214,6 @@ RESOURCE = st.fixed_dictionaries(
     st.fixed_dictionaries({"default": RESOURCE}, optional={"big": RESOURCE}),
     st.booleans(),
 )
-@settings(deadline=None)
 def test_what_is_found_right_is_what_osmo_takes(tasks: list[Any], resources: dict[str, Any], grouped: bool) -> None:
     """No error found: there are Pods. No Pods: there is an error that says why."""
     body = {"groups": [{"name": "g", "tasks": tasks}]} if grouped else {"tasks": tasks}
@@ -239,7 +237,6 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=8))
-@settings(deadline=None)
 def test_each_rendered_line_comes_from_a_line_that_holds_its_text(pieces: list[str]) -> None:
     template = "".join(pieces)
     data = {"x": 1, "l": [1, 2, 3]}
@@ -279,7 +276,7 @@ SHARING = st.sampled_from(
     st.sampled_from(["shared", "perPool"]),
     st.sampled_from([64, 128, 512]),
 )
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_any_accepted_pool_makes_a_platform_the_service_can_read(
     sharing: str, size: str, priority: str, queues: str, disk: int
 ) -> None:
@@ -349,7 +346,6 @@ CONFIGS = st.recursive(
 
 
 @given(st.dictionaries(CONFIG_KEYS, CONFIGS, max_size=5))
-@settings(deadline=None)
 def test_any_configuration_is_checked_to_the_end(configs: dict[str, Any]) -> None:
     pool = {"backend": "default", "common_pod_template": ["task"], "platforms": {"h100": configs.get("platforms", {})}}
     sound(yaml.safe_dump({"services": {"configs": {"pools": {"default": pool}, **configs}}}))

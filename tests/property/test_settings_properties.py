@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any
 
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import catalog
@@ -27,7 +27,7 @@ from settings import (
 from settings.document import read_document
 from settings.paths import Path, parse, show
 
-quick = settings(deadline=None, derandomize=True, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=150)
 
 STACKS = {stack: dump(load(stack).settings) for stack in existing()}
 SCALARS: tuple[Any, ...] = (

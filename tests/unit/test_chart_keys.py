@@ -155,7 +155,7 @@ def test_a_release_that_nobody_knows_is_refused() -> None:
         check_values("v1.0.0", {})
 
 
-quick = settings(deadline=None, derandomize=True, max_examples=150)
+quick = settings(max_examples=150)
 
 
 @quick

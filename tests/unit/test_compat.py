@@ -311,7 +311,7 @@ def test_every_size_with_mig_has_profiles() -> None:
     assert models <= set(mig_models())
 
 
-quick = settings(deadline=None, derandomize=True, max_examples=200)
+quick = settings(max_examples=200)
 STACKS = st.builds(
     GpuStack,
     operator=st.one_of(

@@ -13,6 +13,7 @@ import pytest
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
+from catalog.engine_values import SECRET, SIGNATURE
 from cli.policy import PACK
 from policies import RULES, Severity
 from policies.examples import EXAMPLES, Example
@@ -31,7 +32,7 @@ def wire(value: Any) -> Any:
     if value is UNKNOWN:
         return "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
     if isinstance(value, Secret):
-        return {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "value": wire(value.value)}
+        return {SIGNATURE: SECRET, "value": wire(value.value)}
     if isinstance(value, dict):
         return {key: wire(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, (list, tuple)):
@@ -135,8 +136,8 @@ def test_what_is_unknown_or_secret_on_the_wire_is_to_the_rules_too() -> None:
             "count": 2.0,
             "half": 0.5,
             "none": None,
-            "output": {"4dabf18193072939515e22adb298388d": output, "value": "v", "secret": True},
-            "pending": {"4dabf18193072939515e22adb298388d": output},
+            "output": {SIGNATURE: output, "value": "v", "secret": True},
+            "pending": {SIGNATURE: output},
         }
     )
     read = {key: plain(value) for key, value in struct.fields.items()}

@@ -248,7 +248,7 @@ def test_what_is_doubtful_is_a_warning(assignments: tuple[str, ...], path: str, 
 
 
 SIZES = [size for size in vm_sizes().values() if size.gpu and not size.is_retired]
-quick = hypothesis_settings(deadline=None, derandomize=True, max_examples=150)
+quick = hypothesis_settings(max_examples=150)
 
 
 @st.composite

@@ -9,10 +9,12 @@ import pytest
 from google.rpc import status_pb2
 from hypothesis import given
 from hypothesis import strategies as st
+from pulumi.runtime import rpc
 from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
+from catalog.engine_values import OUTPUT, SECRET, SIGNATURE
 from simulator.wire import UNKNOWN, Diff, Failure, NotReady, Provider, ProviderHost, Refused, Request, Secret
-from simulator.wire.values import SECRET, SIGNATURE, changes, decode, encode, has_unknown, under
+from simulator.wire.values import changes, decode, encode, has_unknown, under
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
@@ -194,3 +196,8 @@ def test_each_connection_is_a_provider_of_its_own() -> None:
                 stub = provider_pb2_grpc.ResourceProviderStub(channel)
                 stub.Configure(provider_pb2.ConfigureRequest(args=encode({"name": name})))
     assert [config["name"] for config in Toy.configured] == ["first", "second"]
+
+
+def test_values_are_marked_as_the_sdk_marks_them() -> None:
+    own = (rpc._special_sig_key, rpc._special_secret_sig, rpc._special_output_value_sig)  # pyright: ignore[reportPrivateUsage]
+    assert own == (SIGNATURE, SECRET, OUTPUT)
