@@ -30,7 +30,7 @@ from simulator.kubernetes.kubeconfig import load
 from simulator.kubernetes.options import KubernetesOptions
 
 NAMESPACE = "gpu-operator"
-SECONDS = 30.0
+SECONDS = 120.0
 SYSTEMS = {"24.04": "Ubuntu 24.04.3 LTS", "22.04": "Ubuntu 22.04.5 LTS"}
 PRIVILEGED = {"pod-security.kubernetes.io/enforce": "privileged"}
 

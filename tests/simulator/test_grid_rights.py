@@ -26,7 +26,7 @@ ACCOUNT = "gpu-grid-driver-installer"
 GATE = "nvidia.com/gpu.deploy.operator-validator"
 PAUSED = "paused-for-grid-driver"
 EVENTS = "/api/v1/namespaces/default/events"
-SECONDS = 30.0
+SECONDS = 120.0
 
 
 class Cluster:

@@ -137,7 +137,7 @@ def test_an_interrupt_lets_the_engine_write_down_what_it_has_done(home: Home, nu
                 process.send_signal(number)
                 break
         told += process.stderr.read()
-        assert process.wait(60) == 130, told
+        assert process.wait(180) == 130, told
     assert "Traceback" not in told
     assert "interrupted" in told
     physai("up", STACK)
@@ -197,5 +197,5 @@ def test_a_reader_that_goes_away_does_not_stop_the_work(home: Home) -> None:
         assert process.stderr is not None
         process.stderr.readline()
         process.stderr.close()
-        process.wait(120)
+        process.wait(180)
     assert physai("preview", STACK, "--json").json["changes"] == []

@@ -36,7 +36,7 @@ THIRD: dict[str, Any] = {
     }
 }
 """A third pool, as a stack file would have it: at zero nodes, with a taint of its own."""
-SECONDS = 60.0
+SECONDS = 120.0
 Json = dict[str, Any]
 
 

@@ -25,7 +25,7 @@ SETTINGS = ("osmo.mode=backend", "osmo.serviceUrl=https://osmo.example.com")
 KAI = ("admission", "binder", "kai-operator", "kai-scheduler-default", "pod-grouper", "podgroup-controller")
 AGENTS = ("osmo-operator-osmo-backend-listener", "osmo-operator-osmo-backend-worker")
 SHARD = "/apis/kai.scheduler/v1/schedulingshards/default"
-SECONDS = 30.0
+SECONDS = 120.0
 
 
 class ApiServer(Protocol):
