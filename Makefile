@@ -24,7 +24,7 @@ $(READY): requirements-dev.txt pyproject.toml
 	@touch $@
 
 # A workflow on two platforms, which the default stack has.
-SAMPLE := osmo_workflows/samples/train-and-evaluate.yaml
+SAMPLE := physical_ai/osmo/samples/train-and-evaluate.yaml
 
 up: $(READY) ## deploy STACK into the simulator, run a workflow on the default one, and show it
 	@$(BIN)/physai up $(STACK) $(if $(filter dev-westus2,$(STACK)),--run $(SAMPLE))
@@ -52,7 +52,7 @@ unit: $(READY) ## unit and property tests only (a minute)
 
 # Percent of lines and branches that unit and property tests have to reach in each package that decides or declares.
 FLOOR := 97
-COVERED := catalog components policies settings
+COVERED := components physical_ai/catalog physical_ai/policies physical_ai/settings
 
 coverage: $(READY) ## unit and property tests, and what they leave out; each package has to reach the floor (minutes)
 	@$(BIN)/python -m pytest tests/unit tests/property -n 2 --dist loadfile --cov --cov-report=term
@@ -72,7 +72,7 @@ lint: $(READY) ## style
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/shellcheck .ci/run $$(grep -lE '^#!/bin/sh|shellcheck shell=sh' tests/host/fakes/*)
-	@$(BIN)/python -m cli.workflow_files
+	@$(BIN)/python -m tests.support.lint_github_workflows
 
 policies: $(READY) ## hold the policies to what every stack declares
 	@for file in stacks/Pulumi.*.yaml; do \
@@ -86,11 +86,11 @@ types: $(READY) ## types
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 
 bench: $(READY) ## the benchmarks, minutes each
-	@for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
+	@for file in tests/benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
 # What README and docs link to, besides each other.
-LINKED := values/*.md manifests/*/*.md simulation_shutdown/*.md tests/fixtures/osmo/README.md \
-  osmo_workflows/samples/*.yaml stacks/layers/*/*.yaml stacks/*.yaml catalog/data/charts/*.yaml
+LINKED := values/*.md agents/*/*.md tests/fixtures/osmo/README.md \
+  physical_ai/osmo/samples/*.yaml stacks/layers/*/*.yaml stacks/*.yaml physical_ai/catalog/data/charts/*.yaml
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
 docs: $(READY) site-source ## the pages as a site, .site/html/index.html; a link that leads nowhere is an error
@@ -101,15 +101,15 @@ docs-serve: docs ## the site at http://127.0.0.1:8000, with search
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory .site/html 8000
 
 docs-reference: $(READY) ## write the pages and schemas that are made of the code anew
-	@$(BIN)/python -m reference
-	@$(BIN)/python -m tests.unit.grid_agent_states
+	@$(BIN)/python -m docs.generator
+	@$(BIN)/python -m tests.support.grid_agent_states
 	@$(BIN)/python -m tests.host.document
 	@$(BIN)/physai schema
 
 .PHONY: site-source
 site-source:
 	@rm -rf .site/source && mkdir -p .site/source
-	@cp -r --parents *.md LICENSE docs $(LINKED) .site/source
+	@cp -r --parents *.md LICENSE docs $(LINKED) .site/source && rm -rf .site/source/docs/generator
 
 pins: ## resolve requirements*.txt anew from pyproject.toml
 	@$(PYTHON) -m venv $(VENV)-pins && $(VENV)-pins/bin/pip install --quiet uv==0.13.9

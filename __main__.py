@@ -6,7 +6,7 @@ import pulumi
 
 from components.config import configured
 from components.platform import Platform
-from settings import SettingsError
+from physical_ai.settings import SettingsError
 
 try:
     loaded, secrets = configured()

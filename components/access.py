@@ -10,7 +10,7 @@ from pulumi_azure_native import authorization
 
 from components.account import AzureAccount
 from components.roles import PrincipalType, Role, assign_role
-from settings import Access as AccessSettings
+from physical_ai.settings import Access as AccessSettings
 
 
 @dataclass(frozen=True)

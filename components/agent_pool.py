@@ -6,7 +6,7 @@ from typing import NotRequired, TypedDict
 
 from pulumi_azure_native import containerservice
 
-from settings import MANAGED_DISK_GIB, NodePool, OsDisk
+from physical_ai.settings import MANAGED_DISK_GIB, NodePool, OsDisk
 
 
 class NodePoolProperties(TypedDict):

@@ -7,8 +7,8 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from catalog.charts import Chart, ChecksumMismatch, cached_chart, verify
-from settings.model import ChartSourceName
+from physical_ai.catalog.charts import Chart, ChecksumMismatch, cached_chart, verify
+from physical_ai.settings.models.tree import ChartSourceName
 
 
 def release_chart(chart: Chart, source: ChartSourceName) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from typing import Any
 import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env
 
-from settings import Loaded, load_config
-from settings.compat import refusals
-from settings.gpu_plan import gpu_plan
-from settings.secrets import Secrets, secrets
-from settings.stackfile import SECRETS
+from physical_ai.settings import Loaded, load_config
+from physical_ai.settings.layers.stack_file import SECRETS
+from physical_ai.settings.plans.gpu_operator import gpu_plan
+from physical_ai.settings.rules.compat import refusals
+from physical_ai.settings.secrets import Secrets, secrets
 
 SIMULATED_VARIABLE = "PHYSICAL_AI_SIMULATED"
 """Environment variable that the simulator sets to 1: there is no Azure behind the providers."""

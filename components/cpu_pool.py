@@ -9,8 +9,8 @@ import pulumi
 from pulumi_azure_native import containerservice
 
 from components.agent_pool import ignored_changes, node_pool_properties, upgrade_settings
-from settings import NodePool
-from settings.facts import CPU_POOL, IMMUTABLE_POOL_PROPERTIES
+from physical_ai.settings import NodePool
+from physical_ai.settings.facts.pools import CPU_POOL, IMMUTABLE_POOL_PROPERTIES
 
 
 @dataclass(frozen=True)

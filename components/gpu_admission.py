@@ -9,12 +9,12 @@ from typing import Any
 
 import pulumi
 
-from catalog.osmo import CONTROL_NAMESPACE, KAI_NAMESPACE, OPERATOR_NAMESPACE
 from components import manifests
-from components.inside import Inside
+from components.cluster_target import Inside
 from components.objects import declare
-from settings import Settings
-from settings.gpu_facts import gpu_families
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE, KAI_NAMESPACE, OPERATOR_NAMESPACE
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.gpu import gpu_families
 
 EXEMPT = ("kube-system", "gpu-operator", KAI_NAMESPACE, OPERATOR_NAMESPACE, CONTROL_NAMESPACE)
 """Namespaces of the platform and of AKS: their Pods see GPUs in their own ways, and must never wait for a policy."""

@@ -10,9 +10,10 @@ from typing import Any
 
 import pulumi
 
-from gates import Expected, Get, Outcome, Report, Unusable, look, telling, wait
-from gates.client import connect
-from gates.waiting import bound_seconds
+from physical_ai.readiness import Expected, Get, Outcome, Report, Unusable, look, wait
+from physical_ai.readiness import text as telling
+from physical_ai.readiness.client import connect
+from physical_ai.readiness.waiting import bound_seconds
 
 
 @dataclass(frozen=True)

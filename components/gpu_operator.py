@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from catalog.charts import chart
 from components.charts import release_chart
+from components.cluster_target import Inside
 from components.gpu_configs import config_map
 from components.gpu_drivers import nvidia_driver
-from components.inside import Inside
 from components.release_upgrades import judged_upgrades
-from settings import Settings
-from settings.gpu_plan import CHART, gpu_plan
+from physical_ai.catalog.charts import chart
+from physical_ai.settings import Settings
+from physical_ai.settings.plans.gpu_operator import CHART, gpu_plan
 
 NAMESPACE = "gpu-operator"
 TIMEOUT_SECONDS = 1800

@@ -10,14 +10,14 @@ import pulumi
 from pulumi_azure_native import authorization, containerservice
 
 from components.agent_pool import ignored_changes, node_pool_properties, upgrade_settings
-from settings import DriverSource, Pool
-from settings.facts import (
+from physical_ai.settings import DriverSource, Pool
+from physical_ai.settings.facts.gpu import pool_labels
+from physical_ai.settings.facts.pools import (
     IMMUTABLE_POOL_PROPERTIES,
     gpu_profile_driver,
     node_taints,
     sends_upgrade_settings,
 )
-from settings.gpu_facts import pool_labels
 
 
 class GpuProperties(TypedDict):

@@ -10,16 +10,16 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from catalog.images import image
-from components import manifests
+from components import agents, manifests
+from components.cluster_target import Inside
 from components.gpu_configs import config_map
-from components.inside import Inside
 from components.objects import declare
-from settings import Settings
-from settings.grid_plan import GridPlan, digest, grid_plan
+from physical_ai.catalog.images import image
+from physical_ai.settings import Settings
+from physical_ai.settings.plans.grid_driver import GridPlan, digest, grid_plan
 
-AGENT = "grid-driver"
-"""Folder of the agent in `manifests/`."""
+AGENT = "grid_driver"
+"""Folder of the agent in `agents/`."""
 OBJECTS = "gpu-grid-driver-installer"
 """Name of the agent's objects, or how it begins."""
 IMAGE = "library/ubuntu"
@@ -60,7 +60,7 @@ class GridDriver(pulumi.ComponentResource):
         self.register_outputs({"pools": [] if plan is None else list(plan.wanted)})
 
     def _declare(self, name: str, args: GridDriverArgs, plan: GridPlan) -> kubernetes.apps.v1.DaemonSet:
-        files = manifests.files(AGENT)
+        files = agents.files(AGENT)
         found = manifests.load("grid-driver-limits.yaml")
         limits = declare(name, self, args.inside, found, after=[args.namespace], common=OBJECTS)
         found = granted(manifests.load("grid-driver-rights.yaml"), plan)

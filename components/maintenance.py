@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_azure_native import containerservice
 
-from settings import Upgrades, Window
+from physical_ai.settings import Upgrades, Window
 
 
 def maintenance_window(window: Window) -> containerservice.MaintenanceWindowArgs:

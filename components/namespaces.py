@@ -9,7 +9,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components import manifests
-from components.inside import Inside
+from components.cluster_target import Inside
 
 
 @dataclass(frozen=True)

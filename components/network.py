@@ -9,7 +9,7 @@ import pulumi
 from pulumi_azure_native import network
 
 from components.naming import Names, subnet_name
-from settings.facts import SYSTEM_POOL
+from physical_ai.settings.facts.pools import SYSTEM_POOL
 
 SYSTEM_SUBNET = SYSTEM_POOL
 """The subnet that the system and cpu pools share."""

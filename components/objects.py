@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.inside import Inside
+from components.cluster_target import Inside
 
 _KINDS: Mapping[str, Any] = {
     "ServiceAccount": kubernetes.core.v1.ServiceAccount,

@@ -10,25 +10,32 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from catalog import osmo
-from components import manifests
+from components import agents, manifests
 from components.charts import release_chart
+from components.cluster_target import Inside
 from components.gpu_configs import config_map
-from components.inside import Inside
 from components.naming import Names
 from components.objects import declare
 from components.osmo_gate import OsmoGate, OsmoGateArgs
 from components.workload_identity import CLIENT_ANNOTATION, USE_LABEL, WorkloadIdentity, WorkloadIdentityArgs
-from settings import Settings
-from settings.osmo_facts import AGENT_TOKEN, MANAGED_LABEL, gpu_quota
-from settings.osmo_plan import AGENT_FILES, CREDENTIAL, KUBECONFIG, OsmoRelease, agent_kubeconfig, osmo_releases
-from settings.secrets import Secrets
+from physical_ai.catalog import osmo
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.osmo import AGENT_TOKEN, MANAGED_LABEL, gpu_quota
+from physical_ai.settings.plans.osmo import (
+    AGENT_FILES,
+    CREDENTIAL,
+    KUBECONFIG,
+    OsmoRelease,
+    agent_kubeconfig,
+    osmo_releases,
+)
+from physical_ai.settings.secrets import Secrets
 
 AGENT_ACCOUNTS = (
     (osmo.OPERATOR_NAMESPACE, osmo.LISTENER_ACCOUNT),
     (osmo.OPERATOR_NAMESPACE, osmo.WORKER_ACCOUNT),
 )
-AGENT = "osmo-agent"
+AGENT = "osmo_login"
 """Folder of `manifests/` with what the agents need for the development login."""
 SERVICE_VALUES = "osmo-service-values"
 """ConfigMap with the platforms as OSMO's service wants them: for whoever installs it, and so that a preview shows what
@@ -149,7 +156,7 @@ class Osmo(pulumi.ComponentResource):
     def _dev_login(self, name: str, args: OsmoArgs) -> list[pulumi.Resource]:
         if args.settings.osmo.login != "dev":
             return []
-        (program,) = manifests.files(AGENT).values()
+        (program,) = agents.files(AGENT).values()
         data = {KUBECONFIG: agent_kubeconfig(), CREDENTIAL: program}
         where = args.inside.options(self, [args.namespaces[osmo.OPERATOR_NAMESPACE]])
         return [config_map(f"{name}-agent-login", AGENT_FILES, osmo.OPERATOR_NAMESPACE, data, where)]

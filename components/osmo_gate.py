@@ -9,10 +9,10 @@ from functools import partial
 
 import pulumi
 
-from catalog.osmo import FINALIZER, WORKFLOWS_NAMESPACE
-from gates import Get, Unreachable, Unusable, osmo
-from gates.client import Send, connect, connect_to_change
-from gates.waiting import bound_seconds, until_nothing
+from physical_ai.catalog.osmo import FINALIZER, WORKFLOWS_NAMESPACE
+from physical_ai.readiness import Get, Unreachable, Unusable, osmo
+from physical_ai.readiness.client import Send, connect, connect_to_change
+from physical_ai.readiness.waiting import bound_seconds, until_nothing
 
 READY_MINUTES = 15
 """For KAI's operator to bring its scheduler up, on a node that the autoscaler may yet have to make."""

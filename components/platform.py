@@ -6,10 +6,10 @@ from typing import Any
 
 import pulumi
 
-from catalog.osmo import KAI_NAMESPACE
 from components.access import ClusterAccess, ClusterAccessArgs, grants
 from components.account import azure_account
 from components.cluster import Cluster, ClusterArgs
+from components.cluster_target import Inside
 from components.cpu_pool import CpuPool, CpuPoolArgs
 from components.gpu_admission import GpuAdmission, GpuAdmissionArgs
 from components.gpu_gate import GpuGate, GpuGateArgs
@@ -17,7 +17,6 @@ from components.gpu_operator import NAMESPACE, GpuOperator, GpuOperatorArgs
 from components.gpu_pool import GpuPool, GpuPoolArgs
 from components.grid_driver import GridDriver, GridDriverArgs
 from components.identities import Identities, IdentitiesArgs
-from components.inside import Inside
 from components.kubernetes_access import KubernetesAccess, KubernetesAccessArgs
 from components.maintenance import Maintenance, MaintenanceArgs
 from components.monitoring import Monitoring, MonitoringArgs
@@ -27,13 +26,15 @@ from components.network import SYSTEM_SUBNET, Network, NetworkArgs
 from components.osmo import Osmo, OsmoArgs
 from components.resource_group import ResourceGroup, ResourceGroupArgs
 from components.role_propagation import wait_for_roles
-from gates import expected_pools
-from osmo_workflows.values import chart_values, values_files
-from settings import Settings, gpu_facts
-from settings.facts import gpu_profile_driver, gpus_per_node, node_taints
-from settings.gpu_plan import CHART
-from settings.osmo_facts import platforms
-from settings.secrets import Secrets
+from physical_ai.catalog.osmo import KAI_NAMESPACE
+from physical_ai.osmo.values import chart_values, values_files
+from physical_ai.readiness import expected_pools
+from physical_ai.settings import Settings
+from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.facts.osmo import platforms
+from physical_ai.settings.facts.pools import gpu_profile_driver, gpus_per_node, node_taints
+from physical_ai.settings.plans.gpu_operator import CHART
+from physical_ai.settings.secrets import Secrets
 
 
 class Platform(pulumi.ComponentResource):

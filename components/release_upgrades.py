@@ -8,7 +8,7 @@ from typing import Any
 
 import pulumi
 
-from catalog.compat import Verdict, judge_upgrade
+from physical_ai.catalog.compat import Verdict, judge_upgrade
 
 _ARCHIVE = re.compile(r"-(v\d+\.\d+\.\d+)\.tgz$")
 

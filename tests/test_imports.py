@@ -1,97 +1,126 @@
-"""Imports between the project's packages point one way, and Pulumi stays where resources are declared."""
+"""Imports between packages point one way, without circles, and Pulumi stays where resources are declared."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from physical_ai.repository import ROOT
 
+LOOKS = {"catalog", "settings"}
 MAY_IMPORT: dict[str, set[str]] = {
     "catalog": set(),
     "settings": {"catalog"},
-    "costs": {"settings", "catalog"},
-    "preflight": {"settings", "catalog"},
-    "gates": {"settings", "catalog"},
-    "components": {"settings", "catalog", "gates", "osmo_workflows"},
-    "policies": {"settings", "catalog"},
-    "osmo_workflows": {"settings", "catalog"},
-    "simulation_shutdown": set(),
-    "simulator": {"catalog", "tools"},
-    "tools": set(),
-    "cli": {
-        "catalog",
-        "settings",
-        "costs",
-        "components",
-        "gates",
-        "policies",
-        "osmo_workflows",
-        "preflight",
-        "simulator",
-        "tools",
-    },
-    "reference": {"catalog", "settings", "components", "gates", "policies", "osmo_workflows", "cli"},
+    "readiness": LOOKS,
+    "osmo": LOOKS,
+    "policies": LOOKS,
+    "preflight": LOOKS,
+    "costs": LOOKS,
+    "components": {*LOOKS, "readiness", "osmo"},
+    "simulator": {"catalog", "agents"},
+    "mocks": {*LOOKS, "components", "policies"},
+    "cli": {*LOOKS, "readiness", "osmo", "policies", "preflight", "costs", "components", "simulator", "mocks"},
+    "agents": set(),
+    "docs": {*LOOKS, "readiness", "osmo", "policies", "components", "cli"},
+    "__main__": {"components", "settings"},
 }
-"""What each package may import of the others. `cli` may import all, and only the `reference` imports `cli`."""
+"""What each package may import of the others. `tests` may import everything, and nothing imports `tests`."""
 
-PACKAGES = {name for name in MAY_IMPORT if any((ROOT / name).rglob("*.py"))}
-WITHOUT_PULUMI = {"catalog", "costs", "gates", "policies", "osmo_workflows", "preflight", "simulation_shutdown"}
+FREE_OF_PULUMI = set(MAY_IMPORT) - {"components", "simulator", "mocks", "cli", "docs", "settings", "__main__"}
+OUTSIDE = {"physical_ai/__init__.py", "physical_ai/repository.py"}
+"""Modules of no package: where the checkout is, which all may ask."""
 
 
-def imported(source: Path) -> set[str]:
-    """Top-level names that a module imports anywhere in its body."""
+def package_of(path: str) -> str:
+    """The package of a module, by its path in the checkout."""
+    first, *rest = Path(path).with_suffix("").parts
+    return rest[0] if first == "physical_ai" else first
+
+
+@cache
+def modules() -> dict[str, str]:
+    """Paths of all modules but those of tests, by the dotted name that imports them."""
+    found: dict[str, str] = {}
+    for root in (ROOT / "agents" / "grid_driver", ROOT / "agents", ROOT):
+        for path in sorted(root.rglob("*.py")):
+            relative = path.relative_to(ROOT).as_posix()
+            if relative.startswith((".", "tests/")) or relative in found.values():
+                continue
+            name = ".".join(path.relative_to(root).with_suffix("").parts)
+            found[name.removesuffix(".__init__")] = relative
+    return found
+
+
+@cache
+def imported(path: str) -> frozenset[str]:
+    """Dotted names that a module imports anywhere in its body: of a `from` import, also what it takes if a module."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(source.read_text())):
+    for node in ast.walk(ast.parse((ROOT / path).read_text())):
         if isinstance(node, ast.Import):
-            names |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module.partition(".")[0])
-    return names
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                base = ".".join((*Path(path).parts[: -node.level], *([base] if base else [])))
+            names |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+    return frozenset(names)
 
 
-def imports_of(package: str) -> dict[str, set[str]]:
-    return {str(path.relative_to(ROOT)): imported(path) for path in sorted((ROOT / package).rglob("*.py"))}
+def arrows(path: str) -> Iterator[str]:
+    """Paths of our modules that a module imports."""
+    known = modules()
+    yield from sorted({known[name] for name in imported(path) if name in known} - {path})
 
 
-def test_every_package_is_known_to_the_rule() -> None:
-    found = {
-        path.name
-        for path in ROOT.iterdir()
-        if path.is_dir() and not path.name.startswith(".") and (path / "__init__.py").exists()
-    }
-    assert found - {"tests", "benchmarks"} <= set(MAY_IMPORT)
+PATHS = sorted(set(modules().values()))
 
 
-@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_every_package_is_known() -> None:
+    assert {package_of(path) for path in PATHS if path not in OUTSIDE} == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("package", sorted(MAY_IMPORT))
 def test_imports_point_one_way(package: str) -> None:
-    forbidden = set(MAY_IMPORT) - MAY_IMPORT[package] - {package}
-    wrong = {path: sorted(names & forbidden) for path, names in imports_of(package).items() if names & forbidden}
+    own = [path for path in PATHS if path not in OUTSIDE and package_of(path) == package]
+    wrong = {
+        path: beyond
+        for path in own
+        if (beyond := {package_of(to) for to in arrows(path) if to not in OUTSIDE} - MAY_IMPORT[package] - {package})
+    }
     assert wrong == {}
 
 
-@pytest.mark.parametrize("package", sorted(PACKAGES & WITHOUT_PULUMI))
+@pytest.mark.parametrize("package", sorted(FREE_OF_PULUMI))
 def test_decisions_do_without_pulumi(package: str) -> None:
-    wrong = [
-        path
-        for path, names in imports_of(package).items()
-        if any(name == "pulumi" or name.startswith("pulumi_") for name in names)
-        and not path.startswith("policies/pack/")  # which speaks with the engine
-    ]
-    assert wrong == []
+    wrong = [path for path in PATHS if package_of(path) == package and knows_pulumi(path)]
+    assert [path for path in wrong if "/policies/pack/" not in path] == []  # which speaks with the engine
 
 
 def test_of_the_settings_only_secrets_know_pulumi() -> None:
-    users = [path for path, names in imports_of("settings").items() if "pulumi" in names]
-    assert set(users) <= {"settings/secrets.py"}
+    users = [path for path in PATHS if package_of(path) == "settings" and knows_pulumi(path)]
+    assert users == ["physical_ai/settings/secrets.py"]
 
 
-def test_the_program_imports_components_and_settings_only() -> None:
-    assert imported(ROOT / "__main__.py") & set(MAY_IMPORT) == {"components", "settings"}
+def knows_pulumi(path: str) -> bool:
+    return any(name.split(".")[0].startswith("pulumi") for name in imported(path))
 
 
-def test_no_package_imports_tests() -> None:
-    wrong = [path for package in PACKAGES for path, names in imports_of(package).items() if "tests" in names]
-    assert wrong == []
+def test_nothing_imports_tests() -> None:
+    assert [path for path in PATHS if any(name.split(".")[0] == "tests" for name in imported(path))] == []
+
+
+def test_agents_import_the_standard_library_only() -> None:
+    import sys
+
+    own = {name.split(".")[0] for name, path in modules().items() if package_of(path) == "agents"}
+    wrong = {
+        path: beyond
+        for path in PATHS
+        if package_of(path) == "agents"
+        and (beyond := {name.split(".")[0] for name in imported(path)} - sys.stdlib_module_names - own - {"agents"})
+    }
+    assert wrong == {}

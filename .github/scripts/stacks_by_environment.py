@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from settings import StackName, existing, load
+from physical_ai.settings import StackName, existing, load
 
 wanted = sys.argv[1:]
 # A stack that records the past is for the simulator only.

@@ -8,9 +8,10 @@ from typing import Any
 
 import yaml
 
-from cli import markdown
-from settings import dump, gpu_facts, load
-from settings.facts import gpu_profile_driver, node_taints
+from physical_ai.cli.preview import markdown
+from physical_ai.settings import dump, load
+from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.facts.pools import gpu_profile_driver, node_taints
 
 FOLDER = Path(__file__).parent
 PREVIEWS = FOLDER / "preview"

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.host import (
-    faults_cluster,
-    faults_download,
-    faults_driver,
-    faults_host,
-    faults_installer,
-    faults_packages,
-)
+from tests.host import faults_cluster, faults_download, faults_driver, faults_host, faults_installer, faults_packages
 
 FILE = Path(__file__).resolve().parents[2] / "docs/reference/grid-agent-faults.md"
 TABLES = {

@@ -25,7 +25,7 @@ from tests.host.operator import PREFIX, Operator, all_on
 from tests.host.pod import Pod
 from tests.host.servers import certificate
 
-SOURCE = Path(__file__).parents[2] / "manifests/grid-driver"
+SOURCE = Path(__file__).parents[2] / "agents/grid_driver"
 HOME = "/var/lib/physical-ai/grid-driver"
 CONDITION = "GridDriverReady"
 PAUSED = "paused-for-grid-driver"

@@ -10,15 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.shutdown_runs import (
-    ROOT,
-    Run,
-    finish,
-    nothing_left,  # noqa: F401 - a fixture for every test
-    script,
-    start,
-    supervised,
-)
+from tests.host.shutdown_runs import ROOT, Run, finish, script, start, supervised
 
 ISAAC_SIM = """\
 import os
@@ -290,7 +282,7 @@ def test_environment_wins_over_options(tmp_path: Path) -> None:
 def test_wheel_alone_does_it_all(tmp_path: Path) -> None:
     """Built and installed apart from this repository, as into Isaac's container."""
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    project, target = str(ROOT / "simulation_shutdown"), str(tmp_path / "site")
+    project, target = str(ROOT / "agents" / "simulation_shutdown"), str(tmp_path / "site")
     build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path), project]
     subprocess.run(build, check=True, timeout=60)
     (wheel,) = tmp_path.glob("*.whl")

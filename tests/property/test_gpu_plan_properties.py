@@ -9,12 +9,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import catalog
-from catalog.compat import check_driver, check_values
-from settings import Overlay, Settings, SettingsError, load
-from settings.facts import node_taints, split_taint
-from settings.gpu_facts import gpu_resources, pool_labels
-from settings.gpu_plan import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan, gpu_plan
+from physical_ai import catalog
+from physical_ai.catalog.compat import check_driver, check_values
+from physical_ai.settings import Overlay, Settings, SettingsError, load
+from physical_ai.settings.facts.gpu import gpu_resources, pool_labels
+from physical_ai.settings.facts.pools import node_taints, split_taint
+from physical_ai.settings.plans.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan, gpu_plan
 
 quick = settings(max_examples=80)
 

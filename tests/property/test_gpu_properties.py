@@ -13,17 +13,19 @@ from typing import Any
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from catalog import driver_branches, mig_models, node_image, operator_releases, vm_size, vm_sizes
-from catalog.compat import SEVERITIES, judge_stack, judge_upgrade, reaches, upgrade_path
-from catalog.gpu_lookup import builds, version
-from settings import DriverSource, Fault, Loaded, Overlay, Pool, Settings, SettingsError, facts, gpu_facts, load
-from settings.compat import gpu_stacks, judge
-from settings.gpu_plan import gpu_plan
-from settings.labels import split_taint
-from settings.paths import parse
-from settings.shape import shape_at
-from simulator.gpu import sharing as device_plugin
-from simulator.gpu.hardware import Mig, of_size
+from physical_ai.catalog import driver_branches, mig_models, node_image, operator_releases, vm_size, vm_sizes
+from physical_ai.catalog.compat import SEVERITIES, judge_stack, judge_upgrade, reaches, upgrade_path
+from physical_ai.catalog.gpu_lookup import builds, version
+from physical_ai.settings import DriverSource, Fault, Loaded, Overlay, Pool, Settings, SettingsError, load
+from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.facts import pools as facts
+from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.layers.paths import parse
+from physical_ai.settings.plans.gpu_operator import gpu_plan
+from physical_ai.settings.rules.compat import gpu_stacks, judge
+from physical_ai.settings.shape import shape_at
+from physical_ai.simulator.gpu import sharing as device_plugin
+from physical_ai.simulator.gpu.hardware import Mig, of_size
 
 quick = settings(max_examples=250)
 days = st.dates(datetime.date(2025, 1, 1), datetime.date(2030, 1, 1))

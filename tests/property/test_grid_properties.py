@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from components import manifests
 from components.grid_driver import daemon_set, granted
 from grid_agent.wanted import wanted_from
-from settings import Overlay, Settings, SettingsError, load
-from settings.facts import node_taints
-from settings.gpu_facts import grid_pools
-from settings.grid_plan import grid_plan
-from settings.labels import split_taint
+from physical_ai.settings import Overlay, Settings, SettingsError, load
+from physical_ai.settings.facts.gpu import grid_pools
+from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.facts.pools import node_taints
+from physical_ai.settings.plans.grid_driver import grid_plan
 
 quick = settings(max_examples=40)
 

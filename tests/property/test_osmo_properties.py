@@ -11,16 +11,16 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osmo_workflows import units, values
-from osmo_workflows.jinja import environment
-from osmo_workflows.lint import Context, check_text, of_stack
-from osmo_workflows.marks import line_map, marking_environment
-from osmo_workflows.merge import merge
-from osmo_workflows.refusal import Refusal
-from osmo_workflows.service import load
-from settings import Overlay, SettingsError
-from settings import load as load_stack
-from settings.osmo_facts import platforms
+from physical_ai.osmo import units, values
+from physical_ai.osmo.jinja import environment
+from physical_ai.osmo.lint import Context, check_text, of_stack
+from physical_ai.osmo.marks import line_map, marking_environment
+from physical_ai.osmo.merge import merge
+from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.service import load
+from physical_ai.settings import Overlay, SettingsError
+from physical_ai.settings import load as load_stack
+from physical_ai.settings.facts.osmo import platforms
 
 NAMES = st.sampled_from(["a", "b", "c", "name"])
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.text("ab{}% \n:-name", max_size=8)

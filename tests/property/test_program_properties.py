@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from policies import Severity, evaluate
-from settings.facts import GPU_TAINT_KEY
-from tests.recording import Recording, record
+from physical_ai.policies import Severity, evaluate
+from physical_ai.settings.facts.pools import GPU_TAINT_KEY
+from tests.support.recording import Recording, record
 
 STACK = "dev-westus2"
 SIZES = {

@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-import catalog
-from settings import (
+from physical_ai import catalog
+from physical_ai.settings import (
     Fault,
     Loaded,
     Overlay,
@@ -20,12 +20,12 @@ from settings import (
     StackName,
     dump,
     existing,
-    facts,
     load,
     load_config,
 )
-from settings.document import read_document
-from settings.paths import Path, parse, show
+from physical_ai.settings.facts import pools as facts
+from physical_ai.settings.layers.document import read_document
+from physical_ai.settings.layers.paths import Path, parse, show
 
 quick = settings(max_examples=150)
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from simulator.control_plane import ControlPlane
-from simulator.entra import tokens_file
-from simulator.home import HOME_VARIABLE, Home
-from tests.field import Field, field_of
-from tools import toolbox
+from physical_ai.simulator.control_plane import ControlPlane
+from physical_ai.simulator.entra import tokens_file
+from physical_ai.simulator.home import HOME_VARIABLE, Home
+from physical_ai.simulator.tools import toolbox
+from tests.support.field import Field, field_of
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from catalog.osmo import KAI_CHART, KAI_NAMESPACE, KAI_SCHEDULER, KAI_VERSION
-from simulator.charts import crds
-from simulator.gpu.objects import at
-from simulator.scheduling.kai import POD_GROUP_API, QUEUE_API
-from tests.field import Field
+from physical_ai.catalog.osmo import KAI_CHART, KAI_NAMESPACE, KAI_SCHEDULER, KAI_VERSION
+from physical_ai.simulator.charts import crds
+from physical_ai.simulator.cluster.objects import at
+from physical_ai.simulator.scheduling.kai import POD_GROUP_API, QUEUE_API
+from tests.support.field import Field
 
 
 def deployment() -> dict[str, Any]:

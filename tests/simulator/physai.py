@@ -8,7 +8,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
-from cli.main import run
+from physical_ai.cli.main import run
 
 FIXED = "{count: %d, min: null, max: null, initial: null}"
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from simulator.clusters import Clusters
-from simulator.entra import BYSTANDER
-from simulator.home import HOME_VARIABLE, Home
-from simulator.kubelogin import PRINCIPAL_VARIABLE
-from simulator.kubernetes.client import ApiError, Client, Unreachable
-from simulator.simulation import Simulation
+from physical_ai.simulator.clusters import Clusters
+from physical_ai.simulator.entra import BYSTANDER
+from physical_ai.simulator.home import HOME_VARIABLE, Home
+from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
+from physical_ai.simulator.kubernetes.client import ApiError, Client, Unreachable
+from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 
 STACK = "dev-westus2"

@@ -10,26 +10,26 @@ from typing import Any
 
 import pytest
 
-import catalog
-from catalog.osmo import SCHEDULER
-from settings import Settings
-from settings.facts import node_taints
-from settings.gpu_facts import pool_labels
-from simulator.clock import IDLE_VARIABLE
-from simulator.clusters import SLOTS_FILE, Clusters
-from simulator.gpu.objects import at
-from simulator.home import Home
-from simulator.scheduling.kai import GROUP_ANNOTATION
-from simulator.simulation import Simulation
-from simulator.subscription import AZURE_FILE, LIMITS_FILE
-from tests.field import Field, field_of
-from tests.scheduling import GPU_TOLERATED, gang, queue
+from physical_ai import catalog
+from physical_ai.catalog.osmo import SCHEDULER
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.gpu import pool_labels
+from physical_ai.settings.facts.pools import node_taints
+from physical_ai.simulator.clock import IDLE_VARIABLE
+from physical_ai.simulator.cluster.objects import at
+from physical_ai.simulator.clusters import SLOTS_FILE, Clusters
+from physical_ai.simulator.home import Home
+from physical_ai.simulator.scheduling.kai import GROUP_ANNOTATION
+from physical_ai.simulator.simulation import Simulation
+from physical_ai.simulator.subscription import AZURE_FILE, LIMITS_FILE
+from physical_ai.simulator.tools import toolbox
 from tests.simulator.kai import define, install
 from tests.simulator.physai import physai
 from tests.simulator.pods import condition, create, events, host
-from tests.unit.azure_fakes import Azure
-from tests.unit.gpu_settings import given_settings
-from tools import toolbox
+from tests.support.azure_fakes import Azure
+from tests.support.field import Field, field_of
+from tests.support.gpu_settings import given_settings
+from tests.support.scheduling import GPU_TOLERATED, gang, queue
 
 WORK = "default"
 GPU = {"nvidia.com/gpu": "1"}

@@ -8,21 +8,11 @@ from typing import Protocol
 
 import pytest
 
-from settings import existing, load
-from settings.gpu_plan import gpu_plan
-from simulator.kubernetes import ApiError, Client
-from simulator.kubernetes.client import MERGE_PATCH
-from tests.charts import (
-    DRIVERS,
-    OPERATOR,
-    OURS,
-    POLICY,
-    Json,
-    driver,
-    model,
-    render,
-    run,
-)
+from physical_ai.settings import existing, load
+from physical_ai.settings.plans.gpu_operator import gpu_plan
+from physical_ai.simulator.kubernetes import ApiError, Client
+from physical_ai.simulator.kubernetes.client import MERGE_PATCH
+from tests.support.charts import DRIVERS, OPERATOR, OURS, POLICY, Json, driver, model, render, run
 
 
 class ApiServer(Protocol):

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.charts import OURS, RELEASES, Json, model, nested, one, over, render, run
-from tests.gpu_recordings import recording, scenarios
+from tests.support.charts import OURS, RELEASES, Json, model, nested, one, over, render, run
+from tests.support.gpu_recordings import recording, scenarios
 
 RECORDED = ("v25.3.4", "v26.3.3", "v26.7.0")
 

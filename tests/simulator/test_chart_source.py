@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from catalog.charts import cached_chart, chart, record, sha256_of
-from simulator.charts import NoModel, chart_source
-from simulator.home import Home
-from simulator.kubernetes import Kubernetes, KubernetesOptions
-from simulator.kubernetes.helm import HelmFailed
-from simulator.wire import Request
-from tests.charts import OPERATOR, helm
+from physical_ai.catalog.charts import cached_chart, chart, record, sha256_of
+from physical_ai.simulator.charts import NoModel, chart_source
+from physical_ai.simulator.home import Home
+from physical_ai.simulator.kubernetes import Kubernetes, KubernetesOptions
+from physical_ai.simulator.kubernetes.helm import HelmFailed
+from physical_ai.simulator.wire import Request
+from tests.support.charts import OPERATOR, helm
 
 NGC = "https://helm.ngc.nvidia.com/nvidia"
 NEWEST = "v26.7.0"
@@ -21,7 +21,7 @@ NEWEST = "v26.7.0"
 
 @pytest.fixture(autouse=True)
 def no_lock(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("catalog.charts.LOCK", tmp_path / "charts.lock")
+    monkeypatch.setattr("physical_ai.catalog.charts.LOCK", tmp_path / "charts.lock")
 
 
 def check(version: str, **inputs: object) -> list[str]:

@@ -8,10 +8,10 @@ from typing import Protocol
 
 import pytest
 
-from simulator.charts import crds
-from simulator.kubernetes import ApiError, Client
-from simulator.kubernetes.client import APPLY_PATCH
-from tests.charts import DEFINITIONS, DRIVERS, OPERATOR, POLICY, RELEASES, Json, driver, render
+from physical_ai.simulator.charts import crds
+from physical_ai.simulator.kubernetes import ApiError, Client
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH
+from tests.support.charts import DEFINITIONS, DRIVERS, OPERATOR, POLICY, RELEASES, Json, driver, render
 
 BOUND_S = 30
 

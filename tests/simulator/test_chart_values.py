@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from catalog.compat import known_keys
-from catalog.gpu_load import chart_key_notes
-from settings import existing, load
-from settings.gpu_plan import gpu_plan
-from simulator.charts.models import default_values
-from tests.charts import OPERATOR, RELEASES, Json, Refused, model, nested, one, render
+from physical_ai.catalog.compat import known_keys
+from physical_ai.catalog.gpu_load import chart_key_notes
+from physical_ai.settings import existing, load
+from physical_ai.settings.plans.gpu_operator import gpu_plan
+from physical_ai.simulator.charts.models import default_values
+from tests.support.charts import OPERATOR, RELEASES, Json, Refused, model, nested, one, render
 
 REFUSED = [
     ("v26.7.0", "driver.tolerations", [], "'/driver'"),

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from catalog.charts import Chart, cached_chart, chart, locked
-from cli.main import run
-from simulator.home import Home
-from tools import toolbox
+from physical_ai.catalog.charts import Chart, cached_chart, chart, locked
+from physical_ai.cli.main import run
+from physical_ai.simulator.home import Home
+from physical_ai.simulator.tools import toolbox
 
 VERSION = "v26.7.0"
 PULL = ["charts", "pull", "--set", "osmo.mode=namespaces"]
@@ -60,8 +60,8 @@ def repository(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}"
         pin = chart("gpu-operator", VERSION).model_copy(update={"repository": address})
-        monkeypatch.setattr("catalog.charts.pinned_charts", lambda: {(pin.name, pin.version): pin})
-        monkeypatch.setattr("catalog.charts.LOCK", tmp_path / "charts.lock")
+        monkeypatch.setattr("physical_ai.catalog.charts.pinned_charts", lambda: {(pin.name, pin.version): pin})
+        monkeypatch.setattr("physical_ai.catalog.charts.LOCK", tmp_path / "charts.lock")
         made = Repository(folder, folder / f"gpu-operator-{VERSION}.tgz", pin, toolbox(home.tools).path("helm"))
         made.publish("first")
         yield made
@@ -74,7 +74,7 @@ def test_the_first_pull_records_the_checksum_and_the_second_has_nothing_to_do(
     assert run([*PULL, "dev-westus2"]) == 0
     printed = capsys.readouterr().out
     assert f"recorded  sha256 {repository.sha256}" in printed
-    assert "catalog/data/charts.yaml" in printed
+    assert "physical_ai/catalog/data/charts.yaml" in printed
     assert f"version: {VERSION}, sha256: {repository.sha256}" in printed
     assert locked()["gpu-operator", VERSION].sha256 == repository.sha256
     assert cached_chart(repository.pin).read_bytes() == repository.archive.read_bytes()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.home import Home
-from simulator.simulation import Simulation
+from physical_ai.simulator.home import Home
+from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 
 STACK = "dev-westus2"

@@ -11,9 +11,9 @@ import pytest
 
 from components import manifests
 from components.gpu_admission import policies
-from settings import Overlay, Settings, load
-from simulator.kubernetes import ApiError, Client
-from simulator.kubernetes.client import APPLY_PATCH
+from physical_ai.settings import Overlay, Settings, load
+from physical_ai.simulator.kubernetes import ApiError, Client
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH
 from tests.simulator.conftest import ApiServer
 
 TEAM, OPERATOR = "team-vision", "gpu-operator"

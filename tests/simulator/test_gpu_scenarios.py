@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from settings import Settings, load
-from simulator.gpu import names
-from simulator.gpu.objects import at, labels
-from simulator.kubernetes.helm import HelmFailed
-from tests.field import NAMESPACE, Field
-from tests.unit.gpu_settings import H100, MIXED, given_settings
+from physical_ai.settings import Settings, load
+from physical_ai.simulator.cluster.objects import at, labels
+from physical_ai.simulator.gpu import names
+from physical_ai.simulator.kubernetes.helm import HelmFailed
+from tests.support.field import NAMESPACE, Field
+from tests.support.gpu_settings import H100, MIXED, given_settings
 
 TOOLKIT, VALIDATOR = "nvidia-container-toolkit-daemonset", "nvidia-operator-validator"
 PLUGIN, DRIVER = "nvidia-device-plugin-daemonset", "nvidia-gpu-driver"

@@ -15,10 +15,10 @@ from components import manifests
 from components.grid_driver import granted
 from grid_agent.api import Api
 from grid_agent.facts import GATE_LABELS, Condition
-from settings import Overlay, load
-from settings.grid_plan import grid_plan
-from simulator.kubernetes import ApiError, Client
-from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
+from physical_ai.settings import Overlay, load
+from physical_ai.settings.plans.grid_driver import grid_plan
+from physical_ai.simulator.kubernetes import ApiError, Client
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
 from tests.simulator.conftest import ApiServer
 
 NAMESPACE = "gpu-operator"

@@ -6,13 +6,14 @@ The agent's machine is the real one; its host is simulated, with a minute of Azu
 from __future__ import annotations
 
 from components import manifests
+from components.agents import files
 from components.grid_driver import AGENT, daemon_set
-from settings import Settings
-from settings.grid_plan import grid_plan
-from simulator.gpu import names
-from simulator.gpu.objects import at
-from tests.field import NAMESPACE, Field
-from tests.unit.gpu_settings import given_settings
+from physical_ai.settings import Settings
+from physical_ai.settings.plans.grid_driver import grid_plan
+from physical_ai.simulator.cluster.objects import at
+from physical_ai.simulator.gpu import names
+from tests.support.field import NAMESPACE, Field
+from tests.support.gpu_settings import given_settings
 
 TOOLKIT, VALIDATOR = "nvidia-container-toolkit-daemonset", "nvidia-operator-validator"
 INSTALLER = "gpu-grid-driver-installer"
@@ -30,7 +31,7 @@ def agents(place: Field, settings: Settings) -> None:
     account = {"name": INSTALLER, "namespace": NAMESPACE}
     place.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account})
     (manifest,) = manifests.load("grid-driver.yaml")
-    place.apply(daemon_set(manifest, plan, manifests.files(AGENT)))
+    place.apply(daemon_set(manifest, plan, files(AGENT)))
 
 
 def driver(place: Field, node: str) -> str:

@@ -17,10 +17,10 @@ import pulumi
 import pytest
 from filelock import FileLock
 
-from simulator import engine, processes
-from simulator.clusters import Clusters
-from simulator.home import Home
-from simulator.simulation import Simulation
+from physical_ai.simulator import engine, processes
+from physical_ai.simulator.clusters import Clusters
+from physical_ai.simulator.home import Home
+from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 
 STACK = "dev-westus2"
@@ -35,7 +35,7 @@ def nothing_left(home: Home) -> Iterator[None]:
 
 def killed_at(sign: str, *arguments: str) -> None:
     """Runs a command in a process group of its own, and kills all of it as soon as it has printed `sign`."""
-    command = [sys.executable, "-m", "cli", *arguments]
+    command = [sys.executable, "-m", "physical_ai.cli", *arguments]
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
@@ -125,7 +125,7 @@ def test_a_control_plane_that_cannot_start_says_which_part_and_where_its_log_is(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_lets_the_engine_write_down_what_it_has_done(home: Home, number: int) -> None:
-    command = [sys.executable, "-m", "cli", "up", STACK]
+    command = [sys.executable, "-m", "physical_ai.cli", "up", STACK]
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
@@ -171,7 +171,7 @@ def test_a_program_that_loses_the_engine_is_run_once_more(home: Home, monkeypatc
 def test_a_proxy_for_the_internet_is_not_asked_for_this_machine(home: Home) -> None:
     nobody = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     kept = {name: value for name, value in os.environ.items() if name.lower() != "no_proxy"}
-    command = [sys.executable, "-m", "cli", "up", STACK]
+    command = [sys.executable, "-m", "physical_ai.cli", "up", STACK]
     done = subprocess.run(command, env={**kept, **nobody}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
@@ -192,7 +192,7 @@ def test_attributes_of_a_checkpoint_that_were_cut_off_while_they_were_written_ar
 
 
 def test_a_reader_that_goes_away_does_not_stop_the_work(home: Home) -> None:
-    command = [sys.executable, "-m", "cli", "up", STACK]
+    command = [sys.executable, "-m", "physical_ai.cli", "up", STACK]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         process.stderr.readline()

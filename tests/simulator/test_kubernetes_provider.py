@@ -15,10 +15,10 @@ from typing import Any, Protocol
 import pytest
 import yaml
 
-from simulator.kubernetes import ApiError, Client, Kubernetes, KubernetesOptions
-from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
-from simulator.wire import UNKNOWN, NotReady, Refused, Request, Secret, under
-from tools import toolbox
+from physical_ai.simulator.kubernetes import ApiError, Client, Kubernetes, KubernetesOptions
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
+from physical_ai.simulator.tools import toolbox
+from physical_ai.simulator.wire import UNKNOWN, NotReady, Refused, Request, Secret, under
 
 
 class ApiServer(Protocol):

@@ -10,17 +10,18 @@ from typing import Any
 import pytest
 import yaml
 
-from catalog import osmo
-from simulator import osmo as stand_in
-from simulator.clusters import Clusters
-from simulator.home import HOME_VARIABLE, REPOSITORY, Home
-from simulator.kubernetes import ApiError, Client
-from simulator.osmo.service import as_account
-from simulator.simulation import Simulation
+from physical_ai.catalog import osmo
+from physical_ai.repository import SAMPLES
+from physical_ai.simulator import osmo as stand_in
+from physical_ai.simulator.clusters import Clusters
+from physical_ai.simulator.home import HOME_VARIABLE, Home
+from physical_ai.simulator.kubernetes import ApiError, Client
+from physical_ai.simulator.osmo.service import as_account
+from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 
 STACK = "dev-westus2"
-SAMPLES = REPOSITORY / "osmo_workflows" / "samples"
+
 PODS = f"/api/v1/namespaces/{osmo.WORKFLOWS_NAMESPACE}/pods"
 THIRD: dict[str, Any] = {
     "pools": {

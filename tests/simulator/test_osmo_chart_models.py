@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import yaml
 
-from catalog import osmo
-from catalog.compat import key_table
-from settings.osmo_plan import backend_values, kai_values
-from simulator.charts import materialise
-from simulator.charts.models import default_values
-from simulator.home import Home
-from tests.charts import Json, Refused, nested, one, over, run
-from tests.unit.gpu_settings import given_settings
+from physical_ai.catalog import osmo
+from physical_ai.catalog.compat import key_table
+from physical_ai.settings.plans.osmo import backend_values, kai_values
+from physical_ai.simulator.charts import materialise
+from physical_ai.simulator.charts.models import default_values
+from physical_ai.simulator.home import Home
+from tests.support.charts import Json, Refused, nested, one, over, run
+from tests.support.gpu_settings import given_settings
 
 RECORDED: Json = json.loads(
     (Path(__file__).parents[1] / "fixtures/osmo/6.3.1/chart-values-backend-operator.json").read_text()

@@ -10,15 +10,15 @@ from typing import Any, Protocol
 import pytest
 import yaml
 
-from catalog import osmo
-from settings.osmo_plan import OsmoRelease, osmo_releases
-from simulator.charts import chart_source, crds
-from simulator.gpu.objects import at
-from simulator.kubernetes import ApiError, Client
-from tests.charts import DEFINITIONS
-from tests.field import Field, field_of
-from tests.unit.gpu_settings import given_settings
-from tools import toolbox
+from physical_ai.catalog import osmo
+from physical_ai.settings.plans.osmo import OsmoRelease, osmo_releases
+from physical_ai.simulator.charts import chart_source, crds
+from physical_ai.simulator.cluster.objects import at
+from physical_ai.simulator.kubernetes import ApiError, Client
+from physical_ai.simulator.tools import toolbox
+from tests.support.charts import DEFINITIONS
+from tests.support.field import Field, field_of
+from tests.support.gpu_settings import given_settings
 
 Json = dict[str, Any]
 SETTINGS = ("osmo.mode=backend", "osmo.serviceUrl=https://osmo.example.com")

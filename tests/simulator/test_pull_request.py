@@ -10,8 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cli.pull_request.trees import Repository
-from simulator.home import REPOSITORY, Home
+from physical_ai.cli.pull_request.trees import Repository
+from physical_ai.repository import ROOT
+from physical_ai.simulator.home import Home
 from tests.simulator.physai import physai
 
 CHANGED, NEW = "dev-westus2", "dev-swedencentral"
@@ -22,7 +23,7 @@ def git(*arguments: str, **environment: str) -> str:
     identity = ("-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false")
     ran = subprocess.run(
         ["git", *identity, *arguments],
-        cwd=REPOSITORY,
+        cwd=ROOT,
         env={**os.environ, **environment},
         check=True,
         capture_output=True,
@@ -42,7 +43,7 @@ def test_a_change_is_previewed_against_the_simulated_base_and_told_in_one_commen
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = tmp_path / "files"
-    repository = Repository(REPOSITORY)
+    repository = Repository(ROOT)
     repository.export(repository.head(None)[1], files)
     base = committed(files, tmp_path / "index")
     stack = files / "stacks" / f"Pulumi.{CHANGED}.yaml"

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from catalog.osmo import SCHEDULER
-from simulator.gpu.objects import at
-from simulator.kubernetes.client import MERGE_PATCH
-from simulator.scheduling.fit import Offer, fitting, refusal
-from tests.field import Field, field_of
-from tests.scheduling import GPU_TAINT, GPU_TOLERATED, gang, queue
+from physical_ai.catalog.osmo import SCHEDULER
+from physical_ai.simulator.cluster.objects import at
+from physical_ai.simulator.kubernetes.client import MERGE_PATCH
+from physical_ai.simulator.scheduling.fit import Offer, fitting, refusal
+from physical_ai.simulator.tools import toolbox
 from tests.simulator.conftest import ApiServer
 from tests.simulator.kai import define, install
 from tests.simulator.pods import condition, create, events, host
-from tools import toolbox
+from tests.support.field import Field, field_of
+from tests.support.scheduling import GPU_TAINT, GPU_TOLERATED, gang, queue
 
 NAMESPACE = "fitting"
 GPU = {"nvidia.com/gpu": "1"}

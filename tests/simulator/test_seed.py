@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator.clusters import Clusters
-from simulator.home import Home
-from simulator.simulation import Simulation
+from physical_ai.simulator.clusters import Clusters
+from physical_ai.simulator.home import Home
+from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 
 STACK = "seed-westus2"

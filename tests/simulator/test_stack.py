@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 from components import role_propagation
-from settings.facts import DRIVER_LABEL, GPU_TAINT, SPOT_TAINT
-from simulator import processes
-from simulator.azure import Cloud
-from simulator.clusters import Clusters
-from simulator.control_plane import ControlPlane
-from simulator.errors import ControlPlaneFailed
-from simulator.home import REPOSITORY, Home
-from simulator.kubernetes.client import Client
-from simulator.simulation import Simulation
+from physical_ai.repository import ROOT
+from physical_ai.settings.facts.pools import DRIVER_LABEL, GPU_TAINT, SPOT_TAINT
+from physical_ai.simulator import processes
+from physical_ai.simulator.azure import Cloud
+from physical_ai.simulator.clusters import Clusters
+from physical_ai.simulator.control_plane import ControlPlane
+from physical_ai.simulator.errors import ControlPlaneFailed
+from physical_ai.simulator.home import Home
+from physical_ai.simulator.kubernetes.client import Client
+from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import fixed, physai
 
 STACK = "dev-westus2"
@@ -33,9 +34,7 @@ def nothing_left(home: Home) -> Iterator[None]:
 
 
 def changed_files() -> str:
-    return subprocess.run(
-        ["git", "status", "--porcelain"], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    ).stdout
+    return subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def client(stack: str = STACK) -> Client:
@@ -62,7 +61,7 @@ def test_the_default_stack_comes_up_with_both_gpu_pools_and_nothing_changes_twic
     variables = physai("env", "--json").json
     read = subprocess.run(
         ["pulumi", "stack", "output", "cluster"],
-        cwd=REPOSITORY,
+        cwd=ROOT,
         env={**os.environ, **variables},
         capture_output=True,
         text=True,

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from simulator.clusters import Clusters
-from simulator.home import Home
-from simulator.simulation import Simulation
+from physical_ai.simulator.clusters import Clusters
+from physical_ai.simulator.home import Home
+from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import Answer, physai
-from tests.unit.documentation import ROOT, parts
-from tests.unit.shell_blocks import SHELLS, split
+from tests.support.documentation import ROOT, parts
+from tests.support.shell_blocks import SHELLS, split
 
 PAGE = ROOT / "docs" / "tutorial.md"
 STACK = "dev-westus2"

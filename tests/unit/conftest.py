@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import pytest
 
-from settings import existing
-from tests.recording import Recording, record
+from physical_ai.settings import existing
+from tests.support.recording import Recording, record
 
 STACKS = tuple(existing())
 

@@ -1,5 +1,0 @@
-"""`python -m cli` is `physai`."""
-
-from cli.main import main
-
-main()

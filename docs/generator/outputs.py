@@ -1,0 +1,117 @@
+"""docs/reference/outputs.md: the stack's outputs, and what each component takes and gives, read from the source."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from components.outputs import OUTPUTS
+from docs.generator.markdown import code, table
+from physical_ai.repository import ROOT
+
+_COMPONENTS = ROOT / "components"
+_HEAD = """\
+# Outputs and components
+
+Made of `components/` by `python -m docs.generator`. `pulumi stack output` shows the outputs of a stack on Azure; the
+simulator shows what matters of them in `physai status`. None of them is secret. `‹name›` is a name that the settings
+choose.
+"""
+_ABOUT = """\
+## Components
+
+One a file. Each is a Pulumi component: in a preview its resources stand below it, under the type that is named here.
+Inputs are the fields of its arguments, outputs what other components read from it.
+"""
+
+
+@dataclass(frozen=True)
+class _Field:
+    name: str
+    form: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Component:
+    """What the source of one component says about it."""
+
+    name: str
+    type: str
+    file: str
+    about: str
+    inputs: tuple[_Field, ...]
+    outputs: tuple[_Field, ...]
+
+
+def components() -> list[Component]:
+    """Every component, by name."""
+    found = [each for file in sorted(_COMPONENTS.glob("*.py")) for each in _components(file)]
+    return sorted(found, key=lambda each: each.name)
+
+
+def _components(file: Path) -> Iterator[Component]:
+    classes = {
+        node.name: node for node in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(node, ast.ClassDef)
+    }
+    for name, node in classes.items():
+        if not any(ast.unparse(base) == "pulumi.ComponentResource" for base in node.bases):
+            continue
+        about, attributes = _docstring(node)
+        arguments = classes.get(f"{name}Args")
+        outputs = [_Field(each.name, each.form, attributes.get(each.name) or each.text) for each in _fields(node)]
+        inputs = tuple(_fields(arguments)) if arguments else ()
+        yield Component(name, _type(node), f"components/{file.name}", about, inputs, tuple(outputs))
+
+
+def _fields(node: ast.ClassDef) -> Iterator[_Field]:
+    """Annotated attributes, each with the string that may follow it."""
+    for number, line in enumerate(node.body):
+        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
+            after = node.body[number + 1] if number + 1 < len(node.body) else None
+            text = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
+            yield _Field(line.target.id, ast.unparse(line.annotation), " ".join(str(text).split()))
+
+
+def _docstring(node: ast.ClassDef) -> tuple[str, dict[str, str]]:
+    """A class's text, and what its section `Attributes` says of each."""
+    text, _, section = (ast.get_docstring(node) or "").partition("Attributes:\n")
+    attributes: dict[str, str] = {}
+    last = ""
+    for line in section.splitlines():
+        indent = len(line) - len(line.lstrip())
+        if indent <= 4 and ":" in line:
+            last, _, first = line.strip().partition(": ")
+            attributes[last] = first
+        elif last:
+            attributes[last] += f" {line.strip()}"
+    paragraphs = (" ".join(part.split()) for part in text.strip().split("\n\n"))
+    return "\n\n".join(paragraphs), {key: value.strip() for key, value in attributes.items()}
+
+
+def _type(node: ast.ClassDef) -> str:
+    """The type token: the first argument of `super().__init__`."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "super().__init__":
+            return str(ast.literal_eval(call.args[0]))
+    raise ValueError(f"{node.name} does not call super().__init__ with its type")
+
+
+def document() -> str:
+    """The whole page."""
+    rows = [(code(path), text) for path, text in OUTPUTS.items()]
+    parts = [_HEAD, "## Outputs of a stack\n", table(("output", "what it is"), rows), _ABOUT]
+    return "\n".join([*parts, *map(_section, components())])
+
+
+def _section(component: Component) -> str:
+    lines = [f"### {component.name}\n", f"{component.about}\n", f"{code(component.type)}, {code(component.file)}\n"]
+    for title, fields in (("input", component.inputs), ("output", component.outputs)):
+        if fields:
+            rows = [(code(each.name), code(each.form), each.text) for each in fields]
+            told = any(each.text for each in fields)
+            head = (title, "type", "what it is") if told else (title, "type")
+            lines.append(table(head, rows if told else [row[:2] for row in rows]))
+    return "\n".join(lines)

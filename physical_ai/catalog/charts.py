@@ -1,0 +1,162 @@
+"""Pinned Helm charts: where each comes from, its checksum, and where a pulled one is kept.
+
+A checksum that the catalogue does not have is the one of the first pull: `physai charts pull` writes it into
+`stacks/charts.lock`, which is kept with the stacks and reviewed like them.
+
+>>> chart("gpu-operator", "v26.7.0").repository
+'https://helm.ngc.nvidia.com/nvidia'
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+from pydantic import StringConstraints
+
+from physical_ai.catalog.load import DATA, CatalogError, read_rows, row
+from physical_ai.catalog.lookup import UnknownName, nearest
+from physical_ai.catalog.rows import Row, Text
+from physical_ai.repository import STACKS
+
+HOME_VARIABLE = "PHYSAI_HOME"
+LOCK = STACKS / "charts.lock"
+_LOCK_HEAD = """\
+# Checksums of charts for which physical_ai/catalog/data/charts.yaml has none: what the first `physai charts pull`
+# found. Every later pull, and every deployment from the cache, must find the same. Commit it; compare it with another
+# source before production.
+"""
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class ChecksumMismatch(Exception):
+    """A chart archive is not the one that is pinned. The text names both checksums and what to do."""
+
+
+class Chart(Row):
+    """One version of a chart."""
+
+    name: Text
+    version: Text
+    repository: Annotated[str, StringConstraints(pattern=r"^(https|http|oci)://\S+[^/\s]$")]
+    """Address of a chart repository, or of an OCI registry's folder."""
+    sha256: Sha256 | None = None
+    """Of the archive, as the catalogue has it; None where it is not known. See `expected_sha256`."""
+    source: Text
+    date: datetime.date
+
+    @property
+    def is_oci(self) -> bool:
+        return self.repository.startswith("oci://")
+
+
+class Locked(Row):
+    """A checksum recorded by a first pull."""
+
+    name: Text
+    version: Text
+    repository: Text
+    sha256: Sha256
+    date: datetime.date
+    """Day of that pull."""
+
+
+@lru_cache(maxsize=1)
+def pinned_charts() -> dict[tuple[str, str], Chart]:
+    """Pinned charts by name and version, oldest version of each first."""
+    found: dict[tuple[str, str], Chart] = {}
+    for line in read_rows(DATA / "charts.yaml"):
+        shared = {key: value for key, value in line.items() if key != "versions"}
+        for own in line["versions"]:
+            item = row(Chart, {**shared, **own}, f"charts.yaml: {shared.get('name')} {own.get('version')}")
+            if (item.name, item.version) in found:
+                raise CatalogError(f"charts.yaml: {item.name} {item.version} stands twice")
+            found[item.name, item.version] = item
+    return found
+
+
+def chart(name: str, version: str) -> Chart:
+    """The pin of a chart. Raises `UnknownName`, with the nearest name or version."""
+    found = pinned_charts().get((name, version))
+    if found is not None:
+        return found
+    versions = [own for other, own in pinned_charts() if other == name]
+    if not versions:
+        raise UnknownName("chart", name, nearest(name, {other for other, _ in pinned_charts()}))
+    near = f"v{version}" if f"v{version}" in versions else nearest(version, reversed(versions))
+    raise UnknownName(f"version of the {name} chart", version, near)
+
+
+def user_folder() -> Path:
+    """Where this project keeps what it can get again: $PHYSAI_HOME, or `physical-ai` in the user's cache folder."""
+    if HOME_VARIABLE in os.environ:
+        return Path(os.environ[HOME_VARIABLE]).expanduser().resolve()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().resolve() / "physical-ai"
+
+
+def cached_chart(chart: Chart) -> Path:
+    """Where `physai charts pull` puts the verified archive, and where it is looked for."""
+    return user_folder() / "charts" / f"{chart.name}-{chart.version}.tgz"
+
+
+def locked() -> dict[tuple[str, str], Locked]:
+    """Checksums recorded by first pulls, by name and version."""
+    if not LOCK.exists():
+        return {}
+    rows = [row(Locked, data, f"{LOCK.name}: {data.get('name')}") for data in read_rows(LOCK)]
+    return {(item.name, item.version): item for item in rows}
+
+
+def expected_sha256(chart: Chart) -> str | None:
+    """The checksum an archive must have: the catalogue's, else the recorded one; None before the first pull."""
+    recorded = locked().get((chart.name, chart.version))
+    return chart.sha256 or (recorded.sha256 if recorded else None)
+
+
+def record(chart: Chart, sha256: str, day: datetime.date) -> Locked:
+    """Writes the checksum of a first pull into the lock file."""
+    item = Locked(name=chart.name, version=chart.version, repository=chart.repository, sha256=sha256, date=day)
+    _write_lock({**locked(), (item.name, item.version): item}.values())
+    return item
+
+
+def _write_lock(rows: Iterable[Locked]) -> None:
+    lines = [item.model_dump(by_alias=True) for item in sorted(rows, key=lambda item: (item.name, item.version))]
+    draft = LOCK.with_name(f".{LOCK.name}")
+    draft.write_text(_LOCK_HEAD + yaml.safe_dump(lines, sort_keys=False, width=120), encoding="utf-8")
+    draft.replace(LOCK)
+
+
+def sha256_of(path: Path) -> str:
+    """Checksum of a file, hexadecimal. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def verify(chart: Chart, path: Path) -> str:
+    """The checksum of an archive that is the pinned one.
+
+    Raises:
+        ChecksumMismatch: It is another one, or there is none to compare it with.
+        OSError: It cannot be read.
+    """
+    expected, found = expected_sha256(chart), sha256_of(path)
+    title = f"{chart.name} {chart.version}"
+    if expected is None:
+        raise ChecksumMismatch(
+            f"no checksum of the chart {title} is known, so {path} can't be verified.\n"
+            "  `physai charts pull` downloads it and records one in stacks/charts.lock."
+        )
+    if found != expected:
+        raise ChecksumMismatch(
+            f"{path} is not the chart {title}: its sha256 is\n    {found}\n  and should be\n    {expected}\n"
+            "  Remove the file and run `physai charts pull`. If the chart itself was published anew, find out why\n"
+            "  before you change physical_ai/catalog/data/charts.yaml or stacks/charts.lock."
+        )
+    return found

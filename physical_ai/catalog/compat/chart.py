@@ -1,0 +1,90 @@
+"""Helm values of the GPU Operator against the keys that its chart renders in a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from physical_ai.catalog.compat.chart_rules import judge_values
+from physical_ai.catalog.compat.keys import KeyFinding, KeyTable, Kind, all_keys, is_map, kinds, under
+from physical_ai.catalog.gpu_load import chart_key_groups, chart_key_notes
+from physical_ai.catalog.gpu_lookup import operator_release, version
+from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote
+
+SUBCHARTS = ("node-feature-discovery",)
+
+
+@dataclass(frozen=True)
+class KeyChanges:
+    """Values keys that differ between two releases."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+@lru_cache(maxsize=16)
+def known_keys(release: str) -> Mapping[str, Kind]:
+    """The keys that a release's chart renders, by dotted path. Raises `UnknownName`."""
+    return kinds_of(chart_key_groups(), release)
+
+
+def kinds_of(groups: Iterable[KeyGroup], release: str) -> dict[str, Kind]:
+    """The keys that a release has of some groups, by dotted path. Raises `UnknownName`."""
+    read = operator_release(release).values_of
+    return kinds(group for group in groups if _holds(group, read))
+
+
+def key_changes(old: str, new: str) -> KeyChanges:
+    """What a values file written for `old` finds different in `new`. Raises `UnknownName`."""
+    before, after = known_keys(old).keys(), known_keys(new).keys()
+    return KeyChanges(tuple(sorted(after - before)), tuple(sorted(before - after)))
+
+
+def check_values(release: str, values: Mapping[str, Any]) -> list[KeyFinding]:
+    """Keys that the release's chart would ignore, and values it can't work with, in the order they are written.
+
+    Maps that are free below (labels, resources, affinity …) and lists are not looked into. Raises `UnknownName` for a
+    release that is not in the catalogue.
+    """
+    read = operator_release(release).values_of
+    notes = {path: note for note in chart_key_notes() if _holds(note, read) for path in note.paths}
+    if not _drivers_are_resources(values):
+        notes = {path: note for path, note in notes.items() if note.state != "driver-cr"}
+    table = KeyTable(
+        release,
+        f"values.yaml of {read}",
+        known_keys(release),
+        notes,
+        lambda path: _of_another_release(release, path),
+        SUBCHARTS,
+    )
+    return [*table.check(values), *judge_values(release, values)]
+
+
+def _holds(item: KeyGroup | KeyNote, read: str) -> bool:
+    after = item.since is None or version(item.since) <= version(read)
+    return after and (item.until is None or version(read) <= version(item.until))
+
+
+def _drivers_are_resources(values: Mapping[str, Any]) -> bool:
+    driver = values.get("driver")
+    chosen = driver.get("nvidiaDriverCRD") if is_map(driver) else None
+    return is_map(chosen) and chosen.get("enabled") is True and chosen.get("deployDefaultCR") is False
+
+
+def _of_another_release(release: str, path: str) -> KeyFinding | None:
+    read = operator_release(release).values_of
+    for group in chart_key_groups():
+        names = [f"{section}.{key}" for section, keys in group.sections.items() for key in all_keys(keys)]
+        if not _holds(group, read) and any(name == path or under(name, path) for name in names):
+            place = (
+                f"it is known from {group.since} on"
+                if group.since and version(group.since) > version(read)
+                else "it is gone"
+            )
+            fix = "Leave the key out." if place == "it is gone" else "Leave the key out, or upgrade."
+            problem = f"The chart of {release} has no key {path}: {place}."
+            return KeyFinding(path, problem, fix, "error", "chart-key-other-release", group.source)
+    return None

@@ -1,0 +1,91 @@
+"""Values of the GPU Operator chart that its templates refuse, or that break detection without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from physical_ai.catalog.compat.keys import KeyFinding
+from physical_ai.catalog.gpu_lookup import operator_release, version
+from physical_ai.catalog.lookup import nearest
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "mig.strategy": ("", "none", "single", "mixed"),
+    "driver.kernelModuleType": ("auto", "open", "proprietary"),
+    "daemonsets.updateStrategy": ("RollingUpdate", "OnDelete"),
+    "sandboxWorkloads.defaultWorkload": ("container", "vm-passthrough", "vm-vgpu"),
+    "sandboxWorkloads.mode": ("kubevirt", "kata"),
+}
+"""Enumerations of the ClusterPolicy schema, which the API server refuses anything else for."""
+SCHEMA = "NVIDIA/gpu-operator ClusterPolicy CRD"
+VALIDATIONS = "NVIDIA/gpu-operator templates/validations.yaml"
+
+
+def at(values: Mapping[str, Any], path: str) -> Any:
+    """The value at a dotted path; None where there is none."""
+    here: Any = values
+    for step in path.split("."):
+        if not isinstance(here, Mapping):
+            return None
+        here = cast("Mapping[str, Any]", here).get(step)
+    return here
+
+
+def judge_values(release: str, values: Mapping[str, Any]) -> Iterator[KeyFinding]:
+    """Rules about what stands in the values, not about their names."""
+    for path, choices in CHOICES.items():
+        value = at(values, path)
+        if isinstance(value, str) and value not in choices:
+            near = nearest(value, [choice for choice in choices if choice])
+            listed = ", ".join(choice or '""' for choice in choices)
+            fix = f"Did you mean {near}?  One of: {listed}." if near else f"One of: {listed}."
+            yield KeyFinding(path, f"'{value}' is not possible here.", fix, "error", "chart-value", SCHEMA)
+    if at(values, "cdi.enabled") is False and at(values, "cdi.nriPluginEnabled") is True:
+        path, fix = "cdi.nriPluginEnabled", "cdi.enabled: true, or cdi.nriPluginEnabled: false"
+        yield KeyFinding(path, "The chart refuses NRI without CDI.", fix, "error", "nri-without-cdi", VALIDATIONS)
+    yield from _default_driver(release, values)
+    if version(operator_release(release).version) >= (26, 7):
+        yield from _refused_since_26_7(values)
+    yield from _detection(values)
+
+
+def _default_driver(release: str, values: Mapping[str, Any]) -> Iterator[KeyFinding]:
+    chosen = "driver.nvidiaDriverCRD"
+    if at(values, f"{chosen}.enabled") is not True or at(values, f"{chosen}.deployDefaultCR") is False:
+        return
+    old = version(operator_release(release).version) < (26, 7)
+    problem = (
+        "The chart's default NVIDIADriver has no selector: it conflicts with every other one."
+        if old
+        else "The chart's default NVIDIADriver takes every GPU node that no other one selects, vGPU nodes included."
+    )
+    yield KeyFinding(
+        f"{chosen}.deployDefaultCR",
+        problem,
+        f"{chosen}.deployDefaultCR: false",
+        "error" if old else "warning",
+        "chart-default-driver",
+        "NVIDIA/gpu-operator templates/nvidiadriver.yaml",
+    )
+
+
+def _refused_since_26_7(values: Mapping[str, Any]) -> Iterator[KeyFinding]:
+    if at(values, "gpuCluster.deployCR") is True and at(values, "clusterPolicy.deployCR") is not False:
+        path, problem = "gpuCluster.deployCR", "The chart refuses a GPUCluster beside the ClusterPolicy."
+        yield KeyFinding(path, problem, "clusterPolicy.deployCR: false", "error", "chart-two-owners", VALIDATIONS)
+    config = "devicePlugin.config"
+    if at(values, f"{config}.create") is True:
+        for key in ("name", "data"):
+            if not at(values, f"{config}.{key}"):
+                problem = f"The chart refuses {config}.create without {config}.{key}."
+                fix = f"Set {config}.{key}, or {config}.create: false."
+                yield KeyFinding(f"{config}.{key}", problem, fix, "error", "chart-empty-config", VALIDATIONS)
+
+
+def _detection(values: Mapping[str, Any]) -> Iterator[KeyFinding]:
+    path = "node-feature-discovery.worker.config.sources.pci.deviceLabelFields"
+    fields = at(values, path)
+    if isinstance(fields, Sequence) and list(cast("Sequence[Any]", fields)) != ["vendor"]:
+        problem = "The operator finds GPUs by labels that name the vendor alone; with other fields it finds none."
+        source = "NVIDIA/gpu-operator#1469"
+        yield KeyFinding(path, problem, "deviceLabelFields: [vendor]", "error", "nfd-label-fields", source)

@@ -1,0 +1,79 @@
+"""The spec of an NVIDIADriver against the fields that a GPU Operator release knows.
+
+The API server drops a field it doesn't know, or refuses the whole resource; which of the two depends on who asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, TypeGuard
+
+from physical_ai.catalog.compat.chart import kinds_of
+from physical_ai.catalog.compat.chart_rules import CHOICES
+from physical_ai.catalog.compat.keys import KeyFinding, Kind
+from physical_ai.catalog.gpu_load import driver_field_groups, operator_releases
+from physical_ai.catalog.lookup import nearest
+
+SOURCE = "NVIDIA/gpu-operator NVIDIADriver CRD"
+
+
+@lru_cache(maxsize=16)
+def driver_fields(release: str) -> Mapping[str, Kind]:
+    """The fields of an NVIDIADriver's spec in a release, by dotted path. Raises `UnknownName`."""
+    return kinds_of(driver_field_groups(), release)
+
+
+def check_driver(release: str, spec: Mapping[str, Any]) -> list[KeyFinding]:
+    """Fields that the release's NVIDIADriver does not have, and values it refuses, in the order they are written.
+
+    Raises `UnknownName` for a release that is not in the catalogue.
+    """
+    kind = spec.get("kernelModuleType")
+    choices = CHOICES["driver.kernelModuleType"]
+    found = list(_walk(release, spec, ""))
+    if isinstance(kind, str) and kind not in choices:
+        fix = f"One of: {', '.join(choices)}."
+        found.append(
+            KeyFinding("kernelModuleType", f"'{kind}' is not possible here.", fix, "error", _rule("value"), SOURCE)
+        )
+    return found
+
+
+def _walk(release: str, spec: Mapping[str, Any], prefix: str) -> Iterator[KeyFinding]:
+    known = driver_fields(release)
+    for key, value in spec.items():
+        path = f"{prefix}{key}"
+        if path in known:
+            if known[path] == "value" and isinstance(value, (Mapping, list)):
+                yield KeyFinding(path, f"{path} takes one value.", f"{path}: …", "error", _rule("shape"), SOURCE)
+        elif any(name.startswith(f"{path}.") for name in known):
+            if _is_map(value):
+                yield from _walk(release, value, f"{path}.")
+            else:
+                problem = f"{path} is a section, not a value."
+                fields = ", ".join(
+                    sorted({name[len(path) + 1 :].partition(".")[0] for name in known if name.startswith(f"{path}.")})
+                )
+                yield KeyFinding(path, problem, f"Fields it has: {fields}.", "error", _rule("shape"), SOURCE)
+        else:
+            yield _unknown(release, path)
+
+
+def _is_map(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping)
+
+
+def _unknown(release: str, path: str) -> KeyFinding:
+    problem = f"An NVIDIADriver of {release} has no field {path}."
+    for other in operator_releases():
+        if any(name == path or name.startswith(f"{path}.") for name in driver_fields(other)):
+            fix = f"It has one from {other} on; leave it out, or upgrade."
+            return KeyFinding(path, problem, fix, "error", _rule("other-release"), SOURCE)
+    near = nearest(path, driver_fields(release))
+    fix = f"Did you mean {near}?" if near else "Leave it out."
+    return KeyFinding(path, problem, fix, "error", _rule("unknown"), SOURCE)
+
+
+def _rule(what: str) -> str:
+    return f"driver-field-{what}"

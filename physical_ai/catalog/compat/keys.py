@@ -1,0 +1,138 @@
+"""Helm values against the keys that a chart renders.
+
+Helm takes any key; one that no template reads has no effect, and nobody says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeGuard
+
+from physical_ai.catalog.compat.verdict import Severity
+from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote, SectionKeys
+from physical_ai.catalog.lookup import nearest
+
+Kind = Literal["value", "list", "map"]
+_WORDS = {
+    "dead": "The chart has never rendered it",
+    "removed": "It was removed from the chart's values",
+    "renamed": "This is an old name, which the chart still reads",
+    "driver-cr": "With NVIDIADriver resources of your own the chart does not render it",
+}
+
+
+@dataclass(frozen=True)
+class KeyFinding:
+    """One thing wrong with a chart's values."""
+
+    path: str
+    problem: str
+    fix: str
+    severity: Severity
+    rule: str
+    source: str
+
+
+def kinds(groups: Iterable[KeyGroup]) -> dict[str, Kind]:
+    """The keys of some groups, by dotted path."""
+    found: dict[str, Kind] = {}
+    for group in groups:
+        for section, keys in group.sections.items():
+            of_kinds: tuple[tuple[Kind, tuple[str, ...]], ...] = (
+                ("value", keys.values),
+                ("list", keys.lists),
+                ("map", keys.maps),
+            )
+            found |= {f"{section}.{key}" if section else key: kind for kind, names in of_kinds for key in names}
+    return found
+
+
+def all_keys(keys: SectionKeys) -> tuple[str, ...]:
+    return (*keys.values, *keys.lists, *keys.maps)
+
+
+def under(name: str, path: str) -> bool:
+    return name.startswith(f"{path}.")
+
+
+def is_map(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping)
+
+
+def _nowhere(path: str) -> KeyFinding | None:
+    return None
+
+
+@dataclass(frozen=True)
+class KeyTable:
+    """The keys that one version of a chart renders."""
+
+    title: str
+    """The version, as messages call it."""
+    source: str
+    known: Mapping[str, Kind]
+    notes: Mapping[str, KeyNote] = field(default_factory=dict[str, KeyNote])
+    """What is known about keys that people write and the chart does not render, by path."""
+    elsewhere: Callable[[str], KeyFinding | None] = _nowhere
+    """What there is to say about a key that another version has."""
+    unlisted: tuple[str, ...] = ()
+    """Subcharts whose own keys are not listed completely, so that an unknown one is doubtful, not wrong."""
+
+    def check(self, values: Mapping[str, Any]) -> list[KeyFinding]:
+        """Keys that the chart would ignore, in the order they are written.
+
+        Maps that are free below (labels, resources, affinity …) and lists are not looked into.
+        """
+        return list(self._walk(values, ""))
+
+    def _walk(self, values: Mapping[str, Any], prefix: str) -> Iterator[KeyFinding]:
+        for key, value in values.items():
+            path = f"{prefix}{key}"
+            if path in self.notes:
+                yield self._noted(path, self.notes[path])
+            elif path in self.known:
+                if self.known[path] == "value" and is_map(value):
+                    yield self._misshapen(path, f"{path} takes one value, not a map.", f"{path}: …")
+            elif any(under(name, path) for name in self.known):
+                if is_map(value):
+                    yield from self._walk(value, f"{path}.")
+                elif value is not None:
+                    inner = dict.fromkeys(
+                        name[len(path) + 1 :].partition(".")[0] for name in self.known if under(name, path)
+                    )
+                    yield self._misshapen(
+                        path, f"{path} is a section, not a value.", f"Keys it has: {', '.join(inner)}."
+                    )
+            elif is_map(value) and any(under(name, path) for name in self.notes):
+                yield from self._walk(value, f"{path}.")
+            else:
+                yield self.elsewhere(path) or self._unknown(path)
+
+    def _misshapen(self, path: str, problem: str, fix: str) -> KeyFinding:
+        return KeyFinding(path, problem, fix, "error", "chart-key-shape", self.title)
+
+    def _noted(self, path: str, note: KeyNote) -> KeyFinding:
+        problem = f"{_WORDS[note.state]}, so it has no effect." if note.state != "renamed" else f"{_WORDS[note.state]}."
+        place = f"Write {note.instead} instead." if note.instead else None
+        fix = "  ".join(text for text in (place, note.fix) if text) or "Leave the key out."
+        severity = "warning" if note.state == "renamed" else "error"
+        return KeyFinding(path, f"{self.title}: {problem}", fix, severity, f"chart-key-{note.state}", note.source)
+
+    def _unknown(self, path: str) -> KeyFinding:
+        near = self._suggestion(path)
+        fix = f"Did you mean {near}?" if near else "Leave the key out."
+        unlisted = path.partition(".")[0] in self.unlisted
+        problem = f"The chart of {self.title} has no key {path}" + (" that is known here." if unlisted else ".")
+        rule = "chart-key-unverified" if unlisted else "chart-key-unknown"
+        return KeyFinding(path, problem, fix, "warning" if unlisted else "error", rule, self.source)
+
+    def _suggestion(self, path: str) -> str | None:
+        """The nearest key: first among the siblings, then one of the same name elsewhere, then any."""
+        parent, _, leaf = path.rpartition(".")
+        prefix = f"{parent}." if parent else ""
+        siblings = {name[len(prefix) :].partition(".")[0] for name in self.known if name.startswith(prefix)}
+        if near := nearest(leaf, sorted(siblings)):
+            return f"{prefix}{near}"
+        namesakes = [name for name in self.known if name.rpartition(".")[2].lower() == leaf.lower()]
+        return nearest(path, namesakes, 0.0) or nearest(path, self.known, 0.75)

@@ -1,0 +1,65 @@
+"""From one GPU Operator release to another: within a line or to the next one, never back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from physical_ai.catalog import sources
+from physical_ai.catalog.compat.chart import key_changes
+from physical_ai.catalog.compat.lifecycle import POLICY
+from physical_ai.catalog.compat.verdict import Verdict
+from physical_ai.catalog.gpu_load import operator_releases
+from physical_ai.catalog.gpu_lookup import operator_release, version
+from physical_ai.catalog.gpu_rows import OperatorRelease
+from physical_ai.catalog.lookup import UnknownName
+
+
+def upgrade_path(old: str, new: str) -> list[str]:
+    """Releases to install one after the other to get from `old` to `new`, `new` last; empty when they are the same.
+
+    Raises `UnknownName` for a release that is not in the catalogue, ValueError for a way back.
+    """
+    start, end = operator_release(old), operator_release(new)
+    if version(new) < version(old):
+        raise ValueError(f"{new} is older than {old}")
+    lines = _lines()
+    between = lines[lines.index(start.line) + 1 : lines.index(end.line)] if start.line != end.line else []
+    return [*(_last_of(line).version for line in between), *([new] if old != new else [])]
+
+
+def judge_upgrade(old: str, new: str) -> list[Verdict]:
+    """Every verdict on replacing a running release by another; none when they are the same."""
+    try:
+        start, end = operator_release(old), operator_release(new)
+    except UnknownName as error:
+        fix = f"Did you mean {error.suggestion}?  Known: {', '.join(operator_releases())}."
+        return [Verdict("error", "operator-unknown", "operator", str(error), fix, sources.RELEASES)]
+    return list(_judge(start, end))
+
+
+def _judge(start: OperatorRelease, end: OperatorRelease) -> Iterator[Verdict]:
+    if version(end.version) < version(start.version):
+        message = f"{start.version} runs already, and NVIDIA supports no way back to {end.version}."
+        fix = f"Stay on {start.version}, or uninstall it with its CRDs first."
+        yield Verdict("error", "upgrade-downgrade", "operator", message, fix, POLICY)
+        return
+    if start.line == end.line:
+        return
+    path = upgrade_path(start.version, end.version)
+    if len(path) > 1:
+        message = f"An upgrade goes to the next line only; from {start.line} to {end.line} it would skip some."
+        yield Verdict("error", "upgrade-skips-line", "operator", message, f"Go by {', then '.join(path)}.", POLICY)
+    if end.changes:
+        message = f"New with {end.line}: {'; '.join(end.changes)}."
+        gone = ", ".join(key_changes(start.version, end.version).removed)
+        fix = f"Look for values that set {gone}." if gone else "No key of the chart's values is gone."
+        yield Verdict("info", "upgrade-changes", "operator", message, fix, end.source)
+
+
+def _lines() -> list[str]:
+    return list(dict.fromkeys(release.line for release in operator_releases().values()))
+
+
+def _last_of(line: str) -> OperatorRelease:
+    rows = [release for release in operator_releases().values() if release.line == line]
+    return ([release for release in rows if not release.unverified] or rows)[-1]

@@ -1,0 +1,130 @@
+"""Reads the data files, checks them as strictly as a user's, and keeps them for the process.
+
+A fault in here is a fault of the project, not of its user: it surfaces as `CatalogError` naming the file and row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from physical_ai.catalog.rows import KubernetesMinor, PriceRow, Region, Row, VmSize
+
+DATA = Path(__file__).parent / "data"
+_Row = TypeVar("_Row", bound=Row)
+# libyaml is five times as fast and part of every PyYAML wheel; a source build may lack it.
+_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class CatalogError(Exception):
+    """A data file of the catalogue does not hold what its rows must hold."""
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The list of mappings in a data file."""
+    rows: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - one of the two safe loaders
+    try:
+        return TypeAdapter(list[dict[str, Any]]).validate_python(rows)
+    except ValidationError as error:
+        raise CatalogError(f"{path.name}: a list of mappings is expected: {error}") from error
+
+
+def row(kind: type[_Row], data: Mapping[str, Any], where: str) -> _Row:
+    """One checked row. Lists become tuples; nothing else is converted."""
+    try:
+        return kind.model_validate(_tuples(dict(data)))
+    except ValidationError as error:
+        raise CatalogError(f"{where}: {error}") from error
+
+
+def _tuples(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _tuples(item) for key, item in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, list):
+        return tuple(_tuples(item) for item in cast("list[Any]", value))
+    return value
+
+
+def _by_name(rows: Iterable[tuple[str, _Row]], file: str) -> dict[str, _Row]:
+    found: dict[str, _Row] = {}
+    for name, item in rows:
+        if name in found:
+            raise CatalogError(f"{file}: {name} stands twice")
+        found[name] = item
+    return found
+
+
+@lru_cache(maxsize=1)
+def vm_sizes() -> dict[str, VmSize]:
+    """Every size this project knows, by name, in the order of the data file."""
+    sizes = _by_name(((size.name, size) for size in _expand(read_rows(DATA / "vm_sizes.yaml"))), "vm_sizes.yaml")
+    for size in sizes.values():
+        successor = sizes.get(size.successor or "")
+        if size.is_retired and (successor is None or successor.is_retired):
+            raise CatalogError(f"vm_sizes.yaml: {size.name} is retired and needs a successor that is not")
+        if bool(size.driver_sources) != (size.gpu is not None):
+            raise CatalogError(f"vm_sizes.yaml: {size.name} needs driver sources exactly if it has a GPU")
+    return sizes
+
+
+def _expand(series_rows: Iterable[dict[str, Any]]) -> Iterable[VmSize]:
+    for series in series_rows:
+        shared = {key: value for key, value in series.items() if key not in ("sizes", "gpu")}
+        for own in series["sizes"]:
+            gpu = {**series.get("gpu", {}), **own.get("gpu", {})}
+            yield row(VmSize, {**shared, **own, "gpu": gpu or None}, f"vm_sizes.yaml: {own.get('name')}")
+
+
+@lru_cache(maxsize=1)
+def regions() -> dict[str, Region]:
+    """Every region this project knows, by name."""
+    series: dict[str, list[str]] = {}
+    for size in vm_sizes().values():
+        series.setdefault(size.series, []).append(size.name)
+    found: list[tuple[str, Region]] = []
+    for data in read_rows(DATA / "regions.yaml"):
+        where = f"regions.yaml: {data.get('name')}"
+        sizes: dict[str, Any] = {}
+        for listed in data.pop("lists"):
+            names = listed.pop("series")
+            unknown = [name for name in names if name not in series]
+            if unknown:
+                raise CatalogError(f"{where}: no such series: {', '.join(unknown)}")
+            sizes.update({size: listed for name in names for size in series[name]})
+        region = row(Region, {**data, "sizes": sizes}, where)
+        for name, listing in region.sizes.items():
+            if not set(listing.zones or ()) <= set(region.zones):
+                raise CatalogError(f"{where}: {name} stands in a zone the region does not have")
+        found.append((region.name, region))
+    return _by_name(found, "regions.yaml")
+
+
+@lru_cache(maxsize=1)
+def prices() -> dict[tuple[str, str], PriceRow]:
+    """Price rows by size and region."""
+    found: dict[tuple[str, str], PriceRow] = {}
+    for feed in read_rows(DATA / "prices.yaml"):
+        for size, by_region in feed["usdPerHour"].items():
+            for region, usd in by_region.items():
+                if size not in vm_sizes() or region not in regions():
+                    raise CatalogError(f"prices.yaml: {size} in {region} is not in the catalogue")
+                data = {"size": size, "region": region, "usdPerHour": usd}
+                found[size, region] = row(
+                    PriceRow, {**data, "source": feed["source"], "date": feed["date"]}, f"prices.yaml: {size}"
+                )
+    return found
+
+
+@lru_cache(maxsize=1)
+def kubernetes_minors() -> dict[str, KubernetesMinor]:
+    """Kubernetes minors by name (`1.36`), oldest first."""
+    rows = (
+        row(KubernetesMinor, data, f"kubernetes.yaml: {data.get('minor')}")
+        for data in read_rows(DATA / "kubernetes.yaml")
+    )
+    return _by_name(((minor.minor, minor) for minor in rows), "kubernetes.yaml")

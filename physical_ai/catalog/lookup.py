@@ -1,0 +1,108 @@
+"""Finding a row by name, and saying what was probably meant when there is none."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Literal
+
+from physical_ai.catalog.load import kubernetes_minors, prices, regions, vm_sizes
+from physical_ai.catalog.rows import KubernetesMinor, PriceRow, Region, VmSize
+
+
+class UnknownName(LookupError):
+    """No row has this name; `suggestion` is the nearest one that is, if any is near."""
+
+    def __init__(self, kind: str, name: str, suggestion: str | None) -> None:
+        super().__init__(f"'{name}' is not a {kind} this project knows.")
+        self.kind = kind
+        self.name = name
+        self.suggestion = suggestion
+
+
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The known name most like `name`, ignoring case; None when nothing is near."""
+    by_lower = {candidate.lower(): candidate for candidate in known}
+    matches = get_close_matches(name.lower(), list(by_lower), n=1, cutoff=cutoff)
+    return by_lower[matches[0]] if matches else None
+
+
+def vm_size(name: str) -> VmSize:
+    """The size of this name, retired ones included.
+
+    Raises `UnknownName`; its suggestion is never a retired size.
+    """
+    found = vm_sizes().get(name)
+    if found is None:
+        near = nearest(name, vm_sizes()) or nearest(f"Standard_{name}", vm_sizes(), cutoff=0.75)
+        raise UnknownName("VM size", name, current_name(near) if near else None)
+    return found
+
+
+def current_name(name: str) -> str:
+    """The size to use today for `name`: its successor when it is retired, itself otherwise."""
+    size = vm_sizes()[name]
+    return size.successor or size.name
+
+
+def region(name: str) -> Region:
+    """The region of this name. Raises `UnknownName`."""
+    found = regions().get(name)
+    if found is None:
+        by_display = {r.display: r.name for r in regions().values()}
+        near = nearest(name.replace(" ", ""), regions()) or by_display.get(nearest(name, by_display) or "")
+        raise UnknownName("region", name, near)
+    return found
+
+
+def price(size: str, region_name: str) -> PriceRow | None:
+    """On-demand list price, or None when no row has it."""
+    return prices().get((size, region_name))
+
+
+def kubernetes_minor(version: str) -> KubernetesMinor:
+    """The row of a version's minor (`1.36` for `1.36.3`). Raises `UnknownName`."""
+    minor = ".".join(version.split(".")[:2])
+    found = kubernetes_minors().get(minor)
+    if found is None:
+        near = nearest(minor, kubernetes_minors()) or list(kubernetes_minors())[-1]
+        raise UnknownName("Kubernetes version", version, near)
+    return found
+
+
+KubernetesPhase = Literal["due", "supported", "platform", "gone"]
+PLATFORM_SUPPORT = 3
+"""Newer minors beside which AKS still carries clusters of one that is out of support (platform support, n-3)."""
+
+
+def kubernetes_phase(minor: KubernetesMinor, today: datetime.date) -> KubernetesPhase:
+    """Where a minor is on AKS at a date.
+
+    `due`: not there yet. `platform`: out of support; clusters that exist stay, no new one is made. `gone`: AKS has it
+    no more, but for its long-term support. (AKS docs, supported-kubernetes-versions)
+    """
+    if minor.ga is not None and today < minor.ga:
+        return "due"
+    if minor.end_of_life is None or today <= minor.end_of_life:
+        return "supported"
+    every = list(kubernetes_minors().values())
+    newer = [other for other in every[every.index(minor) + 1 :] if other.ga is None or other.ga <= today]
+    return "platform" if len(newer) <= PLATFORM_SUPPORT else "gone"
+
+
+def regions_listing(size: str, near: str) -> list[Region]:
+    """Regions that list `size`, the nearest to region `near` first."""
+    origin = regions().get(near)
+    listing = [r for r in regions().values() if size in r.sizes]
+    return sorted(listing, key=lambda r: _distance(origin, r)) if origin else listing
+
+
+def _distance(a: Region, b: Region) -> float:
+    """Great-circle angle between two regions, in radians."""
+    lat_a, lon_a, lat_b, lon_b = map(math.radians, (a.latitude, a.longitude, b.latitude, b.longitude))
+    haversine = (
+        math.sin((lat_b - lat_a) / 2) ** 2 + math.cos(lat_a) * math.cos(lat_b) * math.sin((lon_b - lon_a) / 2) ** 2
+    )
+    return 2 * math.asin(min(1.0, math.sqrt(haversine)))

@@ -1,0 +1,96 @@
+"""Downloading a pinned chart into the user's cache, and verifying it on the way."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from filelock import FileLock
+
+from physical_ai.catalog.charts import (
+    Chart,
+    ChecksumMismatch,
+    cached_chart,
+    expected_sha256,
+    record,
+    sha256_of,
+    user_folder,
+    verify,
+)
+
+_SECONDS = 300
+
+
+class PullFailed(Exception):
+    """A chart could not be downloaded; the text is what helm said."""
+
+
+@dataclass(frozen=True)
+class Pulled:
+    """A chart that is in the cache now."""
+
+    chart: Chart
+    path: Path
+    sha256: str
+    outcome: Literal["present", "verified", "recorded"]
+    """Was there already; downloaded and compared; downloaded, and its checksum written down as the first one."""
+
+
+def pull(chart: Chart, helm: Path) -> Pulled:
+    """Puts a chart's archive into the cache, unless the pinned one is there already.
+
+    Raises:
+        PullFailed: There is no such chart in the repository, or no way to it.
+        ChecksumMismatch: The repository holds another archive than the pinned one. Nothing of it is kept.
+    """
+    target = cached_chart(chart)
+    lock = user_folder() / "locks" / "charts.lock"
+    for folder in (target.parent, lock.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(lock):
+        expected = expected_sha256(chart)
+        if expected is not None and target.exists() and sha256_of(target) == expected:
+            return Pulled(chart, target, expected, "present")
+        with tempfile.TemporaryDirectory(prefix=".pull-", dir=target.parent) as folder:
+            archive = _download(chart, helm, Path(folder))
+            if expected is None:
+                found = sha256_of(archive)
+                record(chart, found, datetime.datetime.now(datetime.UTC).date())
+            else:
+                found = _verified(chart, archive)
+            archive.replace(target)
+        return Pulled(chart, target, found, "recorded" if expected is None else "verified")
+
+
+def _verified(chart: Chart, archive: Path) -> str:
+    try:
+        return verify(chart, archive)
+    except ChecksumMismatch:
+        raise ChecksumMismatch(
+            f"{chart.repository} holds another archive of the chart {chart.name} {chart.version} than the pinned one:\n"
+            f"    sha256 {sha256_of(archive)}\n  and should be\n    sha256 {expected_sha256(chart)}\n"
+            "  It was deleted. Find out why before you change the pin in physical_ai/catalog/data/charts.yaml."
+        ) from None
+
+
+def _download(chart: Chart, helm: Path, folder: Path) -> Path:
+    """The one archive that `helm pull` leaves in `folder`; its index cache stays in there too."""
+    source = [f"{chart.repository}/{chart.name}"] if chart.is_oci else [chart.name, "--repo", chart.repository]
+    done = subprocess.run(
+        [str(helm), "pull", *source, "--version", chart.version, "--destination", str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
+        env={**os.environ, "HELM_CACHE_HOME": str(folder / "cache"), "HELM_NO_PLUGINS": "1"},
+    )
+    archives = sorted(folder.glob("*.tgz"))
+    if done.returncode or len(archives) != 1:
+        said = done.stderr.strip().removeprefix("Error: ") or "helm left no archive"
+        raise PullFailed(f"{chart.name} {chart.version} could not be pulled from {chart.repository}:\n  {said}")
+    return archives[0]

@@ -1,0 +1,1 @@
+"""The commands of `physai`, one module for each group."""

@@ -1,0 +1,94 @@
+"""The `charts` commands: which charts are pinned, and getting them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from physical_ai.cli.console import err, out, print_json
+from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+
+if TYPE_CHECKING:
+    from physical_ai.catalog.charts import Chart
+
+app = typer.Typer(help="The Helm charts that are pinned: list them, or pull a stack's.")
+
+
+@app.callback(invoke_without_command=True)
+def charts(context: typer.Context, json: Json = False) -> None:
+    """List the pinned charts: where they come from, their checksums, and what is in the cache."""
+    if context.invoked_subcommand is not None:
+        return
+    from physical_ai.catalog.charts import pinned_charts, user_folder
+    from physical_ai.simulator.charts import modelled
+
+    rows: list[dict[str, Any]] = [
+        {**_row(chart), "model": chart.version in modelled().get(chart.name, ())} for chart in pinned_charts().values()
+    ]
+    if json:
+        print_json(rows)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("chart", "version", "sha256", "known from", "cache", "model", "repository"):
+        table.add_column(column, no_wrap=True)
+    for row in rows:
+        cache = {None: "–", True: "verified", False: "wrong"}[row["verified"]]
+        cells: list[str] = [row["name"], row["version"], (row["sha256"] or "–")[:12], row["sha256From"] or "–", cache]
+        table.add_row(*cells, "yes" if row["model"] else "–", row["repository"])
+    out.print(table)
+    out.print(f"\ncache: {escape(str(user_folder() / 'charts'))}", soft_wrap=True)
+    out.print("In the simulator a chart in the cache comes before a model of it; without either it is refused.")
+
+
+@app.command()
+def pull(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = None, json: Json = False) -> None:
+    """Download a stack's charts into the cache, and verify them; the first pull of a chart records its checksum."""
+    from physical_ai.catalog.charts import LOCK
+    from physical_ai.cli import stack_input
+    from physical_ai.cli.chart_download import pull as download
+    from physical_ai.settings.plans.charts import stack_charts
+    from physical_ai.simulator.home import Home
+    from physical_ai.simulator.tools import toolbox
+
+    settings = stack_input.read(stack, file or [], set_ or []).loaded.settings
+    helm = toolbox(Home.of_user().tools).path("helm")
+    pulled = [download(chart, helm) for chart in stack_charts(settings)]
+    if json:
+        rows = [{**_row(item.chart), "outcome": item.outcome} for item in pulled]
+        print_json({"stack": stack, "source": settings.charts.source, "charts": rows})
+        return
+    for item in pulled:
+        title = f"{item.chart.name} {item.chart.version}"
+        out.print(f"{title}  {item.outcome}  sha256 {item.sha256}", soft_wrap=True)
+        out.print(f"  {escape(str(item.path))}", soft_wrap=True)
+        if item.outcome == "recorded":
+            out.print(f"  No checksum was known; this one stands in {LOCK.parent.name}/{LOCK.name} now: commit it.")
+            out.print("  Once another source tells the same, write it into physical_ai/catalog/data/charts.yaml:")
+            out.print(escape(f"    - {{version: {item.chart.version}, sha256: {item.sha256}, …}}"), soft_wrap=True)
+    if settings.charts.source == "repository":
+        err.print(
+            "charts.source is repository: `pulumi up` downloads the charts by itself and verifies nothing; "
+            "charts.source: cache installs exactly these."
+        )
+
+
+def _row(chart: Chart) -> dict[str, Any]:
+    """A chart as the documents show it."""
+    from physical_ai.catalog.charts import cached_chart, expected_sha256, sha256_of
+
+    path, expected = cached_chart(chart), expected_sha256(chart)
+    there = path.exists()
+    return {
+        "name": chart.name,
+        "version": chart.version,
+        "repository": chart.repository,
+        "sha256": expected,
+        "sha256From": "catalogue" if chart.sha256 else "lock" if expected else None,
+        "path": str(path) if there else None,
+        "verified": sha256_of(path) == expected if there else None,
+        "source": chart.source,
+        "date": chart.date.isoformat(),
+    }

@@ -1,0 +1,83 @@
+"""The `osmo` commands: what a stack has for OSMO's own control plane."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from physical_ai.cli.console import err, out, print_json
+from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+
+app = typer.Typer(help="NVIDIA OSMO: platforms of a stack, and the configuration of its service.", no_args_is_help=True)
+Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write there instead of stdout.")]
+
+
+@app.command()
+def values(
+    stack: Stack = DEFAULT_STACK,
+    output: Output = None,
+    file: Files = None,
+    set_: Assignments = None,
+    json: Json = False,
+) -> None:
+    """Print values for OSMO's chart `service`: platforms, templates and validations made of the stack's pools."""
+    from physical_ai.osmo.values import as_yaml, chart_values
+
+    settings = _settings(stack, file, set_)
+    if json:
+        print_json(chart_values(settings))
+        return
+    text = as_yaml(settings)
+    if output is None:
+        print(text, end="")
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise typer.BadParameter(f"{output}: {error.strerror}", param_hint="--output") from None
+    err.print(f"wrote {output}", markup=False)
+
+
+@app.command()
+def platforms(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = None, json: Json = False) -> None:
+    """List the platforms that workflows can name, and what one task may ask of each."""
+    from physical_ai.osmo.platforms import default_variables
+    from physical_ai.settings.facts.osmo import platforms as facts_of
+
+    rows: list[dict[str, Any]] = [
+        {
+            "name": item.name,
+            "pool": item.pool,
+            "resource": item.resource,
+            "gpus": item.most,
+            "cpu": item.room.cpus,
+            "memory": f"{item.room.memory_gib}Gi",
+            "storage": f"{item.room.storage_gib}Gi",
+            "defaults": default_variables(item),
+        }
+        for item in facts_of(_settings(stack, file, set_))
+    ]
+    if json:
+        print_json(rows)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("platform", "pool", "GPUs", "cpu", "memory", "storage", "default"):
+        table.add_column(column, no_wrap=True)
+    for row in rows:
+        given = row["defaults"]
+        default = f"{given['USER_CPU']} cpu, {given['USER_MEMORY']}, {given['USER_STORAGE']} disk"
+        gpus = f"{row['gpus']} {row['resource']}" if row["resource"] else "–"
+        table.add_row(row["name"], row["pool"], gpus, str(row["cpu"]), row["memory"], row["storage"], default)
+    out.print(table)
+
+
+def _settings(stack: str, files: list[Path] | None, assignments: list[str] | None) -> Any:
+    from physical_ai.cli import stack_input
+
+    loaded = stack_input.read(stack, files or [], assignments or []).loaded
+    for warning in loaded.warnings:
+        err.print(str(warning), markup=False, style="yellow")
+    return loaded.settings

@@ -1,0 +1,23 @@
+"""The `schema` command: writes the JSON schemas of stack and layer files, for editors."""
+
+from __future__ import annotations
+
+from physical_ai.cli.console import err, print_json
+from physical_ai.cli.options import Json
+
+
+def schema(json: Json = False) -> None:
+    """Write the JSON schemas of stack and layer files, which editors complete from; with --json, print both."""
+    from physical_ai.settings import STACKS
+    from physical_ai.settings.json_schema import layer_schema, schema_files, stack_schema
+
+    if json:
+        print_json({"stack": stack_schema(), "layer": layer_schema()})
+        return
+    for path, text in schema_files().items():
+        file = STACKS / path
+        file.parent.mkdir(exist_ok=True)
+        changed = not file.is_file() or file.read_text(encoding="utf-8") != text
+        if changed:
+            file.write_text(text, encoding="utf-8")
+        err.print(f"{STACKS.name}/{path}: {'written' if changed else 'as it was'}", markup=False)

@@ -1,0 +1,28 @@
+"""Arguments and options that commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DEFAULT_STACK = "dev-westus2"
+
+
+def _complete_stack(incomplete: str) -> list[str]:
+    from physical_ai.settings import existing
+
+    return [name for name in existing() if name.startswith(incomplete)]
+
+
+Stack = Annotated[str, typer.Argument(help="The stack, <env>-<region>.", autocompletion=_complete_stack)]
+Files = Annotated[
+    list[Path] | None,
+    typer.Option("--file", "-f", metavar="FILE", help="Settings laid over the stack's, in a layer's form; repeatable."),
+]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PATH=VALUE", help="One setting over all others, as pools.h100gpu.scale.max=2."),
+]
+Json = Annotated[bool, typer.Option("--json", help='One JSON document on stdout; of a failure {"error": …}.')]

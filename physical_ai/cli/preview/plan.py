@@ -1,0 +1,134 @@
+"""What a preview found, for people and as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.text import Text
+
+from physical_ai.catalog.engine_values import is_secret
+from physical_ai.cli.preview.changes import Run, Step
+
+SYMBOLS = {"create": "[green]+[/]", "update": "[yellow]~[/]", "delete": "[red]-[/]", "replace": "[magenta]±[/]"}
+WORDS = {"create": "to create", "update": "to update", "delete": "to delete", "replace": "to replace"}
+DONE = {"create": "created", "update": "updated", "delete": "deleted", "replace": "replaced"}
+PARTS_OF_REPLACE = ("create-replacement", "delete-replaced")
+SHOWN_LENGTH = 60
+NONE = "(none)"
+HIDDEN = "(secret)"
+
+
+def planned(run: Run) -> list[Step]:
+    """The changes, a replacement as the one step it is to a reader."""
+    return [step for step in run.changed() if step.op not in PARTS_OF_REPLACE]
+
+
+def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
+    """The plan as data: counts by operation, and every change; `nodes` says how many each pool has now."""
+    changes = [
+        {
+            "op": step.op,
+            "type": step.type,
+            "name": step.name,
+            "urn": step.urn,
+            "properties": list(step.properties),
+            "replacedBecauseOf": list(step.keys),
+            "nodesLost": nodes_lost(step, nodes),
+        }
+        for step in planned(run)
+    ]
+    return {"changes": changes, "summary": dict(run.counts())}
+
+
+def nodes_lost(step: Step, nodes: Mapping[str, int]) -> int:
+    """Nodes whose capacity goes while their pool or cluster is replaced or deleted; it may not come back at once.
+
+    Counted in the cluster: what the stack asked for once says little about a pool that an autoscaler runs.
+    """
+    if step.op not in ("replace", "delete"):
+        return 0
+    if step.kind == "AgentPool":
+        return nodes.get(str(step.old.get("agentPoolName")), 0)
+    if step.kind == "ManagedCluster":
+        inline: list[dict[str, Any]] = step.old.get("agentPoolProfiles") or []
+        return sum(nodes.get(str(pool.get("name")), 0) for pool in inline)
+    return 0
+
+
+def render(run: Run, nodes: Mapping[str, int]) -> RenderableType:
+    """The plan as lines of text."""
+    lines: list[str] = []
+    for step in planned(run):
+        lines.append(f"{SYMBOLS.get(step.op, '?')} {step.kind} [bold]{escape(step.name)}[/]")
+        if step.op in ("update", "replace"):
+            lines += [f"    {escape(line)}" for line in _differences(step)]
+        if lost := nodes_lost(step, nodes):
+            lines.append(
+                f"    [red]{lost} {'node' if lost == 1 else 'nodes'} lost[/]; capacity may not come back at once"
+            )
+    return Group(*(Text.from_markup(line) for line in [*lines, summary(run)]))
+
+
+def summary(run: Run) -> str:
+    counts = run.counts()
+    parts = [f"{counts[op]} {word}" for op, word in WORDS.items() if counts[op]]
+    return f"[bold]{', '.join(parts)}[/]" if parts else "[bold]no changes[/]"
+
+
+def counted(changes: Mapping[str, int]) -> str:
+    """What an operation did, as `3 created, 1 updated`."""
+    done = ", ".join(f"{changes[op]} {past}" for op, past in DONE.items() if changes.get(op))
+    return done or "no changes"
+
+
+def _differences(step: Step) -> list[str]:
+    return [
+        f"{each['path']}: {_short(each['before'])} → {_short(each['after'])}{' (replaces)' if each['replaces'] else ''}"
+        for each in differences(step)
+    ]
+
+
+def differences(step: Step) -> list[dict[str, Any]]:
+    """What changes in a resource: `{path, before, after, replaces}`; `NONE` for a side without such a value.
+
+    A secret is `HIDDEN` on both sides: that it changes is all there is to tell.
+    """
+    replacing = set(step.keys)
+    return [
+        {
+            "path": path,
+            "before": _at(step.old, path),
+            "after": _at(step.new, path),
+            "replaces": path.split(".")[0].split("[")[0] in replacing or path in replacing,
+        }
+        for path in step.properties
+    ]
+
+
+def _at(value: Any, path: str) -> Any:
+    # What the engine hands over is JSON of any shape: its parts have no types to check.
+    for part in _parts(path):
+        if isinstance(value, dict) and part in value:
+            value = value[part]  # pyright: ignore[reportUnknownVariableType]
+        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):  # pyright: ignore[reportUnknownArgumentType]
+            value = value[int(part)]  # pyright: ignore[reportUnknownVariableType]
+        else:
+            return NONE
+        if is_secret(value):
+            return HIDDEN
+    return value  # pyright: ignore[reportUnknownVariableType]
+
+
+def _parts(path: str) -> list[str]:
+    """Keys and indices of a property path; a key in quotes keeps its dots, as in `nodeLabels["nvidia.com/gpu"]`."""
+    found = re.findall(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)', path)
+    return [quoted.replace('\\"', '"') or index or plain for quoted, index, plain in found]
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= SHOWN_LENGTH else f"{text[: SHOWN_LENGTH - 1]}…"

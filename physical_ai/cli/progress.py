@@ -1,0 +1,147 @@
+"""Live progress on stderr: what is under way, and a line for everything that is done."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import TracebackType
+from typing import Self
+
+from pulumi.automation.events import EngineEvent
+from rich.console import RenderableType
+from rich.live import Live
+from rich.markup import escape
+from rich.spinner import Spinner
+from rich.table import Table
+
+from physical_ai.cli.console import err
+from physical_ai.cli.preview.changes import VERBS, Message, Run, Step
+from physical_ai.simulator.errors import EngineFailed
+from physical_ai.simulator.tools import Progress as ToolProgress
+
+PHASES = {
+    "tools": "engine and control-plane commands",
+    "control plane": "starting the Kubernetes control plane",
+    "deploy": "deploying with the Pulumi engine",
+    "preview": "previewing with the Pulumi engine",
+    "destroy": "destroying with the Pulumi engine",
+    "clean up": "removing the simulation",
+}
+ROWS = 8
+"""Resources under way that are shown at once."""
+
+
+class Progress:
+    """A `physical_ai.simulator.simulation.Reporter` that shows a person what happens.
+
+    On a terminal the last lines are live; elsewhere (CI) every finished step is one line.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.run = Run()
+        self.seconds: dict[str, float] = {}
+        """How long each finished phase took."""
+        self._quiet = quiet
+        self._phase, self._phase_began = "", time.monotonic()
+        self._tool: ToolProgress | None = None
+        self._announced: set[str] = set()
+        self._lock = threading.Lock()
+        self._live = Live(console=err, get_renderable=self._render, transient=True, refresh_per_second=8)
+
+    def __enter__(self) -> Self:
+        if err.is_terminal and not self._quiet:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+        if isinstance(error, EngineFailed) and self.told_errors:
+            count = sum(message.severity == "error" for message in self.run.messages)
+            word = "error" if count == 1 else "errors"
+            again = "" if self._phase == "preview" else "; what was done is kept, and the next run begins there"
+            raise EngineFailed(f"{self._phase} failed with the {count} {word} above{again}") from None
+
+    @property
+    def told_errors(self) -> bool:
+        """Whether a person has seen what went wrong already."""
+        return not self._quiet and any(message.severity == "error" for message in self.run.messages)
+
+    def phase(self, name: str) -> None:
+        now = time.monotonic()
+        with self._lock:
+            if self._phase:
+                self.seconds[self._phase] = now - self._phase_began
+            self._phase, self._phase_began = name, now
+
+    def tool(self, progress: ToolProgress) -> None:
+        with self._lock:
+            self._tool = progress if progress.packages < progress.total or not progress.total else None
+        if progress.family not in self._announced:
+            self._announced.add(progress.family)
+            self._say(f"[dim]building[/] {progress.family} [dim]from its Go module (once; some minutes)[/]")
+
+    def note(self, text: str) -> None:
+        self._say(f"[yellow]note[/] {escape(text)}")
+
+    def again(self, why: str) -> None:
+        with self._lock:
+            self.run = Run()
+        self.note(f"the engine and the program lost each other ({why}); beginning once more")
+
+    def event(self, event: EngineEvent) -> None:
+        with self._lock:
+            taken = self.run.take(event)
+        if isinstance(taken, Message):
+            self._message(taken)
+        elif taken is not None and taken.seconds is not None and self._phase != "preview":
+            self._finished(taken)
+
+    def _finished(self, step: Step) -> None:
+        if step.op in ("read", "refresh"):
+            return
+        verb = f"[red]{VERBS[step.op][0]} failed[/]" if step.failed else f"[green]{VERBS[step.op][1]}[/]"
+        self._say(f"{verb} {step.kind} [bold]{escape(step.name)}[/] [dim]{step.seconds or 0:.1f} s[/]")
+
+    def _message(self, message: Message) -> None:
+        colour = {"error": "red", "warning": "yellow"}.get(message.severity, "dim")
+        label = "note" if message.severity.startswith("info") else message.severity
+        place = f" [bold]{escape(message.urn.rsplit('::', 1)[-1])}[/]" if message.urn else ""
+        text = escape(message.text.removeprefix("error: "))
+        self._say(
+            f"[{colour}]{label}[/]{place}\n{_indented(text)}" if "\n" in text else f"[{colour}]{label}[/]{place} {text}"
+        )
+
+    def _say(self, text: str) -> None:
+        if self._quiet:
+            return
+        try:
+            err.print(text)
+        except (BrokenPipeError, SystemExit):
+            # `physai up 2>&1 | head`: nobody reads on, but the work does go on. Rich would end the thread instead.
+            self._quiet = True
+
+    def _render(self) -> RenderableType:
+        with self._lock:
+            return self._picture()
+
+    def _picture(self) -> RenderableType:
+        grid = Table.grid(padding=(0, 1))
+        elapsed = time.monotonic() - self._phase_began
+        title = PHASES.get(self._phase, self._phase)
+        if self._tool is not None:
+            part = f"{self._tool.packages} of at most {self._tool.total} packages" if self._tool.total else "resolving"
+            title = f"building {self._tool.family}: {part}"
+        grid.add_row(Spinner("dots"), f"{title} [dim]{elapsed:.0f} s[/]")
+        under_way = [s for s in self.run.steps.values() if s.is_shown and s.seconds is None]
+        for step in under_way[:ROWS]:
+            seconds = time.monotonic() - step.began
+            grid.add_row("", f"{VERBS[step.op][0]} {step.kind} [bold]{escape(step.name)}[/] [dim]{seconds:.0f} s[/]")
+        if len(under_way) > ROWS:
+            grid.add_row("", f"[dim]and {len(under_way) - ROWS} more[/]")
+        return grid
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -1,0 +1,89 @@
+"""Which stacks a change of files affects. What nothing is known of affects them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from physical_ai.settings.guards import is_mapping
+from physical_ai.settings.layers.names import StackName, existing, layer_files, profile_file, stack_label
+from physical_ai.settings.layers.stack_file import PREFIX
+
+HARMLESS_FOLDERS = ("docs/", "tests/", ".github/", ".ci/", "stacks/schema/")
+HARMLESS_FILES = (".gitignore", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", "LICENSE", "Makefile")
+HARMLESS_ENDINGS = (".md",)
+"""What no stack is made of."""
+STACK_FOLDER = "stacks/"
+PROFILE = "profile"
+
+
+class Kind(StrEnum):
+    CHANGED = "changed"
+    NEW = "new"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True)
+class Affected:
+    """A stack that a change affects, and the files that make it so."""
+
+    stack: str
+    kind: Kind
+    files: tuple[str, ...]
+
+
+def affected(
+    files: Sequence[str], before: Mapping[str, frozenset[str]], after: Mapping[str, frozenset[str]]
+) -> list[Affected]:
+    """The stacks that a change affects, by name.
+
+    Args:
+        files: changed files, relative to the repository.
+        before, after: each stack's own files on that side, as `own_files` gives them.
+    """
+    everywhere = [file for file in files if not is_harmless(file) and not file.startswith(STACK_FOLDER)]
+    found: list[Affected] = []
+    for name in sorted({**before, **after}):
+        mine = before.get(name, frozenset()) | after.get(name, frozenset())
+        touched = (*(file for file in files if file in mine), *everywhere)
+        if name not in before:
+            found.append(Affected(name, Kind.NEW, touched))
+        elif name not in after:
+            found.append(Affected(name, Kind.REMOVED, touched))
+        elif touched:
+            found.append(Affected(name, Kind.CHANGED, touched))
+    return found
+
+
+def is_harmless(file: str) -> bool:
+    """Whether no stack can differ for this file."""
+    return file in HARMLESS_FILES or file.startswith(HARMLESS_FOLDERS) or file.endswith(HARMLESS_ENDINGS)
+
+
+def own_files(root: Path) -> dict[str, frozenset[str]]:
+    """The files that each stack below `root`, a folder `stacks`, is put together from."""
+    return {name: frozenset(_files(name, root)) for name in existing(root)}
+
+
+def _files(name: str, root: Path) -> Iterable[str]:
+    own = root / f"Pulumi.{name}.yaml"
+    layers = {stack_label(name, root): own, **layer_files(StackName.parse(name), root)}
+    chosen = [profile for file in layers.values() if (profile := _profile(file))]
+    return [*layers, *(profile_file(profile, root)[0] for profile in chosen)]
+
+
+def _profile(file: Path) -> str | None:
+    """The profile that a file chooses; None where it chooses none, is missing, or is no YAML."""
+    try:
+        document: Any = yaml.safe_load(file.read_text())
+    except (OSError, yaml.YAMLError):
+        return None
+    for key, within in ((PROFILE, document), (f"{PREFIX}{PROFILE}", is_mapping(document) and document.get("config"))):
+        if is_mapping(within) and isinstance(chosen := within.get(key), str):
+            return chosen
+    return None

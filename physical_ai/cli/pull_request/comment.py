@@ -1,0 +1,165 @@
+"""One Markdown comment about all the stacks that a change affects, within what GitHub takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.cli.preview import markdown
+from physical_ai.cli.preview.markdown import Detail, code
+from physical_ai.cli.pull_request.affected import Affected, Kind
+
+MARKER = "<!-- physai pr-preview -->"
+"""First line of the comment, by which it is found again and updated."""
+LIMIT = 65_536
+"""What GitHub takes, in characters. Counted in bytes here, of which there are never fewer."""
+FILES = 3
+"""Files named as the reason why a stack is affected."""
+UNFOLDED = 2
+"""Up to how many stacks are shown without folding any."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is known of one affected stack. `document` is None where there is no preview."""
+
+    affected: Affected
+    document: Mapping[str, Any] | None = None
+    base_failed: str = ""
+    """What the base said when it could not be simulated; the head was then previewed from nothing."""
+    head_failed: str = ""
+    """What the head said when it could not be previewed."""
+    picture: str = ""
+    """Name of the file with the picture of the simulated base."""
+
+
+def comment(reports: Sequence[Report], files: Sequence[str], limit: int = LIMIT) -> str:
+    """The whole comment, in at most `limit` bytes; what was left out is named.
+
+    Args:
+        files: all changed files.
+    """
+    details = {each.affected.stack: Detail.ALL for each in reports}
+    dropped: set[str] = set()
+    text = _written(reports, files, details, dropped)
+    while _size(text) > limit:
+        lengths = {name: _size(section) for name, section in _sections(reports, details, dropped).items()}
+        can = {name: size for name, size in lengths.items() if details[name] > Detail.COUNTS}
+        if can:
+            longest = max(can, key=lambda name: can[name])
+            details[longest] = Detail(details[longest] - 1)
+        elif lengths:
+            dropped.add(max(lengths, key=lambda name: lengths[name]))
+        else:
+            note = "\n\nCut off: the comment is longer than GitHub takes.\n"
+            return text.encode()[: limit - len(note.encode())].decode(errors="ignore") + note
+        text = _written(reports, files, details, dropped)
+    return text
+
+
+def _written(reports: Sequence[Report], files: Sequence[str], details: Mapping[str, Detail], dropped: set[str]) -> str:
+    parts = [MARKER, _head(reports, files)]
+    if reports:
+        parts += [_summary(reports), *_sections(reports, details, dropped).values()]
+    shorter = [name for name, detail in details.items() if detail is not Detail.ALL and name not in dropped]
+    if shorter or dropped:
+        told = [f"details of {', '.join(map(code, shorter))}"] if shorter else []
+        told += [f"all of {', '.join(map(code, sorted(dropped)))} but the line above"] if dropped else []
+        how = "`make pr-preview BASE=…` shows them."
+        parts.append(f"Left out, because GitHub takes {LIMIT:,} characters: {'; '.join(told)}. {how}")
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _head(reports: Sequence[Report], files: Sequence[str]) -> str:
+    count = f"{len(files)} changed {'file' if len(files) == 1 else 'files'}"
+    if not reports:
+        return f"## Preview: no stack is affected\n\nNo stack is made of any of the {count}."
+    stacks = f"{len(reports)} {'stack' if len(reports) == 1 else 'stacks'}"
+    how = (
+        "What the base has of each stack was deployed into the simulator, and the real Pulumi engine previewed the head"
+        " against it. No Azure and no credential took part."
+    )
+    return f"## Preview: {stacks} affected\n\n{count}. {how}"
+
+
+def _summary(reports: Sequence[Report]) -> str:
+    lines = ["| stack | what changes | policies | versions | cost (estimate) |", "|---|---|---|---|---|"]
+    return "\n".join([*lines, *(_line(each) for each in reports)])
+
+
+def _line(report: Report) -> str:
+    name = code(report.affected.stack)
+    if report.affected.kind is Kind.REMOVED:
+        return f"| {name} | **removed** | | | |"
+    if report.document is None:
+        return f"| {name} | **the head can't be previewed** | | | |"
+    document = report.document
+    new = "new: " if report.affected.kind is Kind.NEW else ""
+    note = ", against nothing" if report.base_failed else ""
+    policies = markdown.severities(document["policy"]["findings"]) or "no finding"
+    versions = markdown.severities(document["compat"]["verdicts"]) or "no verdict"
+    cost = "not compared" if report.base_failed else markdown.change_of_cost(document)
+    return f"| {name} | {new}{markdown.headline(document)}{note} | {policies} | {versions} | {cost} |"
+
+
+def _sections(reports: Sequence[Report], details: Mapping[str, Detail], dropped: set[str]) -> dict[str, str]:
+    shown = [each for each in reports if each.affected.stack not in dropped]
+    folds = len(reports) > UNFOLDED
+    return {
+        each.affected.stack: _section(each, details[each.affected.stack], folded=folds and not _is_urgent(each))
+        for each in shown
+    }
+
+
+def _is_urgent(report: Report) -> bool:
+    if report.document is None or report.base_failed:
+        return True
+    return any(change["grave"] for change in report.document["changes"])
+
+
+def _section(report: Report, detail: Detail, *, folded: bool) -> str:
+    stack = report.affected.stack
+    parts: list[str] = []
+    if report.affected.kind is Kind.REMOVED:
+        parts.append(
+            f"### {code(stack)}: removed\n\nIts file is gone. What it has deployed stays until somebody destroys it:"
+            f" `pulumi destroy --stack {stack}` from a checkout that still has the file."
+        )
+    elif report.document is None:
+        parts.append(f"### {code(stack)}: the head can't be previewed\n\n{_said(report.head_failed)}")
+    else:
+        parts.append(markdown.stack(report.document, detail).strip())
+    if report.base_failed:
+        told = "The base could not be simulated, so this is a preview against nothing: what exists shows as new."
+        parts.insert(1, f"**{told}** It said:\n\n{_said(report.base_failed)}")
+    picture = f"The cluster before the change, drawn: {code(report.picture)}, in the run's artefact."
+    parts.append(" ".join(part for part in (_why(report.affected), picture if report.picture else "") if part))
+    body = "\n\n".join(part for part in parts if part)
+    if not folded:
+        return body
+    title, _, rest = body.partition("\n")
+    return f"<details><summary>{_html(title.removeprefix('### '))}</summary>\n{rest}\n\n</details>"
+
+
+def _why(affected: Affected) -> str:
+    named = ", ".join(code(file) for file in affected.files[:FILES])
+    more = f" and {len(affected.files) - FILES} more" if len(affected.files) > FILES else ""
+    return f"Affected by {named}{more}." if named else ""
+
+
+def _said(text: str) -> str:
+    """Output as it was, in a block that nothing in it can end."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def _html(title: str) -> str:
+    """A headline for a place where GitHub renders no Markdown."""
+    return title.replace("`", "").replace("**", "")
+
+
+def _size(text: str) -> int:
+    return len(text.encode())

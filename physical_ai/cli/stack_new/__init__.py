@@ -1,0 +1,1 @@
+"""What `stack new` asks, and what it shows."""

@@ -1,0 +1,32 @@
+"""What a stack costs an hour and a month: an estimate from the catalogue's list prices. Pure functions.
+
+>>> from settings import load
+>>> estimate(load("dev-westus2").settings, spot_factor=0.5).pool("h100gpu").hourly.most
+6.98
+"""
+
+from __future__ import annotations
+
+from physical_ai.costs.change import Change, PoolChange, between, change
+from physical_ai.costs.deployed import deployed
+from physical_ai.costs.estimate import HOURS_A_MONTH, STALE_DAYS, estimate
+from physical_ai.costs.model import Basis, Estimate, NodePrice, PoolCost, PriceList, Span
+from physical_ai.costs.others import NotCounted
+
+__all__ = [
+    "HOURS_A_MONTH",
+    "STALE_DAYS",
+    "Basis",
+    "Change",
+    "Estimate",
+    "NodePrice",
+    "NotCounted",
+    "PoolChange",
+    "PoolCost",
+    "PriceList",
+    "Span",
+    "between",
+    "change",
+    "deployed",
+    "estimate",
+]

@@ -1,0 +1,73 @@
+"""What a change of settings costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from physical_ai.costs.estimate import estimate
+from physical_ai.costs.model import HOURS_A_MONTH, Estimate, PoolCost, Span
+from physical_ai.settings import Settings
+
+
+@dataclass(frozen=True)
+class PoolChange:
+    """One pool before and after. None stands for a pool that is not there."""
+
+    name: str
+    before: PoolCost | None
+    after: PoolCost | None
+
+    @property
+    def kind(self) -> Literal["added", "removed", "changed"]:
+        if self.before is None:
+            return "added"
+        return "removed" if self.after is None else "changed"
+
+    @property
+    def hourly(self) -> Span | None:
+        """What it costs more an hour; None where a side has no price."""
+        spans = [Span(0, 0, 0) if pool is None else pool.hourly for pool in (self.before, self.after)]
+        before, after = spans
+        return after.plus(before.times(-1)) if before and after else None
+
+    @property
+    def monthly(self) -> Span | None:
+        return self.hourly.times(HOURS_A_MONTH) if self.hourly else None
+
+
+@dataclass(frozen=True)
+class Change:
+    """The difference between two estimates. Pools whose cost stays as it is are left out."""
+
+    before: Estimate | None
+    after: Estimate | None
+    pools: tuple[PoolChange, ...]
+
+    @property
+    def hourly(self) -> Span:
+        """What the stack costs more an hour, by the pools that have a price on both sides."""
+        return Span.total(pool.hourly for pool in self.pools if pool.hourly)
+
+    @property
+    def monthly(self) -> Span:
+        return self.hourly.times(HOURS_A_MONTH)
+
+    @property
+    def unpriced(self) -> tuple[PoolChange, ...]:
+        """Changed pools that the sum leaves out."""
+        return tuple(pool for pool in self.pools if pool.hourly is None)
+
+
+def change(before: Estimate | None, after: Estimate | None) -> Change:
+    """The difference between two estimates; None for a stack that does not exist on that side."""
+    old = {pool.name: pool for pool in before.pools} if before else {}
+    new = {pool.name: pool for pool in after.pools} if after else {}
+    changes = (PoolChange(name, old.get(name), new.get(name)) for name in {**old, **new})
+    return Change(before, after, tuple(each for each in changes if each.before != each.after))
+
+
+def between(before: Settings | None, after: Settings | None, spot_factor: float | None = None) -> Change:
+    """What going from one stack's settings to another's costs. Raises ValueError for a factor out of range."""
+    estimates = [None if settings is None else estimate(settings, spot_factor) for settings in (before, after)]
+    return change(*estimates)

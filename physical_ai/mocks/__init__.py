@@ -1,0 +1,1 @@
+"""The program run under Pulumi's mocks, with every resource that it declares recorded."""

@@ -1,0 +1,39 @@
+"""Resource validations: comparisons of a task's resources with numbers, or with the nodes there are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from physical_ai.osmo.models import OperatorType
+
+_TOKEN = re.compile(r"\{\{([^}]+)\}\}")
+_NODE_TOKENS = ("K8_STORAGE", "K8_CPU", "K8_MEMORY", "K8_GPU", "K8_GPU_PRODUCT", "K8_GPU_CUDA_DRIVER")
+
+
+class ResourceAssertion(BaseModel):
+    """One comparison of two texts, rendered first. The message is shown when it does not hold."""
+
+    model_config = ConfigDict(extra="forbid", use_enum_values=True)
+
+    operator: OperatorType
+    left_operand: str
+    right_operand: str
+    assert_message: str
+
+    @property
+    def is_about_nodes(self) -> bool:
+        """Whether OSMO asks each node: the first token of an operand holds the name of a K8_ token."""
+        for operand in (self.left_operand, self.right_operand):
+            first = _TOKEN.search(operand)
+            if first is not None and any(name in first[1] for name in _NODE_TOKENS):
+                return True
+        return False
+
+
+def split(assertions: Sequence[ResourceAssertion]) -> tuple[list[ResourceAssertion], list[ResourceAssertion]]:
+    """Those about the task alone, and those about nodes: the latter fail while a platform has no node."""
+    static = [item for item in assertions if not item.is_about_nodes]
+    return static, [item for item in assertions if item.is_about_nodes]

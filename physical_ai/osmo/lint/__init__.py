@@ -1,0 +1,26 @@
+"""The check of workflow files, and of the service's configuration, before either costs anything.
+
+>>> from settings import load
+>>> checked = check_text("workflow: {}", "empty.yaml", of_stack(load("dev-westus2").settings))
+>>> [finding.rule.id for finding in checked.findings]
+['schema', 'schema']
+"""
+
+from __future__ import annotations
+
+from physical_ai.osmo.lint.context import Context, config_of_values, of_chart_values, of_stack
+from physical_ai.osmo.lint.finding import Finding, Rule
+from physical_ai.osmo.lint.registry import RULES
+from physical_ai.osmo.lint.run import Checked, check_text
+
+__all__ = [
+    "RULES",
+    "Checked",
+    "Context",
+    "Finding",
+    "Rule",
+    "check_text",
+    "config_of_values",
+    "of_chart_values",
+    "of_stack",
+]

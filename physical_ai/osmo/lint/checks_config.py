@@ -1,0 +1,167 @@
+"""Checks of the service's configuration, in values of OSMO's chart: what its loader sees and lets through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from physical_ai.catalog import nearest
+from physical_ai.catalog.osmo import CONTROL_CONTAINER
+from physical_ai.osmo.assertions import ResourceAssertion
+from physical_ai.osmo.lint import rules_config
+from physical_ai.osmo.lint.context import config_of_values
+from physical_ai.osmo.lint.finding import Path
+from physical_ai.osmo.lint.source import Source
+from physical_ai.osmo.lint.view import requests_gpus
+from physical_ai.osmo.platforms import CAPABILITIES, DEFAULT_POOL
+from physical_ai.osmo.pools import Missing, Pool
+from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.service import Configuration, load, load_errors
+from physical_ai.osmo.shapes import a_list, a_map
+from physical_ai.osmo.values import CHART_PLATFORM
+
+CONFIGS: Path = ("services", "configs")
+_KEYS = {
+    "pod_templates": "podTemplates",
+    "resource_validations": "resourceValidations",
+    "group_templates": "groupTemplates",
+}
+
+
+def check(document: Mapping[str, Any], source: Source) -> Configuration | None:
+    """All of them; the configuration where it loads."""
+    config = config_of_values(document)
+    _chart_platform(document, source)
+    for error in load_errors(config):
+        for (place, _), detail in zip(error.refusal.paths, error.refusal.details, strict=True):
+            steps = tuple(int(step) if step.isdigit() else step for step in place.split("."))
+            source.add(
+                rules_config.CONFIG_LOADS, (*CONFIGS, error.section, *steps), f"{error.section}.{place}: {detail}"
+            )
+        if not error.refusal.paths:
+            source.add(rules_config.CONFIG_LOADS, (*CONFIGS, error.section), error.refusal.message)
+    if source.findings and any(item.rule is rules_config.CONFIG_LOADS for item in source.findings):
+        return None
+    try:
+        loaded = load(config)
+    except Refusal as refusal:
+        source.add(rules_config.CONFIG_LOADS, CONFIGS, refusal.message)
+        return None
+    for missing in loaded.missing:
+        _missing(missing, config, source)
+    for name in loaded.pool_names:
+        _pool(name, loaded, source)
+    _variables(config, source)
+    return loaded
+
+
+def _chart_platform(document: Mapping[str, Any], source: Source) -> None:
+    pools = a_map(a_map(a_map(document.get("services")).get("configs")).get("pools"))
+    if not pools:
+        return
+    default = a_map(pools.get(DEFAULT_POOL))
+    platforms = a_map(default.get("platforms"))
+    path: Path = (*CONFIGS, "pools", DEFAULT_POOL, "platforms")
+    if CHART_PLATFORM not in platforms and pools.get(DEFAULT_POOL, "") is not None:
+        problem = f"the chart's platform '{CHART_PLATFORM}' stays in pool '{DEFAULT_POOL}', without a guard"
+        source.add(rules_config.CONFIG_CHART_PLATFORM, path, problem)
+
+
+def _missing(missing: Missing, config: Mapping[str, Any], source: Source) -> None:
+    path: Path = (*CONFIGS, *missing.path.split("."))
+    known = list(a_map(config.get(missing.section)))
+    near = nearest(missing.name, known)
+    what = missing.section.replace("_", " ").removesuffix("s")
+    fix = f"Did you mean '{near}'?" if near else f"Known in {_KEYS[missing.section]}: {', '.join(known) or 'none'}."
+    source.add(rules_config.CONFIG_NAME, path, f"there is no {what} '{missing.name}'", fix)
+
+
+def _pool(name: str, config: Configuration, source: Source) -> None:
+    here: Path = (*CONFIGS, "pools", name)
+    try:
+        pool = config.pool(name)
+        config.scheduler(pool.backend)
+    except Refusal as refusal:
+        for (place, _), detail in zip(refusal.paths, refusal.details, strict=True):
+            steps = tuple(int(step) if step.isdigit() else step for step in place.split("."))
+            source.add(
+                rules_config.CONFIG_READS, _written(here, steps), f"pool '{name}' can't be read: {place}: {detail}"
+            )
+        if not refusal.paths:
+            source.add(rules_config.CONFIG_READS, here, f"pool '{name}' can't be read: {refusal.message}")
+        return
+    if pool.default_platform and pool.default_platform not in pool.platforms:
+        near = nearest(pool.default_platform, pool.platforms)
+        fix = f"Did you mean '{near}'?" if near else f"Platforms: {', '.join(pool.platforms)}."
+        problem = f"pool '{name}' has no platform '{pool.default_platform}'"
+        source.add(rules_config.CONFIG_DEFAULT_PLATFORM, (*here, "default_platform"), problem, fix)
+    _platforms(name, pool, here, source)
+
+
+def _written(here: Path, steps: Path) -> Path:
+    """What is computed from names, back at the names."""
+    computed = {
+        "parsed_resource_validations": "resource_validations",
+        "parsed_pod_template": "override_pod_template",
+        "tolerations": "override_pod_template",
+        "labels": "override_pod_template",
+    }
+    found: list[str | int] = []
+    for step in steps:
+        if step in computed:
+            found.append(computed[str(step)])
+            break
+        found.append(step)
+    return (*here, *found)
+
+
+def _platforms(name: str, pool: Pool, here: Path, source: Source) -> None:
+    for key, platform in pool.platforms.items():
+        path: Path = (*here, "platforms", key)
+        _node_checks(platform.parsed_resource_validations, path, source)
+        seen: list[dict[str, Any]] = []
+        for item in platform.tolerations:
+            toleration = item.model_dump()
+            if toleration in seen:
+                problem = f"platform '{key}' of pool '{name}' tolerates {item.key} twice"
+                source.add(rules_config.CONFIG_TOLERATION, (*path, "override_pod_template"), problem)
+            seen.append(toleration)
+        template = platform.parsed_pod_template
+        if requests_gpus(template) and not _forces_capabilities(template):
+            problem = f"platform '{key}' requests GPUs, and no template of it sets {CAPABILITIES}"
+            source.add(rules_config.CONFIG_CAPABILITIES, path, problem)
+
+
+def _node_checks(assertions: list[ResourceAssertion], path: Path, source: Source) -> None:
+    for item in assertions:
+        if item.is_about_nodes:
+            problem = (
+                f"'{item.left_operand} {item.operator} {item.right_operand}' asks nodes, of which there may be none"
+            )
+            source.add(rules_config.CONFIG_NODE_CHECK, (*path, "resource_validations"), problem)
+
+
+def _forces_capabilities(template: Mapping[str, Any]) -> bool:
+    for container in map(a_map, a_list(a_map(template.get("spec")).get("containers"))):
+        if container.get("name") == CONTROL_CONTAINER:
+            continue
+        for item in map(a_map, a_list(container.get("env"))):
+            if item.get("name") == CAPABILITIES and item.get("value") == "all":
+                return True
+    return False
+
+
+def _variables(config: Mapping[str, Any], source: Source) -> None:
+    for name, pool in a_map(config.get("pools")).items():
+        here: Path = (*CONFIGS, "pools", name)
+        places: list[tuple[Path, dict[str, Any]]] = [
+            ((*here, "common_default_variables"), a_map(a_map(pool).get("common_default_variables")))
+        ]
+        for key, platform in a_map(a_map(pool).get("platforms")).items():
+            variables = a_map(a_map(platform).get("default_variables"))
+            places.append(((*here, "platforms", key, "default_variables"), variables))
+        for path, variables in places:
+            gpus = variables.get("USER_GPU")
+            if isinstance(gpus, int) and gpus > 0:
+                problem = f"USER_GPU: {gpus} requests GPUs for workflows that do not use one"
+                source.add(rules_config.CONFIG_GPU_DEFAULT, (*path, "USER_GPU"), problem)

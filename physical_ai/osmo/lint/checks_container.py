@@ -1,0 +1,139 @@
+"""Checks of containers: GPU environment, Isaac's needs, images, secrets, privileges."""
+
+from __future__ import annotations
+
+import re
+
+from physical_ai.osmo import names
+from physical_ai.osmo.lint import rules_task
+from physical_ai.osmo.lint.images import Isaac, isaac
+from physical_ai.osmo.lint.view import TaskView, View
+from physical_ai.osmo.platforms import CAPABILITIES
+from physical_ai.osmo.refusal import Refusal
+
+_KNOWN = {"compute", "compat32", "graphics", "utility", "video", "display", "ngx"}
+_NEEDED = ("compute", "utility")
+_VISIBLE = "NVIDIA_VISIBLE_DEVICES"
+_SECRET_NAME = re.compile(r"(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CONNECTION_STRING)$")
+_SECRET_VALUE = re.compile(
+    r"hf_[A-Za-z0-9]{20,}|ghp_[A-Za-z0-9]{30,}|nvapi-[\w-]{20,}|AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"|[?&]sig=[A-Za-z0-9%]{20,}"
+)
+_CLOSES = re.compile(r"\b(simulation_app|app_launcher\.app)\.close\(\)")
+
+
+def check(view: View) -> None:
+    """All of them."""
+    for task in view.tasks:
+        product = _image(view, task)
+        _gpu_environment(view, task, product)
+        _isaac(view, task, product)
+        _secrets(view, task)
+        _credentials(view, task)
+        _privileges(view, task)
+
+
+def _image(view: View, task: TaskView) -> Isaac | None:
+    path = (*task.path, "image")
+    try:
+        image = names.image(task.spec.image)
+    except Refusal as refusal:
+        view.add(rules_task.IMAGE_REFERENCE, path, refusal.message)
+        return None
+    if image.digest is None:
+        if image.tag == "latest":
+            view.add(rules_task.IMAGE_LATEST, path, f"{task.spec.image} is whatever is newest")
+        else:
+            view.add(rules_task.IMAGE_DIGEST, path, f"{task.spec.image} has no digest")
+    return isaac(image)
+
+
+def _gpu_environment(view: View, task: TaskView, product: Isaac | None) -> None:
+    env = task.spec.environment
+    if _VISIBLE in env:
+        path = (*task.path, "environment", _VISIBLE)
+        view.add(rules_task.GPU_VISIBLE, path, f"'{task.name}' sets {_VISIBLE}")
+    if not task.on_gpu:
+        return
+    value = env.get(CAPABILITIES)
+    if value is None:
+        problem = f"'{task.name}' takes a GPU and does not set {CAPABILITIES}"
+        view.add(rules_task.GPU_CAPABILITIES, (*task.path, "environment") if env else task.path, problem)
+        return
+    path = (*task.path, "environment", CAPABILITIES)
+    has = {word.strip() for word in value.split(",")}
+    if "all" in has:
+        return
+    unknown = sorted(has - _KNOWN)
+    if unknown:
+        view.add(rules_task.GPU_CAPABILITIES, path, f"'{', '.join(unknown)}' is no driver capability")
+        return
+    needed = (*_NEEDED, "graphics") if product else _NEEDED
+    missing = [word for word in needed if word not in has]
+    if missing:
+        what = f"{product.product} renders" if product and missing == ["graphics"] else f"'{task.name}' needs more"
+        view.add(rules_task.GPU_CAPABILITIES, path, f"{what}: {', '.join(missing)} is missing in {value}")
+
+
+def _isaac(view: View, task: TaskView, product: Isaac | None) -> None:
+    texts = [(("files", index, "contents"), file.contents) for index, file in enumerate(task.spec.files)]
+    texts += [(("args", index), text) for index, text in enumerate(task.spec.args)]
+    for step, text in texts:
+        if _CLOSES.search(text):
+            view.add(rules_task.ISAAC_CLOSE, (*task.path, *step), f"'{task.name}' ends with {_CLOSES.search(text)[0]}")  # type: ignore[index]
+    if product is None:
+        return
+    if task.spec.environment.get("ACCEPT_EULA", "").upper() not in ("Y", "YES"):
+        where = (*task.path, "environment") if task.spec.environment else task.path
+        view.add(rules_task.ISAAC_EULA, where, f"'{task.name}' runs {product.product} and does not accept its licence")
+    if task.platform_name in view.context.cut_vgpu and product.runs_on_cut_vgpu is False:
+        told = f"{product.product} {product.version} has Isaac Sim before 6.0"
+        if product.product == "Isaac Sim":
+            told = f"Isaac Sim {product.version} is older than 6.0"
+        problem = f"{told}: it refuses the vGPU of platform '{task.platform_name}'"
+        view.add(rules_task.ISAAC_VGPU, (*task.path, "image"), problem)
+
+
+def _secrets(view: View, task: TaskView) -> None:
+    for name, value in task.spec.environment.items():
+        if value and (_SECRET_NAME.search(name.upper()) or _SECRET_VALUE.search(value)):
+            path = (*task.path, "environment", name)
+            fix = f"credentials: {{NAME: {{{name}: KEY}}}}, after osmo credential set NAME."
+            view.add(rules_task.CREDENTIAL_PLAIN, path, f"'{name}' looks like a secret, in plain text", fix)
+    texts = [(("args", index), text) for index, text in enumerate(task.spec.args)]
+    texts += [(("files", index, "contents"), file.contents) for index, file in enumerate(task.spec.files)]
+    for step, text in texts:
+        if _SECRET_VALUE.search(text):
+            view.add(rules_task.CREDENTIAL_PLAIN, (*task.path, *step), "this looks like a secret, in plain text")
+
+
+def _credentials(view: View, task: TaskView) -> None:
+    for name, target in task.spec.credentials.items():
+        path = (*task.path, "credentials", name)
+        if isinstance(target, str):
+            steps = [step for step in target.split("/") if step]
+            if not target.startswith("/") or steps[:1] == ["osmo"]:
+                view.add(rules_task.CREDENTIAL_FORM, path, f"'{target}' is no absolute folder outside /osmo")
+            continue
+        for variable in target:
+            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", variable):
+                view.add(rules_task.CREDENTIAL_FORM, (*path, variable), f"'{variable}' is no name of a variable")
+
+
+def _privileges(view: View, task: TaskView) -> None:
+    platform = task.platform
+    if platform is None:
+        return
+    told = f"platform '{task.platform_name}' does not allow"
+    if task.spec.privileged and not platform.privileged_allowed:
+        view.add(rules_task.PRIVILEGED, (*task.path, "privileged"), f"{told} privileged")
+    if task.spec.hostNetwork and not platform.host_network_allowed:
+        view.add(rules_task.PRIVILEGED, (*task.path, "hostNetwork"), f"{told} hostNetwork")
+    for index, mount in enumerate(task.spec.volumeMounts):
+        path = (*task.path, "volumeMounts", index)
+        parts = mount.split(":")
+        if len(parts) > 2 or parts[1:] == [""]:
+            view.add(rules_task.PRIVILEGED, path, f"'{mount}' is no mount", "As /source or /source:/target.")
+        elif parts[0] not in platform.allowed_mounts:
+            allowed = ", ".join(platform.allowed_mounts) or "none"
+            view.add(rules_task.PRIVILEGED, path, f"{told} the mount {parts[0]}; allowed: {allowed}")

@@ -1,0 +1,115 @@
+"""Checks of the Pods that OSMO would make, after its merging."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from physical_ai.catalog.osmo import CONTROL_CONTAINER
+from physical_ai.osmo.lint import rules_task
+from physical_ai.osmo.lint.finding import Path, Rule
+from physical_ai.osmo.lint.view import TaskView, View
+from physical_ai.osmo.objects import GroupObjects
+from physical_ai.osmo.shapes import a_list, a_map
+
+LONGEST_STRING = 128 * 1024
+"""Bytes of one argument or variable (Linux, MAX_ARG_STRLEN)."""
+LARGEST_SECRET = 1024 * 1024
+"""Bytes of a Secret's data (Kubernetes)."""
+_QUANTITY = re.compile(r"\d+(\.\d+)?([KMGTPE]i|[mkMGTPE])?|\d+(\.\d+)?[eE][+-]?\d+")
+
+
+def check(view: View, groups: Sequence[GroupObjects]) -> None:
+    """All of them."""
+    tasks = {task.name: task for task in view.tasks}
+    for group in groups:
+        for pod in group.pods:
+            name = pod["metadata"]["labels"].get("osmo.task_name", "")
+            if name in tasks:
+                for rule, step, problem in pod_problems(pod, tasks[name]):
+                    view.add(rule, (*tasks[name].path, *step), problem)
+
+
+def pod_problems(pod: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule, Path, str]]:
+    """What Kubernetes would refuse in a Pod, or run otherwise than it looks, each with a key of the task."""
+    spec = a_map(pod.get("spec"))
+    for container in map(a_map, a_list(spec.get("containers"))):
+        yield from _environment(container, task)
+        yield from _quantities(container, task)
+        yield from _sizes(container, task)
+        yield from _twice(container.get("volumeMounts"), "mount", ("mountPath",))
+        yield from _twice(container.get("ports"), "port", ("containerPort", "protocol"))
+    yield from _twice(spec.get("tolerations"), "toleration", ("key", "operator", "value", "effect"))
+    for volume in map(a_map, a_list(spec.get("volumes"))):
+        sources = [key for key in volume if key != "name"]
+        if len(sources) > 1:
+            yield rules_task.POD_INVALID, (), f"volume '{volume.get('name')}' has two sources: {', '.join(sources)}"
+    for key in ("nodeSelector",):
+        for label, value in a_map(spec.get(key)).items():
+            if not isinstance(value, str):
+                yield rules_task.POD_INVALID, (), f"{key}: {label} is {value!r}, which is no text"
+
+
+def _environment(container: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule, Path, str]]:
+    seen: set[str] = set()
+    for item in map(a_map, a_list(container.get("env"))):
+        name = str(item.get("name"))
+        step = _place(task, name)
+        if "value" in item and item["value"] is not None and "valueFrom" in item:
+            yield (
+                rules_task.ENV_TWO_SOURCES,
+                step,
+                f"'{name}' gets a value and a credential: Kubernetes refuses the Pod",
+            )
+        if name in seen and name != "NVIDIA_VISIBLE_DEVICES":
+            yield rules_task.ENV_TWICE, step, f"'{name}' stands twice in the container; the last one counts"
+        seen.add(name)
+
+
+def _place(task: TaskView, name: str) -> Path:
+    for credential, target in task.spec.credentials.items():
+        if isinstance(target, dict) and name in target:
+            return ("credentials", credential, name)
+    return ("environment", name) if name in task.spec.environment else ()
+
+
+def _quantities(container: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule, Path, str]]:
+    # The workflow's own amounts have a rule of their own.
+    own = {task.resource.memory, task.resource.storage} if task.resource else set[str | None]()
+    for kind, amounts in a_map(container.get("resources")).items():
+        for name, amount in a_map(amounts).items():
+            if amount not in own and not _QUANTITY.fullmatch(str(amount)):
+                yield (
+                    rules_task.POD_INVALID,
+                    (),
+                    f"{container.get('name')}: {kind} {name} is '{amount}', which is no amount",
+                )
+
+
+def _sizes(container: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule, Path, str]]:
+    if container.get("name") == CONTROL_CONTAINER:
+        return
+    for index, text in enumerate(task.spec.args):
+        if len(text.encode()) >= LONGEST_STRING:
+            yield rules_task.POD_INVALID, ("args", index), f"an argument of {len(text) >> 10} KiB; Linux takes 128"
+    for name, text in task.spec.environment.items():
+        if len(name) + len(text.encode()) >= LONGEST_STRING:
+            yield rules_task.POD_INVALID, ("environment", name), f"a variable of {len(text) >> 10} KiB; Linux takes 128"
+    for index, file in enumerate(task.spec.files):
+        if len(file.contents.encode()) > LARGEST_SECRET:
+            size = f"{len(file.contents) >> 20} MiB"
+            yield rules_task.POD_INVALID, ("files", index), f"a file of {size} becomes a Secret, which holds 1 MiB"
+
+
+def _twice(items: Any, what: str, keys: Sequence[str]) -> Iterator[tuple[Rule, Path, str]]:
+    seen: list[tuple[Any, ...]] = []
+    for item in map(a_map, a_list(items)):
+        identity = tuple(item.get(key) for key in keys)
+        if identity in seen:
+            yield (
+                rules_task.POD_INVALID,
+                (),
+                f"the same {what} twice: {', '.join(str(part) for part in identity if part)}",
+            )
+        seen.append(identity)

@@ -1,0 +1,87 @@
+"""What a workflow is checked against: the configuration that follows from a stack, or one given as chart values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from physical_ai.osmo import values
+from physical_ai.osmo.platforms import DEFAULT_POOL
+from physical_ai.osmo.rendering import Variables
+from physical_ai.osmo.service import Configuration, load
+from physical_ai.osmo.shapes import a_map
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.gpu import has_host_mig, is_vgpu, knows_gpu
+from physical_ai.settings.facts.osmo import PlatformFacts, platforms
+
+
+@dataclass(frozen=True)
+class Context:
+    """A configuration, the pool a workflow is for, and what is known of the platforms' nodes."""
+
+    name: str
+    """Of the stack, or of the file the configuration is from."""
+    config: Configuration
+    pool: str = DEFAULT_POOL
+    facts: Mapping[str, PlatformFacts] = field(default_factory=dict[str, PlatformFacts])
+    """By platform; empty where the configuration is not the stack's own."""
+    cut_vgpu: frozenset[str] = frozenset()
+    """Platforms whose GPUs are vGPUs that Azure's host has cut by MIG."""
+    variables: Variables = field(default_factory=Variables)
+
+
+def of_stack(settings: Settings, pool: str | None = None, variables: Variables | None = None) -> Context:
+    """The context that follows from a stack's settings. The pool is the default one where none is named."""
+    facts = {item.name: item for item in platforms(settings)}
+    cut = {item.name for item in facts.values() if _is_cut(settings, item)}
+    return Context(
+        settings.stack,
+        load(values.loaded_config(settings)),
+        pool or DEFAULT_POOL,
+        facts,
+        frozenset(cut),
+        variables or Variables(),
+    )
+
+
+def _is_cut(settings: Settings, facts: PlatformFacts) -> bool:
+    pool = settings.pools.get(facts.pool)
+    return pool is not None and knows_gpu(pool) and is_vgpu(pool) and has_host_mig(pool)
+
+
+def config_of_values(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The service's configuration in values of the chart `service`, by the names of its file, secrets left out."""
+    configs = a_map(a_map(document.get("services")).get("configs"))
+    names = {
+        **values.SECTIONS,
+        "dataset": "dataset",
+        "groupTemplates": "group_templates",
+        "backendTests": "backend_tests",
+        "roles": "roles",
+    }
+    found = {names[key]: _without_secrets(section) for key, section in configs.items() if key in names}
+    return {key: section for key, section in found.items() if section is not None}
+
+
+def of_chart_values(
+    document: Mapping[str, Any], name: str, pool: str | None = None, variables: Variables | None = None
+) -> Context:
+    """The context of values for the chart `service`. Raises Refusal where the service would not load them."""
+    config = config_of_values(document)
+    # The service needs storage for a Pod; values name the Secret with it.
+    storage = config.setdefault("workflow", {}).setdefault("workflow_data", {})
+    storage.setdefault("credential", {"endpoint": "azure://osmo/workflow-data"})
+    return Context(name, load(config), pool or DEFAULT_POOL, variables=variables or Variables())
+
+
+def _without_secrets(value: Any) -> Any:
+    """The value with references to Secrets, which the service fills in when it loads, taken out. Null removes."""
+    if not isinstance(value, dict):
+        return value
+    kept = {key: _without_secrets(item) for key, item in a_map(value).items() if not _is_reference(item)}
+    return {key: item for key, item in kept.items() if item is not None}
+
+
+def _is_reference(value: Any) -> bool:
+    return isinstance(value, dict) and ("secretName" in value or "secret_file" in value)

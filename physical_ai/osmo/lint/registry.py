@@ -1,0 +1,19 @@
+"""Where rules are registered, and what many of them rest on."""
+
+from __future__ import annotations
+
+from physical_ai.osmo.lint.finding import Rule, Severity
+
+SEEN = "NVIDIA/OSMO 6.3.1, its functions run on the vectors in tests/fixtures/osmo"
+TEMPLATES = "NVIDIA/OSMO docs, pod templates; " + SEEN
+TOOLKIT = "NVIDIA Container Toolkit docs, driver capabilities"
+ISAAC = "Azure VM docs, nc-rtxpro6000-bse-v6 FAQ; isaac-sim/IsaacSim#794"
+
+RULES: dict[str, Rule] = {}
+"""All rules by id, in the order of their documentation."""
+
+
+def rule(id_: str, severity: Severity, title: str, *, reason: str, fix: str, source: str = SEEN) -> Rule:
+    """Registers a rule."""
+    RULES[id_] = Rule(id_, severity, title, reason, fix, source)
+    return RULES[id_]

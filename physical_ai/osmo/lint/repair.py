@@ -1,0 +1,219 @@
+"""The schema's findings. Where a workflow does not fit, what is wrong is put aside and the rest is looked at too."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+from physical_ai.catalog import nearest
+from physical_ai.osmo import schema, units
+from physical_ai.osmo.lint import rules_file, rules_task
+from physical_ai.osmo.lint.finding import Path
+from physical_ai.osmo.lint.source import Source
+from physical_ai.osmo.names import NAME
+from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.shapes import a_list, a_map
+from physical_ai.osmo.spec_data import CheckpointSpec, File
+
+_ROUNDS = 4
+_FORMS = (
+    "TaskInputOutput",
+    "DatasetInputOutput",
+    "URLInputOutput",
+    "UpdateDatasetOutput",
+    "str",
+    "dict[str,str]",
+)
+"""Steps that a model puts into a path to say which of several forms it tried."""
+_FORMS_TOLD = (
+    "one of {task: NAME}, {url: s3://…} and {dataset: {name: BUCKET/NAME}}, outputs {update_dataset: …} besides"
+)
+_MEANT = {
+    "env": "environment",
+    "gpus": "gpu",
+    "cpus": "cpu",
+    "mem": "memory",
+    "disk": "storage",
+    "volumes": "volumeMounts",
+    "resources": "resource",
+}
+"""Keys that other systems have for the same."""
+_SAMPLES: dict[str, Any] = {
+    "name": "unnamed",
+    "image": "image:1",
+    "command": ["true"],
+    "contents": "",
+    "path": "/unnamed",
+}
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A workflow that fits, and the places where something was put aside."""
+
+    spec: schema.WorkflowSpec
+    made_up: frozenset[Path]
+
+
+def fit(document: Mapping[str, Any], source: Source) -> Fitted | None:
+    """The workflow, its findings added to `source`; None where nothing can be made of it."""
+    data = copy.deepcopy(dict(document))
+    made_up: set[Path] = set()
+    _amounts(data, source, made_up)
+    _group_names(data, source, made_up)
+    for attempt in range(_ROUNDS):
+        try:
+            return Fitted(schema.parse(data), frozenset(made_up))
+        except Refusal as refusal:
+            if not refusal.paths:
+                source.add(rules_file.SCHEMA, ("workflow",), refusal.message)
+                return None
+            if attempt == 0 or not made_up:
+                _tell(refusal, document, source)
+            places = [_path(place) for place, _ in refusal.paths]
+            if ("workflow",) in places:
+                return None
+            for place, (_, kind) in zip(places, refusal.paths, strict=True):
+                made_up.add(place)
+                _put_aside(data, place, kind)
+    return None
+
+
+def _path(text: str) -> Path:
+    """A model's path as one of the document: numbers as indexes, the forms it tried left out from there on."""
+    steps: list[str | int] = []
+    for step in text.split("."):
+        if step in _FORMS:
+            break
+        steps.append(int(step) if step.isdigit() else step)
+    return tuple(steps)
+
+
+def _tell(refusal: Refusal, document: Mapping[str, Any], source: Source) -> None:
+    told: set[Path] = set()
+    for (text, kind), detail in zip(refusal.paths, refusal.details, strict=True):
+        path = _path(text)
+        if any(step in _FORMS for step in text.split(".")):
+            if path in told:
+                continue
+            told.add(path)
+            what = "an input or output" if isinstance(path[-1], int) else "a value"
+            source.add(rules_file.SCHEMA, path, f"{_shown(path)} is no form of {what}", f"Write {_FORMS_TOLD}.")
+            continue
+        name = str(path[-1])
+        if kind == "extra_forbidden":
+            known = _known(path)
+            near = _MEANT.get(name) if _MEANT.get(name) in known else nearest(name, known) if known else None
+            fix = f"Did you mean '{near}'?" if near else f"Known: {', '.join(known)}." if known else None
+            source.add(rules_file.SCHEMA, path, f"'{name}' is no key of {_shown(path[:-1])}", fix)
+        elif kind == "missing":
+            source.add(rules_file.SCHEMA, path, f"{_shown(path[:-1])} has no '{name}'", f"Add {name}.")
+        elif kind == "string_pattern_mismatch" and name in ("name", "task"):
+            problem = (
+                f"{_shown(path)}: a name starts with a letter, has letters, digits, - and _, and ends with neither"
+            )
+            source.add(rules_file.SCHEMA, path, problem, "As train-h100.")
+        else:
+            source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {detail.removeprefix('Value error, ')}")
+
+
+def _shown(path: Path) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.lstrip(".") or "the file"
+
+
+def _known(path: Path) -> list[str]:
+    """Keys that may stand where the last step of the path does."""
+    model: type[BaseModel] | None = None
+    match path[1:-1]:
+        case ():
+            model = schema.WorkflowSpec
+        case ("timeout",):
+            model = schema.TimeoutSpec
+        case ("resources", _):
+            model = schema.ResourceSpec
+        case ("groups", int()):
+            model = schema.TaskGroupSpec
+        case ("tasks", int()) | ("groups", int(), "tasks", int()):
+            model = schema.TaskSpec
+        case (*_, "files", int()):
+            model = File
+        case (*_, "checkpoint", int()):
+            model = CheckpointSpec
+        case _:
+            return []
+    return list(model.model_fields)
+
+
+def _put_aside(data: dict[str, Any], path: Path, kind: str) -> None:
+    """Removes what is wrong, and puts a sample where something has to stand."""
+    holder: Any = data
+    for step in path[:-1]:
+        below = _item(holder, step)
+        if below is None:
+            return
+        holder = below
+    key = path[-1]
+    if isinstance(holder, dict):
+        target = cast("dict[Any, Any]", holder)
+        written = key if key in target else next((item for item in target if str(item) == str(key)), key)
+        target.pop(written, None)
+        if kind != "extra_forbidden" and str(key) in _SAMPLES and len(path) > 2:
+            sample = _SAMPLES[str(key)]
+            target[key] = f"{sample}{id(target) % 10**6}" if key in ("name", "path") else copy.deepcopy(sample)
+    elif isinstance(holder, list) and isinstance(key, int) and key < len(a_list(holder)):
+        # A list keeps its length, so that the places of the others stay; an item goes with the list at last.
+        a_list(holder)[key] = _stand_in(path)
+
+
+def _item(holder: Any, step: str | int) -> Any:
+    if isinstance(holder, dict):
+        found = cast("dict[Any, Any]", holder)
+        return found.get(step, found.get(str(step)))
+    items = a_list(holder)
+    return items[step] if isinstance(step, int) and step < len(items) else None
+
+
+def _stand_in(path: Path) -> Any:
+    match path[-2:]:
+        case ("inputs" | "outputs", int()):
+            return {"url": "s3://unknown/unknown"}
+        case ("tasks", int()):
+            return {"name": f"unnamed{path[-1]}", "image": "image:1", "command": ["true"]}
+        case ("files", int()):
+            return {"path": f"/unnamed{path[-1]}", "contents": ""}
+        case _:
+            return "unknown"
+
+
+def _amounts(data: dict[str, Any], source: Source, made_up: set[Path]) -> None:
+    """Memory and storage, which leave OSMO's model without a word of where they stand."""
+    for name, resource in a_map(a_map(data.get("workflow")).get("resources")).items():
+        for key in ("memory", "storage"):
+            value = a_map(resource).get(key)
+            if value is None or isinstance(value, bool | dict | list):
+                continue
+            try:
+                units.stored_amount(str(value), key)
+            except Refusal as refusal:
+                path: Path = ("workflow", "resources", name, key)
+                source.add(rules_task.AMOUNT_UNIT, path, refusal.message)
+                made_up.add(path)
+                resource.pop(key)
+
+
+def _group_names(data: dict[str, Any], source: Source, made_up: set[Path]) -> None:
+    """Groups' names, over which OSMO's model stumbles before it tells of anything else."""
+
+    for index, group in enumerate(a_list(a_map(data.get("workflow")).get("groups"))):
+        name = a_map(group).get("name")
+        if isinstance(group, dict) and not (isinstance(name, str) and re.fullmatch(NAME, name)):
+            path: Path = ("workflow", "groups", index, "name")
+            source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {name!r} is no name", "As train-h100.")
+            made_up.add(path)
+            group["name"] = f"unnamed-group{index}"

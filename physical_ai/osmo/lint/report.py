@@ -1,0 +1,51 @@
+"""How findings are told: for people, as JSON, as annotations of GitHub Actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from physical_ai.osmo.lint.finding import Finding
+from physical_ai.osmo.lint.run import Checked
+
+
+def text(finding: Finding) -> str:
+    """A finding in three lines: place, rule and what is wrong; why; what to write."""
+    head = f"{finding.file}:{finding.line}:{finding.column}: {finding.severity} {finding.rule.id}: {finding.message}"
+    return f"{head}\n  {finding.rule.reason}\n  {finding.fix}"
+
+
+def summary(checked: Sequence[Checked], name: str) -> str:
+    """How much was checked, and what came of it."""
+    files = f"{len(checked)} {'file' if len(checked) == 1 else 'files'} checked against {name}"
+    counts = {
+        kind: sum(item.severity == kind for one in checked for item in one.findings) for kind in ("error", "warning")
+    }
+    told = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in counts.items())
+    return f"{files}: {told}"
+
+
+def document(checked: Sequence[Checked], name: str, pool: str, *, kinds: Sequence[str] | None) -> dict[str, Any]:
+    """One document with stable keys; with objects of `kinds`, of all kinds where None is asked for."""
+    files: list[dict[str, Any]] = []
+    for one in checked:
+        item: dict[str, Any] = {"file": one.file, "kind": one.kind, "findings": [f.document() for f in one.findings]}
+        if kinds != ():
+            item["groups"] = [{"group": group.group, "objects": group.of(kinds)} for group in one.objects]
+        files.append(item)
+    return {"context": name, "pool": pool, "files": files}
+
+
+def github(finding: Finding) -> str:
+    """A workflow command that GitHub shows at the line."""
+    title = _property(f"{finding.rule.id}: {finding.rule.title}")
+    place = f"file={_property(finding.file)},line={finding.line},col={finding.column},title={title}"
+    return f"::{finding.severity} {place}::{_data(f'{finding.message}. {finding.rule.reason} {finding.fix}')}"
+
+
+def _data(value: str) -> str:
+    return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(value: str) -> str:
+    return _data(value).replace(":", "%3A").replace(",", "%2C")

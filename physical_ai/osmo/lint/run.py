@@ -1,0 +1,203 @@
+"""The check of a file: what kind it is, all rules over it, and the objects OSMO would make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+
+import yaml
+
+from physical_ai.osmo import objects, rendering
+from physical_ai.osmo.lint import checks_config, checks_container, checks_file, checks_pod, checks_resources, rules_file
+from physical_ai.osmo.lint.context import Context
+from physical_ai.osmo.lint.finding import Finding
+from physical_ai.osmo.lint.repair import fit
+from physical_ai.osmo.lint.source import Source
+from physical_ai.osmo.lint.view import View
+from physical_ai.osmo.objects import GroupObjects
+from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.rendering import LOADER
+from physical_ai.osmo.schema import parse
+from physical_ai.osmo.shapes import a_list, a_map
+from physical_ai.osmo.submission import Submission, accepted, limit_of
+from physical_ai.osmo.validation import Options
+
+_WHOLE = (1, 1)
+
+
+@dataclass
+class Checked:
+    """A file that was checked."""
+
+    file: str
+    kind: str
+    """`workflow` or `values`."""
+    findings: list[Finding]
+    objects: list[GroupObjects] = field(default_factory=list[GroupObjects])
+    """What OSMO would create, where the file is good enough to tell."""
+    submission: Submission | None = None
+    """What OSMO would take, likewise."""
+
+
+def check_text(text: str, file: str, context: Context, folder: FilePath | None = None) -> Checked:
+    """All rules over a workflow file, or over values of OSMO's chart `service`.
+
+    `folder` is where files that the workflow names by `localpath` are looked for.
+    """
+    document = _as_values(text)
+    if document is not None:
+        source = Source(file, text)
+        source.composed(text, tuple(range(text.count("\n") + 1)))
+        checks_config.check(document, source)
+        return Checked(file, "values", _sorted(source))
+    source = Source(file, text)
+    submission, made = _workflow(source, context, folder)
+    return Checked(file, "workflow", _sorted(source), made, submission)
+
+
+def _sorted(source: Source) -> list[Finding]:
+    return sorted(source.findings, key=lambda item: (item.line, item.column, item.rule.id))
+
+
+def _as_values(text: str) -> dict[str, Any] | None:
+    """The document where it is values of a chart: a map with `services` and without `workflow`."""
+    if "services:" not in text or "\nworkflow:" in f"\n{text}":
+        return None
+    try:
+        document = yaml.load(text, LOADER)  # noqa: S506 - a safe one
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    found = a_map(document)
+    return found if isinstance(found.get("services"), dict) else None
+
+
+_Made = tuple[Submission | None, list[GroupObjects]]
+_NOTHING: _Made = (None, [])
+
+
+def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Made:
+    rendered = _rendered(source, context)
+    if rendered is None:
+        return _NOTHING
+    source.composed(rendered.text, rendered.lines)
+    try:
+        document = rendering.load_yaml(rendered.text)
+    except Refusal as refusal:
+        _not_yaml(source, rendered.text, refusal)
+        return _NOTHING
+    for key, place in source.duplicates():
+        source.add(rules_file.YAML_DUPLICATE, place, f"'{key}' stands twice here; the last one counts")
+    _version(source)
+    document = _with_contents(document, source, folder)
+    try:
+        pool = context.config.pool(context.pool)
+    except Refusal as refusal:
+        source.add(rules_file.REFUSED, _WHOLE, refusal.message)
+        return _NOTHING
+    fitted = fit(document, source)
+    if fitted is None:
+        return _NOTHING
+    view = View(source, context, pool, fitted.spec, fitted.made_up)
+    checks_file.check(view, document)
+    checks_resources.check(view)
+    checks_container.check(view)
+    return _NOTHING if fitted.made_up else _objects(view, document, rendered)
+
+
+def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
+    text = source.text
+    try:
+        parts = rendering.sections(text)
+        if "{%" in text and not rendering.is_templated(text):
+            line = text[: text.index("{%")].count("\n") + 1
+            source.add(
+                rules_file.TEMPLATE_UNSEEN, (line, 1), "the command line will not see that this file is a template"
+            )
+    except Refusal as refusal:
+        source.add(rules_file.FILE_SECTIONS, (_line_in(refusal.message), 1), refusal.message)
+        return None
+    try:
+        return rendering.render(text, context.variables, limit_of(context.config))
+    except Refusal as refusal:
+        line = parts["workflow"].line + (refusal.line or 1)
+        if "default-values" in parts and refusal.message.startswith("default-values"):
+            line = parts["default-values"].line + 1
+        message = refusal.message.partition("of the workflow section: ")[2] or refusal.message
+        source.add(rules_file.TEMPLATE_ERROR, (line, 1), message)
+        return None
+
+
+def _line_in(message: str) -> int:
+    found = message.rpartition(" in line ")[2]
+    return int(found) if found.isdigit() else 1
+
+
+def _not_yaml(source: Source, rendered: str, refusal: Refusal) -> None:
+    place: tuple[int, int] = source.in_file(0, 0)
+    message = refusal.message
+    try:
+        yaml.load(rendered, LOADER)  # noqa: S506 - a safe one
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        if mark is not None:
+            place = source.in_file(mark.line, mark.column)
+        message = " ".join(part for part in (error.context, error.problem) if part)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        pass
+    source.add(rules_file.YAML_SYNTAX, place, message)
+
+
+def _version(source: Source) -> None:
+    section = rendering.sections(source.text).get("version")
+    if section is None:
+        return
+    value = section.text.partition(":")[2].partition("#")[0].strip()
+    if value != "2":
+        source.add(rules_file.FILE_VERSION, (section.line + 1, 1), f"version '{value}' is taken as 2")
+
+
+def _with_contents(document: Mapping[str, Any], source: Source, folder: FilePath | None) -> dict[str, Any]:
+    """The document with files of `localpath` read in, as the command line sends them."""
+    workflow = dict(a_map(document.get("workflow")))
+    holders: list[tuple[tuple[str | int, ...], list[Any]]] = [(("workflow", "tasks"), a_list(workflow.get("tasks")))]
+    for index, group in enumerate(a_list(workflow.get("groups"))):
+        holders.append((("workflow", "groups", index, "tasks"), a_list(a_map(group).get("tasks"))))
+    for path, tasks in holders:
+        for number, task in enumerate(tasks):
+            for place, file in enumerate(a_list(a_map(task).get("files"))):
+                local = a_map(file).get("localpath")
+                if isinstance(local, str) and "contents" not in file:
+                    here = (*path, number, "files", place, "localpath")
+                    file.pop("localpath")
+                    file["contents"] = _content(local, source, here, folder)
+    return {"workflow": workflow}
+
+
+def _content(local: str, source: Source, here: tuple[str | int, ...], folder: FilePath | None) -> str:
+    if folder is None:
+        return ""
+    try:
+        return (folder / local).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""
+    except OSError:
+        source.add(rules_file.FILE_CONTENT, here, f"there is no file {local} beside the workflow")
+        return ""
+
+
+def _objects(view: View, document: Mapping[str, Any], rendered: rendering.Rendered) -> _Made:
+    """What OSMO would take and create. What it refuses, and no rule has told of, is told here."""
+    options = Options(view.context.pool, view.context.variables, credentials=None)
+    errors = [item for item in view.source.findings if item.severity == "error"]
+    try:
+        groups = accepted(parse(document), view.context.config, view.pool, options, offline=True)
+        submission = Submission(view.spec, groups, view.pool, rendered)
+        made = objects.make_all(submission, view.context.config, objects.invented_run(submission))
+    except Refusal as refusal:
+        if not errors:
+            view.source.add(rules_file.REFUSED, ("workflow", "name"), refusal.message)
+        return _NOTHING
+    checks_pod.check(view, made)
+    return submission, made

@@ -1,0 +1,124 @@
+"""From a place in the rendered workflow back to line and column of the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import yaml
+
+from physical_ai.osmo.lint.finding import Finding, Path, Rule
+from physical_ai.osmo.rendering import LOADER
+
+_ALLOW = re.compile(r"#\s*physai-lint:\s*allow\s+([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)")
+
+
+@dataclass
+class Source:
+    """A file, its rendered workflow section, and the findings there are."""
+
+    file: str
+    text: str
+    rendered: str = ""
+    lines: tuple[int, ...] = ()
+    """For each rendered line that of the file, from 0."""
+    findings: list[Finding] = field(default_factory=list[Finding])
+    _root: yaml.Node | None = None
+
+    def __post_init__(self) -> None:
+        self._written = self.text.split("\n")
+        self._shown = self.rendered.split("\n")
+        self._told: set[Finding] = set()
+
+    def composed(self, rendered: str, lines: tuple[int, ...]) -> None:
+        """Takes the rendered section, so that places in it can be told."""
+        self.rendered, self.lines = rendered, lines
+        self._shown = rendered.split("\n")
+        try:
+            self._root = cast("Any", yaml).compose(rendered, LOADER)
+        except (yaml.YAMLError, RecursionError):
+            self._root = None
+
+    def add(self, rule: Rule, place: Path | tuple[int, int], message: str, fix: str | None = None) -> None:
+        """Adds a finding at a path of the workflow, or at a line and column of the file, both from 1.
+
+        What a comment on the line, or on one of its own above it, allows is left out:
+        `# physai-lint: allow image-digest`.
+        """
+        line, column = self.position(place)
+        if rule.id not in self._allowed(line):
+            finding = Finding(rule, self.file, line, column, message, fix or rule.fix)
+            if finding not in self._told:
+                self._told.add(finding)
+                self.findings.append(finding)
+
+    def position(self, place: Path | tuple[int, int]) -> tuple[int, int]:
+        """Line and column of the file, from 1."""
+        if len(place) == 2 and isinstance(place[0], int):
+            return int(place[0]), int(place[1])
+        node = self._find(tuple(place))
+        if node is None:
+            return (self.lines[0] + 1 if self.lines else 1), 1
+        return self.in_file(node.start_mark.line, node.start_mark.column)
+
+    def in_file(self, line: int, column: int) -> tuple[int, int]:
+        """A place of the rendered section, from 0, in the file, from 1.
+
+        The column holds as far as the line was not rendered; else the finding is at the line's first character.
+        """
+        number = self.lines[min(line, len(self.lines) - 1)] if self.lines else 0
+        written = self._written[number] if number < len(self._written) else ""
+        shown = self._shown[line] if line < len(self._shown) else ""
+        if written[:column] != shown[:column]:
+            column = len(written) - len(written.lstrip())
+        return number + 1, column + 1
+
+    def duplicates(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        """Keys that stand twice in a map, each with the place of the later one."""
+        todo: list[yaml.Node] = [self._root] if self._root is not None else []
+        while todo:
+            node = todo.pop()
+            if isinstance(node, yaml.MappingNode):
+                seen: set[Any] = set()
+                for key, value in node.value:
+                    if isinstance(key, yaml.ScalarNode):
+                        if key.value in seen:
+                            yield key.value, self.in_file(key.start_mark.line, key.start_mark.column)
+                        seen.add(key.value)
+                    todo.append(value)
+            elif isinstance(node, yaml.SequenceNode):
+                todo.extend(node.value)
+
+    def _find(self, path: Path) -> yaml.Node | None:
+        """The key (or item) at a path; where the path ends earlier, the last that there is."""
+        here, found = self._root, self._root
+        for step in path:
+            inside = _below(here, step)
+            if inside is None:
+                break
+            found, here = inside
+        return found
+
+    def _allowed(self, line: int) -> set[str]:
+        """Rules that comments allow at a line: on it, and on lines of comment alone just above."""
+        texts = [self._written[line - 1]] if 0 < line <= len(self._written) else []
+        above = line - 2
+        while above >= 0 and self._written[above].lstrip().startswith("#"):
+            texts.append(self._written[above])
+            above -= 1
+        found = [match[1] for text in texts for match in _ALLOW.finditer(text)]
+        return {name.strip() for names in found for name in names.split(",")}
+
+
+def _below(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node, yaml.Node] | None:
+    """Key and value below a map, or an item of a list twice."""
+    if isinstance(node, yaml.MappingNode):
+        # The last of equal keys is the one that counts.
+        for key, value in reversed(node.value):
+            if isinstance(key, yaml.ScalarNode) and key.value == str(step):
+                return key, value
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        return node.value[step], node.value[step]
+    return None

@@ -1,0 +1,117 @@
+"""A workflow as checks look at it: every task with its place in the file, its resources and its platform."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from physical_ai.osmo import units
+from physical_ai.osmo.lint.context import Context
+from physical_ai.osmo.lint.finding import Path, Rule
+from physical_ai.osmo.lint.source import Source
+from physical_ai.osmo.pools import Platform, Pool
+from physical_ai.osmo.schema import ResourceSpec, TaskGroupSpec, TaskSpec, WorkflowSpec
+from physical_ai.osmo.shapes import a_list, a_map
+from physical_ai.osmo.tokens import default_variables
+from physical_ai.settings.facts.osmo import PlatformFacts
+
+WORKFLOW: Path = ("workflow",)
+
+
+@dataclass(frozen=True)
+class TaskView:
+    """One task, and what follows from its resource."""
+
+    spec: TaskSpec
+    path: Path
+    group: TaskGroupSpec | None
+    """None for a task outside groups."""
+    resource: ResourceSpec | None
+    """None where there is no such resource."""
+    resource_path: Path
+    platform_name: str
+    platform: Platform | None
+    facts: PlatformFacts | None
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def gpus(self) -> int:
+        """GPUs the workflow asks for; 0 where it asks for none."""
+        return (self.resource.gpu or 0) if self.resource else 0
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether the task takes GPUs, or runs on a platform that is there for them."""
+        return self.gpus > 0 or self.asks_for_gpus
+
+    @property
+    def asks_for_gpus(self) -> bool:
+        """Whether the platform's template requests GPUs."""
+        return self.platform is not None and requests_gpus(self.platform.parsed_pod_template)
+
+
+def requests_gpus(template: Mapping[str, Any]) -> bool:
+    """Whether a container of a merged pod template requests a resource of NVIDIA's."""
+    for container in map(a_map, a_list(a_map(template.get("spec")).get("containers"))):
+        resources = a_map(container.get("resources"))
+        for kind in ("requests", "limits"):
+            if any(str(key).startswith("nvidia.com/") for key in a_map(resources.get(kind))):
+                return True
+    return False
+
+
+@dataclass
+class View:
+    """A workflow that fits the schema, against a context."""
+
+    source: Source
+    context: Context
+    pool: Pool
+    spec: WorkflowSpec
+    made_up: frozenset[Path] = frozenset()
+    """Places whose values stand in for ones that do not fit the schema: nothing is said of them."""
+
+    def add(self, rule: Rule, path: Path, message: str, fix: str | None = None) -> None:
+        if not any(path[: len(place)] == place for place in self.made_up):
+            self.source.add(rule, path, message, fix)
+
+    @cached_property
+    def tasks(self) -> list[TaskView]:
+        return list(self._tasks())
+
+    def _tasks(self) -> Iterator[TaskView]:
+        for index, task in enumerate(self.spec.tasks):
+            yield self._view(task, (*WORKFLOW, "tasks", index), None)
+        for number, group in enumerate(self.spec.groups):
+            for index, task in enumerate(group.tasks):
+                yield self._view(task, (*WORKFLOW, "groups", number, "tasks", index), group)
+
+    def _view(self, task: TaskSpec, path: Path, group: TaskGroupSpec | None) -> TaskView:
+        resource = self.spec.resources.get(task.resource)
+        platform = (resource.platform if resource else None) or self.pool.default_platform or ""
+        return TaskView(
+            spec=task,
+            path=path,
+            group=group,
+            resource=resource,
+            resource_path=(*WORKFLOW, "resources", task.resource),
+            platform_name=platform,
+            platform=self.pool.platforms.get(platform),
+            facts=self.context.facts.get(platform),
+        )
+
+    def variables(self, task: TaskView) -> dict[str, Any]:
+        """Default variables of the task's platform."""
+        own = task.platform.default_variables if task.platform else {}
+        return default_variables(self.pool.common_default_variables, own)
+
+
+def gib(amount: str) -> float | None:
+    """An amount in GiB as OSMO reads it; None for what is none."""
+    parts = units.split_amount(amount)
+    return units.convert(amount, "Gi") if parts and (parts[1] or "B") in units.POWERS else None

@@ -1,0 +1,216 @@
+"""From a stack's pools to OSMO's pod templates, resource validations, pools and platforms.
+
+A pool that is added to the settings becomes a platform here, with nothing else to edit. No Jinja is needed for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from physical_ai.catalog.osmo import SCHEDULER, SERVICE_ACCOUNT
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.osmo import CPU_PLATFORM, POOL_LABEL, PlatformFacts, platforms
+from physical_ai.settings.facts.pools import CPU_POOL
+
+DEFAULT_POOL = "default"
+CONTROL_TEMPLATE = "control"
+TASK_TEMPLATE = "task"
+COMMON_VALIDATION = "amounts"
+CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
+"""Without it a container gets CUDA and no Vulkan, and the driver says nothing of it."""
+CONTAINER = "{{USER_CONTAINER_NAME}}"
+GRACE_SECONDS = 60
+"""Between SIGTERM and SIGKILL: time to write a checkpoint."""
+_MEMORY_PART, _STORAGE_PART, _SHM_PART = (3, 4), (1, 2), (1, 4)
+"""Parts of a task's share of its node that are its default; of shared memory, of that default."""
+
+LARGEST_SHM = 16
+"""GiB. What data loaders pass each other; it counts as the container's memory, whatever it asked for."""
+
+Assertion = dict[str, str]
+
+
+def template_name(platform: str) -> str:
+    return f"platform-{platform}"
+
+
+def pod_templates(settings: Settings) -> dict[str, Any]:
+    """Templates by name: for OSMO's container, for every task, and one for each platform.
+
+    All that a platform's pods carry beside the common templates stands in its own one, so that no list is appended to
+    twice. Names differ from the chart's own, which Helm would merge with them.
+    """
+    return {
+        CONTROL_TEMPLATE: _control_template(),
+        TASK_TEMPLATE: _task_template(),
+        **{template_name(item.name): platform_template(item) for item in platforms(settings)},
+    }
+
+
+def _control_template() -> dict[str, Any]:
+    requests = {"cpu": "250m", "memory": "1Gi", "ephemeral-storage": "3Gi"}
+    limits = {"memory": "16Gi", "ephemeral-storage": "3Gi"}
+    return {"spec": {"containers": [{"name": "osmo-ctrl", "resources": {"requests": requests, "limits": limits}}]}}
+
+
+def _task_template() -> dict[str, Any]:
+    """Requests that are limits, shared memory, and the workflows' own identity. No GPU, not even none of them.
+
+    A request for 0 GPUs would make KAI's admission give CPU tasks the NVIDIA runtime (NVIDIA/OSMO#937).
+    """
+    amounts = {"cpu": "{{USER_CPU}}", "memory": "{{USER_MEMORY}}", "ephemeral-storage": "{{USER_STORAGE}}"}
+    return {
+        "metadata": {"labels": {"azure.workload.identity/use": "true"}},
+        "spec": {
+            "serviceAccountName": SERVICE_ACCOUNT,
+            "automountServiceAccountToken": False,
+            "terminationGracePeriodSeconds": GRACE_SECONDS,
+            "volumes": [{"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": "{{USER_SHM_SIZE}}"}}],
+            "containers": [
+                {
+                    "name": CONTAINER,
+                    "resources": {"requests": dict(amounts), "limits": dict(amounts)},
+                    "volumeMounts": [{"name": "dshm", "mountPath": "/dev/shm"}],  # noqa: S108 - where it has to be
+                }
+            ],
+        },
+    }
+
+
+def platform_template(item: PlatformFacts) -> dict[str, Any]:
+    """What places a platform's pods, and gives them their GPUs.
+
+    Nodes are chosen by pool: labels that name the GPU exist only once a node has run.
+    """
+    spec: dict[str, Any] = {"nodeSelector": {POOL_LABEL: item.pool}}
+    if item.tolerations:
+        spec["tolerations"] = [{"key": key, "operator": "Exists", "effect": effect} for key, effect in item.tolerations]
+    if item.resource is not None:
+        gpus = {item.resource: "{{USER_GPU}}"}
+        spec["containers"] = [
+            {
+                "name": CONTAINER,
+                "env": [{"name": CAPABILITIES, "value": "all"}],
+                "resources": {"requests": dict(gpus), "limits": dict(gpus)},
+            }
+        ]
+    return {"spec": spec}
+
+
+def _assertion(left: str, operator: str, right: str, message: str) -> Assertion:
+    return {"operator": operator, "left_operand": left, "right_operand": right, "assert_message": message}
+
+
+def resource_validations(settings: Settings) -> dict[str, list[Assertion]]:
+    """Validations by name. None asks about nodes: with a pool at zero there are none, and OSMO would refuse all."""
+    common = [
+        _assertion("{{USER_CPU}}", "GT", "0", "cpu must be above 0"),
+        _assertion("{{USER_MEMORY}}", "GT", "0", "memory must be above 0"),
+        _assertion("{{USER_STORAGE}}", "GT", "0", "storage must be above 0"),
+    ]
+    return {
+        COMMON_VALIDATION: common,
+        **{template_name(item.name): platform_validation(item) for item in platforms(settings)},
+    }
+
+
+def platform_validation(item: PlatformFacts) -> list[Assertion]:
+    """What a task on the platform may ask for: as much as one node has, and GPUs said explicitly."""
+    size, room = f"a node of pool {item.pool}", item.room
+    limits = [
+        _assertion("{{USER_CPU}}", "LE", str(room.cpus), f"{size} leaves {room.cpus} CPUs for a task"),
+        _assertion("{{USER_MEMORY}}", "LE", f"{room.memory_gib}Gi", f"{size} leaves {room.memory_gib}Gi of memory"),
+        _assertion("{{USER_STORAGE}}", "LE", f"{room.storage_gib}Gi", f"{size} leaves {room.storage_gib}Gi of disk"),
+    ]
+    if not item.has_gpu:
+        return [
+            _assertion("{{USER_GPU}}", "EQ", "0", f"platform {item.name} has no GPU; choose another platform"),
+            *limits,
+        ]
+    most = f"{item.most} is the most one task may take on platform {item.name}"
+    return [
+        _assertion("{{USER_GPU}}", "GE", "1", f"write gpu explicitly, 1 or more, for platform {item.name}"),
+        _assertion("{{USER_GPU}}", "LE", str(item.most), f"gpu: {most}"),
+        *limits,
+    ]
+
+
+def default_variables(item: PlatformFacts) -> dict[str, Any]:
+    """Resources of a task that asks for none: part of its share of a node.
+
+    USER_GPU is left to the pool, at 0: as a platform's default it would request a GPU that OSMO then hides from the
+    container, since it looks at the workflow alone to see whether one is used.
+    """
+    memory = max(_part(item.share.memory_gib, _MEMORY_PART), 1)
+    return {
+        "USER_CPU": max(_part(item.share.cpus, _MEMORY_PART), 1) if item.has_gpu else 1,
+        "USER_MEMORY": f"{memory}Gi" if item.has_gpu else "2Gi",
+        "USER_STORAGE": f"{max(_part(item.share.storage_gib, _STORAGE_PART), 1)}Gi" if item.has_gpu else "10Gi",
+        "USER_SHM_SIZE": f"{min(max(_part(memory, _SHM_PART), 1), LARGEST_SHM)}Gi" if item.has_gpu else "1Gi",
+    }
+
+
+def _part(whole: int, part: tuple[int, int]) -> int:
+    return whole * part[0] // part[1]
+
+
+def platform(item: PlatformFacts) -> dict[str, Any]:
+    """A platform of an OSMO pool."""
+    named = template_name(item.name)
+    what = f"{item.most} x {item.resource} at most" if item.has_gpu else "without GPU"
+    result: dict[str, Any] = {
+        "description": f"Node pool {item.pool}, {what}",
+        "override_pod_template": [named],
+        "resource_validations": [named],
+        "default_variables": default_variables(item),
+    }
+    own = item.own
+    if own.privileged:
+        result["privileged_allowed"] = True
+    if own.host_network:
+        result["host_network_allowed"] = True
+    if own.mounts:
+        result["allowed_mounts"] = list(own.mounts)
+    return result
+
+
+def pools(settings: Settings) -> dict[str, Any]:
+    """OSMO's pools: one with all platforms, or besides one for each GPU pool, with a queue of its own."""
+    every = platforms(settings)
+    cpu, gpus = every[0], every[1:]
+    if settings.osmo.queues == "shared":
+        return {DEFAULT_POOL: _pool(settings, every, CPU_PLATFORM, None)}
+    result = {DEFAULT_POOL: _pool(settings, [cpu], CPU_PLATFORM, {"guarantee": -1, "maximum": -1, "weight": 1})}
+    for item in gpus:
+        quota = item.own.quota.model_dump()
+        if item.name not in result:
+            result[item.name] = _pool(settings, [cpu, item], item.name, quota)
+    return result
+
+
+def _pool(settings: Settings, items: list[PlatformFacts], default: str, quota: dict[str, int] | None) -> dict[str, Any]:
+    times = settings.osmo.timeouts
+    return {
+        "description": f"Stack {settings.stack}",
+        "backend": settings.osmo.backend_name,
+        "default_platform": default,
+        "default_exec_timeout": times.exec_default,
+        "max_exec_timeout": times.exec_max,
+        "default_queue_timeout": times.queue_default,
+        "max_queue_timeout": times.queue_max,
+        "common_pod_template": [CONTROL_TEMPLATE, TASK_TEMPLATE],
+        "common_resource_validations": [COMMON_VALIDATION],
+        "common_default_variables": {"USER_GPU": 0, **default_variables(_cpu(items))},
+        **({"resources": {"gpu": quota}} if quota is not None else {}),
+        "platforms": {item.name: platform(item) for item in items},
+    }
+
+
+def _cpu(items: list[PlatformFacts]) -> PlatformFacts:
+    return next(item for item in items if item.pool == CPU_POOL)
+
+
+def backends(settings: Settings) -> dict[str, Any]:
+    """The cluster as a backend. Its namespace is what the agent reports, whatever is written here."""
+    scheduler = {"scheduler_type": "kai", "scheduler_name": SCHEDULER, "scheduler_timeout": 30}
+    return {settings.osmo.backend_name: {"description": f"AKS, {settings.stack}", "scheduler_settings": scheduler}}

@@ -1,0 +1,232 @@
+"""The Pod that OSMO would make of a task: its containers, and its platform's pod template over them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import yaml
+
+from physical_ai.catalog.osmo import FINALIZER
+from physical_ai.osmo import containers, names, units
+from physical_ai.osmo.files import FileMount, task_file, text_file
+from physical_ai.osmo.merge import merge
+from physical_ai.osmo.models import WorkflowPriority
+from physical_ai.osmo.pools import Platform, Pool
+from physical_ai.osmo.refusal import CRASHES, Refusal
+from physical_ai.osmo.schema import TaskSpec
+from physical_ai.osmo.service import Configuration
+from physical_ai.osmo.service_models import StaticDataCredential
+from physical_ai.osmo.spec_data import OUTPUT_FOLDER, DatasetInputOutput, URLInputOutput
+from physical_ai.osmo.tokens import default_variables, label_tokens, resource_tokens, substitute
+
+OWN_VOLUMES = ("osmo", "osmo-data", "osmo-login", "osmo-usr-bin", "osmo-run")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a workflow: the identities that OSMO makes up, and the user's."""
+
+    workflow_id: str
+    workflow_uuid: str
+    uuids: Mapping[str, str]
+    """Of groups and tasks by name."""
+    user: str = "user"
+    priority: WorkflowPriority = WorkflowPriority.NORMAL
+    token: str = "JWT"  # noqa: S105 - stands for one
+    refresh_token: str = "REFRESH-TOKEN"  # noqa: S105
+    credentials: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    """The user's generic credentials: keys and values by name."""
+    registries: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    """The user's registry credentials: `username` and `auth` by host."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """What a task needs to know of its group."""
+
+    name: str
+    uuid: str
+    size: int
+    has_barrier: bool
+    feeds_others: bool
+    """Whether another group takes an input from it."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A pod, and the files that have to be there before it."""
+
+    pod: dict[str, Any]
+    files: list[FileMount]
+
+
+def make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: Pool) -> Made:
+    """The task's pod, still without what the scheduler adds. Raises Refusal, its stage `pod`."""
+    try:
+        return _make(task, group, run, config, pool)
+    except Refusal as refusal:
+        raise refusal.at("pod") from None
+    except CRASHES as error:
+        raise Refusal.of(error, task.name).at("pod") from None
+
+
+def _make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: Pool) -> Made:
+    workflow = config.workflow
+    storage = workflow.workflow_data.credential
+    if storage is None:
+        raise Refusal("OSMOServerError", "workflow.workflow_data.credential is not set")
+    platform = _platform(task, pool)
+    labels = _labels(task, group, run, pool)
+    files = [task_file(group.uuid, file) for file in task.files]
+    own = _own_files(task, group, run, config)
+    host = [containers.host_mount(index, mount) for index, mount in _host_mounts(task, platform)]
+    variables = default_variables(pool.common_default_variables, platform.default_variables)
+    tokens = resource_tokens(task.resources.model_dump(), variables, task.cacheSize)
+    tokens |= {"USER_CONTAINER_NAME": names.container_name(task.name), **label_tokens(labels)}
+    cache = math.floor(units.convert(str(tokens["USER_CACHE"]), "MiB"))
+    args = [
+        *("-workflow", run.workflow_id, "-groupName", group.name, "-retryId", "0", "-logSource", task.name),
+        *containers.service_args(config.service.service_base_url),
+        *(("-barrier", containers.BARRIER) if group.has_barrier else ()),
+        *containers.data_args(task, run.workflow_id, storage.endpoint, feeds_others=group.feeds_others),
+        *("-userConfig", containers.USER_CONFIG, "-serviceConfig", containers.SERVICE_CONFIG),
+    ]
+    seen_by_control = [
+        *(file.mount for file in files if file.path.startswith(f"{OUTPUT_FOLDER}/")),
+        *(own[name].mount for name in ("user_config", "service_config", "metadata", "refresh")),
+    ]
+    spec: dict[str, Any] = {
+        "restartPolicy": "Never",
+        "imagePullSecrets": [{"name": f"{group.uuid}-{whose}"} for whose in pull_secrets(config)],
+        "hostNetwork": task.hostNetwork,
+        "containers": [
+            containers.user_container(task, group.uuid, files, [mount for _, mount in host], workflow),
+            containers.control_container(
+                task,
+                group.uuid,
+                workflow,
+                args=args,
+                file_mounts=seen_by_control,
+                cache_mib=cache,
+                download=task.downloadType or pool.download_type or workflow.workflow_data.download_type,
+            ),
+        ],
+        "initContainers": [containers.init_container(workflow, own["login"], own["user_config"])],
+        "volumes": [
+            *({"name": name} for name in OWN_VOLUMES),
+            *(file.volume for file in files),
+            *(volume for volume, _ in host),
+            *(own[name].volume for name in ("login", "user_config", "service_config", "metadata", "refresh")),
+        ],
+    }
+    if group.size > 1:
+        spec |= {"hostname": run.uuids[task.name], "subdomain": f"osmo-{group.uuid}"}
+    _check_allowed(task, platform)
+    pod = {
+        "kind": "Pod",
+        "apiVersion": "v1",
+        "metadata": {
+            "name": f"{run.workflow_uuid[:16]}-{run.uuids[task.name][:16]}",
+            "labels": {**labels, **platform.labels},
+            "finalizers": [FINALIZER],
+        },
+        "spec": spec,
+    }
+    merged = merge(pod, substitute(platform.parsed_pod_template, tokens))
+    in_order = ("service_config", "metadata", "refresh", "login", "user_config")
+    return Made(merged, [*files, *(own[name] for name in in_order)])
+
+
+def _platform(task: TaskSpec, pool: Pool) -> Platform:
+    name = task.resources.platform or ""
+    if name not in pool.platforms:
+        raise Refusal("OSMOError", f"{task.name}: pool '{pool.name}' has no platform '{name}'")
+    return pool.platforms[name]
+
+
+def _labels(task: TaskSpec, group: Group, run: Run, pool: Pool) -> dict[str, str]:
+    return {
+        **names.group_labels(run.workflow_id, run.workflow_uuid, group.name, group.uuid, run.user),
+        "osmo.task_name": names.label_value(task.name),
+        "osmo.task_uuid": run.uuids[task.name],
+        "osmo.retry_id": "0",
+        **({"osmo.lead_container": "true"} if task.lead else {}),
+        "osmo.pool": pool.name,
+        "osmo.platform": task.resources.platform or "",
+        "osmo.priority": run.priority.value.lower(),
+    }
+
+
+def _host_mounts(task: TaskSpec, platform: Platform) -> list[tuple[int, str]]:
+    """The task's mounts by position, less those that the template mounts; being mounted is not being allowed."""
+    for mount in task.volumeMounts:
+        if mount.split(":")[0] not in platform.allowed_mounts:
+            source = mount.split(":")[0]
+            raise Refusal("ValueError", f"{task.name}: platform '{task.resources.platform}' allows no mount {source}")
+    mounts = enumerate(task.volumeMounts)
+    return [(index, mount) for index, mount in mounts if mount.split(":")[0] not in platform.default_mounts]
+
+
+def _check_allowed(task: TaskSpec, platform: Platform) -> None:
+    if task.privileged and not platform.privileged_allowed:
+        raise Refusal("ValueError", f"{task.name}: the platform allows no privileged")
+    if task.hostNetwork and not platform.host_network_allowed:
+        raise Refusal("ValueError", f"{task.name}: the platform allows no hostNetwork")
+
+
+def pull_secrets(config: Configuration) -> list[str]:
+    """Whose registry logins a pod has: the user's, and OSMO's where its images need one."""
+    login = config.workflow.backend_images.credential
+    return ["user", "osmo"] if login.registry and login.username and login.auth else ["user"]
+
+
+def _own_files(task: TaskSpec, group: Group, run: Run, config: Configuration) -> dict[str, FileMount]:
+    """OSMO's own files in the pod, by name."""
+    storage, uuid = config.workflow.workflow_data.credential, run.uuids[task.name]
+    assert storage is not None
+    access: dict[str, str] = {"endpoint": storage.endpoint}
+    if isinstance(storage, StaticDataCredential):
+        access |= {"access_key_id": storage.access_key_id, "access_key": storage.access_key}
+    optional = {"region": storage.region, "override_url": storage.override_url}
+    access |= {key: value for key, value in optional.items() if value}
+    profile = names.storage_profile(storage.endpoint)
+    metadata = {
+        "input_data": [item.url for item in task.inputs if isinstance(item, URLInputOutput)],
+        "input_datasets": [
+            names.dataset(item.dataset.name, in_file=False).full_name
+            for item in task.inputs
+            if isinstance(item, DatasetInputOutput)
+        ],
+        "wfid": run.workflow_id,
+        "created_by": run.user,
+    }
+
+    def file(path: str, content: Any, key: str = "") -> FileMount:
+        return text_file(group.uuid, path, yaml.dump(content), key)
+
+    return {
+        "login": file("/osmo/login.yaml", _login(task, group, run, config), f"{uuid}-login"),
+        "user_config": file(containers.USER_CONFIG, {"auth": {"data": {}}}),
+        "service_config": file(containers.SERVICE_CONFIG, {"auth": {"data": {profile: access}}}),
+        "metadata": file(containers.METADATA, {"default": metadata}),
+        "refresh": text_file(group.uuid, containers.REFRESH_TOKEN, run.refresh_token, f"{uuid}-refresh-token"),
+    }
+
+
+def _login(task: TaskSpec, group: Group, run: Run, config: Configuration) -> dict[str, Any]:
+    url = config.service.service_base_url
+    query = {"workflow_id": run.workflow_id, "group_name": group.name, "task_name": task.name, "retry_id": 0}
+    return {
+        "token_login": {
+            "id_token": run.token,
+            "refresh_url": f"{url}/api/auth/jwt/refresh_token?{urlencode(query)}",
+            "refresh_token": run.refresh_token,
+        },
+        "url": url,
+        "osmo_token": True,
+        "username": run.user,
+    }

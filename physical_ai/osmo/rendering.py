@@ -1,0 +1,162 @@
+"""From a workflow file's text to YAML: sections, default values, Jinja with the user's variables, special tokens."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import yaml
+
+from physical_ai.osmo import marks, sandbox
+from physical_ai.osmo.refusal import Refusal
+
+_SECTION = re.compile(r"^([a-zA-Z][a-zA-Z0-9_-]*):", re.MULTILINE)
+_SPECIAL = re.compile(r"\{\{(uuid|workflow_id|output|input:[^}]+|host:[^}]+)\}\}")
+SECTIONS = ("version", "workflow", "default-values")
+LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The same as OSMO's, in C where PyYAML was built with it: long files take a moment instead of seconds."""
+
+
+@dataclass(frozen=True)
+class Variables:
+    """What is given on the command line of `osmo workflow submit`."""
+
+    set: Sequence[str] = ()
+    """`name=value`, numbers as numbers."""
+    set_string: Sequence[str] = ()
+    """`name=value`, as text."""
+    environment: Sequence[str] = ()
+    """`NAME=value` over every task's environment (`--set-env`)."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A top-level section: its text, with the key, and the line of the file it starts on, from 0."""
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """The workflow section after rendering."""
+
+    text: str
+    lines: tuple[int, ...] = field(repr=False)
+    """For each line of `text` the line of the file it came from, from 0."""
+
+
+def is_templated(text: str) -> bool:
+    """Whether OSMO's command line has a file rendered before it reads it; it overlooks one with `{% %}` alone."""
+    return any(sign in text for sign in ("{%%", "{{", "{#", "default-values"))
+
+
+def sections(text: str) -> dict[str, Section]:
+    """The file's top-level sections; what stands before the first is dropped.
+
+    Raises Refusal: a key that OSMO does not know, one twice, or no `workflow`.
+    """
+    starts = list(_SECTION.finditer(text))
+    found: dict[str, Section] = {}
+    for index, start in enumerate(starts):
+        key, end = start[1], starts[index + 1].start() if index + 1 < len(starts) else len(text)
+        line = text.count("\n", 0, start.start())
+        if key not in SECTIONS:
+            raise Refusal("OSMOUserError", f"unknown top-level key '{key}' in line {line + 1}", stage="template")
+        if key in found:
+            raise Refusal("OSMOUserError", f"top-level key '{key}' twice, again in line {line + 1}", stage="template")
+        found[key] = Section(text[start.start() : end], line)
+    if "workflow" not in found:
+        raise Refusal("OSMOUserError", "no section 'workflow:' at the start of a line", stage="template")
+    return found
+
+
+def variables(parts: Mapping[str, Section], given: Variables, tokens: Sequence[str] = ()) -> dict[str, Any]:
+    """Names that templates may use: default values, what the command line sets over them, and stand-ins of `tokens`.
+
+    Raises Refusal.
+    """
+    values = _defaults(parts)
+    pairs: list[tuple[str, Any]] = [(name, _number(value)) for name, value in map(_assignment, given.set)]
+    pairs += map(_assignment, given.set_string)
+    pairs += [(stand_in(token), f"{{{{{token}}}}}") for token in tokens]
+    if not isinstance(values, dict):
+        if pairs:
+            raise Refusal("OSMOUsageError", "default-values is no map of names and values", cause="TypeError")
+        try:
+            values = dict(values)
+        except TypeError as error:
+            raise Refusal("OSMOUsageError", f"default-values is no map: {error}", cause="TypeError") from None
+        except ValueError as error:
+            raise Refusal("ValueError", f"default-values is no map: {error}") from None
+    result = cast("dict[str, Any]", values)
+    result.update(pairs)
+    return result
+
+
+def _defaults(parts: Mapping[str, Section]) -> Any:
+    if "default-values" not in parts:
+        return {}
+    try:
+        document: Any = yaml.load(parts["default-values"].text, LOADER)  # noqa: S506 - a safe one
+    except yaml.YAMLError as error:
+        raise Refusal(type(error).__name__, f"default-values: {error}") from None
+    if not isinstance(document, dict):
+        raise Refusal("OSMOUsageError", "default-values: a space is missing after the colon", cause="TypeError")
+    return cast("dict[str, Any]", document)["default-values"] or {}
+
+
+def stand_in(token: str) -> str:
+    """The name under which OSMO brings a special token through Jinja."""
+    return f"hash{int(hashlib.md5(token.encode(), usedforsecurity=False).hexdigest(), 16)}"
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise Refusal("OSMOUsageError", f"'{text}' is no assignment: write name=value")
+    return name, value
+
+
+def _number(text: str) -> int | float | str:
+    """A number as Python reads one (1_000, nan), everything else as text: `false` is text, and true in a condition."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def render(text: str, given: Variables, limit: sandbox.Limit = sandbox.OSMO) -> Rendered:
+    """The file's workflow section with Jinja applied. Raises Refusal with stage `template`."""
+    parts = sections(text)
+    workflow = parts["workflow"]
+    # Inside {% raw %} the name that stands in for a token is what is left.
+    tokens = list(dict.fromkeys(_SPECIAL.findall(workflow.text)))
+    template = workflow.text
+    for token in tokens:
+        template = template.replace(f"{{{{{token}}}}}", f"{{{{{stand_in(token)}}}}}")
+    try:
+        values = variables(parts, given, tokens)
+        plain, marked = sandbox.render(template, values, limit)
+    except Refusal as refusal:
+        raise refusal.at("template") from None
+    return Rendered(plain, marks.line_map(plain, marked, workflow.line))
+
+
+def load_yaml(rendered: str) -> Mapping[str, Any]:
+    """The rendered section as data. Raises Refusal with stage `yaml`."""
+    try:
+        document = yaml.load(rendered, LOADER)  # noqa: S506 - a safe one
+    except (yaml.YAMLError, ValueError) as error:
+        raise Refusal("OSMOUsageError", f"the rendered workflow is not YAML: {error}", stage="yaml") from None
+    except RecursionError:
+        raise Refusal("OSMOUsageError", "the rendered workflow is nested too deeply", stage="yaml") from None
+    workflow = cast("dict[str, Any]", document).get("workflow") if isinstance(document, dict) else None
+    if not isinstance(workflow, dict):
+        raise Refusal("AttributeError", "'workflow' is no map", stage="yaml")
+    return {"workflow": workflow}

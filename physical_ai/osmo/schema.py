@@ -1,0 +1,253 @@
+"""The workflow file: its models, as OSMO 6.3.1 checks them. Version 2, which is the only one and not looked at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, cast
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from physical_ai.catalog.osmo import CONTROL_CONTAINER
+from physical_ai.osmo.models import DownloadType, ExitAction, TopologyRequirementType, as_refusal
+from physical_ai.osmo.names import container_name, object_name
+from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.spec_data import (
+    CheckpointSpec,
+    File,
+    Input,
+    NamePattern,
+    Output,
+    Span,
+    Strict,
+    TaskInputOutput,
+    TaskKPI,
+    Texts,
+)
+from physical_ai.osmo.units import stored_amount
+
+EXIT_CODES = re.compile(r"(\d+(-\d+)?)+(,\d+(-\d+)?)*")
+"""Codes and ranges, without spaces: `1-3,137`."""
+DEFAULT_RESOURCE = "default"
+_SCALARS = (str, int, float, bool)
+
+
+class TopologyRequirement(Strict):
+    """Which tasks have to be near each other."""
+
+    key: str
+    group: str = "default"
+    requirementType: TopologyRequirementType = TopologyRequirementType.REQUIRED
+
+
+class ResourceSpec(Texts):
+    """What a task asks for. Amounts stay as written, but for those without unit."""
+
+    cpu: int | None = None
+    storage: str | None = None
+    memory: str | None = None
+    gpu: int | None = None
+    platform: str | None = None
+    nodesExcluded: list[str] = []
+    topology: list[TopologyRequirement] = []
+
+    @field_validator("memory", "storage")
+    @classmethod
+    def _amount(cls, value: str | None, info: ValidationInfo) -> str | None:
+        return None if value is None else stored_amount(value, info.field_name or "")
+
+
+def _texts(value: Any) -> Any:
+    """Scalars of a map as text; anything else stays, to be refused."""
+    if not isinstance(value, dict):
+        return value
+    items = cast("dict[Any, Any]", value).items()
+    return {str(key): str(item) if isinstance(item, _SCALARS) else item for key, item in items}
+
+
+def _credentials(value: Any) -> Any:
+    """Folder or map of each credential, scalars as text."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, dict):
+        raise ValueError("credentials are a map: name of the credential, and a folder or {VARIABLE: key}")
+    result: dict[str, Any] = {}
+    for name, target in cast("dict[Any, Any]", value).items():
+        if isinstance(target, dict):
+            keys = cast("dict[Any, Any]", target)
+            if not all(isinstance(key, _SCALARS) for key in keys.values()):
+                raise ValueError(f"credential {name}: each variable takes the name of a key")
+            result[str(name)] = {str(variable): str(key) for variable, key in keys.items()}
+        elif isinstance(target, _SCALARS):
+            result[str(name)] = str(target)
+        else:
+            raise ValueError(f"credential {name} takes a folder, or a map {{VARIABLE: key}}")
+    return result
+
+
+def _download(value: Any) -> Any:
+    if value is None or isinstance(value, DownloadType):
+        return value
+    known = [item.value for item in DownloadType]
+    if value not in known:
+        raise ValueError(f"downloadType {value!r} is none of: {', '.join(known)}")
+    return DownloadType(value)
+
+
+def _exit_actions(actions: dict[str, str]) -> dict[str, str]:
+    for action, codes in actions.items():
+        if action.upper() not in ExitAction.__members__:
+            raise ValueError(f"'{action}' is no exit action: {', '.join(ExitAction.__members__)}")
+        if not EXIT_CODES.fullmatch(codes):
+            raise ValueError(f"'{codes}' are no exit codes for {action}: write them as 1-3,137, without spaces")
+    return actions
+
+
+def _unique_paths(files: list[File]) -> list[File]:
+    paths = [file.path for file in files]
+    twice = next((path for index, path in enumerate(paths) if path in paths[:index]), None)
+    if twice is not None:
+        raise ValueError(f"two files have the path '{twice}'")
+    return files
+
+
+def _some_command(command: list[str]) -> list[str]:
+    if not command:
+        raise ValueError("a task needs at least one command")
+    return command
+
+
+class TaskSpec(Texts):
+    """One container to run."""
+
+    name: NamePattern
+    image: str
+    command: Annotated[list[str], AfterValidator(_some_command)]
+    inputs: list[Input] = []
+    outputs: list[Output] = []
+    kpis: list[TaskKPI] = []
+    args: list[str] = []
+    lead: bool = False
+    environment: Annotated[dict[str, str], BeforeValidator(_texts)] = {}
+    files: Annotated[list[File], AfterValidator(_unique_paths)] = []
+    privileged: bool = False
+    hostNetwork: bool = False
+    volumeMounts: list[str] = []
+    credentials: Annotated[dict[str, str | dict[str, str]], BeforeValidator(_credentials)] = {}
+    downloadType: Annotated[DownloadType | None, BeforeValidator(_download)] = None
+    cacheSize: str | None = None
+    exitActions: Annotated[dict[str, str], BeforeValidator(_texts), AfterValidator(_exit_actions)] = {}
+    checkpoint: list[CheckpointSpec] = []
+    resources: ResourceSpec = ResourceSpec()
+    """Taken and forgotten: `resource` names the one that counts."""
+    backend: str = ""
+    resource: str = DEFAULT_RESOURCE
+
+    @field_validator("name")
+    @classmethod
+    def _not_reserved(cls, name: str) -> str:
+        if container_name(name) == CONTROL_CONTAINER:
+            raise ValueError(f"'{name}' is the name of OSMO's own container")
+        return name
+
+
+class TaskGroupSpec(Strict):
+    """Tasks that run at the same time. One leads: with its end the group ends."""
+
+    model_config = ConfigDict(extra="forbid", use_enum_values=True)
+
+    name: NamePattern
+    barrier: bool = True
+    ignoreNonleadStatus: bool = True
+    tasks: list[TaskSpec]
+
+    @field_validator("tasks")
+    @classmethod
+    def _one_leads(cls, tasks: list[TaskSpec], info: ValidationInfo) -> list[TaskSpec]:
+        if "name" not in info.data:
+            raise Refusal("KeyError", "a group whose name is wrong makes OSMO stumble over its tasks")
+        if not tasks:
+            raise ValueError("a group needs at least one task")
+        if len(tasks) == 1:
+            tasks[0].lead = True
+        leads = sum(task.lead for task in tasks)
+        if leads != 1:
+            raise ValueError(f"a group needs exactly one task with lead: true, this one has {leads}")
+        return tasks
+
+    @property
+    def inputs(self) -> list[Input]:
+        return [item for task in self.tasks for item in task.inputs]
+
+
+class TimeoutSpec(Strict):
+    """How long a workflow may wait and run; what is left out, the pool decides."""
+
+    exec_timeout: Span | None = None
+    queue_timeout: Span | None = None
+
+
+class WorkflowSpec(Strict):
+    """A workflow: groups, or tasks of which each becomes a group."""
+
+    name: NamePattern
+    pool: str = ""
+    groups: list[TaskGroupSpec] = []
+    tasks: list[TaskSpec] = []
+    resources: dict[str, ResourceSpec] = {DEFAULT_RESOURCE: ResourceSpec()}
+    timeout: TimeoutSpec = TimeoutSpec()
+    backend: str = ""
+
+    @model_validator(mode="after")
+    def _tasks_or_groups(self) -> WorkflowSpec:
+        if self.groups and self.tasks:
+            raise ValueError("a workflow has tasks or groups, not both")
+        if not self.groups and not self.tasks:
+            raise ValueError("a workflow needs at least one task or group")
+        taken: dict[str, str] = {}
+        for name in self.all_names:
+            if object_name(name) in taken:
+                same = taken[object_name(name)]
+                raise ValueError(f"'{same}' and '{name}' are the same name: case, - and _ make no difference")
+            taken[object_name(name)] = name
+        return self
+
+    @property
+    def all_names(self) -> list[str]:
+        """Names of tasks and groups, which share one space."""
+        grouped = [name for group in self.groups for name in (group.name, *(task.name for task in group.tasks))]
+        return [*(task.name for task in self.tasks), *grouped]
+
+    @property
+    def all_tasks(self) -> list[TaskSpec]:
+        return [*self.tasks, *(task for group in self.groups for task in group.tasks)]
+
+
+class VersionedWorkflowSpec(Strict):
+    """The file, as far as OSMO keeps it."""
+
+    version: int = 2
+    workflow: WorkflowSpec
+
+
+def parse(document: Mapping[str, Any]) -> WorkflowSpec:
+    """The workflow in a document `{workflow: …}`. Raises Refusal with every place that is wrong."""
+    try:
+        return VersionedWorkflowSpec.model_validate(document).workflow
+    except ValidationError as error:
+        raise as_refusal(error, "OSMOUsageError").at("model") from None
+    except Refusal as refusal:
+        raise refusal.at("model") from None
+
+
+def upstream(item: Input) -> str | None:
+    """The task of this workflow that an input waits for."""
+    return item.task if isinstance(item, TaskInputOutput) and ":" not in item.task else None

@@ -1,0 +1,142 @@
+"""The workflow file's inputs, outputs, files and checkpoints. Classes carry OSMO's names: its errors show them."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
+
+from physical_ai.osmo.names import NAME, STORAGE, dataset
+from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.units import span
+
+OUTPUT_FOLDER = "/osmo/data/output"
+"""Where a task leaves what it hands on."""
+
+
+def _regex(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"'{text}' is no regular expression: {error}") from None
+    return text
+
+
+def _dataset_name(text: str) -> str:
+    try:
+        dataset(text)
+    except Refusal as refusal:
+        raise ValueError(refusal.message) from None
+    return text
+
+
+def _relative(path: str) -> str:
+    # OSMO's own pattern is one that takes exponential time; this one refuses the same.
+    if not path:
+        return path
+    if re.search(r'[,?"<>|\r\n]', path) or re.search(r"^[/\\]|[/\\]{2}", path):
+        raise ValueError(f"'{path}' is no path inside the dataset: no leading or double slash, none of , ? \" < > |")
+    return path
+
+
+def _file_path(path: str) -> str:
+    if path.startswith(f"{OUTPUT_FOLDER}/"):
+        return path
+    steps = [step for step in path.split("/") if step]
+    if not steps or steps[0] == "osmo":
+        raise ValueError(f"'{path}': a file needs a path, and none below /osmo but {OUTPUT_FOLDER}")
+    return path
+
+
+Regex = Annotated[str, AfterValidator(_regex)]
+DatasetName = Annotated[str, AfterValidator(_dataset_name)]
+RelativePath = Annotated[str, AfterValidator(_relative)]
+Span = Annotated[datetime.timedelta, BeforeValidator(span)]
+NamePattern = Annotated[str, StringConstraints(pattern=NAME)]
+
+
+class Strict(BaseModel):
+    """An unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Texts(BaseModel):
+    """An unknown key is an error; a number where text belongs is taken as text."""
+
+    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+
+
+class TaskInputOutput(Strict):
+    """What an earlier task left in its output folder: of this workflow, or `workflow-id:task`."""
+
+    task: Annotated[
+        str,
+        StringConstraints(pattern=rf"^{NAME[1:-1]}(:{NAME[1:-1]})?$"),
+    ]
+    regex: Regex = ""
+
+
+class URLInputOutput(Strict):
+    """Data at an address, as s3://bucket/path."""
+
+    url: str
+    regex: Regex = ""
+
+
+class _Dataset(Strict):
+    name: DatasetName
+    path: RelativePath = ""
+    metadata: list[RelativePath] = []
+    labels: list[RelativePath] = []
+    regex: Regex = ""
+    localpath: str | None = None
+
+
+class DatasetInputOutput(Strict):
+    """A dataset of a bucket the service knows."""
+
+    dataset: _Dataset
+
+
+class _Update(Strict):
+    name: DatasetName
+    paths: list[RelativePath] = []
+    metadata: list[RelativePath] = []
+    labels: list[RelativePath] = []
+
+
+class UpdateDatasetOutput(Strict):
+    """Files that are added to a dataset there is."""
+
+    update_dataset: _Update
+
+
+Input = TaskInputOutput | DatasetInputOutput | URLInputOutput
+Output = DatasetInputOutput | URLInputOutput | UpdateDatasetOutput
+
+
+class CheckpointSpec(Strict):
+    """A folder that is copied to an address while the task runs."""
+
+    path: str
+    url: Annotated[str, StringConstraints(pattern=STORAGE)]
+    frequency: Span
+    regex: Regex = ""
+
+
+class TaskKPI(Texts):
+    """A figure that a task leaves in its output."""
+
+    index: str
+    path: str
+
+
+class File(Texts):
+    """A file put into the task's container."""
+
+    base64: bool = False
+    path: Annotated[str, AfterValidator(_file_path)]
+    contents: str

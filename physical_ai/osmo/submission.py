@@ -1,0 +1,160 @@
+"""A workflow file taken through the steps of OSMO's submit, up to what would be handed to the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from physical_ai.osmo import names, sandbox, schema
+from physical_ai.osmo.models import as_refusal
+from physical_ai.osmo.pools import Pool
+from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.rendering import Rendered, load_yaml, render
+from physical_ai.osmo.schema import DEFAULT_RESOURCE, ResourceSpec, TaskGroupSpec, TaskSpec, WorkflowSpec
+from physical_ai.osmo.service import Configuration
+from physical_ai.osmo.spec_data import DatasetInputOutput, UpdateDatasetOutput, URLInputOutput
+from physical_ai.osmo.validation import Options, validate
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A workflow that OSMO takes."""
+
+    spec: WorkflowSpec
+    """As in the file."""
+    groups: list[TaskGroupSpec]
+    """Tasks with their resources and the user's environment, each in a group."""
+    pool: Pool
+    rendered: Rendered
+
+
+def submit(text: str, config: Configuration, options: Options) -> Submission:
+    """The file through all steps. Raises Refusal with the stage it ends at."""
+    pool = _read_pool(config, options.pool)
+    rendered = render(text, options.variables, limit_of(config))
+    spec = schema.parse(load_yaml(rendered.text))
+    groups = accepted(spec, config, pool, options)
+    return Submission(spec, groups, pool, rendered)
+
+
+def limit_of(config: Configuration) -> sandbox.Limit:
+    """What the configuration lets rendering take."""
+    limits = config.workflow.user_workflow_limits
+    return sandbox.Limit(limits.jinja_sandbox_max_time, limits.jinja_sandbox_memory_limit)
+
+
+def _read_pool(config: Configuration, name: str) -> Pool:
+    try:
+        return config.pool(name)
+    except Refusal as refusal:
+        raise refusal.at("pool") from None
+
+
+def accepted(
+    spec: WorkflowSpec, config: Configuration, pool: Pool, options: Options, *, offline: bool = False
+) -> list[TaskGroupSpec]:
+    """The steps after the schema: groups with resources and environment, datasets with buckets. Raises Refusal.
+
+    `offline` leaves out what only a service knows.
+    """
+    copied = spec.model_copy(deep=True)
+    if not offline:
+        _set_buckets(copied, config)
+    _set_environment(copied, options.variables.environment)
+    groups = _grouped(copied, pool)
+    if sum(len(group.tasks) for group in groups) > config.workflow.max_num_tasks:
+        raise Refusal("OSMOUserError", f"more than {config.workflow.max_num_tasks} tasks", stage="limits")
+    validate(copied.name, groups, config, pool, options, offline=offline)
+    return groups
+
+
+def _set_buckets(spec: WorkflowSpec, config: Configuration) -> None:
+    """Datasets without a bucket get the service's default one."""
+    for task in spec.all_tasks:
+        for item in (*task.inputs, *task.outputs):
+            if isinstance(item, URLInputOutput) or not isinstance(item, DatasetInputOutput | UpdateDatasetOutput):
+                continue
+            target = item.dataset if isinstance(item, DatasetInputOutput) else item.update_dataset
+            if names.dataset(target.name).bucket:
+                continue
+            if not config.dataset.default_bucket:
+                problem = f"{task.name}: dataset '{target.name}' names no bucket, and there is no default one"
+                raise Refusal("OSMOUserError", problem, stage="datasets")
+            target.name = f"{config.dataset.default_bucket}/{target.name}"
+
+
+def _set_environment(spec: WorkflowSpec, assignments: Sequence[str]) -> None:
+    given: dict[str, str] = {}
+    for assignment in assignments:
+        parts = assignment.split("=")
+        if len(parts) < 2:
+            raise Refusal("OSMOUsageError", f"'{assignment}' is no assignment: write NAME=value", stage="model")
+        # OSMO takes what lies between the first and the second `=`.
+        given[parts[0]] = parts[1]
+    for task in spec.all_tasks:
+        task.environment = {**task.environment, **given}
+
+
+def _grouped(spec: WorkflowSpec, pool: Pool) -> list[TaskGroupSpec]:
+    """All groups, each task with its resources and their platform. Raises Refusal with stage `parse`."""
+    try:
+        own = [TaskGroupSpec(name=f"{task.name}-group", tasks=[task]) for task in spec.tasks]
+        groups = [*spec.groups, *own]
+        _check_order(groups)
+        _fill_platforms(spec.resources, pool)
+        _check_topology_keys(spec.resources, pool)
+        for group in groups:
+            for task in group.tasks:
+                task.resources = _resource(spec.resources, task)
+        # Names are looked at once more, now with those of the groups that were made of tasks.
+        WorkflowSpec(name=spec.name, groups=groups, resources=spec.resources)
+    except ValidationError as error:
+        raise as_refusal(error, "OSMOUsageError").at("parse") from None
+    except Refusal as refusal:
+        raise refusal.at("parse") from None
+    return groups
+
+
+def _check_order(groups: Sequence[TaskGroupSpec]) -> None:
+    home = {task.name: group.name for group in groups for task in group.tasks}
+    before: set[str] = set()
+    for group in groups:
+        for item in group.inputs:
+            task = schema.upstream(item)
+            if task is None:
+                continue
+            if task not in home:
+                raise Refusal("OSMOSubmissionError", f"{group.name}: there is no task '{task}' to take an input from")
+            if home[task] not in before:
+                raise Refusal("ValueError", f"{group.name}: its input '{task}' has to come before it in the file")
+        before.add(group.name)
+
+
+def _fill_platforms(resources: Mapping[str, ResourceSpec], pool: Pool) -> None:
+    for name, resource in resources.items():
+        if not resource.platform:
+            if not pool.default_platform or pool.default_platform not in pool.platforms:
+                problem = f"resource '{name}' has no platform, and the pool's default platform does not exist"
+                raise Refusal("OSMOResourceError", problem)
+            resource.platform = pool.default_platform
+
+
+def _check_topology_keys(resources: Mapping[str, ResourceSpec], pool: Pool) -> None:
+    known = [key.key for key in pool.topology_keys]
+    for name, resource in resources.items():
+        for wanted in resource.topology:
+            if wanted.key not in known:
+                told = ", ".join(known) or "none"
+                problem = f"resource '{name}': topology key '{wanted.key}' is not one of the pool's: {told}"
+                raise Refusal("OSMOSubmissionError", problem)
+
+
+def _resource(resources: Mapping[str, ResourceSpec], task: TaskSpec) -> ResourceSpec:
+    found = resources.get(task.resource)
+    if found is None:
+        what = f"there is no resource '{task.resource}'"
+        hint = f"; it names none, so there has to be one called {DEFAULT_RESOURCE}"
+        raise Refusal("OSMOResourceError", f"{task.name}: {what}{hint if task.resource == DEFAULT_RESOURCE else ''}")
+    return found

@@ -1,0 +1,114 @@
+"""Which tasks of a group have to be near each other: from workflows' requirements to the PodGroup's constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from physical_ai.osmo.models import TopologyRequirementType
+from physical_ai.osmo.pools import Pool, TopologyKey
+from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.schema import TaskSpec, TopologyRequirement
+
+
+@dataclass
+class _Branch:
+    """A set of tasks that share a place: one rack, one zone."""
+
+    name: str = ""
+    label: str = ""
+    required: bool = True
+    below: list[_Branch] = field(default_factory=list["_Branch"])
+    tasks: list[str] = field(default_factory=list[str])
+
+    @property
+    def constraint(self) -> dict[str, str]:
+        return {"requiredTopologyLevel" if self.required else "preferredTopologyLevel": self.label}
+
+    @property
+    def size(self) -> int:
+        return len(self.tasks) + sum(branch.size for branch in self.below)
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What a PodGroup says of places."""
+
+    top: dict[str, str] | None = None
+    """Of all its pods."""
+    subgroups: tuple[dict[str, Any], ...] = ()
+    members: dict[str, str] = field(default_factory=dict[str, str])
+    """Subgroup of each task that is in one."""
+
+
+def check_uniform(tasks: Sequence[TaskSpec], pool: Pool) -> None:
+    """All tasks with requirements use the same keys, and the pool has them. Raises Refusal."""
+    used = {tuple(sorted(item.key for item in task.resources.topology)) for task in tasks if task.resources.topology}
+    if len(used) > 1:
+        told = " and ".join(", ".join(keys) for keys in sorted(used))
+        raise Refusal("OSMOResourceError", f"tasks use different topology keys: {told}")
+    known = {key.key for key in pool.topology_keys}
+    for keys in used:
+        for key in keys:
+            if key not in known:
+                raise Refusal("OSMOResourceError", f"the pool has no topology key '{key}'")
+
+
+def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology: str) -> Constraints:
+    """Constraints of a group's tasks, in the pool's `keys` from the widest to the narrowest.
+
+    `topology` is the name of the cluster's Topology object. What all tasks share lies on the whole group; where they
+    part, each branch is a subgroup.
+    """
+    if not any(task.resources.topology for task in tasks):
+        return Constraints()
+    root, top = _tree(tasks, keys), None
+    while len(root.below) == 1:
+        root = root.below[0]
+        top = {**root.constraint, "topology": topology}
+    subgroups: list[dict[str, Any]] = []
+    members: dict[str, str] = {}
+    for branch in root.below:
+        _add(branch, None, topology, subgroups, members)
+    return Constraints(top, tuple(subgroups), members)
+
+
+def _tree(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey]) -> _Branch:
+    labels = {key.key: key.label for key in keys}
+    order = [key.key for key in keys]
+    root, branches = _Branch(), dict[str, _Branch]()
+    for task in tasks:
+        here = root
+        for wanted in sorted(task.resources.topology, key=lambda item: order.index(item.key)):
+            name = f"{here.name}-{wanted.group}" if here.name else wanted.group
+            if name not in branches:
+                branches[name] = _Branch(name, labels[wanted.key], _is_required(wanted))
+                here.below.append(branches[name])
+            here = branches[name]
+        here.tasks.append(task.name)
+    return root
+
+
+def _is_required(wanted: TopologyRequirement) -> bool:
+    return wanted.requirementType is TopologyRequirementType.REQUIRED
+
+
+def _add(
+    branch: _Branch, parent: str | None, topology: str, subgroups: list[dict[str, Any]], members: dict[str, str]
+) -> None:
+    """The branch as a subgroup, those below it after it. A level that only leads on is passed over at the top."""
+    if not branch.below or len(branch.below) > 1 or parent is not None:
+        subgroup: dict[str, Any] = {"name": branch.name}
+        if not branch.below:
+            subgroup["minMember"] = len(branch.tasks)
+        subgroup["topologyConstraint"] = {**branch.constraint, "topology": topology}
+        if parent is not None:
+            subgroup["parent"] = parent
+        if branch.below:
+            subgroup["minMember"] = sum(below.size for below in branch.below)
+        subgroups.append(subgroup)
+        members |= dict.fromkeys(branch.tasks if not branch.below else (), branch.name)
+        parent = branch.name
+    for below in branch.below:
+        _add(below, parent, topology, subgroups, members)

@@ -1,0 +1,112 @@
+"""OSMO's units: memory and storage, CPU, durations. Where they differ from Kubernetes' (G is Gi), OSMO's hold."""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+from physical_ai.osmo.refusal import Refusal
+
+AMOUNT = re.compile(r"(?P<size>\d+(?:\.\d+)?)(?P<unit>[a-zA-Z]*)")
+"""A number with an optional unit, nothing before, between or after."""
+
+POWERS: dict[str, int] = {
+    **dict.fromkeys(("T", "Ti", "TiB"), 10),
+    **dict.fromkeys(("G", "Gi", "GiB"), 0),
+    **dict.fromkeys(("M", "Mi", "MiB"), -10),
+    **dict.fromkeys(("K", "Ki", "KiB"), -20),
+    "B": -30,
+    "m": -40,
+}
+"""Units as powers of two of a Gi. There is no P, and `m` is a size."""
+
+TOKEN_UNITS = ("Ti", "Gi", "Mi", "Ki", "B", "m")
+"""Units that USER_MEMORY_… and USER_STORAGE_… come in."""
+
+_ISO = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?\n?")
+_SPANS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds", "ms": "milliseconds", "us": "microseconds"}
+
+
+def split_amount(text: str) -> tuple[str, str] | None:
+    """Number and unit of an amount, both as text; None when it is none."""
+    match = AMOUNT.fullmatch(text)
+    return (match["size"], match["unit"]) if match else None
+
+
+def convert(text: str, target: str) -> float:
+    """An amount in another unit; without a unit it is bytes.
+
+    >>> convert("1.5Gi", "Mi"), convert("1G", "Gi")
+    (1536.0, 1.0)
+
+    Raises Refusal.
+    """
+    amount = split_amount(text)
+    if amount is None:
+        raise Refusal("ValueError", f"'{text}' is not a number with a unit")
+    number, unit = amount
+    for name in (unit or "B", target):
+        if name not in POWERS:
+            raise Refusal("OSMOSchemaError", f"'{text}': '{name}' is no unit; units: {', '.join(POWERS)}")
+    return float(number) * 2.0 ** (POWERS[unit or "B"] - POWERS[target])
+
+
+def stored_amount(text: str, field: str) -> str:
+    """A workflow's amount as OSMO keeps it: without a unit it becomes Ki, written as a float.
+
+    Raises Refusal where it is no amount (a sign, a space, a percentage) or has an unknown unit.
+    """
+    amount = split_amount(text)
+    if amount is None:
+        raise Refusal("OSMOResourceError", f"{field}: '{text}' is not a number with a unit, as 16Gi")
+    if not amount[1]:
+        return f"{convert(text, 'Ki')}Ki"
+    if amount[1] not in POWERS:
+        raise Refusal("OSMOResourceError", f"{field}: '{text}' has no unit that OSMO knows; write Ki, Mi, Gi or Ti")
+    return text
+
+
+def cpus(text: str) -> float:
+    """CPUs of a Kubernetes quantity, `m` or `M` for thousandths; what is no number counts as none."""
+    thousandths = text.lower().endswith("m")
+    try:
+        number = float(text.rstrip("mM") if thousandths else text)
+    except ValueError:
+        return 0.0
+    return number / 1000 if thousandths else number
+
+
+def duration(text: str) -> datetime.timedelta:
+    """A duration of one number and one unit (d, h, m, s, ms, us), or ISO 8601 up to days.
+
+    >>> duration("90m") == duration("PT1H30M")
+    True
+
+    Raises ValueError.
+    """
+    problem = f"'{text}' is no duration: write one number and one of d, h, m, s, ms, us, or ISO 8601 as PT1H30M"
+    if text.startswith("P"):
+        match = _ISO.fullmatch(text)
+        if match is None or not any(match.groups()):
+            raise ValueError(problem)
+        days, hours, minutes, seconds = (float(group or 0) for group in match.groups())
+        return datetime.timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+    unit = text[-2:] if len(text) >= 3 and text[-2:] in ("ms", "us") else text[-1:]
+    try:
+        number = int(text[: len(text) - len(unit)])
+    except ValueError:
+        raise ValueError(problem) from None
+    if unit not in _SPANS:
+        raise ValueError(problem)
+    return datetime.timedelta(**{_SPANS[unit]: number})
+
+
+def span(value: object) -> datetime.timedelta:
+    """A duration from a file: seconds as a number, or text. Raises ValueError."""
+    if isinstance(value, datetime.timedelta):
+        return value
+    if isinstance(value, int | float):
+        return datetime.timedelta(seconds=value)
+    if isinstance(value, str):
+        return duration(value)
+    raise ValueError(f"{value!r} is no duration: write seconds, or text as 2h")

@@ -1,0 +1,143 @@
+"""The service's configuration of a stack: as values of OSMO's chart `service` 1.3.1, and as the service holds it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import yaml
+
+from physical_ai.catalog.osmo import CHART_VERSION, CREDENTIAL_SECRETS, IMAGE_TAG, IMAGES
+from physical_ai.osmo import platforms as made
+from physical_ai.osmo.shapes import a_map
+from physical_ai.settings import Settings
+
+CHART_PLATFORM = "default"
+"""Platform that the chart's own values have in the pool `default`: Helm keeps it beside ours, without any guard."""
+CHART_BACKEND = "default"
+
+SECTIONS = {
+    "service": "service",
+    "workflow": "workflow",
+    "podTemplates": "pod_templates",
+    "resourceValidations": "resource_validations",
+    "backends": "backends",
+    "pools": "pools",
+}
+"""Sections by their name in the chart's values, and in the file that the chart makes of them."""
+
+_USER_ACTIONS = (
+    "app:*",
+    "auth:Token",
+    "credentials:*",
+    "dataset:*",
+    "pool:List",
+    "profile:Read",
+    "profile:Update",
+    "resources:Read",
+    "user:List",
+    "workflow:List",
+    "workflow:Read",
+)
+"""What the chart's role osmo-user may do everywhere; workflows it may submit to the pool `default` alone."""
+
+
+def configuration(settings: Settings) -> dict[str, Any]:
+    """The sections of the service's configuration that follow from the stack, by the names of the chart's values."""
+    workflow: dict[str, Any] = {
+        "max_num_tasks": settings.osmo.max_tasks,
+        "max_retry_per_task": settings.osmo.retries,
+        "default_exec_timeout": settings.osmo.timeouts.exec_default,
+        "max_exec_timeout": settings.osmo.timeouts.exec_max,
+        "default_queue_timeout": settings.osmo.timeouts.queue_default,
+        "max_queue_timeout": settings.osmo.timeouts.queue_max,
+        "backend_images": {
+            "init": f"{IMAGES}/init-container:{IMAGE_TAG}",
+            "client": f"{IMAGES}/client:{IMAGE_TAG}",
+        },
+        **{key: {"credential": {"secretName": secret}} for key, secret in CREDENTIAL_SECRETS.items()},
+    }
+    service = {"service_base_url": settings.osmo.service_url} if settings.osmo.service_url else {}
+    return {
+        "service": service,
+        "workflow": workflow,
+        "podTemplates": made.pod_templates(settings),
+        "resourceValidations": made.resource_validations(settings),
+        "backends": made.backends(settings),
+        "pools": made.pools(settings),
+    }
+
+
+def chart_values(settings: Settings) -> dict[str, Any]:
+    """Values for the chart `service`: the configuration, and null for what Helm would otherwise add to it."""
+    config = configuration(settings)
+    pools = copy.deepcopy(config["pools"])
+    # Helm merges maps: a platform of the chart's own stays unless it is set to null.
+    pools[made.DEFAULT_POOL]["platforms"].setdefault(CHART_PLATFORM, None)
+    backends = dict(config["backends"])
+    backends.setdefault(CHART_BACKEND, None)
+    configs: dict[str, Any] = {"enabled": True, **config, "pools": pools, "backends": backends}
+    configs["secretRefs"] = [{"secretName": secret} for secret in CREDENTIAL_SECRETS.values()]
+    if len(pools) > 1:
+        configs["roles"] = {"osmo-user": {"policies": _user_policies(list(pools))}}
+    return {"global": {"osmoImageTag": IMAGE_TAG}, "services": {"configs": configs}}
+
+
+def _user_policies(pools: list[str]) -> list[dict[str, Any]]:
+    submit = {"effect": "Allow", "actions": ["workflow:*"], "resources": [f"pool/{name}" for name in pools]}
+    return [{"effect": "Allow", "actions": list(_USER_ACTIONS), "resources": ["*"]}, submit]
+
+
+def loaded_config(settings: Settings) -> dict[str, Any]:
+    """The configuration as the service holds it, with a stand-in where it reads secrets. For `service.load`."""
+    config = {SECTIONS[name]: copy.deepcopy(section) for name, section in configuration(settings).items()}
+    config["service"].setdefault("service_base_url", "https://osmo.invalid")
+    for key in CREDENTIAL_SECRETS:
+        config["workflow"][key] = {"credential": {"endpoint": f"azure://osmo/{key.replace('_', '-')}"}}
+    # What can't be seen from here is not held against a workflow.
+    config["workflow"]["credential_config"] = {"disable_data_validation": ["azure", "s3", "gs", "swift", "tos"]}
+    return config
+
+
+def helm_merged(defaults: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    """What Helm makes of a chart's own values and given ones: maps merged, null removes, the rest replaced."""
+    result = copy.deepcopy(defaults)
+    for key, value in values.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict):
+            result[key] = helm_merged(a_map(result.get(key)), a_map(value))
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
+
+
+def as_yaml(settings: Settings) -> str:
+    """The values as a file."""
+    head = (
+        f"# Values for OSMO's chart service {CHART_VERSION} (images {IMAGE_TAG}), made of the settings of the stack\n"
+        f"# {settings.stack} by `physai osmo values {settings.stack}`. Edit the settings, not this file. Lists and\n"
+        "# texts replace the chart's own, maps are merged with them, null takes a key of the chart's away.\n"
+    )
+    return head + yaml.dump(chart_values(settings), Dumper=Plain, sort_keys=False, width=120, allow_unicode=True)
+
+
+def values_files(settings: Settings) -> dict[str, str]:
+    """The same values in several files, to be given to Helm together: one for each section, so that a change is seen
+    where it is."""
+    values = chart_values(settings)
+    configs: dict[str, Any] = values["services"].pop("configs")
+    enabled = {"services": {"configs": {"enabled": configs.pop("enabled")}}}
+    sections = {name: {"services": {"configs": {name: section}}} for name, section in configs.items()}
+    files = {"release": {**values, **enabled}, **sections}
+    return {
+        f"{name}.yaml": yaml.dump(document, Dumper=Plain, sort_keys=False, width=120, allow_unicode=True)
+        for name, document in files.items()
+    }
+
+
+class Plain(yaml.SafeDumper):
+    """Writes what occurs twice twice, without anchors."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True

@@ -1,0 +1,67 @@
+"""Rules over the resources of a stack.
+
+`evaluate(stack)` gives the findings. The tests record what the program declares for each stack, in previews and in
+deployments, and evaluate the recordings; a `Stack` can be made from any other list of resources too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from physical_ai.policies import (
+    azure,
+    cost,
+    data_services,
+    declarations,
+    gpu,
+    model,
+    node_pools,
+    reliability,
+    workloads,
+)
+from physical_ai.policies.model import (
+    UNKNOWN,
+    Finding,
+    Options,
+    Resource,
+    Rule,
+    Secret,
+    Severity,
+    Stack,
+    Topic,
+    Unknown,
+    Violation,
+)
+
+RULES: tuple[Rule, ...] = (
+    *declarations.RULES,
+    *node_pools.RULES,
+    *gpu.RULES,
+    *azure.RULES,
+    *data_services.RULES,
+    *reliability.RULES,
+    *workloads.RULES,
+    *cost.RULES,
+)
+
+
+def evaluate(stack: Stack, rules: Iterable[Rule] = RULES) -> list[Finding]:
+    """Every finding over `stack`, in the order of the rules and then of the resources."""
+    return model.evaluate(stack, rules)
+
+
+__all__ = [
+    "RULES",
+    "UNKNOWN",
+    "Finding",
+    "Options",
+    "Resource",
+    "Rule",
+    "Secret",
+    "Severity",
+    "Stack",
+    "Topic",
+    "Unknown",
+    "Violation",
+    "evaluate",
+]

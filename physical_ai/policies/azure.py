@@ -1,0 +1,167 @@
+"""Rules on the cluster's reach, its network, and who may do what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from physical_ai.policies.data_services import PUBLIC_ACCESS
+from physical_ai.policies.model import Resource, Rule, Severity, Stack, Topic, Violation, known, known_list, known_map
+from physical_ai.policies.node_pools import AGENT_POOL, MANAGED_CLUSTER
+
+ROLE_ASSIGNMENT = "azure-native:authorization:RoleAssignment"
+SUBNET = "azure-native:network:Subnet"
+USER_IDENTITY = "azure-native:managedidentity:UserAssignedIdentity"
+VIRTUAL_NETWORK = "azure-native:network:VirtualNetwork"
+
+GUARDED_TYPES = (
+    "azure-native:resources:ResourceGroup",
+    VIRTUAL_NETWORK,
+    SUBNET,
+    "azure-native:network:NatGateway",
+    "azure-native:network:PublicIPAddress",
+    MANAGED_CLUSTER,
+    AGENT_POOL,
+    *PUBLIC_ACCESS,
+)
+"""Their deletion or replacement costs the cluster, its addresses, data, or GPUs that may not come back."""
+
+_WIDE_SCOPE = re.compile(r"^/?(subscriptions/[^/]+|providers/Microsoft\.Management/managementGroups/[^/]+)?/?$", re.I)
+
+
+def _protected(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    if stack.is_production and not resource.options.protect:
+        yield Violation("", "set `protect: true` in the stack's settings")
+
+
+def _local_accounts(resource: Resource, _: Stack) -> Iterable[Violation]:
+    if known(resource.inputs.get("disableLocalAccounts")) is not True:
+        yield Violation("disableLocalAccounts", "write true")
+    entra = known_map(resource.inputs.get("aadProfile"))
+    for name in ("managed", "enableAzureRBAC"):
+        if known(entra.get(name)) is not True:
+            yield Violation(f"aadProfile.{name}", "write true")
+
+
+def _api_reach(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    access = known_map(resource.inputs.get("apiServerAccessProfile"))
+    ranges = known_list(access.get("authorizedIPRanges"))
+    if any(str(each).endswith("/0") for each in ranges):
+        yield Violation("apiServerAccessProfile.authorizedIPRanges", "name the networks; /0 is everybody")
+    if stack.is_production and not ranges and known(access.get("enablePrivateCluster")) is not True:
+        yield Violation("apiServerAccessProfile", "set cluster.apiAccess.authorizedIpRanges")
+
+
+def _workload_identity(resource: Resource, _: Stack) -> Iterable[Violation]:
+    if known(known_map(resource.inputs.get("oidcIssuerProfile")).get("enabled")) is not True:
+        yield Violation("oidcIssuerProfile.enabled", "write true")
+    security = known_map(resource.inputs.get("securityProfile"))
+    if known(known_map(security.get("workloadIdentity")).get("enabled")) is not True:
+        yield Violation("securityProfile.workloadIdentity.enabled", "write true")
+
+
+def _principal_type(resource: Resource, _: Stack) -> Iterable[Violation]:
+    fresh = any(_type_of(urn) == USER_IDENTITY for urn in resource.options.depends_on)
+    if fresh and not known(resource.inputs.get("principalType")):
+        yield Violation("principalType", "write User, Group or ServicePrincipal")
+
+
+def _type_of(urn: str) -> str:
+    """The type token in a URN, without those of its parents."""
+    return urn.split("::")[2].rpartition("$")[2] if urn.count("::") >= 3 else ""
+
+
+def _narrow_scope(resource: Resource, _: Stack) -> Iterable[Violation]:
+    scope = known(resource.inputs.get("scope"))
+    if scope is not None and _WIDE_SCOPE.match(str(scope)):
+        yield Violation("scope", f"{str(scope) or 'the tenant'} is too wide; assign on the resource that is used")
+
+
+def _inline_subnets(resource: Resource, _: Stack) -> Iterable[Violation]:
+    if known_list(resource.inputs.get("subnets")):
+        yield Violation("subnets", "declare each as a Subnet resource")
+
+
+def _outbound(resource: Resource, _: Stack) -> Iterable[Violation]:
+    if known(resource.inputs.get("defaultOutboundAccess")) is not False:
+        yield Violation("defaultOutboundAccess", "write false")
+    for name in ("natGateway", "networkSecurityGroup"):
+        if name not in resource.inputs:
+            yield Violation(name, "associate one")
+
+
+RULES = (
+    Rule(
+        "protected-in-production",
+        Severity.ERROR,
+        "Its loss takes the cluster, its addresses, data, or GPU capacity that may not come back.",
+        _protected,
+        GUARDED_TYPES,
+        topic=Topic.RELIABILITY,
+        link="https://www.pulumi.com/docs/iac/concepts/resources/options/protect/",
+    ),
+    Rule(
+        "entra-only",
+        Severity.ERROR,
+        "A local account is a certificate nobody can revoke; Entra and Azure RBAC say who may do what.",
+        _local_accounts,
+        (MANAGED_CLUSTER,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/aks/manage-local-accounts-managed-azure-ad",
+    ),
+    Rule(
+        "api-server-reach",
+        Severity.ERROR,
+        "Production's API server answers known networks only.",
+        _api_reach,
+        (MANAGED_CLUSTER,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges",
+    ),
+    Rule(
+        "workload-identity",
+        Severity.ERROR,
+        "Without it pods need stored credentials to reach Azure.",
+        _workload_identity,
+        (MANAGED_CLUSTER,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/aks/workload-identity-overview",
+    ),
+    Rule(
+        "role-principal-type",
+        Severity.ERROR,
+        "A principal made in the same deployment is seconds old, and ARM would not find it in Entra.",
+        _principal_type,
+        (ROLE_ASSIGNMENT,),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/role-based-access-control/role-assignments-template",
+        needs=("depends_on",),
+    ),
+    Rule(
+        "role-scope",
+        Severity.ERROR,
+        "A role on the subscription reaches everything that will ever be in it.",
+        _narrow_scope,
+        (ROLE_ASSIGNMENT,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/role-based-access-control/scope-overview",
+    ),
+    Rule(
+        "no-inline-subnets",
+        Severity.ERROR,
+        "An update of the network would take away the subnets made beside it.",
+        _inline_subnets,
+        (VIRTUAL_NETWORK,),
+        topic=Topic.RELIABILITY,
+        link="https://www.pulumi.com/registry/packages/azure-native/api-docs/network/virtualnetwork/",
+    ),
+    Rule(
+        "subnet-outbound",
+        Severity.ERROR,
+        "Nodes leave through the NAT gateway, whose address the API server's ranges hold, and no other way.",
+        _outbound,
+        (SUBNET,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/virtual-network/ip-services/default-outbound-access",
+    ),
+)

@@ -1,0 +1,50 @@
+"""Rules on what a development environment may cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from physical_ai.policies.model import Resource, Rule, Severity, Stack, Topic, Violation, known
+from physical_ai.policies.node_pools import AGENT_POOL
+
+DEVELOPMENT = "dev"
+
+
+def _spot_in_dev(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    if _applies(resource, stack) and known(resource.inputs.get("scaleSetPriority"), "Regular") == "Regular":
+        yield Violation("scaleSetPriority", "set priority: Spot in the pool's settings")
+
+
+def _empty_in_dev(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    if not _applies(resource, stack):
+        return
+    if known(resource.inputs.get("enableAutoScaling"), False) is not True:
+        yield Violation("enableAutoScaling", "set scale: {min: 0, max: …} in the pool's settings")
+    elif known(resource.inputs.get("minCount"), 0) != 0:
+        yield Violation("minCount", "set scale.min: 0 in the pool's settings")
+
+
+def _applies(resource: Resource, stack: Stack) -> bool:
+    return stack.environment == DEVELOPMENT and "gpuProfile" in resource.inputs
+
+
+RULES = (
+    Rule(
+        "spot-in-dev",
+        Severity.WARNING,
+        "Work that may be evicted costs a fraction, and nobody's deadline hangs on development.",
+        _spot_in_dev,
+        (AGENT_POOL,),
+        topic=Topic.COST,
+        link="https://learn.microsoft.com/azure/aks/spot-node-pool",
+    ),
+    Rule(
+        "empty-in-dev",
+        Severity.WARNING,
+        "A GPU node that nobody uses costs as much as one that works; nights and weekends are most of the week.",
+        _empty_in_dev,
+        (AGENT_POOL,),
+        topic=Topic.COST,
+        link="https://learn.microsoft.com/azure/aks/cluster-autoscaler",
+    ),
+)

@@ -1,0 +1,61 @@
+"""Rules on services that hold data, and on identities that reach them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from physical_ai.policies.model import Resource, Rule, Severity, Stack, Topic, Violation, known, known_list, known_map
+
+PUBLIC_ACCESS: Mapping[str, str] = {
+    "azure-native:storage:StorageAccount": "publicNetworkAccess",
+    "azure-native:containerregistry:Registry": "publicNetworkAccess",
+    "azure-native:keyvault:Vault": "properties.publicNetworkAccess",
+    "azure-native:dbforpostgresql:Server": "network.publicNetworkAccess",
+}
+"""Services that hold data, and the property that closes each to the internet."""
+FEDERATED = "azure-native:managedidentity:FederatedIdentityCredential"
+AUDIENCE = "api://AzureADTokenExchange"
+
+_SUBJECT = re.compile(r"system:serviceaccount:[a-z0-9-]+:[a-z0-9.-]+|repo:[\w.-]+/[\w.-]+:environment:[\w.-]+")
+
+
+def _private(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    path = PUBLIC_ACCESS[resource.type]
+    value: Any = dict(resource.inputs)
+    for step in path.split("."):
+        value = known_map(value).get(step)
+    if stack.is_production and known(value) not in ("Disabled", "SecuredByPerimeter"):
+        yield Violation(path, "write Disabled, and reach it through a private endpoint")
+
+
+def _federated(resource: Resource, _: Stack) -> Iterable[Violation]:
+    subject = known(resource.inputs.get("subject"))
+    if subject is not None and not _SUBJECT.fullmatch(str(subject)):
+        yield Violation("subject", "name one service account, or one environment of one repository")
+    audiences = known_list(resource.inputs.get("audiences"))
+    if audiences and audiences != [AUDIENCE]:
+        yield Violation("audiences", f"write [{AUDIENCE}]")
+
+
+RULES = (
+    Rule(
+        "private-data-services",
+        Severity.ERROR,
+        "Production's data answers private networks only; a leaked key is then worth nothing outside.",
+        _private,
+        tuple(PUBLIC_ACCESS),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/private-link/private-endpoint-overview",
+    ),
+    Rule(
+        "federated-subject",
+        Severity.ERROR,
+        "Whoever fits the subject gets the identity's tokens: a branch or a pull request is anybody who can push.",
+        _federated,
+        (FEDERATED,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/entra/workload-id/workload-identity-federation",
+    ),
+)

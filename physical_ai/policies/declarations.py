@@ -1,0 +1,118 @@
+"""Rules on how resources are declared, whatever they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from physical_ai.policies.model import Resource, Rule, Severity, Stack, Topic, Violation, leaves
+
+_SECRET_PROPERTY = re.compile(
+    r"(password|clientsecret|connectionstring|accountkey|primarykey|secondarykey|privatekey|sastoken|accesstoken"
+    r"|client-key-data)$",
+    re.IGNORECASE,
+)
+_CREDENTIAL_IN_TEXT = re.compile(r"client-key-data:|-----BEGIN [A-Z ]*PRIVATE KEY-----")
+_SNAKE_CASE = re.compile(r"[a-z]_[a-z]")
+
+
+def _explicit_provider(resource: Resource, _: Stack) -> Iterable[Violation]:
+    provider = resource.options.provider
+    if resource.type.startswith("kubernetes:") and (not provider or "::default" in provider):
+        yield Violation("", "pass provider=, the one made from this cluster's kubeconfig")
+
+
+def _component_parent(resource: Resource, _: Stack) -> Iterable[Violation]:
+    if not resource.options.parent or "::pulumi:pulumi:Stack::" in resource.options.parent:
+        yield Violation("", "pass parent=, the component that declares it")
+
+
+def _no_plaintext_secret(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    for path, value in leaves(resource.inputs):
+        if not isinstance(value, str) or not value:
+            continue
+        named_secret = _SECRET_PROPERTY.search(path) is not None
+        in_secret = resource.type == "kubernetes:core/v1:Secret" and path.split(".")[0] in ("data", "stringData")
+        leaked = any(secret in value for secret in stack.secrets) or _CREDENTIAL_IN_TEXT.search(value) is not None
+        if named_secret or in_secret or leaked:
+            yield Violation(path, "wrap the value in pulumi.Output.secret, or read it with Config.require_secret")
+
+
+def _camel_case_paths(resource: Resource, _: Stack) -> Iterable[Violation]:
+    options = {
+        "ignoreChanges": resource.options.ignore_changes,
+        "replaceOnChanges": resource.options.replace_on_changes,
+    }
+    for option, paths in options.items():
+        for path in paths:
+            if _SNAKE_CASE.search(path):
+                yield Violation(option, f"write {path!r} in camelCase")
+
+
+def _replaced_together(resource: Resource, _: Stack) -> Iterable[Violation]:
+    gone_with = resource.options.deleted_with
+    if gone_with and gone_with not in resource.options.replace_with:
+        yield Violation("", "name the same resource in replace_with")
+
+
+def _protected_together(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    gone_with = resource.options.deleted_with
+    if not gone_with or resource.options.protect:
+        return
+    if any(each.urn == gone_with and each.options.protect for each in stack.resources):
+        yield Violation("", "protect it too, or take deleted_with away")
+
+
+RULES = (
+    Rule(
+        "explicit-provider",
+        Severity.ERROR,
+        "A Kubernetes object without a provider goes wherever the current kubeconfig points.",
+        _explicit_provider,
+        topic=Topic.SECURITY,
+        link="https://www.pulumi.com/docs/iac/concepts/resources/options/provider/",
+    ),
+    Rule(
+        "component-parent",
+        Severity.ERROR,
+        "Protection, providers and the resource tree are inherited from the parent.",
+        _component_parent,
+        topic=Topic.DECLARATION,
+        link="https://www.pulumi.com/docs/iac/concepts/resources/options/parent/",
+    ),
+    Rule(
+        "no-plaintext-secret",
+        Severity.ERROR,
+        "What is not marked secret is written in plaintext into state, previews and logs.",
+        _no_plaintext_secret,
+        topic=Topic.SECURITY,
+        link="https://www.pulumi.com/docs/iac/concepts/secrets/",
+    ),
+    Rule(
+        "camel-case-paths",
+        Severity.ERROR,
+        "The SDK passes nested paths on as they are, and a snake_case one matches nothing, silently.",
+        _camel_case_paths,
+        topic=Topic.DECLARATION,
+        link="https://www.pulumi.com/docs/iac/concepts/resources/options/ignorechanges/",
+    ),
+    Rule(
+        "replaced-together",
+        Severity.ERROR,
+        "With deleted_with alone, state keeps what went with a replaced resource, and nobody makes it anew.",
+        _replaced_together,
+        topic=Topic.DECLARATION,
+        link="https://www.pulumi.com/docs/iac/concepts/resources/options/deletedwith/",
+        needs=("deleted_with", "replace_with"),
+    ),
+    Rule(
+        "protected-together",
+        Severity.ERROR,
+        "A destroy that a protected resource stops forgets, without deleting it, what was to be deleted with that one.",
+        _protected_together,
+        topic=Topic.RELIABILITY,
+        link="https://www.pulumi.com/docs/iac/concepts/resources/options/protect/",
+        needs=("deleted_with",),
+        whole=True,
+    ),
+)

@@ -1,0 +1,29 @@
+"""For each rule, resources that keep it and resources that break it. The tests run them, the reference shows them."""
+
+from __future__ import annotations
+
+from physical_ai.policies.examples import (
+    azure,
+    cost,
+    data_services,
+    declarations,
+    gpu,
+    node_pools,
+    reliability,
+    workloads,
+)
+from physical_ai.policies.examples.model import Example
+
+EXAMPLES: dict[str, list[Example]] = {
+    **declarations.EXAMPLES,
+    **node_pools.EXAMPLES,
+    **gpu.EXAMPLES,
+    **azure.EXAMPLES,
+    **data_services.EXAMPLES,
+    **reliability.EXAMPLES,
+    **workloads.EXAMPLES,
+    **cost.EXAMPLES,
+}
+"""Examples by the rule's id; the first is the one to show."""
+
+__all__ = ["EXAMPLES", "Example"]

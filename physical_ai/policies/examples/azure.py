@@ -1,0 +1,67 @@
+"""Examples of the rules on the cluster's reach, its network, and who may do what."""
+
+from __future__ import annotations
+
+from physical_ai.policies.azure import GUARDED_TYPES, ROLE_ASSIGNMENT, SUBNET, VIRTUAL_NETWORK
+from physical_ai.policies.examples.model import CLUSTER_URN, ENTRA, IDENTITY, IDENTITY_URN, OUTBOUND, Example
+from physical_ai.policies.model import UNKNOWN
+from physical_ai.policies.node_pools import MANAGED_CLUSTER
+
+EXAMPLES: dict[str, list[Example]] = {
+    "protected-in-production": [
+        Example(kind, options={"protect": True}, bad_options={"protect": False}, environment="prod")
+        for kind in GUARDED_TYPES
+    ],
+    "entra-only": [
+        Example(MANAGED_CLUSTER, ENTRA, {"disableLocalAccounts": None}),
+        Example(MANAGED_CLUSTER, ENTRA, {"aadProfile": {"managed": True}}),
+    ],
+    "api-server-reach": [
+        Example(
+            MANAGED_CLUSTER,
+            {"apiServerAccessProfile": {"authorizedIPRanges": ["20.1.2.0/24", UNKNOWN]}},
+            {"apiServerAccessProfile": None},
+            environment="prod",
+        ),
+        Example(MANAGED_CLUSTER, {}, {"apiServerAccessProfile": {"authorizedIPRanges": ["0.0.0.0/0"]}}),
+        Example(
+            MANAGED_CLUSTER,
+            {"apiServerAccessProfile": {"enablePrivateCluster": True}},
+            {"apiServerAccessProfile": {"enablePrivateCluster": False}},
+            environment="prod",
+        ),
+    ],
+    "workload-identity": [
+        Example(MANAGED_CLUSTER, IDENTITY, {"oidcIssuerProfile": {"enabled": False}}),
+        Example(MANAGED_CLUSTER, IDENTITY, {"securityProfile": {}}),
+    ],
+    "role-principal-type": [
+        Example(
+            ROLE_ASSIGNMENT,
+            {"principalType": "ServicePrincipal"},
+            {"principalType": None},
+            options={"depends_on": (CLUSTER_URN, IDENTITY_URN)},
+        ),
+        # A principal that stood before the deployment needs none.
+        Example(
+            ROLE_ASSIGNMENT,
+            options={"depends_on": (CLUSTER_URN,)},
+            bad_options={"depends_on": (IDENTITY_URN,)},
+        ),
+    ],
+    "role-scope": [
+        Example(ROLE_ASSIGNMENT, {"scope": "/subscriptions/s/resourceGroups/g"}, {"scope": "/subscriptions/s"}),
+        Example(
+            ROLE_ASSIGNMENT,
+            {"scope": UNKNOWN},
+            {"scope": "/providers/Microsoft.Management/managementGroups/root"},
+        ),
+        Example(ROLE_ASSIGNMENT, {"scope": "/subscriptions/s/resourceGroups/g/providers/p/t/n"}, {"scope": "/"}),
+    ],
+    "no-inline-subnets": [Example(VIRTUAL_NETWORK, {}, {"subnets": [{"name": "x"}]})],
+    "subnet-outbound": [
+        Example(SUBNET, OUTBOUND, {"defaultOutboundAccess": None}),
+        Example(SUBNET, OUTBOUND, {"natGateway": None}),
+        Example(SUBNET, OUTBOUND, {"networkSecurityGroup": None}),
+    ],
+}

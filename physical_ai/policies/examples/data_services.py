@@ -1,0 +1,43 @@
+"""Examples of the rules on data services, and on identities that reach them."""
+
+from __future__ import annotations
+
+from physical_ai.policies.data_services import AUDIENCE, FEDERATED
+from physical_ai.policies.examples.model import Example
+from physical_ai.policies.model import UNKNOWN
+
+ACCOUNT = "system:serviceaccount:osmo-workflows:osmo-workflow"
+
+EXAMPLES: dict[str, list[Example]] = {
+    "private-data-services": [
+        Example(
+            "azure-native:storage:StorageAccount",
+            {"publicNetworkAccess": "Disabled"},
+            {"publicNetworkAccess": "Enabled"},
+            environment="prod",
+        ),
+        Example(
+            "azure-native:containerregistry:Registry",
+            {"publicNetworkAccess": "Disabled"},
+            {"publicNetworkAccess": None},
+            environment="prod",
+        ),
+        Example(
+            "azure-native:keyvault:Vault",
+            {"properties": {"publicNetworkAccess": "Disabled"}},
+            {"properties": {}},
+            environment="prod",
+        ),
+        Example(
+            "azure-native:dbforpostgresql:Server",
+            {"network": {"publicNetworkAccess": "Disabled"}},
+            {"network": {"publicNetworkAccess": "Enabled"}},
+            environment="prod",
+        ),
+    ],
+    "federated-subject": [
+        Example(FEDERATED, {"subject": ACCOUNT, "audiences": [AUDIENCE]}, {"subject": "system:serviceaccount:osmo:*"}),
+        Example(FEDERATED, {"subject": "repo:acme/robots:environment:prod"}, {"subject": "repo:acme/robots:*"}),
+        Example(FEDERATED, {"subject": UNKNOWN, "audiences": [AUDIENCE]}, {"audiences": ["https://example.com"]}),
+    ],
+}

@@ -1,0 +1,35 @@
+"""Examples of the rules on workloads."""
+
+from __future__ import annotations
+
+from physical_ai.policies.examples.model import AGENT, REQUESTS, Example, workload
+from physical_ai.policies.model import UNKNOWN
+from physical_ai.policies.workloads import DAEMON_SET
+
+EXAMPLES: dict[str, list[Example]] = {
+    "image-by-digest": [
+        Example(DAEMON_SET, {"spec": workload()}, {"spec": workload({"image": "docker.io/library/ubuntu:22.04"})}),
+        Example(
+            DAEMON_SET,
+            {"spec": workload({"image": UNKNOWN})},
+            {"spec": workload(initContainers=[{"image": "ubuntu", "resources": REQUESTS}])},
+        ),
+    ],
+    "on-the-host": [
+        Example(DAEMON_SET, AGENT, {"metadata": {"name": "another"}}),
+        Example(DAEMON_SET, {"spec": workload()}, {"spec": workload(hostNetwork=True)}),
+        Example(DAEMON_SET, {"spec": workload()}, {"spec": workload({"securityContext": {"privileged": True}})}),
+        Example(DAEMON_SET, {"spec": workload()}, {"spec": workload(volumes=[{"hostPath": {"path": "/"}}])}),
+    ],
+    "workload-requests": [
+        Example(DAEMON_SET, {"spec": workload()}, {"spec": workload({"resources": {"requests": {"cpu": "1"}}})}),
+    ],
+    "one-node-after-the-other": [
+        Example(DAEMON_SET, {"spec": workload()}, {"spec": {**workload(), "updateStrategy": {}}}),
+        Example(
+            DAEMON_SET,
+            {"spec": {**workload(), "updateStrategy": {"type": "OnDelete"}}},
+            {"spec": {**workload(), "updateStrategy": {"rollingUpdate": {"maxUnavailable": "25%"}}}},
+        ),
+    ],
+}

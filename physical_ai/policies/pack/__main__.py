@@ -1,0 +1,17 @@
+#!/usr/bin/env python3
+"""Serves the policies to Pulumi's engine: `pulumi preview --policy-pack physical_ai/policies/pack`.
+
+The engine starts this file either through its Python language host, as `PulumiPolicy.yaml` says, or as it is, when the
+pack is given as `physical_ai/policies/pack/__main__.py`; then the `python3` on PATH has to have what the program needs.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+from physical_ai.policies.pack.analyzer import serve
+
+serve()

@@ -1,0 +1,139 @@
+"""Rules on what keeps a cluster running: zones, upgrades, maintenance windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from physical_ai.catalog import regions
+from physical_ai.policies.model import Resource, Rule, Severity, Stack, Topic, Violation, known, known_list, known_map
+from physical_ai.policies.node_pools import AGENT_POOL, MANAGED_CLUSTER, pools
+
+MAINTENANCE = "azure-native:containerservice:MaintenanceConfiguration"
+BUDGET = "kubernetes:policy/v1:PodDisruptionBudget"
+KUBERNETES_WINDOW, NODE_WINDOW = "aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule"
+SHORTEST_WINDOW = 4
+"""Hours (AKS docs, planned-maintenance)."""
+_NOTHING = ("0", "0%")
+
+
+def _zones(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    place = regions().get(stack.region)
+    if not stack.is_production or place is None or not place.zones:
+        return
+    for path, pool in pools(resource):
+        listing = place.sizes.get(str(known(pool.get("vmSize"))))
+        # Which zones offer a GPU size differs by subscription, so nothing is asked of it.
+        if listing is not None and listing.zones and len(known_list(pool.get("availabilityZones"))) < 2:
+            yield Violation(f"{path}availabilityZones", f"name zones of {place.name}: {', '.join(listing.zones)}")
+
+
+def _channels(resource: Resource, _: Stack) -> Iterable[Violation]:
+    profile = known_map(resource.inputs.get("autoUpgradeProfile"))
+    if known(profile.get("nodeOSUpgradeChannel")) == "Unmanaged":
+        yield Violation("autoUpgradeProfile.nodeOSUpgradeChannel", "write NodeImage, SecurityPatch or None")
+    if (channel := known(profile.get("upgradeChannel"))) in ("rapid", "stable"):
+        yield Violation("autoUpgradeProfile.upgradeChannel", f"write patch, node-image or none, not {channel}")
+
+
+def _windows(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    profile = known_map(resource.inputs.get("autoUpgradeProfile"))
+    needed = {
+        KUBERNETES_WINDOW: known(profile.get("upgradeChannel"), "none") != "none",
+        NODE_WINDOW: known(profile.get("nodeOSUpgradeChannel"), "None") != "None",
+    }
+    declared = {known(each.inputs.get("configName")) for each in stack.of_type(MAINTENANCE)}
+    for name, is_needed in needed.items():
+        if is_needed and name not in declared:
+            yield Violation("autoUpgradeProfile", f"declare a MaintenanceConfiguration {name}")
+
+
+def _long_enough(resource: Resource, _: Stack) -> Iterable[Violation]:
+    hours = known(known_map(resource.inputs.get("maintenanceWindow")).get("durationHours"))
+    if hours is not None and hours < SHORTEST_WINDOW:
+        yield Violation("maintenanceWindow.durationHours", f"write {SHORTEST_WINDOW} or more")
+
+
+def _drains(resource: Resource, _: Stack) -> Iterable[Violation]:
+    for path, pool in pools(resource):
+        if known(pool.get("scaleSetPriority")) == "Spot":
+            continue  # which ARM takes no upgradeSettings on
+        settings = known_map(pool.get("upgradeSettings"))
+        if "drainTimeoutInMinutes" not in settings:
+            yield Violation(f"{path}upgradeSettings.drainTimeoutInMinutes", "say how long to wait for pods to go")
+        surge, away = (_share(settings.get(name)) for name in ("maxSurge", "maxUnavailable"))
+        if surge in _NOTHING and away in _NOTHING:
+            yield Violation(f"{path}upgradeSettings", "set maxSurge or maxUnavailable above zero")
+        if surge not in _NOTHING and away not in _NOTHING:
+            yield Violation(f"{path}upgradeSettings", "set one of maxSurge and maxUnavailable to zero")
+
+
+def _share(value: Any) -> str:
+    return str(known(value, "0"))
+
+
+def _budgets(resource: Resource, _: Stack) -> Iterable[Violation]:
+    spec = known_map(resource.inputs.get("spec"))
+    if str(known(spec.get("maxUnavailable"), "1")) in _NOTHING:
+        yield Violation("spec.maxUnavailable", "write 1 or more")
+    if str(known(spec.get("minAvailable"), "0")) == "100%":
+        yield Violation("spec.minAvailable", "write less, or maxUnavailable: 1")
+
+
+RULES = (
+    Rule(
+        "zones-in-production",
+        Severity.ERROR,
+        "Operators, schedulers and add-ons in one zone stop with it, and with them all GPU pools.",
+        _zones,
+        (AGENT_POOL, MANAGED_CLUSTER),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/aks/availability-zones",
+    ),
+    Rule(
+        "upgrade-channels",
+        Severity.ERROR,
+        "Kernels patched in place lose the drivers built for them; a cluster that leaves its minor refuses updates.",
+        _channels,
+        (MANAGED_CLUSTER,),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/aks/auto-upgrade-node-os-image",
+    ),
+    Rule(
+        "maintenance-windows",
+        Severity.ERROR,
+        "Without a window AKS reimages GPU nodes when it likes, and each loses its driver and its jobs.",
+        _windows,
+        (MANAGED_CLUSTER,),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/aks/planned-maintenance",
+        whole=True,
+    ),
+    Rule(
+        "maintenance-window-length",
+        Severity.ERROR,
+        "AKS takes windows of four hours and more.",
+        _long_enough,
+        (MAINTENANCE,),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/aks/planned-maintenance",
+    ),
+    Rule(
+        "upgrade-drains",
+        Severity.ERROR,
+        "An upgrade keeps disruption budgets only as long as it waits for pods to go, and needs a way to go on.",
+        _drains,
+        (AGENT_POOL, MANAGED_CLUSTER),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/aks/upgrade-aks-node-pools-rolling",
+    ),
+    Rule(
+        "budgets-let-go",
+        Severity.ERROR,
+        "A budget that lets no pod go stops every drain, and with it each upgrade and node image.",
+        _budgets,
+        (BUDGET,),
+        topic=Topic.RELIABILITY,
+        link="https://kubernetes.io/docs/tasks/run-application/configure-pdb/",
+    ),
+)

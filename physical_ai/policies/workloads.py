@@ -1,0 +1,106 @@
+"""Rules on workloads that the program itself declares; what charts bring is theirs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from physical_ai.policies.model import Resource, Rule, Severity, Stack, Topic, Violation, known, known_list, known_map
+
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+WORKLOADS = (DAEMON_SET, "kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:StatefulSet", "kubernetes:batch/v1:Job")
+ON_THE_HOST = frozenset({"gpu-grid-driver-installer"})
+"""Workloads that have to reach into the host. An addition deserves a review of what it may do there."""
+
+_DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
+_HOST = ("hostPID", "hostNetwork", "hostIPC")
+
+
+def pod_spec(resource: Resource) -> dict[str, Any]:
+    """The spec of the Pods that a workload makes."""
+    template = known_map(known_map(resource.inputs.get("spec")).get("template"))
+    return known_map(template.get("spec"))
+
+
+def _containers(pod: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for kind in ("initContainers", "containers"):
+        for index, container in enumerate(known_list(pod.get(kind))):
+            yield f"spec.template.spec.{kind}[{index}]", known_map(container)
+
+
+def _image_by_digest(resource: Resource, _: Stack) -> Iterable[Violation]:
+    for path, container in _containers(pod_spec(resource)):
+        image = known(container.get("image"))
+        if image is not None and not _DIGEST.search(str(image)):
+            yield Violation(f"{path}.image", f"pin {image} by digest, in physical_ai/catalog/data/images.yaml")
+
+
+def _on_the_host(resource: Resource, _: Stack) -> Iterable[Violation]:
+    if known(known_map(resource.inputs.get("metadata")).get("name")) in ON_THE_HOST:
+        return
+    pod = pod_spec(resource)
+    for name in _HOST:
+        if known(pod.get(name)) is True:
+            yield Violation(f"spec.template.spec.{name}", "leave it out")
+    for index, volume in enumerate(known_list(pod.get("volumes"))):
+        if "hostPath" in known_map(volume):
+            yield Violation(f"spec.template.spec.volumes[{index}]", "mount nothing of the host")
+    for path, container in _containers(pod):
+        if known(known_map(container.get("securityContext")).get("privileged")) is True:
+            yield Violation(f"{path}.securityContext.privileged", "leave it out")
+
+
+def _requests(resource: Resource, _: Stack) -> Iterable[Violation]:
+    for path, container in _containers(pod_spec(resource)):
+        requests = known_map(known_map(container.get("resources")).get("requests"))
+        for name in ("cpu", "memory"):
+            if name not in requests:
+                yield Violation(f"{path}.resources.requests", f"say how much {name} it needs")
+
+
+def _one_after_the_other(resource: Resource, _: Stack) -> Iterable[Violation]:
+    strategy = known_map(known_map(resource.inputs.get("spec")).get("updateStrategy"))
+    rolling = known_map(strategy.get("rollingUpdate"))
+    if known(strategy.get("type"), "RollingUpdate") == "RollingUpdate" and known(rolling.get("maxUnavailable")) != 1:
+        yield Violation("spec.updateStrategy.rollingUpdate.maxUnavailable", "write 1")
+
+
+RULES = (
+    Rule(
+        "image-by-digest",
+        Severity.ERROR,
+        "A tag is whatever its registry says today, and so would be what runs.",
+        _image_by_digest,
+        WORKLOADS,
+        topic=Topic.SECURITY,
+        link="https://kubernetes.io/docs/concepts/containers/images/",
+    ),
+    Rule(
+        "on-the-host",
+        Severity.ERROR,
+        "Whoever gets into such a Pod owns the node. Only what cannot do without may be one.",
+        _on_the_host,
+        WORKLOADS,
+        topic=Topic.SECURITY,
+        link="https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+    ),
+    Rule(
+        "workload-requests",
+        Severity.ERROR,
+        "A Pod without requests is the first to be evicted, and the scheduler counts it as nothing.",
+        _requests,
+        WORKLOADS,
+        topic=Topic.RELIABILITY,
+        link="https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/",
+    ),
+    Rule(
+        "one-node-after-the-other",
+        Severity.ERROR,
+        "What breaks one node must not reach all of them before anybody has looked.",
+        _one_after_the_other,
+        (DAEMON_SET,),
+        topic=Topic.RELIABILITY,
+        link="https://kubernetes.io/docs/tasks/manage-daemon/update-daemon-set/",
+    ),
+)

@@ -1,0 +1,70 @@
+"""What a deployment does in Azure: the rights it takes and the resource providers it calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from physical_ai.preflight.answers import Permission
+
+ACTIONS: Mapping[str, tuple[str, ...]] = {
+    "azure-native:resources:ResourceGroup": ("Microsoft.Resources/subscriptions/resourceGroups/write",),
+    "azure-native:network:VirtualNetwork": ("Microsoft.Network/virtualNetworks/write",),
+    "azure-native:network:Subnet": (
+        "Microsoft.Network/virtualNetworks/subnets/write",
+        "Microsoft.Network/virtualNetworks/subnets/join/action",
+    ),
+    "azure-native:network:NetworkSecurityGroup": ("Microsoft.Network/networkSecurityGroups/write",),
+    "azure-native:network:NatGateway": ("Microsoft.Network/natGateways/write",),
+    "azure-native:network:PublicIPAddress": ("Microsoft.Network/publicIPAddresses/write",),
+    "azure-native:managedidentity:UserAssignedIdentity": (
+        "Microsoft.ManagedIdentity/userAssignedIdentities/write",
+        "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action",
+    ),
+    "azure-native:managedidentity:FederatedIdentityCredential": (
+        "Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials/write",
+    ),
+    "azure-native:authorization:RoleAssignment": ("Microsoft.Authorization/roleAssignments/write",),
+    "azure-native:containerservice:ManagedCluster": (
+        "Microsoft.ContainerService/managedClusters/write",
+        "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action",
+    ),
+    "azure-native:containerservice:AgentPool": ("Microsoft.ContainerService/managedClusters/agentPools/write",),
+    "azure-native:containerservice:MaintenanceConfiguration": (
+        "Microsoft.ContainerService/managedClusters/maintenanceConfigurations/write",
+    ),
+    "azure-native:operationalinsights:Workspace": ("Microsoft.OperationalInsights/workspaces/write",),
+    "azure-native:monitor:DiagnosticSetting": ("Microsoft.Insights/diagnosticSettings/write",),
+}
+"""Actions by the resource type that takes them."""
+
+ALWAYS_REGISTERED = frozenset({"Microsoft.Authorization", "Microsoft.Resources"})
+COMPUTE = "Microsoft.Compute"
+"""Nothing of it is declared: AKS makes the nodes."""
+
+
+def actions() -> list[str]:
+    """Every action that a deployment takes."""
+    return [action for each in ACTIONS.values() for action in each]
+
+
+def namespaces() -> list[str]:
+    """Resource providers that have to be registered."""
+    named = {action.partition("/")[0] for action in actions()} - ALWAYS_REGISTERED
+    return sorted({*named, COMPUTE})
+
+
+def denied(wanted: Iterable[str], permissions: Sequence[Permission]) -> list[str]:
+    """The actions that no permission allows. One permission's denials do not touch what another one allows."""
+    return [each for each in wanted if not any(_allows(permission, each) for permission in permissions)]
+
+
+def _allows(permission: Permission, action: str) -> bool:
+    allowed = any(_fits(pattern, action) for pattern in permission.allowed)
+    return allowed and not any(_fits(pattern, action) for pattern in permission.denied)
+
+
+def _fits(pattern: str, action: str) -> bool:
+    """Whether an action pattern, in which `*` is any text, covers an action; case does not count."""
+    expression = ".*".join(re.escape(part) for part in pattern.split("*"))
+    return re.fullmatch(expression, action, re.IGNORECASE) is not None

@@ -1,0 +1,130 @@
+"""Azure's answers over its REST API: one question, one GET, read as strictly as needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from physical_ai.preflight.answers import Permission, SizeOffer, Subscription, Unanswered, Usage, Version
+
+ARM = "https://management.azure.com"
+Get = Callable[[str, Mapping[str, str]], Any]
+"""`get(path or full address, parameters)`; the answer's document. Raises `Unanswered`."""
+
+_COMPUTE = "providers/Microsoft.Compute"
+_VERSIONS = {
+    "subscriptions": "2022-12-01",
+    "usages": "2024-07-01",
+    "skus": "2021-07-01",
+    "providers": "2021-04-01",
+    "permissions": "2022-04-01",
+    "kubernetesVersions": "2025-05-01",
+}
+"""API versions, by the last word of what they are for."""
+MOST_PAGES = 200
+
+
+class AzureRest:
+    """One subscription behind a `Get`. `Azure` in the sense of `physical_ai.preflight.answers`."""
+
+    def __init__(self, get: Get, subscription: str) -> None:
+        self._get, self._id = get, subscription
+
+    def subscription(self) -> Subscription:
+        found = _map(self._get(self._path(), {"api-version": _VERSIONS["subscriptions"]}))
+        return Subscription(self._id, _text(found, "displayName"), _text(found, "state"))
+
+    def usages(self, region: str) -> Mapping[str, Usage]:
+        rows = self._list(f"{_COMPUTE}/locations/{region}/usages", "usages")
+        found = ((_text(_map(row.get("name")), "value"), row) for row in rows)
+        return {name: Usage(_number(row.get("currentValue")), _number(row.get("limit"))) for name, row in found}
+
+    def sizes(self, region: str) -> Mapping[str, SizeOffer]:
+        rows = self._list(f"{_COMPUTE}/skus", "skus", {"$filter": f"location eq '{region}'"})
+        return {_text(row, "name"): _offer(row, region) for row in rows if row.get("resourceType") == "virtualMachines"}
+
+    def providers(self) -> Mapping[str, str]:
+        return {
+            _text(row, "namespace"): _text(row, "registrationState") for row in self._list("providers", "providers")
+        }
+
+    def permissions(self) -> Sequence[Permission]:
+        rows = self._list("providers/Microsoft.Authorization/permissions", "permissions")
+        return [Permission(_texts(row.get("actions")), _texts(row.get("notActions"))) for row in rows]
+
+    def kubernetes(self, region: str) -> Sequence[Version]:
+        path = f"providers/Microsoft.ContainerService/locations/{region}/kubernetesVersions"
+        document = _map(self._get(self._path(path), {"api-version": _VERSIONS["kubernetesVersions"]}))
+        return [
+            Version(_text(row, "version"), tuple(_map(row.get("patchVersions"))), row.get("isPreview") is True)
+            for row in _rows(document.get("values"))
+        ]
+
+    def _path(self, below: str = "") -> str:
+        return f"/subscriptions/{self._id}" + (f"/{below}" if below else "")
+
+    def _list(self, below: str, kind: str, parameters: Mapping[str, str] | None = None) -> Iterator[dict[str, Any]]:
+        """Every row of a list, page by page."""
+        address, asked = self._path(below), {"api-version": _VERSIONS[kind], **(parameters or {})}
+        for _ in range(MOST_PAGES):
+            document = _map(self._get(address, asked))
+            yield from _rows(document.get("value"))
+            following = document.get("nextLink")
+            if not isinstance(following, str) or not following:
+                return
+            if not following.startswith(f"{ARM}/"):
+                raise Unanswered(f"{below}: Azure refers to another host, {following.split('?')[0]}")
+            address, asked = following, {}
+        raise Unanswered(f"{below}: the list does not end")
+
+
+def subscriptions(get: Get) -> list[Subscription]:
+    """The subscriptions that the login reaches. Raises Unanswered."""
+    document = _map(get("/subscriptions", {"api-version": _VERSIONS["subscriptions"]}))
+    rows = _rows(document.get("value"))
+    return [Subscription(_text(row, "subscriptionId"), _text(row, "displayName"), _text(row, "state")) for row in rows]
+
+
+def _offer(row: Mapping[str, Any], region: str) -> SizeOffer:
+    capabilities = {_text(each, "name"): each.get("value") for each in _rows(row.get("capabilities"))}
+    places = [each for each in _rows(row.get("locationInfo")) if _text(each, "location").lower() == region]
+    zones = {zone for place in places for zone in _texts(place.get("zones"))}
+    refused: str | None = None
+    for each in _rows(row.get("restrictions")):
+        if each.get("type") == "Location":
+            refused = _text(each, "reasonCode") or "unsaid"
+        elif each.get("type") == "Zone":
+            zones -= set(_texts(_map(each.get("restrictionInfo")).get("zones")))
+    return SizeOffer(
+        _text(row, "family"),
+        _whole(capabilities.get("vCPUs")),
+        _whole(capabilities.get("GPUs")),
+        {"true": True, "false": False}.get(str(capabilities.get("LowPriorityCapable")).lower()),
+        tuple(sorted(zones)),
+        refused,
+    )
+
+
+def _map(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+
+
+def _rows(value: Any) -> list[dict[str, Any]]:
+    return [_map(each) for each in value] if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType]
+
+
+def _text(row: Mapping[str, Any], key: str) -> str:
+    value = row.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()  # pyright: ignore[reportUnknownVariableType]
+
+
+def _number(value: Any) -> int:
+    return int(value) if isinstance(value, (int, float)) else 0
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if isinstance(value, str) and value.isdigit() else None

@@ -1,0 +1,62 @@
+"""From objects to reports: which pools offer their GPUs, and what keeps the others. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from physical_ai.readiness import rollout
+from physical_ai.readiness.case import MIG_STRATEGY, Case
+from physical_ai.readiness.evidence import Evidence
+from physical_ai.readiness.model import Cluster, Expected, Json, Report
+from physical_ai.readiness.objects import allocatable, is_leaving, is_ready, labels, name, pool_of
+
+
+def is_open(expected: Expected, node: Json) -> bool:
+    """Whether a node is Ready and offers what it should; the Node object alone tells."""
+    hands_out_nothing_usable = expected.needs_mig_ids and labels(node).get(MIG_STRATEGY) == "none"
+    return is_ready(node) and _offers(expected, node) and not hands_out_nothing_usable
+
+
+def _offers(expected: Expected, node: Json) -> bool:
+    given = allocatable(node)
+    return all(given.get(resource, 0) == count for resource, count in expected.resources.items())
+
+
+def nodes_of(expected: Expected, nodes: Iterable[Json]) -> list[Json]:
+    """The pool's nodes by name, without those that are on their way out."""
+    return sorted((node for node in nodes if pool_of(node) == expected.pool and not is_leaving(node)), key=name)
+
+
+def diagnose(expected: Sequence[Expected], cluster: Cluster) -> tuple[Report, ...]:
+    """A report for each pool, in the given order.
+
+    With nothing but nodes in `cluster` every count is right, and so is whether a pool is ready; the causes are not.
+    """
+    evidence = Evidence(cluster)
+    waiting = rollout.pending(evidence)
+    return tuple(_report(each, nodes_of(each, cluster.nodes), evidence, waiting) for each in expected)
+
+
+def _report(
+    expected: Expected, nodes: Sequence[Json], evidence: Evidence, waiting: Sequence[rollout.Pending]
+) -> Report:
+    offered: Counter[str] = Counter()
+    for node in nodes:
+        offered.update(allocatable(node))
+    found = (
+        rollout.shut(expected, node, evidence, waiting)
+        if is_open(expected, node)
+        else Case(expected, node, evidence).first()
+        for node in nodes
+    )
+    shut = tuple(each for each in found if each is not None)
+    return Report(
+        pool=expected.pool,
+        driver_source=expected.driver_source,
+        state="waiting" if shut else "ready" if nodes else "empty",
+        nodes=len(nodes),
+        expected={resource: count * len(nodes) for resource, count in expected.resources.items()},
+        allocatable=dict(offered),
+        shut=shut,
+    )

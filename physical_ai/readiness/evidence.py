@@ -1,0 +1,197 @@
+"""The cluster's objects in reach of one node: its pods by role, the DaemonSets, and what a pod has to say."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from physical_ai.readiness.model import Cluster, Json
+from physical_ai.readiness.objects import at, condition, labels, name, node_of, owner, unselected, untolerated
+from physical_ai.readiness.phase import unfinished
+
+Role = Literal["nfd", "grid-agent", "driver", "toolkit", "validator", "device-plugin"]
+ROLES: tuple[Role, ...] = ("nfd", "grid-agent", "driver", "toolkit", "validator", "device-plugin")
+GRID_AGENT = "gpu-grid-driver-installer"
+GRID_DRIVER_READY = "GridDriverReady"
+"""DaemonSet of the agent that installs GRID drivers, and the condition in which it tells a node's state."""
+
+_NAMES: Mapping[str, Role] = {
+    GRID_AGENT: "grid-agent",
+    "nvidia-driver-daemonset": "driver",
+    "nvidia-container-toolkit-daemonset": "toolkit",
+    "nvidia-operator-validator": "validator",
+    "nvidia-device-plugin-daemonset": "device-plugin",
+}
+LOG_EVENT = "SimulatedLog"
+"""Reason of the events in which simulated nodes, whose logs nobody can read, tell a container's last log line."""
+_ROUTINE = ("Scheduled", "Pulled", "Pulling", "Created", "Started", "SuccessfulCreate", "Killing", "BackOff")
+_NOT_BEGUN = ("PodInitializing", "ContainerCreating")
+_SAYS_NOTHING = ("CrashLoopBackOff", *_NOT_BEGUN)
+"""Reasons of a wait whose message repeats them."""
+_OPERANDS_WAIT = ("OperandNotReady", "DriverNotReady", "NoGPUNodes", "NFDLabelsMissing", "Ready", "")
+"""Reasons of the condition `Error` that say no more than that pods are not ready yet."""
+
+
+def role_of(daemonset: Json) -> Role | None:
+    given, own = labels(daemonset), name(daemonset)
+    if given.get("app.kubernetes.io/component") == "nvidia-driver":
+        return "driver"
+    if own.endswith("node-feature-discovery-worker") or (
+        given.get("app.kubernetes.io/name") == "node-feature-discovery" and given.get("role") == "worker"
+    ):
+        return "nfd"
+    return _NAMES.get(own)
+
+
+class Evidence:
+    """The objects of a cluster, sorted for questions about one node after the other."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.daemonsets: dict[Role, list[Json]] = defaultdict(list)
+        roles: dict[str, Role] = {}
+        for daemonset in cluster.daemonsets:
+            role = role_of(daemonset)
+            if role is not None:
+                self.daemonsets[role].append(daemonset)
+                roles[name(daemonset)] = role
+        self._pods: dict[tuple[str, Role], Json] = {}
+        for pod in sorted(cluster.pods, key=_newest_last):
+            role = roles.get(owner(pod))
+            if role is not None:
+                self._pods[node_of(pod), role] = pod
+        self._events: dict[str, list[Json]] = defaultdict(list)
+        for event in sorted(cluster.events, key=_time):
+            if at(event, "involvedObject.kind") == "Pod":
+                self._events[str(at(event, "involvedObject.name", ""))].append(event)
+
+    def pod(self, node: str, role: Role) -> Json | None:
+        """The node's pod of an operand, the newest one where an old one is still going."""
+        return self._pods.get((node, role))
+
+    def keeps_off(self, role: Role, node: Json) -> tuple[Json, str, tuple[str, str, str | None] | None] | None:
+        """The DaemonSet nearest to running on the node, an untolerated taint of it, and the label it misses.
+
+        None where there is no DaemonSet of this role, or one that has nothing against the node.
+        """
+        blocked: list[tuple[Json, str, tuple[str, str, str | None] | None]] = []
+        for daemonset in self.daemonsets[role]:
+            spec: Json = at(daemonset, "spec.template.spec", {})
+            label, taints = unselected(spec, node), untolerated(spec, node)
+            if label is None and not taints:
+                return None
+            blocked.append((daemonset, ", ".join(taints) if label is None else "", label))
+        # One that is kept off by a taint alone is meant for the node.
+        return min(blocked, key=lambda each: each[2] is not None) if blocked else None
+
+    def log_event(self, pod: str, container: str) -> str:
+        """The last log line of a container whose logs cannot be read."""
+        events = [each for each in self._about(pod, container) if each.get("reason") == LOG_EVENT]
+        return str(events[-1].get("message", "")).strip() if events else ""
+
+    def _about(self, pod: str, container: str) -> list[Json]:
+        """Events of one container by time; with an empty name those of the pod as a whole."""
+        return [each for each in self._events.get(pod, ()) if _container_of(each) == container]
+
+    def words(self, pod: Json) -> tuple[str, str]:
+        """The best single line about why a pod is not done, and all there is, for the search of causes.
+
+        A container's own words say more than the kubelet's, and those more than "back-off 5m0s".
+        """
+        container, status = unfinished(pod)
+        own, waiting = name(pod), at(status, "state.waiting", {})
+        speaking = str(waiting.get("message", "")) if waiting.get("reason") not in _SAYS_NOTHING else ""
+        ended = at(status, "state.terminated.message") or at(status, "lastState.terminated.message") or ""
+        # Those of the whole pod (scheduling, sandbox, mounts) are over once a container has started.
+        begun = bool(status) and waiting.get("reason") not in _NOT_BEGUN
+        told = [*([] if begun else self._about(own, "")), *self._about(own, container)]
+        events = [each for each in told if each.get("reason") not in (*_ROUTINE, LOG_EVENT)]
+        event = str(events[-1].get("message", "")) if events else ""
+        pending = "" if begun else str(condition(pod, "PodScheduled").get("message", ""))
+        log = self.cluster.logs.get((own, container), "") or self.log_event(own, container)
+        candidates = [speaking, log, str(ended), event, pending, str(waiting.get("message", ""))]
+        found = [last_line(text) for text in candidates if text.strip()]
+        reasons = [str(each.get("reason", "")) for each in events[-1:]]
+        return (found[0] if found else ""), "\n".join([*candidates, *reasons])
+
+    def policy_error(self) -> tuple[str, str] | None:
+        """Reason and message of a ClusterPolicy that the operator cannot carry out."""
+        for policy in self.cluster.policies:
+            error = condition(policy, "Error")
+            if error.get("status") == "True" and error.get("reason", "") not in _OPERANDS_WAIT:
+                return str(error.get("reason", "")), str(error.get("message", ""))
+        return None
+
+    def driver_error(self) -> tuple[str, str, str] | None:
+        """Name, reason and message of an NVIDIADriver that the operator cannot carry out."""
+        for driver in self.cluster.drivers:
+            error = condition(driver, "Error")
+            if error.get("status") == "True" and error.get("reason", "") not in _OPERANDS_WAIT:
+                return name(driver), str(error.get("reason", "")), str(error.get("message", ""))
+        return None
+
+    def is_claimed(self, node: Json) -> bool:
+        """Whether some NVIDIADriver, or a ClusterPolicy with a driver of its own, is for the node."""
+        for policy in self.cluster.policies:
+            spec: Json = at(policy, "spec.driver", {})
+            if spec.get("enabled", True) and not spec.get("useNvidiaDriverCRD", False):
+                return True
+        selectors = [{"nodeSelector": at(driver, "spec.nodeSelector", {})} for driver in self.cluster.drivers]
+        return any(unselected(selector, node) is None for selector in selectors)
+
+    def deployment(self, *ends: str) -> Json | None:
+        """A Deployment by the end of its name."""
+        return next((each for each in self.cluster.deployments if name(each).endswith(ends)), None)
+
+    def pod_of_deployment(self, deployment: Json) -> Json | None:
+        """Its newest pod."""
+        wanted: Mapping[str, str] = at(deployment, "spec.selector.matchLabels", {})
+        pods = [pod for pod in self.cluster.pods if wanted and wanted.items() <= labels(pod).items()]
+        return max(pods, key=_newest_last) if pods else None
+
+
+def is_available(deployment: Json) -> bool:
+    return int(at(deployment, "status.availableReplicas", 0)) > 0
+
+
+def last_line(text: str) -> str:
+    lines: Sequence[str] = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def passed(pod: Json | None, container: str) -> bool:
+    """Whether an init container of the pod has ended well."""
+    return pod is not None and at(_init_status(pod, container), "state.terminated.exitCode") == 0
+
+
+def saw_driver_after(other: Json | None, pod: Json) -> bool:
+    """Whether `other` found a driver on the host after `pod` had begun to look for one."""
+    if other is None or not passed(other, "driver-validation"):
+        return False
+    found = str(at(_init_status(other, "driver-validation"), "state.terminated.finishedAt", ""))
+    present = _init_status(pod, "driver-validation")
+    began = at(present, "state.running.startedAt") or at(present, "lastState.terminated.startedAt") or ""
+    return bool(began) and found >= str(began)
+
+
+def _init_status(pod: Json, container: str) -> Json:
+    statuses: Iterable[Json] = at(pod, "status.initContainerStatuses", [])
+    nothing: Json = {}
+    return next((each for each in statuses if each["name"] == container), nothing)
+
+
+def _container_of(event: Json) -> str:
+    """`spec.initContainers{driver-validation}` is where an event of a container says it belongs."""
+    return str(at(event, "involvedObject.fieldPath", "")).partition("{")[2].rstrip("}")
+
+
+def _newest_last(pod: Json) -> tuple[bool, str]:
+    return not at(pod, "metadata.deletionTimestamp"), str(at(pod, "metadata.creationTimestamp", ""))
+
+
+def _time(event: Json) -> str:
+    series = at(event, "series.lastObservedTime")
+    return str(
+        series or event.get("lastTimestamp") or event.get("eventTime") or at(event, "metadata.creationTimestamp", "")
+    )

@@ -1,0 +1,36 @@
+"""What the settings promise of each GPU pool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from physical_ai.catalog import UnknownName, vm_size
+from physical_ai.readiness.model import Expected
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.gpu import has_host_mig, offered
+
+
+def expected_pools(settings: Settings) -> tuple[Expected, ...]:
+    """What one node of each pool should offer, in the order of the settings."""
+    return tuple(
+        Expected(
+            name, offered(settings, pool), pool.driver.source.value, has_host_mig(pool) or pool.sharing.mig is not None
+        )
+        for name, pool in settings.pools.items()
+    )
+
+
+def deployed_pools(summaries: Mapping[str, Mapping[str, Any]]) -> tuple[Expected, ...]:
+    """The same, of a stack as it was last deployed: from its output `pools`."""
+    return tuple(
+        Expected(name, pool["resources"], pool["driverSource"], _is_cut(pool)) for name, pool in summaries.items()
+    )
+
+
+def _is_cut(summary: Mapping[str, Any]) -> bool:
+    try:
+        gpu = vm_size(summary["size"]).gpu
+    except UnknownName:
+        return False
+    return summary["sharing"].startswith("mig") or (gpu is not None and gpu.host_mig)

@@ -1,0 +1,135 @@
+"""Reading plain Kubernetes objects: paths, labels, owners, conditions, and why a node has no pod of a DaemonSet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from physical_ai.readiness.model import Json
+
+POOL_LABELS = ("agentpool", "kubernetes.azure.com/agentpool")
+"""AKS sets both on every node."""
+
+_TOLERATED_BY_ALL = {
+    ("node.kubernetes.io/not-ready", "NoExecute"),
+    ("node.kubernetes.io/unreachable", "NoExecute"),
+    ("node.kubernetes.io/disk-pressure", "NoSchedule"),
+    ("node.kubernetes.io/memory-pressure", "NoSchedule"),
+    ("node.kubernetes.io/pid-pressure", "NoSchedule"),
+    ("node.kubernetes.io/unschedulable", "NoSchedule"),
+}
+"""What the DaemonSet controller lets its own pods tolerate (kubernetes/kubernetes, daemonset_util.go)."""
+
+_LEAVING = ("ToBeDeletedByClusterAutoscaler", "remediator.kubernetes.azure.com/unschedulable")
+"""Taints of nodes that are being removed; nobody waits for their GPUs."""
+
+
+def at(value: Any, path: str, default: Any = None) -> Any:
+    """The value at a dotted path; `default` where any part of it is missing or null."""
+    for part in path.split("."):
+        if not isinstance(value, Mapping):
+            return default
+        value = cast("Mapping[str, Any]", value).get(part)
+        if value is None:
+            return default
+    return value
+
+
+def name(item: Json) -> str:
+    return str(at(item, "metadata.name", ""))
+
+
+def labels(item: Json) -> Mapping[str, str]:
+    return at(item, "metadata.labels", {})
+
+
+def pool_of(node: Json) -> str:
+    given = labels(node)
+    return next((given[key] for key in POOL_LABELS if key in given), "")
+
+
+def is_leaving(node: Json) -> bool:
+    taints: Sequence[Json] = at(node, "spec.taints", [])
+    return bool(at(node, "metadata.deletionTimestamp")) or any(taint["key"] in _LEAVING for taint in taints)
+
+
+def condition(item: Json, kind: str) -> Json:
+    """The condition of a type; empty where there is none."""
+    found: Iterable[Json] = at(item, "status.conditions", [])
+    nothing: Json = {}
+    return next((each for each in found if each.get("type") == kind), nothing)
+
+
+def is_ready(node: Json) -> bool:
+    return condition(node, "Ready").get("status") == "True"
+
+
+def allocatable(node: Json) -> dict[str, int]:
+    """NVIDIA resources that the node offers, those at zero left out."""
+    given: Mapping[str, Any] = at(node, "status.allocatable", {})
+    return {key: int(value) for key, value in given.items() if key.startswith("nvidia.com/") and int(value)}
+
+
+def owner(pod: Json) -> str:
+    """Name of the DaemonSet the pod belongs to; empty for other pods."""
+    references: Iterable[Json] = at(pod, "metadata.ownerReferences", [])
+    return next((str(each["name"]) for each in references if each.get("kind") == "DaemonSet"), "")
+
+
+def node_of(pod: Json) -> str:
+    """The node a pod runs on or, for a DaemonSet's pod that is not scheduled yet, is meant for."""
+    bound = str(at(pod, "spec.nodeName", ""))
+    if bound:
+        return bound
+    path = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+    terms: Iterable[Json] = at(pod, path, [])
+    fields = (each for term in terms for each in cast("Sequence[Json]", term.get("matchFields") or ()))
+    return next((str(each["values"][0]) for each in fields if each.get("key") == "metadata.name"), "")
+
+
+def tolerates(toleration: Json, taint: Json) -> bool:
+    """Kubernetes' rule: no effect or key fits any; `Exists` fits any value; `Equal` needs the same one."""
+    if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
+        return False
+    key: str = toleration.get("key") or ""
+    if toleration.get("operator", "Equal") == "Exists":
+        return not key or key == taint.get("key")
+    return key == taint.get("key") and (toleration.get("value") or "") == (taint.get("value") or "")
+
+
+def taint_text(taint: Json) -> str:
+    value = f"={taint['value']}" if taint.get("value") else ""
+    return f"{taint['key']}{value}:{taint['effect']}"
+
+
+def untolerated(pod_spec: Json, node: Json) -> list[str]:
+    """Taints of the node that keep a DaemonSet's pods off it, as `key=value:Effect`."""
+    tolerations: Sequence[Json] = pod_spec.get("tolerations") or ()
+    taints: Iterable[Json] = at(node, "spec.taints", [])
+    return [
+        taint_text(taint)
+        for taint in taints
+        if taint.get("effect") in ("NoSchedule", "NoExecute")
+        and (taint["key"], taint["effect"]) not in _TOLERATED_BY_ALL
+        and not any(tolerates(toleration, taint) for toleration in tolerations)
+    ]
+
+
+def unselected(pod_spec: Json, node: Json) -> tuple[str, str, str | None] | None:
+    """The first label that the pod's selector wants and the node has not: key, wanted value, value there."""
+    given = labels(node)
+    wanted: Mapping[str, str] = pod_spec.get("nodeSelector") or {}
+    for key, value in sorted(wanted.items()):
+        if given.get(key) != value:
+            return key, value, given.get(key)
+    return None
+
+
+def other_system(pod: Json, node: Json) -> str:
+    """The node's system, where a driver pod's image is for another one; empty where it fits or nothing is known."""
+    images: Sequence[str] = [str(each["image"]) for each in at(pod, "spec.containers", [])]
+    given, prefix = labels(node), "feature.node.kubernetes.io/system-os_release."
+    system = f"{given.get(f'{prefix}ID', '')}{given.get(f'{prefix}VERSION_ID', '')}"
+    made_for = images[0].rpartition(":")[2].rpartition("-")[2] if images else ""
+    known = made_for.startswith("ubuntu") and system.startswith("ubuntu")
+    return system if known and made_for != system else ""

@@ -1,0 +1,109 @@
+"""OSMO in a cluster: whether scheduler and agents are really there, and how workflows leave before they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from physical_ai.catalog.osmo import (
+    FINALIZER,
+    KAI_NAMESPACE,
+    OPERATOR_NAMESPACE,
+    TOKEN_SECRET,
+    WORKFLOW_LABEL,
+    WORKFLOWS_NAMESPACE,
+)
+from physical_ai.readiness.client import Send
+from physical_ai.readiness.objects import Json
+from physical_ai.readiness.reader import Get, Missing
+from physical_ai.settings.facts.osmo import MANAGED_LABEL
+
+_SHARDS = "/apis/kai.scheduler/v1/schedulingshards"
+_PODS = f"/api/v1/namespaces/{WORKFLOWS_NAMESPACE}/pods"
+_GROUPS = f"/apis/scheduling.run.ai/v2alpha2/namespaces/{WORKFLOWS_NAMESPACE}/podgroups"
+_OF_WORKFLOWS = {"labelSelector": WORKFLOW_LABEL}
+
+
+def waits_for(get: Get) -> list[str]:
+    """What is not there yet, a line each; nothing once workflows can be scheduled.
+
+    Helm's own wait is not enough: it ends with KAI's operator, which makes the scheduler afterwards. The condition
+    Reconciling says nothing: SchedulingShards keep it for ever (NVIDIA/aicr#165).
+
+    Raises as `get` does.
+    """
+    lines: list[str] = []
+    shards = _items(get, _SHARDS)
+    if not shards:
+        lines.append("KAI's operator has made no SchedulingShard yet")
+    lines += [
+        f"SchedulingShard {_name(shard)} is not Available"
+        for shard in shards
+        if _condition(shard, "Available") != "True"
+    ]
+    for namespace in (KAI_NAMESPACE, OPERATOR_NAMESPACE):
+        deployments = _items(get, f"/apis/apps/v1/namespaces/{namespace}/deployments")
+        if not deployments:
+            lines.append(f"no Deployment in {namespace} yet")
+        for item in deployments:
+            wanted, ready = item["spec"].get("replicas", 1), item.get("status", {}).get("availableReplicas", 0)
+            if ready < wanted:
+                lines.append(f"Deployment {namespace}/{_name(item)}: {ready} of {wanted} available")
+    return lines
+
+
+def is_ours(get: Get) -> bool:
+    """Whether a deployment of this project has put the agents there. Those that somebody else runs are let be."""
+    try:
+        secret = get(f"/api/v1/namespaces/{OPERATOR_NAMESPACE}/secrets/{TOKEN_SECRET}", {})
+    except Missing:
+        return False
+    return MANAGED_LABEL in (secret["metadata"].get("labels") or {})
+
+
+def pods_left(get: Get) -> list[str]:
+    """Names of the workflows' Pods that are still there. Raises as `get` does."""
+    return [_name(item) for item in _items(get, _PODS, _OF_WORKFLOWS)]
+
+
+def send_away(send: Send) -> None:
+    """Asks for the end of all workflows' Pods, and of their groups first, so that nothing is scheduled meanwhile."""
+    for path in (_GROUPS, _PODS):
+        try:
+            send("DELETE", path, _OF_WORKFLOWS)
+        except Missing:
+            continue  # KAI is gone, or was never there
+
+
+def let_go(send: Send) -> list[str]:
+    """Takes OSMO's finalizer off the Pods that wait for it: nobody else will. Their names."""
+    freed: list[str] = []
+    for pod in send("GET", _PODS, _OF_WORKFLOWS)["items"]:
+        held: list[str] = pod["metadata"].get("finalizers") or []
+        if FINALIZER not in held or "deletionTimestamp" not in pod["metadata"]:
+            continue
+        rest = [item for item in held if item != FINALIZER]
+        # With the version, so that a finalizer that somebody has added meanwhile is not lost.
+        change = {"metadata": {"finalizers": rest, "resourceVersion": pod["metadata"]["resourceVersion"]}}
+        try:
+            send("PATCH", f"{_PODS}/{_name(pod)}", {}, change)
+        except Missing:
+            continue
+        freed.append(_name(pod))
+    return freed
+
+
+def _items(get: Get, path: str, parameters: Mapping[str, str] | None = None) -> list[Json]:
+    try:
+        return get(path, parameters or {})["items"]
+    except Missing:
+        return []
+
+
+def _name(item: Json) -> str:
+    return str(item["metadata"]["name"])
+
+
+def _condition(item: Json, kind: str) -> str:
+    conditions: list[dict[str, Any]] = item.get("status", {}).get("conditions") or []
+    return next((str(each["status"]) for each in conditions if each["type"] == kind), "")

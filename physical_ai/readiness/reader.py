@@ -1,0 +1,107 @@
+"""Reads what the diagnosis needs from an API server: pods, events and logs only when something is shut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from physical_ai.readiness.diagnosis import diagnose
+from physical_ai.readiness.evidence import Evidence
+from physical_ai.readiness.model import Cluster, Expected, Json, Report, Shut
+from physical_ai.readiness.objects import POOL_LABELS, name
+from physical_ai.readiness.rollout import is_unsettled
+
+NAMESPACE = "gpu-operator"
+LOGS_AT_MOST = 8
+"""Logs read in one look; each goes through the API server to a node."""
+
+Get = Callable[[str, Mapping[str, str]], Any]
+"""`get(path, parameters)`: the decoded JSON of an API path, or text where the answer is not JSON.
+
+Raises:
+    Missing, Unreachable, Unusable
+"""
+
+
+class Missing(Exception):
+    """The API server has no such thing."""
+
+
+class Unreachable(Exception):
+    """No answer this time; the next look may have one."""
+
+
+class Unusable(Exception):
+    """The kubeconfig or its login cannot work, however often one asks."""
+
+
+def look(get: Get, expected: Sequence[Expected], namespace: str = NAMESPACE) -> tuple[Report, ...]:
+    """The pools as they are now: a few lists when all is open, pods and their words as well when not.
+
+    Raises:
+        Unreachable, Unusable: as `get` does.
+    """
+    if not expected:
+        return ()
+    ours = {"labelSelector": f"{POOL_LABELS[0]} in ({','.join(each.pool for each in expected)})"}
+    place = f"namespaces/{namespace}"
+    # The resources before the DaemonSets: read the other way round, a change between the two would look carried out.
+    cluster = Cluster(
+        policies=_listed(get, "/apis/nvidia.com/v1/clusterpolicies"),
+        drivers=_listed(get, "/apis/nvidia.com/v1alpha1/nvidiadrivers"),
+        daemonsets=_listed(get, f"/apis/apps/v1/{place}/daemonsets"),
+        nodes=_items(get("/api/v1/nodes", ours)),
+        namespace=namespace,
+    )
+    reports = diagnose(expected, cluster)
+    if not any(report.shut for report in reports) and not is_unsettled(Evidence(cluster)):
+        return reports
+    cluster = replace(
+        cluster,
+        pods=_listed(get, f"/api/v1/{place}/pods"),
+        deployments=_listed(get, f"/apis/apps/v1/{place}/deployments"),
+        events=_listed(get, f"/api/v1/{place}/events"),
+    )
+    reports = diagnose(expected, cluster)
+    logs = _logs(get, cluster, [shut for report in reports for shut in report.shut])
+    return diagnose(expected, replace(cluster, logs=logs)) if logs else reports
+
+
+def _items(answer: Any) -> list[Json]:
+    return cast("Mapping[str, list[Json]]", answer).get("items") or []
+
+
+def _listed(get: Get, path: str) -> list[Json]:
+    """A list that may not exist: custom resources come with the release."""
+    try:
+        return _items(get(path, {}))
+    except Missing:
+        return []
+
+
+def _logs(get: Get, cluster: Cluster, shut: Sequence[Shut]) -> dict[tuple[str, str], str]:
+    """Last log lines of the containers that are not done, one of each DaemonSet's kind first.
+
+    Where one node's kubelet does not answer, the others' are left alone too: events have to do.
+    """
+    evidence = Evidence(cluster)
+    known = {name(pod) for pod in cluster.pods}
+    found: dict[tuple[str, str], str] = {}
+    asked: set[tuple[str, str]] = set()
+    waiting = [each for each in shut if each.pod in known and each.container and "Creating" not in each.phase]
+    for each in sorted(waiting, key=lambda each: each.node):
+        kind = (each.pool, each.container)
+        if kind in asked or len(asked) == LOGS_AT_MOST or evidence.log_event(each.pod, each.container):
+            continue
+        asked.add(kind)
+        path = f"/api/v1/namespaces/{cluster.namespace}/pods/{each.pod}/log"
+        try:
+            text = get(path, {"container": each.container, "tailLines": "1"})
+        except Missing:
+            continue
+        except Unreachable:
+            break
+        if isinstance(text, str) and text.strip():
+            found[each.pod, each.container] = text.strip()
+    return found

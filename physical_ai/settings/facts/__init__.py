@@ -1,0 +1,1 @@
+"""What follows from the settings: pure functions, read by everything that has to agree."""

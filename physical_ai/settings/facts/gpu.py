@@ -1,0 +1,215 @@
+"""What follows from the settings about drivers and shared GPUs: resources, device-plugin and MIG configuration.
+
+Everything that counts GPUs as Kubernetes offers them (platforms, quotas, acceptance) reads it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from physical_ai.catalog import ModuleFlavour, vgpu_model, vm_size, vm_sizes
+from physical_ai.settings.facts.pools import gpus_per_node, node_labels, tolerations
+from physical_ai.settings.models.gpu import MigStrategy, ModuleType
+from physical_ai.settings.models.node_pools import DriverSource, Pool
+from physical_ai.settings.models.tree import Settings
+
+GPU_RESOURCE = "nvidia.com/gpu"
+DEFAULT_CONFIG = "default"
+"""Key of the device-plugin configuration for nodes that carry no label: one Pod a GPU."""
+DEVICE_PLUGIN_LABEL = "nvidia.com/device-plugin.config"
+"""Names the key of the device-plugin configuration a node follows; the operator never takes it away."""
+MIG_CONFIG_LABEL = "nvidia.com/mig.config"
+"""Names the layout that the MIG manager makes on a node."""
+DEPLOY_MIG_MANAGER_LABEL = "nvidia.com/gpu.deploy.mig-manager"
+MIG_DISABLED = "all-disabled"
+"""The layout without MIG, which the operator gives to nodes that ask for none."""
+
+
+def knows_gpu(pool: Pool) -> bool:
+    """Whether the catalogue knows the pool's size, and that it has a GPU; what follows is told of such pools only."""
+    size = vm_sizes().get(pool.sku)
+    return size is not None and size.gpu is not None
+
+
+def is_vgpu(pool: Pool) -> bool:
+    """Whether the pool's GPUs are virtual; False for a size without a GPU."""
+    gpu = vm_size(pool.sku).gpu
+    return gpu is not None and gpu.virtual
+
+
+def gpu_model(pool: Pool) -> str | None:
+    """The GPU of the pool's size, as the catalogue names it."""
+    gpu = vm_size(pool.sku).gpu
+    return gpu.model if gpu is not None else None
+
+
+def gpu_families(settings: Settings) -> list[str]:
+    """GPU models of the stack's pools, each once."""
+    models = (gpu_model(pool) for pool in settings.pools.values() if knows_gpu(pool))
+    return sorted({model for model in models if model is not None})
+
+
+def has_host_mig(pool: Pool) -> bool:
+    """Whether Azure's host has cut the pool's GPUs by MIG, so that the guest sees MIG on and can't change it."""
+    gpu = vm_size(pool.sku).gpu
+    return gpu is not None and gpu.host_mig
+
+
+def gpu_resources(pool: Pool) -> dict[str, int]:
+    """What one node of the pool offers, by resource name: GPUs, MIG instances, or their shares.
+
+    >>> gpu_resources(pool)   # one H100, sharing: {mig: {strategy: mixed, profiles: {1g.12gb: 3, 4g.47gb: 1}}}
+    {'nvidia.com/mig-1g.12gb': 3, 'nvidia.com/mig-4g.47gb': 1}
+    """
+    gpus, sharing = gpus_per_node(pool), pool.sharing
+    whole = {GPU_RESOURCE: gpus}
+    if sharing.mig is not None:
+        instances = {profile: gpus * count for profile, count in sharing.mig.profiles.items()}
+        is_mixed = sharing.mig.strategy == "mixed"
+        whole = (
+            {mig_resource(profile): count for profile, count in instances.items()}
+            if is_mixed
+            else {GPU_RESOURCE: sum(instances.values())}
+        )
+    replicated = sharing.time_slicing or sharing.mps
+    if replicated is None:
+        return whole
+    suffix = ".shared" if replicated.rename else ""
+    return {f"{name}{suffix}": count * replicated.replicas for name, count in whole.items()}
+
+
+def offered(settings: Settings, pool: Pool) -> dict[str, int]:
+    """What one node of the pool offers as the stack has it: nothing, where the driver is taken off."""
+    gone = pool.driver.source is DriverSource.GRID and not settings.grid_driver.present
+    return {} if gone else gpu_resources(pool)
+
+
+def mig_resource(profile: str) -> str:
+    """The resource name of a MIG profile under the mixed strategy; `+me` becomes `.me`."""
+    return f"nvidia.com/mig-{profile.replace('+', '.')}"
+
+
+def sharing_kind(pool: Pool) -> Literal["none", "timeSlicing", "mps", "mig", "mig+timeSlicing"]:
+    """How the pool shares its GPUs, in one word."""
+    if pool.sharing.mig is not None:
+        return "mig+timeSlicing" if pool.sharing.time_slicing else "mig"
+    if pool.sharing.mps is not None:
+        return "mps"
+    return "timeSlicing" if pool.sharing.time_slicing else "none"
+
+
+def pool_mig_strategy(pool: Pool) -> Literal["single", "mixed"]:
+    """The MIG strategy the pool needs. Without MIG `single` offers whole GPUs, like `none`; where the host has cut the
+    GPU, `none` would hand out the id of the whole one, on which CUDA fails."""
+    return pool.sharing.mig.strategy if pool.sharing.mig is not None else "single"
+
+
+def mig_strategy(settings: Settings) -> MigStrategy:
+    """`mig.strategy` of the chart. Empty where pools differ: the operator passes it as an environment variable, which
+    wins over the device plugin's configuration file."""
+    if settings.gpu_operator.mig_strategy is not None:
+        return settings.gpu_operator.mig_strategy
+    strategies: list[MigStrategy] = [pool_mig_strategy(pool) for pool in settings.pools.values()]
+    if len(set(strategies)) > 1:
+        return ""
+    return strategies[0] if strategies else "single"
+
+
+def runs_mig_manager(settings: Settings) -> bool:
+    """Whether the MIG manager has anything to do: it would only disturb vGPU guests otherwise."""
+    return any(pool.sharing.mig is not None for pool in settings.pools.values())
+
+
+def device_plugin_configs(settings: Settings) -> dict[str, dict[str, Any]]:
+    """Configurations of the device plugin by key: the default one, and one for each pool under the pool's name."""
+    by_file = mig_strategy(settings) == ""
+    configs: dict[str, dict[str, Any]] = {DEFAULT_CONFIG: {"version": "v1"}}
+    if by_file:
+        configs[DEFAULT_CONFIG]["flags"] = {"migStrategy": "single"}
+    for name, pool in settings.pools.items():
+        config: dict[str, Any] = {"version": "v1"}
+        if by_file:
+            config["flags"] = {"migStrategy": pool_mig_strategy(pool)}
+        for key, replicated in (("timeSlicing", pool.sharing.time_slicing), ("mps", pool.sharing.mps)):
+            if replicated is not None:
+                names = gpu_resources(pool.model_copy(update={"sharing": _only_mig(pool)}))
+                config["sharing"] = {
+                    key: {
+                        "renameByDefault": replicated.rename,
+                        "failRequestsGreaterThanOne": replicated.fail_requests_greater_than_one,
+                        "resources": [{"name": resource, "replicas": replicated.replicas} for resource in names],
+                    }
+                }
+        configs[name] = config
+    return configs
+
+
+def _only_mig(pool: Pool) -> Any:
+    return pool.sharing.model_copy(update={"time_slicing": None, "mps": None})
+
+
+def mig_manager_config(settings: Settings) -> dict[str, Any] | None:
+    """`config.yaml` of the MIG manager: no MIG, and the layout of each pool that has one under the pool's name."""
+    if not runs_mig_manager(settings):
+        return None
+    layouts: dict[str, Any] = {MIG_DISABLED: [{"devices": "all", "mig-enabled": False}]}
+    for name, pool in settings.pools.items():
+        if pool.sharing.mig is not None:
+            devices = dict(pool.sharing.mig.profiles)
+            layouts[name] = [{"devices": "all", "mig-enabled": True, "mig-devices": devices}]
+    return {"version": "v1", "mig-configs": layouts}
+
+
+def gpu_labels(name: str, pool: Pool) -> dict[str, str]:
+    """Labels by which the GPU Operator's operands find the pool's configuration."""
+    labels = {DEVICE_PLUGIN_LABEL: name}
+    if pool.sharing.mig is not None:
+        labels[MIG_CONFIG_LABEL] = name
+    if is_vgpu(pool):
+        labels[DEPLOY_MIG_MANAGER_LABEL] = "false"
+    return labels
+
+
+def pool_labels(name: str, pool: Pool) -> dict[str, str]:
+    """All labels of the pool's nodes, those for the GPU Operator's operands included."""
+    return {**node_labels(pool), **gpu_labels(name, pool)}
+
+
+def all_tolerations(settings: Settings) -> list[dict[str, str]]:
+    """Tolerations for what runs on every GPU node: one for each taint of any pool, each once."""
+    return tolerations_of(settings.pools.values())
+
+
+def tolerations_of(pools: Iterable[Pool]) -> list[dict[str, str]]:
+    """Tolerations for what runs on every node of these pools: one for each of their taints, each once."""
+    every = [item for pool in pools for item in tolerations(pool)]
+    return [item for index, item in enumerate(every) if item not in every[:index]]
+
+
+def driver_version(settings: Settings, pool: Pool) -> str | None:
+    """The driver build settings ask for; None where the node image decides."""
+    if pool.driver.source is DriverSource.OPERATOR:
+        return pool.driver.version or settings.gpu_operator.driver.version
+    return (pool.driver.version or settings.grid_driver.version) if pool.driver.source is DriverSource.GRID else None
+
+
+def module_type(settings: Settings, pool: Pool) -> ModuleType | None:
+    """Kernel modules to build; None where AKS brings the driver. Never `auto` for GRID: its installer asks for one."""
+    if pool.driver.source is DriverSource.OPERATOR:
+        return pool.driver.module_type or settings.gpu_operator.driver.module_type
+    return grid_modules(settings, pool) if pool.driver.source is DriverSource.GRID else None
+
+
+def grid_modules(settings: Settings, pool: Pool) -> ModuleFlavour:
+    """Kernel modules of a GRID driver on the pool's GPU; where nothing is known of it, the open ones."""
+    wanted = pool.driver.module_type or settings.grid_driver.module_type
+    if wanted != "auto":
+        return wanted
+    model = vgpu_model(gpu_model(pool) or "")
+    return model.modules[0] if model is not None else "open"
+
+
+def grid_pools(settings: Settings) -> dict[str, Pool]:
+    """The pools whose driver our agent installs."""
+    return {name: pool for name, pool in settings.pools.items() if pool.driver.source is DriverSource.GRID}

@@ -1,0 +1,57 @@
+"""What a node leaves for one workload beside AKS, DaemonSets and OSMO's own container. Pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from physical_ai.catalog import VmSize, vm_size
+from physical_ai.settings.models.node_pools import MANAGED_DISK_GIB, NodePool
+
+GIB_IN_MIB = 1024
+EVICTION_MIB = 100
+"""Memory below which kubelet evicts (AKS docs, node-resource-reservations)."""
+DAEMONS_MILLIS, DAEMONS_MIB = 1000, 2 * GIB_IN_MIB
+"""Left to what runs on every node: network and storage agents of AKS, log agent, the GPU operator's operands."""
+CONTROL_MILLIS, CONTROL_MIB, CONTROL_STORAGE_MIB = 250, 1 * GIB_IN_MIB, 3 * GIB_IN_MIB
+"""Requests of OSMO's own container, osmo-ctrl, which every pod has."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """What one task's container can ask for."""
+
+    cpus: int
+    memory_gib: int
+    storage_gib: int
+
+    def shared_by(self, tasks: int) -> Room:
+        """The part of each of `tasks` that run at once."""
+        return Room(self.cpus // tasks, self.memory_gib // tasks, self.storage_gib // tasks)
+
+
+def reserved_millis(vcpus: int) -> int:
+    """CPU that AKS keeps: 60m, 100m, 140m, 180m of 1, 2, 4, 8 cores, then 10m a core."""
+    return sum([60, 40, 20, 20][:vcpus]) + max(vcpus - 4, 0) * 10
+
+
+def reserved_mib(memory_gib: int, max_pods: int) -> int:
+    """Memory that AKS keeps, from Kubernetes 1.29 on: 20 MiB a pod and 50 MiB, at most a quarter, and for eviction."""
+    return min(20 * max_pods + 50, memory_gib * GIB_IN_MIB // 4) + EVICTION_MIB
+
+
+def disk_gib(pool: NodePool) -> int:
+    """Size of a node's OS disk, which holds images, logs and what containers write."""
+    if pool.os_disk.size_gb is not None:
+        return pool.os_disk.size_gb
+    local = vm_size(pool.sku).local_disk_gib
+    return local if pool.os_disk.type == "Ephemeral" and local else MANAGED_DISK_GIB
+
+
+def room(pool: NodePool) -> Room:
+    """What one node of the pool leaves for a single task; never below nothing."""
+    size: VmSize = vm_size(pool.sku)
+    millis = size.vcpus * 1000 - reserved_millis(size.vcpus) - DAEMONS_MILLIS - CONTROL_MILLIS
+    memory = size.memory_gib * GIB_IN_MIB - reserved_mib(size.memory_gib, pool.max_pods) - DAEMONS_MIB - CONTROL_MIB
+    # Kubelet offers nine tenths of the disk.
+    storage = disk_gib(pool) * GIB_IN_MIB * 9 // 10 - CONTROL_STORAGE_MIB
+    return Room(max(millis // 1000, 0), max(memory // GIB_IN_MIB, 0), max(storage // GIB_IN_MIB, 0))

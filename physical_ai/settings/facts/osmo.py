@@ -1,0 +1,160 @@
+"""What follows for OSMO from the pools: the platforms there are, and what a task may ask of each. Pure functions.
+
+Platforms, quotas, the workflow check and its documentation all read it here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from physical_ai.catalog import Gpu, vm_size
+from physical_ai.settings.facts.gpu import GPU_RESOURCE, gpu_resources, knows_gpu
+from physical_ai.settings.facts.node_room import Room, room
+from physical_ai.settings.facts.pools import CPU_POOL, tolerations
+from physical_ai.settings.models.node_pools import Pool
+from physical_ai.settings.models.osmo import OsmoPlatform
+from physical_ai.settings.models.tree import Settings
+
+CPU_PLATFORM = "cpu"
+"""Platform of tasks without a GPU, on the cpu pool."""
+
+AGENT_TOKEN = "osmoAgentToken"  # noqa: S105 - a name
+"""Name, among a stack's secrets, of what OSMO's agents log in with."""
+
+MANAGED_LABEL = "physical-ai/osmo-backend"
+"""On the agents' Secret: a deployment of this project has installed them, and takes them away in order."""
+
+POOL_LABEL = "agentpool"
+"""Label by which AKS tells nodes of a pool, and the autoscaler knows what a pool at zero would bring."""
+
+WAITING_FACTOR = 4
+"""How many times the GPUs of the pools workflows may ask for, where the settings don't say."""
+
+_FAMILIES = {"rtx": 2, "tesla": 1}
+"""Words of a GPU's name that say little alone, and how many after them do."""
+
+
+@dataclass(frozen=True)
+class PlatformFacts:
+    """A platform, as it follows from a pool."""
+
+    name: str
+    pool: str
+    """The node pool."""
+    resource: str | None
+    """The resource a task requests by `gpu`; None without GPUs."""
+    per_node: int
+    """How many of them a node has."""
+    most: int
+    """How many of them one task may take."""
+    nodes: int
+    """How many nodes the pool has at its largest."""
+    room: Room
+    """What one task may take of a node."""
+    share: Room
+    """What a task may take where each GPU, or share of one, has its task."""
+    tolerations: tuple[tuple[str, str], ...]
+    """Key and effect of each taint of the pool."""
+    own: OsmoPlatform
+
+    @property
+    def has_gpu(self) -> bool:
+        return self.resource is not None
+
+
+def family(gpu: Gpu) -> str:
+    """A GPU's name in one word, as workflows write it.
+
+    >>> family(vm_size("Standard_NC40ads_H100_v5").gpu), family(vm_size("Standard_NC144ds_xl_RTXPRO6000BSE_v6").gpu)
+    ('h100', 'rtxpro')
+    """
+    words = [re.sub(r"[^a-z0-9]", "", word) for word in gpu.model.lower().split()]
+    count = _FAMILIES.get(words[0], 1)
+    return "".join(words[:count])
+
+
+def platforms(settings: Settings) -> list[PlatformFacts]:
+    """All platforms: cpu, and one for each resource of each GPU pool, in the order of the settings."""
+    whole = room(settings.cpu_pool)
+    nodes = settings.cpu_pool.scale.most
+    cpu = PlatformFacts(CPU_PLATFORM, CPU_POOL, None, 0, 0, nodes, whole, whole, (), OsmoPlatform())
+    return [cpu, *gpu_platforms(settings)]
+
+
+def gpu_platforms(settings: Settings) -> Iterator[PlatformFacts]:
+    """Platforms of the pools whose size the catalogue knows to have GPUs."""
+    bases = base_names(settings)
+    for key, pool in settings.pools.items():
+        if not knows_gpu(pool):
+            continue
+        resources, whole = gpu_resources(pool), room(pool)
+        for resource, count in resources.items():
+            suffix = f"-{_slug(resource)}" if len(resources) > 1 else ""
+            yield PlatformFacts(
+                name=f"{bases[key]}{suffix}",
+                pool=key,
+                resource=resource,
+                per_node=count,
+                most=_most(pool, count),
+                nodes=pool.scale.most,
+                room=whole,
+                share=whole.shared_by(max(sum(resources.values()), 1)),
+                tolerations=tuple((item["key"], item["effect"]) for item in tolerations(pool)),
+                own=settings.osmo.platforms.get(key, OsmoPlatform()),
+            )
+
+
+def base_names(settings: Settings) -> dict[str, str]:
+    """Each GPU pool's platform name. The first pool of a GPU is called after it, others after themselves.
+
+    So a pool that is added never renames a platform that workflows use already.
+    """
+    given = {key: item.name for key, item in settings.osmo.platforms.items() if item.name}
+    taken = {CPU_PLATFORM, *(name for key, name in given.items() if key in settings.pools)}
+    names: dict[str, str] = {}
+    for key, pool in settings.pools.items():
+        gpu = vm_size(pool.sku).gpu if knows_gpu(pool) else None
+        wanted = given.get(key) or (family(gpu) if gpu else key)
+        names[key] = wanted if key in given or wanted not in taken else key
+        taken.add(names[key])
+    return names
+
+
+def _slug(resource: str) -> str:
+    """The end of a platform's name for one resource of several: nvidia.com/mig-1g.12gb becomes 1g-12gb."""
+    return re.sub(r"[^a-z0-9]+", "-", resource.rpartition("/")[2].removeprefix("mig-").lower()).strip("-")
+
+
+def _most(pool: Pool, count: int) -> int:
+    """Shares of a GPU that one task may take: the device plugin refuses more than one where it is told to."""
+    replicated = pool.sharing.time_slicing or pool.sharing.mps
+    return 1 if replicated is not None and replicated.fail_requests_greater_than_one else count
+
+
+def gpu_capacity(settings: Settings) -> dict[str, int]:
+    """GPUs, by resource, that all pools have together at their largest."""
+    found: dict[str, int] = {}
+    for pool in settings.pools.values():
+        if knows_gpu(pool):
+            for resource, count in gpu_resources(pool).items():
+                found[resource] = found.get(resource, 0) + count * pool.scale.most
+    return found
+
+
+def gpu_quota(settings: Settings) -> dict[str, int]:
+    """Most GPUs, by resource, that workflows' Pods may ask for together.
+
+    Pods that wait count too: OSMO makes all Pods of a group at once, and the scheduler's queue holds them. A quota of
+    just what the pools have would refuse what the queue is for.
+    """
+    own = settings.osmo.gpu_quota
+    return {
+        resource: most * WAITING_FACTOR if own is None else own for resource, most in gpu_capacity(settings).items()
+    }
+
+
+def is_whole(facts: PlatformFacts) -> bool:
+    """Whether the platform's resource is the one that OSMO counts in its own figures, and KAI in its queues."""
+    return facts.resource == GPU_RESOURCE

@@ -1,0 +1,59 @@
+"""In which regions a pool can live, as far as the catalogue knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from physical_ai.catalog import Verdict, judge, price, regions
+from physical_ai.settings.facts.pools import node_pools
+from physical_ai.settings.models.node_pools import NodePool, Pool
+from physical_ai.settings.models.tree import Settings
+
+Evidence = Literal["documented", "believed", "price"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """What is known of one pool in one region."""
+
+    evidence: Evidence | None
+    """How far it is known that the region has the size; None where it does not list it."""
+    zones: tuple[str, ...] | None
+    """Zones that offer the size; None where that differs by subscription, or the region does not list it."""
+    usd_per_hour: float | None
+    """On-demand list price of a node; None where there is none."""
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def possible(self) -> bool:
+        """Whether nothing known stands against the pool, as it is set, in this region."""
+        return not any(verdict.severity == "error" for verdict in self.verdicts)
+
+
+def pool_places(settings: Settings) -> dict[str, dict[str, Place]]:
+    """For each region of the catalogue, each of the stack's pools as it would fare there."""
+    return {region: {name: place(pool, region) for name, pool in node_pools(settings).items()} for region in regions()}
+
+
+def place(pool: NodePool, region: str) -> Place:
+    """One pool, as it is set, in one region of the catalogue."""
+    listing = regions()[region].sizes.get(pool.sku)
+    row = price(pool.sku, region)
+    gpu = pool if isinstance(pool, Pool) else None
+    verdicts = judge(
+        pool.sku,
+        region,
+        gpu.driver.source.value if gpu else None,
+        pool.os_disk.type,
+        pool.os_disk.size_gb,
+        pool.zones,
+        os_sku=pool.os_sku,
+        spot=gpu is not None and gpu.is_spot,
+    )
+    return Place(
+        listing.evidence if listing else None,
+        listing.zones if listing else None,
+        row.usd_per_hour if row else None,
+        tuple(verdicts),
+    )

@@ -1,0 +1,131 @@
+"""What follows from a pool's settings: labels, taints, tolerations, driver profile. Pure functions.
+
+Everything that has to agree about a pool (node pool, tolerations of every DaemonSet, platforms, checks) reads it here.
+"""
+
+from __future__ import annotations
+
+from physical_ai.catalog import vm_size
+from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.models.node_pools import DriverSource, NodePool, Pool
+from physical_ai.settings.models.tree import Settings
+
+GPU_TAINT_KEY = "nvidia.com/gpu"
+
+GPU_TAINT = f"{GPU_TAINT_KEY}=present:NoSchedule"
+"""With a value: the autoscaler's Azure template drops a value-less taint, so that a pool at zero nodes would look
+untainted and scale up for CPU pods (kubernetes/autoscaler, cloudprovider/azure/azure_template.go)."""
+
+DRIVER_LABEL = "physical-ai/gpu-driver"
+"""Carried by every GPU pool; its value is the driver source."""
+
+DEPLOY_DRIVER_LABEL = "nvidia.com/gpu.deploy.driver"
+"""Read by the GPU Operator: `false` keeps its driver off a node, `pre-installed` says the node image brought one."""
+
+UPGRADE_SKIP_LABEL = "nvidia.com/gpu-driver-upgrade.skip"
+"""Without it the Operator's upgrade controller cordons fresh nodes whose driver it doesn't own."""
+
+SPOT_KEY = "kubernetes.azure.com/scalesetpriority"
+SPOT_LABEL = (SPOT_KEY, "spot")
+SPOT_TAINT = f"{SPOT_KEY}=spot:NoSchedule"
+"""AKS adds label and taint to every Spot pool and returns them, so leaving them out shows as drift on each refresh."""
+
+SYSTEM_POOL = "system"
+CPU_POOL = "cpu"
+"""Names of the two node pools every cluster has."""
+
+SYSTEM_TAINT = "CriticalAddonsOnly=true:NoSchedule"
+
+IMMUTABLE_POOL_PROPERTIES = (
+    "availabilityZones",
+    "enableEncryptionAtHost",
+    "enableUltraSSD",
+    "gpuInstanceProfile",
+    "gpuProfile",
+    "hostGroupID",
+    "kubeletConfig",
+    "kubeletDiskType",
+    "linuxOSConfig",
+    "maxPods",
+    "nodePublicIPPrefixID",
+    "osDiskSizeGB",
+    "osDiskType",
+    "osType",
+    "podSubnetID",
+    "proximityPlacementGroupID",
+    "scaleSetEvictionPolicy",
+    "scaleSetPriority",
+    "spotMaxPrice",
+    "type",
+    "vmSize",
+    "vnetSubnetID",
+    "workloadRuntime",
+)
+"""AgentPool inputs that ARM refuses to change. The provider replaces on three of them only and would try the others in
+place (pulumi/pulumi-azure-native, forceNew map), so all of them go to `replace_on_changes`."""
+
+DRIVER_LABELS: dict[DriverSource, dict[str, str]] = {
+    DriverSource.OPERATOR: {},
+    DriverSource.GRID: {DEPLOY_DRIVER_LABEL: "false"},
+    DriverSource.AKS: {DEPLOY_DRIVER_LABEL: "pre-installed", UPGRADE_SKIP_LABEL: "true"},
+}
+"""Labels that go with each driver source, beside DRIVER_LABEL."""
+
+
+def node_pools(settings: Settings) -> dict[str, NodePool]:
+    """Every node pool of a stack by its name in AKS: system, cpu, then the GPU pools."""
+    return {SYSTEM_POOL: settings.system_pool, CPU_POOL: settings.cpu_pool, **settings.pools}
+
+
+def own_labels(pool: Pool) -> dict[str, str]:
+    """Labels the program gives the pool's nodes, without those the stack adds."""
+    labels = {DRIVER_LABEL: pool.driver.source.value, **DRIVER_LABELS[pool.driver.source]}
+    return {**labels, SPOT_LABEL[0]: SPOT_LABEL[1]} if pool.is_spot else labels
+
+
+def node_labels(pool: Pool) -> dict[str, str]:
+    """All labels declared on the pool. Where both set a key, the driver source and Spot win over the stack."""
+    return {**pool.labels, **own_labels(pool)}
+
+
+def own_taints(pool: Pool) -> list[str]:
+    """Taints the program gives the pool's nodes, without those the stack adds."""
+    return [GPU_TAINT, SPOT_TAINT] if pool.is_spot else [GPU_TAINT]
+
+
+def node_taints(pool: Pool) -> list[str]:
+    """All taints declared on the pool, as `key=value:Effect`, each once."""
+    return list(dict.fromkeys([*own_taints(pool), *pool.taints]))
+
+
+def tolerations(pool: Pool) -> list[dict[str, str]]:
+    """Tolerations that let a pod onto the pool's nodes: one a taint, by key and effect whatever the value."""
+    keys = (split_taint(taint) for taint in node_taints(pool))
+    found = [{"key": key, "operator": "Exists", "effect": effect} for key, _, effect in keys]
+    return [item for index, item in enumerate(found) if item not in found[:index]]
+
+
+def gpus_per_node(pool: NodePool) -> int:
+    """GPUs (`nvidia.com/gpu`) on one node of the pool; 0 for a size without."""
+    gpu = vm_size(pool.sku).gpu
+    return gpu.count if gpu else 0
+
+
+def gpu_profile_driver(pool: Pool) -> str:
+    """`gpuProfile.driver`: Install when AKS brings the driver in the node image, else None (the word)."""
+    return "Install" if pool.driver.source is DriverSource.AKS else "None"
+
+
+def sends_upgrade_settings(pool: NodePool) -> bool:
+    """Whether `upgradeSettings` may be sent: ARM refuses the block on a Spot pool (Azure/bicep-types-az#2217)."""
+    return not (isinstance(pool, Pool) and pool.is_spot)
+
+
+def surge_nodes(pool: NodePool) -> int:
+    """Nodes an upgrade adds at most; each needs an address and quota. A percentage, of the most nodes, rounds up."""
+    if not sends_upgrade_settings(pool):
+        return 0
+    surge = pool.upgrade.max_surge
+    if surge.endswith("%"):
+        return -(-pool.scale.most * int(surge[:-1]) // 100)
+    return int(surge)

@@ -1,0 +1,53 @@
+"""How much quota a stack needs in its region, in vCPU: at its most, and while upgrades surge. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from physical_ai.catalog import vm_size
+from physical_ai.settings.facts.pools import node_pools, surge_nodes
+from physical_ai.settings.models.node_pools import NodePool, Pool
+from physical_ai.settings.models.tree import Settings
+
+TOTAL = "cores"
+LOW_PRIORITY = "lowPriorityCores"
+"""Names of two usages of Microsoft.Compute: all on-demand vCPU of a region, and all its Spot vCPU."""
+
+
+@dataclass(frozen=True)
+class QuotaNeed:
+    """What a stack asks of one usage of Microsoft.Compute."""
+
+    usage: str
+    """`name.value` of the usage: `cores`, `lowPriorityCores`, or a family."""
+    asked: int
+    """vCPU of the nodes the stack is created with."""
+    most: int
+    """vCPU of all nodes there can be, those included that an upgrade adds for its time."""
+    pools: tuple[str, ...]
+
+
+def quota_needs(settings: Settings) -> list[QuotaNeed]:
+    """Every usage the stack draws on, `cores` and `lowPriorityCores` first.
+
+    On-demand nodes draw on their family and on the region's total, Spot nodes on the region's Spot total alone (AKS
+    docs, quotas-skus-regions; Azure/karpenter-provider-azure, quota.go).
+    """
+    found: dict[str, QuotaNeed] = {}
+    for name, pool in node_pools(settings).items():
+        vcpus = vm_size(pool.sku).vcpus
+        asked, most = pool.scale.initial_count * vcpus, (pool.scale.most + surge_nodes(pool)) * vcpus
+        for usage in _usages(pool):
+            before = found.get(usage, QuotaNeed(usage, 0, 0, ()))
+            found[usage] = QuotaNeed(usage, before.asked + asked, before.most + most, (*before.pools, name))
+    order = [usage for usage in (TOTAL, LOW_PRIORITY) if usage in found]
+    return [found[usage] for usage in [*order, *(usage for usage in found if usage not in order)]]
+
+
+def _usages(pool: NodePool) -> Iterator[str]:
+    if isinstance(pool, Pool) and pool.is_spot:
+        yield LOW_PRIORITY
+        return
+    yield TOTAL
+    yield vm_size(pool.sku).family

@@ -1,0 +1,99 @@
+"""How a stack differs from the layers below its own file, and how two stacks differ from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.settings.guards import is_map, is_mapping
+from physical_ai.settings.layers.merge import merge
+from physical_ai.settings.layers.paths import Path, parse, show
+from physical_ai.settings.loading import DEFAULT, Explained, Loaded
+
+
+@dataclass(frozen=True)
+class Own:
+    """One value that the stack file itself sets. None as a value removes what the layers set."""
+
+    path: str
+    value: Any
+    below: Any
+    """What the layers say there; None where they say nothing."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One setting in which two stacks differ; None stands for a side that has no such setting."""
+
+    path: str
+    a: Explained | None
+    b: Explained | None
+
+
+def own_settings(loaded: Loaded) -> list[Own]:
+    """What the stack's own file sets, in the file's order, beside what the layers below it say."""
+    stack = loaded.merged.last
+    lower = list(loaded.merged.layers)[: loaded.merged.rank(stack)]
+    below = merge(lower, stack).data
+    return [Own(show(path), value, _at(below, path)) for path, value in _leaves(stack.data, ())]
+
+
+def differences(a: Loaded, b: Loaded) -> list[Difference]:
+    """The effective settings in which two stacks differ, in the order of the tree.
+
+    Environment and region, which the stacks' names give, are left out. So are the defaults of a pool that only one has.
+    """
+    ours, theirs = (_by_path(each) for each in (a, b))
+    order = _merged_order(list(ours), list(theirs))
+    every = (Difference(path, ours.get(path), theirs.get(path)) for path in order)
+    return [each for each in every if _tells(each)]
+
+
+def _tells(found: Difference) -> bool:
+    one_sided = found.a or found.b if found.a is None or found.b is None else None
+    if one_sided is not None and one_sided.origin == DEFAULT:
+        return False
+    return _value(found.a) != _value(found.b)
+
+
+def _by_path(loaded: Loaded) -> dict[str, Explained]:
+    return {row.path: row for row in loaded.explain() if row.path not in ("environment", "region")}
+
+
+def _value(row: Explained | None) -> Any:
+    """What tells rows apart: an absent setting is no different from one that nothing sets."""
+    return None if row is None or row.value in ({}, []) else row.value
+
+
+def _merged_order(first: list[str], second: list[str]) -> list[str]:
+    """The first list, with what only the second has placed behind its neighbours of the same section."""
+    order = list(first)
+    for path in second:
+        if path in order:
+            continue
+        for length in range(len(parse(path)) - 1, 0, -1):
+            section = parse(path)[:length]
+            found = [index for index, other in enumerate(order) if parse(other)[:length] == section]
+            if found:
+                order.insert(found[-1] + 1, path)
+                break
+        else:
+            order.append(path)
+    return order
+
+
+def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    if is_mapping(value) and value:
+        for key, item in value.items():
+            yield from _leaves(item, (*path, key))
+    else:
+        yield path, value
+
+
+def _at(data: Any, path: Path) -> Any:
+    for step in path:
+        if not is_map(data) or step not in data:
+            return None
+        data = data[str(step)]
+    return data

@@ -1,0 +1,198 @@
+"""Reads one YAML file into plain data, remembering the line of every value.
+
+The types are JSON's, by YAML 1.2's core rules, which the Pulumi CLI follows too: `yes` is a word, `12:30` is not a
+number, a date is a string. What would be read differently by somebody else is refused instead: duplicate keys, anchors,
+merge keys and tags.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import yaml
+
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.guards import is_map
+from physical_ai.settings.layers.paths import Path, show
+
+_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_compose = cast("Callable[..., object]", yaml.compose)  # pyright: ignore[reportUnknownMemberType]
+_INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+\.[0-9]*)([eE][-+]?[0-9]+)?")
+_NULL = ("", "~", "null", "Null", "NULL")
+_BOOL = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "timestamp", "value")}
+_DEEPEST = 32
+_LONGEST_NUMBER = 300
+
+
+@dataclass
+class Document:
+    """A file's data and the lines it came from; `faults` says what in it can't be read."""
+
+    label: str
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+    lines: dict[Path, int] = field(default_factory=dict[Path, int])
+    faults: list[Fault] = field(default_factory=list[Fault])
+
+
+def read_document(text: str, label: str) -> Document:
+    """The mapping that a YAML text holds; an empty text is an empty mapping."""
+    document = Document(label)
+    try:
+        node = cast("yaml.Node | None", _compose(text, Loader=_Loader))
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        problem = f"This is not YAML: {error.problem or error.context}."
+        document.faults.append(Fault(label, "(file)", problem, _hint(text, line), line=line))
+        return document
+    except (yaml.YAMLError, RecursionError, UnicodeError) as error:
+        document.faults.append(Fault(label, "(file)", f"This is not YAML: {_one_line(error)}."))
+        return document
+    if node is None:
+        return document
+    value = _Reader(document).value(node, ())
+    if is_map(value):
+        document.data = value
+    elif value is not None and not document.faults:
+        problem = "The file must hold a mapping of settings."
+        document.faults.append(Fault(label, "(file)", problem, "Write it like: pools: {...}", line=1))
+    return document
+
+
+def plain(value: Any, path: Path, label: str, faults: list[Fault]) -> Any:
+    """A decoded value as JSON-like data; what has no JSON form becomes a fault."""
+    if len(path) > _DEEPEST:
+        faults.append(Fault(label, show(path), "This is nested too deeply.", "No setting goes that deep."))
+    elif isinstance(value, Mapping):
+        found: dict[str, Any] = {}
+        for key, item in cast("Mapping[Any, Any]", value).items():
+            if isinstance(key, str) and _is_text(key):
+                found[key] = plain(item, (*path, key), label, faults)
+            else:
+                _odd_key(label, show(path) or "(top level)", repr(key), faults)
+        return found
+    elif isinstance(value, (list, tuple)):
+        return [plain(item, (*path, i), label, faults) for i, item in enumerate(cast("Sequence[Any]", value))]
+    elif value is None or _is_scalar(value):
+        return value
+    else:
+        faults.append(Fault(label, show(path), f"{_short(repr(value))} is no value a setting can have."))
+    return None
+
+
+def _is_scalar(value: Any) -> bool:
+    if isinstance(value, str):
+        return _is_text(value)
+    return isinstance(value, (bool, int, float)) and math.isfinite(value) and abs(value) < 10**_LONGEST_NUMBER
+
+
+class _Reader:
+    """Turns composed nodes into data."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._seen: set[int] = set()
+
+    def value(self, node: yaml.Node, path: Path) -> Any:
+        line = node.start_mark.line + 1
+        self._document.lines[path] = line
+        if id(node) in self._seen:
+            return self._refuse(path, line, "Anchors and aliases (& and *) are not supported.", "Write the value out.")
+        self._seen.add(id(node))
+        if len(path) > _DEEPEST:
+            return self._refuse(path, line, "This is nested too deeply.", "No setting goes that deep.")
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            items: list[yaml.Node] = node.value
+            return [self.value(item, (*path, index)) for index, item in enumerate(items)]
+        if node.tag not in _TAGS:
+            tag = node.tag.removeprefix("tag:yaml.org,2002:")
+            return self._refuse(path, line, f"The YAML tag '{tag}' is not supported.", "Write a plain value.")
+        return self._scalar(node, path, line)
+
+    def _scalar(self, node: yaml.Node, path: Path, line: int) -> Any:
+        text: str = node.value
+        if not _is_text(text):
+            return self._refuse(path, line, "This text holds characters that are not Unicode.", None)
+        is_plain = getattr(node, "style", None) in (None, "")
+        return _core(text) if is_plain and (node.tag != "tag:yaml.org,2002:str") else text
+
+    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        first: dict[str, int] = {}
+        pairs: list[tuple[yaml.Node, yaml.Node]] = node.value
+        for key_node, value_node in pairs:
+            line = key_node.start_mark.line + 1
+            key: Any = key_node.value
+            if not isinstance(key_node, yaml.ScalarNode) or key_node.tag == "tag:yaml.org,2002:merge":
+                problem = "Merge keys (<<) are not supported." if key == "<<" else "A key must be a word."
+                self._refuse(path, line, problem, "Write the keys out.")
+                continue
+            if not isinstance(key, str) or not _is_text(key) or not isinstance(self._key(key_node), str):
+                _odd_key(self._document.label, show(path) or "(top level)", str(key), self._document.faults, line)
+                continue
+            here = (*path, key)
+            if key in first:
+                problem = f"'{key}' stands twice here, first on line {first[key]}."
+                self._refuse(here, line, problem, "Keep one of them, or give one another name.")
+                continue
+            first[key] = line
+            found[key] = self.value(value_node, here)
+            self._document.lines[here] = line
+        return found
+
+    @staticmethod
+    def _key(node: yaml.ScalarNode) -> Any:
+        text: str = node.value
+        return text if node.style in {"'", '"'} else _core(text)
+
+    def _refuse(self, path: Path, line: int, problem: str, fix: str | None) -> None:
+        place = show(path) or "(top level)"
+        self._document.faults.append(Fault(self._document.label, place, problem, fix, line=line))
+
+
+def _core(text: str) -> Any:
+    """A plain scalar by YAML 1.2's core schema, less octal, hexadecimal, infinity and not-a-number."""
+    if text in _NULL:
+        return None
+    if text in _BOOL:
+        return _BOOL[text]
+    if len(text) > _LONGEST_NUMBER:
+        return text
+    if _INT.fullmatch(text):
+        return int(text)
+    if _FLOAT.fullmatch(text) and math.isfinite(number := float(text)):
+        return number
+    return text
+
+
+def _is_text(text: str) -> bool:
+    """False for lone surrogates, which no file and no API can carry."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _odd_key(label: str, place: str, key: str, faults: list[Fault], line: int | None = None) -> None:
+    faults.append(Fault(label, place, f"The key {_short(key)} is not a word.", "Put it in quotes.", line=line))
+
+
+def _hint(text: str, line: int | None) -> str | None:
+    """The usual cause of a syntax error, when the line shows it."""
+    lines = text.splitlines()
+    near = lines[line - 1] if line and line <= len(lines) else ""
+    if "\t" in near:
+        return "YAML is indented with spaces, never with tabs."
+    return f"Near: {_short(near.strip())}" if near.strip() else None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _one_line(error: Exception) -> str:
+    return _short(" ".join(str(error).split())) or type(error).__name__

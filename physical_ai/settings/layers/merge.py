@@ -1,0 +1,128 @@
+"""Lays files over each other: maps are merged key by key, lists and values replaced, null removes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from physical_ai.catalog import nearest
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.guards import is_map, is_mapping
+from physical_ai.settings.layers.paths import Path, show
+from physical_ai.settings.shape import FROM_STACK_NAME, shape_at
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One file's share of the settings."""
+
+    label: str
+    """How the file is called in messages."""
+    data: Mapping[str, Any]
+    prefix: str = ""
+    """What the file writes before each top-level key: `physical-ai:` in a stack file."""
+    lines: Mapping[Path, int] = field(default_factory=dict[Path, int])
+
+    def fault(self, path: Path, problem: str, fix: str | None = None, *, warning: bool = False) -> Fault:
+        """A fault about what this file says at `path`."""
+        line = next((self.lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self.lines), None)
+        return Fault(self.label, f"{self.prefix}{show(path)}", problem, fix, warning, line)
+
+
+@dataclass
+class Merged:
+    """The layers' sum, and for every place in it the layer that spoke last."""
+
+    layers: Sequence[Layer]
+    """What was laid over each other, lowest first."""
+    last: Layer
+    """The stack file's layer: where something is missing altogether, it is the place to write it."""
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+    sources: dict[Path, Layer] = field(default_factory=dict[Path, Layer])
+    """The layer that set each place, or removed it; a map's is the last layer that set anything in it."""
+    faults: list[Fault] = field(default_factory=list[Fault])
+
+    def source(self, path: Path) -> Layer:
+        """The layer to blame for what stands, or is missing, at `path`."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.sources:
+                return self.sources[path[:length]]
+        return self.last
+
+    def fault(self, path: Path, problem: str, fix: str | None = None, *, warning: bool = False) -> Fault:
+        """A fault at `path`, in the layer to blame for it."""
+        return self.source(path).fault(path, problem, fix, warning=warning)
+
+    def missing(self, path: Path, problem: str, fix: str | None) -> Fault:
+        """A fault about something that no layer sets.
+
+        What a pool or a section lacks is written in the stack file (or further up, where the pool comes from there);
+        what lacks deeper down, in the file that began it; what a null took away, in that file.
+        """
+        source = self.source(path)
+        is_deep = len(path) > (3 if path[0] == "pools" else 2)
+        if path in self.sources or is_deep or self.rank(source) > self.rank(self.last):
+            return source.fault(path, problem, fix)
+        return self.last.fault(path, problem, fix)
+
+    def rank(self, layer: Layer) -> int:
+        """How far up a layer lies."""
+        return next(index for index, other in enumerate(self.layers) if other is layer)
+
+    def latest(self, path: Path, others: Sequence[Path]) -> Path:
+        """Of settings that don't go together, the one the uppermost layer set: that is what was changed."""
+        return max((path, *others), key=lambda place: self.rank(self.source(place)))
+
+
+def merge(layers: Sequence[Layer], last: Layer) -> Merged:
+    """The sum of the layers, lowest first; `last` is the stack file's layer."""
+    merged = Merged(layers, last)
+    for layer in layers:
+        _lay(merged, layer, merged.data, layer.data, ())
+    return merged
+
+
+def _lay(merged: Merged, layer: Layer, target: dict[str, Any], source: Mapping[str, Any], path: Path) -> None:
+    for key, value in source.items():
+        here = (*path, key)
+        if value is None:
+            _remove(merged, layer, target, here)
+            continue
+        for length in range(1, len(here) + 1):
+            merged.sources[here[:length]] = layer
+        if is_mapping(value):
+            inner = target.get(key)
+            if not is_map(inner):
+                inner = target[key] = dict[str, Any]()
+            _lay(merged, layer, inner, value, here)
+        else:
+            target[key] = value
+
+
+def _remove(merged: Merged, layer: Layer, target: dict[str, Any], path: Path) -> None:
+    """Takes out what lower layers set. A null in the wrong place would go unnoticed for ever, so it is judged here."""
+    key = str(path[-1])
+    parent = shape_at(path[:-1])
+    if parent is not None and parent.kind == "model" and key not in parent.fields:
+        merged.faults.append(layer.fault(path, *unknown_key(path)))
+    elif parent is not None and parent.kind == "map" and key not in target:
+        near = nearest(key, target)
+        fix = f"Did you mean '{near}'?" if near else "Leave the line out."
+        merged.faults.append(layer.fault(path, f"null removes nothing: no lower layer sets '{key}'.", fix))
+    target.pop(key, None)
+    for place in [known for known in merged.sources if known[: len(path)] == path]:
+        del merged.sources[place]
+    merged.sources[path] = layer
+
+
+def unknown_key(path: Path) -> tuple[str, str | None]:
+    """What is wrong with a key that no setting has, and the nearest one that is a setting."""
+    key, parent = str(path[-1]), shape_at(path[:-1])
+    if len(path) == 1 and key in FROM_STACK_NAME:
+        return f"'{key}' can't be set: the stack's name gives it.", "Remove the line."
+    if parent is None or parent.kind != "model":
+        return f"'{key}' is not a setting.", None
+    near = nearest(key, parent.fields)
+    known = ", ".join(parent.fields)
+    return f"'{key}' is not a setting.", f"Did you mean '{near}'?" if near else f"Known here: {known}."

@@ -1,0 +1,96 @@
+"""Stack names: `<environment>-<region>`, and the files that go with one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from physical_ai.catalog import UnknownName, nearest, region, regions
+from physical_ai.repository import STACKS
+from physical_ai.settings.faults import Fault, SettingsError
+
+"""Where the repository keeps its stack files and layers."""
+
+_NAME = re.compile(r"(?P<environment>[a-z][a-z0-9]*)-(?P<region>[a-z]+[0-9]*)")
+PLACE = "(stack name)"
+
+
+@dataclass(frozen=True)
+class StackName:
+    """A stack's name, taken apart.
+
+    >>> StackName.parse("prod-swedencentral").region
+    'swedencentral'
+    """
+
+    environment: str
+    region: str
+
+    def __str__(self) -> str:
+        return f"{self.environment}-{self.region}"
+
+    @staticmethod
+    def parse(text: str) -> StackName:
+        """Takes a name apart. Raises SettingsError where environment or region is missing; neither is looked up."""
+        match = _NAME.fullmatch(text)
+        if match is None:
+            if re.fullmatch(r"[a-z][a-z0-9]*", text):
+                lacks = "names no environment" if text in regions() else "names no region"
+                near = f"dev-{text}" if text in regions() else f"{text}-westus2"
+            else:
+                lacks, near = "is not '<environment>-<region>'", nearest(text, existing()) or "dev-westus2"
+            problem = f"The stack name '{text}' {lacks}."
+            raise SettingsError([Fault(stack_label(text), PLACE, problem, f"Such as '{near}'.")])
+        return StackName(match["environment"], match["region"])
+
+
+def existing(root: FilePath = STACKS) -> list[str]:
+    """Names of the stacks that have a file, sorted."""
+    return sorted(file.name.removeprefix("Pulumi.").removesuffix(".yaml") for file in root.glob("Pulumi.*.yaml"))
+
+
+def stack_label(stack: str, root: FilePath = STACKS) -> str:
+    """How a stack's file is called in messages."""
+    return f"{root.name}/Pulumi.{stack}.yaml"
+
+
+def layer_files(name: StackName, root: FilePath = STACKS) -> dict[str, FilePath]:
+    """The files that a stack's name puts below its own, lowest first, by how messages call them."""
+    return dict(_layer(part, root) for part in ("base", f"env/{name.environment}", f"region/{name.region}"))
+
+
+def profiles(root: FilePath = STACKS) -> list[str]:
+    """Names of the profiles that a stack can choose, sorted."""
+    return sorted(file.stem for file in (root / "layers" / "profile").glob("*.yaml"))
+
+
+def profile_file(profile: str, root: FilePath = STACKS) -> tuple[str, FilePath]:
+    """How messages call a profile's file, and where it is."""
+    return _layer(f"profile/{profile}", root)
+
+
+def _layer(part: str, root: FilePath) -> tuple[str, FilePath]:
+    return f"{root.name}/layers/{part}.yaml", root / "layers" / f"{part}.yaml"
+
+
+def name_faults(name: StackName, root: FilePath = STACKS) -> list[Fault]:
+    """What stands against a well-formed name: an environment or a region that nothing describes."""
+    file, faults = stack_label(str(name), root), list[Fault]()
+    environments = sorted(path.stem for path in (root / "layers" / "env").glob("*.yaml"))
+    if name.environment not in environments:
+        near = nearest(name.environment, environments)
+        hint = f"Did you mean '{near}-{name.region}'?" if near else f"Known: {', '.join(environments)}."
+        fix = f"{hint}  A new one needs {root.name}/layers/env/{name.environment}.yaml."
+        faults.append(Fault(file, PLACE, f"There is no environment '{name.environment}'.", fix))
+    try:
+        region(name.region)
+    except UnknownName as error:
+        known = f"Known: {', '.join(regions())}."
+        fix = f"Did you mean '{name.environment}-{error.suggestion}'?" if error.suggestion else known
+        return [*faults, Fault(file, PLACE, f"There is no region '{name.region}' in the catalogue.", fix)]
+    if not (root / "layers" / "region" / f"{name.region}.yaml").is_file():
+        described = sorted(path.stem for path in (root / "layers" / "region").glob("*.yaml"))
+        fix = f"Write {root.name}/layers/region/{name.region}.yaml; so far there are {', '.join(described)}."
+        faults.append(Fault(file, PLACE, f"Nothing describes the region '{name.region}' yet.", fix))
+    return faults

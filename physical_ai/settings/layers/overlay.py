@@ -1,0 +1,96 @@
+"""What the command line lays over a stack: files given with `-f`, and `--set path=value`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+
+from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.guards import is_map
+from physical_ai.settings.layers.document import Document, read_document
+from physical_ai.settings.layers.paths import Path, parse, show
+from physical_ai.settings.shape import shape_at
+
+SET = "--set"
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Settings in the form of a layer file, laid over the stack's own."""
+
+    label: str
+    """How messages call it: the file's name, or `--set`."""
+    data: Mapping[str, Any]
+    lines: Mapping[Path, int] = field(default_factory=dict[Path, int])
+
+    @staticmethod
+    def read(file: FilePath | str) -> Overlay:
+        """An overlay from a YAML file shaped like a layer. Raises SettingsError when it can't be read."""
+        document = read_file(FilePath(file), str(file))
+        if document.faults:
+            raise SettingsError(document.faults)
+        return Overlay(str(file), document.data, document.lines)
+
+    @staticmethod
+    def assign(assignments: Sequence[str]) -> Overlay:
+        """One overlay from `path=value` texts; the value is YAML. A later one wins. Raises SettingsError."""
+        data: dict[str, Any] = {}
+        faults: list[Fault] = []
+        for assignment in assignments:
+            faults += _assign(data, assignment)
+        if faults:
+            raise SettingsError(faults)
+        return Overlay(SET, data)
+
+
+def read_file(file: FilePath, label: str) -> Document:
+    """A file as a document; one that isn't there or isn't text is a fault in it."""
+    try:
+        return read_document(file.read_text(encoding="utf-8"), label)
+    except FileNotFoundError:
+        problem, fix = "The file does not exist.", f"Looked for it at {file}."
+    except UnicodeDecodeError:
+        problem, fix = "The file is not UTF-8 text.", "Save it as UTF-8."
+    except OSError as error:
+        problem, fix = f"The file can't be read: {error.strerror}.", None
+    return Document(label, faults=[Fault(label, "(file)", problem, fix)])
+
+
+def _assign(data: dict[str, Any], assignment: str) -> list[Fault]:
+    path_text, equals, value_text = _halves(assignment)
+    try:
+        path = parse(path_text)
+    except ValueError as error:
+        return [Fault(SET, path_text, f"{error}.")]
+    if not equals or not path:
+        return [Fault(SET, assignment or "(empty)", "An assignment is path=value.", "Like pools.h100gpu.scale.max=3")]
+    if any(isinstance(step, int) for step in path):
+        return [Fault(SET, show(path), "A list is set as a whole.", f"Like {show(path[:1])}...=[1, 2]")]
+    document = read_document(f"value: {value_text}", SET)
+    if document.faults:
+        return [Fault(SET, show(path), fault.problem, fault.fix) for fault in document.faults]
+    *parents, last = (str(step) for step in path)
+    holder = data
+    for step in parents:
+        inner = holder.get(step)
+        if not is_map(inner):
+            inner = holder[step] = dict[str, Any]()
+        holder = inner
+    value, shape = document.data.get("value"), shape_at(path)
+    # `--set cluster.kubernetesVersion=1.36` means the text: a shell has already eaten the quotes.
+    takes_text = shape is not None and shape.type is str and isinstance(value, (bool, int, float))
+    holder[last] = value_text.strip() if takes_text else value
+    return []
+
+
+def _halves(assignment: str) -> tuple[str, str, str]:
+    """Path, equals sign and value; an equals sign inside a quoted key is part of the path."""
+    quoted = False
+    for index, character in enumerate(assignment):
+        if character == '"' and assignment[index - 1] != "\\":
+            quoted = not quoted
+        if character == "=" and not quoted:
+            return assignment[:index], "=", assignment[index + 1 :]
+    return assignment, "", ""

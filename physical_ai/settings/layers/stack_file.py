@@ -1,0 +1,72 @@
+"""A Pulumi stack file as a layer: its `config` map holds our settings under `physical-ai:`."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import Any
+
+from physical_ai.catalog import nearest
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.guards import is_map
+from physical_ai.settings.layers.document import Document
+from physical_ai.settings.layers.merge import Layer
+from physical_ai.settings.layers.names import existing, stack_label
+from physical_ai.settings.layers.overlay import read_file
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.shape import tree
+
+PROJECT = "physical-ai"
+PREFIX = f"{PROJECT}:"
+SECRETS = "secrets"
+"""The one key whose values are encrypted; it never becomes part of the settings."""
+_TOP_LEVEL = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "environment")
+
+
+def read_stack(stack: str, root: FilePath) -> tuple[Layer, list[Fault]]:
+    """The layer that a stack file makes, and what is wrong with the file itself."""
+    label, file = stack_label(stack, root), root / f"Pulumi.{stack}.yaml"
+    if not file.is_file():
+        near = nearest(stack, existing(root))
+        fix = f"Did you mean '{near}'?" if near else "Write it, or choose another stack."
+        fix += f"  Stacks: {', '.join(existing(root)) or 'none'}."
+        return Layer(label, {}, PREFIX), [Fault(label, "(file)", "There is no such stack file.", fix)]
+    document = read_file(file, label)
+    faults = list(document.faults)
+    for key in document.data:
+        if key not in _TOP_LEVEL:
+            near = "config" if key.startswith(PREFIX) or key in tree().fields else nearest(key, _TOP_LEVEL)
+            fix = f"Put it under 'config:' as {PREFIX}{key.removeprefix(PREFIX)}." if near == "config" else None
+            problem = f"'{key}' is no key of a Pulumi stack file."
+            faults.append(
+                Fault(label, key, problem, fix or f"Known: {', '.join(_TOP_LEVEL)}.", line=_line(document, key))
+            )
+    config = document.data.get("config")
+    if config is not None and not is_map(config):
+        faults.append(Fault(label, "config", "config must be a map.", None, line=_line(document, "config")))
+        config = None
+    data, lines = dict[str, Any](), dict[Path, int]()
+    for key, value in (config or {}).items():
+        namespace, colon, name = str(key).partition(":")
+        line = _line(document, "config", key)
+        if not colon or (namespace != PROJECT and nearest(namespace, [PROJECT], cutoff=0.8)):
+            problem = f"'{key}' has no namespace." if not colon else f"'{namespace}' is not this project's name."
+            faults.append(Fault(label, str(key), problem, f"Write {PREFIX}{name if colon else key}.", line=line))
+        elif namespace == PROJECT and name != SECRETS:
+            data[name] = value
+            lines |= {(name, *path[2:]): at for path, at in document.lines.items() if path[:2] == ("config", key)}
+    layer = Layer(label, data, PREFIX, lines)
+    return layer, [*faults, *_secrets(layer, data, ())]
+
+
+def _secrets(layer: Layer, value: Any, path: Path) -> list[Fault]:
+    """Encrypted values where a setting is expected: the program would print them with the settings."""
+    if not is_map(value):
+        return []
+    if set(value) == {"secure"}:
+        fix = f"Move it to {PREFIX}{SECRETS}."
+        return [layer.fault(path, "A secret can't be a setting: settings are printed.", fix)]
+    return [f for key, item in value.items() for f in _secrets(layer, item, (*path, key))]
+
+
+def _line(document: Document, *path: str) -> int | None:
+    return document.lines.get(path)

@@ -1,0 +1,162 @@
+"""Loads a stack: reads its files, lays them over each other, judges the sum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import Any
+
+from physical_ai.catalog import nearest
+from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.layers.document import plain
+from physical_ai.settings.layers.merge import Layer, Merged, merge
+from physical_ai.settings.layers.names import STACKS, StackName, layer_files, name_faults, profile_file, stack_label
+from physical_ai.settings.layers.overlay import Overlay, read_file
+from physical_ai.settings.layers.paths import Path, parse, show
+from physical_ai.settings.layers.profile import PROFILE, chosen, without_profile
+from physical_ai.settings.layers.stack_file import PREFIX, SECRETS, read_stack
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.shape import below, tree
+from physical_ai.settings.validate import validate
+
+DEFAULT = "default"
+"""Origin of a value that no file sets: the model's own."""
+STACK_NAME = "stack name"
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One effective setting and where it comes from."""
+
+    path: str
+    value: Any
+    """As in YAML; None where nothing is set."""
+    origin: str
+    """The file that set it (or removed it, with null), `default`, or `stack name`."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A stack's settings with what is known about where they came from."""
+
+    settings: Settings
+    merged: Merged
+    warnings: list[Fault]
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """The files' sum, before defaults."""
+        return self.merged.data
+
+    def for_azure(self, refusals: Sequence[Fault] = ()) -> None:
+        """Raises SettingsError when a value only stands in for the user's own, such as an address from an example.
+
+        `refusals` are further reasons against a deployment, told with these.
+        """
+        faults = [replace(warning, warning=False) for warning in self.warnings if warning.stand_in]
+        if faults or refusals:
+            raise SettingsError([*faults, *refusals])
+
+    @cached_property
+    def origins(self) -> dict[str, str]:
+        """For each leaf path, the file that set it, `default`, or `stack name`."""
+        return {row.path: row.origin for row in self._rows}
+
+    @cached_property
+    def _rows(self) -> list[Explained]:
+        data = dump(self.settings)
+        rows = [Explained(key, data.pop(key), STACK_NAME) for key in ("environment", "region")]
+        for path, value in below(tree(), data):
+            layer = self.merged.sources.get(path)
+            rows.append(Explained(show(path), value, layer.label if layer else DEFAULT))
+        return rows
+
+    def explain(self, path: str | None = None) -> list[Explained]:
+        """The effective settings at and below a path, all when it is absent.
+
+        Raises SettingsError when there is no such setting, naming the nearest.
+        """
+        if not path:
+            return list(self._rows)
+        try:
+            wanted: Path = parse(path.removeprefix(PREFIX))
+        except ValueError as error:
+            raise SettingsError([Fault("(command line)", path, f"{error}.")]) from None
+        found = [row for row in self._rows if parse(row.path)[: len(wanted)] == wanted]
+        if not found:
+            places = {show(parse(row.path)[:n]) for row in self._rows for n in range(1, len(parse(row.path)) + 1)}
+            near = nearest(path, places)
+            fix = f"Did you mean '{near}'?" if near else "All of them: physai explain"
+            raise SettingsError([Fault("(command line)", path, f"There is no setting '{path}'.", fix)])
+        return found
+
+
+def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS) -> Loaded:
+    """The settings of a stack, from the files under `root` and the overlays above them.
+
+    Raises SettingsError holding every fault found. Warnings don't raise; they are kept on the result.
+    """
+    name = StackName.parse(stack)
+    layer, faults = read_stack(stack, root)
+    return _load(name, layer, faults, overlays, root)
+
+
+def from_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS) -> Settings:
+    """The settings of a stack whose own values come from Pulumi's engine instead of the stack file.
+
+    `config` holds the decoded `physical-ai:*` values by key without the prefix. Raises SettingsError.
+    """
+    return load_config(stack, config, root).settings
+
+
+def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS) -> Loaded:
+    """Like `from_config`, with warnings and origins. Raises SettingsError."""
+    name = StackName.parse(stack)
+    faults: list[Fault] = []
+    # Pulumi.yaml declares `profile`, so the engine needs a default for it; its empty text means none.
+    given = {key: value for key, value in config.items() if key != SECRETS and (key, value) != (PROFILE, "")}
+    data: Any = plain(given, (), "", faults)
+    label = stack_label(stack, root)
+    faults = [Fault(label, f"{PREFIX}{fault.path}", fault.problem, fault.fix) for fault in faults]
+    return _load(name, Layer(label, data, PREFIX), faults, (), root)
+
+
+def dump(settings: Settings) -> dict[str, Any]:
+    """Settings as JSON-like data with YAML's keys; what is not set is None."""
+    return settings.model_dump(mode="json", by_alias=True)
+
+
+def _load(
+    name: StackName, stack: Layer, stack_faults: Sequence[Fault], overlays: Sequence[Overlay], root: FilePath
+) -> Loaded:
+    faults = [*name_faults(name, root), *stack_faults]
+    above = [stack, *(_overlay(overlay, faults) for overlay in overlays)]
+    profile, unknown = chosen(above, root)
+    faults += unknown
+    files = layer_files(name, root)
+    if profile is not None:
+        label, file = profile_file(profile, root)
+        files[label] = file
+    layers: list[Layer] = []
+    for label, file in files.items():
+        if file.is_file() or file.name == "base.yaml":
+            document = read_file(file, label)
+            faults += document.faults
+            layers.append(without_profile(Layer(label, document.data, lines=document.lines), faults))
+    # What is missing as a whole would only show up again as many missing settings.
+    if unknown or any(fault.path.startswith("(") for fault in faults):
+        raise SettingsError(faults)
+    merged = merge([*layers, *above], stack)
+    outcome = validate(merged, name.environment, name.region)
+    faults += outcome.faults
+    errors = [fault for fault in faults if not fault.warning]
+    if errors or outcome.settings is None:
+        raise SettingsError(errors)
+    return Loaded(outcome.settings, merged, faults)
+
+
+def _overlay(overlay: Overlay, faults: list[Fault]) -> Layer:
+    data: Any = plain(overlay.data, (), overlay.label, faults)
+    return Layer(overlay.label, data, lines=overlay.lines)

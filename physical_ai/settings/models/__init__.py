@@ -1,0 +1,1 @@
+"""The shape of every setting: strict, frozen models."""

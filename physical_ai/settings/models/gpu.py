@@ -1,0 +1,110 @@
+"""The shape of settings about GPUs: how a pool shares them, and the GPU Operator. A pool's driver: `node_pools`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from physical_ai.settings.models.base import Model, written
+
+OperatorVersion = Annotated[str, written(r"^v\d+\.\d+\.\d+$", "a GPU Operator release, like v26.7.0")]
+DriverVersion = Annotated[
+    str, written(r"^\d{3}(\.\d{2,3}(\.\d{2})?)?$", 'a driver version in quotes, like "580.173.02"')
+]
+"""A build, or a branch alone where drivers are precompiled."""
+ToolkitVersion = Annotated[
+    str, written(r"^v?\d+\.\d+\.\d+(-[a-z0-9.]+)?$", "a version of the container toolkit, like v1.20.0")
+]
+ModuleType = Literal["auto", "open", "proprietary"]
+MigStrategy = Literal["", "none", "single", "mixed"]
+Replicas = Annotated[int, Field(le=128)]
+"""At least 2, as the device plugin has it: `physical_ai.settings.rules.sharing`."""
+
+
+class TimeSlicing(Model):
+    """Pods take turns on a GPU. No memory isolation: one Pod can take all of it."""
+
+    replicas: Replicas = Field(description="Times that each GPU is offered; at least 2.")
+    rename: bool = Field(default=False, description="Offer nvidia.com/gpu.shared instead of nvidia.com/gpu.")
+    fail_requests_greater_than_one: bool = Field(
+        default=True, description="Refuse Pods that ask for more than one: a second replica brings no second GPU."
+    )
+
+
+class Mps(Model):
+    """Pods run on a GPU at once, each with its share of memory, through CUDA's Multi-Process Service."""
+
+    replicas: Replicas = Field(description="Shares that each GPU is cut into; at least 2.")
+    rename: bool = Field(default=False, description="Offer nvidia.com/gpu.shared instead of nvidia.com/gpu.")
+    fail_requests_greater_than_one: bool = Field(
+        default=True, description="Refuse Pods that ask for more than one share."
+    )
+
+
+class Mig(Model):
+    """GPUs are cut into instances with memory and faults of their own, by the MIG manager in the guest."""
+
+    strategy: Literal["single", "mixed"] = Field(
+        description="single: one profile, offered as nvidia.com/gpu. mixed: each profile as nvidia.com/mig-<profile>."
+    )
+    profiles: dict[str, Annotated[int, Field(ge=1, le=7)]] = Field(
+        description="Instances of each profile on every GPU, as 1g.12gb: 7."
+    )
+
+
+class Sharing(Model):
+    """How many Pods share a GPU of the pool, and how. Nothing set: a GPU belongs to one Pod."""
+
+    time_slicing: TimeSlicing | None = Field(default=None, description="Taking turns; not with mps.")
+    mps: Mps | None = Field(default=None, description="At once; not with timeSlicing, not on MIG.")
+    mig: Mig | None = Field(default=None, description="Cut into instances; never on vGPU sizes.")
+
+
+class OperatorDriver(Model):
+    """What the GPU Operator installs on pools of driver source operator, where they don't say otherwise."""
+
+    version: DriverVersion = Field(description="Build, or the branch alone where precompiled.")
+    module_type: ModuleType = Field(default="auto", description="Kernel modules; auto takes the recommended ones.")
+    precompiled: bool = Field(
+        default=False, description="Use driver images precompiled for a kernel: signed, but one for each kernel."
+    )
+
+
+class Toolkit(Model):
+    """NVIDIA Container Toolkit, which makes containerd know GPUs. One configuration for all pools."""
+
+    version: ToolkitVersion | None = Field(default=None, description="Absent: the one that the release brings.")
+    runtime_config_source: Literal["file", "command", "command,file", "file,command"] = Field(
+        default="file",
+        description="Where the toolkit learns containerd's schema. With command it writes one that AKS nodes with"
+        " containerd 2.3 die of.",
+    )
+
+
+class Gate(Model):
+    """The end of a deployment: every pool's nodes have to offer their GPUs."""
+
+    timeout_minutes: Annotated[int, Field(ge=0, le=240)] = Field(
+        default=45,
+        description="How long a deployment waits for the GPUs of the nodes there are; then it fails and names the gate"
+        " that is shut. 0: looks once, and only warns.",
+    )
+
+
+class GpuOperator(Model):
+    """NVIDIA GPU Operator."""
+
+    version: OperatorVersion = Field(description="Release, like v26.7.0; physai compat judges it.")
+    driver: OperatorDriver = Field(description="Drivers of the pools with source operator.")
+    driver_owner: Literal["NVIDIADriver", "ClusterPolicy"] = Field(
+        default="NVIDIADriver",
+        description="NVIDIADriver: drivers per pool. ClusterPolicy: one driver, chosen by one node's operating system.",
+    )
+    toolkit: Toolkit = Field(default_factory=Toolkit, description="Container toolkit.")
+    cdi: bool = Field(default=True, description="Give GPUs to containers by CDI.")
+    nri: bool = Field(default=False, description="Let an NRI plugin inject CDI devices; needs cdi.")
+    mig_strategy: MigStrategy | None = Field(
+        default=None, description='MIG strategy of all pools; absent: derived from them ("" where they differ).'
+    )
+    gate: Gate = Field(default_factory=Gate, description="Waiting for GPUs at the end of a deployment.")

@@ -1,0 +1,95 @@
+"""The shape of settings about the GRID driver: what our agent installs on the hosts of vGPU pools, and from where."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from physical_ai.settings.models.base import Model, written
+
+GridBuild = Annotated[str, written(r"^\d{3}\.\d{2,3}(\.\d{2})?$", 'a GRID build in quotes, like "595.91.07"')]
+"""A build; GRID drivers are never precompiled, so a branch alone is none."""
+Sha256 = Annotated[str, written(r"^[0-9a-f]{64}$", "a sha256: 64 hexadecimal digits in lowercase")]
+HttpsUrl = Annotated[
+    str, written(r"^https://[^\s/?#@]+/[^\s?#]*[^\s?#/]$", "the https address of a file, without credentials or query")
+]
+"""A file's address."""
+HttpsFolder = Annotated[
+    str, written(r"^https://[^\s/?#@]+(/[^\s?#]*)?$", "the https address of a folder, without credentials or query")
+]
+"""An address that a file name is put behind."""
+Registry = Annotated[
+    str, written(r"^[a-z0-9.-]+\.[a-z0-9-]+(:\d{1,5})?(/[a-z0-9._-]+)*$", "a registry, like example.azurecr.io/mirror")
+]
+Kernel = Annotated[str, written(r"^\d+\.\d+[A-Za-z0-9._-]*$", "a kernel release, like 6.8.0-1052-azure")]
+GridModules = Literal["auto", "open", "proprietary"]
+UpgradePolicy = Literal["wait", "drain", "force"]
+
+
+class GridInstaller(Model):
+    """What a user knows of an installer that the catalogue does not, or keeps elsewhere."""
+
+    sha256: Sha256 | None = Field(
+        default=None, description="Checksum of the installer. Absent: the catalogue's; one of the two has to be there."
+    )
+    url: HttpsUrl | None = Field(default=None, description="Where the installer is; absent: Microsoft's download.")
+
+
+class GridPackage(Model):
+    """A Debian package for nodes that reach no package archive: kernel headers, compilers."""
+
+    url: HttpsUrl = Field(description="Where the .deb is.")
+    sha256: Sha256 = Field(description="Checksum of the .deb.")
+    kernel: Kernel | None = Field(
+        default=None, description="Kernel release it is for, as 6.8.0-1052-azure (`uname -r`); absent: every kernel."
+    )
+
+
+class GridDriver(Model):
+    """What the GRID driver agent installs on pools of driver source grid, where they don't say otherwise."""
+
+    version: GridBuild = Field(description="GRID build, like 595.91.07.")
+    module_type: GridModules = Field(
+        default="auto",
+        description="Kernel modules; auto takes those that the GPU needs: open on Blackwell, proprietary on the A10.",
+    )
+    module_parameters: dict[str, dict[str, str]] = Field(
+        default_factory=dict,
+        description="Kernel module parameters by module, for all GRID pools; a pool's own are laid over them.",
+    )
+    installers: dict[GridBuild, GridInstaller] = Field(
+        default_factory=dict, description="Checksums and addresses of installers by build, beside the catalogue's."
+    )
+    mirror: HttpsFolder | None = Field(
+        default=None,
+        description="Folder that has the installers under Microsoft's file names; asked before Microsoft.",
+    )
+    offline: bool = Field(
+        default=False,
+        description="Nodes reach neither Microsoft's downloads nor a package archive: installers come from the mirror,"
+        " headers and compilers from packages or the node image.",
+    )
+    packages: tuple[GridPackage, ...] = Field(default=(), description="Packages for nodes that are offline.")
+    dkms: bool = Field(
+        default=True, description="Register the modules with DKMS, so that another kernel gets them without a download."
+    )
+    licence: Literal["required", "optional"] = Field(
+        default="required", description="Whether a node without a vGPU licence counts as broken."
+    )
+    upgrade_policy: UpgradePolicy = Field(
+        default="wait",
+        description="GPU Pods in the way of another driver: wait for their end, drain them (disruption budgets are"
+        " kept), or force (delete them).",
+    )
+    present: bool = Field(
+        default=True, description="false takes the driver off the nodes; the agent stays until the pool or it goes."
+    )
+    legacy_validation_markers: bool = Field(
+        default=False,
+        description="Make the marker file and the bind mount of the toolchain of February 2026. They hide the device"
+        " nodes and outlive the driver: for comparing, never for work.",
+    )
+    image_registry: Registry = Field(
+        default="docker.io", description="Registry, with a path where it needs one, that has library/ubuntu."
+    )

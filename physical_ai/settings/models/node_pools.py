@@ -1,0 +1,196 @@
+"""The shape of a node pool's settings: size, scale, disk, and for GPU pools driver, sharing, priority, subnet."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from physical_ai.settings.models.base import Cidr, Model, written
+from physical_ai.settings.models.gpu import DriverVersion, ModuleType, Sharing
+from physical_ai.settings.models.grid_driver import UpgradePolicy
+
+PoolName = Annotated[
+    str,
+    written(
+        r"^[a-z][a-z0-9]{0,11}$", "a node pool's name: 1 to 12 lowercase letters and digits, beginning with a letter"
+    ),
+]
+"""ARM's rule for Linux node pools: 1 to 12 lowercase letters and digits, a letter first."""
+
+Share = Annotated[
+    str,
+    written(r"^(0|[1-9]\d{0,3}|[1-9]\d?%|100%|0%)$", 'a number of nodes or a percentage in quotes, like "1" or "33%"'),
+]
+"""A number of nodes or a percentage of them."""
+
+Zone = Literal["1", "2", "3"]
+
+
+MANAGED_DISK_GIB = 128
+"""Size of a managed OS disk for which none is set, AKS's own default."""
+
+
+class DriverSource(StrEnum):
+    """Who installs the NVIDIA driver on a pool's nodes."""
+
+    OPERATOR = "operator"
+    GRID = "grid"
+    AKS = "aks"
+
+
+class Priority(StrEnum):
+    REGULAR = "Regular"
+    SPOT = "Spot"
+
+
+class Scale(Model):
+    """Either a fixed `count`, or `min` and `max` for the cluster autoscaler."""
+
+    count: Annotated[int, Field(ge=0, le=1000)] | None = Field(default=None, description="Fixed number of nodes.")
+    min: Annotated[int, Field(ge=0, le=1000)] | None = Field(
+        default=None, description="Fewest nodes the autoscaler keeps."
+    )
+    max: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        default=None, description="Most nodes the autoscaler makes."
+    )
+    initial: Annotated[int, Field(ge=0, le=1000)] | None = Field(
+        default=None,
+        description="Nodes at creation of an autoscaled pool; `min` when absent. Later the autoscaler decides.",
+    )
+
+    @property
+    def is_autoscaled(self) -> bool:
+        return self.count is None
+
+    @property
+    def initial_count(self) -> int:
+        """Nodes the pool is created with."""
+        if self.count is not None:
+            return self.count
+        return self.initial if self.initial is not None else self.min or 0
+
+    @property
+    def most(self) -> int:
+        """The largest number of nodes the pool can have."""
+        return self.count if self.count is not None else self.max or 0
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if self.count is not None:
+            set_too = [n for n in ("min", "max", "initial") if getattr(self, n) is not None]
+            if set_too:
+                raise ValueError(f"count and {', '.join(set_too)} exclude each other; write null for the ones to drop")
+            return self
+        if self.min is None or self.max is None:
+            raise ValueError("write either count, or both min and max")
+        if self.min > self.max:
+            raise ValueError(f"min ({self.min}) must not be greater than max ({self.max})")
+        if self.initial is not None and not self.min <= self.initial <= self.max:
+            raise ValueError(f"initial ({self.initial}) must lie between min ({self.min}) and max ({self.max})")
+        return self
+
+
+class OsDisk(Model):
+    """The node's operating system disk. Immutable: a change replaces the pool."""
+
+    type: Literal["Managed", "Ephemeral"] = Field(
+        default="Managed", description="Ephemeral lives on the VM's local disk."
+    )
+    size_gb: Annotated[int, Field(ge=30, le=2048)] | None = Field(
+        default=None, description=f"GiB. Absent: {MANAGED_DISK_GIB} for Managed, the whole local device for Ephemeral."
+    )
+
+
+class Driver(Model):
+    """The NVIDIA driver of one pool."""
+
+    source: DriverSource = Field(
+        description="operator (GPU Operator), grid (our GRID DaemonSet) or aks (node image); immutable."
+    )
+    version: DriverVersion | None = Field(
+        default=None,
+        description="Build. Absent: gpuOperator.driver.version for operator, gridDriver.version for grid. Never for"
+        " aks, where the node image decides.",
+    )
+    module_type: ModuleType | None = Field(
+        default=None,
+        description="Kernel modules; absent: gpuOperator.driver.moduleType, or gridDriver.moduleType for grid.",
+    )
+    module_parameters: dict[str, dict[str, str]] = Field(
+        default_factory=dict, description='Kernel module parameters by module, as nvidia-uvm: {uvm_disable_hmm: "1"}.'
+    )
+    upgrade_policy: UpgradePolicy | None = Field(
+        default=None, description="GPU Pods in the way of another driver; absent: gridDriver.upgradePolicy. For grid."
+    )
+
+
+def _price(value: float) -> float:
+    if value != -1 and (value <= 0 or round(value, 5) != value):
+        raise ValueError(f"{value} must be -1 or a price above zero with at most five decimals")
+    return value
+
+
+class Spot(Model):
+    """What a Spot pool pays. Immutable."""
+
+    max_price: Annotated[float, AfterValidator(_price)] = Field(
+        default=-1, description="USD an hour, at most five decimals; -1 pays up to the on-demand price."
+    )
+
+
+class Upgrade(Model):
+    """How AKS replaces nodes on an upgrade. Never sent for Spot pools, which ARM refuses."""
+
+    max_surge: Share = Field(
+        default="0", description="Extra nodes during an upgrade, a number or a percentage; needs the quota for them."
+    )
+    max_unavailable: Share = Field(
+        default="1", description="Nodes that may be away during an upgrade when nothing is surged."
+    )
+    drain_timeout_minutes: Annotated[int, Field(ge=1, le=1440)] = Field(
+        default=30, description="Minutes to wait for a drain."
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        zero = ("0", "0%")
+        if (self.max_surge in zero) == (self.max_unavailable in zero):
+            raise ValueError("exactly one of maxSurge and maxUnavailable must be above zero")
+        return self
+
+
+class NodePool(Model):
+    """What every node pool has."""
+
+    sku: str = Field(description="VM size, as listed by `physai sizes`.")
+    scale: Scale = Field(description="How many nodes.")
+    zones: tuple[Zone, ...] = Field(default=(), description="Availability zones; empty leaves the choice to Azure.")
+    os_sku: Literal["Ubuntu", "Ubuntu2204", "AzureLinux"] = Field(
+        default="Ubuntu", description="Node operating system."
+    )
+    os_disk: OsDisk = Field(default_factory=OsDisk, description="Operating system disk.")
+    max_pods: Annotated[int, Field(ge=10, le=250)] = Field(default=110, description="Pods a node may run; immutable.")
+    upgrade: Upgrade = Field(default_factory=Upgrade, description="How upgrades replace nodes.")
+
+
+class Pool(NodePool):
+    """A GPU node pool: one GPU model, one driver source."""
+
+    driver: Driver = Field(description="Who installs the driver, and which.")
+    sharing: Sharing = Field(default_factory=Sharing, description="How Pods share a GPU; nothing: one Pod a GPU.")
+    secure_boot: bool = Field(
+        default=False, description="Start signed code only; of all drivers, precompiled ones alone are signed."
+    )
+    priority: Priority = Field(
+        default=Priority.REGULAR, description="Regular, or Spot for evictable capacity; immutable."
+    )
+    spot: Spot = Field(default_factory=Spot, description="Only read when priority is Spot.")
+    subnet: Cidr = Field(description="CIDR of the pool's own subnet, inside network.addressSpace.")
+    labels: dict[str, str] = Field(default_factory=dict, description="Node labels beside those the driver source sets.")
+    taints: tuple[str, ...] = Field(default=(), description="Taints beside the GPU taint, as key=value:Effect.")
+
+    @property
+    def is_spot(self) -> bool:
+        return self.priority is Priority.SPOT

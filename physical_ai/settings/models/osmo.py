@@ -1,0 +1,108 @@
+"""The shape of settings about OSMO: how much of it a stack has, and the platforms its pools become."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from physical_ai.settings.models.base import Model, written
+
+PlatformName = Annotated[
+    str,
+    written(
+        r"^[a-z][a-z0-9-]{0,30}[a-z0-9]$",
+        "a platform's name: 2 to 32 lowercase letters, digits and hyphens, beginning with a letter, no hyphen last",
+    ),
+]
+"""As workflows write it under `platform`, and nodes and pods carry it in a label."""
+Timeout = Annotated[str, written(r"^[1-9]\d{0,5}[smhd]$", "a time with its unit, like 90s, 15m, 12h or 5d")]
+"""One number and one unit, which is all OSMO reads."""
+HostPath = Annotated[str, written(r"^/[^:\s]*$", "an absolute path without spaces and colons, like /mnt/data")]
+Gpus = Annotated[int, Field(ge=-1, le=10000)]
+
+
+class Quota(Model):
+    """GPUs of a queue. All three work together, and only where every pool has them."""
+
+    guarantee: Gpus = Field(
+        default=-1, description="GPUs that workflows of priority NORMAL and HIGH may take; -1: all."
+    )
+    maximum: Gpus = Field(default=-1, description="GPUs that all workflows together may take; -1: all.")
+    weight: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=1, description="Share of what is free beyond the guarantees."
+    )
+
+
+class OsmoPlatform(Model):
+    """What differs on the platform of one pool from what follows from the pool."""
+
+    name: PlatformName | None = Field(
+        default=None, description="Absent: after the GPU, as h100; after the pool where another has that name."
+    )
+    quota: Quota = Field(default_factory=Quota, description="GPUs of its queue; needs queues: perPool.")
+    privileged: bool = Field(
+        default=False, description="Tasks may be privileged; the workflows' namespace refuses them at level baseline."
+    )
+    host_network: bool = Field(
+        default=False, description="Tasks may use the node's network; refused at level baseline, as privileged is."
+    )
+    mounts: tuple[HostPath, ...] = Field(
+        default=(), description="Folders of the node that tasks may mount; refused at level baseline."
+    )
+
+
+class OsmoTimeouts(Model):
+    """How long a workflow may wait and run. A workflow's own values count up to the maximum, and are cut there."""
+
+    exec_default: Timeout = Field(default="8h", description="Running time of a workflow that sets none.")
+    exec_max: Timeout = Field(default="3d", description="Longest running time; a hung simulation ends with it.")
+    queue_default: Timeout = Field(default="4h", description="Waiting time of a workflow that sets none.")
+    queue_max: Timeout = Field(default="2d", description="Longest waiting time.")
+
+
+class Osmo(Model):
+    """NVIDIA OSMO: runs workflows on the pools."""
+
+    mode: Literal["namespaces", "backend"] = Field(
+        default="namespaces",
+        description="namespaces: what OSMO needs to be installed into. backend: scheduler and agents besides, for a"
+        " control plane elsewhere, at serviceUrl.",
+    )
+    service_url: (
+        Annotated[str, written(r"^https?://[^\s/]+(/\S*)?$", "the address of a service, like https://osmo.example.com")]
+        | None
+    ) = Field(
+        default=None,
+        description="Address of the control plane that the agents work for; until there is one, they are left out.",
+    )
+    login: Literal["token", "dev"] = Field(
+        default="token",
+        description="How the agents log in. token: one that the service has made. dev: as anyone, without a secret;"
+        " only against a control plane that trusts every caller.",
+    )
+    backend_name: Annotated[
+        str,
+        written(
+            r"^[a-z][a-z0-9-]{0,40}$",
+            "a backend's name: at most 41 lowercase letters, digits and hyphens, beginning with a letter",
+        ),
+    ] = Field(default="default", description="Name under which the control plane knows this cluster.")
+    queues: Literal["shared", "perPool"] = Field(
+        default="shared",
+        description="shared: one OSMO pool with all platforms, so that a workflow may use several. perPool: one for"
+        " each GPU pool, with a queue and a GPU quota of its own.",
+    )
+    platforms: dict[str, OsmoPlatform] = Field(
+        default_factory=dict, description="Platforms that differ from what follows from their pool, by the pool's name."
+    )
+    gpu_quota: Annotated[int, Field(ge=0, le=100000)] | None = Field(
+        default=None,
+        description="Most GPUs that Pods in osmo-workflows ask for together, those that wait for a node included."
+        " Absent: four times what the pools can have.",
+    )
+    timeouts: OsmoTimeouts = Field(default_factory=OsmoTimeouts, description="How long workflows may take.")
+    max_tasks: Annotated[int, Field(ge=1, le=1000)] = Field(default=100, description="Most tasks of a workflow.")
+    retries: Annotated[int, Field(ge=0, le=20)] = Field(
+        default=3, description="Times that a task's exit action RESCHEDULE starts it anew; 0 makes that action nothing."
+    )

@@ -1,0 +1,194 @@
+"""The settings tree: what a stack may configure, and the shape each value must have.
+
+Shapes only. What depends on the world (a size, a region) is judged in `physical_ai.settings.rules`, what depends on
+several fields of one object is checked here beside them. Every field carries a description: `physai explain`
+and the reference are made from it. YAML keys are the camelCase form of the field names.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from physical_ai.settings.models.admission import Admission
+from physical_ai.settings.models.base import Address, Cidr, Model, written
+from physical_ai.settings.models.gpu import GpuOperator
+from physical_ai.settings.models.grid_driver import GridDriver
+from physical_ai.settings.models.node_pools import NodePool, Pool, PoolName
+from physical_ai.settings.models.osmo import Osmo
+
+Weekday = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+UtcOffset = Annotated[str, written(r"^[+-]\d{2}:\d{2}$", 'an offset from UTC in quotes, like "+01:00"')]
+KubernetesVersion = Annotated[
+    str, written(r"^1\.\d{2}(\.\d{1,2})?$", 'a Kubernetes version in quotes, like "1.36" or "1.36.3"')
+]
+ObjectId = Annotated[
+    str,
+    written(
+        r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", "an Entra object id, 8-4-4-4-12 hexadecimal digits"
+    ),
+]
+ProfileName = Annotated[str, written(r"^[a-z0-9][a-z0-9.-]*$", "a profile's name, like seed-2026-02")]
+
+
+class Network(Model):
+    mode: Literal["public"] = Field(
+        default="public", description="How the cluster is reached; public is the only mode today."
+    )
+    address_space: Cidr = Field(description="The virtual network's CIDR, private (RFC 1918).")
+    system_subnet: Cidr = Field(description="Subnet of the system and cpu pools.")
+    pod_cidr: Cidr = Field(description="Overlay range for pods; not routed, must overlap nothing.")
+    service_cidr: Cidr = Field(description="Range for Services; not routed, must overlap nothing.")
+    dns_service_ip: Address = Field(description="Cluster DNS address, inside serviceCidr and not its first.")
+
+
+class ApiAccess(Model):
+    """Who may reach the Kubernetes API server's address."""
+
+    authorized_ip_ranges: tuple[Cidr, ...] = Field(
+        default=(),
+        description="Public CIDRs that reach the API server; empty leaves it open to the internet. The NAT gateway's"
+        " own address is always added when any is set.",
+    )
+    private: bool = Field(default=False, description="No public address; reserved for the private network mode.")
+
+
+class Autoscaler(Model):
+    """Cluster-wide autoscaler profile. Whole minutes, the only unit AKS takes."""
+
+    max_node_provision_minutes: Annotated[int, Field(ge=1, le=120)] = Field(
+        default=30, description="A node without its GPU by then is deleted and made anew; must fit a driver build."
+    )
+    scale_down_unneeded_minutes: Annotated[int, Field(ge=1, le=240)] = Field(
+        default=15, description="Idle time before removal."
+    )
+    scale_down_delay_after_add_minutes: Annotated[int, Field(ge=1, le=240)] = Field(
+        default=15, description="Rest after an add."
+    )
+
+
+class Window(Model):
+    """A weekly maintenance window."""
+
+    day: Weekday = Field(description="Day of the week.")
+    start_hour: Annotated[int, Field(ge=0, le=23)] = Field(description="Hour of the day, 0 to 23, in utcOffset.")
+    duration_hours: Annotated[int, Field(ge=4, le=24)] = Field(default=4, description="4 to 24.")
+    utc_offset: UtcOffset = Field(default="+00:00", description="±HH:MM.")
+
+
+def _stays_on_its_minor(value: object) -> object:
+    if value in ("rapid", "stable"):
+        raise ValueError(
+            f"'{value}' lets AKS go to the next minor by itself, after which it refuses every update of the cluster as "
+            "a downgrade to kubernetesVersion; write patch, node-image or none, and raise kubernetesVersion yourself"
+        )
+    return value
+
+
+Channel = Annotated[Literal["patch", "node-image", "none"], BeforeValidator(_stays_on_its_minor)]
+
+
+class Upgrades(Model):
+    """What AKS may upgrade on its own, and when."""
+
+    channel: Channel = Field(
+        default="patch", description="Kubernetes: patch and node-image stay on the minor of kubernetesVersion."
+    )
+    node_os_channel: Literal["None", "NodeImage", "SecurityPatch"] = Field(
+        default="NodeImage",
+        description="Node images. Unmanaged is not offered: in-place kernel patches break built drivers.",
+    )
+    kubernetes_window: Window = Field(description="When Kubernetes upgrades may start.")
+    node_os_window: Window = Field(description="When node images may change; every node is reimaged then.")
+
+
+class Cluster(Model):
+    kubernetes_version: KubernetesVersion = Field(description="Minor (1.36: AKS picks the patch) or exact version.")
+    tier: Literal["Free", "Standard", "Premium"] = Field(description="Control plane tier; Standard has an SLA.")
+    api_access: ApiAccess = Field(default_factory=ApiAccess, description="Reach of the API server.")
+    autoscaler: Autoscaler = Field(default_factory=Autoscaler, description="Cluster autoscaler profile.")
+    upgrades: Upgrades = Field(description="Channels and maintenance windows.")
+
+
+class ClusterPrincipal(Model):
+    """A person, group or workload with a role inside the cluster."""
+
+    principal_id: ObjectId = Field(description="Entra object id.")
+    principal_type: Literal["User", "Group", "ServicePrincipal"] = Field(
+        default="Group", description="Kind of principal."
+    )
+    role: Literal["admin", "reader"] = Field(
+        default="reader", description="RBAC Reader or RBAC Cluster Admin on the cluster."
+    )
+
+
+class Access(Model):
+    principals: tuple[ClusterPrincipal, ...] = Field(
+        default=(), description="Roles on the cluster beside the deployer's, who is always an admin."
+    )
+
+
+def _quota(value: float) -> float:
+    if value != -1 and value < 0.023:
+        raise ValueError(f"{value} must be -1 or at least 0.023")
+    return value
+
+
+class Monitoring(Model):
+    retention_days: Annotated[int, Field(ge=30, le=730)] = Field(
+        default=30, description="Days Log Analytics keeps logs."
+    )
+    daily_quota_gb: Annotated[float, AfterValidator(_quota)] = Field(default=-1, description="Daily cap; -1 for none.")
+
+
+ChartSourceName = Literal["repository", "cache"]
+
+
+class Charts(Model):
+    """Helm charts. Which ones, in which version and with which checksum, is pinned in the catalogue."""
+
+    source: ChartSourceName = Field(
+        default="repository",
+        description="repository: downloaded at each deployment, verified by nobody. cache: exactly the archives that"
+        " `physai charts pull` downloaded and verified.",
+    )
+
+
+class Settings(Model):
+    """Everything one stack configures. The stack name `<env>-<region>` gives `environment` and `region`."""
+
+    environment: str = Field(description="From the stack name: the part before the first hyphen.")
+    region: str = Field(description="From the stack name: the Azure region.")
+    profile: ProfileName | None = Field(
+        default=None,
+        description="Architecture laid over environment and region: a file of stacks/layers/profile. Only a stack"
+        " file, or what is laid over it, names one.",
+    )
+    record: bool = Field(
+        default=False,
+        description="The stack records an architecture of the past, to simulate it: what Azure has retired since is a"
+        " warning, and Azure itself is never deployed to.",
+    )
+    tags: dict[str, str] = Field(
+        default_factory=dict, description="Azure tags; identities keep those they were made with."
+    )
+    protect: bool = Field(
+        default=False, description="Refuse deletion and replacement of everything but roles on the cluster."
+    )
+    network: Network = Field(description="Addresses.")
+    cluster: Cluster = Field(description="Control plane.")
+    access: Access = Field(default_factory=Access, description="Who may do what inside the cluster.")
+    monitoring: Monitoring = Field(default_factory=Monitoring, description="Log Analytics.")
+    charts: Charts = Field(default_factory=Charts, description="Where Helm charts come from.")
+    gpu_operator: GpuOperator = Field(description="NVIDIA GPU Operator.")
+    grid_driver: GridDriver = Field(description="Driver of vGPU pools, which our agent installs on the host.")
+    admission: Admission = Field(default_factory=Admission, description="What GPU Pods of any origin must have.")
+    osmo: Osmo = Field(default_factory=Osmo, description="NVIDIA OSMO.")
+    system_pool: NodePool = Field(description="Pool for critical add-ons, tainted CriticalAddonsOnly.")
+    cpu_pool: NodePool = Field(description="Untainted pool for operators, schedulers and CPU tasks.")
+    pools: dict[PoolName, Pool] = Field(description="GPU node pools by name.")
+
+    @property
+    def stack(self) -> str:
+        return f"{self.environment}-{self.region}"

@@ -1,0 +1,81 @@
+"""What is chosen for each pool of a new stack, and what stands against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.catalog import Verdict, judge, vm_size, vm_sizes
+from physical_ai.settings.new_stack.proposal import PoolProposal
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One pool as it is to be. `size` None leaves the pool out; `zones` None takes what the layers say."""
+
+    size: str | None
+    driver: str | None = None
+    zones: tuple[str, ...] | None = None
+
+
+def choose(pool: PoolProposal, region: str, region_zones: Sequence[str]) -> Choice:
+    """What to take unless somebody says otherwise.
+
+    The layers' own size where the region lists it; else the cheapest listed size with the same GPU; else the pool is
+    left out. Another GPU is never proposed: what runs on a pool was made for one. Zones that the region does not have
+    are dropped.
+    """
+    zones = () if pool.zones and not set(pool.zones) <= set(region_zones) else None
+    if not pool.has_gpu or lists(pool.size, region):
+        return Choice(pool.size, zones=zones)
+    same = next((each for each in pool.candidates if each.same_gpu), None)
+    return Choice(same.size, driver_for(pool, same.size), zones) if same else Choice(None)
+
+
+def lists(size: str, region: str) -> bool:
+    """Whether nothing but its price, or more, says that the region has the size."""
+    return not any(verdict.subject == "sku" for verdict in judge(size, region) if verdict.rule == "size-not-in-region")
+
+
+def driver_for(pool: PoolProposal, size: str) -> str | None:
+    """The driver source of a pool on a size: the layers' own where the size takes it, else the size's first."""
+    sources = vm_size(size).driver_sources if size in vm_sizes() else ()
+    if pool.driver is None or pool.driver in sources or not sources:
+        return pool.driver
+    return sources[0]
+
+
+def overrides(pool: PoolProposal, choice: Choice, region: str) -> dict[str, Any] | None:
+    """What has to be written over the layers to get the choice; None to remove the pool."""
+    if choice.size is None:
+        return None
+    found: dict[str, Any] = {}
+    if choice.size != pool.size:
+        found["sku"] = choice.size
+    driver = choice.driver or driver_for(pool, choice.size)
+    if driver != pool.driver:
+        found["driver"] = {"source": driver}
+    if any(
+        verdict.severity == "error" and verdict.subject.startswith("osDisk")
+        for verdict in refusals(pool, choice, region)
+    ):
+        found["osDisk"] = {"type": "Managed"}
+    if choice.zones is not None and choice.zones != pool.zones:
+        found["zones"] = list(choice.zones)
+    return found
+
+
+def refusals(pool: PoolProposal, choice: Choice, region: str) -> list[Verdict]:
+    """The catalogue's verdicts on a choice, errors and warnings."""
+    if choice.size is None:
+        return []
+    zones = pool.zones if choice.zones is None else choice.zones
+    driver = choice.driver or driver_for(pool, choice.size)
+    return judge(choice.size, region, driver, pool.disk_type, pool.disk_gib, zones, os_sku=pool.os_sku, spot=pool.spot)
+
+
+def is_forced(pool: PoolProposal, region: str) -> bool:
+    """Whether the region itself stands against the pool as the layers have it, whoever asks for a stack there."""
+    verdicts = refusals(pool, Choice(pool.size), region)
+    return any(verdict.rule in ("size-not-in-region", "zone-not-in-region", "size-not-in-zone") for verdict in verdicts)

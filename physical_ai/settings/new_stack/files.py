@@ -1,0 +1,129 @@
+"""The texts of a new stack's files: its own, and its region's layer where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from pathlib import Path as FilePath
+from typing import Any
+
+import yaml
+
+from physical_ai.settings.json_schema import modeline
+from physical_ai.settings.layers.stack_file import PREFIX
+from physical_ai.settings.new_stack.choices import Choice, is_forced, overrides
+from physical_ai.settings.new_stack.proposal import Proposal, subnets
+from physical_ai.settings.rules.cluster import DOCUMENTATION
+
+PLACEHOLDER_NOTE = "Placeholder from a documentation range: put your offices' and CI runners' public ranges here."
+
+
+@dataclass(frozen=True)
+class NewFiles:
+    """What to write, lowest layer first. Paths are relative to the stacks' folder."""
+
+    texts: Mapping[FilePath, str]
+
+
+class _Dumper(yaml.SafeDumper):
+    """Maps in block style, lists in one line, no aliases."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:
+        return super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _list(dumper: yaml.SafeDumper, data: list[Any]) -> yaml.Node:
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=True)  # pyright: ignore[reportUnknownMemberType]
+
+
+def _text(dumper: yaml.SafeDumper, data: str) -> yaml.Node:
+    # An offset such as +01:00 is a number to YAML 1.1.
+    style = '"' if data[:1] in "+-" or data.isdigit() else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", data, style=style)  # pyright: ignore[reportUnknownMemberType]
+
+
+_Dumper.add_representer(list, _list)  # pyright: ignore[reportUnknownMemberType]
+_Dumper.add_representer(str, _text)  # pyright: ignore[reportUnknownMemberType]
+
+
+def api_placeholder() -> IPv4Network:
+    """A range that stands in for the user's own until the first deployment to Azure, which refuses it."""
+    return next(DOCUMENTATION[-1].subnets(new_prefix=28))
+
+
+def is_placeholder(block: IPv4Network) -> bool:
+    """Whether a range is one for documentation, which stands in for the user's own."""
+    return any(block.subnet_of(example) for example in DOCUMENTATION)
+
+
+def new_files(
+    proposal: Proposal, choices: Mapping[str, Choice], space: IPv4Network, ranges: Sequence[IPv4Network] = ()
+) -> NewFiles:
+    """The files of a new stack.
+
+    What the region itself imposes goes into its layer, if that is to be made; what is this stack's choice, into its own
+    file.
+
+    Raises:
+        ValueError: the address space is too small.
+    """
+    name, own, regional = proposal.name, dict[str, Any](), dict[str, Any]()
+    kept = [pool.name for pool in proposal.pools if pool.has_gpu and choices[pool.name].size is not None]
+    system, pool_subnets = subnets(space, kept)
+    own["network"] = {"addressSpace": str(space), "systemSubnet": str(system)}
+    if ranges:
+        own["cluster"] = {"apiAccess": {"authorizedIpRanges": [str(each) for each in ranges]}}
+    windows = {key: {"utcOffset": proposal.utc_offset} for key in ("kubernetesWindow", "nodeOsWindow")}
+    regional["cluster"] = {"upgrades": windows}
+    for pool in proposal.pools:
+        changed = overrides(pool, choices[pool.name], name.region)
+        target = regional if not proposal.region_layer and is_forced(pool, name.region) else own
+        if changed is None:
+            _put(target, pool.path, None)
+            continue
+        if changed:
+            _put(target, pool.path, changed)
+        if pool.name in pool_subnets:
+            _put(own, pool.path, {"subnet": str(pool_subnets[pool.name])})
+    texts: dict[FilePath, str] = {}
+    if not proposal.region_layer:
+        texts[FilePath("layers/region") / f"{name.region}.yaml"] = _region_text(regional)
+    texts[FilePath(f"Pulumi.{name}.yaml")] = _stack_text(proposal, own, placeholder=any(map(is_placeholder, ranges)))
+    return NewFiles({path: modeline(path) + text for path, text in texts.items()})
+
+
+def _put(target: dict[str, Any], path: Sequence[str | int], value: dict[str, Any] | None) -> None:
+    *parents, last = (str(step) for step in path)
+    for step in parents:
+        target = target.setdefault(step, {})
+    if value is None:
+        target[last] = None
+    else:
+        target[last] = {**(target.get(last) or {}), **value}
+
+
+def _region_text(data: Mapping[str, Any]) -> str:
+    return f"# Windows are meant in local standard time.\n{_yaml(data)}"
+
+
+def _stack_text(proposal: Proposal, own: Mapping[str, Any], *, placeholder: bool) -> str:
+    name = proposal.name
+    head = (
+        "# What is particular to this stack; the rest comes from layers/base,"
+        f" layers/env/{name.environment} and layers/region/{name.region}.\n"
+    )
+    order = [key for key in ("network", "cluster", "systemPool", "cpuPool", "pools") if key in own]
+    text = _yaml({"config": {f"{PREFIX}{key}": own[key] for key in order}})
+    if placeholder:
+        line = next(line for line in text.splitlines() if "authorizedIpRanges" in line)
+        indent = line[: len(line) - len(line.lstrip())]
+        text = text.replace(line, f"{indent}# {PLACEHOLDER_NOTE}\n{line}", 1)
+    return head + text
+
+
+def _yaml(data: Mapping[str, Any]) -> str:
+    return yaml.dump(dict(data), Dumper=_Dumper, sort_keys=False, width=200, default_flow_style=False)

@@ -1,0 +1,63 @@
+"""Writes a new stack's files: after they have been judged where they do no harm, all of them or none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path as FilePath
+
+from physical_ai.settings.layers.names import STACKS
+from physical_ai.settings.loading import Loaded, load
+from physical_ai.settings.new_stack.files import NewFiles
+
+
+class AlreadyThere(Exception):
+    """Somebody has made the file meanwhile; nothing was written."""
+
+
+def verified(stack: str, files: NewFiles, root: FilePath = STACKS) -> Loaded:
+    """The new stack as it loads in a copy of the stacks, with its warnings. Raises SettingsError with its faults."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = FilePath(shutil.copytree(root, FilePath(folder) / root.name))
+        for path, text in files.texts.items():
+            (copy / path).parent.mkdir(parents=True, exist_ok=True)
+            (copy / path).write_text(text, encoding="utf-8")
+        return load(stack, root=copy)
+
+
+def write(files: NewFiles, root: FilePath = STACKS) -> list[FilePath]:
+    """Writes each file whole, none over another, and takes back what it wrote when one fails.
+
+    Raises:
+        AlreadyThere: one of the files exists.
+        OSError: the folder can't be written.
+    """
+    made: list[FilePath] = []
+    waiting: list[FilePath] = []
+    try:
+        for path, text in files.texts.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            handle, draft = tempfile.mkstemp(dir=(root / path).parent, prefix=".new-")
+            waiting.append(FilePath(draft))
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            waiting[-1].chmod(0o644)
+        for path, draft in zip(files.texts, waiting, strict=True):
+            # A link, unlike a rename, never takes the place of a file that is there.
+            os.link(draft, root / path)
+            made.append(root / path)
+    except FileExistsError as error:
+        _remove(made)
+        raise AlreadyThere(f"{error.filename2} is there already") from None
+    except BaseException:
+        _remove(made)
+        raise
+    finally:
+        _remove(waiting)
+    return made
+
+
+def _remove(paths: list[FilePath]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)

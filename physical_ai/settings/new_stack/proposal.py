@@ -1,0 +1,219 @@
+"""What the layers say of a stack that has no file yet, and what its region has for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from pathlib import Path as FilePath
+from typing import Any, Literal
+
+from physical_ai.catalog import price, region, vm_size, vm_sizes
+from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL
+from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.guards import is_list, is_map
+from physical_ai.settings.layers.merge import Layer, merge
+from physical_ai.settings.layers.names import STACKS, StackName, existing, layer_files, name_faults, stack_label
+from physical_ai.settings.layers.overlay import read_file
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.loading import load
+from physical_ai.settings.rules.network import POD_BLOCK, PRIVATE
+
+FIRST_SPACE, LAST_SPACE = 40, 223
+"""Second octets of the /16 blocks that are proposed; pods and Services lie above them."""
+SYSTEM_PREFIX, POOL_PREFIX = 24, 26
+"""Sizes of the subnets that are proposed: each in a /24 of its own, so that it can grow."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A GPU size that a region lists."""
+
+    size: str
+    evidence: Literal["documented", "believed", "price"]
+    usd_per_hour: float | None
+    driver_sources: tuple[str, ...]
+    same_gpu: bool
+    """Whether it has the GPU model of the size that the layers ask for."""
+
+
+@dataclass(frozen=True)
+class PoolProposal:
+    """One node pool as the layers have it."""
+
+    name: str
+    path: Path
+    """Where its settings stand: `("systemPool",)`, `("pools", "h100gpu")`."""
+    size: str
+    driver: str | None
+    """Driver source; None for a pool without GPUs."""
+    disk_type: str
+    disk_gib: int | None
+    os_sku: str
+    zones: tuple[str, ...]
+    spot: bool
+    candidates: tuple[Candidate, ...]
+    """For GPU pools: the sizes that the region lists, those with the same GPU first, then by price."""
+
+    @property
+    def has_gpu(self) -> bool:
+        return self.path[0] == "pools"
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Everything that has to be decided for a new stack, with what the layers and the catalogue say to it."""
+
+    name: StackName
+    pools: tuple[PoolProposal, ...]
+    address_space: IPv4Network
+    """A block that no other stack uses."""
+    protect: bool
+    has_ranges: bool
+    """Whether a layer names public ranges for the API server already."""
+    elsewhere: Mapping[str, IPv4Network]
+    """Ranges that the layers use for pods and Services; the address space may overlap none."""
+    utc_offset: str
+    """Local standard time of the region, for maintenance windows."""
+    region_zones: tuple[str, ...]
+    region_layer: bool
+    """Whether the region has a layer already."""
+    root: FilePath
+
+    def pool(self, name: str) -> PoolProposal | None:
+        return next((pool for pool in self.pools if pool.name == name), None)
+
+
+def propose(stack: str, root: FilePath = STACKS) -> Proposal:
+    """What a new stack of this name would start from.
+
+    Raises SettingsError: the name is no stack's, its environment has no layer, the catalogue does not know the region,
+    the stack has a file already, or a layer is broken.
+    """
+    name = StackName.parse(stack)
+    if stack in existing(root):
+        problem, fix = "There is such a stack already.", f"Change the file; or first see: physai explain {stack}"
+        raise SettingsError([Fault(stack_label(stack, root), "(file)", problem, fix)])
+    region_file = root / "layers" / "region" / f"{name.region}.yaml"
+    faults = [fault for fault in name_faults(name, root) if "Nothing describes the region" not in fault.problem]
+    layers: list[Layer] = []
+    for label, file in layer_files(name, root).items():
+        if file.is_file():
+            document = read_file(file, label)
+            faults += document.faults
+            layers.append(Layer(label, document.data, lines=document.lines))
+    if faults:
+        raise SettingsError(faults)
+    data = merge(layers, Layer(stack_label(stack, root), {})).data
+    place = region(name.region)
+    sections: dict[str, Path] = {SYSTEM_POOL: ("systemPool",), CPU_POOL: ("cpuPool",)}
+    sections |= {pool: ("pools", pool) for pool in _map(data, "pools")}
+    pools = (_pool(pool, path, _map(data, *path), name.region) for pool, path in sections.items())
+    access = _map(data, "cluster", "apiAccess")
+    return Proposal(
+        name,
+        tuple(pools),
+        _free_space(root),
+        data.get("protect") is True,
+        bool(access.get("authorizedIpRanges")),
+        _elsewhere(_map(data, "network")),
+        place.utc_offset,
+        place.zones,
+        region_file.is_file(),
+        root,
+    )
+
+
+def subnets(space: IPv4Network, pools: Sequence[str]) -> tuple[IPv4Network, dict[str, IPv4Network]]:
+    """The system subnet and one for each GPU pool. Raises ValueError where the space is too small for them."""
+    blocks = list(space.subnets(new_prefix=SYSTEM_PREFIX)) if space.prefixlen <= SYSTEM_PREFIX else []
+    if len(blocks) <= len(pools):
+        raise ValueError(f"{space} is too small: {len(pools) + 1} subnets take a /{POD_BLOCK} each")
+    return blocks[0], {
+        name: next(block.subnets(new_prefix=POOL_PREFIX)) for name, block in zip(pools, blocks[1:], strict=False)
+    }
+
+
+def space_problem(space: IPv4Network, proposal: Proposal) -> str | None:
+    """What stands against an address space; None for nothing."""
+    if not any(space.subnet_of(private) for private in PRIVATE):
+        return f"{space} is not private: choose inside {', '.join(map(str, PRIVATE))}"
+    for key, other in proposal.elsewhere.items():
+        if space.overlaps(other):
+            return f"{space} overlaps network.{key} {other}; free is {proposal.address_space}"
+    for stack, other in _spaces(proposal.root).items():
+        if space.overlaps(other):
+            return (
+                f"{space} overlaps {other} of {stack}: the two could never be peered; free is {proposal.address_space}"
+            )
+    try:
+        subnets(space, [pool.name for pool in proposal.pools if pool.has_gpu])
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _elsewhere(network: Mapping[str, Any]) -> dict[str, IPv4Network]:
+    """The layers' ranges beside the address space; one that is none is left to the judgement of the sum."""
+    found: dict[str, IPv4Network] = {}
+    for key in ("podCidr", "serviceCidr"):
+        try:
+            found[key] = IPv4Network(str(network.get(key)))
+        except ValueError:
+            continue
+    return found
+
+
+def _pool(name: str, path: Path, data: Mapping[str, Any], region_name: str) -> PoolProposal:
+    disk, zones = _map(data, "osDisk"), data.get("zones")
+    size, driver = str(data.get("sku", "")), _map(data, "driver").get("source")
+    gib = disk.get("sizeGb")
+    return PoolProposal(
+        name,
+        path,
+        size,
+        str(driver) if driver is not None else None,
+        str(disk.get("type", "Managed")),
+        gib if isinstance(gib, int) else None,
+        str(data.get("osSku", "Ubuntu")),
+        tuple(str(zone) for zone in zones) if is_list(zones) else (),
+        data.get("priority") == "Spot",
+        tuple(_candidates(size, region_name)) if path[0] == "pools" else (),
+    )
+
+
+def _candidates(wanted: str, region_name: str) -> list[Candidate]:
+    gpu = vm_size(wanted).gpu if wanted in vm_sizes() else None
+    found: list[Candidate] = []
+    for name, listing in region(region_name).sizes.items():
+        size = vm_size(name)
+        if size.gpu is None or size.is_retired:
+            continue
+        row, same = price(name, region_name), gpu is not None and size.gpu.model == gpu.model
+        usd = row.usd_per_hour if row else None
+        found.append(Candidate(name, listing.evidence, usd, size.driver_sources, same))
+    return sorted(found, key=lambda each: (each.size != wanted, not each.same_gpu, each.usd_per_hour or float("inf")))
+
+
+def _free_space(root: FilePath) -> IPv4Network:
+    taken = _spaces(root).values()
+    seconds = [*range(FIRST_SPACE, LAST_SPACE + 1), *range(FIRST_SPACE)]
+    blocks = [*(IPv4Network(f"10.{second}.0.0/16") for second in seconds), IPv4Network("192.168.0.0/16")]
+    return next((block for block in blocks if not any(block.overlaps(other) for other in taken)), blocks[-1])
+
+
+def _spaces(root: FilePath) -> dict[str, IPv4Network]:
+    """Address spaces of the stacks there are; those that do not load have none to keep clear of."""
+    found: dict[str, IPv4Network] = {}
+    for stack in existing(root):
+        try:
+            found[stack] = load(stack, root=root).settings.network.address_space
+        except SettingsError:
+            continue
+    return found
+
+
+def _map(data: Any, *keys: str | int) -> dict[str, Any]:
+    for key in keys:
+        data = data.get(str(key)) if is_map(data) else None
+    return data if is_map(data) else {}

@@ -1,0 +1,1 @@
+"""What is installed: chart values and objects, from files and settings."""

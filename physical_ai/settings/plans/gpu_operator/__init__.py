@@ -1,0 +1,62 @@
+"""What the GPU Operator is installed with, from files and settings: chart values, driver resources, ConfigMaps.
+
+>>> gpu_plan(load("dev-westus2").settings).values["mig"]
+{'strategy': 'single'}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path as FilePath
+from typing import Any
+
+from physical_ai.repository import VALUES
+from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.gpu_operator.config_maps import MIG_LAYOUTS, POOL_CONFIGS, config_maps
+from physical_ai.settings.plans.gpu_operator.drivers import DriverResource, driver_resources
+from physical_ai.settings.plans.gpu_operator.files import CHART, read_files
+from physical_ai.settings.plans.gpu_operator.values import chart_values
+
+__all__ = [
+    "CHART",
+    "MIG_LAYOUTS",
+    "POOL_CONFIGS",
+    "VALUES",
+    "DriverResource",
+    "GpuPlan",
+    "gpu_plan",
+]
+
+
+@dataclass(frozen=True)
+class GpuPlan:
+    """Everything that is sent to the cluster for the GPU Operator."""
+
+    values: Mapping[str, Any]
+    """Values of the chart."""
+    drivers: Mapping[str, DriverResource]
+    """NVIDIADriver resources by pool; empty where a ClusterPolicy owns the drivers."""
+    config_maps: Mapping[str, Mapping[str, str]]
+    """Data of ConfigMaps by name."""
+    warnings: tuple[Fault, ...] = ()
+
+
+def gpu_plan(settings: Settings, root: FilePath = VALUES) -> GpuPlan:
+    """The plan for a stack; `root` holds `gpu-operator/values.yaml` and what belongs to it.
+
+    Raises SettingsError with every fault in the files: unknown keys, keys without effect, keys that the settings own,
+    files for pools that no stack has.
+    """
+    files, faults = read_files(settings, root)
+    maps, found = config_maps(settings, files)
+    faults += found
+    values, found = chart_values(settings, files, maps)
+    faults += found
+    drivers, found = driver_resources(settings, files, maps)
+    faults += found
+    faults = list(dict.fromkeys(faults))
+    if errors := [fault for fault in faults if not fault.warning]:
+        raise SettingsError(errors)
+    return GpuPlan(values, drivers, maps, tuple(replace(fault, warning=True) for fault in faults))

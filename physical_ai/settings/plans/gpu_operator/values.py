@@ -1,0 +1,143 @@
+"""Values of the GPU Operator's chart: those of the file, completed from the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from physical_ai.catalog.compat import check_values, known_keys
+from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.facts.pools import CPU_POOL
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.models.node_pools import DriverSource
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.gpu_operator.config_maps import (
+    MIG_LAYOUTS,
+    POOL_CONFIGS,
+    digest_env,
+    modules_map,
+    shared_configs,
+)
+from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
+from physical_ai.settings.plans.values_files import lay, own_env, owned, section, told, without
+
+POOL_LABEL = "kubernetes.azure.com/agentpool"
+"""Set by AKS on each node, and known to the autoscaler of a pool without nodes. `agentpool` is its deprecated name."""
+GPU_TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+RUNTIME_CONFIG_SOURCE = "RUNTIME_CONFIG_SOURCE"
+CONFIGS_DIGEST = "GPU_POOL_CONFIGS_DIGEST"
+LAYOUTS_DIGEST = "GPU_MIG_LAYOUTS_DIGEST"
+MODULES_DIGEST = "GPU_MODULE_PARAMETERS_DIGEST"
+
+OWNED = {
+    "cdi": "gpuOperator.cdi or gpuOperator.nri",
+    "daemonsets.tolerations": "pools.<pool>.taints",
+    "devicePlugin.config": "pools.<pool>.sharing",
+    "driver.enabled": "pools.<pool>.driver.source",
+    "driver.nvidiaDriverCRD": "gpuOperator.driverOwner",
+    "driver.version": "gpuOperator.driver.version, or pools.<pool>.driver.version",
+    "driver.kernelModuleType": "gpuOperator.driver.moduleType, or pools.<pool>.driver.moduleType",
+    "driver.usePrecompiled": "gpuOperator.driver.precompiled",
+    "driver.kernelModuleConfig": "pools.<pool>.driver.moduleParameters",
+    "mig.strategy": "gpuOperator.migStrategy",
+    "migManager.enabled": "pools.<pool>.sharing.mig",
+    "migManager.config": "pools.<pool>.sharing.mig",
+    "toolkit.version": "gpuOperator.toolkit.version",
+    "node-feature-discovery.worker.tolerations": "pools.<pool>.taints",
+}
+"""Keys that the file may not set, with the setting to change instead."""
+_OWN_ENV = {
+    "toolkit": (RUNTIME_CONFIG_SOURCE, "gpuOperator.toolkit.runtimeConfigSource"),
+    "devicePlugin": (CONFIGS_DIGEST, "pools.<pool>.sharing"),
+    "gfd": (CONFIGS_DIGEST, "pools.<pool>.sharing"),
+    "migManager": (LAYOUTS_DIGEST, "pools.<pool>.sharing.mig"),
+    "driver": (MODULES_DIGEST, "pools.<pool>.driver.moduleParameters"),
+}
+
+
+def chart_values(
+    settings: Settings, files: ValuesFiles, maps: Mapping[str, Mapping[str, str]]
+) -> tuple[dict[str, Any], list[Fault]]:
+    """The values, and what is wrong with those of the file; warnings are among the faults.
+
+    `maps` are the ConfigMaps' data by name.
+    """
+    document, release = files.cluster, settings.gpu_operator.version
+    faults = list(owned(document, (), document.data, OWNED))
+    for component, (name, setting) in _OWN_ENV.items():
+        entries = section(document, component).get("env")
+        faults += own_env(document, (component, "env"), entries, (name,), setting)
+    written = without(document.data, OWNED)
+    values = lay(written, derived_values(settings, maps))
+    # What is written is checked too: a value where a section belongs would be gone under what the program adds.
+    for checked in (written, values):
+        faults += [told(document, finding) for finding in check_values(release, checked)]
+    return values, faults
+
+
+def operand_tolerations(settings: Settings) -> list[dict[str, str]]:
+    """Tolerations of whatever runs on GPU nodes: every taint of every pool, Spot's included.
+
+    The lists of the operands and of NFD's worker replace the chart's, so the GPU taint is always among them.
+    """
+    found = gpu_facts.all_tolerations(settings)
+    return found if GPU_TOLERATION in found else [GPU_TOLERATION, *found]
+
+
+def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """The values that follow from settings alone."""
+    operator, tolerations = settings.gpu_operator, operand_tolerations(settings)
+    on_cpu_pool = {"nodeSelector": {POOL_LABEL: CPU_POOL}}
+    configs = digest_env(CONFIGS_DIGEST, shared_configs(maps[POOL_CONFIGS]))
+    values: dict[str, Any] = {
+        # The system pool and all GPU pools are tainted; this says so in one place more.
+        "operator": on_cpu_pool,
+        "node-feature-discovery": {
+            "master": on_cpu_pool,
+            "gc": on_cpu_pool,
+            "worker": {"tolerations": tolerations},
+        },
+        "daemonsets": {"tolerations": tolerations},
+        "cdi": {"enabled": operator.cdi},
+        "mig": {"strategy": gpu_facts.mig_strategy(settings)},
+        "migManager": {"enabled": False},
+        "toolkit": {"env": [{"name": RUNTIME_CONFIG_SOURCE, "value": operator.toolkit.runtime_config_source}]},
+        "devicePlugin": {
+            "config": {"create": False, "name": POOL_CONFIGS, "default": gpu_facts.DEFAULT_CONFIG},
+            "env": configs,
+        },
+        "gfd": {"env": configs},
+        "driver": _driver(settings, maps),
+    }
+    if operator.nri or "cdi.nriPluginEnabled" in known_keys(operator.version):
+        values["cdi"]["nriPluginEnabled"] = operator.nri
+    if operator.toolkit.version is not None:
+        values["toolkit"]["version"] = f"v{operator.toolkit.version.removeprefix('v')}"
+    if MIG_LAYOUTS in maps:
+        values["migManager"] = {
+            "enabled": True,
+            "config": {"create": False, "name": MIG_LAYOUTS, "default": gpu_facts.MIG_DISABLED},
+            "env": digest_env(LAYOUTS_DIGEST, maps[MIG_LAYOUTS]),
+        }
+    return values
+
+
+def _driver(settings: Settings, maps: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """`driver` of the chart: who owns drivers and, where the ClusterPolicy does, the one driver of all pools."""
+    if settings.gpu_operator.driver_owner == "NVIDIADriver":
+        # The chart's own NVIDIADriver would take every GPU node that no other one selects, or conflict with them all.
+        return {"enabled": True, "nvidiaDriverCRD": {"enabled": True, "deployDefaultCR": False}}
+    default = settings.gpu_operator.driver
+    operated = {n: p for n, p in settings.pools.items() if p.driver.source is DriverSource.OPERATOR}
+    driver: dict[str, Any] = {
+        # Without a pool of its own it would go for the vGPU nodes, once a label of theirs is lost.
+        "enabled": bool(operated),
+        "nvidiaDriverCRD": {"enabled": False},
+        "version": default.version,
+        "kernelModuleType": default.module_type,
+        "usePrecompiled": default.precompiled,
+    }
+    config = next((own for n, p in operated.items() if (own := modules_map(settings, n, p))), None)
+    if config is not None:
+        driver |= {"kernelModuleConfig": {"name": config}, "env": digest_env(MODULES_DIGEST, maps[config])}
+    return driver

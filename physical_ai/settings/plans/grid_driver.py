@@ -1,0 +1,125 @@
+"""What the GRID driver agent is told about each of its pools. Pure: settings in, the agent's documents out.
+
+The keys are those of `Wanted` in agents/grid_driver/grid_agent/wanted.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.catalog import DriverBuild, driver_branches, vm_size
+from physical_ai.catalog.gpu_lookup import branch_number, builds
+from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.models.node_pools import Pool
+from physical_ai.settings.models.tree import Settings
+
+
+@dataclass(frozen=True)
+class Installer:
+    """The file that brings a GRID build. What is not known is empty."""
+
+    sha256: str
+    urls: tuple[str, ...]
+    """Where it is, in the order of asking."""
+
+
+@dataclass(frozen=True)
+class GridPlan:
+    """Everything about the agent that follows from settings."""
+
+    wanted: Mapping[str, Mapping[str, Any]]
+    """What each GRID pool wants, by pool."""
+    tolerations: tuple[Mapping[str, str], ...]
+    """Of every taint of these pools, Spot's included."""
+    image_registry: str
+
+    @property
+    def versions(self) -> str:
+        """For people: the build of all pools, or `pool=build` of each where they differ."""
+        found = {name: str(wanted["version"]) for name, wanted in self.wanted.items()}
+        same = set(found.values())
+        return same.pop() if len(same) == 1 else ",".join(f"{name}={version}" for name, version in found.items())
+
+    @property
+    def document(self) -> str:
+        """`wanted.json`: what all pools want, or where they differ under `pools` what each of them does."""
+        same = {_json(wanted) for wanted in self.wanted.values()}
+        return same.pop() if len(same) == 1 else _json({"pools": self.wanted})
+
+
+def grid_plan(settings: Settings) -> GridPlan | None:
+    """The plan of a stack; None without a GRID pool. How many nodes a pool has is no part of it."""
+    pools = gpu_facts.grid_pools(settings)
+    if not pools:
+        return None
+    return GridPlan(
+        {name: wanted(settings, pool) for name, pool in sorted(pools.items())},
+        tuple(gpu_facts.tolerations_of(pools.values())),
+        settings.grid_driver.image_registry,
+    )
+
+
+def wanted(settings: Settings, pool: Pool) -> dict[str, Any]:
+    """What the agent is to see to on the nodes of one GRID pool."""
+    grid, gpu = settings.grid_driver, vm_size(pool.sku).gpu
+    version = pool.driver.version or grid.version
+    installer = grid_installer(settings, version)
+    branch = driver_branches().get(("grid", branch_number(version)))
+    return {
+        "version": version,
+        "sha256": installer.sha256,
+        "urls": list(installer.urls),
+        "moduleType": gpu_facts.grid_modules(settings, pool),
+        "moduleParameters": module_parameters(settings, pool),
+        "dkms": grid.dkms,
+        "packageSource": "offline" if grid.offline else "apt",
+        "packages": [item.model_dump(exclude_none=True, by_alias=True) for item in grid.packages],
+        "upgrade": pool.driver.upgrade_policy or grid.upgrade_policy,
+        "licence": grid.licence,
+        "devices": [gpu.pci] if gpu is not None and gpu.pci else [],
+        "refusedKernels": list(branch.broken_kernels) if branch is not None else [],
+        "legacyValidationMarkers": grid.legacy_validation_markers,
+        "present": grid.present,
+    }
+
+
+def grid_installer(settings: Settings, version: str) -> Installer:
+    """Checksum and addresses of a build: the user's before the catalogue's, a mirror before Microsoft.
+
+    Offline only the mirror is asked, and an address that the user gives.
+    """
+    grid = settings.grid_driver
+    own, known = grid.installers.get(version), known_build(version)
+    sha256 = (own.sha256 if own else None) or (known.sha256 if known else "")
+    own_url, known_url = own.url if own else None, known.url if known else None
+    upstream = own_url or (None if grid.offline else known_url)
+    name = (own_url or known_url or "").rpartition("/")[2]
+    mirrored = f"{grid.mirror.rstrip('/')}/{name}" if grid.mirror and name else None
+    return Installer(sha256, tuple(dict.fromkeys(url for url in (mirrored, upstream) if url)))
+
+
+def known_build(version: str) -> DriverBuild | None:
+    """The catalogue's row of a GRID build; None where it has none."""
+    return builds("grid").get(version)
+
+
+def module_parameters(settings: Settings, pool: Pool) -> dict[str, dict[str, str]]:
+    """Parameters by module, as the kernel writes it (`nvidia_uvm`): those of all GRID pools under the pool's own."""
+    merged: dict[str, dict[str, str]] = {}
+    for source in (settings.grid_driver.module_parameters, pool.driver.module_parameters):
+        for module, parameters in source.items():
+            merged.setdefault(module.replace("-", "_"), {}).update(parameters)
+    return {module: dict(sorted(own.items())) for module, own in sorted(merged.items()) if own}
+
+
+def digest(files: Mapping[str, str], document: str) -> str:
+    """A short text that changes exactly when the agent's files or what it is told change."""
+    return hashlib.sha256(_json([dict(files), document]).encode()).hexdigest()[:16]
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, sort_keys=True, ensure_ascii=False)

@@ -1,0 +1,182 @@
+"""What a stack with `osmo.mode: backend` installs of OSMO, from files and settings: the KAI scheduler and the agents.
+
+>>> kai_values(load("dev-westus2").settings)["admission"]["gpuFractionRuntimeClassName"]
+''
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from physical_ai.catalog import osmo
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.compat import check_chart
+from physical_ai.repository import VALUES
+from physical_ai.settings.facts.pools import CPU_POOL
+from physical_ai.settings.faults import SettingsError
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.gpu_operator.values import POOL_LABEL
+from physical_ai.settings.plans.values_files import lay, owned, read_if_there, told, without
+
+KAI_CHART, BACKEND_CHART = osmo.KAI_CHART, osmo.BACKEND_CHART
+KAI_FILE, BACKEND_FILE = "kai-scheduler/values.yaml", "osmo/backend-operator.yaml"
+"""Files of values, below `values/`."""
+
+AGENT_FILES = "osmo-agent-kubeconfig"
+"""ConfigMap in the agents' namespace, needed with the development login: see `agent_kubeconfig`."""
+AGENT_FOLDER = "/etc/osmo-agent"
+KUBECONFIG, CREDENTIAL = "config", "credential.py"
+"""Its keys; the second is the program `agents/osmo_login/credential.py`."""
+DEV_USER = "admin"
+"""Whom the control plane takes the agents for: a name that it has without being asked."""
+
+KAI_OWNED = {"global.nodeSelector": "cpuPool", "global.tolerations": "cpuPool"}
+BACKEND_OWNED = {
+    "global.name": "the name in physical_ai/catalog/osmo.py",
+    "global.osmoImageLocation": "the registry in physical_ai/catalog/osmo.py",
+    "global.osmoImageTag": "the version in physical_ai/catalog/osmo.py",
+    "global.serviceUrl": "osmo.serviceUrl",
+    "global.loginMethod": "osmo.login",
+    "global.accountTokenSecret": "the name in physical_ai/catalog/osmo.py",
+    "global.accountTokenSecretKey": "the name in physical_ai/catalog/osmo.py",
+    "global.backendName": "osmo.backendName",
+    "global.agentNamespace": "the name in physical_ai/catalog/osmo.py",
+    "global.backendNamespace": "the name in physical_ai/catalog/osmo.py",
+    "global.includeNamespaceUsage": "the name in physical_ai/catalog/osmo.py",
+    "global.nodeSelector": "cpuPool",
+    "global.tolerations": "cpuPool",
+}
+"""Keys that the files may not set, with what to change instead."""
+
+_PROGRESS = ("progress-files", "/var/run/osmo")
+"""Volume of the agents' probes, which the chart's lists have and lists in values replace."""
+
+
+@dataclass(frozen=True)
+class OsmoRelease:
+    """A Helm release."""
+
+    name: str
+    namespace: str
+    chart: Chart
+    values: Mapping[str, Any]
+
+
+def osmo_releases(settings: Settings, root: FilePath = VALUES) -> tuple[OsmoRelease, ...]:
+    """The releases in the order in which they are installed; none with `osmo.mode: namespaces`.
+
+    Raises SettingsError with every fault in the files.
+    """
+    if settings.osmo.mode == "namespaces":
+        return ()
+    return (
+        OsmoRelease(osmo.KAI_RELEASE, osmo.KAI_NAMESPACE, kai_chart(), kai_values(settings, root)),
+        OsmoRelease(osmo.BACKEND_RELEASE, osmo.OPERATOR_NAMESPACE, backend_chart(), backend_values(settings, root)),
+    )
+
+
+def kai_chart() -> Chart:
+    return chart(osmo.KAI_CHART, osmo.KAI_VERSION)
+
+
+def backend_chart() -> Chart:
+    return chart(osmo.BACKEND_CHART, osmo.CHART_VERSION)
+
+
+def kai_values(settings: Settings, root: FilePath = VALUES) -> dict[str, Any]:
+    """Values of the KAI scheduler's chart. Raises SettingsError with every fault in the file."""
+    return _values(root, KAI_FILE, kai_chart(), KAI_OWNED, {"global": _on_cpu_pool()})
+
+
+def backend_values(settings: Settings, root: FilePath = VALUES) -> dict[str, Any]:
+    """Values of the chart of OSMO's agents. Raises SettingsError with every fault in the file."""
+    ours = {
+        "global": {
+            "osmoImageLocation": osmo.IMAGES,
+            "osmoImageTag": osmo.IMAGE_TAG,
+            "serviceUrl": settings.osmo.service_url or "",
+            # The agents know no other word than token and password; a development login is an argument besides.
+            "loginMethod": "token",
+            "accountTokenSecret": osmo.TOKEN_SECRET,
+            "accountTokenSecretKey": osmo.TOKEN_KEY,
+            "agentNamespace": osmo.OPERATOR_NAMESPACE,
+            "backendNamespace": osmo.WORKFLOWS_NAMESPACE,
+            "backendName": settings.osmo.backend_name,
+            # Whose Pods count as used; the chart's own are two namespaces of NVIDIA's.
+            "includeNamespaceUsage": osmo.WORKFLOWS_NAMESPACE,
+            **_on_cpu_pool(),
+        },
+    }
+    if settings.osmo.login == "dev":
+        ours["services"] = {"backendListener": _dev_agent(), "backendWorker": _dev_agent()}
+    return _values(root, BACKEND_FILE, backend_chart(), BACKEND_OWNED, ours)
+
+
+def agent_kubeconfig() -> str:
+    """The kubeconfig that the agents read with the development login, and without which they know no cluster then.
+
+    Its token comes from a program: the file that the kubelet renews is read only once by the agents' client, which is
+    refused when that token is over (microsoft/physical-ai-toolchain#938).
+    """
+    cluster = {
+        "server": "https://kubernetes.default.svc",
+        "certificate-authority": "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt",
+    }
+    plugin = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": "python3",
+        "args": [f"{AGENT_FOLDER}/{CREDENTIAL}"],
+        "interactiveMode": "Never",
+    }
+    name = "cluster"
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": name, "cluster": cluster}],
+            "users": [{"name": name, "user": {"exec": plugin}}],
+            "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+            "current-context": name,
+        },
+        indent=1,
+    )
+
+
+def _on_cpu_pool() -> dict[str, Any]:
+    """Every other pool is tainted; this says so in one place more. The agents' chart tolerates a taint of NVIDIA's."""
+    return {"nodeSelector": {POOL_LABEL: CPU_POOL}, "tolerations": []}
+
+
+def _dev_agent() -> dict[str, Any]:
+    """What one agent needs for the development login."""
+    progress, folder = _PROGRESS
+    return {
+        "extraArgs": ["--method", "dev", "--username", DEV_USER],
+        "extraEnvs": [{"name": "KUBECONFIG", "value": f"{AGENT_FOLDER}/{KUBECONFIG}"}],
+        "volumes": [
+            {"name": progress, "emptyDir": {}},
+            {"name": AGENT_FILES, "configMap": {"name": AGENT_FILES}},
+        ],
+        "volumeMounts": [
+            {"name": progress, "mountPath": folder},
+            {"name": AGENT_FILES, "mountPath": AGENT_FOLDER, "readOnly": True},
+        ],
+    }
+
+
+def _values(
+    root: FilePath, file: str, pinned: Chart, owners: Mapping[str, str], ours: Mapping[str, Any]
+) -> dict[str, Any]:
+    document = read_if_there(root / file, f"{root.name}/{file}")
+    faults = [*document.faults, *owned(document, (), document.data, owners)]
+    written = without(document.data, owners)
+    values = lay(written, ours)
+    for checked in (written, values):
+        faults += [told(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
+    if errors := [fault for fault in dict.fromkeys(faults) if not fault.warning]:
+        raise SettingsError(errors)
+    return values

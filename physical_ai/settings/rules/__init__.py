@@ -1,0 +1,47 @@
+"""Rules that look at more than one setting, or at the catalogue. Pure: settings in, findings out."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules.cluster import check_cluster
+from physical_ai.settings.rules.finding import Finding, Trust
+from physical_ai.settings.rules.gpu import check_gpu
+from physical_ai.settings.rules.grid import check_grid
+from physical_ai.settings.rules.network import check_network
+from physical_ai.settings.rules.osmo import check_osmo
+from physical_ai.settings.rules.placement import check_labels, check_taints
+from physical_ai.settings.rules.pools import check_pools
+from physical_ai.settings.rules.record import check_record
+from physical_ai.settings.rules.sharing import check_sharing
+from physical_ai.settings.rules.tags import check_tags
+
+TRUST_ALL = Trust(frozenset())
+
+
+def check(settings: Settings, trust: Trust = TRUST_ALL, today: datetime.date | None = None) -> list[Finding]:
+    """Everything the rules find. `today` decides what is out of support; the current date when absent.
+
+    `trust` says which settings are the user's own: a rule that reads another one is not asked.
+    """
+    return list(_findings(settings, trust, today or datetime.datetime.now(datetime.UTC).date()))
+
+
+def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[Finding]:
+    yield from check_record(settings, trust)
+    yield from check_tags(settings, trust)
+    yield from check_network(settings, trust)
+    yield from check_cluster(settings, trust, today)
+    yield from check_pools(settings, trust)
+    yield from check_gpu(settings, trust)
+    yield from check_grid(settings, trust)
+    yield from check_sharing(settings, trust)
+    yield from check_osmo(settings, trust)
+    for name, pool in settings.pools.items():
+        yield from check_labels(name, pool, trust)
+        yield from check_taints(name, pool, trust)
+
+
+__all__ = ["TRUST_ALL", "Finding", "Trust", "check"]

@@ -1,0 +1,162 @@
+"""Rules about drivers and the GPU Operator: what can't work whatever the versions (those: `compat`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from physical_ai.catalog import UnknownName, node_image, operator_release
+from physical_ai.catalog.gpu_lookup import builds
+from physical_ai.catalog.lookup import nearest
+from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.node_pools import DriverSource, Pool
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules import registry as rules
+from physical_ai.settings.rules.finding import Finding, Trust
+from physical_ai.settings.rules.modules import check_modules
+
+_OPERATOR: Path = ("gpuOperator",)
+_OWNER: Path = (*_OPERATOR, "driverOwner")
+_DEFAULT: Path = (*_OPERATOR, "driver")
+
+
+def check_gpu(settings: Settings, trust: Trust) -> Iterator[Finding]:
+    """All rules about drivers and the operator; those about sharing and GRID stand beside it."""
+    yield from _operator(settings, trust)
+    for name, pool in settings.pools.items():
+        if trust(("pools", name, "driver"), ("pools", name, "sku")) and gpu_facts.knows_gpu(pool):
+            yield from _driver(name, pool)
+            yield from _secure_boot(name, pool, settings, trust)
+    yield from _one_policy(settings, trust)
+
+
+def _operator(settings: Settings, trust: Trust) -> Iterator[Finding]:
+    operator = settings.gpu_operator
+    others: tuple[Path, ...]
+    if trust((*_OPERATOR, "version")):
+        try:
+            has_nri = operator_release(operator.version).nri
+        except UnknownName as error:
+            fix = f"Did you mean '{error.suggestion}'?"
+            yield Finding((*_OPERATOR, "version"), str(error), fix, rule=rules.RELEASE_UNKNOWN)
+        else:
+            if operator.nri and not has_nri and trust((*_OPERATOR, "nri")):
+                problem = f"GPU Operator {operator.version} has no NRI plugin; it came with 26.3."
+                others = ((*_OPERATOR, "version"),)
+                yield Finding((*_OPERATOR, "nri"), problem, "nri: false.", others=others, rule=rules.NRI_UNKNOWN)
+    if operator.nri and not operator.cdi and trust((*_OPERATOR, "nri"), (*_OPERATOR, "cdi")):
+        problem = "The NRI plugin needs CDI: the operator's chart refuses one without the other."
+        others = ((*_OPERATOR, "cdi"),)
+        fix = "cdi: true, or nri: false."
+        yield Finding((*_OPERATOR, "nri"), problem, fix, others=others, rule=rules.NRI_WITHOUT_CDI)
+    if not trust(_DEFAULT):
+        return
+    driver, here = operator.driver, (*_DEFAULT, "version")
+    yield from _build_or_branch(driver.version, here, precompiled=driver.precompiled)
+    if driver.version in builds("grid") and driver.version not in builds("datacenter"):
+        yield _other_kind(here, driver.version, "a GRID driver, which the GPU Operator does not install")
+
+
+def _build_or_branch(version: str, here: Path, *, precompiled: bool) -> Iterator[Finding]:
+    others: tuple[Path, ...] = ((*_DEFAULT, "precompiled"),)
+    if precompiled and "." in version:
+        problem = f"Precompiled drivers are chosen by branch alone, not by build {version}."
+        fix = f'version: "{version[:3]}", or precompiled: false.'
+        yield Finding(here, problem, fix, others=others, rule=rules.DRIVER_BUILD)
+    elif not precompiled and "." not in version:
+        known = [build for build in builds("datacenter") if build.startswith(f"{version}.")]
+        fix = f'Such as "{known[-1]}".' if known else f"Known: {', '.join(builds('datacenter'))}."
+        problem = f"'{version}' is a branch; a driver that is built on the node has a build."
+        yield Finding(here, problem, fix, rule=rules.DRIVER_BUILD)
+
+
+def _other_kind(here: Path, version: str, what: str) -> Finding:
+    kind = "datacenter" if "GRID" in what else "grid"
+    same = [build for build in builds(kind) if build[:3] == version[:3]]
+    near = nearest(version, same, 0.0) or nearest(version, builds(kind), 0.0)
+    fix = f"Did you mean '{near}'?  Known: {', '.join(builds(kind))}."
+    return Finding(here, f"{version} is {what}.", fix, rule=rules.DRIVER_KIND)
+
+
+def _driver(name: str, pool: Pool) -> Iterator[Finding]:
+    path: Path = ("pools", name, "driver")
+    driver, others = pool.driver, ((*path, "source"),)
+    if driver.source is DriverSource.AKS:
+        for key, is_set in (
+            ("version", driver.version is not None),
+            ("moduleType", driver.module_type is not None),
+            ("moduleParameters", bool(driver.module_parameters)),
+        ):
+            if is_set:
+                problem = f"With driver source 'aks' the node image decides; driver.{key} would have no effect."
+                fix = "Leave it out, or choose another source."
+                yield Finding((*path, key), problem, fix, others=others, rule=rules.DRIVER_OF_AKS)
+        return
+    yield from check_modules((*path, "moduleParameters"), driver.module_parameters)
+    grid_only = builds("grid").keys() - builds("datacenter").keys()
+    if driver.source is DriverSource.OPERATOR and driver.version in grid_only:
+        yield _other_kind((*path, "version"), driver.version, "a GRID driver, which runs on vGPU sizes only")
+
+
+def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Iterator[Finding]:
+    here: Path = ("pools", name, "secureBoot")
+    if not pool.secure_boot or not trust(here):
+        return
+    source, others = pool.driver.source, (("pools", name, "driver", "source"), (*_DEFAULT, "precompiled"))
+    if source is DriverSource.OPERATOR and settings.gpu_operator.driver.precompiled:
+        return
+    reason = {
+        DriverSource.OPERATOR: "the modules that the GPU Operator builds on the node are not signed",
+        DriverSource.GRID: "the modules of the GRID installer are not signed",
+        DriverSource.AKS: "AKS installs no GPU driver on Ubuntu pools with it",
+    }[source]
+    fix = "secureBoot: false"
+    fix += ", or gpuOperator.driver.precompiled: true." if source is DriverSource.OPERATOR else "."
+    problem = f"Secure Boot keeps the driver from loading: {reason}."
+    yield Finding(here, problem, fix, others=others, rule=rules.SECURE_BOOT)
+
+
+def _one_policy(settings: Settings, trust: Trust) -> Iterator[Finding]:
+    """A ClusterPolicy has one driver for all pools, in an image for the system of whichever GPU node it looks at."""
+    default = settings.gpu_operator.driver
+    operated = {n: p for n, p in settings.pools.items() if p.driver.source is DriverSource.OPERATOR}
+    for name, pool in operated.items():
+        here: Path = ("pools", name, "driver", "version")
+        if pool.driver.version is not None and trust(("pools", name, "driver"), _DEFAULT):
+            yield from _build_or_branch(pool.driver.version, here, precompiled=default.precompiled)
+    if settings.gpu_operator.driver_owner != "ClusterPolicy" or not operated or not trust(_OWNER):
+        return
+    first = next(iter(operated))
+    for name, pool in operated.items():
+        common_parameters = operated[first].driver.module_parameters
+        for key, own, common in (
+            ("version", pool.driver.version or default.version, default.version),
+            ("moduleType", pool.driver.module_type or default.module_type, default.module_type),
+            ("moduleParameters", pool.driver.module_parameters, common_parameters),
+        ):
+            here = ("pools", name, "driver", key)
+            if own != common and trust(here, ("pools", first, "driver"), _DEFAULT):
+                told = f"{common}, not {own}" if isinstance(own, str) else f"those of pool {first}"
+                problem = f"A ClusterPolicy has one driver for all pools, with one {key}: {told}."
+                fix = "driverOwner: NVIDIADriver, or the same on all pools of driver source operator."
+                yield Finding(here, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_DRIVER)
+    yield from _one_system(settings, first, trust)
+
+
+def _one_system(settings: Settings, first: str, trust: Trust) -> Iterator[Finding]:
+    version: Path = ("cluster", "kubernetesVersion")
+    if not trust(version, ("pools", first, "osSku")):
+        return
+    try:
+        images = {
+            name: node_image(pool.os_sku, settings.cluster.kubernetes_version) for name, pool in settings.pools.items()
+        }
+    except UnknownName:
+        return
+    for name in settings.pools:
+        here: Path = ("pools", name, "osSku")
+        if images[name] != images[first] and trust(here):
+            problem = f"A ClusterPolicy takes the driver image's system from any GPU node; {images[name].name} here"
+            problem += f" and {images[first].name} on pool {first} would make it change back and forth."
+            fix = f"osSku: {settings.pools[first].os_sku}, or gpuOperator.driverOwner: NVIDIADriver."
+            yield Finding(here, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_OS)

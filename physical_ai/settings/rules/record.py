@@ -1,0 +1,20 @@
+"""The rule about stacks that record an architecture of the past."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules.finding import Finding, Trust
+
+_HERE: Path = ("record",)
+
+
+def check_record(settings: Settings, trust: Trust) -> Iterator[Finding]:
+    """A record is for the simulator: a warning there, and the end of any deployment to Azure."""
+    if settings.record and trust(_HERE):
+        named = f"Profile {settings.profile} records" if settings.profile else "This stack records"
+        problem = f"{named} an architecture of the past, to be simulated and compared; Azure must not get it."
+        fix = "To deploy, take out profile." if settings.profile else "record: false"
+        yield Finding(_HERE, problem, fix, warning=True, stand_in=True)

@@ -1,0 +1,32 @@
+"""Secrets of a stack. They travel beside the settings as Outputs, so that nothing prints them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+
+from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.guards import is_map
+from physical_ai.settings.layers.names import stack_label
+from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
+
+Secrets = dict[str, "pulumi.Output[str]"]
+
+
+def secrets(config: pulumi.Config) -> Secrets:
+    """The values under `physical-ai:secrets` by name, each a secret Output; empty when the stack has none.
+
+    Raises SettingsError when a value is not text. The message never shows it.
+    """
+    values: Any = config.get_object(SECRETS)
+    path, file = f"{PREFIX}{SECRETS}", stack_label(pulumi.get_stack())
+    if values is None:
+        return {}
+    if not is_map(values):
+        raise SettingsError([Fault(file, path, "Secrets are a map from name to text.", "Like: {token: ...}")])
+    wrong = [name for name, value in values.items() if not isinstance(value, str)]
+    if wrong:
+        fix = "pulumi config set --secret --path 'secrets.NAME'"
+        raise SettingsError([Fault(file, f"{path}.{name}", "A secret must be text.", fix) for name in wrong])
+    return {name: pulumi.Output.secret(value) for name, value in values.items()}

@@ -1,0 +1,142 @@
+"""From merged data to settings, with every fault found in one go.
+
+A wrong value must not hide what is wrong elsewhere. So where the shape is broken, the broken places are filled with
+samples, the rest is judged as usual, and no rule is asked about a place whose value was made up.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.guards import is_list, is_map
+from physical_ai.settings.layers.merge import Merged
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.messages import message
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules import check
+from physical_ai.settings.rules.finding import Finding, Trust
+
+_POOL = {"sku": "Standard_D4ds_v5", "scale": {"count": 1}}
+_WINDOW = {"day": "Sunday", "startHour": 0}
+_SAMPLE: dict[str, Any] = {
+    "network": {
+        "addressSpace": "10.0.0.0/8",
+        "systemSubnet": "10.0.0.0/24",
+        "podCidr": "10.0.0.0/8",
+        "serviceCidr": "10.0.0.0/16",
+        "dnsServiceIp": "10.0.0.10",
+    },
+    "cluster": {
+        "kubernetesVersion": "1.36",
+        "tier": "Standard",
+        "upgrades": {"kubernetesWindow": _WINDOW, "nodeOsWindow": _WINDOW},
+    },
+    "gridDriver": {"version": "595.91.07"},
+    "gpuOperator": {"version": "v26.7.0", "driver": {"version": "580.173.02"}},
+    "systemPool": _POOL,
+    "cpuPool": _POOL,
+    "pools": {},
+}
+_SAMPLE_POOL: dict[str, Any] = {**_POOL, "driver": {"source": "aks"}, "subnet": "10.0.0.0/24"}
+_ROUNDS = 4
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of the data: settings unless there is an error among the faults."""
+
+    settings: Settings | None
+    faults: list[Fault]
+
+
+def validate(merged: Merged, environment: str, region: str) -> Outcome:
+    """Judges merged data for one stack. Warnings don't stand in the way of settings."""
+    data = {key: value for key, value in merged.data.items() if key not in ("environment", "region")}
+    stray = [key for key in ("environment", "region") if key in merged.data]
+    faults = [*merged.faults, *(merged.fault((key,), *message(_extra(key), (key,))) for key in stray)]
+    data |= {"environment": environment, "region": region}
+    broken: set[Path] = set()
+    settings: Settings | None = None
+    for attempt in range(_ROUNDS):
+        try:
+            settings = _parse(data)
+            break
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+        data = copy.deepcopy(data)
+        for detail in details:
+            path = _path(detail)
+            if attempt == 0:
+                tell = merged.missing if detail["type"] == "missing" else merged.fault
+                faults.append(tell(path, *message(detail, path)))
+            broken.add(path)
+            _repair(data, path, detail)
+    if settings is not None:
+        findings = check(settings, Trust(frozenset(broken)))
+        faults += [_told(merged, finding) for finding in findings]
+    usable = not any(not fault.warning for fault in faults)
+    return Outcome(settings if usable else None, faults)
+
+
+def _parse(data: dict[str, Any]) -> Settings:
+    """Strict in JSON's sense: no text for a number, but text for an address or a choice."""
+    return Settings.model_validate_json(json.dumps(data), strict=True, by_alias=True, by_name=False)
+
+
+def _told(merged: Merged, finding: Finding) -> Fault:
+    """The finding as a fault in the file that brought it about."""
+    place = merged.latest(finding.path, finding.others)
+    fault = merged.fault(place, finding.problem, finding.fix, warning=finding.warning)
+    rule = finding.rule
+    return replace(
+        fault, stand_in=finding.stand_in, rule=rule.name if rule else None, source=rule.source if rule else None
+    )
+
+
+def _path(detail: ErrorDetails) -> Path:
+    return tuple(step for step in detail["loc"] if step != "[key]")
+
+
+def _extra(key: str) -> ErrorDetails:
+    return {"type": "extra_forbidden", "loc": (key,), "msg": "", "input": None}
+
+
+def _repair(data: dict[str, Any], path: Path, detail: ErrorDetails) -> None:
+    """Removes what is wrong at `path`, and puts a sample where something has to stand."""
+    parents: list[Any] = [data]
+    for step in path[:-1]:
+        inner = parents[-1]
+        if is_map(inner) and step in inner:
+            parents.append(inner[step])
+        elif is_list(inner):
+            # A list is repaired as a whole: its other items would move.
+            return _repair(data, path[: len(parents)], detail)
+        else:
+            return None
+    holder, key = parents[-1], path[-1]
+    if is_list(holder):
+        return _repair(data, path[:-1], detail)
+    if not is_map(holder):
+        return None
+    sample = None if detail["type"] == "extra_forbidden" or "[key]" in detail["loc"] else _sample(path)
+    holder.pop(str(key), None)
+    if sample is not None:
+        holder[str(key)] = copy.deepcopy(sample)
+    return None
+
+
+def _sample(path: Path) -> Any:
+    """What to put at `path` while the rest is judged; None where the default does."""
+    here: Any = _SAMPLE
+    for depth, step in enumerate(path):
+        if not is_map(here):
+            return None
+        here = _SAMPLE_POOL if path[:depth] == ("pools",) else here.get(str(step))
+    return here

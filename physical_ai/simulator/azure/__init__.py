@@ -1,0 +1,27 @@
+"""A stand-in of Azure Resource Manager and AKS: as strict as the real ones, kept in one file.
+
+`Cloud` is what Azure knows and does, `AzureNative` the provider through which the Pulumi engine talks to it.
+"""
+
+from __future__ import annotations
+
+from physical_ai.simulator.azure.clock import ModelClock
+from physical_ai.simulator.azure.cloud import Cloud
+from physical_ai.simulator.azure.cluster_host import ClusterHost
+from physical_ai.simulator.azure.errors import ArmError, Refusal
+from physical_ai.simulator.azure.offers import CatalogOffers
+from physical_ai.simulator.azure.provider import AzureNative
+from physical_ai.simulator.azure.violations import violations
+from physical_ai.simulator.azure.world import Directory
+
+__all__ = [
+    "ArmError",
+    "AzureNative",
+    "CatalogOffers",
+    "Cloud",
+    "ClusterHost",
+    "Directory",
+    "ModelClock",
+    "Refusal",
+    "violations",
+]

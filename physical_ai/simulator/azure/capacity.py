@@ -1,0 +1,62 @@
+"""Whether Azure has the machines: what becomes of a node pool when it has not.
+
+Quota is refused before anything happens. Capacity is found out afterwards: the PUT is accepted, the operation ends
+Failed, and the pool stays with the nodes it could get until another PUT finds room for the rest.
+"""
+
+from __future__ import annotations
+
+from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.data import rules
+from physical_ai.simulator.azure.errors import Refusal
+from physical_ai.simulator.azure.registry import models
+from physical_ai.simulator.azure.shapes import get
+from physical_ai.simulator.azure.world import FAILED, SUCCEEDED, Resource, World
+
+MESSAGE = (
+    "Allocation failed. We do not have sufficient capacity for the requested VM size in this {place}. Read more about"
+    " improving likelihood of allocation success at https://aka.ms/allocation-guidance"
+)
+
+
+def obtainable(pool_id: str, vm_size: str, wanted: int, held: int, world: World) -> int:
+    """Nodes a pool gets of those it wants: it keeps the `held` ones it has, and the rest as far as there are any."""
+    most = world.capacity.get(vm_size)
+    if most is None or wanted <= held:
+        return wanted
+    taken = sum(
+        len(other.facts.get("addresses", ()))
+        for other in world.of_kind("AgentPool")
+        if get(other.body, "properties.vmSize") == vm_size and not ids.same(other.id, pool_id)
+    )
+    return max(held, min(wanted, most - taken))
+
+
+def outcome(resource: Resource, world: World) -> str:
+    """The state in which an operation ends: Failed for a pool that is short of nodes, and for its cluster's PUT."""
+    return FAILED if any(_is_short(pool) for pool in _pools(resource, world)) else SUCCEEDED
+
+
+@models("alloc-fail", "aks-async", "aks-pool-failed")
+def failure(resource: Resource, world: World) -> Refusal:
+    """Why an accepted operation ended Failed."""
+    short = next(pool for pool in _pools(resource, world) if _is_short(pool))
+    size, wanted = str(get(short.body, "properties.vmSize")), int(short.facts["count"])
+    if obtainable(short.id, size, wanted, len(short.facts["addresses"]), world) == wanted:
+        rule, code = rules()["net-subnet-capacity"], "SubnetIsFull"
+        message = f"The subnet of node pool {ids.name(short.id)} has no address left for {wanted} nodes."
+    else:
+        zonal = bool(get(short.body, "properties.availabilityZones"))
+        rule, code = rules()["alloc-fail"], "ZonalAllocationFailed" if zonal else "AllocationFailed"
+        message = MESSAGE.format(place="zone" if zonal else "region")
+    return Refusal(rule.id, rule.status, code, message, flat=True)
+
+
+def _pools(resource: Resource, world: World) -> list[Resource]:
+    if resource.kind == "ManagedCluster":
+        return [pool for pool in world.children(resource.id, "AgentPool") if pool.inline]
+    return [resource] if resource.kind == "AgentPool" else []
+
+
+def _is_short(pool: Resource) -> bool:
+    return len(pool.facts.get("addresses", ())) < int(pool.facts.get("count", 0))

@@ -1,0 +1,290 @@
+"""The simulated Azure: takes PUTs and DELETEs, refuses as ARM does, and makes nodes of node pools.
+
+What survives a kill at any moment: every operation is in the file before its first effect on a cluster, with the state
+Creating, Updating or Deleting, and leaves that state only when its effects are done. `settle` carries on what a killed
+process left half done, as Azure would have done without its client; all effects are idempotent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from physical_ai.simulator.azure import autoscaling, effects, ids, outputs, schema, staging
+from physical_ai.simulator.azure import capacity as machines
+from physical_ai.simulator.azure.clock import ModelClock
+from physical_ai.simulator.azure.cluster_host import ClusterHost
+from physical_ai.simulator.azure.data import TypeMapping, by_token, mappings, rules
+from physical_ai.simulator.azure.errors import ArmError, Refusal
+from physical_ai.simulator.azure.grants import Grants
+from physical_ai.simulator.azure.locks import PoolLocks, SharedLock
+from physical_ai.simulator.azure.offers import CatalogOffers, Offers
+from physical_ai.simulator.azure.registry import models
+from physical_ai.simulator.azure.rules import Delete, Put, refusals
+from physical_ai.simulator.azure.shapes import Json
+from physical_ai.simulator.azure.store import Store
+from physical_ai.simulator.azure.world import FINAL, SUCCEEDED, Directory, Resource, World
+from physical_ai.simulator.wire import Refused
+
+
+class Cloud:
+    """Everything Azure knows, in the file at `path`. Safe to use from many threads and processes."""
+
+    def __init__(
+        self,
+        path: Path,
+        host: ClusterHost,
+        *,
+        clock: ModelClock | None = None,
+        directory: Directory | None = None,
+        quota: Mapping[str, int] | None = None,
+        capacity: Mapping[str, int] | None = None,
+        offers: Offers | None = None,
+        accepts_retired_sizes: bool = False,
+    ) -> None:
+        """`quota` is in vCPUs by usage name: a size's family, `cores`, `lowPriorityCores`, or `*` for the rest.
+
+        `capacity` is how many nodes of a VM size Azure has in all; there is no end to sizes it does not name.
+        `accepts_retired_sizes` is for a cloud that plays back what was recorded before a preview size was retired.
+        """
+        self.host = host
+        self.clock = clock or ModelClock()
+        self.directory = directory or Directory()
+        self._quota, self._offers = dict(quota or {}), offers or CatalogOffers()
+        self._capacity = dict(capacity or {})
+        self._accepts_retired_sizes = accepts_retired_sizes
+        self._store = Store(path)
+        self._lock = SharedLock(path, self._store.refresh)
+        self._in_flight: dict[str, str] = {}
+        self._grants = Grants(self._store, self._lock, host, self.clock)
+        self._effects = effects.Effects(host, self._lock, PoolLocks(path), self._world)
+
+    # What there is
+
+    def world(self) -> World:
+        """The present, for `violations`; it does not change when the cloud does."""
+        with self._lock:
+            return replace(self._world(), resources=dict(self._store.resources), in_flight=dict(self._in_flight))
+
+    def _world(self) -> World:
+        return World(
+            resources=self._store.resources,
+            directory=self.directory,
+            offers=self._offers,
+            quota=self._quota,
+            capacity=self._capacity,
+            now=self.clock.now(),
+            replicates_after=self.clock.role_delay_seconds,
+            in_flight=self._in_flight,
+            accepts_retired_sizes=self._accepts_retired_sizes,
+        )
+
+    def resource_id(self, type: str, inputs: Mapping[str, Any]) -> str | None:
+        """The id that inputs of a type (token or last name) have or would have.
+
+        None when the type has no model or a part of the id is missing or unknown.
+        """
+        mapping = by_token().get(type) or mappings().get(type)
+        if mapping is None or not all(isinstance(inputs.get(name), str) for name in mapping.path_params):
+            return None
+        return self._id(mapping, inputs)
+
+    def _id(self, mapping: TypeMapping, inputs: Mapping[str, Any]) -> str:
+        return ids.build(mapping, self.directory.subscription, {name: inputs[name] for name in mapping.path_params})
+
+    def exists(self, resource_id: str) -> bool:
+        with self._lock:
+            return self._world().get(resource_id) is not None
+
+    def get(self, resource_id: str) -> Resource | None:
+        """A resource with the outputs a GET would show now."""
+        with self._lock:
+            found = self._world().get(resource_id)
+            return found and replace(found, outputs=outputs.compute(found, self._world()))
+
+    def resources(self, *, inline: bool = False) -> dict[str, Json]:
+        """Id → `{type, inputs, outputs, state}`; with `inline` also what a parent's PUT made."""
+        with self._lock:
+            return {
+                r.id: {"type": r.mapping.token, "inputs": r.inputs, "outputs": r.outputs, "state": r.state}
+                for r in self._store
+                if inline or not r.inline
+            }
+
+    def failure(self, resource: Resource) -> Refusal:
+        """Why the operation that left a resource in the state Failed did so."""
+        with self._lock:
+            return machines.failure(resource, self._world())
+
+    # What changes it
+
+    @models("subnet-busy", "fic-concurrent")
+    def put(self, type: str, inputs: Mapping[str, Any], *, creating: bool = False) -> Resource:
+        """Creates or updates a resource. Raises `ArmError`; with `creating`, `Refused` when the id is taken.
+
+        What comes back in the state Failed was accepted and then came to nothing, or not to all of it; `failure` says
+        why. Where Azure answers a second writer with "busy" and azure-native tries again, the second one waits here.
+        """
+        mapping = _mapping(type)
+        with self._lock:
+            resource_id = self._id(mapping, inputs)
+            old = self._world().get(resource_id)
+            if creating and old is not None:
+                raise Refused(f"cannot create already existing resource '{old.id}'")
+            request = Put(mapping.kind, old.id if old else resource_id, inputs, old, self._world())
+            _raise_first(chain(schema.refusals(mapping, request.body), refusals(request)))
+            before = [old, *staging.inline_children(old, self._world())] if old else []
+            staged = staging.stage(request, self._store, self.clock)
+            self._store.save()
+        if mapping.kind in effects.KINDS:
+            with self._operation(staged.id, staged.state):
+                try:
+                    self._effects.put(staged)
+                except Exception as error:
+                    self._roll_back(staged, before)
+                    raise Refused(f"the simulated cluster of {staged.id} failed: {error}") from error
+                self._finish(staged.id)
+        if mapping.kind in ("RoleAssignment", "ManagedCluster"):
+            self._grants.tick()
+        found = self.get(staged.id)
+        assert found is not None
+        return found
+
+    @models("arm-delete-missing", "uai-delete")
+    def delete(self, resource_id: str) -> None:
+        """Deletes a resource and what lies under it; one that is gone already is no error. Raises `ArmError`."""
+        with self._lock:
+            found = self._world().get(resource_id)
+            if found is None:
+                return
+            _raise_first(refusals(Delete(found, self._world())))
+            self._store.put(replace(found, state="Deleting"))
+            self._store.save()
+        if found.kind == "ResourceGroup":
+            self._empty_group(found)
+        with self._operation(found.id, "Deleting"):
+            try:
+                self._finish_delete(found)
+            except Exception as error:
+                raise Refused(f"the simulated cluster of {found.id} could not be changed: {error}") from error
+
+    def autoscale(self, cluster_id: str, pool: str, count: int, without: Collection[int] = ()) -> int:
+        """What the cluster autoscaler does: sets an autoscaled pool's count, held within its bounds and Azure's means.
+
+        `without` names instances that go. Returns how many nodes the pool has then; raises ArmError or ValueError.
+        """
+        with self._lock:
+            found = self._world().get(f"{cluster_id}/agentPools/{pool}", "AgentPool")
+            staged = autoscaling.staged(found, count, self._world(), without)
+            self._keep(replace(staged, state="Updating"))
+        with self._operation(staged.id, "Scaling"):
+            self._effects.put(staged)
+            self._finish(staged.id)
+        return int(staged.facts["count"])
+
+    def settle(self) -> None:
+        """Finishes what an earlier process left under way, and grants the roles whose time has come.
+
+        To be called once after opening, when the host can serve clusters.
+        """
+        with self._lock:
+            pending = [r for r in self._store if r.state not in FINAL]
+        for resource in sorted(pending, key=lambda r: r.kind != "ManagedCluster"):
+            if resource.state == "Deleting":
+                self.delete(resource.id)
+            elif self.exists(resource.id):
+                with self._operation(resource.id, resource.state):
+                    self._effects.put(resource)
+                    self._finish(resource.id)
+        self._grants.tick()
+
+    def close(self) -> None:
+        """Stops the timer behind pending role assignments; `settle` takes them up again."""
+        self._grants.stop()
+
+    # How
+
+    @contextmanager
+    def _operation(self, resource_id: str, name: str) -> Generator[None]:
+        key = ids.key(resource_id)
+        with self._lock:
+            self._in_flight[key] = name
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._in_flight.pop(key, None)
+
+    def _keep(self, resource: Resource) -> None:
+        self._store.put(resource)
+        self._store.save()
+
+    def _finish(self, resource_id: str) -> None:
+        """Ends an operation, also for the pools that a cluster's PUT makes along with it."""
+        with self._lock:
+            world = self._world()
+            found = world.get(resource_id)
+            if found is None or found.state == "Deleting":
+                return  # somebody else's work on it has begun meanwhile
+            for each in (*(r for r in staging.inline_children(found, world) if r.kind == "AgentPool"), found):
+                ended = replace(each, state=machines.outcome(each, world))
+                self._store.put(replace(ended, outputs=outputs.compute(ended, world)))
+            self._store.save()
+
+    def _roll_back(self, staged: Resource, before: list[Resource]) -> None:
+        """An operation that failed leaves what was there before, so that the next run can try again."""
+        with self._lock:
+            staging.remove_tree(staged.id, self._store)
+            for resource in before:
+                self._store.put(resource)
+            self._store.save()
+        if staged.kind == "ManagedCluster" and not before:
+            self.host.delete(staged.id)
+
+    def _finish_delete(self, resource: Resource) -> None:
+        self._effects.delete(resource)
+        if resource.kind == "RoleAssignment":
+            self._grants.revoke(resource)
+        with self._lock:
+            staging.remove_tree(resource.id, self._store)
+            self._grants.forget_cluster(resource.id)
+            self._store.save()
+
+    @models("rg-delete", "delete-order")
+    def _empty_group(self, group: Resource) -> None:
+        """Deletes a group's resources, users before what they use, until none is left or none can go."""
+        while True:
+            with self._lock:
+                inside = [r for r in self._store if r.id != group.id and ids.is_under(r.id, group.id)]
+            tops = [r for r in inside if not any(o is not r and ids.is_under(r.id, o.id) for o in inside)]
+            refused: list[ArmError] = []
+            for resource in tops:
+                try:
+                    self.delete(resource.id)
+                except ArmError as error:
+                    refused.append(error)
+            if not tops:
+                return
+            if len(refused) == len(tops):
+                with self._lock:
+                    self._keep(replace(group, state=SUCCEEDED))
+                rule = rules()["rg-delete"]
+                message = f"Deletion of resource group '{ids.name(group.id)}' failed: {refused[0].refusal.message}"
+                raise ArmError(Refusal(rule.id, rule.status, rule.codes[0], message))
+
+
+def _mapping(type: str) -> TypeMapping:
+    found = by_token().get(type) or mappings().get(type)
+    if found is None:
+        raise Refused(f"this simulator has no model of {type}; it knows {', '.join(sorted(by_token()))}")
+    return found
+
+
+def _raise_first(found: Iterator[Refusal]) -> None:
+    first = next(found, None)
+    if first is not None:
+        raise ArmError(first)

@@ -1,0 +1,55 @@
+"""What operations do inside Kubernetes clusters. All of it can be done twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from physical_ai.simulator.azure import ids, staging
+from physical_ai.simulator.azure.cluster_host import ClusterHost
+from physical_ai.simulator.azure.locks import PoolLocks
+from physical_ai.simulator.azure.world import Resource, World
+
+KINDS = ("ManagedCluster", "AgentPool")
+"""Kinds whose operations reach into a cluster."""
+
+
+class Effects:
+    """Carries a resource, as it stands in the cloud's memory, into its cluster."""
+
+    def __init__(
+        self, host: ClusterHost, lock: AbstractContextManager[None], pools: PoolLocks, world: Callable[[], World]
+    ) -> None:
+        self._host, self._lock, self._pools, self._world = host, lock, pools, world
+
+    def put(self, resource: Resource) -> None:
+        if resource.kind == "AgentPool":
+            self._apply_nodes(resource)
+        if resource.kind == "ManagedCluster":
+            if resource.state == "Creating":
+                self._host.create(resource.id, str(resource.facts["version"]))
+            with self._lock:
+                inline = [pool for pool in self._world().children(resource.id, "AgentPool") if pool.inline]
+            for pool in inline:
+                self._apply_nodes(pool)
+
+    def _apply_nodes(self, pool: Resource) -> None:
+        """Makes the pool's nodes what the cloud's memory says by now, whoever changed it last."""
+        with self._pools.of(ids.key(pool.id)):
+            with self._lock:
+                world = self._world()
+                cluster = world.get(ids.parent(pool.id), "ManagedCluster")
+                current = world.get(pool.id, "AgentPool")
+                wanted = staging.nodes_of(current, world) if current else []
+            if cluster is not None and current is not None and current.state != "Deleting":
+                self._host.apply_nodes(cluster.id, ids.name(pool.id), wanted)
+
+    def delete(self, resource: Resource) -> None:
+        if resource.kind == "ManagedCluster":
+            self._host.delete(resource.id)
+        elif resource.kind == "AgentPool":
+            with self._lock:
+                cluster = self._world().get(ids.parent(resource.id), "ManagedCluster")
+            if cluster is not None:
+                with self._pools.of(ids.key(resource.id)):
+                    self._host.apply_nodes(cluster.id, ids.name(resource.id), [])

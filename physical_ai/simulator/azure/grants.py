@@ -1,0 +1,135 @@
+"""Carries the Kubernetes roles of Azure RBAC into clusters, once they have taken effect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.clock import ModelClock
+from physical_ai.simulator.azure.cluster_host import ClusterHost
+from physical_ai.simulator.azure.roles import role_of
+from physical_ai.simulator.azure.shapes import Json, get
+from physical_ai.simulator.azure.store import Store
+from physical_ai.simulator.azure.world import FINAL, Resource
+
+CLUSTER_ADMIN = "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b"
+"""Azure Kubernetes Service RBAC Cluster Admin, which the admin groups of a cluster's aadProfile amount to."""
+MARGIN = 0.02
+"""Seconds a timer waits beyond the due time, so that it does not wake a moment early and find nothing due."""
+RETRY = 1.0
+"""Seconds until another try when a cluster could not be reached."""
+
+
+class Grants:
+    """Knows which assignment is in force in which cluster, and wakes when the next one takes effect."""
+
+    def __init__(self, store: Store, lock: AbstractContextManager[None], host: ClusterHost, clock: ModelClock) -> None:
+        self._store, self._lock, self._host, self._clock = store, lock, host, clock
+        self._call_off: Callable[[], None] = lambda: None
+        self._stopped = False
+
+    def tick(self) -> None:
+        """Grants what is due, and sets the timer for what is not."""
+        failed = False
+        for cluster, assignment, principal, kind, role in self._due():
+            try:
+                self._host.grant(cluster.id, assignment.id, principal, kind, role)
+            except Exception:  # the host's troubles are its own to report; the grant stays due
+                failed = True
+                continue
+            self._note(assignment, cluster)
+        self._grant_admin_groups()
+        self._schedule(failed)
+
+    def _schedule(self, failed: bool) -> None:
+        with self._lock:
+            now = self._clock.now()
+            pending = [a.facts["effectiveAt"] for a in self._assignments() if a.facts["effectiveAt"] > now]
+            waits = [at - now + MARGIN for at in pending] + ([RETRY] if failed else [])
+            self._call_off()
+            if waits and not self._stopped:
+                self._call_off = self._clock.later(min(waits), self.tick)
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            self._call_off()
+
+    def revoke(self, assignment: Resource) -> None:
+        """Takes a role out of every cluster it is in force in."""
+        for cluster_id in assignment.facts.get("granted", []):
+            with self._lock:
+                alive = ids.key(cluster_id) in self._store.resources
+            if alive:
+                self._host.revoke(cluster_id, assignment.id)
+
+    def forget_cluster(self, cluster_id: str) -> None:
+        """After a cluster's end a new one of its name starts without grants."""
+        for assignment in self._assignments():
+            left = [c for c in assignment.facts["granted"] if not ids.same(c, cluster_id)]
+            if left != assignment.facts["granted"]:
+                self._store.put(replace(assignment, facts={**assignment.facts, "granted": left}))
+
+    def _assignments(self) -> list[Resource]:
+        """Role assignments that mean something inside a cluster."""
+        found: list[Resource] = []
+        for resource in self._store:
+            role = role_of(resource.inputs.get("roleDefinitionId")) if resource.kind == "RoleAssignment" else None
+            if role is not None and role.in_kubernetes:
+                found.append(resource)
+        return found
+
+    def _clusters(self) -> list[Resource]:
+        return [r for r in self._store if r.kind == "ManagedCluster" and r.state in (*FINAL, "Updating")]
+
+    def _due(self) -> list[tuple[Resource, Resource, str, str, str]]:
+        """(cluster, assignment, principal id, principal type, role GUID) of what is in force but not granted."""
+        with self._lock:
+            now = self._clock.now()
+            found: list[tuple[Resource, Resource, str, str, str]] = []
+            for assignment in self._assignments():
+                scope, properties = str(assignment.inputs["scope"]), assignment.body["properties"]
+                role = role_of(properties["roleDefinitionId"])
+                if role is None or assignment.facts["effectiveAt"] > now or assignment.state == "Deleting":
+                    continue
+                kind = str(assignment.outputs.get("principalType") or properties.get("principalType") or "User")
+                for cluster in self._clusters():
+                    uses_azure = get(cluster.body, "properties.aadProfile.enableAzureRBAC")
+                    granted: list[str] = assignment.facts["granted"]
+                    if uses_azure and ids.is_under(cluster.id, scope) and cluster.id not in granted:
+                        found.append((cluster, assignment, str(properties["principalId"]), kind, role.guid))
+            return found
+
+    def _note(self, assignment: Resource, cluster: Resource) -> None:
+        with self._lock:
+            current = self._store.resources.get(ids.key(assignment.id))
+            if current is None:
+                return
+            granted: list[str] = [*current.facts["granted"], cluster.id]
+            self._store.put(replace(current, facts={**current.facts, "granted": granted}))
+            self._store.save()
+
+    def _grant_admin_groups(self) -> None:
+        """The groups in aadProfile.adminGroupObjectIDs administer the cluster from its first moment."""
+        with self._lock:
+            waiting = [(c, self._new_admin_groups(c)) for c in self._clusters()]
+        for cluster, groups in waiting:
+            for group in groups:
+                self._host.grant(cluster.id, f"{cluster.id}/adminGroups/{group}", group, "Group", CLUSTER_ADMIN)
+            if groups:
+                with self._lock:
+                    current = self._store.resources.get(ids.key(cluster.id))
+                    if current is not None:
+                        facts: Json = {**current.facts, "adminGroups": get(current.body, _ADMIN_GROUPS)}
+                        self._store.put(replace(current, facts=facts))
+                        self._store.save()
+
+    def _new_admin_groups(self, cluster: Resource) -> list[str]:
+        known: list[str] = cluster.facts.get("adminGroups", [])
+        wanted: list[str] = get(cluster.body, _ADMIN_GROUPS) or []
+        return [group for group in wanted if group not in known]
+
+
+_ADMIN_GROUPS = "properties.aadProfile.adminGroupObjectIDs"

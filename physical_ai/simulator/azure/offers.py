@@ -1,0 +1,65 @@
+"""What Azure offers: VM sizes, regions and Kubernetes versions, as the catalogue tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from physical_ai import catalog
+from physical_ai.simulator.azure.data import load_json
+
+
+class Offers(Protocol):
+    """The parts of the world that are not resources."""
+
+    def size(self, name: str) -> catalog.VmSize | None: ...
+    def region(self, name: str) -> catalog.Region | None: ...
+    def versions(self) -> Sequence[str]:
+        """Kubernetes patch versions, oldest first."""
+        ...
+
+    def ubuntu(self, version: str) -> str:
+        """Ubuntu release that osSKU Ubuntu means on this Kubernetes version: `24.04`."""
+        ...
+
+
+@dataclass(frozen=True)
+class CatalogOffers:
+    """The offers of the project's own catalogue, with `past` also the Kubernetes versions that Azure has retired."""
+
+    past: bool = False
+
+    def size(self, name: str) -> catalog.VmSize | None:
+        return catalog.vm_sizes().get(name)
+
+    def region(self, name: str) -> catalog.Region | None:
+        return catalog.regions().get(location(name))
+
+    def versions(self) -> Sequence[str]:
+        table: dict[str, Any] = load_json("kubernetes_versions.json")
+        minors = [*(table["retired"].values() if self.past else ()), *table["patches"].values()]
+        return [patch for patches in minors for patch in patches]
+
+    def ubuntu(self, version: str) -> str:
+        try:
+            return catalog.kubernetes_minor(version).ubuntu
+        except catalog.UnknownName:
+            return "24.04"
+
+
+def location(name: str) -> str:
+    """Azure takes `West US 2` for `westus2`."""
+    return name.replace(" ", "").lower()
+
+
+def resolve(asked: str, versions: Sequence[str]) -> str | None:
+    """The patch that a version means: itself, or the newest of a minor. None when it is not offered."""
+    exact = asked.count(".") == 2
+    found = [v for v in versions if v == asked or (not exact and v.startswith(f"{asked}."))]
+    return found[-1] if found else None
+
+
+def number(version: str) -> tuple[int, ...]:
+    """`1.36.3` → (1, 36, 3), for comparing."""
+    return tuple(int(part) for part in version.split(".") if part.isdigit())

@@ -1,0 +1,97 @@
+"""A node pool as AKS sees it: what was sent, completed with what AKS chooses when nothing is said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from physical_ai.simulator.azure.offers import Offers, resolve
+from physical_ai.simulator.azure.registry import models
+from physical_ai.simulator.azure.shapes import Json, get
+
+SPOT_LABEL = ("kubernetes.azure.com/scalesetpriority", "spot")
+SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+SYSTEM_LABELS = frozenset({"accelerator", "agentpool", "storageprofile", "storagetier"})
+"""Labels without a reserved prefix that AKS puts on nodes itself (AKS docs, use-labels)."""
+MANAGED_DISK_GIB = 128
+
+
+def is_spot(spec: Mapping[str, Any]) -> bool:
+    return spec.get("scaleSetPriority") == "Spot"
+
+
+@models("spot-server-adds", "spot-system-taint")
+def effective(spec: Mapping[str, Any], cluster: Mapping[str, Any], offers: Offers) -> Json:
+    """A pool's properties with AKS's defaults.
+
+    `spec` is the `properties` of an agent pool (or an inline profile), `cluster` the body of the managed cluster.
+    Ephemeral becomes the default on sizes whose local disk takes the default OS disk, and then takes all of it.
+    """
+    size = offers.size(str(spec.get("vmSize", "")))
+    local = size.local_disk_gib if size else None
+    disk_type = spec.get("osDiskType") or ("Ephemeral" if local and local >= MANAGED_DISK_GIB else "Managed")
+    asked_gib = spec.get("osDiskSizeGB") or 0
+    default_gib = local if disk_type == "Ephemeral" and local else MANAGED_DISK_GIB
+    if disk_type == "Ephemeral" and asked_gib == 0:
+        default_gib = min(default_gib, 2048)
+    sent = {name: value for name, value in spec.items() if value is not None}
+    result: Json = {
+        "count": 1,
+        "mode": "User",
+        "type": "VirtualMachineScaleSets",
+        "osType": "Linux",
+        "osSKU": "Ubuntu",
+        "scaleSetPriority": "Regular",
+        "scaleDownMode": "Delete",
+        "enableAutoScaling": False,
+        "kubeletDiskType": "OS",
+        "maxPods": default_max_pods(cluster),
+        "powerState": {"code": "Running"},
+        "workloadRuntime": "OCIContainer",
+        "upgradeSettings": {"maxSurge": "10%"},
+        **sent,
+        "osDiskType": disk_type,
+        "osDiskSizeGB": asked_gib or default_gib,
+    }
+    if size is not None and size.gpu is not None:
+        result["gpuProfile"] = {"driver": "Install", **(sent.get("gpuProfile") or {})}
+    if is_spot(result):
+        result |= {"scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1, **sent}
+        result["osDiskType"], result["osDiskSizeGB"] = disk_type, asked_gib or default_gib
+        result["nodeLabels"] = {SPOT_LABEL[0]: SPOT_LABEL[1], **(sent.get("nodeLabels") or {})}
+        taints = list(sent.get("nodeTaints") or [])
+        result["nodeTaints"] = taints if SPOT_TAINT in taints else [*taints, SPOT_TAINT]
+        result.pop("upgradeSettings", None)
+    return result
+
+
+def default_max_pods(cluster: Mapping[str, Any]) -> int:
+    """Pods a node when the pool does not say: overlay 250, flat Azure CNI 30, kubenet 110."""
+    plugin, mode = get(cluster, "properties.networkProfile.networkPlugin"), "networkProfile.networkPluginMode"
+    if plugin == "azure":
+        return 250 if get(cluster, f"properties.{mode}") == "overlay" else 30
+    return 110
+
+
+def version_of(spec: Mapping[str, Any], cluster_version: str, offers: Offers) -> str:
+    """Patch version of a pool's nodes: its own, or the control plane's."""
+    return resolve(str(spec.get("orchestratorVersion") or cluster_version), offers.versions()) or cluster_version
+
+
+def initial_count(spec: Mapping[str, Any]) -> int:
+    return 0 if get(spec, "powerState.code") == "Stopped" else int(spec.get("count", 1))
+
+
+@models("autoscale-count-kept")
+def count_after(spec: Mapping[str, Any], before: Mapping[str, Any] | None, current: int | None) -> int:
+    """Nodes a pool has after a PUT.
+
+    `before` is what the PUT before asked for, `current` what the pool has now.
+    """
+    asked = initial_count(spec)
+    if before is None or current is None or not (spec.get("enableAutoScaling") and before.get("enableAutoScaling")):
+        return asked
+    # Believed, no source opened: while autoscaling stays on, a PUT that repeats the count it was made with leaves the
+    # autoscaler's count alone, which moves only as far as new bounds make it.
+    kept = current if asked == initial_count(before) else asked
+    return min(max(kept, int(spec.get("minCount") or 0)), int(spec.get("maxCount") or kept))

@@ -1,0 +1,211 @@
+"""azure-native as the Pulumi engine sees it, with the simulated cloud behind it."""
+
+from __future__ import annotations
+
+import base64
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.simulator.azure import shapes
+from physical_ai.simulator.azure.cloud import Cloud
+from physical_ai.simulator.azure.data import TypeMapping, by_token
+from physical_ai.simulator.azure.errors import ArmError, Refusal
+from physical_ai.simulator.azure.naming import autoname, looks_autonamed
+from physical_ai.simulator.azure.offers import location
+from physical_ai.simulator.azure.schema import client_failures
+from physical_ai.simulator.azure.shapes import Json, get
+from physical_ai.simulator.azure.world import FAILED, Resource
+from physical_ai.simulator.wire import (
+    UNKNOWN,
+    Diff,
+    Failure,
+    NotReady,
+    Provider,
+    Refused,
+    Request,
+    changes,
+    has_unknown,
+)
+
+KEEPS_IN_PREVIEW = ("name", "location")
+"""Outputs that azure-native still knows in the preview of an update."""
+
+
+class AzureNative(Provider):
+    """One configured instance of the provider."""
+
+    package = "azure-native"
+    version = "3.29.0"
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+        self._location: str | None = None
+
+    @classmethod
+    def serving(cls, cloud: Cloud) -> Factory:
+        """What `ProviderHost` takes to serve this provider over a cloud."""
+        return Factory(cloud)
+
+    def configure(self, config: dict[str, Any]) -> None:
+        self._location = config.get("location")
+
+    def check(
+        self, request: Request, old_inputs: dict[str, Any], inputs: dict[str, Any]
+    ) -> tuple[dict[str, Any], list[Failure]]:
+        mapping = _known(request)
+        checked = {name: value for name, value in inputs.items() if value is not None}
+        if mapping.name_param not in checked:
+            checked[mapping.name_param] = old_inputs.get(mapping.name_param) or autoname(mapping, request)
+        if "location" in mapping.inputs and "location" not in checked:
+            place = self._default_location(mapping, old_inputs, checked)
+            checked |= {"location": place} if place is not None else {}
+        checked[shapes.API_VERSION_INPUT] = mapping.api_version
+        return checked, client_failures(mapping, checked)
+
+    def _default_location(self, mapping: TypeMapping, old: Json, inputs: Json) -> Any:
+        """The location it had, the provider's, or its resource group's."""
+        if old.get("location"):
+            return old["location"]
+        if self._location or "resourceGroupName" not in mapping.path_params or mapping.kind == "ResourceGroup":
+            return self._location
+        group = inputs.get("resourceGroupName")
+        found = self._cloud.get(f"/subscriptions/{self._cloud.directory.subscription}/resourceGroups/{group}")
+        # A group that is yet to be made has a location, but nobody can say which.
+        return found.outputs["location"] if found else UNKNOWN
+
+    def diff(
+        self, request: Request, old_inputs: dict[str, Any], old_outputs: dict[str, Any], inputs: dict[str, Any]
+    ) -> Diff:
+        mapping = _known(request)
+        found = changes(_normal(old_inputs), _normal(inputs))
+        replaces = (*mapping.path_params, *(path.replace("[]", "[*]") for path in mapping.replace_on))
+        keeps_name = all(old_inputs.get(name) == inputs.get(name) for name in mapping.path_params)
+        named = not looks_autonamed(mapping, request.name, inputs.get(mapping.name_param))
+        return Diff(found, replaces, delete_before_replace=keeps_name and named)
+
+    def create(self, request: Request, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        mapping = _known(request)
+        if request.preview:
+            return "", shapes.preview_outputs(mapping, inputs)
+        made = self._cloud.put(mapping.kind, _sendable(inputs), creating=True)
+        return made.id, self._ready(made, inputs)
+
+    def read(
+        self, request: Request, outputs: dict[str, Any], inputs: dict[str, Any]
+    ) -> tuple[str, dict[str, Any], dict[str, Any]]:
+        mapping = _known(request)
+        found = self._cloud.get(request.id)
+        if found is None:
+            return "", {}, {}
+        return found.id, found.outputs, _read_inputs(mapping, found, outputs, inputs)
+
+    def update(
+        self, request: Request, old_inputs: dict[str, Any], old_outputs: dict[str, Any], inputs: dict[str, Any]
+    ) -> dict[str, Any]:
+        mapping = _known(request)
+        if request.preview:
+            kept = {name: old_outputs[name] for name in KEEPS_IN_PREVIEW if name in old_outputs}
+            return {**shapes.preview_outputs(mapping, inputs), **kept}
+        return self._ready(self._cloud.put(mapping.kind, _sendable(inputs)), inputs)
+
+    def _ready(self, put: Resource, inputs: Json) -> Json:
+        """The outputs of a resource whose operation succeeded.
+
+        One that Azure accepted and then failed is there all the same, so azure-native has it go into state with what
+        the service said as its reason; the engine counts the reasons itself ("1 error occurred: …").
+        """
+        if put.state != FAILED:
+            return put.outputs
+        why = self._cloud.failure(put)
+        # The poll that reports a failed operation is itself answered with 200, so there is no status to tell.
+        reason = f'Code="{why.code}" Message="{why.message}"'
+        raise NotReady(put.id, put.outputs, [reason], inputs)
+
+    def delete(self, request: Request, old_inputs: dict[str, Any], old_outputs: dict[str, Any]) -> None:
+        _known(request)
+        self._cloud.delete(request.id)
+
+    def invoke(self, token: str, args: dict[str, Any]) -> dict[str, Any]:
+        match token.rsplit(":", 1)[-1]:
+            case "getClientConfig":
+                who = self._cloud.directory
+                return {
+                    "clientId": who.deployer_client,
+                    "objectId": who.deployer,
+                    "subscriptionId": who.subscription,
+                    "tenantId": who.tenant,
+                }
+            case "listManagedClusterUserCredentials":
+                cluster = self._cluster(args)
+                return _credentials("clusterUser", self._cloud.host.user_kubeconfig(cluster.id))
+            case "listManagedClusterAdminCredentials":
+                cluster = self._cluster(args)
+                if get(cluster.body, "properties.disableLocalAccounts"):
+                    message = "Getting static credential is not allowed because this cluster is set to disable local"
+                    raise ArmError(Refusal("mc-local-accounts", 400, "BadRequest", f"{message} accounts.", flat=True))
+                raise Refused("this simulator has no local accounts; set disableLocalAccounts and use Entra")
+            case _:
+                return super().invoke(token, args)
+
+    def _cluster(self, args: Mapping[str, Any]) -> Resource:
+        wanted = self._cloud.resource_id("ManagedCluster", args)
+        found = self._cloud.get(wanted) if wanted else None
+        if found is None:
+            message = f"The Resource '{wanted}' was not found."
+            raise ArmError(Refusal("aks-parent", 404, "ResourceNotFound", message))
+        return found
+
+
+@dataclass(frozen=True)
+class Factory:
+    """Makes providers over one cloud, one for each instance the engine configures."""
+
+    cloud: Cloud
+    package: str = AzureNative.package
+    version: str = AzureNative.version
+
+    def __call__(self) -> AzureNative:
+        return AzureNative(self.cloud)
+
+
+def _known(request: Request) -> TypeMapping:
+    found = by_token().get(request.type)
+    if found is None:
+        raise Refused(f"this simulator has no model of {request.type}; it knows {', '.join(sorted(by_token()))}")
+    return found
+
+
+def _credentials(name: str, kubeconfig: str) -> Json:
+    return {"kubeconfigs": [{"name": name, "value": base64.b64encode(kubeconfig.encode()).decode()}]}
+
+
+def _sendable(inputs: Mapping[str, Any]) -> Json:
+    return {name: value for name, value in inputs.items() if value is not None and not has_unknown(value)}
+
+
+def _normal(inputs: Mapping[str, Any]) -> Json:
+    """Inputs with what azure-native does not tell apart made equal."""
+    result = {name: value for name, value in inputs.items() if value is not None}
+    if isinstance(result.get("location"), str):
+        result["location"] = location(result["location"])
+    return result
+
+
+def _read_inputs(mapping: TypeMapping, found: Resource, outputs: Json, inputs: Json) -> Json:
+    """Inputs after a refresh: as they were, with the outputs that changed meanwhile; all of them on import."""
+    if not inputs:
+        return {**copy.deepcopy(found.inputs), shapes.API_VERSION_INPUT: mapping.api_version}
+    result = dict(inputs)
+    for name in mapping.inputs:
+        if name in mapping.input_only or (name in mapping.maintain_if_unset and name not in inputs):
+            continue
+        # AgentPool's output `type` is the ARM type, its input the kind of scale set.
+        if name == "type" or outputs.get(name) == found.outputs.get(name):
+            continue
+        if name in found.outputs:
+            result[name] = shapes.to_input(mapping, name, found.outputs[name])
+        else:
+            result.pop(name, None)
+    return result

@@ -1,0 +1,105 @@
+"""Security groups, and what of a network cannot be deleted while something uses it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.errors import Refusal
+from physical_ai.simulator.azure.rules.base import Delete, Put, on_delete, on_put, refuse
+from physical_ai.simulator.azure.rules.networks import PORTS
+from physical_ai.simulator.azure.shapes import get, items, table
+
+
+@on_put("NetworkSecurityGroup", "nsg-priority", "nsg-priority-unique", "nsg-prefix-forms", "nsg-port-range")
+def security_rules(put: Put) -> Iterator[Refusal]:
+    rows = [(str(rule.get("name")), table(rule, "properties")) for rule in items(put.properties, "securityRules")]
+    for name, rule in rows:
+        target = f"properties.securityRules[{name}]"
+        priority = rule.get("priority")
+        if priority is not None and not 100 <= priority <= 4096:
+            message = f"Security rule {name} has priority {priority}, outside 100..4096."
+            yield refuse(put, "nsg-priority", message, target)
+        for side in ("source", "destination"):
+            for what, plural in (("AddressPrefix", "AddressPrefixes"), ("PortRange", "PortRanges")):
+                groups = bool(rule.get(f"{side}ApplicationSecurityGroups")) and what == "AddressPrefix"
+                given = bool(rule.get(side + what)) + bool(rule.get(side + plural)) + groups
+                if given != 1:
+                    message = f"Security rule {name} needs exactly one of {side}{what} and {side}{plural}."
+                    yield refuse(put, "nsg-prefix-forms", message, target)
+            ports = [rule.get(f"{side}PortRange") or "*", *items(rule, f"{side}PortRanges")]
+            if bad := [port for port in ports if not _is_port_range(str(port))]:
+                message = f"Security rule {name}: '{bad[0]}' is not *, a port or a range within 0..65535."
+                yield refuse(put, "nsg-port-range", message, target)
+    taken = Counter((rule.get("priority"), rule.get("direction")) for _, rule in rows)
+    for (priority, direction), times in taken.items():
+        if times > 1:
+            message = f"{times} {direction} security rules have priority {priority}."
+            yield refuse(put, "nsg-priority-unique", message, "properties.securityRules")
+
+
+def _is_port_range(text: str) -> bool:
+    if not PORTS.match(text):
+        return False
+    numbers = [int(part) for part in text.split("-") if part != "*"]
+    return all(number <= 65535 for number in numbers) and numbers == sorted(numbers)
+
+
+@on_delete("Subnet", "subnet-delete-used")
+def subnet(delete: Delete) -> Iterator[Refusal]:
+    yield from _in_use(delete, delete.id)
+
+
+@on_delete("VirtualNetwork", "vnet-delete-used")
+def virtual_network(delete: Delete) -> Iterator[Refusal]:
+    for child in delete.world.children(delete.id, "Subnet"):
+        yield from _in_use(delete, child.id)
+
+
+@on_put("VirtualNetwork", "vnet-inline-drop")
+def inline_subnets(put: Put) -> Iterator[Refusal]:
+    """A PUT with a subnet list deletes the subnets it leaves out."""
+    if put.old is None or "subnets" not in put.properties:
+        return
+    named = {str(subnet.get("name")).lower() for subnet in items(put.properties, "subnets")}
+    for child in put.world.children(put.id, "Subnet"):
+        users = put.world.subnet_users(child.id)
+        if ids.name(child.id).lower() not in named and users:
+            message = f"Subnet {ids.name(child.id)} is in use by {users[0].id} and cannot be deleted."
+            yield refuse(put, "vnet-inline-drop", message, "properties.subnets")
+
+
+def _in_use(delete: Delete, subnet_id: str) -> Iterator[Refusal]:
+    users = delete.world.subnet_users(subnet_id)
+    if users:
+        rule = "subnet-delete-used" if delete.kind == "Subnet" else "vnet-delete-used"
+        message = (
+            f"Subnet {ids.name(subnet_id)} is in use by {users[0].id} and cannot be deleted. In order to delete the"
+        )
+        message += " subnet, delete all the resources within the subnet."
+        yield refuse(delete, rule, message)
+
+
+@on_delete("NatGateway", "nat-delete-used")
+def nat_gateway(delete: Delete) -> Iterator[Refusal]:
+    yield from _referenced(delete, "Subnet", "natGateway", "nat-delete-used")
+
+
+@on_delete("NetworkSecurityGroup", "nsg-delete-used")
+def security_group(delete: Delete) -> Iterator[Refusal]:
+    yield from _referenced(delete, "Subnet", "networkSecurityGroup", "nsg-delete-used")
+
+
+@on_delete("PublicIPAddress", "pip-delete-used")
+def public_address(delete: Delete) -> Iterator[Refusal]:
+    yield from _referenced(delete, "NatGateway", "publicIpAddresses", "pip-delete-used")
+
+
+def _referenced(delete: Delete, by: str, field: str, rule: str) -> Iterator[Refusal]:
+    for other in delete.world.of_kind(by):
+        references = items(other.body, f"properties.{field}") or [get(other.body, f"properties.{field}")]
+        if any(ids.same(get(reference, "id"), delete.id) for reference in references):
+            message = f"{delete.mapping.arm_type.rsplit('/', 1)[-1]} {ids.name(delete.id)} is in use by {other.id} and"
+            yield refuse(delete, rule, f"{message} cannot be deleted.")
+            return

@@ -1,0 +1,65 @@
+"""vCPU quota of the subscription: in all, by family, and at low priority."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from physical_ai.simulator.azure import ids, pools
+from physical_ai.simulator.azure.errors import Refusal
+from physical_ai.simulator.azure.offers import Offers
+from physical_ai.simulator.azure.rules.base import Pool, Put, on_pool, on_put, refuse
+from physical_ai.simulator.azure.shapes import table
+from physical_ai.simulator.azure.world import World
+
+REGIONAL, LOW_PRIORITY = "cores", "lowPriorityCores"
+
+
+def usage(spec: Mapping[str, Any], nodes: int, offers: Offers) -> Counter[str]:
+    """vCPUs of each quota that this many nodes of a pool take."""
+    size = offers.size(str(spec.get("vmSize")))
+    if size is None:
+        return Counter()
+    vcpus = size.vcpus * nodes
+    return Counter({LOW_PRIORITY: vcpus} if pools.is_spot(spec) else {size.family: vcpus, REGIONAL: vcpus})
+
+
+@on_pool("quota-aks-vcpu", "quota-aks-spot")
+def vcpus(pool: Pool) -> Iterator[Refusal]:
+    """The nodes a pool asks for fit beside all others in the region."""
+    wanted = usage(pool.spec, pools.initial_count(pool.spec), pool.world.offers)
+    for name, message in shortages(f"{pool.cluster_id}/agentPools/{pool.name}", wanted, pool.location, pool.world):
+        rule = "quota-aks-spot" if name == LOW_PRIORITY else "quota-aks-vcpu"
+        yield refuse(pool, rule, message, "agentPoolProfile.count")
+
+
+def shortages(pool_id: str, wanted: Mapping[str, int], place: str, world: World) -> Iterator[tuple[str, str]]:
+    """The quotas, with the words for each, that are too small for a pool that takes `wanted` vCPUs of them."""
+    used = Counter[str]()
+    for other in world.of_kind("AgentPool"):
+        cluster = world.get(ids.parent(other.id), "ManagedCluster")
+        if cluster is None or ids.same(other.id, pool_id) or cluster.location != place:
+            continue
+        used += usage(table(other.body, "properties"), int(other.facts.get("count", 0)), world.offers)
+    for name, amount in wanted.items():
+        left = world.limit(name) - used[name]
+        if amount <= left or amount == 0:
+            continue
+        which = {REGIONAL: "regional vcpu", LOW_PRIORITY: "low priority vcpu"}.get(name, f"{name} vcpu")
+        message = f"Insufficient {which} quota left for location {place}. left {which} quota {max(left, 0)},"
+        message += f" requested quota {amount}. If you want to increase the quota, please follow this instruction:"
+        message += " https://learn.microsoft.com/en-us/azure/quotas/view-quotas."
+        yield name, message
+
+
+@on_put("PublicIPAddress", "quota-publicip")
+def public_addresses(put: Put) -> Iterator[Refusal]:
+    """Standard public addresses in the region, usage name `StandardSkuPublicIpAddresses`."""
+    if put.old is not None:
+        return
+    used = len(list(put.world.of_kind("PublicIPAddress")))
+    limit = put.world.limit("StandardSkuPublicIpAddresses")
+    if used >= limit:
+        message = f"Cannot create more than {limit} standard public IP addresses for this subscription in this region."
+        yield refuse(put, "quota-publicip", message, code="StandardSkuPublicIPCountLimitReached")

@@ -1,0 +1,205 @@
+"""Checks a body against its type's table: required, type, enum, pattern, range, unknown and read-only properties."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, cast
+
+from physical_ai.simulator.azure.data import TypeMapping, rules, schema
+from physical_ai.simulator.azure.errors import Refusal
+from physical_ai.simulator.azure.registry import models
+from physical_ai.simulator.azure.shapes import to_body
+from physical_ai.simulator.wire import UNKNOWN, Failure
+
+Kind = Literal["required", "type", "enum", "pattern", "length", "range", "unknown", "readOnly"]
+
+CLIENT_SIDE: tuple[Kind, ...] = ("required", "type", "length", "pattern", "range")
+"""What azure-native checks before it sends anything; enums and unknown keys it leaves to the service."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One place where a body departs from its schema."""
+
+    kind: Kind
+    path: str
+    """In the body, with list indices: `properties.agentPoolProfiles[0].count`."""
+    spot: str
+    """The same in the schema's form: `properties.agentPoolProfiles[].count`."""
+    message: str
+
+
+def findings(kind: str, body: Mapping[str, Any]) -> list[Finding]:
+    """All departures, in the body's order. Unknown values pass."""
+    return list(_object(kind, body, "", ""))
+
+
+@cache
+def _members(kind: str) -> Mapping[str, tuple[str, ...]]:
+    """Names in each object of a body, by the object's place."""
+    found: dict[str, tuple[str, ...]] = {}
+    for path in schema(kind):
+        parent, _, name = path.rpartition(".")
+        if not name.endswith(("]", "}")):
+            found[parent] = (*found.get(parent, ()), name)
+    return found
+
+
+def _object(kind: str, value: Mapping[str, Any], path: str, spot: str) -> Iterator[Finding]:
+    table = schema(kind)
+    prefix, spots = (f"{path}.", f"{spot}.") if path else ("", "")
+    children = _members(kind).get(spot, ())
+    for name in children:
+        if table[spots + name].get("required") and name not in value:
+            yield Finding("required", prefix + name, spots + name, f"Required property '{prefix + name}' is missing.")
+    # An object whose members are not in the table is a reference or an opaque bag.
+    is_open = not children or table.get(spot, {}).get("subResource", False)
+    for name, item in value.items():
+        rule = table.get(spots + name)
+        if rule is not None:
+            yield from _value(kind, rule, item, prefix + name, spots + name)
+        elif not is_open:
+            yield Finding("unknown", prefix + name, spots + name, f"Could not find member '{name}' on the object.")
+
+
+def _value(kind: str, rule: Mapping[str, Any], value: Any, path: str, spot: str) -> Iterator[Finding]:
+    table = schema(kind)
+    if value is UNKNOWN or value is None:
+        return
+    if rule.get("readOnly"):
+        yield Finding("readOnly", path, spot, f"Property '{path}' is read-only.")
+        return
+    if not _fits(rule.get("type", "any"), value):
+        yield Finding("type", path, spot, f"Cannot unmarshal {_noun(value)} into '{path}' of type {rule['type']}.")
+        return
+    yield from _constraints(rule, value, path, spot)
+    if isinstance(value, Mapping):
+        members = cast("Mapping[str, Any]", value)
+        if rule.get("type") == "map":
+            inner = rule.get("values") or table.get(f"{spot}{{}}")
+            for name, item in members.items():
+                if inner is not None:
+                    yield from _value(kind, inner, item, f"{path}.{name}", f"{spot}{{}}")
+        else:
+            yield from _object(kind, members, path, spot)
+    elif isinstance(value, list):
+        inner = rule.get("items") or table.get(f"{spot}[]")
+        for index, item in enumerate(cast("list[Any]", value)):
+            if inner is not None:
+                yield from _value(kind, inner, item, f"{path}[{index}]", f"{spot}[]")
+
+
+def _constraints(rule: Mapping[str, Any], value: Any, path: str, spot: str) -> Iterator[Finding]:
+    if isinstance(value, str):
+        least, most = rule.get("minLength", 0), rule.get("maxLength")
+        if len(value) < least or (most is not None and len(value) > most):
+            yield Finding("length", path, spot, f"'{value}' must have {least} to {most} characters.")
+        elif "pattern" in rule and not re.search(rule["pattern"], value):
+            yield Finding("pattern", path, spot, f"'{value}' does not match {rule['pattern']}.")
+        if "enum" in rule and value not in rule["enum"]:
+            yield Finding("enum", path, spot, f"'{value}' is not one of {', '.join(rule['enum'])}.")
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        least, most = rule.get("min"), rule.get("max")
+        if (least is not None and value < least) or (most is not None and value > most):
+            yield Finding("range", path, spot, f"{value} is outside {_range(least, most)}.")
+    elif isinstance(value, list) and "maxLength" in rule and len(cast("list[Any]", value)) > rule["maxLength"]:
+        yield Finding("length", path, spot, f"At most {rule['maxLength']} entries.")
+
+
+def _range(least: Any, most: Any) -> str:
+    return f"{'' if least is None else least}..{'' if most is None else most}"
+
+
+_TYPES: Mapping[str, Any] = {
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "number": int | float,
+    "array": list,
+    "object": Mapping,
+    "map": Mapping,
+}
+
+
+def _fits(wanted: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return wanted in ("boolean", "any")
+    return isinstance(value, _TYPES.get(wanted, object))
+
+
+def _noun(value: Any) -> str:
+    nouns = ((bool, "a boolean"), (str, "a string"), (int | float, "a number"), (list, "an array"))
+    return next((noun for kind, noun in nouns if isinstance(value, kind)), "an object")
+
+
+NAMED_RULES: Mapping[str, tuple[Kind, str]] = {
+    "pool-name": ("pattern", r"^AgentPool:name$|agentPoolProfiles\[\]\.name$"),
+    "gpu-driver-enum": ("enum", r"gpuProfile\.driver$"),
+    "gpu-instance-enum": ("enum", r"gpuInstanceProfile$"),
+    "gpu-drivertype-linux": ("unknown", r"gpuProfile\.driverType$"),
+    "init-taints": ("unknown", r"nodeInitializationTaints$"),
+    "ossku-known": ("enum", r"osSKU$"),
+    "osdisk-range": ("range", r"osDiskSizeGB$"),
+    "drain-range": ("range", r"drainTimeoutInMinutes$"),
+    "soak-range": ("range", r"nodeSoakDurationInMinutes$"),
+    "gateway-prefix": ("range", r"gatewayProfile\.publicIPPrefixSize$"),
+    "kubelet-logfiles": ("range", r"kubeletConfig\.containerLogMaxFiles$"),
+    "hostports": ("range", r"allowedHostPorts\[\]\.port(Start|End)$"),
+    "net-lb-ports": ("range", r"loadBalancerProfile\.allocatedOutboundPorts$"),
+    "net-nat-idle": ("range", r"natGatewayProfile\."),
+    "mc-autoscaler-types": ("type", r"autoScalerProfile\."),
+    "mc-name": ("pattern", r"^ManagedCluster:name$"),
+    "maint-duration": ("range", r"durationHours$"),
+    "maint-hours": ("range", r"hourSlots\[\]$"),
+    "rg-name": ("pattern", r"^ResourceGroup:name$"),
+    "fic-name": ("pattern", r"^FederatedIdentityCredential:name$"),
+    "law-name": ("pattern", r"^Workspace:name$"),
+}
+"""Rules of rules.json that the type tables already enforce: what kind of finding, at which place."""
+
+
+@models("arm-unknown-prop", "arm-wrong-type")
+def refusals(mapping: TypeMapping, body: Mapping[str, Any]) -> list[Refusal]:
+    """Every schema violation as the service would word it."""
+    return [_refusal(mapping, finding) for finding in findings(mapping.kind, body)]
+
+
+def _refusal(mapping: TypeMapping, finding: Finding) -> Refusal:
+    place = f"{mapping.kind}:{finding.spot}"
+    for rule_id, (kind, pattern) in NAMED_RULES.items():
+        if _alike(kind, finding.kind) and re.search(pattern, place):
+            rule = rules()[rule_id]
+            return Refusal(rule_id, rule.status, rule.codes[0], finding.message, finding.path, mapping.is_aks)
+    rule_id = "arm-unknown-prop" if finding.kind in ("unknown", "readOnly") else "arm-wrong-type"
+    return Refusal(rule_id, 400, _code(mapping, finding.kind), finding.message, finding.path, mapping.is_aks)
+
+
+def _alike(rule: Kind, found: Kind) -> bool:
+    return rule == found or (rule == "pattern" and found == "length")
+
+
+def _code(mapping: TypeMapping, kind: Kind) -> str:
+    if mapping.is_network:
+        return "InvalidRequestFormat"
+    if mapping.is_aks:
+        return "UnmarshalError" if kind in ("type", "unknown") else "InvalidParameter"
+    return "InvalidRequestContent"
+
+
+def client_failures(mapping: TypeMapping, inputs: Mapping[str, Any]) -> list[Failure]:
+    """What azure-native's own Check finds in inputs, before any request."""
+    missing = [name for name in mapping.required_inputs if inputs.get(name) is None]
+    failures = [Failure(name, f"missing required property '{name}'") for name in missing]
+    for finding in findings(mapping.kind, to_body(mapping, inputs)):
+        name = mapping.name_param if finding.path == "name" else _input_path(finding.path)
+        if finding.kind in CLIENT_SIDE and name not in missing and not (finding.kind == "required" and "." not in name):
+            failures.append(Failure(name, finding.message.replace(f"'{finding.path}'", f"'{name}'")))
+    return failures
+
+
+def _input_path(path: str) -> str:
+    flat = re.sub(r"(^|\.)properties\.", r"\1", path)
+    return re.sub(r"-([a-z])", lambda found: found.group(1).upper(), flat)

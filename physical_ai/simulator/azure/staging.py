@@ -1,0 +1,222 @@
+"""What a PUT that passed the rules makes of the cloud's memory, before anything happens in a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from physical_ai.simulator.azure import capacity, clusters, ids, nodes, outputs, pools
+from physical_ai.simulator.azure.clock import ModelClock
+from physical_ai.simulator.azure.registry import models
+from physical_ai.simulator.azure.rules import Put
+from physical_ai.simulator.azure.rules.pool_subnets import prefixes
+from physical_ai.simulator.azure.shapes import Json, get, items, table
+from physical_ai.simulator.azure.store import Store
+from physical_ai.simulator.azure.world import SUCCEEDED, Resource, World
+
+MANAGED_SUBNET = "10.224.0.0/16"
+"""Node subnet of a cluster that brings no virtual network (AKS docs)."""
+
+SECRETS = frozenset({"secret", "adminPassword", "serverAppSecret", "trustedCa"})
+"""Write-only inputs; a GET never shows them and the file never holds them."""
+
+
+def stage(put: Put, store: Store, clock: ModelClock) -> Resource:
+    """Puts the resource and its inline children into the store, its operation marked as begun."""
+    has_effects = put.kind in ("ManagedCluster", "AgentPool")
+    begun = ("Updating" if put.old else "Creating") if has_effects else SUCCEEDED
+    resource = Resource(
+        id=put.id,
+        kind=put.kind,
+        inputs=without_secrets(put.inputs),
+        outputs={},
+        state=begun,
+        serial=put.old.serial if put.old else store.next_serial(),
+        created=put.old.created if put.old else clock.now(),
+        facts=_facts(put, clock),
+        inline=put.old.inline if put.old else False,
+    )
+    store.put(resource)
+    if put.kind == "ManagedCluster":
+        for profile in items(put.properties, "agentPoolProfiles"):
+            _stage_inline_pool(put, profile, store, clock)
+    if put.kind == "VirtualNetwork" and "subnets" in put.properties:
+        _stage_inline_subnets(put, store, clock)
+    resource = replace(resource, outputs=outputs.compute(resource, put.world))
+    store.put(resource)
+    return resource
+
+
+def without_secrets(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        members = cast("Mapping[str, Any]", value).items()
+        return {name: without_secrets(item) for name, item in members if name not in SECRETS}
+    if isinstance(value, list):
+        return [without_secrets(item) for item in cast("list[Any]", value)]
+    return value
+
+
+def _facts(put: Put, clock: ModelClock) -> Json:
+    old: Json = put.old.facts if put.old else {}
+    if put.kind == "RoleAssignment":
+        return old or {"effectiveAt": clock.now() + clock.role_delay_seconds, "granted": []}
+    if put.kind == "ManagedCluster":
+        version = clusters.version_after(put.body, old.get("version"), put.world.offers)
+        return {**old, "version": version, "puts": old.get("puts", 0) + 1}
+    if put.kind == "AgentPool":
+        before = get(put.old.body, "properties") if put.old else None
+        return _pool_facts(put.id, put.properties, before, old, put.world)
+    return old
+
+
+def _pool_facts(
+    pool_id: str, sent: Mapping[str, Any], before: Mapping[str, Any] | None, old: Mapping[str, Any], world: World
+) -> Json:
+    cluster = world.get(ids.parent(pool_id), "ManagedCluster")
+    body: Mapping[str, Any] = clusters.effective(cluster.body, cluster.id) if cluster else {}
+    running = str(cluster.facts["version"]) if cluster else ""
+    spec = pools.effective(sent, body, world.offers)
+    version = _pool_version(sent, old.get("version"), running, world)
+    facts: Json = {
+        "version": version,
+        "puts": old.get("puts", 0) + 1,
+        "count": pools.count_after(spec, before and pools.effective(before, body, world.offers), old.get("count")),
+    }
+    return {**facts, **_machines(pool_id, spec, facts["count"], machines_of(old), world)}
+
+
+def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, world: World) -> str:
+    """A minor means its newest patch, once; without a version a pool stays, or starts where its control plane is."""
+    asked = str(sent.get("orchestratorVersion") or current or running)
+    if current and current.startswith(f"{asked}."):
+        return current
+    # A new pool of the control plane's minor gets its patch and no newer one.
+    if running.startswith(f"{asked}."):
+        return running
+    return pools.version_of({"orchestratorVersion": asked}, running, world.offers)
+
+
+def machines_of(facts: Mapping[str, Any]) -> dict[int, str]:
+    """A pool's machines: instance number → address, in the order in which they were made."""
+    addresses: list[str] = facts.get("addresses") or []
+    return dict(zip(facts.get("instances") or range(len(addresses)), addresses, strict=True))
+
+
+def _machines(pool_id: str, spec: Mapping[str, Any], count: int, had: Mapping[int, str], world: World) -> Json:
+    """As many machines as Azure can make: those the pool has, then further ones with the lowest free numbers and the
+    lowest free addresses of its subnet."""
+    reference = spec.get("vnetSubnetID")
+    subnet = world.get(reference, "Subnet")
+    kept = dict(list(had.items())[:count])
+    count = capacity.obtainable(pool_id, str(spec.get("vmSize")), count, len(kept), world)
+    taken = list(kept.values())
+    for other in world.of_kind("AgentPool"):
+        if not ids.same(other.id, pool_id) and _shares(other, reference, pool_id):
+            taken += other.facts.get("addresses", [])
+    prefix = prefixes(subnet)[0] if subnet and prefixes(subnet) else MANAGED_SUBNET
+    added = nodes.free_addresses(prefix, taken, count - len(kept))
+    numbers = (number for number in range(len(kept) + len(added)) if number not in kept)
+    made = {**kept, **dict(zip(numbers, added, strict=False))}
+    return {"instances": list(made), "addresses": list(made.values())}
+
+
+def _shares(other: Resource, subnet_id: Any, pool_id: str) -> bool:
+    theirs = get(other.body, "properties.vnetSubnetID")
+    if subnet_id is None:
+        return theirs is None and ids.same(ids.parent(other.id), ids.parent(pool_id))
+    return ids.same(theirs, subnet_id)
+
+
+def _stage_inline_pool(put: Put, profile: Mapping[str, Any], store: Store, clock: ModelClock) -> None:
+    name = str(profile["name"])
+    old = put.world.get(f"{put.id}/agentPools/{name}", "AgentPool")
+    place = {key: put.inputs[key] for key in ("resourceGroupName", "resourceName")}
+    sent = {key: value for key, value in profile.items() if key != "name"}
+    before = get(old.body, "properties") if old else None
+    pool_id = f"{put.id}/agentPools/{name}"
+    resource = Resource(
+        id=pool_id,
+        kind="AgentPool",
+        inputs={**place, "agentPoolName": name, **sent},
+        outputs={},
+        serial=old.serial if old else store.next_serial(),
+        created=old.created if old else clock.now(),
+        facts=_pool_facts(pool_id, sent, before, old.facts if old else {}, put.world),
+        inline=old.inline if old else True,
+    )
+    store.put(replace(resource, outputs=outputs.compute(resource, put.world)))
+
+
+@models("subnet-policy-mix")
+def _stage_inline_subnets(put: Put, store: Store, clock: ModelClock) -> None:
+    """The subnet list of a virtual network's PUT is what it has afterwards."""
+    given: list[Json] = items(put.inputs, "subnets")
+    named = {str(subnet["name"]).lower() for subnet in given}
+    for child in list(put.world.children(put.id, "Subnet")):
+        if ids.name(child.id).lower() not in named:
+            store.remove(child.id)
+    for subnet in given:
+        old = put.world.get(f"{put.id}/subnets/{subnet['name']}", "Subnet")
+        place = {"resourceGroupName": put.inputs["resourceGroupName"], "virtualNetworkName": ids.name(put.id)}
+        resource = Resource(
+            id=f"{put.id}/subnets/{subnet['name']}",
+            kind="Subnet",
+            inputs={**place, "subnetName": subnet["name"], **subnet},
+            outputs={},
+            serial=old.serial if old else store.next_serial(),
+            created=old.created if old else clock.now(),
+            inline=old.inline if old else True,
+        )
+        store.put(replace(resource, outputs=outputs.compute(resource, put.world)))
+
+
+def resized(pool: Resource, count: int, world: World, without: Collection[int] = ()) -> Resource:
+    """A pool with the count its autoscaler arrives at: nodes that Azure has not, it soon does without.
+
+    `without` are instances that go; unless there are enough of them, the youngest go too.
+    """
+    left = {number: address for number, address in machines_of(pool.facts).items() if number not in without}
+    machines = _machines(pool.id, spec_of(pool, world), count, left, world)
+    changed = replace(pool, facts={**pool.facts, "count": len(machines["addresses"]), **machines})
+    return replace(changed, outputs=outputs.compute(changed, world))
+
+
+def spec_of(pool: Resource, world: World) -> Json:
+    """The pool's properties with AKS's defaults."""
+    cluster = world.get(ids.parent(pool.id), "ManagedCluster")
+    body: Mapping[str, Any] = clusters.effective(cluster.body, cluster.id) if cluster else {}
+    return pools.effective(table(pool.body, "properties"), body, world.offers)
+
+
+def nodes_of(pool: Resource, world: World, machines: Mapping[int, str] | None = None) -> list[Json]:
+    """The Node objects a pool stands for now, or would with other machines."""
+    cluster = world.get(ids.parent(pool.id), "ManagedCluster")
+    if cluster is None:
+        return []
+    body = clusters.effective(cluster.body, cluster.id)
+    version = str(pool.facts["version"])
+    facts = nodes.PoolFacts(
+        cluster_id=cluster.id,
+        node_resource_group=str(get(body, "properties.nodeResourceGroup")),
+        location=cluster.location,
+        version=version,
+        name=ids.name(pool.id),
+        spec=spec_of(pool, world),
+        cluster=body,
+        kubelet_client_id=str(outputs.kubelet_identity(cluster, world)["clientId"]),
+        ubuntu=world.offers.ubuntu(version),
+    )
+    return nodes.nodes(facts, machines_of(pool.facts) if machines is None else machines, world.offers)
+
+
+def inline_children(resource: Resource, world: World) -> list[Resource]:
+    """What a resource's own PUT made beside it."""
+    return [r for r in world.resources.values() if r.inline and ids.same(ids.parent(r.id), resource.id)]
+
+
+def remove_tree(resource_id: str, store: Store) -> None:
+    """Forgets a resource and everything under it: children, and roles and settings on it."""
+    for resource in store:
+        if ids.is_under(resource.id, resource_id):
+            store.remove(resource.id)

@@ -1,0 +1,76 @@
+"""The cloud's memory: one JSON file, replaced as a whole after every change, and read again after others' changes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.world import Resource
+
+FORMAT = 1
+
+
+class Store:
+    """Resources by id, on disk after every `save`.
+
+    A save writes a second file and renames it over the first, so a process that dies at any moment leaves the state
+    before or after. It does not wait for the disk: a power cut is not what a simulator has to survive.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.resources: dict[str, Resource] = {}
+        self.serial = 0
+        self._encoded: dict[str, str] = {}
+        self._known: tuple[int, int, int] | None = None
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Takes in what another process has saved since this one read or wrote the file last."""
+        if (found := self._stamp()) == self._known:
+            return
+        self._known = found
+        self.resources, self._encoded = {}, {}
+        content: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8")) if found else {}
+        self.serial = content.get("serial", 0)
+        for row in content.get("resources", ()):
+            self.put(Resource(**row))
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
+    def next_serial(self) -> int:
+        self.serial += 1
+        return self.serial
+
+    def put(self, resource: Resource) -> None:
+        """Keeps the resource; nothing is written before `save`."""
+        key = ids.key(resource.id)
+        self.resources[key] = resource
+        row = {name: getattr(resource, name) for name in Resource.__dataclass_fields__}
+        self._encoded[key] = json.dumps(row, separators=(",", ":"))
+
+    def remove(self, resource_id: str) -> None:
+        key = ids.key(resource_id)
+        self.resources.pop(key, None)
+        self._encoded.pop(key, None)
+
+    def save(self) -> None:
+        """Writes what is kept. Only what changed is encoded anew, so a save costs little even with many pools."""
+        rows = ",\n".join(self._encoded.values())
+        text = f'{{"format":{FORMAT},"serial":{self.serial},"resources":[\n{rows}\n]}}\n'
+        beside = self.path.with_name(f"{self.path.name}.new")
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, self.path)
+        self._known = self._stamp()
+
+    def __iter__(self) -> Iterator[Resource]:
+        return iter(list(self.resources.values()))

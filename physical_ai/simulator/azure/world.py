@@ -1,0 +1,164 @@
+"""What Azure knows at one moment: the resources, the directory, quotas and offers. Rules read it, nothing writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.data import KINDS, TypeMapping, mappings
+from physical_ai.simulator.azure.offers import CatalogOffers, Offers, location
+from physical_ai.simulator.azure.roles import role_of
+from physical_ai.simulator.azure.shapes import Json, get, to_body
+
+SUCCEEDED, FAILED = "Succeeded", "Failed"
+FINAL = (SUCCEEDED, FAILED)
+"""States of a resource that no operation is changing."""
+
+
+@dataclass
+class Resource:
+    """One resource as the cloud keeps it."""
+
+    id: str
+    kind: str
+    inputs: Json
+    """As last PUT, in Pulumi's shape, path parameters included."""
+    outputs: Json
+    state: str = SUCCEEDED
+    """ARM's provisioningState; anything but Succeeded and Failed means an operation has begun and not ended."""
+    serial: int = 0
+    """Differs between two resources that had the same id one after the other."""
+    created: float = 0
+    """Seconds since the epoch."""
+    facts: Json = field(default_factory=dict[str, Any])
+    """What the cloud alone knows: a pool's current count and addresses, when a role takes effect."""
+    inline: bool = False
+    """Made by its parent's PUT and not by one of its own, as the pools in agentPoolProfiles."""
+
+    @property
+    def mapping(self) -> TypeMapping:
+        return mappings()[self.kind]
+
+    @cached_property
+    def body(self) -> Json:
+        return to_body(self.mapping, self.inputs)
+
+    @property
+    def location(self) -> str:
+        return location(str(self.body.get("location", "")))
+
+
+@dataclass(frozen=True)
+class Directory:
+    """Subscription, tenant, and who runs the deployment."""
+
+    subscription: str = "11111111-1111-4111-8111-111111111111"
+    tenant: str = "22222222-2222-4222-8222-222222222222"
+    deployer: str = "33333333-3333-4333-8333-333333333333"
+    """Entra object id of the deployer: Owner of the subscription, nobody inside a cluster."""
+    deployer_type: str = "User"
+    """`User` for a person at a machine, `ServicePrincipal` for a pipeline."""
+    deployer_client: str = "44444444-4444-4444-8444-444444444444"
+    principals: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Further principals of the tenant, object id → User, Group or ServicePrincipal."""
+
+
+DEFAULT_QUOTA = 100_000
+"""vCPUs of every family, in all, and at low priority, where nothing else is set. Real subscriptions start far lower."""
+
+
+@dataclass(frozen=True)
+class World:
+    """A consistent view for the rules."""
+
+    resources: Mapping[str, Resource]
+    """By `ids.key`."""
+    directory: Directory = field(default_factory=Directory)
+    offers: Offers = field(default_factory=CatalogOffers)
+    quota: Mapping[str, int] = field(default_factory=dict[str, int])
+    """vCPUs by usage name: a family, `cores` (regional) or `lowPriorityCores`."""
+    capacity: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Nodes of a VM size that Azure has in all; no limit for sizes that are not named."""
+    now: float = 0
+    replicates_after: float = 0
+    """Seconds until a fresh identity is known everywhere in the directory."""
+    in_flight: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Operations that run now: `ids.key` → Creating, Updating, Deleting."""
+    accepts_retired_sizes: bool = False
+
+    def get(self, resource_id: Any, kind: str | None = None) -> Resource | None:
+        found = self.resources.get(ids.key(resource_id)) if isinstance(resource_id, str) else None
+        return found if found is not None and kind in (None, found.kind) else None
+
+    def of_kind(self, kind: str) -> Iterator[Resource]:
+        return (resource for resource in self.resources.values() if resource.kind == kind)
+
+    def children(self, parent_id: str, kind: str) -> Iterator[Resource]:
+        return (r for r in self.of_kind(kind) if ids.same(ids.parent(r.id), parent_id))
+
+    def limit(self, usage: str) -> int:
+        return self.quota.get(usage, self.quota.get("*", DEFAULT_QUOTA))
+
+    def group_exists(self, name: str) -> bool:
+        """Whether a resource group has this name, node resource groups of clusters included."""
+        own = f"/subscriptions/{self.directory.subscription}/resourceGroups/{name}"
+        node_groups = (str(c.outputs.get("nodeResourceGroup", "")).lower() for c in self.of_kind("ManagedCluster"))
+        return self.get(own) is not None or name.lower() in node_groups
+
+    def exists(self, scope: str) -> bool:
+        """Whether something a role can be assigned on is there. Kinds without a model are taken on trust."""
+        if self.get(scope) is not None or ids.key(scope) == f"subscriptions/{self.directory.subscription}":
+            return True
+        known = {m.arm_type.lower() for m in mappings().values()} | {"microsoft.resources/resourcegroups"}
+        return arm_type(scope).lower() not in known
+
+    def principal_type(self, principal_id: str) -> str | None:
+        """Kind of a directory object, None when no such object has reached the directory yet."""
+        if principal_id.lower() == self.directory.deployer.lower():
+            return self.directory.deployer_type
+        for identity in self.of_kind("UserAssignedIdentity"):
+            known = identity.created + self.replicates_after <= self.now
+            if str(identity.outputs.get("principalId", "")).lower() == principal_id.lower() and known:
+                return "ServicePrincipal"
+        return self.directory.principals.get(principal_id)
+
+    def allowed(self, principal_id: str, action: str, scope: str) -> bool:
+        """Whether a role assignment that has taken effect lets the principal do this on the scope."""
+        for assignment in self.of_kind("RoleAssignment"):
+            properties = assignment.body["properties"]
+            role = role_of(properties.get("roleDefinitionId"))
+            if (
+                str(properties.get("principalId", "")).lower() == principal_id.lower()
+                and role is not None
+                and role.allows(action)
+                and ids.is_under(scope, str(assignment.inputs["scope"]))
+                and assignment.facts.get("effectiveAt", 0) <= self.now
+            ):
+                return True
+        return False
+
+    def subnet_users(self, subnet_id: str) -> list[Resource]:
+        """Node pools whose nodes or pods have addresses of this subnet."""
+        return [
+            pool
+            for pool in self.of_kind("AgentPool")
+            if any(ids.same(get(pool.body, f"properties.{p}"), subnet_id) for p in ("vnetSubnetID", "podSubnetID"))
+        ]
+
+
+def arm_type(resource_id: str) -> str:
+    """`Microsoft.Network/virtualNetworks/subnets` of an id; the type of a resource group for a group's."""
+    _, _, rest = resource_id.strip("/").rpartition("/providers/")
+    if not rest:
+        return "Microsoft.Resources/resourceGroups" if ids.group(resource_id) else ""
+    provider, *segments = rest.split("/")
+    return "/".join([provider, *segments[::2]])
+
+
+def kind_of(resource_id: str) -> str | None:
+    """The modelled kind an id belongs to."""
+    wanted = arm_type(resource_id).lower()
+    return next((kind for kind in KINDS if mappings()[kind].arm_type.lower() == wanted), None)

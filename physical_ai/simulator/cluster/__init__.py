@@ -1,0 +1,1 @@
+"""Kubernetes objects as plain data, and watching them: what every controller of the simulator uses."""

@@ -1,0 +1,263 @@
+"""etcd, kube-apiserver, controller manager, scheduler and KWOK for one simulated cluster.
+
+Everything a cluster has lives in one folder: stopping it keeps the state, removing the folder removes the cluster.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import socket
+import ssl
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+
+from physical_ai.repository import GRID_AGENT, ROOT
+from physical_ai.simulator import processes
+from physical_ai.simulator.control_plane import kubeconfig
+from physical_ai.simulator.control_plane.certificates import Authority
+from physical_ai.simulator.errors import ControlPlaneFailed
+from physical_ai.simulator.tools import Toolbox
+
+KWOK_STAGES = Path(__file__).parent / "kwok.yaml"
+GPU_STACK = "physical_ai.simulator.controllers"
+SCHEDULING = "physical_ai.simulator.scheduling"
+CLIENTS = (GPU_STACK, SCHEDULING, "kwok", "kube-scheduler", "kube-controller-manager")
+COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
+SLOTS_FILE = "clusters.json"
+"""Beside the folders of control planes: cluster id → name of its folder."""
+START_SECONDS = 60.0
+SOCKET_PATH_LIMIT = 90
+"""Characters; the kernel's limit is 108 and etcd appends to the path."""
+SERVICE_RANGE = "10.96.0.0/16"
+LEASE_SECONDS = 40
+
+
+class ControlPlane:
+    """One cluster's control plane in `folder`."""
+
+    def __init__(self, folder: Path, tools: Toolbox, tokens: Path) -> None:
+        """`tokens` is the file of bearer tokens the API server takes (`token,user,uid,"group,…"` a line)."""
+        self.folder, self._tools, self._tokens = folder, tools, tokens
+        self._pki = folder / "pki"
+
+    @property
+    def server(self) -> str:
+        """The API server's address, `https://127.0.0.1:PORT`."""
+        return f"https://127.0.0.1:{json.loads((self.folder / 'port.json').read_text())}"
+
+    def admin_kubeconfig(self) -> str:
+        """The simulator's own way in; nobody else is an implicit administrator."""
+        return kubeconfig.with_certificate(self.server, self._pki, "admin")
+
+    def user_kubeconfig(self, resource_group: str, cluster: str) -> str:
+        return kubeconfig.for_cluster_user(self.server, self._pki, resource_group, cluster)
+
+    def is_running(self) -> bool:
+        return set(COMMANDS) <= set(processes.running(self.folder)) and self._ready()
+
+    def start(self) -> None:
+        """Brings the control plane up, with the state it had; does nothing when it is up.
+
+        Raises:
+            ControlPlaneFailed: a process ended or was not ready in time.
+        """
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.is_running():
+            return
+        self.stop()  # what a crash may have left is in the way
+        if not (self._pki / "done").exists():
+            self._make_pki()
+        self._choose_port()
+        self._start_etcd_and_api_server()
+        self._wait_until_ready()
+        self._forget_leases()
+        self._start_clients()
+
+    def stop(self) -> None:
+        """Ends every process; clients first, since an API server without its etcd hangs."""
+        processes.stop(self.folder, CLIENTS, ("kube-apiserver",), ("etcd",))
+        self._socket().unlink(missing_ok=True)
+
+    def wipe(self) -> None:
+        """Ends every process and removes all state."""
+        if self.folder.exists():
+            processes.kill(self.folder)
+            self._socket().unlink(missing_ok=True)
+            shutil.rmtree(self.folder)
+
+    def _make_pki(self) -> None:
+        shutil.rmtree(self._pki, ignore_errors=True)
+        authority = Authority(self._pki)
+        authority.server("kube-apiserver", "10.96.0.1")
+        authority.signing_key("service-accounts")
+        authority.client("admin", "simulator", "system:masters")
+        # Not system:kube-controller-manager's own rights: without per-controller credentials it needs all of them.
+        authority.client("kube-controller-manager", "system:kube-controller-manager", "system:masters")
+        authority.client("kube-scheduler", "system:kube-scheduler", "system:masters")
+        (self._pki / "done").touch()
+
+    def _choose_port(self) -> None:
+        """Keeps the port over restarts, so that kubeconfigs stay good, unless somebody else has it now."""
+        file = self.folder / "port.json"
+        if file.exists() and _is_free(json.loads(file.read_text())):
+            return
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            file.write_text(json.dumps(probe.getsockname()[1]))
+
+    def _socket(self) -> Path:
+        """etcd's unix socket: no port, and file permissions guard the data."""
+        path = self.folder / "etcd.sock"
+        if len(str(path)) <= SOCKET_PATH_LIMIT:
+            return path
+        digest = hashlib.sha256(str(path).encode()).hexdigest()[:16]
+        return Path(tempfile.gettempdir()) / f"physical-ai-{os.getuid()}-{digest}.sock"
+
+    def _start_etcd_and_api_server(self) -> None:
+        address = f"unix://{self._socket()}"
+        self._start(
+            "etcd",
+            "--name=simulator",
+            "--data-dir=etcd",
+            "--log-level=warn",
+            # Survives killed processes, which is what happens on a laptop; a power cut may cost the simulation.
+            "--unsafe-no-fsync",
+            f"--listen-client-urls={address}",
+            "--advertise-client-urls=http://localhost:0",
+            f"--listen-peer-urls={address}.peer",
+            "--initial-advertise-peer-urls=http://localhost:0",
+            "--initial-cluster=simulator=http://localhost:0",
+        )
+        port = self.server.rsplit(":", 1)[1]
+        self._start(
+            "kube-apiserver",
+            f"--etcd-servers={address}",
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            f"--secure-port={port}",
+            "--tls-cert-file=pki/kube-apiserver.crt",
+            "--tls-private-key-file=pki/kube-apiserver.key",
+            "--cert-dir=pki",
+            "--client-ca-file=pki/ca.crt",
+            f"--token-auth-file={self._tokens}",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            "--service-account-key-file=pki/service-accounts.pub",
+            "--service-account-signing-key-file=pki/service-accounts.key",
+            "--authorization-mode=Node,RBAC",
+            f"--service-cluster-ip-range={SERVICE_RANGE}",
+            "--endpoint-reconciler-type=none",
+            "--allow-privileged=true",
+            "--enable-priority-and-fairness=false",
+            "--profiling=false",
+            "--shutdown-delay-duration=0s",
+        )
+
+    def _start_clients(self) -> None:
+        for name in ("kube-controller-manager", "kube-scheduler"):
+            config = kubeconfig.with_certificate(self.server, self._pki, name)
+            _write_private(self._pki / f"{name}.kubeconfig", config)
+        self._start(
+            "kube-controller-manager",
+            "--kubeconfig=pki/kube-controller-manager.kubeconfig",
+            "--secure-port=0",
+            "--leader-elect=false",
+            "--root-ca-file=pki/ca.crt",
+            "--service-account-private-key-file=pki/service-accounts.key",
+            "--use-service-account-credentials=false",
+            "--kube-api-qps=500",
+            "--kube-api-burst=1000",
+            "--profiling=false",
+        )
+        scheduler = {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "leaderElection": {"leaderElect": False},
+            "clientConnection": {"kubeconfig": "pki/kube-scheduler.kubeconfig", "qps": 500, "burst": 1000},
+        }
+        (self.folder / "scheduler.json").write_text(json.dumps(scheduler))
+        self._start("kube-scheduler", "--config=scheduler.json", "--secure-port=0")
+        _write_private(self.folder / "admin.kubeconfig", self.admin_kubeconfig())
+        self._start(
+            "kwok",
+            "--kubeconfig=admin.kubeconfig",
+            f"--config={KWOK_STAGES}",
+            "--manage-all-nodes",
+            "--cidr=10.244.0.0/16",
+            "--node-ip=127.0.0.1",
+            f"--node-lease-duration-seconds={LEASE_SECONDS}",
+        )
+        self._start_module(GPU_STACK, "--kubeconfig=admin.kubeconfig")
+        self._start_module(
+            SCHEDULING,
+            "--kubeconfig=admin.kubeconfig",
+            f"--slots={self.folder.parent / SLOTS_FILE}",
+            f"--simulation={self._tokens.parent}",
+        )
+
+    def _start_module(self, name: str, *arguments: str) -> None:
+        """Starts one of the simulator's own models, which end with the control plane."""
+        path = os.pathsep.join(map(str, (ROOT, GRID_AGENT)))
+        processes.start(name, [sys.executable, "-m", name, *arguments], self.folder, {"PYTHONPATH": path})
+
+    def _start(self, name: str, *arguments: str) -> None:
+        processes.start(name, [self._tools.path(name), *arguments], self.folder)
+
+    def _client(self) -> httpx.Client:
+        context = ssl.create_default_context(cafile=str(self._pki / "ca.crt"))
+        context.load_cert_chain(self._pki / "admin.crt", self._pki / "admin.key")
+        return httpx.Client(base_url=self.server, verify=context, trust_env=False, timeout=5)
+
+    def _ready(self) -> bool:
+        try:
+            with self._client() as client:
+                return client.get("/readyz").is_success
+        except (httpx.HTTPError, OSError):
+            return False
+
+    def _wait_until_ready(self) -> None:
+        self._wait(self._ready)
+
+    def _wait(self, condition: Callable[[], bool]) -> None:
+        end = time.monotonic() + START_SECONDS
+        while not condition():
+            for name in ("etcd", "kube-apiserver"):
+                if name not in processes.running(self.folder):
+                    raise self._failed(name, "ended while the control plane was starting")
+            if time.monotonic() > end:
+                raise self._failed("kube-apiserver", f"was not ready after {START_SECONDS:.0f} s")
+            time.sleep(0.05)
+
+    def _failed(self, name: str, what: str) -> ControlPlaneFailed:
+        log = self.folder / f"{name}.log"
+        last = log.read_text(errors="replace").splitlines()[-5:] if log.exists() else []
+        words = "\n".join(f"  {line[:300]}" for line in last)
+        return ControlPlaneFailed(f"{name} {what}.\n{words}\n  The whole log: {log}")
+
+    def _forget_leases(self) -> None:
+        """A KWOK that starts again waits for the leases of the one before it to run out, unless they are gone."""
+        with self._client() as client:
+            client.delete("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _write_private(path: Path, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)

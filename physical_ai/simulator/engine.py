@@ -1,0 +1,319 @@
+"""The real Pulumi engine on a simulated stack: own backend, own copy of the stack file, providers of this process."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import runpy
+import secrets
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import grpc
+import psutil
+import pulumi
+import yaml
+from pulumi import automation
+from pulumi.automation.events import EngineEvent
+from pulumi.runtime import settings as runtime_settings
+from pulumi.runtime._callbacks import _CallbackServicer  # pyright: ignore[reportPrivateUsage]  # see run_program
+from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS  # pyright: ignore[reportPrivateUsage]  # see LOOPBACK
+
+from physical_ai.catalog.engine_values import is_secret
+from physical_ai.repository import ROOT
+from physical_ai.simulator.errors import EngineFailed, EngineLost, Interrupted
+from physical_ai.simulator.interrupts import patient_interrupts
+from physical_ai.simulator.recovery import Made, recovered
+from physical_ai.simulator.tools import Toolbox
+from physical_ai.simulator.wire import ProviderHost
+
+SDK_MODULES = (
+    "pulumi_azure_native.authorization",
+    "pulumi_azure_native.containerservice",
+    "pulumi_azure_native.managedidentity",
+    "pulumi_azure_native.monitor",
+    "pulumi_azure_native.network",
+    "pulumi_azure_native.operationalinsights",
+    "pulumi_azure_native.resources",
+    "pulumi_kubernetes.core.v1",
+    "pulumi_kubernetes.helm.v3",
+)
+"""What programs of this kind import; over a second's worth, most of it in `network`."""
+
+LOOPBACK: tuple[tuple[str, int], ...] = (
+    ("grpc.enable_http_proxy", 0),  # which has no way back to this machine, and is asked wherever no_proxy is not set
+    ("grpc.use_local_subchannel_pool", 1),  # an engine that ended is not to speak for the next one on its port
+    ("grpc.http2.bdp_probe", 0),  # pings that measure a network; the engine hangs up on who pings too often
+)
+"""How the program's connections to the engine differ from the SDK's own.
+
+Source: grpc/grpc, include/grpc/impl/channel_arg_names.h.
+"""
+
+LOST = "Resource monitor has terminated"
+"""How the SDK words it that the program does not reach the engine, and the engine what the program ended with."""
+
+_without_details = runtime_settings.grpc_error_to_exception
+
+callbacks: list[Any] = _CallbackServicer._servicers  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
+
+STACK_TYPE = "pulumi:pulumi:Stack"
+OnEvent = Callable[[EngineEvent], None]
+PARALLEL = 32
+
+
+class Engine:
+    """Runs one stack of the program in `ROOT` with everything it writes kept in `folder`."""
+
+    def __init__(self, folder: Path, stack: str, tools: Toolbox, kubelogin: Path) -> None:
+        self._folder, self._stack, self._tools, self._kubelogin = folder, stack, tools, kubelogin
+
+    @property
+    def has_state(self) -> bool:
+        """Whether an update has ever been recorded, and can be taken up."""
+        return (self._folder / "work" / "Pulumi.yaml").exists() and self._checkpoint() is not None
+
+    def protected(self) -> list[str]:
+        """Names of the resources in state that refuse to be deleted."""
+        resources: list[dict[str, Any]] = self._deployment().get("resources") or []
+        return [resource["urn"].rsplit("::", 1)[-1] for resource in resources if resource.get("protect")]
+
+    def configure(self, project: Mapping[str, Any], config: Mapping[str, Any], secret: Mapping[str, str]) -> None:
+        """Writes the copy of the project and the stack file that the engine reads; the user's own are not touched."""
+        work = self._folder / "work"
+        stacks = work / "stacks"
+        shutil.rmtree(work, ignore_errors=True)
+        for folder in (stacks, self._folder / "home", self._folder / "backend"):
+            folder.mkdir(parents=True, exist_ok=True)
+        # The program runs in this process, so the runtime's options (a virtual environment) have no say.
+        copied = {**project, "runtime": "python", "stackConfigDir": "stacks"}
+        (work / "Pulumi.yaml").write_text(yaml.safe_dump(copied))
+        (stacks / f"Pulumi.{self._stack}.yaml").write_text(yaml.safe_dump({"config": dict(config)}))
+        if secret:
+            self._mend_backend()  # opening the stack reads the checkpoint, before anything is recovered
+            stack = self._open()
+            for key, value in secret.items():
+                stack.set_config(key, automation.ConfigValue(value, secret=True), path=True)
+
+    def up(self, providers: ProviderHost, on_event: OnEvent) -> dict[str, Any]:
+        """Deploys; the outputs, secret ones left out.
+
+        Raises:
+            EngineFailed: something was refused or did not become ready.
+        """
+        result = self._run(lambda stack: stack.up(parallel=PARALLEL, color="never", on_event=on_event), providers)
+        return {name: output.value for name, output in result.outputs.items() if not output.secret}
+
+    def preview(self, providers: ProviderHost, on_event: OnEvent, policy_packs: Sequence[Path] = ()) -> None:
+        """Previews, and asks the policy packs about each resource.
+
+        Raises:
+            EngineFailed: something was refused, by a policy pack perhaps.
+        """
+        packs = [str(pack) for pack in policy_packs] or None
+        self._run(
+            lambda stack: stack.preview(
+                parallel=PARALLEL, color="never", on_event=on_event, policy_packs=packs or None
+            ),
+            providers,
+        )
+
+    def destroy(self, providers: ProviderHost, on_event: OnEvent) -> None:
+        self._run(lambda stack: stack.destroy(parallel=PARALLEL, color="never", on_event=on_event), providers)
+
+    def recover(self, made: Made) -> list[str]:
+        """Makes state and cloud agree after a run that was killed; the URNs it adopted."""
+        if not self.has_state:
+            return []
+        self._end_orphans()
+        self._mend_backend()
+        shutil.rmtree(self._folder / "backend" / ".pulumi" / "locks", ignore_errors=True)
+        if not self._deployment().get("pending_operations"):
+            return []
+        exported = json.loads(self._cli("stack", "export").stdout)
+        exported["deployment"], adopted = recovered(exported["deployment"], made)
+        file = self._folder / "recovered.json"
+        file.write_text(json.dumps(exported))
+        self._cli("stack", "import", "--file", str(file))
+        file.unlink()
+        return adopted
+
+    def _cli(self, *arguments: str) -> automation.CommandResult:
+        """A plain command of the CLI on this stack; secrets stay encrypted in what it exports."""
+        work = str(self._folder / "work")
+        try:
+            return self._command().run([*arguments, "--stack", self._stack], work, self._env(None))
+        except automation.errors.CommandError as problem:
+            raise EngineFailed(_last_word(str(problem))) from problem
+
+    def _mend_backend(self) -> None:
+        """Checkpoints are written whole, but the attributes that lie beside each are not, and an empty file of them
+        makes the engine refuse the checkpoint. Without that file it is read as it is."""
+        for attributes in (self._folder / "backend").rglob("*.attrs"):
+            try:
+                json.loads(attributes.read_text())
+            except ValueError:
+                attributes.unlink()
+
+    @staticmethod
+    def recorded_outputs(folder: Path, stack: str) -> dict[str, Any]:
+        """The stack's plain outputs as last recorded below `folder`; empty before the first update."""
+        file = next((folder / "backend").glob(f".pulumi/stacks/*/{stack}.json"), None)
+        latest: dict[str, Any] = json.loads(file.read_text())["checkpoint"].get("latest") or {} if file else {}
+        resources: list[dict[str, Any]] = latest.get("resources") or []
+        given: list[dict[str, Any]] = [each.get("outputs") or {} for each in resources if each["type"] == STACK_TYPE]
+        return {name: value for outputs in given for name, value in outputs.items() if not is_secret(value)}
+
+    def _checkpoint(self) -> Path | None:
+        return next((self._folder / "backend").glob(f".pulumi/stacks/*/{self._stack}.json"), None)
+
+    def _deployment(self) -> dict[str, Any]:
+        """The state as it was last written; empty before the first update."""
+        file = self._checkpoint()
+        return json.loads(file.read_text())["checkpoint"].get("latest") or {} if file is not None else {}
+
+    def _end_orphans(self) -> None:
+        """An engine whose Python side was killed fails by itself, but not at once."""
+        for process in self._engines():
+            process.kill()
+            process.wait(10)
+
+    def _engines(self) -> list[psutil.Process]:
+        """Running engines of this simulation."""
+        home = str(self._folder / "home")
+        found: list[psutil.Process] = []
+        for process in psutil.process_iter():
+            try:
+                if process.name() == "pulumi" and process.environ().get("PULUMI_HOME") == home:
+                    found.append(process)
+            except (psutil.NoSuchProcess, psutil.AccessDenied):
+                continue
+        return found
+
+    def _run(self, operation: Callable[[automation.Stack], Any], providers: ProviderHost) -> Any:
+        _on_loopback()
+        with patient_interrupts(self._engines) as interrupts:
+            try:
+                return operation(self._open(providers))
+            except automation.errors.CommandError as problem:
+                if interrupts:
+                    raise Interrupted("interrupted; what was done is kept, and the same command goes on") from None
+                said = _last_word(str(problem))
+                raise (EngineLost if _tells_only_of_a_loss(said) else EngineFailed)(said) from problem
+
+    def _open(self, providers: ProviderHost | None = None) -> automation.Stack:
+        return automation.create_or_select_stack(
+            self._stack,
+            project_name=self._project_name(),
+            program=run_program,
+            opts=automation.LocalWorkspaceOptions(
+                work_dir=str(self._folder / "work"),
+                pulumi_command=self._command(),
+                env_vars=self._env(providers),
+            ),
+        )
+
+    def _project_name(self) -> str:
+        return yaml.safe_load((self._folder / "work" / "Pulumi.yaml").read_text())["name"]
+
+    def _command(self) -> automation.PulumiCommand:
+        root = self._folder / "cli"
+        (root / "bin").mkdir(parents=True, exist_ok=True)
+        link = root / "bin" / "pulumi"
+        if not link.exists():
+            link.unlink(missing_ok=True)
+            link.symlink_to(self._tools.path("pulumi"))
+        return automation.PulumiCommand(root=str(root), skip_version_check=True)
+
+    def environment(self) -> dict[str, str]:
+        """Variables with which the plain CLI reads this stack's state, history, outputs and configuration.
+
+        What it can't do with them is to run the program: the stand-ins for Azure and Kubernetes live in `physai`.
+        """
+        own = self._env(None)
+        shared = ("PULUMI_HOME", "PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_SKIP_UPDATE_CHECK")
+        return {**{name: own[name] for name in shared}, "PULUMI_STACK": self._stack}
+
+    def _env(self, providers: ProviderHost | None) -> dict[str, str]:
+        """What points the engine at this simulation and away from everything else."""
+        passphrase = self._folder / "passphrase"
+        if not passphrase.exists():
+            descriptor = os.open(passphrase, os.O_WRONLY | os.O_CREAT, 0o600)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(secrets.token_urlsafe(32))
+        return {
+            "PULUMI_HOME": str(self._folder / "home"),
+            "PULUMI_BACKEND_URL": f"file://{self._folder / 'backend'}",
+            "PULUMI_CONFIG_PASSPHRASE_FILE": str(passphrase),
+            "PULUMI_SKIP_UPDATE_CHECK": "true",
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
+            # This process's own Python comes next: policy packs that are scripts ask for a `python3`.
+            "PATH": os.pathsep.join(
+                (str(self._kubelogin.parent), str(Path(sys.executable).parent), os.environ.get("PATH", ""))
+            ),
+            **({"PULUMI_DEBUG_PROVIDERS": providers.attach_env()} if providers is not None else {}),
+        }
+
+
+def _last_word(output: str) -> str:
+    """The errors in what the CLI printed, each once; all the rest was progress, and went by as events."""
+    errors = [
+        line.strip().removeprefix("error: ") for line in output.splitlines() if line.strip().startswith("error: ")
+    ]
+    return "\n".join(dict.fromkeys(errors)) or output.strip()
+
+
+def _tells_only_of_a_loss(said: str) -> bool:
+    """Beside another error a lost engine is that one's echo."""
+    lines = said.splitlines()
+    return bool(lines) and all(LOST in line for line in lines)
+
+
+def import_ahead() -> None:
+    """Loads the SDKs in the background, while control plane and engine come up; the program finds them loaded."""
+
+    def load() -> None:
+        for module in SDK_MODULES:
+            importlib.import_module(module)
+
+    threading.Thread(target=load, name="import-ahead", daemon=True).start()
+
+
+def _on_loopback() -> None:
+    """Makes the SDK's connections fit for an engine on this machine, and lets it say why one was lost."""
+    for option in LOOPBACK:
+        if option not in _GRPC_CHANNEL_OPTIONS:
+            _GRPC_CHANNEL_OPTIONS.append(option)
+    if runtime_settings.grpc_error_to_exception is not _with_details:
+        runtime_settings.grpc_error_to_exception = _with_details
+
+
+def _with_details(error: grpc.RpcError) -> Exception:
+    problem = _without_details(error)
+    return pulumi.RunError(f"{problem} ({error.details()})") if isinstance(problem, pulumi.RunError) else problem
+
+
+def run_program() -> None:
+    """The program as `pulumi up` would run it, but for the aliases that every azure-native resource carries.
+
+    They name the resource at each other API version (110 of them for a node pool), cost 0.1 s apiece in the engine,
+    and can only matter where a stack was once made by another version, which a simulated one never was.
+    """
+    # The SDK keeps the callback servers of every earlier run in this process, and fails on stopping one that a failed
+    # run has left behind on an event loop that is gone.
+    callbacks.clear()
+    pulumi.runtime.register_stack_transformation(_without_aliases)
+    runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
+
+
+def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
+    if not args.type_.startswith("azure-native:"):
+        return None
+    args.opts.aliases = None
+    return pulumi.ResourceTransformationResult(args.props, args.opts)

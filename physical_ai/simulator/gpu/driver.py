@@ -1,0 +1,227 @@
+"""Driver DaemonSets: of NVIDIADrivers, one for each OS of the nodes they own, or of the ClusterPolicy, one for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.simulator.cluster.objects import Changes, Json, at, digest, labels, matches, name
+from physical_ai.simulator.gpu import names, operands, pods
+from physical_ai.simulator.gpu.labels import is_managed
+from physical_ai.simulator.gpu.release import Release, operand
+
+POLICY_DAEMONSET = "nvidia-driver-daemonset"
+COMPONENT = "app.kubernetes.io/component"
+DRIVER_COMPONENT = "nvidia-driver"
+
+Objects = Mapping[str, Any]
+
+
+class DriverFault(Exception):
+    """An NVIDIADriver that cannot be reconciled: `reason` of its Error condition, and the text."""
+
+    def __init__(self, reason: str, text: str) -> None:
+        super().__init__(text)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class OperatingSystem:
+    """What a driver image is built for."""
+
+    id: str
+    version: str
+    kernel: str = ""
+    """Only where precompiled modules are wanted: they fit one kernel."""
+
+    @property
+    def tag(self) -> str:
+        """`ubuntu24.04`, as in image tags and names."""
+        return f"{self.id}{self.version}"
+
+    @property
+    def selector(self) -> dict[str, str]:
+        kernel = {names.KERNEL: self.kernel} if self.kernel else {}
+        return {names.OS_ID: self.id, names.OS_VERSION: self.version, **kernel}
+
+
+def system(node: Mapping[str, Any], precompiled: bool = False) -> OperatingSystem | None:
+    """The node's system by NFD's labels; None before they are there."""
+    given = labels(node)
+    if not given.get(names.OS_ID) or not given.get(names.OS_VERSION):
+        return None
+    kernel = given.get(names.KERNEL, "") if precompiled else ""
+    return OperatingSystem(given[names.OS_ID], given[names.OS_VERSION], kernel)
+
+
+def crds_in_charge(spec: Mapping[str, Any]) -> bool:
+    """NVIDIADrivers install drivers; the ClusterPolicy's own driver DaemonSet goes."""
+    return at(spec, "driver.useNvidiaDriverCRD", False) is True
+
+
+def is_default(driver: Mapping[str, Any]) -> bool:
+    return at(driver, "spec.default", False) is True
+
+
+def selected(driver: Mapping[str, Any], nodes: Objects) -> list[str]:
+    """GPU nodes that the NVIDIADriver's own selector fits."""
+    selector: Mapping[str, str] = at(driver, "spec.nodeSelector", {})
+    return [key for key, node in sorted(nodes.items()) if is_managed(labels(node)) and matches(selector, labels(node))]
+
+
+def check(found: Release, drivers: Objects, nodes: Objects, asking: str) -> None:
+    """Refuses NVIDIADrivers that claim the same node.
+
+    Raises:
+        DriverFault: Two specific ones claim a node, there are two defaults, or a default has a selector.
+    """
+    defaults = [key for key, driver in sorted(drivers.items()) if found.driver_owners and is_default(driver)]
+    for key in defaults:
+        if at(drivers[key], "spec.nodeSelector"):
+            raise DriverFault("ReconcileFailed", f'default NVIDIADriver "{key}" cannot use nodeSelector')
+    if len(defaults) > 1:
+        raise DriverFault("ReconcileFailed", f"multiple default NVIDIADrivers found: {', '.join(defaults)}")
+    claims: dict[str, list[str]] = {}
+    for key in sorted(drivers.keys() - set(defaults)):
+        for node in selected(drivers[key], nodes):
+            claims.setdefault(node, []).append(key)
+    for node, claimants in sorted(claims.items()):
+        if len(claimants) > 1:
+            text = (
+                f"conflicting NVIDIADriver NodeSelectors found for node {node}: {', '.join(claimants)}"
+                if found.driver_owners
+                else f"conflicting NVIDIADriver NodeSelectors found for resource: {asking}"
+            )
+            raise DriverFault("ConflictingNodeSelector", text)
+
+
+def owners(drivers: Objects, nodes: Objects) -> dict[str, str]:
+    """The NVIDIADriver of each GPU node that has one. A specific one wins over the default."""
+    result: dict[str, str] = {}
+    for key, driver in sorted(drivers.items(), key=lambda entry: not is_default(entry[1])):
+        result |= dict.fromkeys(selected(driver, nodes), key)
+    return result
+
+
+def owner_labels(drivers: Objects, nodes: Objects) -> dict[str, Changes]:
+    """What changes on GPU nodes so that each names its NVIDIADriver. Nodes that are no GPU nodes keep theirs."""
+    wanted = owners(drivers, nodes)
+    changes: dict[str, Changes] = {}
+    for key, node in sorted(nodes.items()):
+        given = labels(node)
+        if is_managed(given) and given.get(names.DRIVER_OWNER) != wanted.get(key):
+            changes[key] = {names.DRIVER_OWNER: wanted.get(key)}
+    return changes
+
+
+def nodes_of(found: Release, key: str, drivers: Objects, nodes: Objects) -> list[str]:
+    """The nodes an NVIDIADriver has to serve."""
+    if found.driver_owners:
+        return sorted(node for node, owner in owners(drivers, nodes).items() if owner == key)
+    return selected(drivers[key], nodes)
+
+
+def image(spec: Mapping[str, Any], default: str, target: OperatingSystem) -> str:
+    """The driver image for a system; a version that is a digest already names one image."""
+    path, _, tag = default.rpartition(":")
+    repository, _, short = path.rpartition("/")
+    prefix = str(spec.get("repository") or ("" if "/" in str(spec.get("image", "")) else repository))
+    where = f"{prefix}/{spec.get('image') or short}" if prefix else str(spec["image"])
+    version = str(spec.get("version") or tag)
+    if version.startswith("sha256:"):
+        return f"{where}@{version}"
+    kernel = f"-{target.kernel}" if target.kernel else ""
+    return f"{where}:{version}{kernel}-{target.tag}"
+
+
+def _settings(given: pods.Draft, spec: Mapping[str, Any], found: Release) -> None:
+    """What both kinds of driver DaemonSet read alike from their `spec`."""
+    env = given.env(given.main)
+    kind = str(spec.get("kernelModuleType") or "auto")
+    env["KERNEL_MODULE_TYPE"] = kind
+    if kind == "open":
+        env["OPEN_KERNEL_MODULES_ENABLED"] = "true"
+    operands.add_env(given, given.main, spec.get("env"))
+    operands.add_env(given, "k8s-driver-manager", at(spec, "manager.env"))
+    config = at(spec, "kernelModuleConfig.name")
+    if config:
+        given.volumes["kernel-module-config"] = {"configMap": config}
+    probe: Mapping[str, Any] = spec.get("startupProbe") or {}
+    given.containers[given.main]["startupProbe"] |= probe
+    given.pod["affinity"] = _alone(given)
+    if found.digest:
+        value = str(int(digest([env, given.volumes, given.containers[given.main]["image"]], 8), 16))
+        env["DRIVER_CONFIG_DIGEST"] = given.env("k8s-driver-manager")["DRIVER_CONFIG_DIGEST"] = value
+
+
+def _alone(given: pods.Draft) -> Json:
+    """Two drivers never share a node."""
+    also = ["nvidia-vgpu-manager"] if given.owner[0] == "NVIDIADriver" else []
+    rule = {"key": COMPONENT, "operator": "In", "values": [DRIVER_COMPONENT, *also]}
+    term = {"labelSelector": {"matchExpressions": [rule]}, "topologyKey": "kubernetes.io/hostname"}
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def _draft(
+    found: Release, spec: Mapping[str, Any], own: str, namespace: str, owner: tuple[str, str, str]
+) -> pods.Draft:
+    resolved = operands.images(found, spec)
+    given = pods.draft(operand(found.version, "driver"), own, namespace, owner, image=resolved)
+    given.update_strategy = {"type": "OnDelete"}
+    given.pod_annotations["kubectl.kubernetes.io/default-container"] = given.main
+    return given
+
+
+def policy_daemonset(
+    found: Release, spec: Mapping[str, Any], namespace: str, owner: tuple[str, str, str], target: OperatingSystem
+) -> Json:
+    """The ClusterPolicy's driver DaemonSet: one image for every GPU node, of whatever system (gpu-operator#1622)."""
+    given = _draft(found, spec, POLICY_DAEMONSET, namespace, owner)
+    operands.common(given, spec)
+    given.update_strategy = {"type": "OnDelete"}
+    driver: Mapping[str, Any] = at(spec, "driver", {})
+    precompiled = "true" if driver.get("usePrecompiled") else "false"
+    given.labels |= {COMPONENT: DRIVER_COMPONENT, "nvidia.com/precompiled": precompiled}
+    given.pod_labels |= {COMPONENT: DRIVER_COMPONENT, "nvidia.com/precompiled": precompiled}
+    given.node_selector = {names.DEPLOY_DRIVER: "true"}
+    given.service_account = "nvidia-driver"
+    given.containers[given.main]["image"] = image(driver, found.images["driver"], target)
+    _settings(given, driver, found)
+    return pods.build(given, names.LAST_APPLIED)
+
+
+def account(driver: str, target: OperatingSystem) -> str:
+    """The service account of an NVIDIADriver's pods on one system."""
+    return f"nvidia-gpu-driver-{driver}-{target.tag}"
+
+
+def daemonset(
+    found: Release, policy: Mapping[str, Any], driver: Mapping[str, Any], namespace: str, target: OperatingSystem
+) -> Json:
+    """An NVIDIADriver's DaemonSet for one system. It inherits nothing from the ClusterPolicy but the manager image."""
+    spec: Mapping[str, Any] = driver["spec"]
+    owner = ("NVIDIADriver", name(driver), str(at(driver, "metadata.uid", "")))
+    own = f"nvidia-gpu-driver-{target.tag}-{digest([*owner, target.kernel])}"
+    given = _draft(found, {"driver": {"manager": at(policy, "driver.manager", {})}}, own, namespace, owner)
+    precompiled = {"nvidia.com/precompiled": "true" if spec.get("usePrecompiled") else "false"}
+    marks = {COMPONENT: DRIVER_COMPONENT, "nvidia.com/node.os-version": target.tag, **precompiled}
+    given.pod_labels = {**spec.get("labels", {}), **marks}
+    given.labels = {**given.pod_labels, "nvidia.com/gpu-operator.state": "state-driver"}
+    given.pod_annotations |= spec.get("annotations", {})
+    owned = {names.DRIVER_OWNER: name(driver)} if found.driver_owners else {}
+    wanted = {names.DEPLOY_DRIVER: "true", names.PRESENT: "true", **owned, **target.selector}
+    given.node_selector = {**spec.get("nodeSelector", {}), **wanted}
+    given.tolerations = [operands.GPU_TOLERATION, *spec.get("tolerations", [])]
+    given.pod["priorityClassName"] = str(spec.get("priorityClassName") or "system-node-critical")
+    given.service_account = account(name(driver), target)
+    given.containers[given.main]["image"] = image(spec, found.images["driver"], target)
+    given.env(given.main)["NVIDIA_VISIBLE_DEVICES"] = "void"
+    _settings(given, spec, found)
+    return pods.build(given, names.LAST_APPLIED)
+
+
+def systems(nodes: Objects, wanted: Sequence[str], precompiled: bool) -> list[OperatingSystem]:
+    """The systems of some nodes, each once, sorted. Nodes that NFD has not described yet count for none."""
+    known = {found for key in wanted if (found := system(nodes[key], precompiled)) is not None}
+    return sorted(known, key=lambda target: (target.tag, target.kernel))

@@ -1,0 +1,155 @@
+"""The gates of a node: what each init container waits for, does, and says while it is shut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from physical_ai.simulator.gpu import names, sharing
+from physical_ai.simulator.gpu.node_state import (
+    CONTAINER_ROOT,
+    CUDA_READY,
+    DRIVER_READY,
+    HOST_ROOT,
+    MARKER,
+    PLUGIN_READY,
+    TOOLKIT_READY,
+    NodeState,
+    Pod,
+)
+from physical_ai.simulator.gpu.release import release
+
+OPEN = ""
+RETRY = "command failed, retrying after 5 seconds"
+
+Verdict = tuple[NodeState, str, bool]
+"""The node after the look, why the gate is shut (empty: open), and whether the container has failed."""
+
+
+def host_driver_works(state: NodeState) -> bool:
+    """The validator's look at the host: an nvidia-smi where this release searches, and it runs."""
+    host = state.host
+    return bool(host.driver) and host.loaded and host.smi in release(state.release).host_check
+
+
+def driver_validation(state: NodeState, pod: Pod) -> Verdict:
+    """Looks at the host once, at its start, and never again; then waits for the operator's driver.
+
+    A pod that starts a moment before somebody installs a driver on the host waits until it is deleted. Any driver
+    DaemonSet of the operator, on whatever nodes, makes it wait for the marker of a driver container.
+    """
+    if not pod.started:
+        state = replace(state.without_files(DRIVER_READY), driver_root="")
+        if host_driver_works(state):
+            return replace(state.with_files(DRIVER_READY), driver_root=HOST_ROOT), OPEN, False
+    if state.driver_in_cluster and MARKER not in state.files:
+        missing = f"stat: cannot statx '/run/nvidia/validations/{MARKER}': No such file or directory"
+        return state, f"{missing}; {RETRY}", False
+    if not (state.container_driver or (state.host.bind_mount and state.host.driver and state.host.loaded)):
+        return state, f"failed to find libnvidia-ml.so.1 and nvidia-smi under {CONTAINER_ROOT}; {RETRY}", False
+    return replace(state.with_files(DRIVER_READY), driver_root=CONTAINER_ROOT), OPEN, False
+
+
+def device_fault(state: NodeState, root: str) -> str:
+    """Why containers get no GPU with the driver under `root`; empty when they do."""
+    if root == CONTAINER_ROOT and not state.container_driver:
+        if state.host.bind_mount:
+            # The bind mount carries no device nodes (NVIDIA/gpu-operator#377).
+            return f"lstat {CONTAINER_ROOT}/dev/nvidiactl: no such file or directory"
+        return f"failed to initialize NVML: the driver under {CONTAINER_ROOT} is gone"
+    if root == HOST_ROOT and not host_driver_works(state):
+        return "failed to initialize NVML: Driver Not Loaded"
+    return "" if root else f"{DRIVER_READY} is missing"
+
+
+def toolkit_validation(state: NodeState, pod: Pod) -> Verdict:
+    """In the validator it runs nvidia-smi in a container and says so; everywhere else it waits for that word."""
+    if "cuda-validation" in pod.workload.init:
+        fault = device_fault(state, state.driver_root)
+        return (state, fault, True) if fault else (state.with_files(TOOLKIT_READY), OPEN, False)
+    if TOOLKIT_READY in state.files:
+        return state, OPEN, False
+    what = "toolkit" if pod.workload.main == "nvidia-mig-manager" else "stack"
+    return state, f"waiting for nvidia container {what} to be setup", False
+
+
+def cuda_validation(state: NodeState, _: Pod) -> Verdict:
+    """A vector addition in a pod that sees all GPUs; it asks for no resource."""
+    fault = device_fault(state, state.driver_root)
+    return (state, fault, True) if fault else (state.with_files(CUDA_READY), OPEN, False)
+
+
+def plugin_validation(state: NodeState, _: Pod) -> Verdict:
+    """Waits for any GPU resource of the node, then is content: it starts no workload by default."""
+    if any(count for count in state.resources.values()):
+        return state.with_files(PLUGIN_READY), OPEN, False
+    return state, "GPU resources are not discovered by the node", False
+
+
+def config_manager(state: NodeState, pod: Pod) -> Verdict:
+    """Takes the configuration the node's label names, or the default; a name that is none fails."""
+    key = config_key(state, pod)
+    if key and key not in state.configs:
+        return state, f"error: specified config {key} does not exist", True
+    return state, OPEN, False
+
+
+def config_key(state: NodeState, pod: Pod) -> str:
+    """The configuration of this node; empty for the empty one."""
+    default = pod.workload.env.get("config-manager-init", {}).get("DEFAULT_CONFIG", "")
+    return state.labels.get(names.DEVICE_PLUGIN_CONFIG) or default
+
+
+def reading_config(state: NodeState, pod: Pod) -> Pod:
+    """The pod with the configuration its main container works with: what its ConfigMap said when the container started.
+
+    The config-manager beside it has it read again when the node's label names another key, and only then.
+    """
+    key = config_key(state, pod)
+    if not pod.workload.config_map or (pod.started and not pod.failed and pod.config_key == key):
+        return pod
+    return replace(pod, config_key=key, config=state.configs.get(key, {}))
+
+
+def driver_manager(state: NodeState, pod: Pod) -> Verdict:
+    """Leaves a node alone that has a working driver on its host: it labels it and the DaemonSet goes elsewhere."""
+    if pod.workload.is_driver and host_driver_works(state):
+        label = {names.DEPLOY_DRIVER: "pre-installed"}
+        return replace(state, own_labels={**state.own_labels, **label}), "driver is pre-installed on host", False
+    return state, OPEN, False
+
+
+def mps_mounts(state: NodeState, _: Pod) -> Verdict:
+    return state, OPEN, False
+
+
+Gate = Callable[[NodeState, Pod], Verdict]
+GATES: Mapping[str, Gate] = {
+    "driver-validation": driver_validation,
+    "toolkit-validation": toolkit_validation,
+    "cuda-validation": cuda_validation,
+    "plugin-validation": plugin_validation,
+    "config-manager-init": config_manager,
+    "k8s-driver-manager": driver_manager,
+    "mps-control-daemon-mounts": mps_mounts,
+}
+
+
+def sandbox(state: NodeState, pod: Pod) -> str:
+    """Why the pod's sandbox cannot be made; empty when it can."""
+    if state.containerd_dead:
+        return f"node is not ready: {state.containerd_dead}"
+    runtime = pod.workload.runtime_class
+    if runtime and runtime not in state.runtimes:
+        return f'Failed to create pod sandbox: no runtime for "{runtime}" is configured'
+    return ""
+
+
+def visible(state: NodeState, pod: Pod) -> list[sharing.Device]:
+    """The devices under the strategy in force for the device plugin or GFD.
+
+    Raises:
+        PluginFault: The strategy does not fit the GPUs.
+    """
+    env = pod.workload.env.get(pod.workload.main, {})
+    return sharing.devices(state.hardware.mig, sharing.strategy(env, pod.config))

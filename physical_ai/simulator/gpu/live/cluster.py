@@ -1,0 +1,167 @@
+"""The cluster as the GPU stack sees it, and its way to write to it. Every write is seen at once by who reads next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.simulator.cluster.objects import Changes, Json, at, labels
+from physical_ai.simulator.cluster.watch import Watch
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
+
+OPERATOR = "app.kubernetes.io/component=gpu-operator"
+"""Label of the operator's own Deployment in every release of the chart."""
+FIELD_MANAGER = "gpu-operator"
+NAMESPACE = "gpu-operator"
+"""Watched from the start; an operator that is installed elsewhere is followed there."""
+GROUPS = {
+    "Node": "v1",
+    "Namespace": "v1",
+    "Pod": "v1",
+    "ConfigMap": "v1",
+    "ServiceAccount": "v1",
+    "Service": "v1",
+    "Event": "v1",
+    "Deployment": "apps/v1",
+    "DaemonSet": "apps/v1",
+    "Role": "rbac.authorization.k8s.io/v1",
+    "RoleBinding": "rbac.authorization.k8s.io/v1",
+    "ClusterRole": "rbac.authorization.k8s.io/v1",
+    "ClusterRoleBinding": "rbac.authorization.k8s.io/v1",
+    "RuntimeClass": "node.k8s.io/v1",
+    "ClusterPolicy": "nvidia.com/v1",
+    "NVIDIADriver": "nvidia.com/v1alpha1",
+    "CustomResourceDefinition": "apiextensions.k8s.io/v1",
+}
+OF_NAMESPACE = ("Pod", "ConfigMap", "ServiceAccount", "Service", "DaemonSet", "Role", "RoleBinding")
+OF_CLUSTER = ("ClusterRole", "ClusterRoleBinding", "RuntimeClass", "ClusterPolicy", "NVIDIADriver")
+PLURALS = {"ClusterPolicy": "clusterpolicies", "RuntimeClass": "runtimeclasses"}
+SYNC_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A GPU Operator that runs."""
+
+    namespace: str
+    release: str
+    """As `v26.7.0`."""
+
+
+def path_of(kind: str, namespace: str = "", key: str = "") -> str:
+    """URL path of an object, or without a key of a collection."""
+    version = GROUPS[kind]
+    base = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    where = f"/namespaces/{namespace}" if namespace else ""
+    return f"{base}{where}/{PLURALS.get(kind, f'{kind.lower()}s')}" + (f"/{key}" if key else "")
+
+
+def path(item: Json) -> str:
+    return path_of(item["kind"], str(at(item, "metadata.namespace", "")), str(at(item, "metadata.name")))
+
+
+class Cluster:
+    """Watches what matters: nodes, operators, and what is in the operator's namespace."""
+
+    def __init__(self, client: Client, changed: Callable[[], None]) -> None:
+        self.client, self._changed = client, changed
+        self._nodes = Watch(client, path_of("Node"), changed)
+        self._deployments = Watch(client, path_of("Deployment"), changed, OPERATOR)
+        self._watches: dict[str, Watch] = {}
+        self._namespace = ""
+        self.attend(NAMESPACE)
+
+    def operator(self) -> Operator | None:
+        """The operator whose Deployment is there and available. Everything else about it is watched from then on."""
+        for item in self._deployments.all():
+            if int(at(item, "status.availableReplicas", 0)) > 0:
+                namespace = str(at(item, "metadata.namespace"))
+                image = str(at(item, "spec.template.spec.containers", [{}])[0].get("image", ""))
+                release = labels(item).get("app.kubernetes.io/version") or image.rpartition(":")[2]
+                self.attend(namespace)
+                return Operator(namespace, release)
+        return None
+
+    def attend(self, namespace: str) -> None:
+        """Watches a namespace and the operator's own kinds; returns when all have been listed."""
+        if namespace != self._namespace:
+            for watch in self._watches.values():
+                watch.stop()
+            self._namespace = namespace
+            kinds = {kind: path_of(kind, namespace) for kind in OF_NAMESPACE} | {
+                kind: path_of(kind) for kind in OF_CLUSTER
+            }
+            self._watches = {kind: Watch(self.client, where, self._changed) for kind, where in kinds.items()}
+        for watch in self._watches.values():
+            watch.synced.wait(SYNC_SECONDS)
+
+    @property
+    def nodes(self) -> list[Json]:
+        return self._nodes.all()
+
+    def all(self, kind: str) -> list[Json]:
+        """The objects of a kind; those of namespaced kinds are the operator's namespace's."""
+        watch = self._nodes if kind == "Node" else self._watches.get(kind)
+        return watch.all() if watch is not None else []
+
+    # Writes
+
+    def patch(self, item: Json, body: Json, kind: str = MERGE_PATCH, sub: str = "") -> Json | None:
+        """Changes an object; None where it is gone by now."""
+        params = {"fieldManager": FIELD_MANAGER} | ({"force": "true"} if kind == APPLY_PATCH else {})
+        try:
+            result = self.client.patch(f"{path(item)}{sub}", body, kind, params)
+        except ApiError as refusal:
+            if refusal.code in (404, 409):
+                return None
+            raise
+        self._seen(item["kind"], result)
+        return result
+
+    def apply(self, item: Json) -> Json | None:
+        return self.patch(item, item, APPLY_PATCH)
+
+    def label(self, item: Json, changes: Changes) -> None:
+        self.patch(item, {"metadata": {"labels": changes}})
+
+    def annotate(self, item: Json, changes: Changes) -> None:
+        self.patch(item, {"metadata": {"annotations": changes}})
+
+    def delete(self, item: Json, **params: str) -> None:
+        uid = at(item, "metadata.uid")
+        body: Json = {"preconditions": {"uid": uid}} if uid else {}
+        try:
+            self.client.request("DELETE", path(item), body, params={"propagationPolicy": "Background", **params})
+        except ApiError as refusal:
+            if refusal.code not in (404, 409):
+                raise
+
+    def _seen(self, kind: str, item: Json) -> None:
+        watch = self._nodes if kind == "Node" else self._watches.get(kind)
+        if watch is not None and item.get("metadata"):
+            watch.put(item)
+
+    def serves(self, api_version: str, kind: str) -> bool:
+        """Whether the API server knows a kind of another project."""
+        return kind in self.client.kinds(api_version)
+
+
+def by_name(items: Iterable[Json]) -> dict[str, Json]:
+    return {str(at(item, "metadata.name")): item for item in items}
+
+
+def owner(item: Any, kind: str) -> str:
+    """Name of the controller of that kind that owns the object; empty without one."""
+    references: list[Json] = at(item, "metadata.ownerReferences", [])
+    return next((str(each["name"]) for each in references if each.get("kind") == kind), "")
+
+
+def is_going(item: Any) -> bool:
+    return at(item, "metadata.deletionTimestamp") is not None
+
+
+def is_ready(item: Any) -> bool:
+    """The Ready condition of a pod or a node."""
+    conditions: list[Json] = at(item, "status.conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)

@@ -1,0 +1,231 @@
+"""The kubelets of the GPU nodes: pods come and go, model time passes, and the Node shows what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from physical_ai.simulator.cluster.objects import Changes, Json, annotations_of, at, labels, name
+from physical_ai.simulator.gpu import names, nfd, node
+from physical_ai.simulator.gpu.driver import COMPONENT
+from physical_ai.simulator.gpu.hardware import Hardware
+from physical_ai.simulator.gpu.live import pod_status
+from physical_ai.simulator.gpu.live.cluster import Cluster, is_going, owner
+from physical_ai.simulator.gpu.live.operator import timestamp
+from physical_ai.simulator.gpu.node_state import Host, NodeState, Pod
+
+WRITERS = 8
+"""Nodes that report at once."""
+PATIENCE_SECONDS = 0.3
+STRATEGIC = "application/strategic-merge-patch+json"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a node's pods read from the rest of the cluster."""
+
+    release: str
+    driver_in_cluster: bool = False
+    configs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Device-plugin configurations by key."""
+    layouts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """MIG layouts by name."""
+
+
+def host_of(item: Json) -> Host:
+    """What the node's annotations say of its host."""
+    given = annotations_of(item)
+    return Host(driver=given.get(names.HOST_DRIVER, ""), bind_mount=given.get(names.LEGACY_MOUNT) == "true")
+
+
+def pseudo_daemonset(pod: Json) -> Json:
+    """A pod as the DaemonSet it was made from: what `PodAdded` reads, without a change that came since."""
+    return {
+        "metadata": {"name": owner(pod, "DaemonSet"), "labels": {COMPONENT: labels(pod).get(COMPONENT, "")}},
+        "spec": {"template": {"spec": pod["spec"]}},
+    }
+
+
+class Kubelet:
+    """One GPU node."""
+
+    def __init__(self, cluster: Cluster, item: Json, hardware: Hardware, release: str) -> None:
+        runtime = str(at(item, "status.nodeInfo.containerRuntimeVersion", ""))
+        system = nfd.os_release(str(at(item, "status.nodeInfo.osImage", "")))
+        self._cluster = cluster
+        self.uid = str(at(item, "metadata.uid"))
+        secure = annotations_of(item).get(names.SECURE_BOOT) == "true"
+        self.state = NodeState(
+            release,
+            replace(hardware, secure_boot=secure),
+            os=f"{system['ID']}{system['VERSION_ID']}",
+            containerd=runtime.rpartition("//")[2],
+            host=host_of(item),
+        )
+        self._boots = annotations_of(item).get(names.BOOTS, "")
+        self._marked = False
+        self._now = 0.0
+        self._pods: dict[str, str] = {}
+        self.began: dict[str, float] = {}
+        """When each pod came, by uid: model seconds since the epoch."""
+        self._written: dict[str, tuple[Any, ...]] = {}
+        self._words: dict[str, tuple[str, float]] = {}
+        """By pod: what holds it up, and since when; told once it has done so for a while."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Something on the node waits for time to pass: a driver's build, or words that are to be told."""
+        driver = self.state.driver_pod
+        builds = driver is not None and not driver.ready and not driver.failed
+        return builds or any(since for words, since in self._words.values() if words)
+
+    def run(self, item: Json, around: Surroundings, pods: Mapping[str, Json], seconds: float, now: float) -> bool:
+        """Everything that has happened since the last call; whether the node moved.
+
+        Args:
+            pods: The node's pods that are this stack's, by DaemonSet.
+            seconds: Model seconds that have passed.
+            now: Model time, in seconds since the epoch.
+        """
+        before, self._now = self.state, now
+        self._happen(item, around, seconds)
+        self._pods_changed(pods)
+        self._report(item, before, pods)
+        return self.state != before
+
+    def _do(self, event: node.Event) -> None:
+        self.state = node.step(self.state, event)
+
+    def _happen(self, item: Json, around: Surroundings, seconds: float) -> None:
+        if self.state.release != around.release:
+            self.state = replace(self.state, release=around.release)
+        if self.state.mig_layouts != around.layouts:
+            self.state = replace(self.state, mig_layouts=around.layouts)
+        if self.state.driver_in_cluster != around.driver_in_cluster:
+            self._do(node.ClusterDriver(around.driver_in_cluster))
+        if self.state.configs != around.configs:
+            self._do(node.ConfigsChanged(around.configs))
+        host = host_of(item)
+        if (host.driver, host.bind_mount) != (self.state.host.driver, self.state.host.bind_mount):
+            self._do(node.HostChanged(host))
+        if host.bind_mount != self._marked:
+            self._do(node.MarkerTouched() if host.bind_mount else node.MarkerRemoved())
+        self._marked = host.bind_mount
+        boots = annotations_of(item).get(names.BOOTS, "")
+        if boots != self._boots:
+            self._boots = boots
+            self._do(node.Rebooted())
+        if self.state.labels != labels(item):
+            self._do(node.LabelsChanged(labels(item)))
+        if seconds and self.is_waiting:
+            self._do(node.Tick(seconds))
+
+    def _pods_changed(self, pods: Mapping[str, Json]) -> None:
+        for daemonset in list(self._pods):
+            if daemonset not in pods or at(pods[daemonset], "metadata.uid") != self._pods[daemonset]:
+                self._do(node.PodRemoved(daemonset))
+                uid = self._pods.pop(daemonset)
+                self.began.pop(uid, None)
+                self._written.pop(uid, None)
+                self._words.pop(uid, None)
+        for daemonset, pod in sorted(pods.items()):
+            if daemonset not in self._pods:
+                self._pods[daemonset] = str(at(pod, "metadata.uid"))
+                self.began[self._pods[daemonset]] = self._now
+                self._do(node.PodAdded(pseudo_daemonset(pod)))
+
+    # What the API server is told
+
+    def _report(self, item: Json, before: NodeState, pods: Mapping[str, Json]) -> None:
+        self._report_node(item)
+        given = labels(item)
+        changed: Changes = {
+            key: value
+            for key, value in self.state.own_labels.items()
+            if given.get(key) != value
+            # Deploy labels are others' to change afterwards.
+            and (not key.startswith(names.DEPLOY) or before.own_labels.get(key) != value)
+        }
+        if changed:
+            self._cluster.label(item, changed)
+        for daemonset, live in pods.items():
+            self._report_pod(daemonset, live)
+
+    def _report_pod(self, daemonset: str, live: Json) -> None:
+        pod, uid = self.state.pods[daemonset], self._pods[daemonset]
+        key = pod_status.key(pod)
+        if self._written.get(uid) != key:
+            self._cluster.patch(live, {"status": pod_status.status(pod, live, timestamp())}, STRATEGIC, "/status")
+            self._written[uid] = key
+        self._report_words(pod, uid, live)
+
+    def _report_words(self, pod: Pod, uid: str, live: Json) -> None:
+        """An event for what holds a pod up, unless it is over in a moment."""
+        words = "" if pod.ready else pod.message
+        told, since = self._words.get(uid, ("", 0.0))
+        now = time.monotonic()
+        if words != told:
+            self._words[uid] = (words, now)
+        elif words and since and now - since > PATIENCE_SECONDS:
+            self._cluster.apply(pod_status.event(pod, live, timestamp()))
+            self._words[uid] = (words, 0.0)
+
+    def _report_node(self, item: Json) -> None:
+        """Extended resources, and readiness: a node whose containerd is dead stays NotReady."""
+        shown: Mapping[str, str] = at(item, "status.allocatable", {})
+        held = {key: count for key, count in shown.items() if key.startswith(names.PREFIX)}
+        wanted = dict.fromkeys(held, "0") | {key: str(count) for key, count in self.state.resources.items()}
+        if wanted != held:
+            self._cluster.patch(item, {"status": {"capacity": wanted, "allocatable": wanted}}, sub="/status")
+        dead = self.state.containerd_dead
+        if dead and names.NOT_READY not in annotations_of(item):
+            self._cluster.annotate(item, {names.NOT_READY: dead})
+            now = timestamp()
+            message = f"container runtime is down: {dead}"
+            ready = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": message}
+            times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
+            self._cluster.patch(item, {"status": {"conditions": [{**ready, **times}]}}, STRATEGIC, "/status")
+        elif not dead and names.NOT_READY in annotations_of(item):
+            self._cluster.annotate(item, {names.NOT_READY: None})
+
+
+class Kubelets:
+    """All GPU nodes of the cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._nodes: dict[str, Kubelet] = {}
+        self._writers = ThreadPoolExecutor(WRITERS, "kubelet")
+
+    @property
+    def are_waiting(self) -> bool:
+        return any(each.is_waiting for each in self._nodes.values())
+
+    def cuda(self) -> dict[str, str]:
+        """What a CUDA program says on each node; empty where it works."""
+        return {key: node.cuda_probe(each.state) for key, each in self._nodes.items()}
+
+    def of(self, name: str) -> Kubelet | None:
+        return self._nodes.get(name)
+
+    def run(self, hardware: Mapping[str, Hardware | None], around: Surroundings, seconds: float, now: float) -> bool:
+        """One round over all nodes; whether any moved."""
+        pods: dict[str, dict[str, Json]] = {}
+        for pod in self._cluster.all("Pod"):
+            host, made_by = str(at(pod, "spec.nodeName", "")), owner(pod, "DaemonSet")
+            if host and made_by and annotations_of(pod).get(names.PLAYED_BY) == names.STACK and not is_going(pod):
+                pods.setdefault(host, {})[made_by] = pod
+        items = {name(item): item for item in self._cluster.nodes if hardware.get(name(item)) is not None}
+        self._nodes = {key: each for key, each in self._nodes.items() if key in items}
+        for key, item in items.items():
+            known, found = self._nodes.get(key), hardware[key]
+            if found is not None and (known is None or known.uid != at(item, "metadata.uid")):
+                self._nodes[key] = Kubelet(self._cluster, item, found, around.release)
+
+        def run(key: str) -> bool:
+            return self._nodes[key].run(items[key], around, pods.get(key, {}), seconds, now)
+
+        return any(list(self._writers.map(run, items)))

@@ -1,0 +1,167 @@
+"""The operator's controllers: reads the cluster into a State, lets the model decide, carries out its steps."""
+
+from __future__ import annotations
+
+import datetime
+import secrets
+from dataclasses import replace
+from typing import Any
+
+from physical_ai.simulator.cluster.objects import Json, at, labels, name
+from physical_ai.simulator.gpu import names, operator
+from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
+from physical_ai.simulator.gpu.live.cluster import Cluster, Operator, by_name, is_going, is_ready, owner
+from physical_ai.simulator.gpu.state import State, Step
+from physical_ai.simulator.gpu.upgrade import DriverPod
+
+COMPANIONS = (
+    "ConfigMap",
+    "ServiceAccount",
+    "Service",
+    "Role",
+    "RoleBinding",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "RuntimeClass",
+)
+VALIDATOR = "nvidia-operator-validator"
+TEMPLATE_GENERATION = "pod-template-generation"
+DAEMONSET_GENERATION = "deprecated.daemonset.template.generation"
+
+
+def timestamp() -> str:
+    """Now, as Kubernetes writes it."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def without_times(status: Any) -> Json:
+    """A status as the model writes it: times of conditions are the API server's business."""
+    if not isinstance(status, dict):
+        return {}
+    found: Json = dict(status)  # pyright: ignore[reportUnknownArgumentType]
+    conditions: list[Json] = found.get("conditions") or []
+    if conditions:
+        kept = ("type", "status", "reason", "message")
+        found["conditions"] = [{key: each.get(key, "") for key in kept} for each in conditions]
+    return found
+
+
+def state_of(cluster: Cluster, given: Operator) -> State:
+    """Everything the operator looks at. Of several ClusterPolicies the oldest counts."""
+    policies = sorted(cluster.all("ClusterPolicy"), key=lambda item: str(at(item, "metadata.creationTimestamp", "")))
+    policy = next((_bare(item) for item in policies if not is_going(item)), None)
+    uid = at(policy, "metadata.uid")
+    daemonsets = by_name(item for item in cluster.all("DaemonSet") if not is_going(item) and not _is_left(item, uid))
+    pods = [item for item in cluster.all("Pod") if not is_going(item)]
+    return State(
+        release=given.release,
+        policy=policy,
+        nodes=by_name(cluster.nodes),
+        drivers=by_name(_bare(item) for item in cluster.all("NVIDIADriver") if not is_going(item)),
+        daemonsets={key: item for key, item in daemonsets.items() if _is_own(item)},
+        others={
+            (kind, name(item)): item
+            for kind in COMPANIONS
+            for item in cluster.all(kind)
+            if not is_going(item) and not _is_left(item, uid)
+        },
+        pods=_driver_pods(pods, daemonsets),
+        validated=frozenset(
+            str(at(pod, "spec.nodeName")) for pod in pods if owner(pod, "DaemonSet") == VALIDATOR and is_ready(pod)
+        ),
+        namespace=given.namespace,
+        draw=secrets.randbelow(60),
+    )
+
+
+def _bare(item: Json) -> Json:
+    return {**item, "status": without_times(item.get("status"))}
+
+
+def _is_left(item: Json, uid: Any) -> bool:
+    """Of a ClusterPolicy that is no more: about to be collected, hence to be made anew."""
+    references: list[Json] = at(item, "metadata.ownerReferences", [])
+    return any(each.get("kind") == "ClusterPolicy" and each.get("uid") != uid for each in references)
+
+
+def _is_own(daemonset: Json) -> bool:
+    return bool(owner(daemonset, "ClusterPolicy") or owner(daemonset, "NVIDIADriver"))
+
+
+def _driver_pods(pods: list[Json], daemonsets: dict[str, Json]) -> dict[str, DriverPod]:
+    found: dict[str, DriverPod] = {}
+    for pod in pods:
+        node, made_by = str(at(pod, "spec.nodeName", "")), daemonsets.get(owner(pod, "DaemonSet"))
+        if node and made_by is not None and labels(pod).get(COMPONENT) == DRIVER_COMPONENT:
+            generation = str(at(made_by, "metadata.annotations", {}).get(DAEMONSET_GENERATION, ""))
+            found[node] = DriverPod(labels(pod).get(TEMPLATE_GENERATION) == generation, is_ready(pod))
+    return found
+
+
+class Controllers:
+    """The operator's four controllers, as one process runs them."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._seen: State | None = None
+
+    def restart(self) -> None:
+        """A new operator knows nothing of what the one before it saw."""
+        self._seen = None
+
+    def run(self, given: Operator) -> bool:
+        """One pass of whatever is awake; whether it wrote anything."""
+        state = state_of(self._cluster, given)
+        awake = operator.wakes(self._seen, state)
+        if is_missing_driver_pods(state):
+            awake -= {"upgrade"}
+        self._seen = state
+        if not awake or state.policy is None:
+            return False
+        if self._cluster.serves("monitoring.coreos.com/v1", "ServiceMonitor"):
+            state = replace(state, crds=frozenset({"ServiceMonitor"}))
+        steps = operator.reconcile(state, awake).steps
+        for step in steps:
+            self._carry_out(state, step)
+        return bool(steps)
+
+    def _carry_out(self, state: State, step: Step) -> None:
+        cluster = self._cluster
+        item: Json = {"kind": step.kind, "metadata": {"name": step.name}}
+        match step.verb:
+            case "label":
+                cluster.label(item, step.body)
+            case "annotate":
+                cluster.annotate(item, step.body)
+            case "cordon":
+                cluster.patch(item, {"spec": {"unschedulable": step.body or None}})
+            case "apply":
+                cluster.apply(played(step.body) if step.kind == "DaemonSet" else step.body)
+            case "delete":
+                known = state.daemonsets.get(step.name) if step.kind == "DaemonSet" else None
+                found = known or state.others.get((step.kind, step.name))
+                if found is not None:
+                    cluster.delete(found)
+            case "status":
+                conditions = [{**each, "lastTransitionTime": timestamp()} for each in step.body.get("conditions", ())]
+                cluster.patch(item, {"status": {**step.body, "conditions": conditions}}, sub="/status")
+            case "restart":
+                for pod in cluster.all("Pod"):
+                    mine = labels(pod).get(COMPONENT) == DRIVER_COMPONENT
+                    if mine and at(pod, "spec.nodeName") == step.name and not is_going(pod):
+                        cluster.delete(pod)
+
+
+def is_missing_driver_pods(state: State) -> bool:
+    """Whether a driver pod is yet to be made again. The upgrade controller does nothing until they are all there
+    (NVIDIA/k8s-operator-libs, BuildState): a node whose pod has just been deleted would not count as busy."""
+    drivers = (item for item in state.daemonsets.values() if labels(item).get(COMPONENT) == DRIVER_COMPONENT)
+    return sum(int(at(item, "status.desiredNumberScheduled", 0)) for item in drivers) > len(state.pods)
+
+
+def played(daemonset: Json) -> Json:
+    """The DaemonSet with pods that are marked as this stack's to run."""
+    template: Json = daemonset["spec"]["template"]
+    metadata: Json = template["metadata"]
+    marked = {**metadata, "annotations": {**metadata.get("annotations", {}), names.PLAYED_BY: names.STACK}}
+    return {**daemonset, "spec": {**daemonset["spec"], "template": {**template, "metadata": marked}}}

@@ -1,0 +1,207 @@
+"""The gates of one GPU node, from event to event.
+
+    labels → driver pod or host driver → driver-validation → toolkit → validator → device plugin → allocatable GPUs
+
+`step` is pure. Whoever drives it turns what happens to the node's objects into events, lets `Tick`s pass at whatever
+speed it likes, and writes back what the views say: pod statuses, labels, allocatable resources, readiness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from physical_ai.simulator.gpu import sharing
+from physical_ai.simulator.gpu.containers import MAINS, ONCE
+from physical_ai.simulator.gpu.gates import GATES, OPEN, reading_config, sandbox
+from physical_ai.simulator.gpu.node_state import MARKER, Host, NodeState, Pod, workload
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class PodAdded:
+    """A DaemonSet's pod was bound to the node."""
+
+    daemonset: Json
+
+
+@dataclass(frozen=True)
+class PodRemoved:
+    """The pod of a DaemonSet was deleted; another follows only with its own PodAdded."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class HostChanged:
+    """Somebody installed, loaded or removed a driver on the host, or mounted something."""
+
+    host: Host
+
+
+@dataclass(frozen=True)
+class MarkerTouched:
+    """Somebody other than the driver pod wrote `.driver-ctr-ready`."""
+
+
+@dataclass(frozen=True)
+class MarkerRemoved:
+    """Somebody took it away again."""
+
+
+@dataclass(frozen=True)
+class LabelsChanged:
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ConfigsChanged:
+    """The device plugin's ConfigMap: configurations by key, parsed."""
+
+    configs: Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class ClusterDriver:
+    """Whether the cluster has any driver DaemonSet of the operator."""
+
+    present: bool
+
+
+@dataclass(frozen=True)
+class Rebooted:
+    """/run is empty, every container starts anew; `loads` says whether the host's modules fit the kernel."""
+
+    loads: bool = True
+
+
+@dataclass(frozen=True)
+class Tick:
+    """Model time passes."""
+
+    seconds: float
+
+
+_ObjectEvent = PodAdded | PodRemoved | LabelsChanged | ConfigsChanged | ClusterDriver
+Event = _ObjectEvent | HostChanged | MarkerTouched | MarkerRemoved | Rebooted | Tick
+
+PLUGIN = "nvidia-device-plugin"
+BOUND = 100
+
+
+def step(state: NodeState, event: Event) -> NodeState:
+    """The node after an event."""
+    return _settle(_happen(state, event))
+
+
+def _happen(state: NodeState, event: Event) -> NodeState:
+    match event:
+        case PodAdded(daemonset):
+            state = state.with_pod(Pod(workload(daemonset)))
+        case PodRemoved(name):
+            state = _without(state, name)
+        case HostChanged(host):
+            state = replace(state, host=host)
+        case MarkerTouched():
+            state = state.with_files(MARKER)
+        case MarkerRemoved():
+            state = state.without_files(MARKER)
+        case LabelsChanged(labels):
+            state = replace(state, labels=dict(labels))
+        case ConfigsChanged(configs):
+            state = replace(state, configs=dict(configs))
+        case ClusterDriver(present):
+            state = replace(state, driver_in_cluster=present)
+        case Rebooted(loads):
+            state = _rebooted(state, loads)
+        case Tick(seconds):
+            aged = {key: replace(pod, age=pod.age + seconds) for key, pod in state.pods.items()}
+            state = replace(state, pods=aged)
+    return state
+
+
+def _without(state: NodeState, name: str) -> NodeState:
+    """A pod goes, and with it what its preStop hook or the kubelet takes away."""
+    pod = state.pods.get(name)
+    if pod is None:
+        return state
+    state = replace(state, pods={key: value for key, value in state.pods.items() if key != name})
+    if pod.workload.is_driver:
+        state = state.without_files(MARKER)
+    if name == "nvidia-operator-validator":
+        kept = frozenset(each for each in state.files if not each.endswith("-ready") or each == MARKER)
+        state = replace(state, files=kept, driver_root="")
+    if pod.workload.main == PLUGIN:
+        # The kubelet keeps the resource's name and counts zero.
+        state = replace(state, devices=(), resources=dict.fromkeys(state.resources, 0))
+    return state
+
+
+def _rebooted(state: NodeState, loads: bool) -> NodeState:
+    host = replace(state.host, loaded=bool(state.host.driver) and loads, bind_mount=False)
+    pods = {key: Pod(pod.workload) for key, pod in state.pods.items()}
+    zero = dict.fromkeys(state.resources, 0)
+    return replace(state, host=host, pods=pods, files=frozenset(), driver_root="", devices=(), resources=zero)
+
+
+def _settle(state: NodeState) -> NodeState:
+    """Lets every pod go as far as it can without time passing."""
+    for _ in range(BOUND):
+        before = state
+        for name in sorted(state.pods):
+            state = _advance(state, name)
+        if state == before:
+            return state
+    raise AssertionError("the node's pods do not come to rest")
+
+
+def _advance(state: NodeState, name: str) -> NodeState:
+    """One pod: its sandbox, then one gate after the other, then its main container."""
+    pod = state.pods[name]
+    blocked = sandbox(state, pod)
+    if blocked and not (pod.started or pod.at or pod.ready):
+        return state.with_pod(replace(pod, message=blocked))
+    if state.containerd_dead:
+        return state.with_pod(replace(pod, ready=False, message=blocked))
+    waiting = pod.at < len(pod.workload.init)
+    look = GATES.get(pod.container) if waiting else MAINS.get(pod.container)
+    if not waiting and pod.ready and pod.container in ONCE:
+        return state
+    if not waiting and not pod.root:
+        pod = replace(pod, root=state.driver_root)
+    if not waiting:
+        pod = reading_config(state, pod)
+    if look is None:
+        return state.with_pod(replace(pod, started=True, ready=True, failed=False, message=""))
+    state, message, failed = look(state, pod)
+    if message == OPEN and waiting:
+        return state.with_pod(replace(pod, at=pod.at + 1, age=0.0, started=False, failed=False, message=""))
+    root = "" if failed else pod.root
+    ready = message == OPEN
+    return state.with_pod(replace(pod, started=True, failed=failed, message=message, ready=ready, root=root))
+
+
+def allocatable(state: NodeState) -> dict[str, int]:
+    """Extended resources of the node, as the kubelet reports them."""
+    return dict(state.resources)
+
+
+def is_ready(state: NodeState) -> bool:
+    """Whether the kubelet reports Ready."""
+    return not state.containerd_dead
+
+
+def shut(state: NodeState) -> dict[str, str]:
+    """Gates that are shut: `pod: Init:0/1 (driver-validation): why`, by DaemonSet."""
+    return {
+        name: f"{pod.phase} ({pod.container}): {pod.message}"
+        for name, pod in sorted(state.pods.items())
+        if not pod.ready
+    }
+
+
+def cuda_probe(state: NodeState) -> str:
+    """What a CUDA program says in a container that asked for one GPU; empty when it works."""
+    return sharing.cuda(state.devices)

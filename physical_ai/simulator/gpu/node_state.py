@@ -1,0 +1,166 @@
+"""What is on one simulated GPU node: the host's driver, the validation files, the operator's pods, their gates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from physical_ai.simulator.cluster.objects import at
+from physical_ai.simulator.gpu.hardware import Hardware
+from physical_ai.simulator.gpu.sharing import Device
+
+HOST_ROOT, CONTAINER_ROOT = "/", "/run/nvidia/driver"
+MARKER, DRIVER_READY, TOOLKIT_READY = ".driver-ctr-ready", "driver-ready", "toolkit-ready"
+CUDA_READY, PLUGIN_READY = "cuda-ready", "plugin-ready"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long things take, in model seconds."""
+
+    driver_build: float = 180.0
+    """From the driver container's start until its startup probe succeeds."""
+    poll: float = 5.0
+    """Between two looks of a waiting init container (the validator's and the shell loops' own value)."""
+    start: float = 2.0
+    """From one container's end to the next one's start."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a node needs to know about a DaemonSet to run its pod."""
+
+    name: str
+    init: tuple[str, ...]
+    main: str
+    env: Mapping[str, Mapping[str, str]]
+    runtime_class: str = ""
+    image: str = ""
+    """Of the main container."""
+    config_map: str = ""
+    """Name of the device plugin's configurations."""
+    is_driver: bool = False
+
+
+@dataclass(frozen=True)
+class Pod:
+    """One operand's pod on this node."""
+
+    workload: Workload
+    at: int = 0
+    """Init containers that are done."""
+    age: float = 0.0
+    """Seconds in the present container."""
+    started: bool = False
+    """The present container has had its first look; what it looks at once it never looks at again."""
+    message: str = ""
+    """What a user finds: the last line of the log, or the event that keeps the pod from starting."""
+    failed: bool = False
+    """The present container ended with an error and is started again and again."""
+    ready: bool = False
+    root: str = ""
+    """The driver root that the main container read from driver-ready when it started."""
+    config_key: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The device-plugin configuration that the main container read when it started, and its key."""
+
+    @property
+    def container(self) -> str:
+        """The init container at work, or the main one."""
+        init = self.workload.init
+        return init[self.at] if self.at < len(init) else self.workload.main
+
+    @property
+    def phase(self) -> str:
+        """As kubectl shows it: `Init:0/1`, `Init:CrashLoopBackOff`, `CrashLoopBackOff`, `Running`."""
+        total = len(self.workload.init)
+        if self.at < total:
+            return "Init:CrashLoopBackOff" if self.failed else f"Init:{self.at}/{total}"
+        return "CrashLoopBackOff" if self.failed else "Running"
+
+
+@dataclass(frozen=True)
+class Host:
+    """What the node itself has, whoever put it there."""
+
+    driver: str = ""
+    """Version of a driver installed on the host; nvidia-smi works with it."""
+    smi: str = "usr/bin"
+    """Directory of the host that holds nvidia-smi."""
+    loaded: bool = True
+    """Its kernel modules are in the running kernel."""
+    bind_mount: bool = False
+    """The host's root is mounted on /run/nvidia/driver, without the device nodes (the seeds' way)."""
+
+
+@dataclass(frozen=True)
+class NodeState:
+    """One GPU node. `node.step` takes it from event to event."""
+
+    release: str
+    hardware: Hardware
+    os: str = "ubuntu24.04"
+    containerd: str = "2.3.2"
+    host: Host = Host()
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The Node's labels, as the API server has them."""
+    configs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    """Device-plugin configurations by key."""
+    mig_layouts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Layouts of the MIG manager's own ConfigMap, by name; empty for those it brings."""
+    driver_in_cluster: bool = False
+    """Some node has a driver pod of the operator: the validator then takes every node's driver for the operator's."""
+    pods: Mapping[str, Pod] = field(default_factory=dict[str, Pod])
+    files: frozenset[str] = frozenset()
+    """In /run/nvidia/validations."""
+    driver_root: str = ""
+    """What driver-ready says; empty without the file."""
+    runtimes: frozenset[str] = frozenset()
+    """Runtime handlers in containerd's configuration."""
+    containerd_dead: str = ""
+    """Why containerd does not start; the node is NotReady then."""
+    devices: tuple[Device, ...] = ()
+    resources: Mapping[str, int] = field(default_factory=dict[str, int])
+    """What the device plugin has registered."""
+    own_labels: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """Labels that GFD, the MIG manager and the driver manager want on the Node; None removes."""
+    timing: Timing = Timing()
+
+    @property
+    def driver_pod(self) -> Pod | None:
+        return next((pod for pod in self.pods.values() if pod.workload.is_driver), None)
+
+    @property
+    def container_driver(self) -> bool:
+        """The operator's driver is loaded and lies under /run/nvidia/driver."""
+        return self.driver_pod is not None and self.driver_pod.ready
+
+    def with_pod(self, pod: Pod) -> NodeState:
+        return replace(self, pods={**self.pods, pod.workload.name: pod})
+
+    def with_files(self, *names: str) -> NodeState:
+        return replace(self, files=self.files | set(names))
+
+    def without_files(self, *names: str) -> NodeState:
+        return replace(self, files=self.files - set(names))
+
+
+def workload(daemonset: Mapping[str, Any]) -> Workload:
+    """Reads a DaemonSet."""
+    pod = daemonset["spec"]["template"]["spec"]
+    containers = [*pod.get("initContainers", ()), *pod["containers"]]
+    maps = [str(at(volume, "configMap.name", "")) for volume in pod.get("volumes", ())]
+    own = [each for each in maps if each and not each.endswith("-entrypoint")]
+    main = pod["containers"][0]
+    labels = at(daemonset, "metadata.labels", {})
+    return Workload(
+        name=str(at(daemonset, "metadata.name")),
+        init=tuple(each["name"] for each in pod.get("initContainers", ())),
+        main=str(main["name"]),
+        env={each["name"]: {e["name"]: e.get("value", "") for e in each.get("env", ())} for each in containers},
+        runtime_class=str(pod.get("runtimeClassName", "")),
+        image=str(main["image"]),
+        config_map=own[0] if "config-manager-init" in {each["name"] for each in containers} and own else "",
+        is_driver=labels.get("app.kubernetes.io/component") == "nvidia-driver",
+    )

@@ -1,0 +1,276 @@
+"""The GPU Operator, without an API server: from what it sees to what it writes.
+
+Four controllers share the work. `wakes` says which of them a change of the cluster wakes, `reconcile` what they do.
+Both are pure; whoever drives them applies the steps, lets the cluster react, and asks again until nothing wakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from physical_ai.simulator.cluster.objects import at, labels, name
+from physical_ai.simulator.gpu import driver, names, operands, others, status, upgrade
+from physical_ai.simulator.gpu.driver import DriverFault
+from physical_ai.simulator.gpu.labels import is_gpu_node, is_managed, labelling_pass, starts_pass
+from physical_ai.simulator.gpu.release import operand, release
+from physical_ai.simulator.gpu.run import Run
+from physical_ai.simulator.gpu.state import CONTROLLERS, Controller, Desired, State
+
+PRIVILEGED = {f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "audit", "warn")}
+
+
+def wakes(before: State | None, after: State) -> frozenset[Controller]:
+    """Controllers that run because of what changed; all of them when the operator starts (`before` is None)."""
+    if before is None:
+        return frozenset(CONTROLLERS)
+    found = release(after.release)
+    awake: set[Controller] = set()
+    spec_changed = before.spec != after.spec or (before.policy is None) != (after.policy is None)
+    drivers_changed = {k: v.get("spec") for k, v in before.drivers.items()} != {
+        k: v.get("spec") for k, v in after.drivers.items()
+    }
+    nodes_changed = any(
+        starts_pass(found, after.spec, _labels(before, key), _labels(after, key))
+        for key in before.nodes.keys() | after.nodes.keys()
+    )
+    if nodes_changed or spec_changed:
+        awake |= {"policy", "labels"}
+    if drivers_changed and found.labelling.own_controller:
+        awake.add("labels")
+    owned = _owned_changes(before, after)
+    if "ClusterPolicy" in owned:
+        awake.add("policy")
+    relabelled = {k: labels(v) for k, v in before.nodes.items()} != {k: labels(v) for k, v in after.nodes.items()}
+    if drivers_changed or relabelled or "NVIDIADriver" in owned or (spec_changed and found.follows_policy):
+        awake.add("driver")
+    if relabelled or owned or before.pods != after.pods or before.validated != after.validated:
+        awake.add("upgrade")
+    if found.driver_owners and (relabelled or "NVIDIADriver" in owned):
+        # The ClusterPolicy's status speaks of upgrades on owned nodes.
+        awake.add("policy")
+    if "policy" in awake and not found.labelling.own_controller:
+        awake.add("labels")
+    return frozenset(awake)
+
+
+def _labels(state: State, key: str) -> dict[str, str] | None:
+    return labels(state.nodes[key]) if key in state.nodes else None
+
+
+def _owned_changes(before: State, after: State) -> set[str]:
+    """Kinds of the owners of DaemonSets that came, changed or went."""
+    changed: set[str] = set()
+    for key in before.daemonsets.keys() | after.daemonsets.keys():
+        old, new = before.daemonsets.get(key), after.daemonsets.get(key)
+        if old != new:
+            references = at(new or old, "metadata.ownerReferences", [])
+            changed |= {str(reference["kind"]) for reference in references}
+    return changed
+
+
+def reconcile(state: State, awake: Collection[Controller] = CONTROLLERS) -> Desired:
+    """What the woken controllers write, in order.
+
+    Args:
+        state: The cluster as it is.
+        awake: From `wakes`; all of them by default.
+    """
+    if state.policy is None:
+        return Desired()
+    run = Run(state)
+    work = {"labels": _label, "driver": _drivers, "policy": _policy, "upgrade": _upgrade}
+    for controller in CONTROLLERS:
+        if controller in awake:
+            run.controller = controller
+            work[controller](run)
+    return Desired(tuple(run.steps))
+
+
+def _label(run: Run) -> None:
+    """One labelling pass over all nodes, then owners, then the mark for the upgrade controller."""
+    for key, changes in labelling_pass(run.found, run.spec, run.state.nodes).items():
+        run.label(key, changes)
+    _own(run)
+    marked = _upgradable(run)
+    for key, node in sorted(run.state.nodes.items()):
+        if is_managed(labels(node)):
+            run.annotate(key, names.UPGRADE_ENABLED, "true" if key in marked else None)
+
+
+def _own(run: Run) -> None:
+    state = run.state
+    if not run.found.driver_owners or not driver.crds_in_charge(run.spec):
+        return
+    if at(run.spec, "driver.enabled", True) is not True:
+        return
+    try:
+        driver.check(run.found, state.drivers, state.nodes, "")
+    except DriverFault:
+        # No owner changes while NVIDIADrivers contradict each other; their status says so.
+        return
+    for key, changes in driver.owner_labels(state.drivers, state.nodes).items():
+        run.label(key, changes)
+
+
+def _upgradable(run: Run) -> set[str]:
+    """GPU nodes whose driver the upgrade controller may replace."""
+    spec, state = run.spec, run.state
+    managed = {key for key, node in state.nodes.items() if is_managed(labels(node))}
+    automatic = at(spec, "driver.upgradePolicy.autoUpgrade", False) is True
+    crds = driver.crds_in_charge(spec)
+    if at(spec, "sandboxWorkloads.enabled", False) is True:
+        return set()
+    if run.found.upgrade_annotation != "owned" or not crds:
+        driverless = not crds and at(spec, "driver.enabled", True) is not True
+        return managed if automatic and (run.found.upgrade_annotation == "always" or not driverless) else set()
+    marked: set[str] = set()
+    for key in managed:
+        owner = state.drivers.get(labels(state.nodes[key]).get(names.DRIVER_OWNER, ""))
+        if owner is not None and at(owner, "spec.upgradePolicy.autoUpgrade", automatic) is True:
+            marked.add(key)
+    return marked
+
+
+def _drivers(run: Run) -> None:
+    for key in sorted(run.state.drivers):
+        run.status("NVIDIADriver", key, _driver(run, key))
+
+
+def _driver(run: Run, key: str) -> dict[str, Any]:
+    """Reconciles one NVIDIADriver and returns its status."""
+    state, found = run.state, run.found
+    if not driver.crds_in_charge(run.spec):
+        return status.error("Reconciled", status.CRD_OFF, status.DISABLED)
+    try:
+        driver.check(found, state.drivers, state.nodes, key)
+        made = _driver_daemonsets(run, key)
+    except DriverFault as fault:
+        return status.error(fault.reason, str(fault))
+    if all(status.is_driver_ready(run.state.daemonsets[each]) for each in made):
+        return status.ready("Reconciled", status.DRIVER_RECONCILED)
+    return status.error("DriverNotReady", status.DRIVER_WAITING)
+
+
+def _driver_daemonsets(run: Run, key: str) -> set[str]:
+    """Makes the DaemonSets of one NVIDIADriver, removes those no node needs any more, returns their names."""
+    state, found = run.state, run.found
+    given = state.drivers[key]
+    wanted = driver.selected(given, state.nodes)
+    if found.driver_owners:
+        owned = {names.DRIVER_OWNER: key}
+        wanted = driver.selected({"spec": {"nodeSelector": owned}}, state.nodes)
+    prefix = "Error syncing state state-driver: failed to create k8s objects from manifests: "
+    if not wanted and found.nodes_required:
+        raise DriverFault("ReconcileFailed", f"{prefix}no nodes matching the given node selector for {key}")
+    config = str(at(given, "spec.kernelModuleConfig.name", ""))
+    if config and ("ConfigMap", config) not in state.others:
+        raise DriverFault("ReconcileFailed", f'{prefix}ConfigMap "{config}" not found')
+    made: set[str] = set()
+    owner = ("NVIDIADriver", key, str(at(given, "metadata.uid", "")))
+    for target in driver.systems(state.nodes, wanted, at(given, "spec.usePrecompiled", False) is True):
+        account = driver.account(key, target)
+        for item in others.companions(found, run.spec, "driver", state.namespace, owner, account=account):
+            run.ensure(item)
+        daemonset = driver.daemonset(found, run.spec, given, state.namespace, target)
+        run.ensure(daemonset)
+        made.add(name(daemonset))
+    for old, item in sorted(state.daemonsets.items()):
+        references = at(item, "metadata.ownerReferences", [])
+        if old not in made and any((r["kind"], r["name"]) == ("NVIDIADriver", key) for r in references):
+            run.remove("DaemonSet", old)
+    return made
+
+
+def _policy(run: Run) -> None:
+    """RuntimeClasses, then one state after the other, then the status."""
+    state, spec = run.state, run.spec
+    if at(spec, "psa.enabled", False) is True and not PRIVILEGED.items() <= state.namespace_labels.items():
+        run.add("label", "Namespace", state.namespace, PRIVILEGED)
+    wanted, gone = others.runtime_classes(spec, state.owner)
+    for key in gone:
+        run.remove("RuntimeClass", key)
+    for item in wanted:
+        run.ensure(item)
+    run.ensure(others.metrics_service(state.namespace, state.owner))
+    has_gpus = any(is_gpu_node(labels(node)) for node in state.nodes.values())
+    waiting = _policy_driver(run, has_gpus)
+    for key in operands.ORDER:
+        waiting += _operand(run, key, has_gpus)
+    run.status("ClusterPolicy", name(state.policy or {}), _policy_status(run, has_gpus, waiting))
+
+
+def _policy_driver(run: Run, has_gpus: bool) -> list[str]:
+    """The ClusterPolicy's own driver. Its image is for the system of whichever GPU node comes first in this pass."""
+    state, spec, found = run.state, run.spec, run.found
+    if driver.crds_in_charge(spec) or at(spec, "driver.enabled", True) is not True:
+        run.remove("DaemonSet", driver.POLICY_DAEMONSET)
+        if not driver.crds_in_charge(spec):
+            run.remove_all(
+                others.companions(found, spec, "driver", state.namespace, state.owner, account="nvidia-driver")
+            )
+        return []
+    for item in others.companions(found, spec, "driver", state.namespace, state.owner, account="nvidia-driver"):
+        run.ensure(item)
+    if not has_gpus:
+        return []
+    candidates = [key for key, node in sorted(state.nodes.items()) if is_managed(labels(node))]
+    systems = [each for key in candidates if (each := driver.system(state.nodes[key])) is not None]
+    if not systems:
+        return ["state-driver"]
+    target = systems[state.draw % len(systems)]
+    run.ensure(driver.policy_daemonset(found, spec, state.namespace, state.owner, target))
+    return [] if status.is_ready(found, run.state.daemonsets[driver.POLICY_DAEMONSET]) else ["state-driver"]
+
+
+def _operand(run: Run, key: str, has_gpus: bool) -> list[str]:
+    """Makes or removes one operand; returns its state's name when that is not ready."""
+    state, spec, found = run.state, run.spec, run.found
+    description = operand(found.version, key)
+    companions = others.companions(found, spec, key, state.namespace, state.owner)
+    if not operands.is_enabled(description, spec):
+        run.remove("DaemonSet", key)
+        run.remove_all(companions)
+        return []
+    for item in companions:
+        run.ensure(item)
+    if not has_gpus:
+        return []
+    run.ensure(operands.daemonset(found, spec, key, state.namespace, state.owner))
+    ready = status.is_ready(found, run.state.daemonsets[key])
+    monitored = key == "nvidia-dcgm-exporter" and at(spec, "dcgmExporter.serviceMonitor.enabled", False) is True
+    if monitored and found.service_monitor_required and "ServiceMonitor" not in state.crds:
+        ready = False
+    return [] if ready else [str(description["state"])]
+
+
+def _policy_status(run: Run, has_gpus: bool, waiting: list[str]) -> dict[str, Any]:
+    state, found = run.state, run.found
+    where = {"namespace": state.namespace}
+    if not has_gpus:
+        return status.ready("NoGPUNodes", status.NO_GPU_NODES, **where)
+    if found.driver_owners and driver.crds_in_charge(run.spec):
+        try:
+            driver.check(found, state.drivers, state.nodes, "")
+        except DriverFault as fault:
+            return status.error("ReconcileFailed", str(fault), **where)
+    if waiting:
+        return status.not_ready(found, waiting, **where)
+    if found.driver_owners and driver.crds_in_charge(run.spec) and _upgrading(state):
+        return status.error("OperandNotReady", status.UPGRADING, **where)
+    return status.ready("Reconciled", status.POLICY_RECONCILED, **where)
+
+
+def _upgrading(state: State) -> bool:
+    given = [labels(node) for node in state.nodes.values()]
+    return any(names.DRIVER_OWNER in each and upgrade.is_pending(each) for each in given)
+
+
+def _upgrade(run: Run) -> None:
+    policy: Mapping[str, Any] = at(run.spec, "driver.upgradePolicy", {})
+    for move in upgrade.advance(run.state.nodes, run.state.pods, policy, run.state.validated):
+        if move.unschedulable is not None:
+            run.add("cordon", "Node", move.node, move.unschedulable)
+        if move.restart:
+            run.add("restart", "Pod", move.node)
+        run.label(move.node, {names.UPGRADE_STATE: move.state})

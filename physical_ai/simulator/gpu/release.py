@@ -1,0 +1,106 @@
+"""What one GPU Operator release does differently from the others, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, cast
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from physical_ai.simulator.errors import SimulationError
+
+Json = dict[str, Any]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Labelling(_Strict):
+    """How a pass over all nodes treats deploy labels."""
+
+    every_workload: tuple[str, ...] = Field(description="Deploy labels that container and VM workloads both get.")
+    own_controller: bool = Field(description="Passes have their own triggers; False: every ClusterPolicy reconcile.")
+    strips_unlabelled: bool = Field(description="Deploy labels of nodes NFD has not labelled yet are removed.")
+    restores_empty: bool = Field(description="An empty deploy label becomes true again, as a missing one does.")
+
+
+class Cdi(_Strict):
+    """What CDI, once on, adds to the toolkit and the device plugin."""
+
+    drop_in: bool = Field(description="containerd is configured through a drop-in file.")
+    annotation_prefix: str
+    list_strategy: str
+    toolkit_env: Mapping[str, str]
+    default_env: Mapping[str, str] = Field(description="What `cdi.default`, where it exists, adds to the toolkit.")
+    nri_alone: bool = Field(description="With the NRI plugin the toolkit leaves containerd's configuration alone.")
+
+
+class Release(_Strict):
+    """One release of the operator."""
+
+    version: str
+    images: Mapping[str, str] = Field(description="Default image by component of the ClusterPolicy.")
+    labelling: Labelling
+    driver_owners: bool = Field(description="Nodes are labelled with the NVIDIADriver that owns them.")
+    upgrade_annotation: Literal["owned", "all", "always"] = Field(
+        description="GPU nodes marked for the upgrade controller: owned ones, all, all even without a driver."
+    )
+    follows_policy: bool = Field(description="NVIDIADrivers are reconciled when the ClusterPolicy changes.")
+    notices_deleted_nodes: bool = Field(description="Deleting a GPU node starts a reconcile of the ClusterPolicy.")
+    nodes_required: bool = Field(description="An NVIDIADriver that selects no GPU node is an error.")
+    digest: bool = Field(description="Driver pods carry a digest of their configuration.")
+    waits_for_generation: bool = Field(description="A DaemonSet its controller has not looked at yet is not ready.")
+    service_monitor_required: bool = Field(description="A ServiceMonitor without its CRD makes the exporter not ready.")
+    not_ready: str = Field(description="Text of the condition; `{states}` are the states that are not ready.")
+    host_check: tuple[str, ...] = Field(description="Directories of the host where the validator finds nvidia-smi.")
+    toolkit_sources: tuple[str, ...] = Field(description="Default of RUNTIME_CONFIG_SOURCE in the toolkit it ships.")
+    cdi: Cdi
+    operands: Mapping[str, Any] = Field(description="Merge patches over data/operands; null removes.")
+
+
+def _text(*path: str) -> str:
+    return resources.files("physical_ai.simulator.gpu.data").joinpath(*path).read_text()
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Releases the model knows: `v25.3.4`, `v26.3.3`, `v26.7.0`."""
+    folder = resources.files("physical_ai.simulator.gpu.data").joinpath("releases")
+    return tuple(sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml")))
+
+
+@cache
+def release(version: str) -> Release:
+    """A release by version, with or without the leading `v`.
+
+    Raises:
+        SimulationError: The model does not know it.
+    """
+    name = f"v{version.removeprefix('v')}"
+    if name not in names():
+        raise SimulationError(f"The GPU stack model does not know GPU Operator {name}; it knows {', '.join(names())}.")
+    return Release.model_validate({"version": name, **yaml.safe_load(_text("releases", f"{name}.yaml"))})
+
+
+def merge(base: Any, patch: Any) -> Any:
+    """JSON merge patch (RFC 7396)."""
+    if not isinstance(patch, Mapping):
+        return patch
+    result: Json = dict(cast("Mapping[str, Any]", base)) if isinstance(base, Mapping) else {}
+    for key, value in cast("Mapping[str, Any]", patch).items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merge(result.get(key), value)
+    return result
+
+
+@cache
+def operand(version: str, name: str) -> Mapping[str, Any]:
+    """The operand's description in a release; read-only."""
+    found = release(version)
+    return merge(yaml.safe_load(_text("operands", f"{name}.yaml")), found.operands.get(name, {}))

@@ -1,0 +1,171 @@
+"""What the operator sees (State), what it does about it (Step), and what one does to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
+
+from physical_ai.simulator.cluster.objects import Changes, Json, annotations_of, at, name, with_changes
+from physical_ai.simulator.gpu import names
+from physical_ai.simulator.gpu.upgrade import DriverPod
+
+Controller = Literal["labels", "policy", "driver", "upgrade"]
+CONTROLLERS: tuple[Controller, ...] = ("labels", "driver", "policy", "upgrade")
+"""In the order one call of `reconcile` runs them."""
+
+Verb = Literal["label", "annotate", "apply", "delete", "status", "cordon", "restart"]
+Objects = Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class State:
+    """The cluster as the operator sees it: plain Kubernetes objects by name."""
+
+    release: str
+    policy: Json | None
+    nodes: Objects = field(default_factory=dict[str, Json])
+    drivers: Objects = field(default_factory=dict[str, Json])
+    daemonsets: Objects = field(default_factory=dict[str, Json])
+    """With `metadata.generation` and `status`: readiness is judged by them."""
+    others: Mapping[tuple[str, str], Json] = field(default_factory=dict[tuple[str, str], Json])
+    """Further objects by kind and name: what the operator made, and ConfigMaps and Secrets a driver names."""
+    pods: Mapping[str, DriverPod] = field(default_factory=dict[str, DriverPod])
+    """Driver pods by node."""
+    validated: frozenset[str] = frozenset()
+    """Nodes whose validator pod is ready."""
+    namespace: str = "gpu-operator"
+    namespace_labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    crds: frozenset[str] = frozenset()
+    """Kinds of other projects that the API server knows: `ServiceMonitor`."""
+    draw: int = 0
+    """Stands in for the random node order of a pass: with several systems it decides the ClusterPolicy's image."""
+
+    @property
+    def spec(self) -> Json:
+        return dict(at(self.policy, "spec", {}))
+
+    @property
+    def owner(self) -> tuple[str, str, str]:
+        """Owner of what the ClusterPolicy makes."""
+        return ("ClusterPolicy", name(self.policy or {}), str(at(self.policy, "metadata.uid", "")))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One write of the operator."""
+
+    controller: Controller
+    verb: Verb
+    kind: str
+    name: str
+    body: Any = None
+    """label, annotate: changes, None removes; apply: the object; status: the status; cordon: bool; others: None."""
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.kind}/{self.name}"
+
+
+@dataclass(frozen=True)
+class Desired:
+    """All that the operator wants to change, in order. Nothing in it means that all is as it should be."""
+
+    steps: tuple[Step, ...] = ()
+
+    def of(self, verb: Verb, kind: str = "") -> list[Step]:
+        return [step for step in self.steps if step.verb == verb and (not kind or step.kind == kind)]
+
+    @property
+    def labels(self) -> dict[str, Changes]:
+        """Label changes by node."""
+        result: dict[str, Changes] = {}
+        for step in self.of("label", "Node"):
+            result.setdefault(step.name, {}).update(step.body)
+        return result
+
+    @property
+    def daemonsets(self) -> dict[str, Json]:
+        """DaemonSets to create or update, by name."""
+        return {step.name: step.body for step in self.of("apply", "DaemonSet")}
+
+    @property
+    def statuses(self) -> dict[str, Json]:
+        """New status by `Kind/name`."""
+        return {f"{step.kind}/{step.name}": step.body for step in self.of("status")}
+
+
+def covers(given: Any, wanted: Any) -> bool:
+    """`given` holds everything `wanted` does; what the API server added does not count."""
+    if isinstance(wanted, Mapping):
+        if not isinstance(given, Mapping):
+            return False
+        held = cast("Mapping[str, Any]", given)
+        return all(covers(held.get(key), value) for key, value in cast("Mapping[str, Any]", wanted).items())
+    if isinstance(wanted, list):
+        items = cast("list[Any]", wanted)
+        if not items and given is None:
+            return True  # the API server keeps no empty lists
+        if not isinstance(given, list) or len(cast("list[Any]", given)) != len(items):
+            return False
+        return all(map(covers, cast("list[Any]", given), items))
+    return given == wanted
+
+
+def _generation(old: Json | None, new: Json) -> Json:
+    """What the API server makes of an applied DaemonSet: a new generation where the spec changed."""
+    metadata: Json = {**new["metadata"], "generation": 1}
+    if old is None:
+        return {**new, "metadata": metadata}
+    same = annotations_of(old).get(names.LAST_APPLIED) == annotations_of(new).get(names.LAST_APPLIED)
+    metadata["generation"] = int(at(old, "metadata.generation", 1)) + (0 if same else 1)
+    return {**new, "metadata": metadata, "status": old.get("status", {})}
+
+
+def _without(given: Mapping[Any, Any], key: Any) -> dict[Any, Any]:
+    return {own: value for own, value in given.items() if own != key}
+
+
+def _apply_to_node(state: State, step: Step) -> State:
+    node = state.nodes.get(step.name)
+    if node is None:
+        return state
+    if step.verb == "cordon":
+        node = {**node, "spec": {**node.get("spec", {}), "unschedulable": step.body}}
+    elif step.verb == "label":
+        node = with_changes(node, labels_=step.body)
+    else:
+        node = with_changes(node, annotations_=step.body)
+    return replace(state, nodes={**state.nodes, step.name: node})
+
+
+def _apply_status(state: State, step: Step) -> State:
+    if step.kind == "ClusterPolicy":
+        return replace(state, policy={**(state.policy or {}), "status": step.body})
+    given = {**state.drivers[step.name], "status": step.body}
+    return replace(state, drivers={**state.drivers, step.name: given})
+
+
+def _apply_object(state: State, step: Step) -> State:
+    if step.kind == "DaemonSet":
+        rest = _without(state.daemonsets, step.name)
+        made = {} if step.verb == "delete" else {step.name: _generation(state.daemonsets.get(step.name), step.body)}
+        return replace(state, daemonsets={**rest, **made})
+    key = (step.kind, step.name)
+    return replace(state, others={**_without(state.others, key), **({} if step.verb == "delete" else {key: step.body})})
+
+
+def apply(state: State, step: Step) -> State:
+    """The state after one step, as an API server without other controllers would show it."""
+    if step.kind == "Node":
+        return _apply_to_node(state, step)
+    if step.kind == "Namespace":
+        return replace(state, namespace_labels={**state.namespace_labels, **step.body})
+    if step.kind == "Pod":
+        return replace(state, pods=_without(state.pods, step.name))
+    return _apply_status(state, step) if step.verb == "status" else _apply_object(state, step)
+
+
+def apply_all(state: State, steps: Iterable[Step]) -> State:
+    for step in steps:
+        state = apply(state, step)
+    return state

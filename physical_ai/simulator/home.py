@@ -1,0 +1,37 @@
+"""Where the simulator keeps things: one cache for built tools, one folder for each simulated stack."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from physical_ai.catalog.charts import HOME_VARIABLE, user_folder
+from physical_ai.repository import ROOT
+
+
+@dataclass(frozen=True)
+class Home:
+    """A folder outside the checkout: $PHYSAI_HOME, or `physical-ai` in the user's cache folder."""
+
+    folder: Path
+
+    @classmethod
+    def of_user(cls) -> Home:
+        return cls(user_folder())
+
+    @property
+    def tools(self) -> Path:
+        return self.folder / "tools"
+
+    def simulation(self, stack: str) -> Path:
+        """The folder of one stack of this checkout; two checkouts never share a simulation."""
+        checkout = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+        return self.folder / "simulations" / f"{checkout}-{re.sub(r'[^a-z0-9-]', '_', stack)}"
+
+    def lock(self, stack: str) -> Path:
+        return self.folder / "locks" / f"{self.simulation(stack).name}.lock"
+
+
+__all__ = ["HOME_VARIABLE", "Home"]

@@ -1,0 +1,127 @@
+"""Changing objects: server-side apply with its dry run, create, replace and relinquish, and how refusals are told."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, cast
+
+from physical_ai.simulator.kubernetes.awaiting import Awaiter
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client, UnknownKind
+from physical_ai.simulator.kubernetes.objects import Object, is_crd, manages, metadata, name_of, namespace_of
+
+LATE_SECONDS = 30
+"""How long a create waits for its CRD or namespace; about what the official plugin's five retries come to."""
+
+_CONFLICT_HELP = (
+    "https://www.pulumi.com/registry/packages/kubernetes/how-to-guides/managing-resources-with-server-side-apply/"
+    "#handle-field-conflicts-on-existing-resources"
+)
+
+
+@dataclass(frozen=True)
+class Applier:
+    """Writes objects under one provider's settings."""
+
+    client: Client
+    awaiter: Awaiter
+    server_side: bool = True
+    upsert: bool = False
+
+    def path(self, obj: Object) -> str:
+        """URL path of an object; raises UnknownKind."""
+        return self.client.path(str(obj["apiVersion"]), str(obj["kind"]), namespace_of(obj), name_of(obj))
+
+    def create(self, obj: Object, manager: str, force: bool, patch: bool) -> Object:
+        """Make the object, waiting for a CRD or namespace that is a moment late; raises ApiError or UnknownKind."""
+        end, pause = time.monotonic() + LATE_SECONDS, 0.05
+        while True:
+            try:
+                return self._create(obj, manager, force, patch)
+            except (ApiError, UnknownKind) as problem:
+                if isinstance(problem, ApiError) and problem.code != 404:
+                    raise
+                if time.monotonic() > end:
+                    raise
+            self.awaiter.pause(pause)
+            pause = min(pause * 1.6, 1.0)
+
+    def _create(self, obj: Object, manager: str, force: bool, patch: bool) -> Object:
+        path = self.path(obj)
+        if not self.server_side:
+            collection = path.rsplit("/", 1)[0]
+            return self.client.request("POST", collection, self._scoped(obj), _options(manager))
+        live = None if patch else self.client.find(path)
+        if live is not None and not self.upsert and not manages(live, manager):
+            plural = path.split("/")[-2]
+            raise ApiError(
+                409, {"reason": "AlreadyExists", "message": f'{plural} "{name_of(obj)}" already exists', "code": 409}
+            )
+        return self.apply(obj, manager, force)
+
+    def apply(self, obj: Object, manager: str, force: bool, dry_run: bool = False) -> Object:
+        """Server-side apply, strict about unknown fields; raises ApiError or UnknownKind."""
+        params = {**_options(manager, dry_run), "force": str(force).lower()}
+        return self.client.patch(self.path(obj), self._scoped(obj), APPLY_PATCH, params)
+
+    def update(self, old: Object, obj: Object, manager: str, force: bool, dry_run: bool = False) -> Object:
+        """Bring an existing object to the inputs; raises ApiError (404 when it is gone) or UnknownKind.
+
+        A CRD is replaced whole, so that removed versions and fields go; others are applied, or without server-side
+        apply patched with what changed since the old inputs.
+        """
+        path = self.path(obj)
+        live = self.client.get(path)
+        if is_crd(obj):
+            body = {**obj, "metadata": {**metadata(obj), "resourceVersion": metadata(live).get("resourceVersion")}}
+            return self.client.request("PUT", path, body, _options(manager, dry_run))
+        if self.server_side:
+            return self.apply(obj, manager, force, dry_run)
+        return self.client.patch(path, merge_patch(old, obj), MERGE_PATCH, _options(manager, dry_run))
+
+    def relinquish(self, obj: Object, manager: str) -> None:
+        """Give up every field a manager owns: what only it had set goes, the object stays."""
+        held = {key: value for key, value in metadata(obj).items() if key in ("name", "namespace")}
+        empty = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": held}
+        self.apply(empty, manager, force=True)
+
+    def _scoped(self, obj: Object) -> Object:
+        """The object without a namespace where its kind has none: Check can't tell before the CRD exists."""
+        resource = self.client.resource(str(obj["apiVersion"]), str(obj["kind"]))
+        if resource is None or resource.namespaced or "namespace" not in metadata(obj):
+            return obj
+        return {**obj, "metadata": {key: value for key, value in metadata(obj).items() if key != "namespace"}}
+
+
+def merge_patch(old: Object, new: Object) -> Object:
+    """The JSON merge patch (RFC 7386) that turns the old inputs into the new; lists are replaced whole."""
+    patch: Object = {key: None for key in old if key not in new}
+    for key, value in new.items():
+        before = old.get(key)
+        if isinstance(value, dict) and isinstance(before, dict):
+            inner = merge_patch(cast("Object", before), cast("Object", value))
+            if inner:
+                patch[key] = inner
+        elif value != before:
+            patch[key] = value
+    return patch
+
+
+def explained(problem: ApiError | UnknownKind, manager: str) -> str:
+    """The API server's words, with the official plugin's advice on field conflicts."""
+    if isinstance(problem, ApiError) and problem.code == 409 and _is_field_conflict(problem):
+        return (
+            f"Server-Side Apply field conflict detected. See {_CONFLICT_HELP} for troubleshooting help.\n"
+            f'The resource managed by field manager "{manager}" had an apply conflict: {problem}'
+        )
+    return str(problem)
+
+
+def _is_field_conflict(problem: ApiError) -> bool:
+    causes = cast("list[dict[str, Any]]", problem.details.get("causes") or [])
+    return any(cause.get("reason") == "FieldManagerConflict" for cause in causes)
+
+
+def _options(manager: str, dry_run: bool = False) -> dict[str, str]:
+    options = {"fieldManager": manager, "fieldValidation": "Strict"}
+    return options | ({"dryRun": "All"} if dry_run else {})

@@ -1,0 +1,153 @@
+"""What a change of inputs means: nothing, an update in place, or a replacement. Pure.
+
+Rules and table: pulumi-kubernetes v4, provider/pkg/provider/{diff,provider}.go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from physical_ai.simulator.kubernetes.force_new import FORCE_NEW
+from physical_ai.simulator.kubernetes.kubeconfig import active_cluster
+from physical_ai.simulator.kubernetes.objects import (
+    AUTONAMED,
+    Object,
+    annotated,
+    gvk_of,
+    is_secret,
+    metadata,
+    name_of,
+    namespace_of,
+    to_api,
+    without_read_only,
+)
+from physical_ai.simulator.kubernetes.quantities import quantity
+from physical_ai.simulator.wire import UNKNOWN, Diff, changes
+
+_IDENTITY = ("metadata.name", "metadata.namespace")
+
+
+@dataclass(frozen=True)
+class Mutability:
+    """Which of the kinds that are immutable by default the provider was told to update in place."""
+
+    config_maps: bool = False
+    secrets: bool = False
+
+
+def replacing_paths(obj: Object, mutability: Mutability, patch: bool) -> list[str]:
+    """Property paths whose change replaces this object."""
+    if patch:
+        return list(_IDENTITY)
+    group, _, kind = gvk_of(obj)
+    immutable = obj.get("immutable") is True
+    if is_secret(obj) and (not mutability.secrets or immutable):
+        return [*_IDENTITY, "type", "stringData", "data"]
+    if (group, kind) == ("", "ConfigMap") and (not mutability.config_maps or immutable):
+        return [*_IDENTITY, "binaryData", "data"]
+    return [*_IDENTITY, *FORCE_NEW.get((group, kind), ())]
+
+
+def diff_objects(
+    old_inputs: Object, live: Object, new: Object, *, namespaced: bool, mutability: Mutability, patch: bool
+) -> Diff:
+    """Compare the live state, cut to the shape of the old inputs, with the new inputs.
+
+    So drift that a refresh found is put right, and what the cluster adds by itself makes no difference.
+    """
+    base = as_inputs(to_api(live), without_read_only(to_api(old_inputs)))
+    wanted = without_read_only(to_api(new))
+    for side in (base, wanted):
+        if isinstance(side.get("metadata"), dict):
+            side["metadata"] = _scoped(metadata(side), namespaced)
+    if name_of(wanted) and isinstance(base.get("metadata"), dict) and name_of(live):
+        base["metadata"]["name"] = name_of(live)
+    base.setdefault("apiVersion", wanted.get("apiVersion"))
+    base.setdefault("kind", wanted.get("kind"))
+    return Diff(
+        changes=changes(base, wanted),
+        replaces=replacing_paths(wanted, mutability, patch),
+        delete_before_replace=not annotated(wanted, AUTONAMED)
+        and bool(name_of(wanted))
+        and name_of(wanted) == name_of(base)
+        and namespace_of(wanted) == namespace_of(base),
+    )
+
+
+def as_inputs(live: Object, inputs: Object) -> Object:
+    """The live object in the shape of the inputs: what the program would have had to write to get it.
+
+    Members the server filled in are left out; values it only writes differently (`1000m` for `1`) keep the inputs'
+    form; `stringData`, which it never gives back, and empty values it drops stay as they were.
+    """
+    pruned = cast("Object", _pruned(live, inputs)) if live else dict(inputs)
+    if "stringData" in inputs:
+        pruned["stringData"] = inputs["stringData"]
+    return pruned
+
+
+def same_quantity(one: Any, other: Any) -> bool:
+    """Whether two leaves are the same resource quantity: the API server answers `1` to `1000m` and `500m` to 0.5."""
+    left, right = quantity(one), quantity(other)
+    return left is not None and left == right
+
+
+def diff_config(old: Object, new: Object) -> Diff:
+    """When a provider's change means another cluster, so that everything made through it is replaced.
+
+    With an unchanged `clusterIdentifier` nothing does; a changed one does. Without one: a kubeconfig, context or
+    cluster that is not known yet, or another cluster stanza in effect.
+    """
+    changed = changes(old, new)
+    identifier = new.get("clusterIdentifier")
+    if identifier and identifier is not UNKNOWN and identifier == old.get("clusterIdentifier"):
+        return Diff(changed)
+    replaces: list[str] = []
+    if changed.get("clusterIdentifier") == "update":
+        replaces.append("clusterIdentifier")
+    for key in _CLUSTER_KEYS:
+        if new.get(key) is UNKNOWN:
+            return Diff({**changed, key: "update"}, [*replaces, key])
+    before, after = _stanza(old), _stanza(new)
+    if before is not None and after is not None and before != after:
+        replaces += [key for key in _CLUSTER_KEYS if any(path.split(".")[0] == key for path in changed)]
+    return Diff(changed, replaces)
+
+
+_CLUSTER_KEYS = ("kubeconfig", "context", "cluster")
+
+
+def _stanza(config: Object) -> Object | None:
+    return active_cluster(config.get("kubeconfig"), str(config.get("context") or ""), str(config.get("cluster") or ""))
+
+
+def _scoped(members: Object, namespaced: bool) -> Object:
+    rest = {key: value for key, value in members.items() if key != "namespace"}
+    return {**rest, "namespace": members.get("namespace") or "default"} if namespaced else rest
+
+
+_QUANTITIES = frozenset(
+    {"capacity", "default", "defaultRequest", "hard", "limits", "max", "min", "overhead", "requests", "sizeLimit"}
+)
+"""Members that hold resource quantities. Elsewhere `1.10` and `1.1` are different texts."""
+
+
+def _pruned(live: Any, shape: Any, quantities: bool = False) -> Any:
+    if isinstance(live, dict) and isinstance(shape, dict):
+        members, model = cast("Object", live), cast("Object", shape)
+        kept = {
+            key: _pruned(members[key], item, quantities or key in _QUANTITIES)
+            for key, item in model.items()
+            if key in members
+        }
+        dropped = {key: item for key, item in model.items() if key not in members and _empty(item)}
+        return kept | dropped
+    if isinstance(live, list) and isinstance(shape, list):
+        items, models = cast("list[Any]", live), cast("list[Any]", shape)
+        return [_pruned(item, model, quantities) for item, model in zip(items, models, strict=False)]
+    return cast("Any", shape if quantities and same_quantity(live, shape) else live)
+
+
+def _empty(value: Any) -> bool:
+    return value is not UNKNOWN and not value

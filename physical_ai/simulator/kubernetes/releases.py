@@ -1,0 +1,296 @@
+"""kubernetes:helm.sh/v3:Release, through the real helm.
+
+Behaviour: pulumi-kubernetes v4, provider/pkg/provider/helm_release.go.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import yaml
+
+from physical_ai.simulator.kubernetes.helm import Document, Helm, HelmFailed
+from physical_ai.simulator.kubernetes.objects import Object, autoname, parse_id, without_nulls
+from physical_ai.simulator.kubernetes.options import KubernetesOptions
+from physical_ai.simulator.wire import UNKNOWN, Diff, Failure, NotReady, Refused, Request, changes, has_unknown
+
+DEFAULT_SECONDS = 300
+_COMPUTED = ("checksum", "resourceNames")
+
+_CHART_FLAGS = {
+    "dependencyUpdate": "--dependency-update",
+    "devel": "--devel",
+    "disableOpenapiValidation": "--disable-openapi-validation",
+    "renderSubchartNotes": "--render-subchart-notes",
+    "verify": "--verify",
+}
+_INSTALL_FLAGS = {
+    "atomic": "--atomic",
+    "cleanupOnFail": "--cleanup-on-fail",
+    "createNamespace": "--create-namespace",
+    "forceUpdate": "--force",
+    "resetValues": "--reset-values",
+    "reuseValues": "--reuse-values",
+    "skipCrds": "--skip-crds",
+    "takeOwnership": "--take-ownership",
+}
+_REPOSITORY_OPTIONS = {
+    "caFile": "--ca-file",
+    "certFile": "--cert-file",
+    "keyFile": "--key-file",
+    "password": "--password",
+    "repo": "--repo",
+    "username": "--username",
+}
+
+
+@dataclass(frozen=True)
+class Releases:
+    """The verbs of Release resources; `namespace` is the provider's default, `unreachable` why there is no cluster."""
+
+    helm: Helm
+    options: KubernetesOptions
+    namespace: str
+    unreachable: str = ""
+
+    def check(self, request: Request, old: Object, inputs: Object) -> tuple[Object, list[Failure]]:
+        """Name, namespace and timeout filled in; with every input known, the chart rendered and its checksum taken."""
+        release = {key: value for key, value in inputs.items() if not _unset(value)}
+        if not release.get("name"):
+            release["name"] = old.get("name") or autoname(request)
+        release.setdefault("namespace", self.namespace)
+        if not release.get("skipAwait"):
+            release.setdefault("timeout", DEFAULT_SECONDS)
+        if not release.get("chart"):
+            return release, [Failure("chart", "is required: the name, path or OCI address of a chart")]
+        if has_unknown(release):
+            return release, []
+        try:
+            values = self._values(release)
+            release = {key: value for key, value in release.items() if key not in ("values", "valueYamlFiles")}
+            release |= {"values": values} if values else {}
+            manifest = self._template(release)
+        except (HelmFailed, OSError, yaml.YAMLError) as problem:
+            return release, [Failure("chart", f"{problem}; check the chart name and repository configuration.")]
+        release["checksum"] = hashlib.sha256(manifest.encode()).hexdigest()
+        release["resourceNames"] = resource_names(manifest)
+        return release, []
+
+    def diff(self, old_inputs: Object, inputs: Object) -> Diff:
+        """Inputs against inputs; what Check computes is left out while it could not be computed."""
+        ignored = _COMPUTED if "checksum" not in inputs else ()
+        before, after = (
+            {key: value for key, value in side.items() if key not in ignored} for side in (old_inputs, inputs)
+        )
+        return Diff(changes(without_nulls(before), without_nulls(after)), ("name", "namespace"))
+
+    def create(self, request: Request, inputs: Object) -> tuple[str, Object]:
+        if request.preview:
+            return "", {**inputs, "status": UNKNOWN}
+        if self.unreachable:
+            raise Refused(f"can't create Helm Release with unreachable cluster: {self.unreachable}")
+        id = f"{inputs['namespace']}/{inputs['name']}"
+        headline = f'Helm release "{id}" was created, but failed to initialize completely. Use Helm CLI to investigate.'
+        return id, self._upgrade(request, inputs, headline)
+
+    def update(self, request: Request, inputs: Object) -> Object:
+        if request.preview:
+            return {**inputs, "status": UNKNOWN}
+        if self.unreachable:
+            raise Refused(f"can't update Helm Release with unreachable cluster: {self.unreachable}")
+        id = f"{inputs['namespace']}/{inputs['name']}"
+        headline = f'Helm release "{id}" failed to initialize completely. Use Helm CLI to investigate.'
+        return self._upgrade(request, inputs, headline)
+
+    def read(self, request: Request, inputs: Object) -> tuple[str, Object, Object]:
+        namespace, name = parse_id(request.id)
+        try:
+            live = self.helm.last_release(name, namespace)
+            if live is None:
+                return "", {}, {}
+            chart = self.helm.chart_of(name, namespace)
+        except HelmFailed as problem:
+            raise Refused(f"failed to read Helm release {request.id}: {problem}") from None
+        found = dict(inputs) or {"name": name, "namespace": namespace, "chart": chart.get("name")}
+        if live.get("config") or found.get("values"):
+            found["values"] = live.get("config") or {}
+        return request.id, _outputs(found, live, chart), found
+
+    def delete(self, request: Request, old: Object) -> None:
+        if self.unreachable:
+            raise Refused(f'can\'t delete Helm Release with unreachable cluster. Reason: "{self.unreachable}"')
+        namespace, name = parse_id(request.id)
+        seconds = _seconds(request, old)
+        wait = ["--wait", "--timeout", f"{seconds}s"] if old.get("atomic") or not old.get("skipAwait") else []
+        try:
+            self.helm.run("uninstall", name, "--namespace", namespace, *wait, seconds=seconds)
+        except HelmFailed as problem:
+            if "not found" not in str(problem):
+                raise Refused(f"failed to uninstall Helm release {request.id}: {problem}") from None
+
+    def _upgrade(self, request: Request, inputs: Object, headline: str) -> Object:
+        """`helm upgrade --install`; raises NotReady where helm leaves a failed release behind, else Refused."""
+        name, namespace = str(inputs["name"]), str(inputs["namespace"])
+        seconds = _seconds(request, inputs)
+        try:
+            fresh = self._recover(name, namespace) is None
+            arguments = [*self._chart_arguments(inputs), *_install_arguments(inputs, seconds, fresh)]
+            done = self.helm.run(
+                "upgrade",
+                "--install",
+                *arguments,
+                "--output",
+                "json",
+                stdin=_dump(inputs.get("values")),
+                seconds=seconds,
+            )
+        except HelmFailed as problem:
+            outputs = self._left_behind(inputs)
+            if outputs is None:
+                raise Refused(str(problem)) from None
+            reason = (
+                f"{headline}: failed to become available within allocated timeout. "
+                f"Error: Helm Release {namespace}/{name}: {problem}"
+            )
+            raise NotReady(f"{namespace}/{name}", outputs, [reason], inputs) from None
+        live: Document = json.loads(done)
+        chart = cast("Document", live.get("chart") or {})
+        return _outputs(inputs, live, cast("Document", chart.get("metadata") or {}))
+
+    def _recover(self, name: str, namespace: str) -> Document | None:
+        """The release there is, once an operation that was cut off is undone: helm takes it for one that still runs."""
+        live = self.helm.last_release(name, namespace)
+        status = _info(live or {}).get("status", "")
+        if status in ("pending-install", "uninstalling"):
+            self.helm.run("uninstall", name, "--namespace", namespace)
+            return None
+        if status in ("pending-upgrade", "pending-rollback"):
+            good = [item["revision"] for item in self.helm.history(name, namespace) if item["status"] == "deployed"]
+            self.helm.run("rollback", name, *map(str, good[-1:]), "--namespace", namespace)
+        return live
+
+    def _left_behind(self, inputs: Object) -> Object | None:
+        """State of the failed release that a failed helm left, or None where it left none."""
+        name, namespace = str(inputs["name"]), str(inputs["namespace"])
+        try:
+            live = self.helm.last_release(name, namespace)
+            if live is None or _info(live).get("status") != "failed":
+                return None
+            return _outputs(inputs, live, self.helm.chart_of(name, namespace))
+        except HelmFailed:
+            return None
+
+    def _template(self, release: Object) -> str:
+        flags = [] if release.get("skipCrds") else ["--include-crds"]
+        flags += ["--no-hooks"] if release.get("disableWebhooks") else []
+        return self.helm.run("template", *self._chart_arguments(release), *flags, stdin=_dump(release.get("values")))
+
+    def _chart_arguments(self, release: Object) -> list[str]:
+        """Release name, chart and what finds it, values from standard input."""
+        repository = cast("Document", release.get("repositoryOpts") or {})
+        version = str(release.get("version") or "")
+        local = self.options.chart_source(str(release["chart"]), version, str(repository.get("repo") or ""))
+        arguments = [str(release["name"]), str(local or release["chart"]), "--namespace", str(release["namespace"])]
+        arguments += ["--values", "-"]
+        if local is None:
+            arguments += ["--version", version] if version else []
+            for key, flag in _REPOSITORY_OPTIONS.items():
+                arguments += [flag, str(repository[key])] if repository.get(key) else []
+        for key, flag in (
+            ("description", "--description"),
+            ("postrender", "--post-renderer"),
+            ("keyring", "--keyring"),
+        ):
+            arguments += [flag, str(release[key])] if release.get(key) else []
+        return arguments + [flag for key, flag in _CHART_FLAGS.items() if release.get(key)]
+
+    def _values(self, release: Object) -> Document:
+        """The values files, in order, with the inline values over them."""
+        merged: Document = {}
+        for asset in cast("list[Document]", release.get("valueYamlFiles") or []):
+            text = asset.get("text")
+            if text is None and asset.get("path"):
+                text = (self.options.working_directory / str(asset["path"])).read_text()
+            loaded: Any = yaml.safe_load(str(text or ""))
+            if loaded is not None and not isinstance(loaded, dict):
+                raise HelmFailed(f"values file {asset.get('path') or '(text)'} is not a map of values")
+            merged = _over(merged, cast("Document", loaded or {}))
+        return _over(merged, cast("Document", release.get("values") or {}))
+
+
+def resource_names(manifest: str) -> dict[str, list[str]]:
+    """Objects of a rendered manifest, `{"Kind.group/version": [name…]}`, as the official plugin groups them."""
+    names: dict[str, list[str]] = {}
+    for document in yaml.safe_load_all(manifest):
+        if not isinstance(document, dict) or "kind" not in document:
+            continue
+        obj = cast("Object", document)
+        group, _, version = str(obj.get("apiVersion", "")).rpartition("/")
+        held = cast("Object", obj.get("metadata") or {})
+        name = f"{held['namespace']}/{held.get('name')}" if held.get("namespace") else str(held.get("name"))
+        names.setdefault(f"{obj['kind']}.{group}/{version}" if group else f"{obj['kind']}/{version}", []).append(name)
+    return {kind: sorted(found) for kind, found in sorted(names.items())}
+
+
+def _install_arguments(release: Object, seconds: int, fresh: bool) -> list[str]:
+    """What only install and upgrade take; hooks are switched off by one property for a first install, another later."""
+    arguments = [flag for key, flag in _INSTALL_FLAGS.items() if release.get(key)]
+    arguments += ["--no-hooks"] if release.get("disableWebhooks" if fresh else "disableCRDHooks") else []
+    arguments += ["--timeout", f"{seconds}s"]
+    if release.get("maxHistory"):
+        arguments += ["--history-max", str(release["maxHistory"])]
+    if not release.get("skipAwait"):
+        arguments += ["--wait", *(["--wait-for-jobs"] if release.get("waitForJobs") else [])]
+    return arguments
+
+
+def _seconds(request: Request, release: Mapping[str, Any]) -> int:
+    return int(release.get("timeout") or request.timeout or DEFAULT_SECONDS)
+
+
+def _over(base: Document, top: Document) -> Document:
+    """Maps merged at any depth, anything else replaced."""
+    merged = dict(base)
+    for key, value in top.items():
+        held = merged.get(key)
+        merged[key] = (
+            _over(cast("Document", held), cast("Document", value))
+            if isinstance(held, dict) and isinstance(value, dict)
+            else value
+        )
+    return merged
+
+
+def _unset(value: Any) -> bool:
+    return value is not UNKNOWN and not value
+
+
+def _dump(values: Any) -> str:
+    return yaml.safe_dump(values or {}, sort_keys=False)
+
+
+def _info(live: Document) -> Document:
+    return cast("Document", live.get("info") or {})
+
+
+def _outputs(inputs: Object, live: Document, chart: Document) -> Object:
+    """Inputs, with what helm says of the release."""
+    status = {
+        "appVersion": chart.get("appVersion"),
+        "chart": chart.get("name"),
+        "name": live.get("name"),
+        "namespace": live.get("namespace"),
+        "revision": live.get("version"),
+        "status": _info(live).get("status"),
+        "version": chart.get("version"),
+    }
+    return {
+        **inputs,
+        "version": inputs.get("version") or chart.get("version"),
+        "resourceNames": resource_names(str(live.get("manifest") or "")),
+        "status": {key: value for key, value in status.items() if value is not None},
+    }

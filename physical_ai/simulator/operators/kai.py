@@ -1,0 +1,104 @@
+"""The KAI operator and the hook Jobs of its chart, on a live cluster."""
+
+from __future__ import annotations
+
+import logging
+
+import yaml
+
+from physical_ai.catalog.osmo import KAI_CHART
+from physical_ai.simulator.charts import crds, modelled
+from physical_ai.simulator.cluster.objects import Json, at, digest, name
+from physical_ai.simulator.gpu.live.cluster import owner
+from physical_ai.simulator.gpu.live.hooks import replace
+from physical_ai.simulator.gpu.live.operator import timestamp
+from physical_ai.simulator.operators.cluster import Cluster
+from physical_ai.simulator.operators.kai_operands import OPERATOR, conditions, operands, shard_operands
+
+log = logging.getLogger("operators")
+CONFIG = "kai-config"
+"""The one Config that counts."""
+MANIFEST = "kai-config-manifest"
+_DEPLOYER = "kai-config-deployer"
+
+
+class KaiOperator:
+    """Makes Deployments of the Config and of SchedulingShards, and tells in their status how far they are."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._made: dict[tuple[str, str, str], str] = {}
+
+    def run(self) -> None:
+        """One look; nothing without an operator that runs."""
+        if self._cluster.operator() is None:
+            self._made.clear()
+            return
+        config = next((item for item in self._cluster.configs() if name(item) == CONFIG), None)
+        if config is None or at(config, "metadata.deletionTimestamp") is not None:
+            return
+        wanted = {name(shard): shard_operands(config, shard) for shard in self._cluster.shards()}
+        own = operands(config)
+        live = self._cluster.managed(str(at(config, "spec.namespace", "")))
+        everything = [*own, *(item for items in wanted.values() for item in items)]
+        for item in everything:
+            self._make(item, live)
+        for key, item in live.items():
+            if key not in {name(each) for each in everything if each["kind"] == "Deployment"}:
+                self._cluster.delete("Deployment", str(at(item, "metadata.namespace")), key)
+        live = self._cluster.managed(str(at(config, "spec.namespace", "")))
+        self._tell(config, own, live)
+        for shard in self._cluster.shards():
+            self._tell(shard, wanted[name(shard)], live)
+
+    def _make(self, item: Json, live: dict[str, Json]) -> None:
+        key = (item["kind"], str(at(item, "metadata.namespace", "")), name(item))
+        mark = digest(item)
+        lost = item["kind"] == "Deployment" and name(item) not in live
+        if self._made.get(key) != mark or lost:
+            self._cluster.apply(item, OPERATOR)
+            self._made[key] = mark
+
+    def _tell(self, item: Json, wanted: list[Json], live: dict[str, Json]) -> None:
+        told = conditions(item, wanted, live, timestamp())
+        if told != at(item, "status.conditions", []):
+            self._cluster.patch(item, {"status": {"conditions": told}}, sub="/status")
+
+
+class KaiHooks:
+    """Plays the pods of the chart's hook Jobs: helm waits for them."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def run(self) -> None:
+        for pod in self._cluster.pods(OPERATOR):
+            if at(pod, "spec.nodeName") and at(pod, "status.phase") in (None, "Pending"):
+                self._play(owner(pod, "Job"), pod)
+                self._finish(pod)
+
+    def _play(self, job: str, pod: Json) -> None:
+        namespace = str(at(pod, "metadata.namespace"))
+        if job == "crd-upgrader":
+            self._definitions(str(pod["spec"]["containers"][0]["image"]).rpartition(":")[2])
+        elif job == _DEPLOYER:
+            manifest = self._cluster.find("ConfigMap", namespace, MANIFEST) or {}
+            for text in at(manifest, "data", {}).values():
+                self._cluster.apply(yaml.safe_load(text), _DEPLOYER)
+        elif job == "post-delete-cleanup":
+            for key in self._cluster.managed(namespace):
+                self._cluster.delete("Deployment", namespace, key)
+            self._cluster.delete("Config", "", CONFIG)
+        log.info("%s: done", job)
+
+    def _definitions(self, release: str) -> None:
+        if release in modelled()[KAI_CHART]:
+            for definition in crds(KAI_CHART, release):
+                replace(self._cluster.client, definition)
+
+    def _finish(self, pod: Json) -> None:
+        now = timestamp()
+        done = {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": now, "finishedAt": now}}
+        rest: Json = {"imageID": "", "ready": False, "restartCount": 0, "state": done}
+        statuses = [{"name": each["name"], "image": each["image"], **rest} for each in pod["spec"]["containers"]]
+        self._cluster.patch(pod, {"status": {"phase": "Succeeded", "containerStatuses": statuses}}, sub="/status")

@@ -1,0 +1,225 @@
+"""What the KAI operator makes of its Config and of each SchedulingShard. Pure functions over plain objects.
+
+Names, labels and arguments are those of kai-scheduler/KAI-Scheduler pkg/operator/operands. Its webhooks are left out:
+nothing in the simulator could answer for them, and the API server would refuse every Pod that is KAI's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from physical_ai.catalog.compat import key_table
+from physical_ai.catalog.osmo import KAI_CHART, KAI_VERSION, SCHEDULER
+from physical_ai.simulator.cluster.objects import Json, at, name
+
+MANAGED_BY = "app.kubernetes.io/managed-by"
+OPERATOR = "kai-operator"
+OPERANDS = {
+    "admission": "admission",
+    "binder": "binder",
+    "podGrouper": "pod-grouper",
+    "podGroupController": "podgroup-controller",
+    "queueController": "queue-controller",
+    "nodeScaleAdjuster": "node-scale-adjuster",
+}
+"""Deployments by section of the Config."""
+SERVICES = {"admission": (443, 9443), "queue-controller": (443, 9443)}
+"""Port and target port of the operands that are called."""
+ACTIONS = {"allocate": 500, "consolidation": 400, "reclaim": 300, "preempt": 200, "stalegangeviction": 100}
+PLUGINS = (
+    "predicates",
+    "proportion",
+    "priority",
+    "nodeavailability",
+    "resourcetype",
+    "podaffinity",
+    "elastic",
+    "kubeflow",
+    "ray",
+    "subgrouporder",
+    "taskorder",
+    "nominatednode",
+    "dynamicresources",
+    "minruntime",
+    "topology",
+    "snapshot",
+)
+"""Built-in ones, first to last; those that place by the shard's strategy come after them."""
+
+
+def operands(config: Json) -> list[Json]:
+    """Everything that is made for the Config itself."""
+    found: list[Json] = []
+    for section, operand in OPERANDS.items():
+        given: Json = at(config, f"spec.{section}", {})
+        if at(given, "service.enabled", section != "nodeScaleAdjuster"):
+            found += [_account(config, operand), _deployment(config, config, operand, given, [])]
+            if operand in SERVICES:
+                found.append(_service(config, config, operand, *SERVICES[operand]))
+    if _has_scheduler(config):
+        found.append(_account(config, "scheduler"))
+    return found
+
+
+def shard_operands(config: Json, shard: Json) -> list[Json]:
+    """The scheduler of a shard."""
+    if not _has_scheduler(config):
+        return []
+    key, given = scheduler_name(config, shard), at(config, "spec.scheduler", {})
+    port = int(at(given, "schedulerService.port", 8080))
+    deployment = _deployment(config, shard, key, given, arguments(config, shard))
+    template = deployment["spec"]["template"]["spec"]
+    template["serviceAccountName"] = "scheduler"
+    template["containers"][0]["volumeMounts"] = [
+        {"name": "config", "mountPath": "/etc/config/config.yaml", "subPath": "config.yaml"}
+    ]
+    template["volumes"] = [{"name": "config", "configMap": {"name": key}}]
+    deployment["spec"]["strategy"] = {"type": "Recreate"}
+    data = {"config.yaml": json.dumps(configuration(shard), indent=1)}
+    config_map = {**_object(config, shard, "v1", "ConfigMap", key), "data": data}
+    return [config_map, _service(config, shard, key, port, port), deployment]
+
+
+def scheduler_name(config: Json, shard: Json) -> str:
+    """Name of a shard's Deployment."""
+    return f"{at(config, 'spec.global.schedulerName', SCHEDULER)}-{name(shard)}"
+
+
+def arguments(config: Json, shard: Json) -> list[str]:
+    """The scheduler's command line: the operator's own flags, then those of the shard that the scheduler knows."""
+    own = {
+        "scheduler-conf": "/etc/config/config.yaml",
+        "scheduler-name": at(config, "spec.global.schedulerName", SCHEDULER),
+        "namespace": at(config, "spec.namespace", ""),
+        "partition-label-value": at(shard, "spec.partitionLabelValue", ""),
+        "resource-reservation-app-label": at(config, "spec.binder.resourceReservation.appLabel", ""),
+        "listen-address": f":{at(config, 'spec.scheduler.schedulerService.port', 8080)}",
+    }
+    given: Mapping[str, str] = at(shard, "spec.args", {})
+    known = sorted(key for key in given if f"scheduler.args.{key}" in key_table(KAI_CHART, KAI_VERSION).known)
+    return [f"--{key}={value}" for key, value in own.items()] + [f"--{key}={given[key]}" for key in known]
+
+
+def configuration(shard: Json) -> Json:
+    """The scheduler's configuration: actions and plugins in their order, with what the shard says otherwise."""
+    strategies: Mapping[str, str] = at(shard, "spec.placementStrategy", {})
+    placing = ["gpuspread" if strategies.get("gpu") == "spread" else "gpupack", "nodeplacement", "gpusharingorder"]
+    plugins = {key: 100 * (len(PLUGINS) + 3 - index) for index, key in enumerate((*PLUGINS, *placing))}
+    actions = _ordered(ACTIONS, at(shard, "spec.actions", {}))
+    return {
+        "actions": ", ".join(actions),
+        "tiers": [{"plugins": [{"name": each} for each in _ordered(plugins, at(shard, "spec.plugins", {}))]}],
+    }
+
+
+def _ordered(built_in: Mapping[str, int], given: Mapping[str, Json]) -> list[str]:
+    priorities = dict(built_in) | {key: int(at(own, "priority", built_in.get(key, 0))) for key, own in given.items()}
+    kept = [key for key in priorities if at(given.get(key, {}), "enabled", True)]
+    return sorted(kept, key=lambda key: -priorities[key])
+
+
+def is_available(deployment: Json | None) -> bool:
+    """As the operator judges: every replica of the newest template, and the Deployment's own word."""
+    conditions: list[Json] = at(deployment, "status.conditions", [])
+    said = any(each["type"] == "Available" and each["status"] == "True" for each in conditions)
+    return said and at(deployment, "status.updatedReplicas", 0) == at(deployment, "spec.replicas", 1)
+
+
+def conditions(item: Json, wanted: Iterable[Json], live: Mapping[str, Json], now: str) -> list[Json]:
+    """Status conditions of a Config or SchedulingShard whose Deployments are `wanted`; `live` are those there are.
+
+    `Reconciling` stays True on a SchedulingShard even when everything is there, so that whoever waits as kstatus does
+    (helm 4, AICR's first scripts) waits for ever. Times of conditions that did not change are kept.
+    """
+    names = [name(each) for each in wanted if each["kind"] == "Deployment"]
+    waiting = [key for key in names if not is_available(live.get(key))]
+    deployed, available = all(key in live for key in names), not waiting
+    missing = "\n".join(f"Deployment [{key}] is not available" for key in waiting)
+    reconciling = item["kind"] == "SchedulingShard" or not deployed
+    told = [
+        _condition("Deployed", deployed, "Deployed", "Resources deployed", "Resources not deployed yet"),
+        _condition("Available", available, "Available", "System available", missing),
+        _condition("DependenciesFulfilled", True, "DependenciesFulfilled", "Dependencies are fulfilled", ""),
+        _condition("Ready", available, "Ready" if available else "NotReady", "System is ready", "System not ready"),
+        _condition(
+            "Reconciling",
+            reconciling,
+            "Reconciling" if reconciling else "Reconciled",
+            "Reconciliation in progress",
+            "Reconciliation completed successfully",
+        ),
+    ]
+    held: dict[str, Json] = {each["type"]: each for each in at(item, "status.conditions", [])}
+    generation = at(item, "metadata.generation", 1)
+    return [
+        {**each, "observedGeneration": generation, "lastTransitionTime": _since(each, held.get(each["type"]), now)}
+        for each in told
+    ]
+
+
+def _condition(kind: str, holds: bool, reason: str, yes: str, no: str) -> Json:
+    return {"type": kind, "status": "True" if holds else "False", "reason": reason, "message": yes if holds else no}
+
+
+def _since(condition: Json, held: Json | None, now: str) -> str:
+    same = held is not None and held["status"] == condition["status"]
+    return str(held["lastTransitionTime"]) if same and held is not None else now
+
+
+def _has_scheduler(config: Json) -> bool:
+    return bool(at(config, "spec.scheduler.service.enabled", True))
+
+
+def _object(config: Json, owner: Json, version: str, kind: str, key: str) -> Json:
+    reference = {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": name(owner),
+        "uid": at(owner, "metadata.uid", ""),
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    metadata = {
+        "name": key,
+        "namespace": str(at(config, "spec.namespace", "")),
+        "labels": {"app": key, MANAGED_BY: OPERATOR},
+        "ownerReferences": [reference],
+    }
+    return {"apiVersion": version, "kind": kind, "metadata": metadata}
+
+
+def _account(config: Json, key: str) -> Json:
+    return _object(config, config, "v1", "ServiceAccount", key)
+
+
+def _service(config: Json, owner: Json, key: str, port: int, target: int) -> Json:
+    spec = {"selector": {"app": key}, "ports": [{"name": "main", "port": port, "targetPort": target}]}
+    return {**_object(config, owner, "v1", "Service", key), "spec": spec}
+
+
+def _deployment(config: Json, owner: Json, key: str, given: Json, args: list[str]) -> Json:
+    everywhere: Json = at(config, "spec.global", {})
+    image: Json = at(given, "service.image", {})
+    container = {
+        "name": key,
+        "image": f"{image.get('repository', '')}/{image.get('name', '')}:{image.get('tag', '')}",
+        "imagePullPolicy": image.get("pullPolicy", "IfNotPresent"),
+        "args": args,
+        "resources": at(given, "service.resources", {}),
+    }
+    pod = {
+        "serviceAccountName": key,
+        "nodeSelector": at(everywhere, "nodeSelector", {}),
+        "tolerations": at(everywhere, "tolerations", []),
+        "priorityClassName": at(everywhere, "priorityClassName", ""),
+        "affinity": at(given, "service.affinity") or at(everywhere, "affinity", {}),
+        "imagePullSecrets": [{"name": each} for each in at(everywhere, "additionalImagePullSecrets", [])],
+        "containers": [container],
+    }
+    spec = {
+        "replicas": int(at(given, "replicas", at(everywhere, "replicaCount", 1))),
+        "selector": {"matchLabels": {"app": key}},
+        "template": {"metadata": {"labels": {"app": key}}, "spec": pod},
+    }
+    return {**_object(config, owner, "apps/v1", "Deployment", key), "spec": spec}

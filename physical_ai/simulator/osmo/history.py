@@ -1,0 +1,67 @@
+"""The workflows that a simulated stack has run: what the service would have in its database."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from physical_ai.simulator.processes import birth, lives
+
+KEPT = 50
+FILE = "workflows.json"
+RUNNING, CANCELED = "RUNNING", "FAILED_CANCELED"
+Json = dict[str, Any]
+
+
+class History:
+    """Kept in the simulation's folder, so it goes with the simulation. Several commands may use it at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / FILE
+
+    def all(self) -> list[Json]:
+        """Oldest first, `KEPT` at most; each with an `id` as `train-3`, and a `status`."""
+        return [{key: value for key, value in each.items() if key != "by"} for each in self._read()]
+
+    def begin(self, name: str, file: str) -> int:
+        """Takes the number of a workflow's next run, which nobody else gets."""
+        with self._changing() as runs:
+            number = _next(runs, name)
+            by = [os.getpid(), birth(os.getpid())]
+            runs.append({"id": f"{name}-{number}", "file": file, "status": RUNNING, "tasks": [], "by": by})
+            return number
+
+    def end(self, id: str, status: str, tasks: list[Json]) -> Json:
+        """What became of a run; its document."""
+        with self._changing() as runs:
+            (run,) = (each for each in runs if each["id"] == id)
+            run |= {"status": status, "tasks": tasks}
+            del run["by"]
+            return dict(run)
+
+    def cut_off(self) -> list[str]:
+        """Ids of runs whose command is gone without having ended them."""
+        return [each["id"] for each in self._read() if "by" in each and not lives(*each["by"])]
+
+    def _read(self) -> list[Json]:
+        return json.loads(self._file.read_text()) if self._file.exists() else []
+
+    @contextmanager
+    def _changing(self) -> Generator[list[Json]]:
+        with FileLock(self._file.with_name(f".{FILE}.lock")):
+            runs = self._read()
+            yield runs
+            draft = self._file.with_name(f".{FILE}")
+            draft.write_text(json.dumps(runs[-KEPT:], indent=1))
+            draft.replace(self._file)
+
+
+def _next(runs: list[Json], name: str) -> int:
+    ids = (str(each["id"]).rpartition("-") for each in runs)
+    return max((int(number) for of, _, number in ids if of == name), default=0) + 1

@@ -1,0 +1,91 @@
+"""Workflows' Pods in a running cluster: their containers end, and OSMO's agents let go of those that leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from physical_ai.catalog.osmo import CONTROL_CONTAINER, FINALIZER, LISTENER_ACCOUNT, OPERATOR_NAMESPACE, WORKFLOW_LABEL
+from physical_ai.simulator.cluster.objects import Json, at
+from physical_ai.simulator.cluster.watch import Watch
+from physical_ai.simulator.gpu.live.operator import timestamp
+from physical_ai.simulator.kubernetes.client import ApiError, Client
+from physical_ai.simulator.osmo.programs import outcome
+
+TASK_SECONDS = 180.0
+"""Model time that a task takes."""
+
+
+class Workflows:
+    """Plays what workflows' Pods and the agents do, one look after the other."""
+
+    def __init__(self, client: Client, changed: Callable[[], None]) -> None:
+        self._client = client
+        self._pods = Watch(client, "/api/v1/pods", changed, WORKFLOW_LABEL)
+        self._agents = Watch(client, f"/apis/apps/v1/namespaces/{OPERATOR_NAMESPACE}/deployments", changed)
+        self._began: dict[str, float] = {}
+        """Model time at which each Pod was seen to run, by uid."""
+
+    @property
+    def are_running(self) -> bool:
+        return bool(self._began)
+
+    def run(self, faults: Mapping[str, str], now: float) -> bool:
+        """One look; whether anything moved.
+
+        Args:
+            faults: What CUDA says on each GPU node; empty where it works.
+            now: Model time in seconds.
+        """
+        pods = {str(at(pod, "metadata.uid")): pod for pod in self._pods.all()}
+        self._began = {uid: since for uid, since in self._began.items() if uid in pods}
+        moved = False
+        for uid, pod in pods.items():
+            if at(pod, "metadata.deletionTimestamp"):
+                self._began.pop(uid, None)
+                moved = self._let_go(pod) or moved
+            elif at(pod, "status.phase") == "Running":
+                if now - self._began.setdefault(uid, now) >= TASK_SECONDS:
+                    self._end(pod, *outcome(pod, faults))
+                    del self._began[uid]
+                    moved = True
+            else:
+                self._began.pop(uid, None)
+        return moved
+
+    def _let_go(self, pod: Json) -> bool:
+        """As the agents do when they have the last logs; while they are away the Pod stays."""
+        held: list[str] = at(pod, "metadata.finalizers", [])
+        if FINALIZER not in held or not self._has_agents():
+            return False
+        rest = [item for item in held if item != FINALIZER]
+        version = at(pod, "metadata.resourceVersion")
+        return self._patch(pod, {"metadata": {"finalizers": rest, "resourceVersion": version}}, "")
+
+    def _has_agents(self) -> bool:
+        return any(
+            at(item, "spec.template.spec.serviceAccountName") == LISTENER_ACCOUNT
+            and int(at(item, "status.availableReplicas", 0)) > 0
+            for item in self._agents.all()
+        )
+
+    def _end(self, pod: Json, code: int, words: str) -> None:
+        now = timestamp()
+        statuses: list[Json] = []
+        for each in pod["spec"]["containers"]:
+            own = (0, "") if each["name"] == CONTROL_CONTAINER else (code, words)
+            end = {"exitCode": own[0], "reason": "Error" if own[0] else "Completed", "message": own[1]}
+            state = {"terminated": {**end, "startedAt": at(pod, "status.startTime", now), "finishedAt": now}}
+            rest: Json = {"imageID": "", "ready": False, "restartCount": 0, "state": state}
+            statuses.append({"name": each["name"], "image": each["image"], **rest})
+        phase = "Failed" if code else "Succeeded"
+        self._patch(pod, {"status": {"phase": phase, "containerStatuses": statuses}}, "/status")
+
+    def _patch(self, pod: Json, change: Json, sub: str) -> bool:
+        path = f"/api/v1/namespaces/{at(pod, 'metadata.namespace')}/pods/{at(pod, 'metadata.name')}{sub}"
+        try:
+            self._client.patch(path, change, "application/merge-patch+json")
+        except ApiError as refusal:
+            if refusal.code not in (404, 409):
+                raise
+            return False
+        return True

@@ -1,0 +1,49 @@
+"""What a task's Pod says of itself. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.catalog.osmo import CONTROL_CONTAINER
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A Pod at one moment."""
+
+    node: str
+    running: bool
+    exit_code: int | None
+    """Of the user's container, once it has ended."""
+    words: str
+    """Its last ones."""
+    waits: str
+    """Why it has no node, in the scheduler's words."""
+
+
+def seen(pod: Mapping[str, Any]) -> Seen:
+    """What the service has to know of a Pod."""
+    spec, status = pod["spec"], pod.get("status", {})
+    statuses: list[Mapping[str, Any]] = status.get("containerStatuses") or []
+    (own,) = [each for each in statuses if each["name"] != CONTROL_CONTAINER][:1] or [{}]
+    ended: Mapping[str, Any] = own.get("state", {}).get("terminated") or {}
+    code = ended.get("exitCode")
+    if code is None and status.get("phase") == "Failed":
+        # Evicted or preempted: no container tells why.
+        code = 137
+    return Seen(
+        node=str(spec.get("nodeName", "")),
+        running=status.get("phase") == "Running",
+        exit_code=code,
+        words=str(ended.get("message") or status.get("message") or ""),
+        waits=_waits(status),
+    )
+
+
+def _waits(status: Mapping[str, Any]) -> str:
+    conditions: list[Mapping[str, Any]] = status.get("conditions") or []
+    found = (each for each in conditions if each["type"] == "PodScheduled" and each["status"] == "False")
+    # KAI writes several lines, with dots of its own.
+    return next((" ".join(str(each.get("message", "")).split()).rstrip(".") for each in found), "")

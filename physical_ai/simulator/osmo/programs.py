@@ -1,0 +1,43 @@
+"""How a task's program ends. Pure.
+
+Nothing is run: a program is taken to do its work, unless what it needs of the GPU is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from physical_ai.catalog.osmo import CONTROL_CONTAINER
+from physical_ai.simulator.gpu.names import PREFIX, SIMULATOR
+
+RUNS = f"{SIMULATOR}runs"
+"""Annotation of a Pod: what its program asks of the GPU."""
+VULKAN = "vulkan"
+CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
+GRAPHICS = {"all", "graphics"}
+NO_VULKAN = (
+    "vkCreateDevice failed: ERROR_INITIALIZATION_FAILED. No Vulkan driver in the container, which was given {given} of"
+    " the driver: graphics is not among it (" + CAPABILITIES + ")"
+)
+
+
+def outcome(pod: Mapping[str, Any], faults: Mapping[str, str]) -> tuple[int, str]:
+    """Exit code and last words of the task's container.
+
+    Args:
+        pod: The Pod, on a node.
+        faults: What CUDA says on each GPU node; empty where it works.
+    """
+    container = next(each for each in pod["spec"]["containers"] if each["name"] != CONTROL_CONTAINER)
+    limits: Mapping[str, Any] = container.get("resources", {}).get("limits") or {}
+    if not any(name.startswith(PREFIX) for name in limits):
+        return 0, ""
+    fault = faults.get(pod["spec"]["nodeName"], "there is no GPU stack on this node")
+    if fault:
+        return 1, fault
+    annotations: Mapping[str, str] = pod["metadata"].get("annotations") or {}
+    given = next((str(item.get("value", "")) for item in container.get("env", []) if item["name"] == CAPABILITIES), "")
+    if annotations.get(RUNS) == VULKAN and not GRAPHICS & {part.strip() for part in given.split(",")}:
+        return 1, NO_VULKAN.format(given=given or "compute,utility, its default,")
+    return 0, ""

@@ -1,0 +1,91 @@
+"""The Node objects of a pool, made what Azure says they are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from physical_ai.simulator.errors import ControlPlaneFailed
+from physical_ai.simulator.gpu.names import SIMULATOR
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH, ApiError, Client, Object
+
+POOL_LABEL = "kubernetes.azure.com/agentpool"
+FIELD_MANAGER = "aks"
+NODE_READY_SECONDS = 120.0
+WRITERS = 16
+"""Requests under way at once; more only makes the API server queue them on a laptop."""
+
+
+def apply(client: Client, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
+    """Makes the pool's nodes exactly these, and waits until they are Ready.
+
+    Server-side apply as AKS: labels and taints it no longer sets go, those that others have set stay.
+
+    Raises:
+        ControlPlaneFailed: a node did not get Ready in time.
+    """
+    wanted = {node["metadata"]["name"]: node for node in nodes}
+    have = _pool_nodes(client, pool)
+    with ThreadPoolExecutor(WRITERS) as writers:
+        list(writers.map(partial(_remove_node, client), sorted(set(have) - set(wanted))))
+        described = [with_host(node, have.get(node["metadata"]["name"])) for node in nodes]
+        list(writers.map(partial(_apply_node, client), described))
+    _wait_until_ready(client, pool, set(wanted))
+
+
+def _pool_nodes(client: Client, pool: str) -> dict[str, Object]:
+    listing = client.get("/api/v1/nodes", {"labelSelector": f"{POOL_LABEL}={pool}"})
+    return {node["metadata"]["name"]: node for node in listing["items"]}
+
+
+def _wait_until_ready(client: Client, pool: str, names: set[str]) -> None:
+    end = time.monotonic() + NODE_READY_SECONDS
+    pause = 0.05
+    while waiting := names - {name for name, node in _pool_nodes(client, pool).items() if _is_ready(node)}:
+        if time.monotonic() > end:
+            raise ControlPlaneFailed(f"node {min(waiting)} and {len(waiting) - 1} more of {pool} never got Ready")
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.5)
+
+
+def with_host(node: Mapping[str, Any], live: Object | None) -> Object:
+    """The node; one that is there keeps what has become of its host since it joined, which AKS knows nothing of."""
+    if live is None:
+        return dict(node)
+    metadata: Object = node["metadata"]
+    given: dict[str, str] = metadata.get("annotations") or {}
+    held: dict[str, str] = live["metadata"].get("annotations") or {}
+    own = {key: value for key, value in given.items() if not key.startswith(SIMULATOR)}
+    present = {key: value for key, value in held.items() if key.startswith(SIMULATOR)}
+    return {**node, "metadata": {**metadata, "annotations": {**own, **present}}}
+
+
+def _apply_node(client: Client, node: Mapping[str, Any]) -> None:
+    path = f"/api/v1/nodes/{node['metadata']['name']}"
+    client.patch(path, dict(node), APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})
+
+
+def _remove_node(client: Client, name: str) -> None:
+    """As AKS removes a node: its pods go first, so that controllers replace them at once."""
+    pods = client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={name}"})
+    for pod in pods["items"]:
+        place = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+        delete(client, place, {"gracePeriodSeconds": "0"})
+    delete(client, f"/api/v1/nodes/{name}")
+
+
+def _is_ready(node: Object) -> bool:
+    conditions: list[Object] = node.get("status", {}).get("conditions") or []
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+
+
+def delete(client: Client, path: str, params: Mapping[str, str] | None = None) -> None:
+    """Deletes an object; one that is gone already is no error."""
+    try:
+        client.request("DELETE", path, params=params)
+    except ApiError as refusal:
+        if refusal.code != 404:
+            raise

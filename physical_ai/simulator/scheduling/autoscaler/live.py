@@ -1,0 +1,168 @@
+"""The cluster autoscaler at work: it watches the API server, and asks Azure for nodes."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+
+from physical_ai.simulator.clock import seconds_per_idle_minute, seconds_per_model_minute
+from physical_ai.simulator.cluster.objects import Json, at, labels, name
+from physical_ai.simulator.gpu.live.cluster import is_going, is_ready
+from physical_ai.simulator.kubernetes.client import MERGE_PATCH
+from physical_ai.simulator.pool_nodes import POOL_LABEL
+from physical_ai.simulator.scheduling.autoscaler import COMPONENT
+from physical_ai.simulator.scheduling.autoscaler.growth import Group, Growth, Plan, is_candidate, plan
+from physical_ai.simulator.scheduling.autoscaler.pools import Pools, Scaled, ScaledPool
+from physical_ai.simulator.scheduling.autoscaler.report import Report
+from physical_ai.simulator.scheduling.autoscaler.rest import Rest, keeps_busy, may_rest, minutes
+from physical_ai.simulator.scheduling.autoscaler.template import instance_of, lacks_gpus, template
+from physical_ai.simulator.scheduling.fit import Offer
+from physical_ai.simulator.scheduling.kai.decision import uid_of
+from physical_ai.simulator.scheduling.kai.live import offers_of
+from physical_ai.simulator.scheduling.view import View
+
+log = logging.getLogger(COMPONENT)
+POLL_SECONDS = 1.0
+"""Between two looks while pods wait: what Azure does is no event of the API server."""
+BACKOFF_MINUTES, LONGEST_BACKOFF_MINUTES = 5, 30
+TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
+NOTHING = Plan(None, (), frozenset())
+
+
+@dataclass(frozen=True)
+class Backoff:
+    until: float
+    minutes: int
+
+
+class Autoscaler:
+    """Adds nodes for pods that wait, and takes away those that nobody has needed for a while."""
+
+    def __init__(self, view: View, pools: Pools) -> None:
+        self._view, self._pools = view, pools
+        self._backoffs: dict[str, Backoff] = {}
+        self._rest, self._report = Rest(), Report(view)
+        self._added = 0.0
+        self._told: dict[str, str] = {}
+
+    def round(self) -> float | None:
+        """One look at the cluster; seconds until the next one is due, None where only a change calls for it."""
+        now = time.monotonic()
+        pods, scaled = self._view.pods, self._pools.now()
+        candidates = [pod for pod in pods if is_candidate(pod)]
+        pause = POLL_SECONDS if candidates else None
+        if not scaled.pools:
+            return pause
+        nodes = [node for node in self._view.nodes if not is_going(node)]
+        found = NOTHING
+        if candidates:
+            found = self._plan(scaled, candidates, nodes, pods)
+            if found.growth is not None:
+                self._grow(found.growth)
+                return 0.0
+            self._refuse(found)
+        self._told = {uid: words for uid, words in self._told.items() if uid in {uid_of(pod) for pod in candidates}}
+        due = self._shrink(scaled, nodes, pods, found, now)
+        self._report.write(scaled, nodes, self._rest.since, {pool for pool in self._backoffs if self._waits(pool)})
+        return min((each for each in (pause, due) if each is not None), default=None)
+
+    # Up
+
+    def _plan(self, scaled: Scaled, candidates: list[Json], nodes: list[Json], pods: list[Json]) -> Plan:
+        ready = [node for node in nodes if is_ready(node) and not lacks_gpus(node)]
+        offers = offers_of(ready, pods)
+        by_pool: dict[str, list[Offer]] = {}
+        for offer in offers:
+            by_pool.setdefault(labels(offer.node).get(POOL_LABEL, ""), []).append(offer)
+        daemonsets: list[Json] = self._view.client.get("/apis/apps/v1/daemonsets")["items"]
+        groups = [self._group(pool, by_pool.get(pool.pool, []), daemonsets) for pool in scaled.pools]
+        return plan(candidates, offers, groups)
+
+    def _group(self, pool: ScaledPool, mine: list[Offer], daemonsets: list[Json]) -> Group:
+        upcoming = max(pool.count - len(mine), 0)
+        return Group(pool, template(pool, mine, daemonsets), upcoming, self._waits(pool.pool))
+
+    def _waits(self, pool: str) -> bool:
+        backoff = self._backoffs.get(pool)
+        return backoff is not None and backoff.until > time.monotonic()
+
+    def _grow(self, growth: Growth) -> None:
+        pool = growth.group.pool
+        size = pool.count + growth.added
+        sizes = f"{size} instead of {pool.count} (max: {pool.most})"
+        log.info("scale-up: setting group %s size to %s", pool.scale_set, sizes)
+        self._report.tell("ScaledUpGroup", f"Scale-up: setting group {pool.scale_set} size to {sizes}")
+        problem = self._pools.resize(pool, size)
+        if problem:
+            self._fail(pool, problem)
+            return
+        self._added = time.monotonic()
+        self._backoffs.pop(pool.pool, None)
+        self._report.tell("ScaledUpGroup", f"Scale-up: group {pool.scale_set} size set to {sizes}")
+        for pod in growth.pods:
+            self._view.tell(pod, COMPONENT, "TriggeredScaleUp", f"pod triggered scale-up: [{growth}]")
+
+    def _fail(self, pool: ScaledPool, problem: str) -> None:
+        log.warning("scale-up failed for group %s: %s", pool.scale_set, problem)
+        before = self._backoffs.get(pool.pool)
+        wait = min(before.minutes * 2, LONGEST_BACKOFF_MINUTES) if before else BACKOFF_MINUTES
+        self._backoffs[pool.pool] = Backoff(time.monotonic() + wait * seconds_per_model_minute(), wait)
+        message = f"Scale-up failed for group {pool.scale_set}: {problem}"
+        self._report.tell("FailedToScaleUpGroup", message, "Warning")
+
+    def _refuse(self, found: Plan) -> None:
+        for pod, message in found.refused:
+            if self._told.get(uid_of(pod)) != message:
+                self._told[uid_of(pod)] = message
+                log.info("%s/%s: %s", at(pod, "metadata.namespace"), name(pod), message)
+                self._view.tell(pod, COMPONENT, "NotTriggerScaleUp", message)
+
+    # Down
+
+    def _shrink(self, scaled: Scaled, nodes: list[Json], pods: list[Json], found: Plan, now: float) -> float | None:
+        """Removes one node that has rested for long enough; seconds until the next one will have."""
+        busy = {str(at(pod, "spec.nodeName", "")) for pod in pods if keeps_busy(pod)}
+        shrinkable = {pool.pool: pool for pool in scaled.pools if pool.count > pool.least}
+        idle = {
+            name(node): (node, shrinkable[pool])
+            for node in nodes
+            if (pool := labels(node).get(POOL_LABEL, "")) in shrinkable and may_rest(node, busy, found.needed)
+        }
+        self._rest.note(idle, now)
+        due = {host: self._due(scaled, node, host) for host, (node, _) in idle.items()}
+        for host in sorted(due, key=due.__getitem__):
+            if due[host] > now:
+                return due[host] - now
+            self._remove(*idle[host])
+            return 0.0
+        return None
+
+    def _due(self, scaled: Scaled, node: Json, host: str) -> float:
+        works = is_ready(node) and not lacks_gpus(node)
+        wait = minutes(scaled.profile, "scale-down-unneeded-time" if works else "scale-down-unready-time")
+        delay = minutes(scaled.profile, "scale-down-delay-after-add")
+        scale = seconds_per_idle_minute()
+        return max(self._rest.due(host, wait * scale), self._added + delay * scale if self._added else 0.0)
+
+    def _remove(self, node: Json, pool: ScaledPool) -> None:
+        """Closes the node, makes sure that nothing came to it meanwhile, and gives its machine back."""
+        path, host = f"/api/v1/nodes/{name(node)}", name(node)
+        before: list[Json] = at(node, "spec.taints", [])
+        closed = [*before, {"key": TO_BE_DELETED, "value": str(int(time.time())), "effect": "NoSchedule"}]
+        if not self._view.patch(path, {"spec": {"taints": closed}}, MERGE_PATCH):
+            return
+        on_it = self._view.client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={host}"})["items"]
+        if any(map(keeps_busy, on_it)):
+            self._view.patch(path, {"spec": {"taints": before}}, MERGE_PATCH)
+            return
+        log.info("scale-down: removing empty node %s of %s", host, pool.scale_set)
+        self._report.tell("ScaleDownEmpty", f'Scale-down: removing empty node "{host}"')
+        problem = self._pools.resize(pool, pool.count - 1, {instance_of(node)})
+        if problem:
+            log.warning("scale-down of %s failed: %s", host, problem)
+            self._view.patch(path, {"spec": {"taints": before}}, MERGE_PATCH)
+            return
+        self._rest.since.pop(host, None)
+        self._report.tell("ScaleDownEmpty", f'Scale-down: empty node "{host}" removed')
+        self._view.tell(node, COMPONENT, "ScaleDown", "node removed by cluster autoscaler")

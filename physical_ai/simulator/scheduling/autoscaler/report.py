@@ -1,0 +1,75 @@
+"""What the autoscaler says of itself: the ConfigMap `cluster-autoscaler-status`, and events about it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import yaml
+
+from physical_ai.simulator.cluster.objects import Json, labels, name
+from physical_ai.simulator.gpu.live.cluster import is_ready
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH
+from physical_ai.simulator.pool_nodes import POOL_LABEL
+from physical_ai.simulator.scheduling.autoscaler import COMPONENT
+from physical_ai.simulator.scheduling.autoscaler.pools import Scaled
+from physical_ai.simulator.scheduling.autoscaler.template import lacks_gpus
+from physical_ai.simulator.scheduling.view import View, timestamp
+
+NAME, NAMESPACE = "cluster-autoscaler-status", "kube-system"
+
+
+def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoffs: Collection[str]) -> Json:
+    """The autoscaler's state, node group by node group."""
+    by_pool: dict[str, list[Json]] = {}
+    for node in nodes:
+        by_pool.setdefault(labels(node).get(POOL_LABEL, ""), []).append(node)
+    groups: list[Json] = []
+    for pool in scaled.pools:
+        mine = by_pool.get(pool.pool, [])
+        ready = [node for node in mine if is_ready(node) and not lacks_gpus(node)]
+        candidates = sum(name(node) in idle for node in mine)
+        growth = "Backoff" if pool.pool in backoffs else "InProgress" if len(ready) < pool.count else "NoActivity"
+        groups.append(
+            {
+                "name": pool.scale_set,
+                "health": {
+                    "status": "Healthy",
+                    "nodeCounts": {"registered": {"total": len(mine), "ready": len(ready)}},
+                    "cloudProviderTarget": pool.count,
+                    "minSize": pool.least,
+                    "maxSize": pool.most,
+                },
+                "scaleUp": {"status": growth},
+                "scaleDown": {
+                    "status": "CandidatesPresent" if candidates else "NoCandidates",
+                    "candidates": candidates,
+                },
+            }
+        )
+    return {"autoscalerStatus": "Running", "nodeGroups": groups}
+
+
+class Report:
+    """Writes the ConfigMap when something in it has changed."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._written: Json = {}
+        self._uid = ""
+
+    def write(self, scaled: Scaled, nodes: Iterable[Json], idle: Mapping[str, Any], backoffs: Collection[str]) -> None:
+        found = status(scaled, list(nodes), idle, backoffs)
+        if found != self._written:
+            text = yaml.safe_dump({"time": timestamp(), **found}, sort_keys=False)
+            metadata = {"name": NAME, "namespace": NAMESPACE}
+            item = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"status": text}}
+            path = f"/api/v1/namespaces/{NAMESPACE}/configmaps/{NAME}"
+            made = self._view.client.patch(path, item, APPLY_PATCH, {"fieldManager": COMPONENT, "force": "true"})
+            self._uid = str(made["metadata"]["uid"])
+            self._written = found
+
+    def tell(self, reason: str, message: str, type: str = "Normal") -> None:
+        """An event about the whole autoscaler, which hangs at the ConfigMap."""
+        about = {"name": NAME, "namespace": NAMESPACE, "uid": self._uid}
+        self._view.tell({"apiVersion": "v1", "kind": "ConfigMap", "metadata": about}, COMPONENT, reason, message, type)

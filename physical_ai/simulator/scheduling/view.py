@@ -1,0 +1,130 @@
+"""The cluster as schedulers see it: pods, nodes, and KAI's own kinds while there is a KAI."""
+
+from __future__ import annotations
+
+import datetime
+import zlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from physical_ai.simulator.cluster.objects import Json, at, name
+from physical_ai.simulator.cluster.watch import Watch
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH, ApiError, Client
+from physical_ai.simulator.scheduling import kai
+
+STRATEGIC = "application/strategic-merge-patch+json"
+PODS, NODES, DEPLOYMENTS = "/api/v1/pods", "/api/v1/nodes", "/apis/apps/v1/deployments"
+QUEUES, GROUPS = f"/apis/{kai.QUEUE_API}/queues", f"/apis/{kai.POD_GROUP_API}/podgroups"
+CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
+SYNC_SECONDS = 10.0
+
+
+class View:
+    """Watches, and the few writes that all of them share. `changed` is called from threads of its own."""
+
+    def __init__(self, client: Client, changed: Callable[[], None]) -> None:
+        self.client, self._changed = client, changed
+        self._watches: dict[str, Watch] = {}
+        for path in (PODS, NODES, DEPLOYMENTS):
+            self._watch(path)
+        for watch in self._watches.values():
+            watch.synced.wait(SYNC_SECONDS)
+
+    def _watch(self, path: str) -> Watch:
+        if path not in self._watches:
+            self._watches[path] = Watch(self.client, path, self._changed)
+        return self._watches[path]
+
+    @property
+    def pods(self) -> list[Json]:
+        return self._watches[PODS].all()
+
+    @property
+    def nodes(self) -> list[Json]:
+        return self._watches[NODES].all()
+
+    def has_kai(self) -> bool:
+        """Whether KAI's scheduler is installed and available. Its kinds are watched from then on."""
+        found = any(
+            name(item) == kai.KAI_SCHEDULER and int(at(item, "status.availableReplicas", 0)) > 0
+            for item in self._watches[DEPLOYMENTS].all()
+        )
+        if found:
+            for watch in [self._watch(path) for path in (QUEUES, GROUPS, CLASSES)]:
+                watch.synced.wait(SYNC_SECONDS)
+        return found
+
+    def all(self, path: str) -> list[Json]:
+        return self._watches[path].all() if path in self._watches else []
+
+    # Writes; each says whether the object was still there
+
+    def patch(self, path: str, body: Json, kind: str) -> bool:
+        try:
+            self.client.patch(path, body, kind)
+        except ApiError as refusal:
+            if refusal.code in (404, 409):
+                return False
+            raise
+        return True
+
+    def bind(self, pod: Mapping[str, Any], host: str) -> str:
+        """Gives a pod its node; why not, where the API server refuses."""
+        target = {"apiVersion": "v1", "kind": "Node", "name": host}
+        body: Json = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name(pod)}, "target": target}
+        try:
+            self.client.request("POST", f"{path_of(pod)}/binding", body)
+        except ApiError as refusal:
+            return str(refusal)
+        return ""
+
+    def set_condition(self, pod: Mapping[str, Any], message: str) -> None:
+        """PodScheduled=False, Unschedulable, with these words; nothing where that stands there already."""
+        conditions: list[Json] = at(pod, "status.conditions", [])
+        before = next((each for each in conditions if each["type"] == "PodScheduled"), dict[str, Any]())
+        if (before.get("status"), before.get("message")) == ("False", message):
+            return
+        since = before.get("lastTransitionTime") if before.get("status") == "False" else None
+        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+        body = {"status": {"conditions": [{**condition, "lastTransitionTime": since or timestamp()}]}}
+        self.patch(f"{path_of(pod)}/status", body, STRATEGIC)
+
+    def tell(self, item: Mapping[str, Any], component: str, reason: str, message: str, type: str = "Normal") -> None:
+        """An event about an object. The same words about the same object are one event."""
+        told = event(item, component, reason, message, type)
+        path = f"/api/v1/namespaces/{told['metadata']['namespace']}/events/{told['metadata']['name']}"
+        try:
+            self.client.patch(path, told, APPLY_PATCH, {"fieldManager": component, "force": "true"})
+        except ApiError as refusal:
+            if refusal.code not in (403, 404, 409):  # its namespace is going, or gone
+                raise
+
+
+def path_of(pod: Mapping[str, Any]) -> str:
+    return f"/api/v1/namespaces/{at(pod, 'metadata.namespace')}/pods/{name(pod)}"
+
+
+def event(item: Mapping[str, Any], component: str, reason: str, message: str, type: str) -> Json:
+    """The Event object; events about cluster-scoped objects are in `default`."""
+    metadata: Json = item["metadata"]
+    digest = zlib.crc32(f"{metadata.get('uid')} {reason} {message}".encode())
+    about = {key: str(metadata[key]) for key in ("name", "namespace", "uid") if metadata.get(key)}
+    now = timestamp()
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": f"{about['name']}.{digest:08x}", "namespace": about.get("namespace", "default")},
+        "involvedObject": {"apiVersion": item.get("apiVersion", "v1"), "kind": item.get("kind", "Pod"), **about},
+        "type": type,
+        "reason": reason,
+        "message": message[:1024],
+        "source": {"component": component},
+        "firstTimestamp": now,
+        "lastTimestamp": now,
+        "count": 1,
+    }
+
+
+def timestamp() -> str:
+    """Now, as Kubernetes writes it."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

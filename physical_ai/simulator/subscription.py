@@ -1,0 +1,50 @@
+"""The simulated subscription of one simulation: who is in it, and where what Azure knows of it is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from physical_ai.simulator.azure import CatalogOffers, Cloud, ClusterHost, Directory
+from physical_ai.simulator.entra import BYSTANDER, DEPLOYER, SUBSCRIPTION_ID, TENANT_ID
+from physical_ai.simulator.errors import SimulationError
+
+AZURE_FILE = "azure.json"
+LIMITS_FILE = "limits.json"
+"""What Azure has for this simulation, where somebody wants less than there is by default:
+`{"quota": {"lowPriorityCores": 40}, "capacity": {"Standard_NC40ads_H100_v5": 1}}`, in vCPUs and in nodes."""
+
+
+def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Cloud:
+    """The Azure of the simulation in `folder`. Several processes may have it open.
+
+    `record` is an Azure that still offers what it has retired since.
+
+    Raises:
+        SimulationError: the file of limits is no such thing.
+    """
+    who = Directory(
+        subscription=SUBSCRIPTION_ID,
+        tenant=TENANT_ID,
+        deployer=DEPLOYER.object_id,
+        deployer_client=DEPLOYER.client_id,
+        principals={BYSTANDER.object_id: "User"},
+    )
+    limits = _limits(folder / LIMITS_FILE)
+    return Cloud(
+        folder / AZURE_FILE,
+        host,
+        directory=who,
+        offers=CatalogOffers(past=record),
+        accepts_retired_sizes=record,
+        quota=limits.get("quota"),
+        capacity=limits.get("capacity"),
+    )
+
+
+def _limits(file: Path) -> dict[str, Mapping[str, int]]:
+    try:
+        return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    except ValueError as problem:
+        raise SimulationError(f"{file}: {problem}; write an object with `quota` and `capacity`") from None

@@ -1,0 +1,268 @@
+"""A small cluster on a real API server: GPU nodes join, the operator is installed by the real helm, gates open or not.
+
+For what `tests/gpu_lab` shows in a function call this takes seconds; it is for what needs the real thing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from physical_ai import catalog
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.gpu import pool_labels
+from physical_ai.settings.facts.pools import node_taints
+from physical_ai.settings.plans.gpu_operator import gpu_plan
+from physical_ai.simulator.azure import nodes
+from physical_ai.simulator.charts import chart_source, crds
+from physical_ai.simulator.cluster.objects import at, labels
+from physical_ai.simulator.gpu import names
+from physical_ai.simulator.gpu.live.hooks import replace
+from physical_ai.simulator.gpu.live.probes import CUDA, RUNS
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
+from physical_ai.simulator.kubernetes.helm import Helm
+from physical_ai.simulator.kubernetes.kubeconfig import load
+from physical_ai.simulator.kubernetes.options import KubernetesOptions
+
+NAMESPACE = "gpu-operator"
+SECONDS = 120.0
+SYSTEMS = {"24.04": "Ubuntu 24.04.3 LTS", "22.04": "Ubuntu 22.04.5 LTS"}
+PRIVILEGED = {"pod-security.kubernetes.io/enforce": "privileged"}
+
+
+@dataclass
+class Field:
+    """The cluster, and what happens in it."""
+
+    client: Client
+    helm: Helm
+    joined: list[str] = field(default_factory=list[str])
+
+    # The cluster
+
+    def apply(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        metadata = item["metadata"]
+        path = self.client.path(item["apiVersion"], item["kind"], metadata.get("namespace"), metadata["name"])
+        return self.client.patch(path, dict(item), APPLY_PATCH, {"fieldManager": "field", "force": "true"})
+
+    def join(self, name: str, size: str, *, pool: str = "", system: str = "24.04", **extra: Any) -> None:
+        """A node registers, as AKS makes them. `extra`: labels, taints, host (its driver), containerd, annotations."""
+        found = catalog.vm_size(size)
+        total, usable = nodes.capacity(found, {"osDiskSizeGB": 128, "maxPods": 110})
+        annotations = {"kwok.x-k8s.io/node": "fake", **extra.get("annotations", {})}
+        if extra.get("host"):
+            annotations[names.HOST_DRIVER] = extra["host"]
+        info = {
+            "osImage": SYSTEMS[system],
+            "kernelVersion": nodes.KERNELS[system],
+            "containerRuntimeVersion": f"containerd://{extra.get('containerd', '2.3.2')}",
+            "kubeletVersion": "v1.36.3",
+            "architecture": "amd64",
+            "operatingSystem": "linux",
+            **dict.fromkeys(("kubeProxyVersion", "machineID", "systemUUID", "bootID"), ""),
+        }
+        own = {"node.kubernetes.io/instance-type": size, "kubernetes.io/os": "linux"}
+        own |= dict.fromkeys(("agentpool", "kubernetes.azure.com/agentpool"), pool or name)
+        self.apply(
+            {
+                "apiVersion": "v1",
+                "kind": "Node",
+                "metadata": {"name": name, "labels": {**own, **extra.get("labels", {})}, "annotations": annotations},
+                "spec": {"taints": [nodes.taint(text) for text in extra.get("taints", ())]},
+                "status": {"capacity": total, "allocatable": usable, "nodeInfo": info},
+            }
+        )
+        self.joined.append(name)
+
+    def pool(self, settings: Settings, name: str, count: int = 1, **extra: Any) -> list[str]:
+        """Nodes of one of the settings' pools; their names."""
+        pool = settings.pools[name]
+        given = {"labels": pool_labels(name, pool), "taints": node_taints(pool), **extra}
+        made = [f"{name}-{index}" for index in range(count)]
+        for each in made:
+            self.join(each, pool.sku, pool=name, **given)
+        return made
+
+    def leave(self, name: str) -> None:
+        """The node goes, and its pods with it: AKS removes them, garbage collection would take half a minute."""
+        self._delete(f"/api/v1/nodes/{name}")
+        for pod in self.client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={name}"})["items"]:
+            metadata = pod["metadata"]
+            self._delete(f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}")
+
+    def install(self, settings: Settings, change: Callable[[dict[str, Any]], None] = lambda _: None) -> None:
+        """The operator with the values the program gives it, changed by the test; drivers and ConfigMaps too."""
+        plan = gpu_plan(settings)
+        values: dict[str, Any] = dict(plan.values)
+        change(values)
+        for name, data in plan.config_maps.items():
+            metadata = {"name": name, "namespace": NAMESPACE}
+            self.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(data)})
+        self.helm_upgrade(settings.gpu_operator.version, values)
+        for resource in plan.drivers.values():
+            self.driver(resource.name, dict(resource.spec))
+
+    def helm_upgrade(self, release: str, values: Mapping[str, Any]) -> None:
+        chart = chart_source("gpu-operator", release, "")
+        arguments = ("upgrade", "--install", "gpu-operator", str(chart), "--namespace", NAMESPACE, "--values", "-")
+        self.helm.run(*arguments, "--wait", "--timeout", "60s", stdin=yaml.safe_dump(dict(values)))
+
+    def driver(self, name: str, spec: Mapping[str, Any]) -> None:
+        metadata = {"name": name}
+        self.apply(
+            {"apiVersion": "nvidia.com/v1alpha1", "kind": "NVIDIADriver", "metadata": metadata, "spec": dict(spec)}
+        )
+
+    def definitions(self, release: str) -> None:
+        """Another release's CRDs in the place of those there are, as on a fresh cluster."""
+        for item in crds("gpu-operator", release):
+            replace(self.client, item)
+
+    def clear(self) -> None:
+        """Everything a scenario made goes."""
+        for item in self.all("nvidia.com/v1alpha1", "NVIDIADriver"):
+            self._delete(f"/apis/nvidia.com/v1alpha1/nvidiadrivers/{item['metadata']['name']}")
+        if self.helm.last_release("gpu-operator", NAMESPACE) is not None:
+            self.helm.run("uninstall", "gpu-operator", "--namespace", NAMESPACE, "--wait", "--timeout", "60s")
+        for item in self.all("nvidia.com/v1", "ClusterPolicy"):
+            self._delete(f"/apis/nvidia.com/v1/clusterpolicies/{item['metadata']['name']}")
+        for name in self.joined:
+            self.leave(name)
+        self.joined.clear()
+        self.until(self._is_empty, "pods stay behind")
+        for item in self.all("v1", "ConfigMap"):
+            if item["metadata"]["name"].startswith("gpu-"):
+                self._delete(f"/api/v1/namespaces/{NAMESPACE}/configmaps/{item['metadata']['name']}")
+
+    def _is_empty(self) -> bool:
+        """Whether no pod is left. Garbage collection would see to it, but takes half a minute after CRDs changed."""
+        for item in self.all("apps/v1", "DaemonSet"):
+            self._delete(f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets/{item['metadata']['name']}")
+        pods = self.all("v1", "Pod")
+        for item in pods:
+            self._delete(f"/api/v1/namespaces/{NAMESPACE}/pods/{item['metadata']['name']}")
+        return not pods
+
+    # What a user does
+
+    def label(self, node: str, **changes: str | None) -> None:
+        self.client.patch(f"/api/v1/nodes/{node}", {"metadata": {"labels": changes}}, MERGE_PATCH)
+
+    def annotate(self, node: str, key: str, value: str | None) -> None:
+        self.client.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {key: value}}}, MERGE_PATCH)
+
+    def kick(self, node: str, *daemonsets: str) -> None:
+        """Deletes pods of DaemonSets on a node."""
+        for pod in self.pods(node).values():
+            if any(pod["metadata"]["name"].startswith(each) for each in daemonsets):
+                self._delete(f"/api/v1/namespaces/{NAMESPACE}/pods/{pod['metadata']['name']}")
+
+    def cuda_probe(self, node: str) -> tuple[str, str]:
+        """A CUDA program asks for one GPU of a node: how it ends, and its last words."""
+        path = f"/api/v1/namespaces/{NAMESPACE}/pods"
+        limits = {"resources": {"limits": {names.GPU: "1"}}}
+        pod = {
+            "metadata": {"name": "cuda-probe", "annotations": {names.PLAYED_BY: names.STACK, RUNS: CUDA}},
+            "spec": {
+                "restartPolicy": "Never",
+                "nodeSelector": {"agentpool": self.labels(node)["agentpool"]},
+                "tolerations": [{"operator": "Exists"}],
+                "containers": [{"name": "cuda", "image": "vector-add", **limits}],
+            },
+        }
+        self.client.request("POST", path, pod)
+
+        def ended() -> bool:
+            return at(self.client.get(f"{path}/cuda-probe"), "status.phase") in ("Failed", "Succeeded")
+
+        try:
+            self.until(ended, "the CUDA program does not end")
+            status = self.client.get(f"{path}/cuda-probe")["status"]
+            return status["phase"], str(at(status["containerStatuses"][0], "state.terminated.message", ""))
+        finally:
+            self._delete(f"{path}/cuda-probe")
+
+    # What a user sees
+
+    def all(self, api_version: str, kind: str) -> list[dict[str, Any]]:
+        if self.client.resource(api_version, kind) is None:
+            return []
+        found: list[dict[str, Any]] = self.client.get(self.client.path(api_version, kind, NAMESPACE))["items"]
+        return found
+
+    def node(self, name: str) -> dict[str, Any]:
+        return self.client.get(f"/api/v1/nodes/{name}")
+
+    def labels(self, name: str) -> dict[str, str]:
+        return labels(self.node(name))
+
+    def gpus(self, name: str) -> dict[str, int]:
+        """What the node offers of NVIDIA's resources, zeros left out."""
+        given: Mapping[str, str] = at(self.node(name), "status.allocatable", {})
+        return {key: int(value) for key, value in given.items() if key.startswith(names.PREFIX) and int(value)}
+
+    def pods(self, node: str) -> dict[str, dict[str, Any]]:
+        """The operator's pods on a node, by DaemonSet."""
+        found: dict[str, dict[str, Any]] = {}
+        for pod in self.all("v1", "Pod"):
+            owners = at(pod, "metadata.ownerReferences", [])
+            if at(pod, "spec.nodeName") == node and owners and owners[0]["kind"] == "DaemonSet":
+                found[owners[0]["name"]] = pod
+        return found
+
+    def phase(self, node: str, daemonset: str) -> str:
+        """A pod's STATUS as kubectl prints it; empty where there is none."""
+        pod = next((each for key, each in self.pods(node).items() if key.startswith(daemonset)), None)
+        if pod is None:
+            return ""
+        init: Sequence[Mapping[str, Any]] = at(pod, "status.initContainerStatuses", [])
+        done = sum(bool(at(each, "state.terminated")) for each in init)
+        if done < len(init):
+            reason = str(at(init[done], "state.waiting.reason", ""))
+            return f"Init:{reason}" if reason == "CrashLoopBackOff" else f"Init:{done}/{len(init)}"
+        main: Sequence[Mapping[str, Any]] = at(pod, "status.containerStatuses", [])
+        waiting = next((each for each in main if at(each, "state.waiting.reason")), None)
+        return str(at(waiting, "state.waiting.reason")) if waiting else str(at(pod, "status.phase", ""))
+
+    def words(self, node: str, daemonset: str) -> str:
+        """Events about a pod, joined."""
+        mine = {pod["metadata"]["name"] for key, pod in self.pods(node).items() if key.startswith(daemonset)}
+        events = self.all("v1", "Event")
+        return "\n".join(each["message"] for each in events if each["involvedObject"].get("name") in mine)
+
+    def is_ready(self, name: str) -> bool:
+        conditions: Sequence[Mapping[str, Any]] = at(self.node(name), "status.conditions", [])
+        return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+    def until(self, condition: Callable[[], Any], otherwise: str, seconds: float = SECONDS) -> None:
+        """Waits for a condition; fails with these words when it does not come."""
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, f"{otherwise}, after {seconds:g} s"
+            time.sleep(0.05)
+
+    def stays(self, condition: Callable[[], Any], otherwise: str, seconds: float = 1.5) -> None:
+        """A condition holds, and goes on holding for longer than the stack needs to do anything about it."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            assert condition(), otherwise
+            time.sleep(0.1)
+
+    def _delete(self, path: str) -> None:
+        try:
+            self.client.request("DELETE", path, params={"gracePeriodSeconds": "0"})
+        except ApiError as refusal:
+            if refusal.code != 404:
+                raise
+
+
+def field_of(kubeconfig: str, helm: Path) -> Field:
+    """The field on a running control plane, with the namespace and a node for everything without GPU."""
+    found = Field(Client(kubeconfig), Helm(KubernetesOptions(str(helm)), load(kubeconfig)))
+    found.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": dict(PRIVILEGED)}})
+    return found

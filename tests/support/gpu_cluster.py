@@ -1,0 +1,130 @@
+"""A cluster in memory for the operator's model: applies its steps, places DaemonSet pods, makes them ready at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from physical_ai.simulator.cluster.objects import annotations_of, at, labels
+from physical_ai.simulator.gpu import operator, placement
+from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
+from physical_ai.simulator.gpu.names import LAST_APPLIED
+from physical_ai.simulator.gpu.state import State, Step, apply
+from physical_ai.simulator.gpu.upgrade import DriverPod
+
+VALIDATOR = "nvidia-operator-validator"
+BOUND = 300
+"""Reconciles after which a cluster that has not settled never will."""
+
+
+@dataclass
+class Cluster:
+    """State, the pods of its DaemonSets, and everything that happened since the last `mark`."""
+
+    state: State
+    pods: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    """Hash of the template a pod was made from, by DaemonSet and node."""
+    steps: list[Step] = field(default_factory=list[Step])
+    states: list[State] = field(default_factory=list[State])
+    """The state after each step."""
+    seen: State | None = None
+    """What the operator saw last; None before it started."""
+    fitting: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """Nodes that fitted a DaemonSet when its controller last looked."""
+
+    ours: dict[str, dict[str, str | None]] = field(default_factory=dict[str, "dict[str, str | None]"])
+    """Labels that somebody else changed since the last `mark`, by node."""
+
+    def mark(self) -> None:
+        self.steps, self.states, self.ours = [], [self.state], {}
+
+    def change(self, edit: Callable[[State], State]) -> None:
+        """Somebody else changes the cluster; the operator reacts."""
+        before, self.state = self.state, edit(self.state)
+        for name, node in self.state.nodes.items():
+            old, new = labels(before.nodes.get(name, {})), labels(node)
+            changes = {key: new.get(key) for key in old.keys() | new.keys() if old.get(key) != new.get(key)}
+            self.ours.setdefault(name, {}).update(changes)
+        self.settle()
+
+    def restart(self) -> None:
+        """The operator's process starts anew."""
+        self.seen = None
+        self.settle()
+
+    def settle(self) -> None:
+        """Runs operator and DaemonSet controller in turn until neither has anything left to do."""
+        for _ in range(BOUND):
+            awake = operator.wakes(self.seen, self.state)
+            self.seen = self.state
+            for step in operator.reconcile(self.state, awake).steps:
+                self._take(step)
+            self._place()
+            if self.seen == self.state:
+                return
+        raise AssertionError(f"the operator does not come to rest; last steps: {[str(s) for s in self.steps[-9:]]}")
+
+    def _take(self, step: Step) -> None:
+        if step.verb == "restart":
+            self.pods = {
+                key: made for key, made in self.pods.items() if not (key[1] == step.name and self._is_driver(key[0]))
+            }
+        self.state = apply(self.state, step)
+        self.steps.append(step)
+        self.states.append(self.state)
+
+    def _is_driver(self, name: str) -> bool:
+        return labels(self.state.daemonsets.get(name, {})).get(COMPONENT) == DRIVER_COMPONENT
+
+    def _place(self) -> None:
+        """The DaemonSet controller and the kubelets: a pod on every fitting node, ready at once.
+
+        The controller is not told of deleted nodes: a status stays as it was until something else changes.
+        """
+        daemonsets: dict[str, Any] = {}
+        pods: dict[tuple[str, str], str] = {}
+        for name, item in self.state.daemonsets.items():
+            template = annotations_of(item)[LAST_APPLIED]
+            keeps = at(item, "spec.updateStrategy.type") == "OnDelete" and self._is_driver(name)
+            nodes = placement.nodes_for(item, self.state.nodes)
+            own = {(name, node): self.pods.get((name, node), template) if keeps else template for node in nodes}
+            pods |= own
+            looked_at = at(item, "status.observedGeneration") == item["metadata"]["generation"]
+            known = self.fitting.get(name, set()) & self.state.nodes.keys()
+            if looked_at and known == set(nodes) and all(own[pod] == self.pods.get(pod) for pod in own):
+                daemonsets[name] = item
+                pods |= {pod: made for pod, made in self.pods.items() if pod[0] == name}
+                continue
+            self.fitting[name] = set(nodes)
+            daemonsets[name] = {
+                **item,
+                "status": {
+                    "observedGeneration": item["metadata"]["generation"],
+                    "desiredNumberScheduled": len(nodes),
+                    "numberReady": len(nodes),
+                    "numberUnavailable": 0,
+                    "updatedNumberScheduled": sum(made == template for made in own.values()),
+                },
+            }
+        self.pods = pods
+        drivers = {
+            node: DriverPod(current=made == annotations_of(daemonsets[name])[LAST_APPLIED])
+            for (name, node), made in pods.items()
+            if self._is_driver(name)
+        }
+        validated = frozenset(node for name, node in pods if name == VALIDATOR)
+        self.state = replace(self.state, daemonsets=daemonsets, pods=drivers, validated=validated)
+
+    def scheduled(self) -> dict[str, list[Any]]:
+        """Desired, ready and the nodes with a pod, by DaemonSet."""
+        result: dict[str, list[Any]] = {}
+        for name, item in self.state.daemonsets.items():
+            nodes = sorted(node for daemonset, node in self.pods if daemonset == name)
+            status_ = item["status"]
+            result[name] = [status_["desiredNumberScheduled"], status_["numberReady"], " ".join(nodes)]
+        return result
+
+
+def add_node(node: Mapping[str, Any]) -> Callable[[State], State]:
+    return lambda state: replace(state, nodes={**state.nodes, node["metadata"]["name"]: dict(node)})

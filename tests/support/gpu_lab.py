@@ -1,0 +1,164 @@
+"""Operator and nodes together, without an API server: what a controller does, at the speed of a function call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from physical_ai.simulator.azure.nodes import taint
+from physical_ai.simulator.cluster.objects import annotations_of, labels, with_changes
+from physical_ai.simulator.gpu import nfd, node, operator, placement
+from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
+from physical_ai.simulator.gpu.hardware import Hardware, h100, rtx_pro_6000
+from physical_ai.simulator.gpu.names import LAST_APPLIED
+from physical_ai.simulator.gpu.node_state import Host, NodeState, Timing
+from physical_ai.simulator.gpu.state import State, apply_all
+
+SPOT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
+TOLERATIONS = [
+    {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
+    {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Exists", "effect": "NoSchedule"},
+]
+NO_DRIVER = Host()
+GRID = Host(driver="580.105.08")
+IMAGES = {"24.04": "Ubuntu 24.04.3 LTS", "22.04": "Ubuntu 22.04.5 LTS"}
+
+
+def spec(**changes: Any) -> dict[str, Any]:
+    """A ClusterPolicy as this platform sets it, with top-level parts replaced."""
+    return {
+        "daemonsets": {"tolerations": TOLERATIONS},
+        "mig": {"strategy": "single"},
+        "cdi": {"enabled": True},
+        "driver": {"enabled": True, "useNvidiaDriverCRD": True, "upgradePolicy": {"autoUpgrade": True}},
+        "toolkit": {"enabled": True, "env": [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]},
+        "migManager": {"enabled": False, "config": {"default": "all-disabled"}},
+        **changes,
+    }
+
+
+def h100_driver(**changes: Any) -> dict[str, Any]:
+    own = {"nodeSelector": {"physical-ai/gpu-driver": "operator"}, "tolerations": TOLERATIONS[1:], **changes}
+    return {"metadata": {"name": "h100"}, "spec": {"image": "driver", "version": "595.91.07", **own}}
+
+
+@dataclass
+class Lab:
+    """A cluster with GPU nodes of which every gate is modelled."""
+
+    state: State
+    nodes: dict[str, NodeState] = field(default_factory=dict[str, NodeState])
+    seen: State | None = None
+    templates: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+
+    def join(self, name: str, hardware: Hardware, *, host: Host = NO_DRIVER, os: str = "24.04", **extra: Any) -> None:
+        """A node of a GPU pool registers; NFD labels it where `nfd` is true."""
+        grid = hardware.vgpu
+        own = {"physical-ai/gpu-driver": "grid" if grid else "operator"}
+        own |= {"nvidia.com/gpu.deploy.driver": "false"} if grid else {}
+        info = {"kernelVersion": "6.8.0-1041-azure", "osImage": IMAGES[os]}
+        item = {
+            "metadata": {"name": name, "labels": {**own, **extra.get("labels", {})}},
+            "spec": {"taints": [taint(text) for text in extra.get("taints", [GPU_TAINT])]},
+            "status": {"nodeInfo": info},
+        }
+        self.nodes[name] = NodeState(
+            self.state.release,
+            hardware,
+            os=f"ubuntu{os}",
+            host=host,
+            timing=Timing(driver_build=60),
+            configs=extra.get("configs", {}),
+            containerd=extra.get("containerd", "2.3.2"),
+        )
+        self.state = replace(self.state, nodes={**self.state.nodes, name: item})
+        if extra.get("nfd", True):
+            self.discover(name)
+        self.run()
+
+    def discover(self, name: str) -> None:
+        """NFD's worker labels the node."""
+        found = nfd.labels(self.state.nodes[name], self.nodes[name].hardware)
+        self.label(name, **found)
+
+    def label(self, name: str, **changes: str | None) -> None:
+        self.state = replace(
+            self.state, nodes={**self.state.nodes, name: with_changes(self.state.nodes[name], labels_=dict(changes))}
+        )
+        self.run()
+
+    def policy(self, **changes: Any) -> None:
+        policy = {**(self.state.policy or {}), "spec": {**self.state.spec, **changes}}
+        self.state = replace(self.state, policy=policy)
+        self.run()
+
+    def event(self, name: str, event: node.Event) -> None:
+        self.nodes[name] = node.step(self.nodes[name], event)
+        self.run()
+
+    def kick(self, name: str, daemonset: str) -> None:
+        """Somebody deletes a pod; its DaemonSet makes another."""
+        self.nodes[name] = node.step(self.nodes[name], node.PodRemoved(daemonset))
+        del self.templates[name, daemonset]
+        self.run()
+
+    def wait(self, seconds: float = 600) -> None:
+        for name in self.nodes:
+            self.nodes[name] = node.step(self.nodes[name], node.Tick(seconds))
+        self.run()
+
+    def run(self) -> None:
+        """Until nothing moves without time."""
+        for _ in range(100):
+            before = (self.state, dict(self.nodes))
+            awake = operator.wakes(self.seen, self.state)
+            self.seen = self.state
+            self.state = apply_all(self.state, operator.reconcile(self.state, awake).steps)
+            for name in self.nodes:
+                self._kubelet(name)
+            if before == (self.state, self.nodes):
+                return
+        raise AssertionError("the cluster does not come to rest")
+
+    def _kubelet(self, name: str) -> None:
+        """Pods that came and went, labels both ways."""
+        item, mine = self.state.nodes[name], self.nodes[name]
+        drivers = any(labels(each).get(COMPONENT) == DRIVER_COMPONENT for each in self.state.daemonsets.values())
+        mine = node.step(node.step(mine, node.ClusterDriver(drivers)), node.LabelsChanged(labels(item)))
+        wanted = {key: each for key, each in self.state.daemonsets.items() if placement.nodes_for(each, {name: item})}
+        for key in list(mine.pods):
+            if key not in wanted or self.templates[name, key] != annotations_of(wanted[key])[LAST_APPLIED]:
+                mine = node.step(mine, node.PodRemoved(key))
+        for key, each in wanted.items():
+            if key not in mine.pods:
+                self.templates[name, key] = annotations_of(each)[LAST_APPLIED]
+                mine = node.step(mine, node.PodAdded(each))
+        self.nodes[name] = mine
+        self.state = replace(
+            self.state, nodes={**self.state.nodes, name: with_changes(item, labels_=dict(mine.own_labels))}
+        )
+
+    def gpus(self, name: str) -> dict[str, int]:
+        return {key: count for key, count in node.allocatable(self.nodes[name]).items() if count}
+
+    def shut(self, name: str) -> dict[str, str]:
+        return node.shut(self.nodes[name])
+
+    def labels(self, name: str) -> Mapping[str, str]:
+        return labels(self.state.nodes[name])
+
+    def kept_off(self, name: str) -> dict[str, str]:
+        """Why DaemonSets have no pod on the node."""
+        item = self.state.nodes[name]
+        return {key: why for key, each in self.state.daemonsets.items() if (why := placement.kept_off(each, item))}
+
+
+def lab(release: str = "v26.7.0", drivers: Mapping[str, Any] | None = None, **changes: Any) -> Lab:
+    """An empty cluster with the operator, one NVIDIADriver for H100 pools, and these changes to the ClusterPolicy."""
+    policy = {"metadata": {"name": "cluster-policy"}, "spec": spec(**changes)}
+    return Lab(State(release=release, policy=policy, drivers={"h100": h100_driver()} if drivers is None else drivers))
+
+
+__all__ = ["GPU_TAINT", "GRID", "SPOT", "Lab", "h100", "h100_driver", "lab", "rtx_pro_6000", "spec"]

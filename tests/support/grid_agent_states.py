@@ -1,0 +1,193 @@
+"""docs/reference/grid-agent-states.md, from the agent's own code: `python -m tests.support.grid_agent_states`.
+
+The diagram is what the machine was seen to do in the scenarios below; the tables are its states and its decisions.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from grid_agent import plan, steps
+from grid_agent.facts import ClusterError, Pod
+from grid_agent.steps import State, Step
+from tests.support.grid_agent_world import NEW, OLD, World, installed, wanted
+
+FILE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "grid-agent-states.md"
+POD = Pod("training", "job-1", "u-1", gpus=1)
+FAILS = [(30, "NVIDIA's installer failed")] * 3
+
+
+def fresh() -> World:
+    world = World()
+    world.run(State.READY)
+    return world
+
+
+def serving(**changes: object) -> World:
+    world = World(facts=installed(OLD), wanted=wanted(OLD))
+    world.run(State.READY)
+    world.stay(60)
+    world.path.clear()
+    world.wanted = wanted(NEW, **changes)
+    return world
+
+
+def upgrade() -> World:
+    world = serving()
+    world.run(State.READY)
+    return world
+
+
+def waiting() -> World:
+    world = serving()
+    world.gpu_pods = (POD,)
+    world.run(State.WAITING)
+    world.gpu_pods = ()
+    world.run(State.READY)
+    return world
+
+
+def draining() -> World:
+    world = serving(upgrade="drain")
+    world.gpu_pods = (POD,)
+    world.run(State.READY)
+    return world
+
+
+def rollback() -> World:
+    world = serving()
+    world.fail[Step.INSTALL] = list(FAILS)
+    world.run(State.BLOCKED)
+    return world
+
+
+def refused() -> World:
+    world = World()
+    world.facts = replace(world.facts, secure_boot=True)
+    world.run(State.BLOCKED)
+    world.stay(60)
+    return world
+
+
+def failed() -> World:
+    world = World()
+    world.fail[Step.INSTALL] = list(FAILS)
+    world.run(State.BLOCKED)
+    return world
+
+
+def reboot() -> World:
+    world = fresh()
+    world.path.clear()
+    world.reboot()
+    world.run(State.READY)
+    world.stay(600)
+    return world
+
+
+def too_early() -> World:
+    world = serving()
+    world.wanted = wanted(OLD)
+    world.operands = {app: replace(pod, looking=True, begun=0.0) for app, pod in world.operands.items()}
+    world.run(State.KICKING)
+    world.run(State.READY)
+    return world
+
+
+def silent_api() -> World:
+    world = World(api=ClusterError("unreachable", "connection refused"))
+    world.run(State.WAITING)
+    world.api = None
+    world.run(State.READY)
+    return world
+
+
+def removal() -> World:
+    world = fresh()
+    world.path.clear()
+    world.wanted = replace(world.wanted, present=False)
+    world.run(State.REMOVED)
+    return world
+
+
+SCENARIOS: Mapping[str, Callable[[], World]] = {
+    "fresh node": fresh,
+    "reboot": reboot,
+    "upgrade": upgrade,
+    "GPU pods in the way": waiting,
+    "drain": draining,
+    "rollback": rollback,
+    "install fails": failed,
+    "refusal": refused,
+    "pods came too early": too_early,
+    "API server silent": silent_api,
+    "removal": removal,
+}
+
+
+def transitions() -> dict[tuple[State, State], list[str]]:
+    """Every change of state that the scenarios showed, and which of them did."""
+    seen: dict[tuple[State, State], list[str]] = {}
+    for name, play in SCENARIOS.items():
+        for before, _, after in play().path:
+            if before is not after and name not in seen.setdefault((before, after), []):
+                seen[before, after].append(name)
+    return seen
+
+
+def page() -> str:
+    return "\n".join(_page()) + "\n"
+
+
+def _page() -> Iterator[str]:
+    from tests.unit.agents.test_grid_agent_decide import CASES
+
+    yield "# The GRID driver agent's states"
+    yield "\nMade from the code by `python -m tests.support.grid_agent_states`; a test keeps it fresh.\n"
+    yield "Each arrow is a change of state that the machine makes in the named situations. The agent decides anew from"
+    yield "what it sees at every step, so it may enter anywhere: what is right already is skipped.\n"
+    yield "```mermaid\nstateDiagram-v2\n    [*] --> inspecting"
+    for (before, after), names in sorted(transitions().items(), key=lambda item: _order(item[0])):
+        yield f"    {before.value} --> {after.value}: {', '.join(names)}"
+    yield "```\n\n## States\n\n| state | what is done in it |\n|---|---|"
+    meanings = _docs(steps.State)
+    for state in State:
+        done = ", ".join(f"`{step.value}`" for step, of in plan.STATE_OF.items() if of is state)
+        yield f"| `{state.value}` | {_cell('; '.join(filter(None, (meanings.get(state.name, ''), done))))} |"
+    yield "\n## Steps\n\n| step | |\n|---|---|"
+    for name, text in _docs(steps.Step).items():
+        yield f"| `{Step[name].value}` | {_cell(text)} |"
+    yield "\n## Decisions\n\n| situation | state | condition's reason | next step | it says |\n|---|---|---|---|---|"
+    for case in CASES:
+        made = case.plan()
+        yield f"| {case.name} | `{made.state.value}` | {made.reason} | `{made.step.value}` | {_cell(made.sentence)} |"
+
+
+def _order(edge: tuple[State, State]) -> tuple[int, int]:
+    states = list(State)
+    return states.index(edge[0]), states.index(edge[1])
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _docs(kind: type) -> dict[str, str]:
+    """Members of an enumeration that carry a docstring, and its text."""
+    body = ast.parse(inspect.getsource(kind)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found: dict[str, str] = {}
+    for member, text in zip(body.body, body.body[1:], strict=False):
+        if isinstance(member, ast.Assign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+            name = member.targets[0]
+            assert isinstance(name, ast.Name)
+            found[name.id] = str(text.value.value)
+    return found
+
+
+if __name__ == "__main__":
+    FILE.write_text(page())

@@ -1,0 +1,33 @@
+"""Lints the repository's GitHub workflow files: `python -m tests.support.lint_github_workflows`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from physical_ai.cli.console import err
+from physical_ai.repository import ROOT
+from physical_ai.simulator.home import Home
+from physical_ai.simulator.tools import LINTERS, BuildFailed, toolbox
+
+FAILED = 1
+
+
+def main() -> int:
+    """Actionlint's exit code; it finds shellcheck, for the scripts in the files, beside this Python."""
+    try:
+        tools = toolbox(Home.of_user().tools, families=LINTERS)
+    except BuildFailed as problem:
+        err.print(str(problem), markup=False, style="red")
+        return FAILED
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+    command = [tools.path("actionlint"), "-color"] if err.is_terminal else [tools.path("actionlint")]
+    # Without a Git repository of its own to look for, it is told which files to read.
+    files = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
+    return subprocess.run([*command, *files], cwd=ROOT, env={**os.environ, "PATH": path}, check=False).returncode
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,303 @@
+"""OSMO's recorded vectors, played on our functions: what one was seen to do, the other must do."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from physical_ai.osmo import backend, database, lifecycle, names, units
+from physical_ai.osmo.assertions import ResourceAssertion, split
+from physical_ai.osmo.evaluation import evaluate, node_tokens
+from physical_ai.osmo.matching import Toleration, counts
+from physical_ai.osmo.merge import merge, merge_into
+from physical_ai.osmo.models import WorkflowPriority, as_refusal
+from physical_ai.osmo.objects import make_all
+from physical_ai.osmo.pod import Run
+from physical_ai.osmo.pools import Pool, merged_groups, read_pool, resolve_pool
+from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.rendering import Variables, is_templated
+from physical_ai.osmo.schema import ResourceSpec, TaskSpec, TimeoutSpec
+from physical_ai.osmo.service import Configuration, load
+from physical_ai.osmo.service_models import WorkflowConfig
+from physical_ai.osmo.submission import submit
+from physical_ai.osmo.tokens import default_variables, group_objects, label_tokens, resource_tokens, substitute
+from physical_ai.osmo.validation import Options, check_resources
+
+ROOT = Path(__file__).parents[1] / "fixtures" / "osmo" / "6.3.1"
+ABSENT = "<absent>"
+KNOWN_CREDENTIALS = {"hf": {"token": "SECRET-A", "user": "u"}}
+Vector = dict[str, Any]
+
+
+def vectors(file: str) -> list[Vector]:
+    """Vectors of a recording, by its name without .json."""
+    return json.loads((ROOT / f"{file}.json").read_text())["vectors"]
+
+
+@lru_cache(maxsize=1)
+def base_config() -> dict[str, Any]:
+    return json.loads((ROOT / "pods" / "_base_config.json").read_text())["input"]
+
+
+def configured(override: Any) -> Configuration:
+    """The recordings' configuration with a vector's changes: maps merged, lists replaced."""
+    return load(merge_into(copy.deepcopy(base_config()), copy.deepcopy(override or {}), by_name=False))
+
+
+def told(play: Callable[[Any], Any], given: Any) -> tuple[Any, Refusal | None]:
+    """What a function answers, or how it refuses."""
+    try:
+        return play(given), None
+    except Refusal as refusal:
+        return None, refusal
+    except ValidationError as error:
+        return None, as_refusal(error)
+
+
+def _merge(given: Any) -> Any:
+    first, *layers = given["layers"]
+    return merge(first, *layers)
+
+
+def _dict_only(given: Any) -> Any:
+    first, *layers = copy.deepcopy(given["layers"])
+    for layer in layers:
+        merge_into(first, layer, by_name=False)
+    return first
+
+
+def _pool(given: Any) -> Any:
+    resolved, _ = resolve_pool("p", given["pool"], given)
+    return _resolved(resolved["parsed_pod_template"], resolved["platforms"], validations=True)
+
+
+def _resolved(template: Any, platforms: dict[str, Any], *, validations: bool = False) -> Any:
+    keys = ("parsed_pod_template", "tolerations", "labels", "default_mounts")
+    result: dict[str, Any] = {
+        "pool": {"parsed_pod_template": template},
+        "platforms": {name: {key: item[key] for key in keys} for name, item in platforms.items()},
+    }
+    if validations:
+        found = {n: [v["assert_message"] for v in p["parsed_resource_validations"]] for n, p in platforms.items()}
+        if any(found.values()):
+            result["validations"] = {name: messages for name, messages in found.items() if messages}
+    return result
+
+
+def _db_pool(given: Any) -> Any:
+    template, platforms = database.resolve_pool(given["pool"], given["pod_templates"])
+    return _resolved(template, platforms)
+
+
+def _allocatable(given: Any) -> Any:
+    tokens = _tokens(given)
+    return {name: tokens.get(name, ABSENT) for name in given["show"]}
+
+
+def _tokens(given: Any) -> dict[str, Any]:
+    variables = default_variables(given["pool_defaults"], given["platform_defaults"])
+    resources = ResourceSpec.model_validate(given["resources"])
+    return resource_tokens(resources.model_dump(), variables, given.get("cacheSize"))
+
+
+def _allocatable_render(given: Any) -> Any:
+    tokens = {**_tokens(given), "USER_CONTAINER_NAME": names.container_name(given["task_name"])}
+    return substitute(given["template"], tokens)
+
+
+def _evaluate(given: Any) -> Any:
+    evaluate(ResourceAssertion.model_validate(given["assertion"]), given["tokens"], "t")
+    return "pass"
+
+
+def _split(given: Any) -> Any:
+    static, about_nodes = split([ResourceAssertion.model_validate(item) for item in given["assertions"]])
+    return {"static": [i.assert_message for i in static], "node": [i.assert_message for i in about_nodes]}
+
+
+def _check_workflow(given: Any) -> Any:
+    """One task on a pool: the platform it falls back to, then its validations."""
+    config = {"resource_validations": given["resource_validations"], "pod_templates": {}}
+    resolved, _ = resolve_pool("p", {"backend": "d", **given["pool"]}, config)
+    pool = read_pool("p", resolved)
+    resources = ResourceSpec.model_validate(given["resources"])
+    if not resources.platform:
+        if pool.default_platform not in pool.platforms:
+            raise Refusal("OSMOResourceError", "the resource has no platform")
+        resources.platform = pool.default_platform
+    task = TaskSpec(name="t", image="u", command=["x"], resources=resources)
+    check_resources(task, pool, given["nodes"])
+    return "pass"
+
+
+def _matches(given: Any) -> Any:
+    node = given["node"]
+    if given.get("kind") == "template":
+        config = {"pod_templates": {"t": given["pod_template"]}}
+        platforms = {"q": {"override_pod_template": ["t"]}}
+        resolved, _ = resolve_pool("p", {"backend": "d", "platforms": platforms}, config)
+        platform = read_pool("p", resolved).platforms["q"]
+        return counts(platform.labels, platform.tolerations, node["labels"], node["taints"])
+    tolerations = [Toleration.model_validate(item) for item in given["platform"]["tolerations"]]
+    return counts(given["platform"]["labels"], tolerations, node["labels"], node["taints"])
+
+
+def _image(given: Any) -> Any:
+    found = names.image(given["image"])
+    return {"name": found.name, "tag": found.tag, "digest": found.digest, "host": found.host, "port": found.port}
+
+
+def _duration(given: Any) -> Any:
+    try:
+        return units.duration(given["text"]).total_seconds()
+    except ValueError as error:
+        raise Refusal("ValueError", str(error)) from None
+
+
+def _labels(given: Any) -> Any:
+    return names.group_labels(given["workflow_id"], "u" * 32, given["group"], "g" * 32, given["user"])
+
+
+def _exit_action(given: Any) -> Any:
+    status = lifecycle.after_exit(
+        given["exit_code"],
+        given["status"],
+        task_actions=given.get("task") or {},
+        pool_actions=given.get("pool") or {},
+        retries=given.get("retry_id", 0),
+        max_retries=given.get("max_retry", 3),
+    )
+    return {"status": status}
+
+
+def _fill_timeouts(given: Any) -> Any:
+    pool = Pool(backend="d", **(given.get("pool") or {}))
+    config = WorkflowConfig.model_validate(given.get("workflow") or {})
+    running, waiting = lifecycle.timeouts(TimeoutSpec.model_validate(given["timeout"]), pool, config)
+    return {"exec_timeout": running.total_seconds(), "queue_timeout": waiting.total_seconds()}
+
+
+def _queues(given: Any) -> Any:
+    return backend.queues(given["namespace"], [Pool(backend="d", **pool) for pool in given["pools"]])
+
+
+KINDS: dict[str, dict[str, Callable[[Any], Any]]] = {
+    "merge": {
+        "apply": _merge,
+        "dict_only": _dict_only,
+        "pool": _pool,
+        "db_pool": _db_pool,
+        "group": lambda given: merged_groups(
+            [given["group_templates"][name] for name in given["names"] if name in given["group_templates"]]
+        ),
+        "group_render": lambda given: group_objects(given["templates"], given["variables"], given["labels"]),
+    },
+    "tokens": {
+        "substitute": lambda given: substitute(given["template"], given["tokens"]),
+        "allocatable": _allocatable,
+        "allocatable_render": _allocatable_render,
+        "labels_to_variables": lambda given: label_tokens(given["labels"]),
+        "k8_tokens": lambda given: node_tokens(
+            given["platform_fields"], given["exposed_fields"], given["pool"], given["platform"]
+        ),
+    },
+    "assertions": {
+        "evaluate": _evaluate,
+        "parse": lambda given: ResourceAssertion.model_validate(given["assertion"]).model_dump(),
+        "split": _split,
+        "workflow": _check_workflow,
+    },
+    "matching": {"": _matches, "template": _matches},
+    "helpers": {
+        "k8s_name": lambda given: names.object_name(given["name"]),
+        "shorten": lambda given: names.label_value(given["name"]),
+        "labels": _labels,
+        "duration": _duration,
+        "image": _image,
+        "convert_resource": lambda given: units.convert(given["value"], given["target"]),
+        "convert_cpu": lambda given: units.cpus(given["value"]),
+        "exit_action": _exit_action,
+        "fill_timeouts": _fill_timeouts,
+        "cli_is_templated": lambda given: is_templated(given["text"]),
+        "queues": _queues,
+        "aggregate": lambda given: lifecycle.workflow_status(given["groups"]),
+        "node_subtract": lambda given: backend.free_for_tasks(given["allocatable"], given["template"]),
+    },
+}
+
+
+def play(file: str, vector: Vector) -> tuple[Any, Refusal | None]:
+    """Our answer to a vector's input, or our refusal."""
+    given = copy.deepcopy(vector["input"])
+    return told(KINDS[file][given.get("kind", "")], given)
+
+
+def options(given: Any) -> Options:
+    variables = Variables(given.get("set", ()), given.get("set_string", ()), given.get("set_env", ()))
+    priority = WorkflowPriority(given.get("priority", "NORMAL"))
+    known = given.get("generic_credentials", KNOWN_CREDENTIALS)
+    return Options(given.get("pool", "default"), variables, priority, {}, known)
+
+
+def play_workflow(vector: Vector) -> tuple[Any, Refusal | None]:
+    """The file's model without defaults, as the recording shows it, or the refusal with its stage."""
+    given = vector["input"]
+
+    def run(_: Any) -> Any:
+        return spec_dump(submit(given["file"], configured(given.get("config_override")), options(given)).spec)
+
+    return told(run, given)
+
+
+def spec_dump(spec: Any) -> Any:
+    return spec.model_dump(mode="json", exclude_defaults=True)
+
+
+def expected_spec(vector: Vector) -> Any:
+    """The recorded model; where it is the file's own, that."""
+    spec = vector["expected"]["spec"]
+    if isinstance(spec, dict):
+        return spec
+    return yaml.safe_load(vector["input"]["file"])["workflow"]
+
+
+def pod_vectors() -> list[Vector]:
+    return [json.loads(path.read_text()) for path in sorted((ROOT / "pods").glob("[!_]*.json"))]
+
+
+def play_pod(vector: Vector) -> tuple[Any, Refusal | None]:
+    """Timeouts and each group's objects, as the recording shows them."""
+    given, config = vector["input"], configured(vector["input"].get("config_override"))
+
+    def run(_: Any) -> Any:
+        submission = submit(given["file"], config, options(given))
+        ids = vector.get("expected", {}).get("ids")
+        uuids = ids["group_and_task_uuids"] if ids else _Any()
+        made = Run(
+            f"{submission.spec.name}-1",
+            ids["workflow_uuid"] if ids else "0" * 32,
+            uuids,
+            "alice",
+            WorkflowPriority(given.get("priority", "NORMAL")),
+            credentials=given.get("generic_credentials", {}),
+            registries=given.get("registry_credentials", {}),
+        )
+        running, waiting = lifecycle.timeouts(submission.spec.timeout, submission.pool, config.workflow)
+        timeout = {"exec_timeout": running.total_seconds(), "queue_timeout": waiting.total_seconds()}
+        return {"timeout": timeout, "groups": make_all(submission, config, made)}
+
+    return told(run, given)
+
+
+class _Any(dict[str, str]):
+    """Identities where a recording names none."""
+
+    def __missing__(self, key: str) -> str:
+        return "0" * 32

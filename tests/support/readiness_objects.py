@@ -1,0 +1,205 @@
+"""A node of which every gate is open, as plain objects to break one at a time."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+from physical_ai.readiness import Cluster, Expected, Report, diagnose
+
+NODE = "aks-h100gpu-0"
+PCI = "feature.node.kubernetes.io/pci-10de.present"
+TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+DRIVER = "nvidia-gpu-driver-ubuntu24.04-1234"
+TOOLKIT = "nvidia-container-toolkit-daemonset"
+VALIDATOR = "nvidia-operator-validator"
+PLUGIN = "nvidia-device-plugin-daemonset"
+NFD = "gpu-operator-node-feature-discovery-worker"
+NAMES = {"nfd": NFD, "driver": DRIVER, "toolkit": TOOLKIT, "validator": VALIDATOR, "device-plugin": PLUGIN}
+INIT = {
+    "driver": ["k8s-driver-manager"],
+    "toolkit": ["driver-validation"],
+    "validator": ["driver-validation", "toolkit-validation", "cuda-validation", "plugin-validation"],
+    "device-plugin": ["toolkit-validation", "config-manager-init"],
+}
+DEPLOY = {f"nvidia.com/gpu.deploy.{operand}": "true" for operand in ("container-toolkit", "operator-validator")}
+
+
+def daemonset(role: str) -> dict[str, Any]:
+    selectors = {
+        "driver": {"nvidia.com/gpu.deploy.driver": "true", "physical-ai/gpu-driver": "operator"},
+        "toolkit": {"nvidia.com/gpu.deploy.container-toolkit": "true"},
+        "validator": {"nvidia.com/gpu.deploy.operator-validator": "true"},
+        "device-plugin": {"nvidia.com/gpu.deploy.device-plugin": "true"},
+    }
+    labels = {"driver": {"app.kubernetes.io/component": "nvidia-driver"}}
+    return {
+        "metadata": {"name": NAMES[role], "labels": labels.get(role, {})},
+        "spec": {"template": {"spec": {"nodeSelector": selectors.get(role, {}), "tolerations": [TOLERATION]}}},
+    }
+
+
+def pod(role: str) -> dict[str, Any]:
+    """A pod that runs, all its init containers done."""
+    done = {"terminated": {"exitCode": 0, "finishedAt": "2026-11-20T10:00:00Z"}}
+    image = "nvcr.io/nvidia/driver:580.173.02-ubuntu24.04" if role == "driver" else "image:1"
+    return {
+        "metadata": {
+            "name": f"{NAMES[role]}-x",
+            "ownerReferences": [{"kind": "DaemonSet", "name": NAMES[role]}],
+            "labels": {"app": NAMES[role]},
+        },
+        "spec": {
+            "nodeName": NODE,
+            "initContainers": [{"name": each} for each in INIT.get(role, [])],
+            "containers": [{"name": "main", "image": image}],
+        },
+        "status": {
+            "phase": "Running",
+            "conditions": [{"type": "Ready", "status": "True"}, {"type": "PodScheduled", "status": "True"}],
+            "initContainerStatuses": [{"name": each, "ready": True, "state": done} for each in INIT.get(role, [])],
+            "containerStatuses": [{"name": "main", "ready": True, "state": {"running": {}}}],
+        },
+    }
+
+
+def deployment(name: str) -> dict[str, Any]:
+    return {
+        "metadata": {"name": name},
+        "spec": {"selector": {"matchLabels": {"app": name}}},
+        "status": {"availableReplicas": 1},
+    }
+
+
+def gpu_node() -> dict[str, Any]:
+    return {
+        "metadata": {
+            "name": NODE,
+            "labels": {
+                "agentpool": "h100gpu",
+                "physical-ai/gpu-driver": "operator",
+                PCI: "true",
+                "feature.node.kubernetes.io/system-os_release.ID": "ubuntu",
+                "feature.node.kubernetes.io/system-os_release.VERSION_ID": "24.04",
+                "nvidia.com/gpu.present": "true",
+                "nvidia.com/gpu.deploy.driver": "true",
+                "nvidia.com/gpu.deploy.device-plugin": "true",
+                **DEPLOY,
+            },
+        },
+        "spec": {"taints": [TAINT]},
+        "status": {
+            "conditions": [{"type": "Ready", "status": "True"}],
+            "allocatable": {"nvidia.com/gpu": "1", "cpu": "40"},
+            "capacity": {"nvidia.com/gpu": "1", "cpu": "40"},
+        },
+    }
+
+
+@dataclass
+class World:
+    """Objects to change before they are judged."""
+
+    expected: Expected = field(default_factory=lambda: Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator"))
+    node: dict[str, Any] = field(default_factory=gpu_node)
+    daemonsets: dict[str, dict[str, Any]] = field(default_factory=lambda: {role: daemonset(role) for role in NAMES})
+    pods: dict[str, dict[str, Any]] = field(default_factory=lambda: {role: pod(role) for role in NAMES})
+    deployments: dict[str, dict[str, Any]] = field(
+        default_factory=lambda: {
+            name: deployment(name) for name in ("gpu-operator", "gpu-operator-node-feature-discovery-master")
+        }
+    )
+    events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    policies: list[dict[str, Any]] = field(
+        default_factory=lambda: [
+            {"metadata": {"name": "cluster-policy"}, "spec": {"driver": {"useNvidiaDriverCRD": True}}}
+        ]
+    )
+    drivers: list[dict[str, Any]] = field(
+        default_factory=lambda: [
+            {"metadata": {"name": "h100"}, "spec": {"nodeSelector": {"physical-ai/gpu-driver": "operator"}}}
+        ]
+    )
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self.node["metadata"]["labels"]
+
+    def gpus(self, allocatable: dict[str, int], capacity: dict[str, int] | None = None) -> World:
+        self.node["status"]["allocatable"] = {key: str(value) for key, value in allocatable.items()}
+        total = allocatable if capacity is None else capacity
+        self.node["status"]["capacity"] = {key: str(value) for key, value in total.items()}
+        return self
+
+    def without(self, role: str, *, daemonset: bool = False) -> World:
+        """The node has no pod of an operand, and with `daemonset` nor has the cluster its DaemonSet."""
+        del self.pods[role]
+        if daemonset:
+            del self.daemonsets[role]
+        return self
+
+    def not_ready(self, message: str, reason: str = "KubeletNotReady", status: str = "False") -> World:
+        found = {"type": "Ready", "status": status, "reason": reason, "message": message}
+        self.node["status"]["conditions"] = [found]
+        return self
+
+    def grid(self, source: Any = "grid") -> World:
+        """The driver is on the host: no driver pod, no driver DaemonSet for the node."""
+        self.expected = Expected("h100gpu", {"nvidia.com/gpu": 1}, source)
+        self.labels.update({"physical-ai/gpu-driver": source, "nvidia.com/gpu.deploy.driver": "false"})
+        return self.without("driver")
+
+    def stuck(self, role: str, container: str = "main", **state: Any) -> World:
+        """An operand's pod at a container in this state; those after it wait, and nothing is allocatable."""
+        found = self.pods[role]["status"]
+        found["conditions"] = [{"type": "Ready", "status": "False"}]
+        init: list[dict[str, Any]] = found["initContainerStatuses"]
+        names = [each["name"] for each in init]
+        at = names.index(container) if container in names else len(names)
+        for index, status in enumerate([*init, *found["containerStatuses"]]):
+            if index == at:
+                status.update({"ready": False, "state": state.pop("state", {"running": {}}), **state})
+            elif index > at:
+                status.update(ready=False, state={"waiting": {"reason": "PodInitializing"}})
+        if at < len(names):
+            found["phase"] = "Pending"
+        return self.gpus({"nvidia.com/gpu": 0}, {"nvidia.com/gpu": 1})
+
+    def fails(self, role: str, message: str, container: str = "main") -> World:
+        """A container that ends with an error again and again."""
+        again = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s restarting failed container"}}
+        ended = {"terminated": {"exitCode": 1, "message": message, "startedAt": "2026-11-20T10:00:00Z"}}
+        return self.stuck(role, container, state=again, lastState=ended)
+
+    def says(self, role: str, message: str, reason: str = "SimulatedLog", container: str = "main") -> World:
+        """An event of an operand's pod, of one container where one is named."""
+        inside = {"fieldPath": f"spec.containers{{{container}}}"} if container else {}
+        about = {"kind": "Pod", "name": f"{NAMES[role]}-x", **inside}
+        stamp = f"2026-11-20T10:00:{len(self.events):02}Z"
+        self.events.append({"involvedObject": about, "reason": reason, "message": message, "lastTimestamp": stamp})
+        return self
+
+    def error(self, reason: str, message: str, *, driver: bool = False) -> World:
+        """The condition Error of the ClusterPolicy, or of the NVIDIADriver."""
+        conditions = [{"type": "Error", "status": "True", "reason": reason, "message": message}]
+        (self.drivers if driver else self.policies)[0]["status"] = {"state": "notReady", "conditions": conditions}
+        return self
+
+    def cluster(self) -> Cluster:
+        return copy.deepcopy(
+            Cluster(
+                nodes=[self.node],
+                pods=list(self.pods.values()),
+                daemonsets=list(self.daemonsets.values()),
+                deployments=list(self.deployments.values()),
+                events=self.events,
+                policies=self.policies,
+                drivers=self.drivers,
+            )
+        )
+
+    def report(self) -> Report:
+        [found] = diagnose([self.expected], self.cluster())
+        return found

@@ -1,0 +1,62 @@
+"""The repository's GitHub workflow files as data, and the pieces that their tests look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+GITHUB = ROOT / ".github"
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """One file of `.github/workflows`."""
+
+    path: Path
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        # YAML 1.1 reads the key `on` as true; GitHub does not.
+        return {("on" if key is True else key): value for key, value in yaml.safe_load(self.text).items()}
+
+    @property
+    def text(self) -> str:
+        return self.path.read_text()
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    @property
+    def events(self) -> set[str]:
+        on: Any = self.document["on"]
+        return {on} if isinstance(on, str) else set(on)
+
+    @property
+    def jobs(self) -> dict[str, dict[str, Any]]:
+        return self.document["jobs"]
+
+    def steps(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Job and step, of every step there is."""
+        for name, job in self.jobs.items():
+            for step in job.get("steps") or []:
+                yield name, step
+
+    def step(self, name: str) -> dict[str, Any]:
+        (found,) = [step for _, step in self.steps() if step.get("name") == name]
+        return found
+
+
+def workflows() -> list[Workflow]:
+    return [Workflow(path) for path in sorted((GITHUB / "workflows").iterdir())]
+
+
+def actions() -> list[Path]:
+    """Composite actions of the repository itself."""
+    return sorted((GITHUB / "actions").glob("*/action.yaml"))

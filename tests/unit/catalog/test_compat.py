@@ -1,0 +1,363 @@
+"""Versions that work together, versions that don't, and what the rules say about the latter."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from physical_ai.catalog import (
+    UnknownName,
+    driver_build,
+    kubernetes_minor,
+    kubernetes_phase,
+    mig_models,
+    newest_release,
+    node_image,
+    operator_release,
+    vm_sizes,
+)
+from physical_ai.catalog.compat import (
+    GpuStack,
+    Severity,
+    judge_stack,
+    judge_upgrade,
+    key_changes,
+    lifecycle,
+    upgrade_path,
+)
+from physical_ai.catalog.gpu_load import (
+    chart_key_groups,
+    chart_key_notes,
+    driver_branches,
+    node_images,
+    operator_releases,
+    runtime_traits,
+)
+from physical_ai.catalog.gpu_lookup import builds, version, within
+
+TODAY = datetime.date(2026, 11, 20)
+NOBLE, JAMMY, AZURE_LINUX = (node_images()[name] for name in ("Ubuntu 24.04", "Ubuntu 22.04", "AzureLinux 3.0"))
+GOOD = GpuStack("v26.7.0", "1.36", NOBLE, runtime_config_source="file", driver="580.173.02")
+SEED = GpuStack("v25.3.4", "1.32.5", JAMMY, containerd="2.0.5", driver="580.82.07", driver_owner="ClusterPolicy")
+REFERENCE = GpuStack("v26.3.2", "1.35", NOBLE, toolkit="1.17.8-ubuntu20.04", cdi=False, driver="580.126.20")
+
+
+def found(stack: GpuStack, today: datetime.date = TODAY) -> dict[str, Severity]:
+    return {verdict.rule: verdict.severity for verdict in judge_stack(stack, today)}
+
+
+def changed(**changes: Any) -> dict[str, Severity]:
+    return found(replace(GOOD, **changes))
+
+
+def test_the_default_combination_has_nothing_against_it() -> None:
+    assert found(GOOD) == {"chart-checksum-unknown": "info"}
+
+
+def test_the_seeds_own_set_worked_then_and_is_out_of_support_now() -> None:
+    assert found(SEED, datetime.date(2025, 10, 1)) == {
+        "chart-null-plugin": "warning",
+        "chart-checksum-unknown": "info",
+    }
+    assert found(SEED) == {
+        "operator-end-of-support": "error",
+        "kubernetes-end-of-support": "error",
+        "chart-null-plugin": "warning",
+        "chart-checksum-unknown": "info",
+    }
+
+
+def test_the_reference_pins_its_way_around_the_drop_in_and_is_told_the_better_one() -> None:
+    rules = found(REFERENCE)
+    assert "containerd-drop-in" not in rules
+    assert rules["toolkit-old"] == "warning"
+    assert found(replace(REFERENCE, toolkit=None))["containerd-drop-in"] == "error"
+    assert "chart-checksum-unknown" not in rules
+
+
+RTX: dict[str, Any] = {
+    "driver": "595.91.07",
+    "driver_kind": "grid",
+    "gpu": "RTX PRO 6000 Blackwell Server Edition",
+}
+A10: dict[str, Any] = {"driver": "570.237", "driver_kind": "grid", "gpu": "A10"}
+
+RULES: list[tuple[str, dict[str, Any], Severity]] = [
+    ("operator-unknown", {"operator": "v26.9.0"}, "error"),
+    ("operator-end-of-support", {"operator": "v25.10.1"}, "error"),
+    ("operator-deprecated", {"operator": "v26.3.3"}, "warning"),
+    ("operator-unverified", {"operator": "v26.7.1"}, "warning"),
+    ("kubernetes-too-new", {"kubernetes": "1.37"}, "warning"),
+    ("kubernetes-too-new", {"kubernetes": "1.37.1", "operator": "v26.3.3"}, "error"),
+    ("kubernetes-too-new", {"operator": "v26.3.0"}, "error"),
+    ("kubernetes-too-old", {"kubernetes": "1.32.5"}, "error"),
+    ("kubernetes-range-unknown", {"operator": "v25.10.1"}, "info"),
+    ("kubernetes-not-offered", {"kubernetes": "1.31"}, "error"),
+    ("kubernetes-end-of-support", {"kubernetes": "1.33.1"}, "error"),
+    ("containerd-untested", {"image": JAMMY}, "warning"),
+    ("containerd-untested", {"containerd": "2.4.0"}, "warning"),
+    ("containerd-drop-in", {"runtime_config_source": None}, "error"),
+    ("containerd-drop-in", {"runtime_config_source": "command"}, "error"),
+    ("toolkit-loses-imports", {"toolkit": "v1.18.0"}, "error"),
+    ("toolkit-old", {"toolkit": "1.19.1"}, "warning"),
+    ("toolkit-schema", {"toolkit": "1.17.8", "image": NOBLE.model_copy(update={"config_version": 4})}, "error"),
+    ("nri-unknown", {"operator": "v25.10.1", "nri": True}, "error"),
+    ("nri-without-cdi", {"nri": True, "cdi": False}, "error"),
+    ("nri-without-cdi", {"nri": True, "cdi": False, "operator": "v26.3.3"}, "error"),
+    ("nri-containerd", {"nri": True, "containerd": "1.7.29"}, "error"),
+    ("nri-containerd", {"nri": True, "containerd": "2.0.5"}, "error"),
+    ("nri-not-production", {"nri": True}, "warning"),
+    ("driver-unlisted", {"driver": "580.65.06"}, "warning"),
+    ("driver-unlisted", {"driver": "595.99.01"}, "warning"),
+    ("driver-unknown", {"driver": "599.10.01"}, "error"),
+    ("driver-kind", {"driver": "595.58.03"}, "error"),
+    ("driver-kind", {"driver": "580.173.02", "driver_kind": "grid"}, "error"),
+    ("driver-end-of-life", {"driver": "535.309.01"}, "warning"),
+    ("driver-end-of-life", {"driver": "610.57.04"}, "warning"),
+    ("driver-mig-bug", {"driver": "570.148.08", "mig": True}, "error"),
+    ("driver-mig-bug", {"driver": "570.148.08"}, "warning"),
+    ("driver-no-image", {"image": AZURE_LINUX}, "error"),
+    ("driver-no-image", {"image": NOBLE.model_copy(update={"release": "20.04"})}, "error"),
+    ("driver-cr-preview", {"operator": "v25.3.4"}, "warning"),
+    ("driver-cr-new-installs", {"operator": "v26.3.3"}, "info"),
+    ("driver-unlisted", {**RTX, "driver": "595.99.01"}, "warning"),
+    ("driver-unlisted", {**RTX, "driver": "599.10.01"}, "warning"),
+    ("vgpu-host-branch", {**RTX, "driver": "570.237"}, "error"),
+    ("vgpu-host-branch", {**A10, "driver": "595.91.07"}, "warning"),
+    ("vgpu-host-previous", {**RTX, "driver": "580.105.08"}, "info"),
+    ("grid-kernel", {**RTX, "image": NOBLE.model_copy(update={"kernel": "6.11"})}, "error"),
+    ("precompiled-version", {"precompiled": True}, "error"),
+    ("precompiled-branch", {"precompiled": True, "driver": "535"}, "error"),
+    ("precompiled-kernel", {"precompiled": True, "driver": "595"}, "warning"),
+    ("chart-null-plugin", {"operator": "v25.10.1"}, "warning"),
+]
+
+
+@pytest.mark.parametrize(("rule", "changes", "severity"), RULES)
+def test_a_change_for_the_worse_is_told_by_its_rule(rule: str, changes: dict[str, Any], severity: str) -> None:
+    assert changed(**changes).get(rule, "absent") == severity
+    assert rule not in found(GOOD)
+
+
+FINE: list[tuple[str, dict[str, Any]]] = [
+    ("containerd-drop-in", {"runtime_config_source": "file,command"}),
+    ("containerd-drop-in", {"runtime_config_source": None, "nri": True}),
+    ("containerd-drop-in", {"runtime_config_source": None, "image": JAMMY}),
+    ("containerd-drop-in", {"runtime_config_source": None, "toolkit": "1.17.8"}),
+    ("nri-containerd", {"nri": True, "containerd": "1.7.30"}),
+    ("driver-mig-bug", {"driver": "570.86.15", "mig": True}),
+    ("driver-mig-bug", {"driver": "580.82.07", "mig": True}),
+    ("driver-no-image", {"image": AZURE_LINUX, "driver": None}),
+    ("driver-cr-preview", {"operator": "v25.3.4", "driver_owner": "ClusterPolicy"}),
+    ("vgpu-host-branch", RTX),
+    ("vgpu-host-previous", RTX),
+    ("vgpu-host-branch", {**RTX, "driver": "580.105.08"}),
+    ("vgpu-host-branch", A10),
+    ("vgpu-host-branch", {**RTX, "gpu": None, "driver": "570.237"}),
+    ("grid-kernel", RTX),
+    ("driver-unlisted", RTX),
+    ("precompiled-version", {"precompiled": True, "driver": "580"}),
+    ("kubernetes-too-new", {"operator": "v26.3.2"}),
+    ("kubernetes-too-new", {"kubernetes": "1.36.9"}),
+]
+
+
+@pytest.mark.parametrize(("rule", "changes"), FINE)
+def test_the_way_out_of_a_rule_satisfies_it(rule: str, changes: dict[str, Any]) -> None:
+    assert rule not in changed(**changes)
+
+
+def test_the_drop_in_verdict_names_schemas_and_the_setting() -> None:
+    (verdict,) = [
+        v for v in judge_stack(replace(GOOD, runtime_config_source=None), TODAY) if v.rule == "containerd-drop-in"
+    ]
+    assert "version 4 drop-in beside the version 2" in verdict.message
+    assert "runtimeConfigSource: file" in verdict.fix
+    assert "2646" in verdict.source
+
+
+@pytest.mark.parametrize(
+    ("release", "day", "state"),
+    [
+        ("v26.7.0", "2026-11-20", "supported"),
+        ("v26.3.3", "2026-08-19", "supported"),
+        ("v26.3.3", "2026-08-20", "deprecated"),
+        ("v25.10.1", "2026-03-17", "supported"),
+        ("v25.10.1", "2026-03-18", "deprecated"),
+        ("v25.10.1", "2026-08-20", "end-of-support"),
+        ("v25.3.4", "2025-10-21", "supported"),
+        ("v25.3.4", "2026-03-18", "end-of-support"),
+    ],
+)
+def test_a_line_ages_with_each_line_that_comes_after(release: str, day: str, state: str) -> None:
+    assert lifecycle(operator_release(release), datetime.date.fromisoformat(day)).state == state
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path"),
+    [
+        ("v26.3.0", "v26.3.3", ["v26.3.3"]),
+        ("v26.3.3", "v26.7.0", ["v26.7.0"]),
+        ("v25.10.1", "v26.7.0", ["v26.3.3", "v26.7.0"]),
+        ("v25.3.4", "v26.7.1", ["v25.10.1", "v26.3.3", "v26.7.1"]),
+        ("v26.7.0", "v26.7.0", []),
+    ],
+)
+def test_an_upgrade_goes_line_by_line(old: str, new: str, path: list[str]) -> None:
+    assert upgrade_path(old, new) == path
+    errors = [verdict for verdict in judge_upgrade(old, new) if verdict.severity == "error"]
+    assert [verdict.rule for verdict in errors] == (["upgrade-skips-line"] if len(path) > 1 else [])
+    assert all(step in errors[0].fix for step in path) if errors else True
+
+
+@pytest.mark.parametrize(("old", "new"), [("v26.7.0", "v26.3.3"), ("v26.3.3", "v26.3.2")])
+def test_a_way_back_is_refused(old: str, new: str) -> None:
+    assert [verdict.rule for verdict in judge_upgrade(old, new)] == ["upgrade-downgrade"]
+    with pytest.raises(ValueError, match="older"):
+        upgrade_path(old, new)
+
+
+@pytest.mark.parametrize(
+    ("minor", "day", "phase", "rule"),
+    [
+        ("1.32", "2025-10-01", "supported", None),
+        ("1.32", "2026-04-01", "platform", ("kubernetes-end-of-support", "warning")),
+        ("1.32", "2026-06-01", "gone", ("kubernetes-end-of-support", "error")),
+        ("1.34", "2026-11-30", "supported", None),
+        ("1.34", "2026-12-01", "platform", ("kubernetes-end-of-support", "warning")),
+        ("1.37", "2026-09-30", "due", ("kubernetes-not-yet", "warning")),
+        ("1.37", "2026-10-01", "supported", None),
+    ],
+)
+def test_a_kubernetes_minor_comes_ages_and_goes(minor: str, day: str, phase: str, rule: tuple[str, str] | None) -> None:
+    date = datetime.date.fromisoformat(day)
+    assert kubernetes_phase(kubernetes_minor(minor), date) == phase
+    aks = {"kubernetes-end-of-support", "kubernetes-not-yet", "kubernetes-not-offered"}
+    told = [(v.rule, v.severity) for v in judge_stack(replace(GOOD, kubernetes=minor), date) if v.rule in aks]
+    assert told == ([rule] if rule else [])
+
+
+def test_every_change_to_a_release_that_is_not_known_names_those_that_are() -> None:
+    for old, new in (("v27.1.0", "v26.7.0"), ("v26.7.0", "v27.1.0"), ("v26.3.3", "v26.3.9")):
+        (verdict,) = judge_upgrade(old, new)
+        assert (verdict.rule, verdict.severity) == ("operator-unknown", "error")
+        assert next(name for name in (old, new) if name not in operator_releases()) in verdict.message
+        assert "v26.7.0" in verdict.fix
+
+
+def test_an_upgrade_to_the_next_line_tells_what_changes() -> None:
+    (verdict,) = judge_upgrade("v26.3.3", "v26.7.0")
+    assert "operator.initContainer" in judge_upgrade("v25.10.1", "v26.3.3")[0].fix
+    assert verdict.severity == "info"
+    assert "595" in verdict.message
+    assert "driver.licensingConfig.secretName" in key_changes("v25.3.4", "v25.10.1").added
+    assert "operator.initContainer.image" in key_changes("v25.10.1", "v26.3.3").removed
+
+
+def test_an_unknown_release_gets_the_nearest_one() -> None:
+    with pytest.raises(UnknownName) as caught:
+        operator_release("26.7.0")
+    assert caught.value.suggestion == "v26.7.0"
+    assert [verdict.rule for verdict in judge_upgrade("v26.7.9", "v26.7.0")] == ["operator-unknown"]
+
+
+def test_grid_builds_carry_the_checksum_where_one_is_known() -> None:
+    assert driver_build("grid", "580.105.08").sha256.startswith("b360c7ed")
+    assert driver_build("grid", "595.58.03").sha256 == ""
+    for build in builds("grid").values():
+        assert bool(build.sha256) == bool(build.sha256_source)
+    with pytest.raises(UnknownName) as caught:
+        driver_build("grid", "580.173.02")
+    assert caught.value.suggestion == "580.105.08"
+
+
+def test_the_node_image_follows_from_os_and_kubernetes() -> None:
+    assert node_image("Ubuntu", "1.34").release == "22.04"
+    assert node_image("Ubuntu", "1.36.3").release == "24.04"
+    assert node_image("Ubuntu2204", "1.36").release == "22.04"
+    assert not node_image("AzureLinux", "1.36").driver_images
+
+
+def test_every_row_of_the_gpu_stack_names_its_source_and_a_date_that_has_passed() -> None:
+    rows = [
+        *operator_releases().values(),
+        *driver_branches().values(),
+        *node_images().values(),
+        *runtime_traits(),
+        *mig_models().values(),
+        *chart_key_groups(),
+        *chart_key_notes(),
+    ]
+    assert len(rows) > 50
+    for row in rows:
+        assert row.source
+        assert datetime.date(2025, 1, 1) <= row.date <= datetime.datetime.now(datetime.UTC).date()
+
+
+def test_every_release_names_a_default_driver_that_is_in_the_catalogue() -> None:
+    for release in operator_releases().values():
+        assert set(release.drivers) <= set(builds("datacenter"))
+    assert newest_release().version == "v26.7.0"
+
+
+def test_every_size_with_mig_has_profiles() -> None:
+    models = {size.gpu.model for size in vm_sizes().values() if size.mig and size.gpu}
+    assert models <= set(mig_models())
+
+
+quick = settings(max_examples=200)
+STACKS = st.builds(
+    GpuStack,
+    operator=st.one_of(
+        st.sampled_from([*operator_releases(), "v99.0.0"]), st.from_regex(r"v\d\d\.\d\.\d", fullmatch=True)
+    ),
+    kubernetes=st.from_regex(r"1\.(2|3)\d(\.\d{1,2})?", fullmatch=True),
+    image=st.sampled_from([*node_images().values()]),
+    containerd=st.sampled_from([None, "1.6.0", "1.7.34", "2.0.5", "2.3.0", "3.0.0"]),
+    toolkit=st.sampled_from([None, "v1.17.8-ubuntu20.04", "1.18.0", "1.20.0"]),
+    runtime_config_source=st.sampled_from([None, "file", "command", "command,file", "file,command"]),
+    cdi=st.sampled_from([None, True, False]),
+    nri=st.booleans(),
+    driver=st.one_of(st.none(), st.sampled_from([*builds("datacenter"), *builds("grid"), "580", "999.10"])),
+    driver_kind=st.sampled_from(["datacenter", "grid"]),
+    driver_owner=st.sampled_from(["NVIDIADriver", "ClusterPolicy"]),
+    precompiled=st.booleans(),
+    mig=st.booleans(),
+)
+
+
+@quick
+@given(STACKS, st.dates(datetime.date(2025, 1, 1), datetime.date(2030, 1, 1)))
+def test_any_combination_is_judged_and_every_verdict_has_a_source_and_a_way_out(
+    stack: GpuStack, today: datetime.date
+) -> None:
+    for verdict in judge_stack(stack, today):
+        assert verdict.rule
+        assert verdict.message.endswith((".", "?"))
+        assert verdict.source
+        assert verdict.fix
+
+
+@quick
+@given(st.sampled_from([*operator_releases()]), st.sampled_from([*operator_releases()]))
+def test_upgrades_are_refused_in_exactly_one_direction(old: str, new: str) -> None:
+    errors = {v.rule for v in judge_upgrade(old, new) if v.severity == "error"}
+    assert ("upgrade-downgrade" in errors) == (version(new) < version(old))
+    if "upgrade-downgrade" not in errors:
+        steps = [old, *upgrade_path(old, new)]
+        for a, b in pairwise(steps):
+            assert not [verdict for verdict in judge_upgrade(a, b) if verdict.severity == "error"]
+
+
+@quick
+@given(st.integers(0, 3), st.integers(0, 40), st.integers(0, 20))
+def test_a_patch_of_the_newest_minor_lies_within(major: int, minor: int, patch: int) -> None:
+    bounds = (f"{major}.{minor}", f"{major}.{minor}")
+    assert within(f"{major}.{minor}.{patch}", bounds) == 0
+    assert within(f"{major}.{minor + 1}", bounds) == 1

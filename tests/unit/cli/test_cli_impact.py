@@ -1,0 +1,69 @@
+"""What replacing or deleting a resource costs, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from physical_ai.cli.preview.changes import Step
+from physical_ai.cli.preview.impact import impact, is_grave
+from physical_ai.cli.preview.review import before
+from physical_ai.settings.facts.pools import DRIVER_LABEL
+from physical_ai.simulator.home import Home
+from physical_ai.simulator.simulation import Simulation
+
+POOL = "azure-native:containerservice:AgentPool"
+DRIVER = "kubernetes:nvidia.com/v1alpha1:NVIDIADriver"
+
+
+def step(op: str, type: str = POOL, **more: Any) -> Step:
+    return Step("urn:x::y::z::name", type, op, **more)
+
+
+def told(change: Step, nodes: int = 0, minutes: int = 45) -> str:
+    return " ".join(impact(change, nodes, minutes))
+
+
+@pytest.mark.parametrize(
+    ("source", "said"), [("operator", "GPU Operator builds"), ("grid", "GRID agent installs"), ("aks", "node image")]
+)
+def test_a_replaced_pool_says_who_installs_its_driver_again(source: str, said: str) -> None:
+    replaced = step("replace", new={"nodeLabels": {DRIVER_LABEL: source}})
+    shown = told(replaced, nodes=3)
+    assert "3 nodes lost" in shown
+    assert said in shown
+    assert "up to 45 minutes" in shown
+    assert "45" not in told(replaced, nodes=3, minutes=0)
+
+
+def test_a_pool_without_gpus_has_no_driver_to_install() -> None:
+    assert "driver" not in told(step("replace", new={"vmSize": "A"}), nodes=1)
+
+
+def test_an_autoscaled_pool_may_lose_more_than_it_has_now() -> None:
+    shown = told(step("delete", old={"enableAutoScaling": True, "maxCount": 8}))
+    assert shown.startswith("0 nodes lost, up to 8")
+    assert "minutes" not in shown
+
+
+@pytest.mark.parametrize("type", ["azure-native:operationalinsights:Workspace", "kubernetes:core/v1:Namespace"])
+def test_what_holds_state_is_grave_to_lose_and_harmless_to_update(type: str) -> None:
+    assert is_grave(step("replace", type))
+    assert impact(step("delete", type), 0, 45)
+    assert not is_grave(step("update", type))
+    assert impact(step("update", type), 0, 45) == []
+
+
+def test_a_configmap_is_not_grave() -> None:
+    assert not is_grave(step("replace", "kubernetes:core/v1:ConfigMap"))
+
+
+def test_another_driver_version_is_installed_though_nothing_is_replaced() -> None:
+    assert "installed anew" in told(step("update", DRIVER, properties=("spec.version",)))
+    assert told(step("update", DRIVER, properties=("spec.tolerations[2]",))) == ""
+
+
+def test_before_the_first_up_nothing_is_deployed(tmp_path: Any) -> None:
+    nothing = before(Simulation("dev-westus2", Home(tmp_path)))
+    assert nothing == {"deployed": False, "running": None, "pools": []}

@@ -1,0 +1,121 @@
+"""What a person reads of a run: counts, differences, and what a replaced pool costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pulumi.automation.events import EngineEvent
+from rich.console import Console
+
+from physical_ai.catalog.engine_values import SECRET, SIGNATURE
+from physical_ai.cli.preview import plan
+from physical_ai.cli.preview.changes import Message, Run
+
+POOL = "azure-native:containerservice:AgentPool"
+URN = f"urn:pulumi:dev::physical-ai::physical-ai:azure:GpuPool${POOL}::h100"
+
+
+def event(kind: str, op: str, *, type: str = POOL, urn: str = URN, **more: Any) -> EngineEvent:
+    metadata = {"op": op, "urn": urn, "type": type, "provider": "", **more}
+    return EngineEvent.from_json({"sequence": 1, "timestamp": 1, kind: {"metadata": metadata}})
+
+
+def state(**inputs: Any) -> dict[str, Any]:
+    empty = {"type": POOL, "urn": URN, "id": "x", "parent": "", "protect": False, "provider": ""}
+    return {**empty, "inputs": inputs, "outputs": {}}
+
+
+def replaced() -> Run:
+    run = Run()
+    name = {"agentPoolName": "h100", "count": 1}
+    old, new = state(**name, vmSize="A", nodeLabels={"a/b": "1"}), state(**name, vmSize="B")
+    more: dict[str, Any] = {"old": old, "new": new, "keys": ["vmSize"], "diffs": ["vmSize"]}
+    for op in ("delete-replaced", "replace", "create-replacement"):
+        run.take(event("resourcePreEvent", op, **more))
+        run.take(event("resOutputsEvent", op, **more))
+    return run
+
+
+def text(run: Run, **nodes: int) -> str:
+    console = Console(width=120, color_system=None)
+    with console.capture() as captured:
+        console.print(plan.render(run, nodes))
+    return captured.get()
+
+
+def test_a_replacement_is_one_change_to_a_reader() -> None:
+    run = replaced()
+    assert [change["op"] for change in plan.document(run, {})["changes"]] == ["replace"]
+    assert dict(run.counts()) == {"replace": 1}
+
+
+def test_a_replaced_pool_says_how_many_nodes_it_has_now_and_why_they_are_lost() -> None:
+    shown = text(replaced(), h100=5, other=9)
+    assert "5 nodes lost" in shown
+    assert "vmSize: A → B (replaces)" in shown
+
+
+def test_unchanged_resources_components_and_providers_are_not_changes() -> None:
+    run = Run()
+    run.take(event("resourcePreEvent", "same"))
+    run.take(event("resourcePreEvent", "create", type="physical-ai:azure:GpuPool", urn="urn:a::b::c::d"))
+    run.take(event("resourcePreEvent", "create", type="pulumi:providers:kubernetes", urn="urn:a::b::c::e"))
+    assert plan.document(run, {}) == {"changes": [], "summary": {}}
+    assert text(run).strip() == "no changes"
+
+
+def test_an_update_shows_the_properties_that_change_and_no_others() -> None:
+    run = Run()
+    old, new = state(count=1, mode="User"), state(count=3, mode="User")
+    run.take(event("resourcePreEvent", "update", old=old, new=new, diffs=["count"]))
+    shown = text(run)
+    assert "count: 1 → 3" in shown
+    assert "mode" not in shown
+    assert "1 to update" in shown
+
+
+def test_a_failed_operation_is_not_counted_as_done() -> None:
+    run = Run()
+    run.take(event("resourcePreEvent", "create"))
+    run.take(event("resOpFailedEvent", "create"))
+    assert not run.counts()
+
+
+def test_debug_chatter_is_dropped_and_errors_are_kept() -> None:
+    run = Run()
+    for severity in ("debug", "error"):
+        diagnostic = {"message": f"a {severity}", "severity": severity, "color": "never"}
+        run.take(EngineEvent.from_json({"sequence": 1, "timestamp": 1, "diagnosticEvent": diagnostic}))
+    assert run.messages == [Message("error", "", "a error")]
+
+
+def test_counted_reads_as_a_sentence() -> None:
+    assert plan.counted({"create": 3, "update": 1}) == "3 created, 1 updated"
+    assert plan.counted({}) == "no changes"
+
+
+def test_a_replaced_cluster_counts_its_inline_pools() -> None:
+    run = Run()
+    kind = "azure-native:containerservice:ManagedCluster"
+    old = {**state(agentPoolProfiles=[{"name": "system"}]), "type": kind}
+    run.take(event("resourcePreEvent", "replace", type=kind, old=old, new=old, keys=["dnsPrefix"]))
+    (change,) = plan.document(run, {"system": 3, "h100": 2})["changes"]
+    assert change["nodesLost"] == 3
+
+
+def test_keys_with_dots_show_their_values() -> None:
+    run = Run()
+    old, new = state(tags={"cost.center": "1"}), state(tags={"cost.center": "42"})
+    run.take(event("resourcePreEvent", "update", old=old, new=new, diffs=['tags["cost.center"]']))
+    assert 'tags["cost.center"]: 1 → 42' in text(run)
+
+
+def test_of_a_secret_only_that_it_changes_is_told() -> None:
+    run = Run()
+    hidden = {SIGNATURE: SECRET, "ciphertext": "[secret]"}
+    old, new = state(stringData=hidden, count=1), state(stringData=hidden, count=2)
+    run.take(event("resourcePreEvent", "update", old=old, new=new, diffs=["stringData.token", "stringData", "count"]))
+    assert "stringData.token: (secret) → (secret)" in text(run)
+    assert "stringData: (secret) → (secret)" in text(run)
+    assert "count: 1 → 2" in text(run)
+    assert "ciphertext" not in text(run)

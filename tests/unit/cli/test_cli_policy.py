@@ -1,0 +1,83 @@
+"""`physai policy`: findings over what a stack declares, and the exit codes that go with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from physical_ai.policies import RULES
+from physical_ai.simulator.home import HOME_VARIABLE
+from tests.unit.cli.test_cli_commands import call
+
+OPEN = ("--set", "cluster.apiAccess.authorizedIpRanges=[]")
+
+
+def policy(*arguments: str) -> tuple[int, str, str]:
+    return call("policy", *arguments)
+
+
+def test_a_stack_that_keeps_all_rules_says_how_many_were_asked() -> None:
+    code, out, err = policy("dev-westus2")
+    assert (code, out) == (0, "")
+    assert f"{len(RULES)} rules over" in err
+    assert "0 errors, 0 warnings" in err
+
+
+def test_an_error_is_told_with_place_remedy_reason_and_link() -> None:
+    code, out, err = policy("prod-westus2", *OPEN)
+    assert code == 3
+    lines = out.splitlines()
+    assert lines[0].startswith("error api-server-reach: ManagedCluster")
+    assert "set cluster.apiAccess.authorizedIpRanges" in lines[1]
+    assert "https://learn.microsoft.com/" in lines[2]
+    assert "1 error, 0 warnings" in err
+
+
+def test_a_warning_counts_only_when_asked_for() -> None:
+    wasteful = ("dev-westus2", "--set", "pools.h100gpu.priority=Regular")
+    assert policy(*wasteful)[0] == 0
+    assert policy(*wasteful, "--severity", "warning")[0] == 3
+
+
+def test_as_data_a_finding_has_its_rule_and_place() -> None:
+    code, out, _ = policy("prod-westus2", *OPEN, "--json")
+    document: dict[str, Any] = json.loads(out)
+    assert code == 3
+    (finding,) = document["findings"]
+    assert (finding["rule"], finding["severity"], finding["topic"]) == ("api-server-reach", "error", "security")
+    assert finding["path"] == "apiServerAccessProfile"
+    assert finding["link"].startswith("https://")
+    assert document["resources"] > 30
+
+
+def test_what_a_first_preview_knows_is_enough_to_judge() -> None:
+    code, out, _ = policy("prod-westus2", *OPEN, "--preview", "--json")
+    assert code == 3
+    assert [each["rule"] for each in json.loads(out)["findings"]] == ["api-server-reach"]
+
+
+def test_the_rules_can_be_listed() -> None:
+    assert {each["id"] for each in json.loads(policy("--list", "--json")[1])} == {rule.id for rule in RULES}
+    assert "spot-in-dev" in policy("--list")[1]
+
+
+@pytest.mark.parametrize("stack", ["dev-nowhere", "dev"])
+def test_a_stack_that_is_not_there_is_wrong_input(stack: str) -> None:
+    assert policy(stack)[0] == 2
+
+
+def test_a_wrong_setting_is_wrong_input_and_no_finding() -> None:
+    code, out, err = policy("dev-westus2", "--set", "pools.h100gpu.skuu=x")
+    assert (code, out) == (2, "")
+    assert "Did you mean 'sku'" in err
+
+
+def test_what_the_program_itself_refuses_is_told_in_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    code, out, err = policy("dev-westus2", "--set", "charts.source=cache")
+    assert (code, out) == (1, "")
+    assert "physai charts pull dev-westus2" in err
+    assert "Traceback" not in err

@@ -1,0 +1,283 @@
+"""The cluster, its network, identities, roles and logs: what is declared, and in which order."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.naming import Names, role_assignment_name
+from components.roles import Role
+from physical_ai.mocks.azure_answers import DEPLOYER, NAT_ADDRESS, SUBSCRIPTION, guid
+from tests.unit.conftest import STACKS, Simulate
+
+GROUP = "11111111-1111-1111-1111-111111111111"
+CLUSTER = "ManagedCluster"
+
+
+def test_cluster_admits_entra_only(simulate: Simulate) -> None:
+    cluster = simulate("dev-westus2").of_type(CLUSTER)[0].inputs
+    assert cluster["disableLocalAccounts"] is True
+    assert cluster["aadProfile"] == {"managed": True, "enableAzureRBAC": True}
+    assert cluster["oidcIssuerProfile"] == {"enabled": True}
+    assert cluster["securityProfile"]["workloadIdentity"] == {"enabled": True}
+
+
+def test_nodes_leave_through_the_nat_gateway_and_pods_have_their_own_network(simulate: Simulate) -> None:
+    profile = simulate("dev-westus2").of_type(CLUSTER)[0].inputs["networkProfile"]
+    wanted = {
+        "networkPlugin": "azure",
+        "networkPluginMode": "overlay",
+        "networkDataplane": "cilium",
+        "networkPolicy": "cilium",
+        "outboundType": "userAssignedNATGateway",
+    }
+    assert {key: profile[key] for key in wanted} == wanted
+
+
+def test_only_the_tainted_system_pool_is_inline(simulate: Simulate, stack_name: str) -> None:
+    pools = simulate(stack_name).of_type(CLUSTER)[0].inputs["agentPoolProfiles"]
+    assert [(pool["name"], pool["mode"]) for pool in pools] == [("system", "System")]
+    assert pools[0]["nodeTaints"] == ["CriticalAddonsOnly=true:NoSchedule"]
+
+
+def test_system_pool_upgrades_by_surge_and_sends_no_max_unavailable(simulate: Simulate) -> None:
+    upgrade = {"maxSurge": "2", "maxUnavailable": "0", "drainTimeoutMinutes": 20}
+    cluster = simulate("dev-westus2", {"systemPool": {"upgrade": upgrade}}).of_type(CLUSTER)[0].inputs
+    sent = cluster["agentPoolProfiles"][0]["upgradeSettings"]
+    assert sent == {"maxSurge": "2", "drainTimeoutInMinutes": 20}
+
+
+def test_autoscaled_system_pool_ignores_its_count_and_nothing_else(simulate: Simulate) -> None:
+    scale = {"count": None, "min": 2, "max": 4}
+    cluster = simulate("dev-westus2", {"systemPool": {"scale": scale}}).of_type(CLUSTER)[0]
+    assert cluster.options.ignore_changes == ("agentPoolProfiles[0].count",)
+    scale = {"count": 2, "min": None, "max": None, "initial": None}
+    cluster = simulate("dev-westus2", {"systemPool": {"scale": scale}}).of_type(CLUSTER)[0]
+    assert cluster.options.ignore_changes == ()
+
+
+def test_autoscaler_durations_are_text_in_minutes(simulate: Simulate) -> None:
+    autoscaler = {"maxNodeProvisionMinutes": 45, "scaleDownUnneededMinutes": 20, "scaleDownDelayAfterAddMinutes": 5}
+    cluster = simulate("dev-westus2", {"cluster": {"autoscaler": autoscaler}}).of_type(CLUSTER)[0].inputs
+    assert cluster["autoScalerProfile"] == {
+        "maxNodeProvisionTime": "45m",
+        "scaleDownUnneededTime": "20m",
+        "scaleDownDelayAfterAdd": "5m",
+        "ignoreDaemonsetsUtilization": True,
+    }
+
+
+def test_api_server_answers_the_named_networks_and_the_nodes(simulate: Simulate) -> None:
+    access = {"cluster": {"apiAccess": {"authorizedIpRanges": ["20.30.40.0/24"]}}}
+    cluster = simulate("dev-westus2", access).of_type(CLUSTER)[0].inputs
+    assert cluster["apiServerAccessProfile"] == {"authorizedIPRanges": ["20.30.40.0/24", f"{NAT_ADDRESS}/32"]}
+
+
+def test_open_api_server_sends_no_profile(simulate: Simulate) -> None:
+    cluster = simulate("dev-westus2", {"cluster": {"apiAccess": {"authorizedIpRanges": []}}}).of_type(CLUSTER)[0]
+    assert "apiServerAccessProfile" not in cluster.inputs
+
+
+def test_maintenance_windows_carry_aks_names_and_follow_the_cluster(simulate: Simulate) -> None:
+    window = {"day": "Tuesday", "startHour": 3, "durationHours": 5, "utcOffset": "+02:00"}
+    recording = simulate("dev-westus2", {"cluster": {"upgrades": {"nodeOsWindow": window}}})
+    configurations = {each.inputs["configName"]: each for each in recording.of_type("MaintenanceConfiguration")}
+    assert set(configurations) == {"aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule"}
+    node_os = configurations["aksManagedNodeOSUpgradeSchedule"]
+    assert node_os.inputs["maintenanceWindow"] == {
+        "schedule": {"weekly": {"dayOfWeek": "Tuesday", "intervalWeeks": 1}},
+        "startTime": "03:00",
+        "utcOffset": "+02:00",
+        "durationHours": 5,
+    }
+    assert node_os.options.replace_with == (recording.of_type(CLUSTER)[0].urn,)
+
+
+def test_subnets_are_written_one_after_the_other(simulate: Simulate) -> None:
+    recording = simulate("dev-westus2")
+    subnets = recording.of_type("Subnet")
+    urns = {subnet.urn for subnet in subnets}
+    before = {subnet.name: len(urns & set(subnet.options.depends_on)) for subnet in subnets}
+    assert sorted(before.values()) == [0, 1, 1]
+    assert "subnets" not in recording.of_type("VirtualNetwork")[0].inputs
+
+
+def test_every_subnet_leaves_through_the_one_nat_gateway(simulate: Simulate, stack_name: str) -> None:
+    recording = simulate(stack_name)
+    for subnet in recording.of_type("Subnet"):
+        assert subnet.inputs["defaultOutboundAccess"] is False
+        assert subnet.inputs["natGateway"]["id"].endswith(f"/natGateways/ng-physical-ai-{stack_name}")
+        assert "networkSecurityGroups" in subnet.inputs["networkSecurityGroup"]["id"]
+    address = recording.of_type("PublicIPAddress")[0].inputs
+    assert (address["sku"], address["publicIPAllocationMethod"]) == ({"name": "Standard"}, "Static")
+
+
+def test_moved_pool_subnet_is_made_anew_and_a_moved_system_subnet_is_refused_by_arm(simulate: Simulate) -> None:
+    replaced = {
+        subnet.inputs["subnetName"]: (subnet.options.replace_on_changes, subnet.options.delete_before_replace)
+        for subnet in simulate("dev-westus2").of_type("Subnet")
+    }
+    assert replaced == {
+        "snet-h100gpu": (("addressPrefix",), True),
+        "snet-rtxprogpu": (("addressPrefix",), True),
+        "snet-system": ((), True),
+    }
+
+
+def test_changed_tags_leave_identities_and_so_their_roles_alone(simulate: Simulate) -> None:
+    identities = simulate("dev-westus2").of_type("UserAssignedIdentity")
+    assert {each.options.ignore_changes for each in identities} == {("tags",)}
+
+
+def test_cluster_comes_after_every_role_it_needs(simulate: Simulate) -> None:
+    recording = simulate("dev-westus2")
+    cluster = recording.of_type(CLUSTER)[0]
+    before = {
+        each.inputs["scope"].rpartition("/")[2]: each.inputs["roleDefinitionId"].rpartition("/")[2]
+        for each in recording.of_type("RoleAssignment")
+        if each.urn in cluster.options.depends_on
+    }
+    assert before == {
+        "id-physical-ai-kubelet-dev-westus2": Role.MANAGED_IDENTITY_OPERATOR,
+        "snet-system": Role.NETWORK_CONTRIBUTOR,
+        "snet-h100gpu": Role.NETWORK_CONTRIBUTOR,
+        "snet-rtxprogpu": Role.NETWORK_CONTRIBUTOR,
+    }
+    assert recording.hooked[cluster.urn] == ("physical-ai-role-propagation",)
+
+
+def test_deployer_is_cluster_admin_before_anything_is_made_in_the_cluster(simulate: Simulate) -> None:
+    recording = simulate("dev-westus2")
+    role = recording.resource("RoleAssignment", "physical-ai-access-deployer-admin")
+    assert role.inputs["principalId"] == DEPLOYER
+    # A person or a pipeline: Entra knows which, no setting has to.
+    assert "principalType" not in role.inputs
+    assert role.inputs["roleDefinitionId"].endswith(Role.RBAC_CLUSTER_ADMIN)
+    assert role.inputs["scope"].endswith("/managedClusters/aks-physical-ai-dev-westus2")
+    provider = recording.resource("kubernetes", "physical-ai-kubernetes-provider")
+    assert role.urn in provider.options.depends_on
+    assert {pool.urn for pool in recording.of_type("AgentPool")} <= set(provider.options.depends_on)
+
+
+def test_named_principals_get_their_role_and_the_right_to_log_in(simulate: Simulate) -> None:
+    principals = [{"principalId": GROUP, "principalType": "Group", "role": "reader"}]
+    recording = simulate("dev-westus2", {"access": {"principals": principals}})
+    roles = {
+        each.inputs["roleDefinitionId"].rpartition("/")[2]: each.inputs["principalType"]
+        for each in recording.of_type("RoleAssignment")
+        if each.inputs["principalId"] == GROUP
+    }
+    assert roles == {Role.RBAC_READER: "Group", Role.CLUSTER_USER: "Group"}
+
+
+def test_a_principal_is_a_reader_unless_it_is_made_an_admin(simulate: Simulate) -> None:
+    recording = simulate("dev-westus2", {"access": {"principals": [{"principalId": GROUP}]}})
+    roles = {
+        each.inputs["roleDefinitionId"].rpartition("/")[2]
+        for each in recording.of_type("RoleAssignment")
+        if each.inputs["principalId"] == GROUP
+    }
+    assert roles == {Role.RBAC_READER, Role.CLUSTER_USER}
+
+
+def test_deployer_who_is_named_as_well_gets_the_admin_role_once(simulate: Simulate) -> None:
+    principals = [{"principalId": DEPLOYER.upper(), "principalType": "User", "role": "admin"}]
+    recording = simulate("dev-westus2", {"access": {"principals": principals}})
+    admins = [
+        each
+        for each in recording.of_type("RoleAssignment")
+        if each.inputs["roleDefinitionId"].endswith(Role.RBAC_CLUSTER_ADMIN)
+    ]
+    assert len(admins) == 1
+
+
+def test_role_assignment_names_are_decided_by_scope_principal_and_role(simulate: Simulate) -> None:
+    for each in simulate("dev-westus2").of_type("RoleAssignment"):
+        scope, principal = each.inputs["scope"], each.inputs["principalId"]
+        role = each.inputs["roleDefinitionId"].rpartition("/")[2]
+        assert each.inputs["roleAssignmentName"] == role_assignment_name(scope, principal, role)
+        assert each.inputs["roleDefinitionId"].startswith(f"/subscriptions/{SUBSCRIPTION}/")
+    assert role_assignment_name("/A/b", "c", "d") == role_assignment_name("/a/B", "C", "D")
+    assert len({role_assignment_name(*parts) for parts in (("a", "b", "c"), ("a", "c", "b"), ("b", "a", "c"))}) == 3
+
+
+def test_cluster_acts_as_the_identities_made_for_it(simulate: Simulate) -> None:
+    cluster = simulate("dev-westus2").of_type(CLUSTER)[0].inputs
+    assert [each.rpartition("/")[2] for each in cluster["identity"]["userAssignedIdentities"]] == [
+        "id-physical-ai-control-plane-dev-westus2"
+    ]
+    kubelet = cluster["identityProfile"]["kubeletidentity"]
+    assert kubelet["resourceId"].endswith("/id-physical-ai-kubelet-dev-westus2")
+    assert kubelet["objectId"] == guid("principal", "id-physical-ai-kubelet-dev-westus2")
+
+
+def test_control_plane_logs_go_to_the_workspace_and_end_before_the_cluster(simulate: Simulate) -> None:
+    recording = simulate("dev-westus2", {"monitoring": {"retentionDays": 60, "dailyQuotaGb": 5}})
+    workspace = recording.of_type("Workspace")[0].inputs
+    assert (workspace["retentionInDays"], workspace["workspaceCapping"]) == (60, {"dailyQuotaGb": 5})
+    setting = recording.of_type("DiagnosticSetting")[0]
+    assert {"kube-audit-admin", "guard", "cluster-autoscaler"} <= {log["category"] for log in setting.inputs["logs"]}
+    assert setting.options.deleted_with == ""
+    assert recording.of_type(CLUSTER)[0].urn in setting.options.depends_on
+
+
+def test_kubernetes_objects_go_with_the_cluster_and_use_its_provider(simulate: Simulate) -> None:
+    recording = simulate("dev-westus2")
+    cluster = recording.of_type(CLUSTER)[0].urn
+    provider = recording.resource("kubernetes", "physical-ai-kubernetes-provider")
+    assert provider.inputs["clusterIdentifier"] == "aks-physical-ai-dev-westus2"
+    for each in recording.of_type("Namespace"):
+        assert (each.options.deleted_with, each.options.replace_with) == (cluster, (cluster,))
+    levels = {
+        each.inputs["metadata"]["name"]: each.inputs["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
+        for each in recording.of_type("Namespace")
+        if each.options.provider.startswith(f"{provider.urn}::")
+    }
+    assert levels == {
+        "gpu-operator": "privileged",
+        "kai-scheduler": "baseline",
+        "osmo-control-plane": "baseline",
+        "osmo-operator": "baseline",
+        "osmo-workflows": "baseline",
+    }
+
+
+def test_cluster_identifier_is_known_even_where_the_cluster_is_not(simulate: Simulate) -> None:
+    provider = simulate("dev-westus2", preview=True).resource("kubernetes", "physical-ai-kubernetes-provider")
+    assert provider.inputs["clusterIdentifier"] == "aks-physical-ai-dev-westus2"
+
+
+def test_protection_follows_the_setting(simulate: Simulate) -> None:
+    for protect in (True, False):
+        recording = simulate("dev-westus2", {"protect": protect})
+        everything = {each.name for each in recording.resources if each.custom}
+        unprotected = {each.name for each in recording.resources if each.custom and not each.options.protect}
+        # Roles inside the cluster can be withdrawn at any time.
+        assert unprotected == ({"physical-ai-access-deployer-admin"} if protect else everything)
+
+
+def test_tags_are_on_everything_that_takes_them(simulate: Simulate) -> None:
+    recording = simulate("dev-westus2", {"tags": {"cost-centre": "r-and-d"}})
+    tagged = {each.type.rpartition(":")[2] for each in recording.resources if "tags" in each.inputs}
+    assert tagged == {
+        "ResourceGroup",
+        "VirtualNetwork",
+        "NetworkSecurityGroup",
+        "PublicIPAddress",
+        "NatGateway",
+        "UserAssignedIdentity",
+        "Workspace",
+        CLUSTER,
+        "AgentPool",
+    }
+    assert all(each.inputs["tags"]["cost-centre"] == "r-and-d" for each in recording.resources if "tags" in each.inputs)
+
+
+@pytest.mark.parametrize("stack", [*STACKS, "staging-southafricanorth", "a-very-long-environment-name-westcentralus"])
+def test_names_fit_what_azure_allows(stack: str) -> None:
+    names = Names(stack)
+    assert len(names.cluster) <= 63
+    assert len(names.dns_prefix) <= 54
+    assert not names.dns_prefix.endswith("-")
+    assert len(names.node_resource_group) <= 80
+    assert names.node_resource_group != names.resource_group
+    assert len(names.workspace) <= 63

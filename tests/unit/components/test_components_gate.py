@@ -1,0 +1,141 @@
+"""The gate as a part of the program: what a deployment and a preview do with it. No cluster is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+import pytest
+from pulumi.runtime import mocks
+
+from components.gpu_gate import GpuGate, GpuGateArgs
+from physical_ai.readiness import Expected, Unreachable, Unusable
+from physical_ai.readiness.waiting import GATE_SECONDS_VARIABLE
+
+H100 = Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator")
+RTX = Expected("rtxprogpu", {"nvidia.com/gpu": 1}, "grid")
+
+
+def gpu_node(gpus: int, pool: str = "h100gpu") -> dict[str, Any]:
+    return {
+        "metadata": {"name": f"aks-{pool}-0", "labels": {"agentpool": pool}},
+        "status": {
+            "allocatable": {"nvidia.com/gpu": str(gpus)},
+            "conditions": [{"type": "Ready", "status": "True"}],
+        },
+    }
+
+
+class Api:
+    """An API server that holds these nodes."""
+
+    def __init__(self, *nodes: Mapping[str, Any], problem: Exception | None = None) -> None:
+        self.nodes, self.problem = list(nodes), problem
+        self.kubeconfigs: list[str] = []
+        self.paths: list[str] = []
+
+    def connect(self, kubeconfig: str) -> Any:
+        self.kubeconfigs.append(kubeconfig)
+
+        def get(path: str, _: Mapping[str, str]) -> Any:
+            self.paths.append(path)
+            if self.problem is not None:
+                raise self.problem
+            return {"items": self.nodes if path == "/api/v1/nodes" else []}
+
+        return get
+
+
+class Made(mocks.Mocks):
+    def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
+        return f"{args.name}-id", dict(args.inputs)
+
+    def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]] | None]:
+        raise AssertionError(args.token)
+
+
+def deploy(api: Api, *, timeout: int = 1, preview: bool = False) -> tuple[Any, str]:
+    """Value of the gate's output, and the failure that ends the program; empty when it goes well."""
+
+    def run() -> tuple[Any, str]:
+        found: list[Any] = []
+
+        def program() -> pulumi.Output[None]:
+            args = GpuGateArgs("a kubeconfig", [H100, RTX], timeout, [], api.connect)
+            gate = GpuGate("gate", args)
+            return pulumi.Output.all(gate.gpus).apply(found.extend)
+
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+        try:
+            mocks.set_mocks(Made(), preview=preview)
+            mocks.test(program)()
+        except pulumi.RunError as failure:
+            return (found or [None])[0], str(failure)
+        finally:
+            loop.run_until_complete(loop.shutdown_default_executor())
+            loop.close()
+            asyncio.set_event_loop(None)
+        return (found or [None])[0], ""
+
+    return contextvars.Context().run(run)
+
+
+@pytest.fixture(autouse=True)
+def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(GATE_SECONDS_VARIABLE, "0")
+
+
+def test_open_gates_end_the_deployment_after_the_first_look() -> None:
+    api = Api(gpu_node(1))
+    gpus, failure = deploy(api)
+    assert failure == ""
+    assert api.kubeconfigs == ["a kubeconfig"]
+    assert not any("/pods" in path for path in api.paths)
+    assert gpus["h100gpu"]["state"] == "ready"
+    assert gpus["h100gpu"]["gpus"] == {"nvidia.com/gpu": {"allocatable": 1, "expected": 1}}
+    assert gpus["rtxprogpu"]["state"] == "empty"
+
+
+def test_a_shut_gate_fails_the_deployment_and_the_output_still_tells_it() -> None:
+    gpus, failure = deploy(Api(gpu_node(0)))
+    assert "h100gpu: 0 of 1 nvidia.com/gpu" in failure
+    assert "node aks-h100gpu-0: gate 'nfd' is shut" in failure
+    assert "way out: Is the gpu-operator release installed" in failure
+    assert "What was made stays" in failure
+    assert gpus["h100gpu"]["shut"][0]["gate"] == "nfd"
+
+
+def test_timeout_zero_looks_once_and_lets_the_deployment_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+    gpus, failure = deploy(Api(gpu_node(0)), timeout=0)
+    assert failure == ""
+    assert gpus["h100gpu"]["state"] == "waiting"
+    assert "gate 'nfd' is shut" in warnings[0]
+
+
+def test_a_preview_asks_nobody() -> None:
+    api = Api(gpu_node(0))
+    gpus, failure = deploy(api, preview=True)
+    assert (gpus, failure) == (None, "")
+    assert api.kubeconfigs == []
+
+
+def test_a_login_that_cannot_work_ends_at_once_in_its_own_words() -> None:
+    _, failure = deploy(Api(problem=Unusable("kubelogin is not on the PATH")), timeout=45)
+    assert failure == "Whether the GPUs are there is not known: kubelogin is not on the PATH"
+
+
+def test_an_api_server_that_never_answers_is_told_when_time_is_up() -> None:
+    _, failure = deploy(Api(problem=Unreachable("connection refused")))
+    assert failure == "Whether the GPUs are there is not known: connection refused"
+
+
+def test_a_bound_in_the_environment_that_is_no_number_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(GATE_SECONDS_VARIABLE, "soon")
+    _, failure = deploy(Api(gpu_node(1)))
+    assert failure == "PHYSICAL_AI_GATE_SECONDS is 'soon'; write seconds, such as 60."

@@ -1,0 +1,149 @@
+"""What a deployment waits for of OSMO, and how it sees workflows off."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from physical_ai.catalog import osmo as names
+from physical_ai.readiness import osmo
+from physical_ai.readiness.reader import Missing, Unreachable
+from physical_ai.readiness.waiting import until_nothing
+from physical_ai.settings.facts.osmo import MANAGED_LABEL
+
+Json = dict[str, Any]
+SHARDS = "/apis/kai.scheduler/v1/schedulingshards"
+PODS = f"/api/v1/namespaces/{names.WORKFLOWS_NAMESPACE}/pods"
+TOKEN = f"/api/v1/namespaces/{names.OPERATOR_NAMESPACE}/secrets/{names.TOKEN_SECRET}"
+
+
+def deployments(namespace: str) -> str:
+    return f"/apis/apps/v1/namespaces/{namespace}/deployments"
+
+
+def deployment(name: str, available: int = 1) -> Json:
+    return {"metadata": {"name": name}, "spec": {"replicas": 1}, "status": {"availableReplicas": available}}
+
+
+def shard(**conditions: str) -> Json:
+    told = [{"type": kind, "status": status} for kind, status in conditions.items()]
+    return {"metadata": {"name": "default"}, "status": {"conditions": told}}
+
+
+def pod(name: str, *, going: bool = True, finalizers: tuple[str, ...] = (names.FINALIZER,)) -> Json:
+    metadata: Json = {"name": name, "finalizers": list(finalizers), "resourceVersion": "7"}
+    return {"metadata": metadata | ({"deletionTimestamp": "2026-11-21T00:00:00Z"} if going else {})}
+
+
+UP = {
+    SHARDS: [shard(Available="True", Reconciling="True")],
+    deployments(names.KAI_NAMESPACE): [deployment(names.KAI_OPERATOR), deployment(names.KAI_SCHEDULER)],
+    deployments(names.OPERATOR_NAMESPACE): [deployment("listener"), deployment("worker")],
+}
+
+
+class Api:
+    """Lists by path, and what was changed."""
+
+    def __init__(self, lists: Mapping[str, list[Json]], objects: Mapping[str, Json] | None = None) -> None:
+        self.lists, self.objects = dict(lists), dict(objects or {})
+        self.sent: list[tuple[str, str, Any]] = []
+
+    def get(self, path: str, parameters: Mapping[str, str]) -> Any:
+        return self("GET", path, parameters)
+
+    def __call__(self, method: str, path: str, parameters: Mapping[str, str], body: Any = None) -> Any:
+        if method != "GET":
+            self.sent.append((method, path, body))
+        if path in self.objects:
+            return self.objects[path]
+        if path in self.lists:
+            return {"items": self.lists[path]}
+        if method == "PATCH":
+            return {}
+        raise Missing(path)
+
+
+def test_all_is_there_although_the_shard_reconciles_for_ever() -> None:
+    assert osmo.waits_for(Api(UP).get) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({SHARDS: []}, "no SchedulingShard"),
+        ({SHARDS: [shard(Reconciling="True")]}, "SchedulingShard default is not Available"),
+        ({deployments(names.KAI_NAMESPACE): []}, "no Deployment in kai-scheduler"),
+        ({deployments(names.OPERATOR_NAMESPACE): [deployment("worker", 0)]}, "osmo-operator/worker: 0 of 1 available"),
+    ],
+)
+def test_what_is_missing_is_told(change: dict[str, list[Json]], line: str) -> None:
+    told = osmo.waits_for(Api({**UP, **change}).get)
+    assert len(told) == 1
+    assert line in told[0]
+
+
+def test_before_the_scheduler_has_kinds_nothing_is_there() -> None:
+    assert len(osmo.waits_for(Api({}).get)) == 3
+
+
+@pytest.mark.parametrize(
+    ("secret", "ours"),
+    [({"metadata": {"labels": {MANAGED_LABEL: "true"}}}, True), ({"metadata": {}}, False), (None, False)],
+)
+def test_agents_that_somebody_else_runs_are_let_be(secret: Json | None, ours: bool) -> None:
+    assert osmo.is_ours(Api({}, {TOKEN: secret} if secret else {}).get) is ours
+
+
+def test_workflows_are_sent_away_groups_first_and_a_missing_scheduler_is_no_trouble() -> None:
+    api = Api({PODS: []})
+    osmo.send_away(api)
+    assert [(method, path.rpartition("/")[2]) for method, path, _ in api.sent] == [
+        ("DELETE", "podgroups"),
+        ("DELETE", "pods"),
+    ]
+
+
+def test_only_a_pod_that_leaves_loses_its_finalizer_and_keeps_others() -> None:
+    other = "example.com/audit"
+    found = [pod("a", finalizers=(names.FINALIZER, other)), pod("b", going=False), pod("c", finalizers=(other,))]
+    api = Api({PODS: found})
+    assert osmo.let_go(api) == ["a"]
+    ((method, path, body),) = api.sent
+    assert (method, path) == ("PATCH", f"{PODS}/a")
+    assert body == {"metadata": {"finalizers": [other], "resourceVersion": "7"}}
+
+
+def test_waiting_tells_each_line_once_and_ends_with_nothing_left() -> None:
+    looks = [["a", "b"], ["a", "b"], ["b"], []]
+    told: list[str] = []
+    assert asyncio.run(until_nothing(lambda: looks.pop(0), 60, told.append, sleep=_no_sleep)) == []
+    assert told == ["a", "b"]
+
+
+def test_waiting_ends_at_its_bound_with_what_is_left() -> None:
+    clock = iter(range(100))
+    told: list[str] = []
+    left = asyncio.run(until_nothing(lambda: ["x"], 3, told.append, sleep=_no_sleep, clock=lambda: next(clock)))
+    assert (left, told) == (["x"], ["x"])
+
+
+def test_an_api_server_that_does_not_answer_counts_as_something_left() -> None:
+    answers = iter([Unreachable("503"), None])
+
+    def look() -> list[str]:
+        problem = next(answers)
+        if problem is not None:
+            raise problem
+        return []
+
+    told: list[str] = []
+    assert asyncio.run(until_nothing(look, 60, told.append, sleep=_no_sleep)) == []
+    assert told == ["the API server gives no answer: 503"]
+
+
+async def _no_sleep(seconds: float) -> None:
+    del seconds

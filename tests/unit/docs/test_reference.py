@@ -1,0 +1,81 @@
+"""The made pages say what the code says, and leave nothing out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.outputs import ANY, OUTPUTS, output_paths
+from docs.generator import pages
+from docs.generator.commands import commands
+from docs.generator.markdown import table
+from docs.generator.outputs import components
+from physical_ai.settings import load
+from tests.unit.conftest import Simulate
+
+
+@pytest.mark.parametrize("page", pages.OWN, ids=lambda page: page.name)
+def test_the_page_is_fresh(page: Path) -> None:
+    assert page.read_text(encoding="utf-8") == pages.OWN[page](), "run make docs-reference"
+
+
+def test_a_stale_page_is_found_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    behind, missing, fresh = tmp_path / "behind.md", tmp_path / "missing.md", tmp_path / "fresh.md"
+    behind.write_text("old")
+    fresh.write_text("new")
+    monkeypatch.setattr(pages, "PAGES", {each: lambda: "new" for each in (behind, missing, fresh)})
+    assert pages.write() == [behind, missing]
+    assert pages.stale() == []
+    assert missing.read_text() == "new"
+
+
+def test_every_output_is_described(simulate: Simulate) -> None:
+    assert set(output_paths(simulate("dev-westus2").exports)) == set(OUTPUTS)
+
+
+def test_an_output_that_nobody_described_is_told_by_its_path() -> None:
+    paths = set(
+        output_paths({"cluster": "a", "new": {"thing": 1}, "pools": {"h100gpu": {"size": "s", "colour": "red"}}})
+    )
+    assert paths - set(OUTPUTS) == {"new.thing", f"pools.{ANY}.colour"}
+
+
+def keys(value: Any, known: set[str], prefix: str = "") -> Iterator[str]:
+    """Paths of settings in effect, as deep as the page goes; names of one's own as the page writes them."""
+    for key, item in value.items():
+        named, listed = f"{prefix}‹name›", f"{prefix}{key}"
+        path = listed if listed in known or any(each.startswith(f"{listed}.") for each in known) else named
+        if isinstance(item, Mapping) and any(each.startswith(f"{path}.") for each in known):
+            yield from keys(item, known, f"{path}.")
+        else:
+            yield path
+
+
+def test_the_settings_in_effect_are_all_on_the_page(stack_name: str) -> None:
+    text = next(page for page in pages.OWN if page.name == "settings.md").read_text()
+    known = {line.split("`")[1] for line in text.splitlines() if line.startswith("| `")}
+    data = load(stack_name).settings.model_dump(by_alias=True, exclude={"environment", "region"})
+    assert set(keys(data, known)) - known == set()
+
+
+def test_every_command_has_its_section_with_all_its_options() -> None:
+    text = next(page for page in pages.OWN if page.name == "commands.md").read_text()
+    sections = {part.partition("\n")[0]: part for part in text.split("\n## ")[1:]}
+    for words, command in commands():
+        section = sections[" ".join(words)]
+        options = [option for each in command.params if each.param_type_name == "option" for option in each.opts]
+        assert [option for option in options if f"`{option}" not in section] == []
+
+
+def test_every_component_says_what_it_is() -> None:
+    found = components()
+    assert {"Platform", "Cluster", "GpuPool", "GpuOperator", "GridDriver"} <= {each.name for each in found}
+    assert [each.name for each in found if not each.about] == []
+
+
+def test_cells_keep_to_their_columns() -> None:
+    made = table(("a", "b"), [("x | y", "two\nlines"), ("`<env>`", "<env>-<region>")])
+    assert made.splitlines()[2:] == ["| x \\| y | two lines |", "| `<env>` | &lt;env>-&lt;region> |"]

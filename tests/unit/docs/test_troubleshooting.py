@@ -1,0 +1,73 @@
+"""Whoever looks for a symptom finds it in the index, and from there a cause and a way out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docs.generator.troubleshooting import BEGIN, FILE, renewed
+from physical_ai.readiness.causes import causes
+from physical_ai.readiness.document import FILE as GATES
+from tests.support.documentation import anchors, links
+
+TYPED = (
+    "Init:0/1",
+    "CUDA_ERROR_NO_DEVICE",
+    "vkCreateDevice failed",
+    "0/3 nodes are available",
+    "drop-in config version",
+    "401 Unauthorized",
+    "There are no resources in platform",
+    "osmo.nvidia.com/cleanup",
+    "helm waits for KAI for ever",
+    "kubelogin is not on PATH",
+    "PropertyChangeNotAllowed",
+)
+"""What people paste into a search."""
+
+
+def index() -> Iterator[tuple[str, str]]:
+    """Rows of the first table: what one sees, and the section to go to."""
+    for line in FILE.read_text().partition("\n## ")[0].splitlines():
+        if found := re.fullmatch(r"\| (.*) \| \[.*\]\(#(.*)\) \|", line):
+            yield found[1], found[2]
+
+
+def sections() -> dict[str, str]:
+    """Sections by their headings' anchors."""
+    parts = re.split(r"^### ", FILE.read_text().partition(BEGIN)[0], flags=re.MULTILINE)[1:]
+    slugs = [re.sub(r"[^\w\- ]", "", part.partition("\n")[0].lower()).replace(" ", "-") for part in parts]
+    return dict(zip(slugs, parts, strict=True))
+
+
+@pytest.mark.parametrize("typed", TYPED)
+def test_what_people_type_stands_in_the_index(typed: str) -> None:
+    rows = [anchor for seen, anchor in index() if typed in seen]
+    assert len(rows) == 1
+    assert rows[0] in sections()
+
+
+def test_the_index_leads_to_every_section_once() -> None:
+    assert sorted(anchor for _, anchor in index()) == sorted(sections())
+
+
+@pytest.mark.parametrize("anchor", sections())
+def test_a_section_has_a_cause_and_a_fix(anchor: str) -> None:
+    text = sections()[anchor]
+    assert text.index("**Cause.**") < text.index("**Fix.**")
+
+
+@pytest.mark.parametrize("cause", causes())
+def test_every_cause_of_the_gates_is_reached_from_the_page(cause: str) -> None:
+    assert f"{GATES.name}#{cause}" in set(links(FILE))
+    assert cause in anchors(GATES)
+
+
+def test_a_page_without_marks_is_not_overwritten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text("# No marks\n")
+    monkeypatch.setattr("docs.generator.troubleshooting.FILE", tmp_path / "page.md")
+    with pytest.raises(ValueError, match="has no"):
+        renewed()

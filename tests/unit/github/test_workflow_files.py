@@ -1,0 +1,191 @@
+"""Rules that every GitHub workflow file of this repository keeps: pins, permissions, and no way in for strangers."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.workflow_files import GITHUB, ROOT, Workflow, actions, workflows
+
+ALL = {workflow.name: workflow for workflow in workflows()}
+AZURE = {"contents": "read", "id-token": "write"}
+WRITES: dict[tuple[str, str], dict[str, str]] = {
+    ("deploy", "dev"): AZURE,
+    ("deploy", "staging"): AZURE,
+    ("deploy", "prod"): AZURE,
+    ("deploy-stack", "preview"): AZURE,
+    ("deploy-stack", "up"): AZURE,
+    ("destroy", "destroy"): AZURE,
+    ("drift", "look"): AZURE,
+    ("drift", "issue"): {"actions": "read", "issues": "write"},
+    ("pull-request-comment", "comment"): {"actions": "read", "pull-requests": "write"},
+}
+"""Every job that may do more than read the repository, and what exactly."""
+READS = {"contents": "read"}
+USES = re.compile(r"^\s*(?:- )?uses: (\S+)(.*)$", re.MULTILINE)
+each_workflow = pytest.mark.parametrize("workflow", ALL.values(), ids=ALL.keys())
+
+
+def test_there_are_workflows_to_look_at() -> None:
+    assert {"main", "pull-request", "pull-request-comment"} <= set(ALL)
+    files = [path for folder in ("workflows", "actions") for path in (GITHUB / folder).rglob("*") if path.is_file()]
+    assert all(path.suffix == ".yaml" for path in files)
+
+
+@pytest.mark.parametrize("path", [*(each.path for each in ALL.values()), *actions()], ids=lambda path: path.parent.name)
+def test_actions_of_others_are_pinned_by_commit_with_their_version_beside(path: Any) -> None:
+    for action, rest in USES.findall(path.read_text()):
+        if action.startswith("./"):
+            assert (ROOT / action).is_file() or (ROOT / action / "action.yaml").is_file()
+            continue
+        assert re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", action), f"{action} is not pinned by a commit"
+        assert re.fullmatch(r" # v\d+(\.\d+)+", rest), f"{action} does not say its version"
+
+
+def test_one_action_has_one_pin_everywhere() -> None:
+    pins: dict[str, set[str]] = {}
+    for path in [*(each.path for each in ALL.values()), *actions()]:
+        for action, rest in USES.findall(path.read_text()):
+            if "@" in action:
+                pins.setdefault(action.partition("@")[0], set()).add(action + rest)
+    assert {name: found for name, found in pins.items() if len(found) > 1} == {}
+
+
+@each_workflow
+def test_nothing_is_permitted_but_what_a_job_asks_for_and_no_job_asks_for_more_than_is_listed(
+    workflow: Workflow,
+) -> None:
+    assert workflow.document["permissions"] == {}
+    for name, job in workflow.jobs.items():
+        assert job["permissions"] == WRITES.get((workflow.name, name), READS), f"{workflow.name}: {name}"
+
+
+def test_every_listed_job_is_there() -> None:
+    assert all(job in ALL[name].jobs for name, job in WRITES)
+
+
+@each_workflow
+def test_no_expression_is_pasted_into_a_script(workflow: Workflow) -> None:
+    for job, step in workflow.steps():
+        scripts = (step.get("run", ""), (step.get("with") or {}).get("script", ""))
+        assert not [each for each in scripts if "${{" in each], f"{job}: pass it by env instead"
+
+
+@each_workflow
+def test_strangers_code_meets_neither_secrets_nor_tokens(workflow: Workflow) -> None:
+    assert "pull_request_target" not in workflow.events
+    if "pull_request" in workflow.events:
+        assert "secrets." not in workflow.text
+        assert all(job["permissions"] == READS for job in workflow.jobs.values())
+        assert not any("environment" in job for job in workflow.jobs.values())
+
+
+@each_workflow
+def test_a_checkout_leaves_no_token_behind(workflow: Workflow) -> None:
+    for job, step in workflow.steps():
+        if "actions/checkout@" in step.get("uses", ""):
+            assert step["with"]["persist-credentials"] is False, job
+
+
+@each_workflow
+def test_what_follows_a_strangers_run_runs_nothing_of_it(workflow: Workflow) -> None:
+    if "workflow_run" not in workflow.events:
+        return
+    for _, step in workflow.steps():
+        assert "run" not in step
+        assert "checkout" not in step["uses"]
+    assert set(workflow.document["on"]["workflow_run"]["workflows"]) <= {each.document["name"] for each in ALL.values()}
+
+
+@each_workflow
+def test_every_job_has_a_bound(workflow: Workflow) -> None:
+    assert all("timeout-minutes" in job or "uses" in job for job in workflow.jobs.values())
+
+
+@each_workflow
+def test_targets_and_commands_exist(workflow: Workflow) -> None:
+    from physical_ai.cli.main import app
+
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    callbacks = [command.callback for command in app.registered_commands if command.callback]
+    commands = {callback.__name__.replace("_", "-") for callback in callbacks}
+    groups = {group.name for group in app.registered_groups}
+    scripts = "\n".join(step.get("run", "") for _, step in workflow.steps())
+    assert set(re.findall(r"\bmake ([a-z-]+)", scripts)) <= targets
+    assert set(re.findall(r"physai ([a-z-]+)", scripts)) <= commands | groups
+
+
+@each_workflow
+def test_what_logs_in_to_azure_does_so_as_an_environment(workflow: Workflow) -> None:
+    for name, job in workflow.jobs.items():
+        if "id-token" in job["permissions"] and "uses" not in job:
+            assert "environment" in job, f"{name}: its credential is bound to an environment"
+    assert "secrets." not in workflow.text
+
+
+def test_deployments_go_through_the_environments_in_order_and_stop_at_the_first_that_fails() -> None:
+    jobs = ALL["deploy"].jobs
+    order = ["dev", "staging", "prod"]
+    for index, name in enumerate(order):
+        needs = jobs[name]["needs"]
+        assert set([needs] if isinstance(needs, str) else needs) == {"plan", *order[:index]}
+        assert jobs[name]["strategy"]["max-parallel"] == 1
+        assert jobs[name]["strategy"]["fail-fast"] is True
+        assert jobs[name]["with"]["environment"] == name
+        assert index == 0 or "!failure()" in jobs[name]["if"]
+    assert ALL["deploy-stack"].jobs["up"]["needs"] == "preview"
+
+
+def test_charts_are_verified_before_anything_is_deployed() -> None:
+    steps = ALL["deploy-stack"].jobs["up"]["steps"]
+    scripts = [step.get("run", "") for step in steps]
+    pulled = next(index for index, script in enumerate(scripts) if "charts pull" in script)
+    assert pulled < next(index for index, script in enumerate(scripts) if "pulumi up" in script)
+
+
+def test_nothing_reaches_azure_unless_the_repository_says_so() -> None:
+    for name in ("deploy", "drift"):
+        assert ALL[name].jobs["plan"]["if"] == "vars.DEPLOY == 'true'"
+        assert all("needs" in job for job_name, job in ALL[name].jobs.items() if job_name != "plan")
+
+
+@pytest.mark.parametrize(
+    ("stack", "confirm", "goes_on"),
+    [
+        ("dev-westus2", "dev-westus2", True),
+        ("dev-westus2", "dev-westus3", False),
+        ("dev-westus2", "", False),
+        ("prod-westus2", "prod-westus2", False),
+        ("dev-westus2; echo", "dev-westus2; echo", False),
+        ("dev-westus2\nprod", "dev-westus2\nprod", False),
+    ],
+)
+def test_only_a_development_stack_named_twice_is_destroyed(stack: str, confirm: str, goes_on: bool) -> None:
+    steps: list[dict[str, Any]] = ALL["destroy"].jobs["destroy"]["steps"]
+    script = ALL["destroy"].step("Both names are the same, and of a development stack")["run"]
+    assert steps[0]["run"] == script
+    environment = {"STACK": stack, "CONFIRM": confirm, "PATH": os.environ["PATH"]}
+    ran = subprocess.run(["bash", "-eo", "pipefail", "-c", script], env=environment, capture_output=True, check=False)
+    assert (ran.returncode == 0) is goes_on
+
+
+def test_the_cli_that_deploys_is_the_one_that_is_pinned() -> None:
+    pinned = re.search(r"^pulumi==(\S+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    (step,) = [step for step in _azure_steps() if "pulumi/actions@" in step.get("uses", "")]
+    assert pinned is not None
+    assert step["with"]["pulumi-version"] == pinned[1]
+
+
+def _azure_steps() -> list[dict[str, Any]]:
+    return yaml.safe_load((GITHUB / "actions" / "azure" / "action.yaml").read_text())["runs"]["steps"]
+
+
+def test_the_composite_action_pastes_no_expression_into_a_script() -> None:
+    for path in actions():
+        steps: list[dict[str, Any]] = yaml.safe_load(path.read_text())["runs"]["steps"]
+        assert not [step for step in steps if "${{" in step.get("run", "")]

@@ -1,0 +1,84 @@
+"""Every recorded vector of OSMO 6.3.1: same answer, same class of refusal, same places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from physical_ai.osmo.refusal import Refusal
+from tests.support import osmo_recordings as recordings
+from tests.support.osmo_recordings import Vector
+
+
+def ids(found: list[Vector]) -> list[str]:
+    return [vector["id"] for vector in found]
+
+
+def refused_alike(refusal: Refusal | None, error: dict[str, Any]) -> None:
+    assert refusal is not None, f"taken; OSMO: {error['gist']}"
+    assert refusal.kind == error["class"], refusal.message
+    if "cause" in error:
+        assert refusal.cause == error["cause"]
+    if "stage" in error:
+        assert refusal.stage == error["stage"], refusal.message
+    if "paths" in error:
+        recorded = [tuple(path) for path in error["paths"]]
+        assert list(refusal.paths)[: len(recorded)] == recorded
+        assert len(refusal.paths) == len(recorded) + error.get("more_paths", 0)
+
+
+SMALL = [(file, vector) for file in recordings.KINDS for vector in recordings.vectors(file)]
+
+
+@pytest.mark.parametrize(("file", "vector"), SMALL, ids=[f"{file}-{vector['id']}" for file, vector in SMALL])
+def test_functions_answer_as_recorded(file: str, vector: Vector) -> None:
+    answer, refusal = recordings.play(file, vector)
+    if "error" in vector:
+        refused_alike(refusal, vector["error"])
+    else:
+        assert refusal is None, refusal
+        assert answer == vector["expected"]
+
+
+WORKFLOWS = recordings.vectors("workflows")
+
+
+@pytest.mark.parametrize("vector", WORKFLOWS, ids=ids(WORKFLOWS))
+def test_workflow_files_are_taken_or_refused_as_recorded(vector: Vector) -> None:
+    answer, refusal = recordings.play_workflow(vector)
+    if "error" in vector:
+        refused_alike(refusal, vector["error"])
+    else:
+        assert refusal is None, refusal
+        assert answer == recordings.expected_spec(vector)
+
+
+PODS = recordings.pod_vectors()
+
+
+@pytest.mark.parametrize("vector", PODS, ids=ids(PODS))
+def test_pods_are_the_recorded_ones(vector: Vector) -> None:
+    answer, refusal = recordings.play_pod(vector)
+    if "error" in vector:
+        refused_alike(refusal, vector["error"])
+        return
+    assert refusal is None, refusal
+    assert answer["timeout"] == vector["expected"]["timeout"]
+    groups = vector["expected"]["groups"]
+    assert [group.group for group in answer["groups"]] == [group["group"] for group in groups]
+    for made, recorded in zip(answer["groups"], groups, strict=True):
+        if "user_container" in recorded:
+            container = made.pods[0]["spec"]["containers"][0]
+            assert {key: container[key] for key in recorded["user_container"]} == recorded["user_container"]
+            continue
+        shown = [
+            _short(item) if "keys" in seen else item
+            for item, seen in zip(made.objects, recorded["objects"], strict=True)
+        ]
+        assert shown == recorded["objects"]
+
+
+def _short(item: dict[str, Any]) -> dict[str, Any]:
+    keys = [*item.get("data", {}), *item.get("stringData", {})]
+    return {"kind": item["kind"], "name": item["metadata"]["name"], "type": item["type"], "keys": keys}

@@ -1,0 +1,116 @@
+"""Each rule has an example that passes and one that fails, and tolerates what is not known yet."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from physical_ai.policies import RULES, UNKNOWN, Resource, Secret, Stack, evaluate
+from physical_ai.policies.document import FILE, document
+from physical_ai.policies.examples import EXAMPLES, Example
+from physical_ai.settings.facts.labels import is_reserved
+
+CASES = [
+    pytest.param(rule, example, id=f"{rule}-{i}") for rule, all_ in EXAMPLES.items() for i, example in enumerate(all_)
+]
+
+
+def rules_broken(stack: Stack, only: str) -> list[str]:
+    return [finding.message for finding in evaluate(stack, [rule for rule in RULES if rule.id == only])]
+
+
+def test_every_rule_has_examples_and_a_name_of_its_own() -> None:
+    assert [rule.id for rule in RULES] == list(dict.fromkeys(rule.id for rule in RULES))
+    assert {rule.id for rule in RULES} == set(EXAMPLES)
+
+
+@pytest.mark.parametrize(("rule", "example"), CASES)
+def test_passing_example(rule: str, example: Example) -> None:
+    assert rules_broken(example.stack(broken=False), rule) == []
+
+
+@pytest.mark.parametrize(("rule", "example"), CASES)
+def test_failing_example_says_what_to_do(rule: str, example: Example) -> None:
+    messages = rules_broken(example.stack(broken=True), rule)
+    assert messages
+    assert all(len(message) > 5 for message in messages)
+
+
+@pytest.mark.parametrize(("rule", "example"), CASES)
+def test_what_is_not_known_yet_raises_nothing(rule: str, example: Example) -> None:
+    stack = example.stack(broken=False)
+    resource, *others = stack.resources
+    blank = replace(resource, inputs=dict.fromkeys(resource.inputs, UNKNOWN))
+    found = evaluate(replace(stack, resources=(blank, *others)), [each for each in RULES if each.id == rule])
+    assert [str(each) for each in found if each.path.partition(".")[0] in blank.inputs] == []
+
+
+def test_every_rule_gives_a_reason_in_a_sentence_and_a_place_to_read_on() -> None:
+    assert all(rule.reason.endswith(".") and rule.reason[0].isupper() for rule in RULES)
+    assert [rule.id for rule in RULES if not rule.link.startswith("https://")] == []
+
+
+@pytest.mark.parametrize(("rule", "example"), CASES)
+def test_an_example_changes_something_to_break_the_rule(rule: str, example: Example) -> None:
+    assert example.stack(broken=False) != example.stack(broken=True)
+
+
+@pytest.mark.parametrize("name", ["UNKNOWN", "missing"])
+def test_rules_on_the_whole_stack_keep_quiet_where_nothing_is_known(name: str) -> None:
+    inputs = {"autoUpgradeProfile": UNKNOWN, "nodeLabels": UNKNOWN} if name == "UNKNOWN" else {}
+    resources = tuple(Resource(kind, "it", inputs, urn=kind) for rule in RULES if rule.whole for kind in rule.types)
+    assert evaluate(Stack("dev", resources), [rule for rule in RULES if rule.whole]) == []
+
+
+def test_components_are_not_judged_as_resources() -> None:
+    component = Resource("physical-ai:index:Platform", "physical-ai", custom=False)
+    assert evaluate(Stack("prod", (component,))) == []
+
+
+def test_a_finding_reads_as_place_remedy_and_reason() -> None:
+    stack = EXAMPLES["role-scope"][0].stack(broken=True)
+    (finding,) = evaluate(stack, [rule for rule in RULES if rule.id == "role-scope"])
+    assert str(finding).splitlines() == [
+        "error role-scope: azure-native:authorization:RoleAssignment it scope",
+        "  /subscriptions/s is too wide; assign on the resource that is used",
+        "  A role on the subscription reaches everything that will ever be in it.",
+    ]
+
+
+def test_a_secret_does_not_show_in_a_failed_assertion() -> None:
+    assert "hunter2" not in repr(Secret("hunter2"))
+
+
+@pytest.mark.parametrize(
+    ("key", "reserved"),
+    [
+        ("kubernetes.azure.com/mode", True),
+        ("topology.kubernetes.io/zone", True),
+        ("x.k8s.io/y", True),
+        ("nvidia.com/gpu.deploy.driver", False),
+        ("mykubernetes.io/x", False),
+        ("kubernetes.io", False),
+        ("plain", False),
+        ("agentpool", True),
+        ("Accelerator", True),
+        ("storageprofile", True),
+        ("storagetier", True),
+        ("example.com/accelerator", False),
+    ],
+)
+def test_reserved_labels(key: str, reserved: bool) -> None:
+    assert is_reserved(key) is reserved
+
+
+def test_the_reference_is_what_the_rules_say() -> None:
+    assert FILE.read_text() == document(), "run python -m physical_ai.policies.document"
+
+
+def test_the_reference_shows_every_rule_broken_and_kept() -> None:
+    page = document()
+    for rule in RULES:
+        section = page.partition(f"\n### {rule.id}\n")[2].partition("\n### ")[0]
+        assert "Breaks it:" in section
+        assert rule.reason in section
+        assert rule.link in section

@@ -1,0 +1,352 @@
+"""`physai check`: what Azure would refuse, told before it is asked; and what can be said without asking."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+from physical_ai.cli.commands import check as check_command
+from physical_ai.preflight import AzureRest, Finding, Status, Unanswered, Usage, check, login
+from physical_ai.preflight.needs import ACTIONS, denied, namespaces
+from physical_ai.preflight.rest import subscriptions
+from physical_ai.settings import Overlay, load
+from tests.support.azure_subscription import SUBSCRIPTION, Answers
+from tests.unit.cli.test_cli_commands import call
+from tests.unit.conftest import STACKS, Simulate
+
+TODAY = datetime.date(2026, 11, 21)
+
+
+def on_path(name: str) -> str | None:
+    return f"/usr/bin/{name}"
+
+
+def found(
+    stack: str = "dev-westus2", answers: Answers | None = None, *assignments: str
+) -> dict[tuple[str, str], list[Finding]]:
+    """Findings by topic and subject."""
+    settings = load(stack, [Overlay.assign(list(assignments))] if assignments else []).settings
+    azure = AzureRest(answers or Answers(), SUBSCRIPTION)
+    by_place: dict[tuple[str, str], list[Finding]] = {}
+    for each in check(settings, azure, on_path, TODAY):
+        by_place.setdefault((each.topic, each.subject), []).append(each)
+    return by_place
+
+
+def one(stack: str, answers: Answers | None, topic: str, subject: str, *assignments: str) -> Finding:
+    (finding,) = found(stack, answers, *assignments)[topic, subject]
+    return finding
+
+
+def limit(name: str, value: int) -> Callable[[Any], None]:
+    def change(document: Any) -> None:
+        (row,) = [each for each in document["value"] if each["name"]["value"] == name]
+        row["limit"] = value
+
+    return change
+
+
+def test_quota_for_the_most_with_surge_is_enough() -> None:
+    finding = one("dev-westus2", None, "quota", "lowPriorityCores")
+    assert finding.status is Status.OK
+    assert "400 of 400 vCPU free" in finding.message
+    assert "368 at its most" in finding.message
+
+
+def test_quota_that_lasts_for_the_beginning_only_is_a_warning() -> None:
+    answers = Answers().change("usages", limit("lowPriorityCores", 200))
+    finding = one("dev-westus2", answers, "quota", "lowPriorityCores")
+    assert (finding.status, "too few for its most" in finding.message) == (Status.WARNING, True)
+
+
+def test_quota_that_does_not_last_for_the_beginning_is_an_error() -> None:
+    finding = one("prod-westus2", None, "quota", "StandardNCdsRTXPRO6000BSEv6XLFamily")
+    assert finding.status is Status.ERROR
+    assert "0 of 0 vCPU free" in finding.message
+
+
+def test_what_is_used_already_is_not_free() -> None:
+    finding = one("dev-westus2", None, "quota", "cores")
+    assert "250 of 350 vCPU free" in finding.message
+
+
+def test_the_surge_of_upgrades_counts() -> None:
+    # h100gpu: 2 nodes of 40 at most; the family has 80.
+    assert one("staging-westus2", None, "quota", "StandardNCadsH100v5Family").status is Status.OK
+    surge = "pools.h100gpu.upgrade={maxSurge: '1', maxUnavailable: '0'}"
+    assert one("staging-westus2", None, "quota", "StandardNCadsH100v5Family", surge).status is Status.WARNING
+
+
+def test_a_quota_that_azure_does_not_list_is_told_and_not_taken_for_enough() -> None:
+    answers = Answers().change("usages", lambda document: document["value"].clear())
+    assert one("dev-westus2", answers, "quota", "cores").status is Status.WARNING
+
+
+def test_a_size_that_the_subscription_may_not_use_is_an_error_with_azures_reason() -> None:
+    messages = [each.message for each in found()["size", "rtxprogpu"]]
+    assert any("NotAvailableForSubscription" in message for message in messages)
+    assert any("can't be Spot" in message for message in messages)
+
+
+def test_a_size_on_a_later_page_is_found() -> None:
+    assert one("dev-westus2", None, "size", "h100gpu").status is Status.OK
+
+
+def test_a_zone_that_is_restricted_is_not_offered() -> None:
+    finding = one("prod-westus2", None, "size", "cpu")
+    assert finding.status is Status.ERROR
+    assert "zone 3; it is in 1, 2" in finding.message
+
+
+def test_a_size_that_is_not_listed_names_regions_that_have_it() -> None:
+    finding = one("dev-westus2", None, "size", "h100gpu", "pools.h100gpu.sku=Standard_NC80adis_H100_v5")
+    assert finding.status is Status.ERROR
+    assert "eastus2" in (finding.fix or "")
+
+
+def test_where_azure_and_the_catalogue_differ_the_catalogue_is_to_be_corrected() -> None:
+    def change(document: Any) -> None:
+        for row in document["value"]:
+            if row["name"] == "Standard_NC40ads_H100_v5":
+                row["family"] = "standardNCH100Family"
+
+    finding = one("dev-westus2", Answers().change("skus", change), "size", "h100gpu")
+    assert finding.status is Status.WARNING
+    assert "standardNCH100Family" in finding.message
+
+
+def test_a_region_without_sizes_is_told_as_such() -> None:
+    answers = Answers().change("skus", lambda document: (document["value"].clear(), document.pop("nextLink", None)))  # pyright: ignore[reportArgumentType]
+    assert one("dev-westus2", answers, "region", "westus2").status is Status.ERROR
+
+
+@pytest.mark.parametrize(
+    ("version", "status"),
+    [("1.36", Status.OK), ("1.36.3", Status.OK), ("1.36.1", Status.ERROR), ("1.37", Status.WARNING)],
+)
+def test_the_kubernetes_version_has_to_be_offered_in_the_region(version: str, status: Status) -> None:
+    assignments = (f'cluster.kubernetesVersion="{version}"', "cluster.upgrades.channel=none")
+    assert one("dev-westus2", None, "kubernetes", version, *assignments).status is status
+
+
+def test_a_provider_that_is_not_registered_comes_with_the_command_that_registers_it() -> None:
+    finding = one("dev-westus2", None, "provider", "Microsoft.OperationalInsights")
+    assert finding.status is Status.ERROR
+    assert finding.fix == "az provider register --namespace Microsoft.OperationalInsights"
+    assert one("dev-westus2", None, "provider", "Microsoft.Insights").status is Status.OK
+
+
+@pytest.mark.parametrize(
+    ("role", "lacks"),
+    [
+        ("owner", []),
+        ("contributor-and-user-access-administrator", []),
+        ("contributor", ["may not: Microsoft.Authorization/roleAssignments/write."]),
+    ],
+)
+def test_the_callers_rights_are_those_of_their_roles(role: str, lacks: list[str]) -> None:
+    findings = found("dev-westus2", Answers(permissions=f"permissions-{role}.json"))["role", "you"]
+    assert [each.message for each in findings if each.status is Status.ERROR] == lacks
+    assert all(each.status is Status.OK for each in findings) is not bool(lacks)
+
+
+def test_a_reader_may_do_nothing_of_it() -> None:
+    findings = found("dev-westus2", Answers(permissions="permissions-reader.json"))["role", "you"]
+    assert len(findings) == sum(len(each) for each in ACTIONS.values())
+
+
+def test_nobody_has_rights_without_permissions() -> None:
+    assert denied(["a/b/write"], []) == ["a/b/write"]
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_every_resource_that_the_program_declares_has_its_rights_listed(simulate: Simulate, stack: str) -> None:
+    declared = {each.type for each in simulate(stack).resources if each.type.startswith("azure-native:")}
+    assert declared <= set(ACTIONS)
+
+
+def test_a_subscription_that_is_disabled_is_an_error() -> None:
+    def change(document: Any) -> None:
+        document["state"] = "Disabled"
+
+    findings = found("dev-westus2", Answers().change(SUBSCRIPTION, change))
+    assert findings["subscription", f"Robotics ({SUBSCRIPTION})"][0].status is Status.ERROR
+
+
+@pytest.mark.parametrize(
+    ("refused", "place"),
+    [
+        ("usages", ("quota", "all usages")),
+        ("skus", ("size", "all pools")),
+        ("providers", ("provider", "all")),
+        ("permissions", ("role", "you")),
+        ("kubernetesVersions", ("kubernetes", "1.36")),
+    ],
+)
+def test_what_azure_does_not_answer_is_unknown_and_hides_nothing_else(refused: str, place: tuple[str, str]) -> None:
+    findings = found("dev-westus2", Answers().refuse(refused))
+    (unknown,) = findings[place]
+    assert unknown.status is Status.UNKNOWN
+    assert "403" in unknown.message
+    assert len({topic for topic, _ in findings}) >= 6
+
+
+def test_answers_that_have_another_form_raise_nothing() -> None:
+    for document in ({}, [], "text", {"value": None}, {"value": [None, 1, {}]}, {"value": {"a": 1}}, {"values": [[]]}):
+        azure = AzureRest(lambda address, parameters, document=document: document, SUBSCRIPTION)
+        assert check(load("dev-westus2").settings, azure, on_path, TODAY)
+
+
+def test_a_list_that_refers_to_another_host_is_not_followed() -> None:
+    def get(address: str, parameters: Mapping[str, str]) -> Any:
+        assert "example.com" not in address
+        return {"value": [], "nextLink": "https://example.com/steal"}
+
+    with pytest.raises(Unanswered, match="another host"):
+        AzureRest(get, SUBSCRIPTION).usages("westus2")
+
+
+def test_a_list_that_never_ends_is_given_up() -> None:
+    endless = {"value": [], "nextLink": "https://management.azure.com/again"}
+    with pytest.raises(Unanswered, match="does not end"):
+        AzureRest(lambda address, parameters: endless, SUBSCRIPTION).providers()
+
+
+def test_a_negative_limit_is_none() -> None:
+    answers = Answers().change("usages", limit("cores", -1))
+    assert AzureRest(answers, SUBSCRIPTION).usages("westus2")["cores"] == Usage(100, -1)
+    assert one("dev-westus2", answers, "quota", "cores").status is Status.OK
+
+
+def test_without_azure_the_catalogue_says_what_it_can_and_the_rest_is_unknown() -> None:
+    findings = check(load("dev-westus2").settings, None, on_path, TODAY)
+    by_topic = {each.topic: each.status for each in findings}
+    assert by_topic["kubernetes"] is Status.OK
+    assert by_topic["quota"] is Status.UNKNOWN
+    assert by_topic["role"] is Status.UNKNOWN
+    assert all("not asked" in each.message for each in findings if each.status is Status.UNKNOWN)
+    late = check(load("dev-westus2").settings, None, on_path, datetime.date(2027, 8, 1))
+    assert next(each for each in late if each.topic == "kubernetes").status is Status.ERROR
+
+
+def test_without_kubelogin_nothing_inside_the_cluster_can_be_made() -> None:
+    findings = check(load("dev-westus2").settings, None, lambda name: None, TODAY)
+    assert next(each for each in findings if each.topic == "tool").status is Status.ERROR
+
+
+def client(*answers: httpx.Response | Exception) -> httpx.Client:
+    waiting = iter(answers)
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        assert request.headers["Authorization"] == "Bearer secret-token"
+        answer = next(waiting)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    return httpx.Client(base_url="https://management.azure.com", transport=httpx.MockTransport(handle))
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    slept: list[float] = []
+    monkeypatch.setattr(login.time, "sleep", slept.append)
+    return slept
+
+
+def test_a_busy_azure_is_asked_again_when_it_says(waits: list[float]) -> None:
+    busy = httpx.Response(429, headers={"Retry-After": "7"})
+    assert login.ask(client(busy, httpx.Response(200, json={"value": []})), "/x", {}, "secret-token") == {"value": []}
+    assert waits == [7]
+
+
+def test_an_azure_that_stays_busy_or_asks_for_hours_is_given_up(waits: list[float]) -> None:
+    busy = [httpx.Response(503, headers={"Retry-After": "86400"}) for _ in range(login.ATTEMPTS)]
+    with pytest.raises(Unanswered, match="503"):
+        login.ask(client(*busy), "/x", {}, "secret-token")
+    assert waits == [login.LONGEST_WAIT] * (login.ATTEMPTS - 1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (httpx.Response(403), "may not read it"),
+        (httpx.Response(404), "answered 404"),
+        (httpx.Response(200, text="<html>"), "no JSON"),
+        (httpx.ConnectTimeout("slow"), "was not reached"),
+    ],
+)
+def test_what_goes_wrong_is_told_without_the_token(answer: httpx.Response | Exception, told: str) -> None:
+    with pytest.raises(Unanswered, match=told) as caught:
+        login.ask(client(answer), "/x", {}, "secret-token")
+    assert "secret-token" not in str(caught.value)
+
+
+def command(monkeypatch: pytest.MonkeyPatch, answers: Answers | Exception, *arguments: str) -> tuple[int, str, str]:
+    def log_in() -> Any:
+        if isinstance(answers, Exception):
+            raise answers
+        return answers
+
+    monkeypatch.setattr(check_command, "_login", log_in)
+    monkeypatch.setattr(check_command.shutil, "which", on_path)
+    return call("check", *arguments)
+
+
+def test_the_command_exits_with_3_for_what_azure_would_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    code, out, err = command(monkeypatch, Answers(), "dev-westus2", "--subscription", SUBSCRIPTION)
+    assert code == 3
+    assert "az provider register --namespace Microsoft.OperationalInsights" in out
+    assert "error" in err
+
+
+def test_as_data_every_finding_has_status_topic_subject_and_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, out, _ = command(monkeypatch, Answers(), "dev-westus2", "--subscription", SUBSCRIPTION, "--json")
+    document: dict[str, Any] = json.loads(out)
+    assert (document["azureAsked"], document["whyNot"]) == (True, None)
+    assert {"status", "topic", "subject", "message", "fix", "source"} == set(document["findings"][0])
+    assert document["summary"]["error"] >= 1
+
+
+def test_without_a_login_the_command_says_so_and_checks_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    code, out, err = command(monkeypatch, login.NoLogin("nobody is logged in"), "dev-westus2")
+    assert code == 0
+    assert "Azure was not asked (no login: nobody is logged in)" in err
+    assert "documented for westus2" in out
+
+
+def test_unknown_counts_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert command(monkeypatch, Answers(), "dev-westus2", "--offline")[0] == 0
+    assert command(monkeypatch, Answers(), "dev-westus2", "--offline", "--severity", "unknown")[0] == 3
+
+
+def test_several_subscriptions_have_to_be_chosen_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(check_command.SUBSCRIPTION_VARIABLE, raising=False)
+    rows = [{"subscriptionId": name, "displayName": name.upper(), "state": "Enabled"} for name in ("a", "b")]
+
+    def get(address: str, parameters: Mapping[str, str]) -> Any:
+        return {"value": rows}
+
+    monkeypatch.setattr(check_command, "_login", lambda: get)
+    code, _, err = call("check", "dev-westus2")
+    assert code == 2
+    assert "a (A); b (B)" in " ".join(err.replace("│", " ").split())
+    assert [each.id for each in subscriptions(get)] == ["a", "b"]
+
+
+def test_the_environment_says_which_subscription(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(check_command.SUBSCRIPTION_VARIABLE, SUBSCRIPTION)
+    answers = Answers()
+    command(monkeypatch, answers, "dev-westus2")
+    assert {address.split("/")[2] for address, _ in answers.asked if address.startswith("/")} == {SUBSCRIPTION}
+
+
+def test_the_namespaces_are_those_of_the_resources_and_of_the_nodes() -> None:
+    assert "Microsoft.ContainerService" in namespaces()
+    assert "Microsoft.Compute" in namespaces()
+    assert "Microsoft.Authorization" not in namespaces()

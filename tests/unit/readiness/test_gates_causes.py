@@ -1,0 +1,391 @@
+"""Every known cause, broken into a node that works: the diagnosis has to name it, at its gate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from physical_ai.readiness import Expected, Shut
+from physical_ai.readiness.causes import causes
+from physical_ai.readiness.model import GATES
+from tests.support.readiness_objects import DRIVER, NFD, PCI, PLUGIN, TOOLKIT, World, daemonset, pod
+
+SPOT = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NoSchedule"}
+CREATING = {"waiting": {"reason": "PodInitializing"}}
+LATER, EARLIER = "2026-11-20T11:00:00Z", "2026-11-20T09:00:00Z"
+
+
+def nothing_offered() -> World:
+    return World().gpus({"nvidia.com/gpu": 0})
+
+
+def spot() -> World:
+    world = nothing_offered().without("toolkit")
+    world.node["spec"]["taints"].append(SPOT)
+    return world
+
+
+def label(**values: str | None) -> World:
+    """Labels below nvidia.com changed; None removes."""
+    world = nothing_offered()
+    for key, value in values.items():
+        name = f"nvidia.com/{key.replace('_', '.')}".replace("container.toolkit", "container-toolkit")
+        world.labels.pop(name, None)
+        if value is not None:
+            world.labels[name] = value
+    return world
+
+
+def no_label(*names: str) -> World:
+    world = nothing_offered()
+    for name in names:
+        del world.labels[name]
+    return world
+
+
+def waiting_validator(role: str, began: str) -> World:
+    return nothing_offered().grid().stuck(role, "driver-validation", state={"running": {"startedAt": began}})
+
+
+def unselected() -> World:
+    world = nothing_offered().without("toolkit")
+    world.daemonsets["toolkit"]["spec"]["template"]["spec"]["nodeSelector"]["disk"] = "ssd"
+    return world
+
+
+def down(name: str, world: World) -> World:
+    world.deployments[name]["status"] = {}
+    world.pods[name] = {
+        "metadata": {"name": f"{name}-y", "labels": {"app": name}},
+        "spec": {"containers": [{"name": "main"}]},
+        "status": {"phase": "Pending", "conditions": [scheduling("0/4 nodes are available: 4 untolerated taints")]},
+    }
+    return world
+
+
+def scheduling(message: str) -> dict[str, str]:
+    return {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+
+
+def unscheduled() -> World:
+    world = nothing_offered()
+    found = world.pods["toolkit"]
+    del found["spec"]["nodeName"]
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["aks-h100gpu-0"]}]}]
+    wanted = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    found["spec"]["affinity"] = {"nodeAffinity": wanted}
+    found["status"] = {"phase": "Pending", "conditions": [scheduling("0/4 nodes are available: 1 Too many pods")]}
+    return world
+
+
+def without_deployment(name: str) -> World:
+    world = no_label("nvidia.com/gpu.present")
+    del world.deployments[name]
+    return world
+
+
+def policies(*states: str) -> World:
+    world = no_label("nvidia.com/gpu.present")
+    world.policies = [{"metadata": {"name": state}, "status": {"state": state}} for state in states]
+    return world
+
+
+def stray_driver() -> World:
+    world = nothing_offered().grid()
+    world.pods["driver"] = pod("driver")
+    return waiting_in_validation(world)
+
+
+def waiting_in_validation(world: World) -> World:
+    return world.stuck("toolkit", "driver-validation")
+
+
+def grid_agent(message: str) -> World:
+    """A GRID node whose agent holds the operands off."""
+    world = label(gpu_deploy_container_toolkit="paused-for-grid-driver").grid()
+    told = {"type": "GridDriverReady", "status": "False", "reason": "Installing", "message": message}
+    world.node["status"]["conditions"].append(told)
+    return world
+
+
+def with_agent(**status: Any) -> World:
+    """A GRID node with a Pod of the agent, which has said nothing of the node yet."""
+    world = nothing_offered().grid()
+    world.daemonsets["agent"] = {
+        "metadata": {"name": "gpu-grid-driver-installer"},
+        "spec": {"template": {"spec": {"nodeSelector": {"physical-ai/gpu-driver": "grid"}, "tolerations": []}}},
+    }
+    made = pod("nfd")
+    made["metadata"] |= {
+        "name": "agent-x",
+        "ownerReferences": [{"kind": "DaemonSet", "name": "gpu-grid-driver-installer"}],
+    }
+    made["status"] |= {"conditions": [{"type": "Ready", "status": "False"}], **status}
+    world.pods["agent"] = made
+    return world
+
+
+def other_os() -> World:
+    world = World().fails("driver", "could not install kernel headers")
+    world.pods["driver"]["spec"]["containers"][0]["image"] = "nvcr.io/nvidia/driver:580.173.02-ubuntu22.04"
+    return world
+
+
+def unclaimed() -> World:
+    world = nothing_offered().without("driver", daemonset=True)
+    world.drivers = []
+    return world
+
+
+def mig_none() -> World:
+    world = World(Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator", needs_mig_ids=True))
+    world.labels["nvidia.com/mig.strategy"] = "none"
+    return world
+
+
+def mig_failed() -> World:
+    return label(mig_config="all-disabled", mig_config_state="failed")
+
+
+CASES: list[tuple[str, str, Callable[[], World]]] = [
+    ("node", "containerd-drop-in", lambda: World().not_ready("failed to load drop-in /etc/containerd/conf.d/99.toml")),
+    ("toolkit", "containerd-drop-in", lambda: World().fails("toolkit", "drop-in config version 4 is higher")),
+    ("node", "runtime-down", lambda: World().not_ready("container runtime is down")),
+    ("node", "node-silent", lambda: World().not_ready("Kubelet stopped posting node status.", "NodeStatusUnknown")),
+    ("nfd", "nfd-absent", lambda: no_label(PCI).without("nfd", daemonset=True)),
+    ("nfd", "nfd-master-down", lambda: down("gpu-operator-node-feature-discovery-master", no_label(PCI))),
+    ("nfd", "nfd-worker-down", lambda: no_label(PCI).fails("nfd", "panic")),
+    ("toolkit", "untolerated-taint", spot),
+    ("toolkit", "unselected", unselected),
+    ("toolkit", "unscheduled", unscheduled),
+    ("driver", "image-pull", lambda: World().stuck("driver", state={"waiting": {"reason": "ImagePullBackOff"}})),
+    ("labels", "operator-absent", lambda: without_deployment("gpu-operator")),
+    ("labels", "operator-down", lambda: down("gpu-operator", no_label("nvidia.com/gpu.present"))),
+    ("labels", "policy-absent", policies),
+    ("labels", "policy-ignored", lambda: policies("ignored")),
+    ("labels", "policy-error", lambda: policies("notReady").error("ReconcileFailed", "no such ConfigMap")),
+    ("deploy-labels", "operands-off", lambda: label(gpu_deploy_operands="false")),
+    ("deploy-labels", "workload-config", lambda: label(gpu_workload_config="vm-passthrough")),
+    ("deploy-labels", "label-paused", lambda: label(gpu_deploy_container_toolkit="paused-for-driver-upgrade")),
+    ("deploy-labels", "label-false", lambda: label(gpu_deploy_container_toolkit="false")),
+    ("deploy-labels", "label-missing", lambda: label(gpu_deploy_container_toolkit=None)),
+    ("driver", "driver-conflict", lambda: unclaimed_by("ConflictingNodeSelector")),
+    ("driver", "driver-error", lambda: unclaimed_by("ReconcileFailed")),
+    ("driver", "driver-unclaimed", unclaimed),
+    ("driver", "two-drivers", stray_driver),
+    (
+        "driver",
+        "driver-preinstalled",
+        lambda: (
+            World()
+            .stuck("driver", "k8s-driver-manager")
+            .says("driver", "driver is pre-installed on host", container="k8s-driver-manager")
+        ),
+    ),
+    ("driver", "driver-vgpu", lambda: World().fails("driver", "No supported NVIDIA GPU found: the GPU is a vGPU")),
+    ("driver", "driver-wrong-os", other_os),
+    ("driver", "driver-secure-boot", lambda: World().fails("driver", "modprobe: ERROR: Key was rejected by service")),
+    ("driver", "driver-headers", lambda: World().fails("driver", "Could not resolve Linux kernel version")),
+    ("driver", "driver-in-use", lambda: World().fails("driver", "Could not unload NVIDIA driver kernel modules")),
+    ("driver", "grid-driver", lambda: grid_agent("building the modules, for 80 s now")),
+    ("driver", "driver-building", lambda: World().stuck("driver").says("driver", "Installing NVIDIA driver kernel")),
+    ("driver-validation", "host-driver-absent", lambda: waiting_validator("toolkit", LATER)),
+    ("validator", "host-driver-late", lambda: waiting_validator("validator", EARLIER)),
+    ("validator", "bind-mount", lambda: World().fails("validator", "lstat /run/nvidia/driver/dev/nvidiactl: no")),
+    (
+        "device-plugin",
+        "no-runtime",
+        lambda: (
+            World()
+            .stuck("device-plugin", "toolkit-validation", state=CREATING)
+            .says("device-plugin", 'no runtime for "nvidia" is configured', "FailedCreatePodSandBox", "")
+        ),
+    ),
+    ("device-plugin", "driver-gone", lambda: World().fails("device-plugin", "failed to initialize NVML")),
+    (
+        "device-plugin",
+        "config-key",
+        lambda: World().fails("device-plugin", "specified config h1oo does not exist", "config-manager-init"),
+    ),
+    ("device-plugin", "mig-failed", mig_failed),
+    ("device-plugin", "mig-single", lambda: World().fails("device-plugin", "more than one MIG mode is present")),
+    ("device-plugin", "mps-on-mig", lambda: World().fails("device-plugin", "MPS is not supported for MIG devices")),
+    ("device-plugin", "mps-daemon", lambda: World().fails("device-plugin", "error waiting for MPS daemon")),
+    ("allocatable", "mig-none", mig_none),
+    ("allocatable", "other-resource", lambda: World().gpus({"nvidia.com/mig-1g.12gb": 7})),
+    ("allocatable", "unhealthy", lambda: World().gpus({"nvidia.com/gpu": 0}, {"nvidia.com/gpu": 1})),
+]
+
+
+def unclaimed_by(reason: str) -> World:
+    return unclaimed_but_declared().error(reason, "conflicting NodeSelectors", driver=True)
+
+
+def unclaimed_but_declared() -> World:
+    return nothing_offered().without("driver", daemonset=True)
+
+
+def first(world: World) -> Shut:
+    report = world.report()
+    assert report.state == "waiting"
+    return report.shut[0]
+
+
+def test_the_node_that_is_broken_below_works() -> None:
+    assert World().report().state == "ready"
+    assert World().grid().report().state == "ready"
+
+
+@pytest.mark.parametrize(("gate", "cause", "broken"), CASES, ids=[f"{gate}-{cause}" for gate, cause, _ in CASES])
+def test_cause(gate: str, cause: str, broken: Callable[[], World]) -> None:
+    shut = first(broken())
+    assert (shut.gate, shut.cause) == (gate, cause)
+    assert "{" not in shut.reason + shut.way_out
+    assert not re.search(r"(?<!\w)\?", shut.reason + shut.way_out), "something was not filled in"
+
+
+def test_every_cause_of_the_table_is_tried() -> None:
+    assert {cause for _, cause, _ in CASES} == set(causes())
+
+
+def test_every_cause_names_gates_that_exist() -> None:
+    assert {gate for cause in causes().values() for gate in cause.gates} <= set(GATES)
+
+
+WAITS: list[tuple[str, Callable[[], World]]] = [
+    ("node", lambda: World().not_ready("starting")),
+    ("nfd", lambda: no_label(PCI)),
+    ("nfd", lambda: no_label(PCI).without("nfd")),
+    ("labels", lambda: no_label("nvidia.com/gpu.present")),
+    ("driver", lambda: World().stuck("driver")),
+    ("driver", unclaimed_but_declared),
+    ("driver-validation", lambda: waiting_in_validation(World())),
+    ("toolkit", lambda: nothing_offered().without("toolkit", daemonset=True)),
+    ("toolkit", lambda: World().stuck("toolkit")),
+    ("validator", lambda: World().stuck("validator", "cuda-validation")),
+    ("device-plugin", lambda: World().stuck("device-plugin")),
+    ("allocatable", nothing_offered),
+]
+
+
+@pytest.mark.parametrize(("gate", "broken"), WAITS, ids=[gate for gate, _ in WAITS])
+def test_what_has_only_not_come_yet_has_no_cause_and_may_open(gate: str, broken: Callable[[], World]) -> None:
+    shut = first(broken())
+    assert (shut.gate, shut.cause, shut.opens_itself) == (gate, "", True)
+
+
+def test_what_the_grid_agent_says_comes_before_the_labels_it_set() -> None:
+    shut = first(grid_agent("building the modules, for 80 s now"))
+    assert (shut.gate, shut.words, shut.opens_itself) == ("driver", "building the modules, for 80 s now", True)
+    assert "Installing" in shut.reason
+
+
+def test_an_agent_that_cannot_start_is_told_as_any_pod() -> None:
+    creating = [{"name": "main", "ready": False, "state": {"waiting": {"reason": "ImagePullBackOff"}}}]
+    shut = first(with_agent(phase="Pending", containerStatuses=creating))
+    assert (shut.gate, shut.cause, shut.pod) == ("driver", "image-pull", "agent-x")
+    kept_off = with_agent()
+    del kept_off.pods["agent"]
+    assert first(kept_off).cause == "untolerated-taint"
+
+
+def test_a_driver_that_the_agent_has_proven_is_no_gate() -> None:
+    world = World().grid()
+    world.node["status"]["conditions"].append({"type": "GridDriverReady", "status": "True", "reason": "Ready"})
+    assert world.report().state == "ready"
+
+
+def test_a_driver_of_an_image_without_the_agent_is_no_gate_either() -> None:
+    assert first(waiting_in_validation(nothing_offered().grid())).gate == "driver-validation"
+
+
+def test_the_first_shut_gate_hides_those_behind_it() -> None:
+    world = World().fails("device-plugin", "failed to initialize NVML").fails("toolkit", "who knows")
+    assert first(world).gate == "toolkit"
+
+
+def test_a_validator_that_waits_for_the_device_plugin_is_not_the_gate() -> None:
+    world = World().stuck("device-plugin").stuck("validator", "plugin-validation")
+    assert first(world).gate == "device-plugin"
+
+
+def test_an_old_event_about_the_sandbox_says_nothing_about_a_container_that_runs() -> None:
+    world = waiting_validator("validator", EARLIER)
+    world.says("validator", 'no runtime for "nvidia" is configured', "FailedCreatePodSandBox", "")
+    assert first(world).cause == "host-driver-late"
+
+
+def test_the_log_line_of_a_container_that_is_done_is_not_what_was_found() -> None:
+    world = World().stuck("device-plugin").says("device-plugin", "waiting for toolkit", container="toolkit-validation")
+    assert first(world).words == ""
+
+
+def test_a_container_s_own_words_come_before_the_kubelets() -> None:
+    shut = first(World().fails("device-plugin", "starting\nerror starting plugins: out of luck\n"))
+    assert (shut.words, shut.phase) == ("error starting plugins: out of luck", "CrashLoopBackOff")
+
+
+@pytest.mark.parametrize(
+    ("role", "told"),
+    [
+        ("driver", "NVIDIADriver's spec.tolerations"),
+        ("device-plugin", "spec.daemonsets.tolerations"),
+        ("nfd", "node-feature-discovery.worker.tolerations"),
+    ],
+)
+def test_each_toleration_list_is_named_where_it_is_missing(role: str, told: str) -> None:
+    world = (no_label(PCI) if role == "nfd" else nothing_offered()).without(role)
+    world.node["spec"]["taints"].append(SPOT)
+    for other, each in world.daemonsets.items():
+        if other != role:
+            each["spec"]["template"]["spec"]["tolerations"].append({"operator": "Exists"})
+    shut = first(world)
+    assert (shut.gate, shut.cause) == (role, "untolerated-taint")
+    assert told in shut.way_out
+    assert "kubernetes.azure.com/scalesetpriority=spot:NoSchedule" in shut.reason
+
+
+def test_of_two_driver_daemonsets_the_one_for_the_node_tells_what_it_lacks() -> None:
+    world = nothing_offered().without("driver")
+    other = daemonset("driver")
+    other["metadata"]["name"] = "nvidia-gpu-driver-ubuntu22.04-9"
+    other["spec"]["template"]["spec"]["nodeSelector"]["feature.node.kubernetes.io/system-os_release.VERSION_ID"] = (
+        "22.04"
+    )
+    world.daemonsets = {"other": other, **world.daemonsets}
+    world.daemonsets["driver"]["spec"]["template"]["spec"]["tolerations"] = []
+    shut = first(world)
+    assert (shut.cause, DRIVER in shut.reason) == ("untolerated-taint", True)
+
+
+@pytest.mark.parametrize("taint", ["ToBeDeletedByClusterAutoscaler"])
+def test_a_node_on_its_way_out_is_not_waited_for(taint: str) -> None:
+    world = nothing_offered()
+    world.node["spec"]["taints"].append({"key": taint, "effect": "NoSchedule"})
+    assert world.report().state == "empty"
+
+
+def test_a_pod_that_is_going_does_not_speak_for_its_successor() -> None:
+    world = World().stuck("toolkit")
+    old = pod("toolkit")
+    old["metadata"] |= {"deletionTimestamp": "2026-11-20T10:00:00Z", "name": "old"}
+    world.pods["old"] = old
+    assert first(world).pod == f"{TOOLKIT}-x"
+
+
+def test_a_preinstalled_label_on_an_operator_pool_passes_the_driver_gate() -> None:
+    world = nothing_offered().without("driver").without("device-plugin")
+    world.labels["nvidia.com/gpu.deploy.driver"] = "pre-installed"
+    assert first(world).gate == "device-plugin"
+
+
+def test_more_nodes_and_resources_are_summed() -> None:
+    world = World(Expected("h100gpu", {"nvidia.com/mig-1g.12gb": 6, "nvidia.com/mig-3g.47gb": 2}, "operator"))
+    report = world.gpus({"nvidia.com/mig-1g.12gb": 6}).report()
+    assert report.expected == {"nvidia.com/mig-1g.12gb": 6, "nvidia.com/mig-3g.47gb": 2}
+    assert report.allocatable == {"nvidia.com/mig-1g.12gb": 6}
+    assert report.document()["gpus"]["nvidia.com/mig-3g.47gb"] == {"allocatable": 0, "expected": 2}
+    assert {NFD, PLUGIN} <= {each["metadata"]["name"] for each in world.daemonsets.values()}

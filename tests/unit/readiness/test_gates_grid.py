@@ -1,0 +1,27 @@
+"""The gate's words about a node on which the GRID driver's agent is at work."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+from grid_agent.facts import CONDITION, GATE_LABELS, PAUSED
+from physical_ai.readiness import diagnose
+from tests.support.gpu_lab import lab, rtx_pro_6000
+from tests.support.readiness_lab import RTX, cluster
+
+NODE = "rtx-01"
+
+
+def test_the_agents_own_sentence_is_told() -> None:
+    made = lab()
+    made.join(NODE, rtx_pro_6000())
+    made.label(NODE, **dict.fromkeys(GATE_LABELS, PAUSED))
+    given = deepcopy(cluster(made, {NODE: RTX.pool}))
+    node: Any = given.nodes[0]
+    said = "building and installing driver 595.91.07, for 61 s now"
+    node["status"]["conditions"].append({"type": CONDITION, "status": "False", "reason": "Installing", "message": said})
+    [report] = diagnose([RTX], given)
+    [shut] = report.shut
+    assert (shut.gate, shut.words, shut.opens_itself) == ("driver", said, True)
+    assert "GRID driver agent" in shut.reason

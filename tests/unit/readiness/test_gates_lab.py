@@ -1,0 +1,239 @@
+"""The diagnosis against the simulated operator: field failures, each with the gate that is really shut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from physical_ai.readiness import Expected, Shut, diagnose
+from physical_ai.simulator.gpu import node
+from physical_ai.simulator.gpu.names import DEPLOY, DEPLOY_DRIVER
+from physical_ai.simulator.gpu.node_state import Host
+from tests.support.gpu_lab import GPU_TAINT, GRID, SPOT, Lab, h100, h100_driver, lab, rtx_pro_6000
+from tests.support.readiness_lab import H100, RTX, cluster
+
+PCI = "feature.node.kubernetes.io/pci-10de.present"
+TOOLKIT = "nvidia-container-toolkit-daemonset"
+PLUGIN = "nvidia-device-plugin-daemonset"
+
+
+def first(made: Lab, name: str, expected: Expected, **changes: Any) -> Shut:
+    """The first shut gate of a node, of which there has to be one."""
+    [report] = diagnose([expected], cluster(made, {name: expected.pool}, **changes))
+    [shut] = report.shut
+    assert report.state == "waiting"
+    return shut
+
+
+def state(made: Lab, name: str, expected: Expected) -> str:
+    [report] = diagnose([expected], cluster(made, {name: expected.pool}))
+    return report.state
+
+
+def h100_node(**changes: Any) -> Lab:
+    made = lab(**changes)
+    made.join("h100-00", h100())
+    return made
+
+
+def test_a_node_with_its_driver_built_is_ready() -> None:
+    made = h100_node()
+    made.wait()
+    assert state(made, "h100-00", H100) == "ready"
+
+
+def test_a_driver_that_is_being_built_is_waited_for() -> None:
+    shut = first(h100_node(), "h100-00", H100)
+    assert (shut.gate, shut.cause, shut.phase, shut.opens_itself) == ("driver", "driver-building", "Running", True)
+    assert shut.words == "Installing NVIDIA driver kernel modules"
+
+
+def test_validator_before_the_driver_names_the_pod_to_delete() -> None:
+    made = h100_node()
+    made.wait()
+    made.join("rtx-01", rtx_pro_6000())
+    made.event("rtx-01", node.HostChanged(GRID))
+    made.wait(86_400)
+    shut = first(made, "rtx-01", RTX)
+    assert (shut.gate, shut.cause, shut.phase) == ("driver-validation", "host-driver-absent", "Init:0/1")
+    assert ".driver-ctr-ready': No such file" in shut.words
+    assert f"delete pod {TOOLKIT}-01" in shut.way_out
+    made.kick("rtx-01", TOOLKIT)
+    assert state(made, "rtx-01", RTX) == "ready"
+
+
+def test_a_validator_that_started_before_the_toolkit_found_the_driver_is_late_for_certain() -> None:
+    made = lab(cdi={"enabled": True, "nriPluginEnabled": True})
+    made.join("rtx-00", rtx_pro_6000())
+    made.wait(60)
+    made.event("rtx-00", node.HostChanged(GRID))
+    made.kick("rtx-00", TOOLKIT)
+    shut = first(made, "rtx-00", RTX)
+    assert (shut.gate, shut.cause, shut.opens_itself) == ("validator", "host-driver-late", False)
+    assert "delete pod nvidia-operator-validator-00" in shut.way_out
+
+
+def test_a_driver_that_was_there_before_the_pod_started_is_not_there_now() -> None:
+    made = lab(cdi={"enabled": True, "nriPluginEnabled": True})
+    made.join("rtx-00", rtx_pro_6000(), host=GRID)
+    made.wait(60)
+    made.event("rtx-00", node.HostChanged(Host()))
+    made.kick("rtx-00", TOOLKIT)
+    made.kick("rtx-00", PLUGIN)
+    made.wait(1)
+    shut = first(made, "rtx-00", RTX)
+    assert (shut.gate, shut.cause) == ("driver-validation", "host-driver-absent")
+
+
+def test_missing_spot_toleration_names_taint_daemonset_and_list() -> None:
+    made = lab(daemonsets={})
+    made.join("h100-00", h100(), taints=[GPU_TAINT, SPOT])
+    made.wait()
+    shut = first(made, "h100-00", H100)
+    assert (shut.gate, shut.cause) == ("toolkit", "untolerated-taint")
+    assert TOOLKIT in shut.reason
+    assert SPOT in shut.reason
+    assert "daemonsets.tolerations" in shut.way_out
+
+
+def test_the_drivers_own_tolerations_are_named_when_they_lack_the_taint() -> None:
+    made = lab(drivers={"h100": h100_driver(tolerations=[])})
+    made.join("h100-00", h100(), taints=[GPU_TAINT, SPOT])
+    shut = first(made, "h100-00", H100)
+    assert (shut.gate, shut.cause) == ("driver", "untolerated-taint")
+    assert "NVIDIADriver's spec.tolerations" in shut.way_out
+
+
+def test_strategy_none_on_a_vgpu_is_shut_though_the_count_is_right() -> None:
+    made = lab(mig={"strategy": "none"})
+    made.join("rtx-00", rtx_pro_6000(), host=GRID)
+    shut = first(made, "rtx-00", RTX)
+    assert (shut.gate, shut.cause) == ("allocatable", "mig-none")
+
+
+def test_mig_manager_on_a_vgpu_is_named() -> None:
+    made = lab(migManager={"enabled": True, "config": {"default": "all-disabled"}})
+    made.join("rtx-00", rtx_pro_6000(), host=GRID)
+    shut = first(made, "rtx-00", RTX)
+    assert (shut.gate, shut.cause) == ("device-plugin", "mig-failed")
+    assert "all-disabled" in shut.reason
+
+
+def test_the_operators_driver_on_a_grid_node_has_two_owners() -> None:
+    made = lab(drivers={"all": {"metadata": {"name": "all"}, "spec": {}}})
+    made.join("rtx-00", rtx_pro_6000(), labels={DEPLOY_DRIVER: "true"})
+    shut = first(made, "rtx-00", RTX)
+    assert (shut.gate, shut.cause, shut.phase) == ("driver", "two-drivers", "CrashLoopBackOff")
+    assert "(grid)" in shut.reason
+
+
+def test_the_operators_driver_on_a_vgpu_of_an_operator_pool_asks_for_grid() -> None:
+    made = lab(drivers={"all": {"metadata": {"name": "all"}, "spec": {}}})
+    made.join("rtx-00", rtx_pro_6000(), labels={DEPLOY_DRIVER: "true"})
+    shut = first(made, "rtx-00", Expected("rtxprogpu", {"nvidia.com/gpu": 1}, "operator"))
+    assert (shut.gate, shut.cause) == ("driver", "driver-vgpu")
+
+
+OWN_DRIVER = {"enabled": True, "useNvidiaDriverCRD": False, "repository": "nvcr.io/nvidia", "version": "580.82.07"}
+
+
+def test_a_driver_image_for_another_system_is_recognised() -> None:
+    made = lab(driver=OWN_DRIVER)
+    made.join("a-rtx-22", rtx_pro_6000(), host=GRID, os="22.04")
+    made.join("h100-00", h100())
+    made.wait()
+    shut = first(made, "h100-00", H100)
+    assert (shut.gate, shut.cause) == ("driver", "driver-wrong-os")
+    assert "ubuntu24.04" in shut.reason
+
+
+def test_two_nvidiadrivers_for_one_node_are_a_conflict() -> None:
+    made = lab(drivers={"h100": h100_driver(), "other": {**h100_driver(), "metadata": {"name": "other"}}})
+    made.join("h100-00", h100())
+    shut = first(made, "h100-00", H100)
+    assert (shut.gate, shut.cause) == ("driver", "driver-conflict")
+    assert "conflicting NVIDIADriver NodeSelectors" in shut.words
+
+
+def test_a_node_nobody_has_a_driver_for() -> None:
+    made = lab(drivers={})
+    made.join("h100-00", h100())
+    shut = first(made, "h100-00", H100)
+    assert (shut.gate, shut.cause) == ("driver", "driver-unclaimed")
+
+
+def test_secure_boot_is_read_off_the_drivers_words() -> None:
+    made, hardware = lab(), h100()
+    made.join("h100-00", type(hardware)(**{**hardware.__dict__, "secure_boot": True}))
+    made.wait()
+    assert first(made, "h100-00", H100).cause == "driver-secure-boot"
+
+
+def test_nfd_label_that_is_lost_is_the_first_gate() -> None:
+    made = h100_node()
+    made.wait()
+    made.label("h100-00", **{PCI: None})
+    assert first(made, "h100-00", H100).gate == "nfd"
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "cause"),
+    [("container-toolkit", "false", "label-false"), ("operands", "false", "operands-off")],
+)
+def test_deploy_labels(label: str, value: str, cause: str) -> None:
+    made = lab()
+    made.join("h100-00", h100(), labels={f"{DEPLOY}{label}": value})
+    shut = first(made, "h100-00", H100)
+    assert (shut.gate, shut.cause) == ("deploy-labels", cause)
+
+
+def test_containerd_that_dies_of_a_drop_in_is_a_gate_of_the_node() -> None:
+    made = h100_node(toolkit={"enabled": True})
+    made.wait()
+    shut = first(made, "h100-00", H100)
+    assert (shut.gate, shut.cause, shut.opens_itself) == ("node", "containerd-drop-in", False)
+    assert "runtimeConfigSource: file" in shut.way_out
+
+
+def test_marker_and_bind_mount_are_found_behind_the_validator() -> None:
+    made = h100_node(cdi={"enabled": True, "nriPluginEnabled": True})
+    made.wait()
+    made.join("rtx-00", rtx_pro_6000())
+    made.event("rtx-00", node.HostChanged(Host(driver="580.105.08", bind_mount=True)))
+    made.event("rtx-00", node.MarkerTouched())
+    shut = first(made, "rtx-00", RTX)
+    assert (shut.gate, shut.cause) == ("validator", "bind-mount")
+
+
+def test_a_configuration_that_does_not_exist_is_named() -> None:
+    made = lab(devicePlugin={"config": {"name": "gpu-pool-configs", "default": "default"}})
+    configs = {"default": {"version": "v1"}}
+    made.join("h100-00", h100(), configs=configs, labels={"nvidia.com/device-plugin.config": "h100gqu"})
+    made.wait()
+    shut = first(made, "h100-00", H100)
+    assert (shut.gate, shut.cause, shut.phase) == ("device-plugin", "config-key", "Init:CrashLoopBackOff")
+    assert "h100gqu" in shut.reason
+
+
+def test_more_than_expected_is_shut_too() -> None:
+    made = lab(devicePlugin={"config": {"name": "gpu-pool-configs", "default": "default"}})
+    sharing = {"timeSlicing": {"resources": [{"name": "nvidia.com/gpu", "replicas": 4}]}}
+    made.join("h100-00", h100(), configs={"default": {"version": "v1", "sharing": sharing}})
+    made.wait()
+    shut = first(made, "h100-00", H100)
+    assert (shut.gate, shut.cause) == ("allocatable", "other-resource")
+    assert "4 × nvidia.com/gpu" in shut.reason
+
+
+def test_mig_single_over_unequal_gpus_is_told_by_the_device_plugin() -> None:
+    made, hardware = lab(), h100()
+    made.join("h100-00", type(hardware)(**{**hardware.__dict__, "mig": (None, ("1g.12gb",))}))
+    made.wait()
+    shut = first(made, "h100-00", H100)
+    assert (shut.gate, shut.cause) == ("device-plugin", "mig-single")
+
+
+def test_a_pool_without_nodes_has_nothing_to_wait_for() -> None:
+    [report] = diagnose([H100], cluster(lab(), {}))
+    assert (report.state, report.nodes, report.shut) == ("empty", 0, ())

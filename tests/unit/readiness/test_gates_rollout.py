@@ -1,0 +1,225 @@
+"""Nodes that still offer their GPUs while a change is on its way to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from components.gpu_gate import failure
+from physical_ai.readiness import Cluster, Outcome, Report, diagnose
+from physical_ai.readiness.rollout import GATE, UPGRADE_STATE
+from tests.support.gpu_lab import h100, lab
+from tests.support.readiness_lab import H100, cluster
+from tests.support.readiness_objects import World
+
+NODE = "h100-00"
+DIGEST = {"name": "GPU_POOL_CONFIGS_DIGEST", "value": "one"}
+PLUGIN = "nvidia-device-plugin-daemonset"
+
+
+def ready() -> Cluster:
+    """A node with its GPU, and an operator that has done all it was asked to."""
+    made = lab(devicePlugin={"env": [DIGEST]})
+    made.join(NODE, h100())
+    made.wait()
+    return deepcopy(cluster(made, {NODE: H100.pool}))
+
+
+def judged(given: Cluster) -> Report:
+    [report] = diagnose([H100], given)
+    return report
+
+
+def item(given: Cluster, part: str) -> Any:
+    return next(each for each in given.daemonsets if part in each["metadata"]["name"])
+
+
+def test_a_node_whose_operator_is_done_is_ready() -> None:
+    assert judged(ready()).state == "ready"
+
+
+def another_version(given: Cluster) -> None:
+    driver: Any = given.drivers[0]
+    driver["spec"]["version"] = "580.173.02"
+
+
+def other_modules(given: Cluster) -> None:
+    driver: Any = given.drivers[0]
+    driver["spec"]["env"] = [{"name": "GPU_MODULE_PARAMETERS_DIGEST", "value": "two"}]
+
+
+def no_modules_any_more(given: Cluster) -> None:
+    container: Any = item(given, "nvidia-gpu-driver")["spec"]["template"]["spec"]["containers"][0]
+    container["env"] = [*container["env"], {"name": "GPU_MODULE_PARAMETERS_DIGEST", "value": "one"}]
+
+
+def other_kind_of_modules(given: Cluster) -> None:
+    driver: Any = given.drivers[0]
+    driver["spec"]["kernelModuleType"] = "open"
+
+
+def more_driver_tolerations(given: Cluster) -> None:
+    driver: Any = given.drivers[0]
+    driver["spec"]["tolerations"] = [{"key": "team", "operator": "Exists", "effect": "NoSchedule"}]
+
+
+def more_tolerations(given: Cluster) -> None:
+    policy: Any = given.policies[0]
+    policy["spec"]["daemonsets"]["tolerations"] = [{"key": "team", "operator": "Exists", "effect": "NoSchedule"}]
+
+
+def other_configs(given: Cluster) -> None:
+    policy: Any = given.policies[0]
+    policy["spec"]["devicePlugin"]["env"] = [{**DIGEST, "value": "two"}]
+
+
+def other_strategy(given: Cluster) -> None:
+    policy: Any = given.policies[0]
+    policy["spec"]["mig"]["strategy"] = "mixed"
+
+
+def other_toolkit(given: Cluster) -> None:
+    policy: Any = given.policies[0]
+    policy["spec"]["toolkit"]["version"] = "v1.21.0"
+
+
+def changed_daemonset(given: Cluster) -> None:
+    item(given, PLUGIN)["metadata"]["generation"] = 2
+
+
+def half_way(given: Cluster) -> None:
+    item(given, PLUGIN)["status"] |= {"desiredNumberScheduled": 2, "updatedNumberScheduled": 1}
+
+
+def driver_half_way(given: Cluster) -> None:
+    item(given, "nvidia-gpu-driver")["status"] |= {"desiredNumberScheduled": 2, "updatedNumberScheduled": 1}
+
+
+def upgrading(given: Cluster) -> None:
+    node: Any = given.nodes[0]
+    node["metadata"]["labels"][UPGRADE_STATE] = "drain-required"
+
+
+def restarting(given: Cluster) -> None:
+    pod: Any = next(each for each in given.pods if "device-plugin" in each["metadata"]["name"])
+    pod["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+    pod["status"]["containerStatuses"][0] |= {"ready": False, "state": {"waiting": {"reason": "ContainerCreating"}}}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (another_version, "what NVIDIADriver h100 says"),
+        (other_modules, "what NVIDIADriver h100 says"),
+        (no_modules_any_more, "what NVIDIADriver h100 says"),
+        (other_kind_of_modules, "what NVIDIADriver h100 says"),
+        (more_driver_tolerations, "what NVIDIADriver h100 says"),
+        (more_tolerations, "into nvidia-container-toolkit-daemonset"),
+        (other_configs, f"into {PLUGIN}"),
+        (other_strategy, f"into {PLUGIN}"),
+        (other_toolkit, "into nvidia-container-toolkit-daemonset"),
+        (changed_daemonset, "has just changed"),
+        (half_way, "1 of 2 nodes"),
+        (driver_half_way, "1 of 2 nodes"),
+        (upgrading, "being upgraded: drain-required"),
+        (restarting, "is not ready"),
+    ],
+)
+def test_a_change_on_its_way_keeps_the_gate_shut(change: Callable[[Cluster], None], words: str) -> None:
+    given = ready()
+    change(given)
+    report = judged(given)
+    assert (report.state, [shut.gate for shut in report.shut]) == ("waiting", [GATE])
+    assert words in report.shut[0].reason
+    assert report.shut[0].opens_itself
+
+
+def test_a_failed_upgrade_needs_somebody() -> None:
+    given = ready()
+    node: Any = given.nodes[0]
+    node["metadata"]["labels"][UPGRADE_STATE] = "upgrade-failed"
+    assert not judged(given).shut[0].opens_itself
+
+
+def test_a_driver_that_is_upgraded_by_hand_is_not_waited_for() -> None:
+    given = ready()
+    driver_half_way(given)
+    driver: Any = given.drivers[0]
+    driver["spec"]["upgradePolicy"] = {"autoUpgrade": False}
+    assert judged(given).state == "ready"
+
+
+def test_a_version_is_not_taken_for_one_that_begins_alike() -> None:
+    given = ready()
+    driver: Any = given.drivers[0]
+    driver["spec"]["version"] = driver["spec"]["version"][:-1]
+    assert judged(given).state == "waiting"
+
+
+def test_other_pools_are_not_held_up() -> None:
+    given = ready()
+    other: Any = {**deepcopy(given.drivers[0]), "metadata": {"name": "other"}}
+    other["spec"]["version"] = "580.173.02"
+    assert judged(replace(given, drivers=[*given.drivers, other])).state == "ready"
+
+
+def outcome(given: Cluster) -> Outcome:
+    return Outcome(diagnose([H100], given), 2700)
+
+
+def test_a_rollout_that_is_not_over_is_a_warning_and_no_failure() -> None:
+    given = ready()
+    upgrading(given)
+    assert outcome(given).is_only_rollout
+    assert "a rollout is not over after 45 min" in failure(outcome(given))
+
+
+def test_missing_gpus_are_a_failure_whatever_rolls_out() -> None:
+    given = ready()
+    node: Any = given.nodes[0]
+    node["status"]["allocatable"] = {}
+    assert not outcome(given).is_only_rollout
+    assert "GPUs are missing" in failure(outcome(given))
+    assert not outcome(ready()).is_only_rollout
+
+
+def grid_ready(*, behind: bool = False, told: str = "True", wanted: bool = True) -> Report:
+    """A GRID node that offers its GPU, with its agent's DaemonSet and what the agent says."""
+    world = World().grid()
+    if not wanted:
+        world.expected = replace(world.expected, resources={})
+        world.gpus({})
+    told_of = {"type": "GridDriverReady", "status": told, "reason": "Draining", "message": "waits for training-0"}
+    world.node["status"]["conditions"].append(told_of)
+    world.daemonsets["agent"] = {
+        "metadata": {"name": "gpu-grid-driver-installer", "generation": 2},
+        "spec": {"template": {"spec": {"nodeSelector": {"physical-ai/gpu-driver": "grid"}}}},
+        "status": {
+            "observedGeneration": 2,
+            "desiredNumberScheduled": 1,
+            "updatedNumberScheduled": 0 if behind else 1,
+        },
+    }
+    return world.report()
+
+
+def test_another_grid_driver_on_its_way_keeps_the_gate_shut() -> None:
+    assert grid_ready().state == "ready"
+    (shut,) = grid_ready(behind=True).shut
+    assert (shut.gate, shut.opens_itself) == (GATE, True)
+    assert "has reached 0 of 1 nodes" in shut.reason
+
+
+def test_an_old_grid_driver_that_still_serves_is_not_the_wanted_one() -> None:
+    (shut,) = grid_ready(told="False").shut
+    assert shut.gate == GATE
+    assert "waits for training-0" in shut.reason
+
+
+def test_where_no_driver_is_wanted_its_removal_is_what_is_waited_for() -> None:
+    assert grid_ready(told="False", wanted=False).state == "ready"
+    assert grid_ready(told="False", wanted=False, behind=True).state == "waiting"

@@ -1,0 +1,420 @@
+"""What the GPU Operator is installed with: chart values, driver resources and ConfigMaps, from files and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from physical_ai.catalog.compat import check_driver, check_values, driver_fields
+from physical_ai.settings import SettingsError, existing, load
+from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.plans.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan, gpu_plan
+from tests.support.gpu_settings import H100, MIXED, RTX, SINGLE, given_settings
+
+CLUSTER_POLICY = "gpuOperator.driverOwner=ClusterPolicy"
+RELEASES = ("v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0")
+PLACES = ("daemonsets.tolerations", "node-feature-discovery.worker.tolerations")
+
+
+def plan(*assignments: str) -> GpuPlan:
+    return gpu_plan(given_settings(*assignments).settings)
+
+
+def at(data: Any, path: str) -> Any:
+    for step in path.split("."):
+        data = data[step]
+    return data
+
+
+def env(entries: list[dict[str, str]]) -> dict[str, str]:
+    return {entry["name"]: entry["value"] for entry in entries}
+
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Write:
+    """Writes files of a `values` folder, and returns the folder."""
+
+    def write(**files: str) -> Path:
+        folder = tmp_path / "values" / "gpu-operator"
+        (folder / "pools").mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / f"{name.replace('__', '/').replace('_', '-')}.yaml").write_text(text)
+        return folder.parent
+
+    return write
+
+
+def faults(root: Path, *assignments: str) -> list[str]:
+    with pytest.raises(SettingsError) as caught:
+        gpu_plan(given_settings(*assignments).settings, root)
+    return [str(fault) for fault in caught.value.faults]
+
+
+@pytest.mark.parametrize("stack", existing())
+def test_committed_stacks_get_values_that_the_chart_knows_without_a_warning(stack: str) -> None:
+    found = gpu_plan(load(stack).settings)
+    # The files are every stack's; a ClusterPolicy has one driver, and says that a pool's own part is left out.
+    parts = [fault.path for fault in found.warnings]
+    assert parts == ([] if load(stack).settings.gpu_operator.driver_owner == "NVIDIADriver" else ["driver"])
+    assert check_values(load(stack).settings.gpu_operator.version, found.values) == []
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("owner", ["NVIDIADriver", "ClusterPolicy"])
+def test_values_and_drivers_fit_every_release_that_was_read(release: str, owner: str) -> None:
+    found = plan(f"gpuOperator.version={release}", f"gpuOperator.driverOwner={owner}", f"{H100}.sharing={SINGLE}")
+    assert check_values(release, found.values) == []
+    assert [check_driver(release, driver.spec) for driver in found.drivers.values()] == [[]] * len(found.drivers)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_operands_and_nfd_tolerate_every_taint_of_every_pool_once(place: str) -> None:
+    found = plan(f"{H100}.taints=['team=a:NoSchedule']", f"{RTX}.taints=['team=b:NoSchedule','x=y:NoExecute']")
+    tolerated = [(item["key"], item["operator"], item["effect"]) for item in at(found.values, place)]
+    assert sorted(tolerated) == [
+        ("kubernetes.azure.com/scalesetpriority", "Exists", "NoSchedule"),
+        ("nvidia.com/gpu", "Exists", "NoSchedule"),
+        ("team", "Exists", "NoSchedule"),
+        ("x", "Exists", "NoExecute"),
+    ]
+
+
+def test_drivers_tolerate_what_operands_tolerate() -> None:
+    found = plan(f"{H100}.taints=['team=a:NoSchedule']")
+    assert found.drivers["h100gpu"].spec["tolerations"] == at(found.values, "daemonsets.tolerations")
+
+
+def test_without_spot_nobody_tolerates_spot_and_the_gpu_taint_stays() -> None:
+    found = plan(f"{H100}.priority=Regular", f"{RTX}.priority=Regular")
+    assert {item["key"] for item in at(found.values, "daemonsets.tolerations")} == {"nvidia.com/gpu"}
+
+
+def test_without_pools_the_list_that_replaces_the_charts_still_has_the_gpu_taint() -> None:
+    found = plan(f"{H100}=null", f"{RTX}=null")
+    assert [item["key"] for item in at(found.values, "daemonsets.tolerations")] == ["nvidia.com/gpu"]
+    assert found.drivers == {}
+
+
+def test_values_say_what_aks_and_azure_need() -> None:
+    values = plan().values
+    assert env(at(values, "toolkit.env"))["RUNTIME_CONFIG_SOURCE"] == "file"
+    assert env(at(values, "migManager.env")) == {"WITH_REBOOT": "true"}
+    assert env(at(values, "validator.plugin.env")) == {"WITH_WORKLOAD": "false"}
+    assert values["cdi"] == {"enabled": True, "nriPluginEnabled": False}
+    assert values["mig"] == {"strategy": "single"}
+    assert at(values, "migManager.enabled") is False
+    assert at(values, "nodeStatusExporter.enabled") is True
+    assert at(values, "dcgmExporter.serviceMonitor.enabled") is False
+    assert at(values, "devicePlugin.config") == {"create": False, "name": POOL_CONFIGS, "default": "default"}
+    assert (at(values, "operator.upgradeCRD"), at(values, "operator.cleanupCRD")) == (True, False)
+
+
+def test_operator_and_nfd_run_on_the_cpu_pool() -> None:
+    values, cpu = plan().values, {"kubernetes.azure.com/agentpool": "cpu"}
+    for place in ("operator", "node-feature-discovery.master", "node-feature-discovery.gc"):
+        assert at(values, place)["nodeSelector"] == cpu
+
+
+def test_nri_is_written_only_where_the_release_knows_it() -> None:
+    assert plan("gpuOperator.version=v25.3.4").values["cdi"] == {"enabled": True}
+    with pytest.raises(SettingsError, match=r"gpuOperator\.nri\n  GPU Operator v25\.3\.4 has no NRI plugin"):
+        plan("gpuOperator.version=v25.3.4", "gpuOperator.nri=true")
+
+
+@pytest.mark.parametrize("written_as", ["1.17.8-ubuntu20.04", "v1.17.8-ubuntu20.04"])
+def test_toolkit_version_becomes_the_tag_that_nvidia_publishes(written_as: str) -> None:
+    assert "version" not in plan().values["toolkit"]
+    found = plan(f"gpuOperator.toolkit.version={written_as}", "gpuOperator.version=v25.3.4")
+    assert at(found.values, "toolkit.version") == "v1.17.8-ubuntu20.04"
+
+
+def test_with_driver_resources_the_chart_is_told_nothing_about_the_driver() -> None:
+    driver = dict(plan().values["driver"])
+    assert set(driver.pop("upgradePolicy")) >= {"autoUpgrade", "maxParallelUpgrades", "drain"}
+    assert driver == {"enabled": True, "nvidiaDriverCRD": {"enabled": True, "deployDefaultCR": False}}
+
+
+def test_a_driver_resource_says_which_driver_its_pool_gets() -> None:
+    spec = plan(f"{H100}.driver.moduleType=open").drivers["h100gpu"].spec
+    assert (spec["repository"], spec["image"], spec["version"]) == ("nvcr.io/nvidia", "driver", "580.173.02")
+    assert (spec["driverType"], spec["kernelModuleType"], spec["usePrecompiled"]) == ("gpu", "open", False)
+    assert spec["upgradePolicy"]["maxParallelUpgrades"] == 1
+    assert spec["upgradePolicy"]["podDeletion"]["timeoutSeconds"] == 300
+    assert "gpuPodDeletion" not in spec["upgradePolicy"]
+
+
+def test_a_pools_file_changes_its_own_driver_only() -> None:
+    a100 = "pools.a100gpu={sku: Standard_NC24ads_A100_v4, driver: {source: operator}, subnet: 10.40.3.0/26, "
+    drivers = plan(a100 + "scale: {count: 1}, osDisk: {type: Managed}}").drivers
+    waits = {pool: driver.spec["upgradePolicy"]["waitForCompletion"] for pool, driver in drivers.items()}
+    assert waits["h100gpu"]["timeoutSeconds"] == 86400
+    assert waits["a100gpu"] == {"timeoutSeconds": 0}
+
+
+def test_each_operator_pool_has_a_driver_of_its_own_and_others_have_none() -> None:
+    found = plan(f"{RTX}.driver.source=aks")
+    assert set(found.drivers) == {"h100gpu"}
+    assert found.drivers["h100gpu"].spec["nodeSelector"] == {
+        "kubernetes.azure.com/agentpool": "h100gpu",
+        "physical-ai/gpu-driver": "operator",
+    }
+
+
+def test_a_new_driver_version_keeps_the_resource_and_its_nodes() -> None:
+    before, after = plan().drivers["h100gpu"], plan(f"{H100}.driver.version=595.91.07").drivers["h100gpu"]
+    changed = {key for key in after.spec if after.spec[key] != before.spec[key]}
+    assert (after.name, changed) == (before.name, {"version"})
+
+
+def test_module_parameters_become_files_and_a_change_of_them_a_new_driver_template() -> None:
+    hmm = f'{H100}.driver.moduleParameters={{nvidia-uvm: {{uvm_disable_hmm: "1"}}, nvidia: {{b: "2", a: "1"}}}}'
+    found = plan(hmm)
+    name = found.drivers["h100gpu"].config_map
+    assert name == "gpu-driver-modules-h100gpu"
+    assert found.config_maps[name] == {"nvidia.conf": "a=1\nb=2\n", "nvidia-uvm.conf": "uvm_disable_hmm=1\n"}
+    assert found.drivers["h100gpu"].spec["kernelModuleConfig"] == {"name": name}
+    other = plan(hmm.replace('uvm_disable_hmm: "1"', 'uvm_disable_hmm: "0"'))
+    specs = found.drivers["h100gpu"].spec, other.drivers["h100gpu"].spec
+    assert {key for key in specs[0] if specs[0][key] != specs[1][key]} == {"env"}
+
+
+def test_without_module_parameters_there_is_no_config_map_to_wait_for() -> None:
+    found = plan()
+    assert found.drivers["h100gpu"].config_map is None
+    assert set(found.config_maps) == {POOL_CONFIGS}
+    assert not {"kernelModuleConfig", "env"} & set(found.drivers["h100gpu"].spec)
+
+
+def test_a_cluster_policy_owns_one_driver_in_the_chart() -> None:
+    hmm = '{nvidia-uvm: {uvm_disable_hmm: "1"}}'
+    found = plan(CLUSTER_POLICY, "gpuOperator.driver.moduleType=proprietary", f"{H100}.driver.moduleParameters={hmm}")
+    driver = found.values["driver"]
+    assert found.drivers == {}
+    assert (driver["enabled"], driver["nvidiaDriverCRD"]) == (True, {"enabled": False})
+    assert (driver["version"], driver["kernelModuleType"]) == ("580.173.02", "proprietary")
+    assert driver["kernelModuleConfig"] == {"name": "gpu-driver-modules"}
+    assert found.config_maps["gpu-driver-modules"] == {"nvidia-uvm.conf": "uvm_disable_hmm=1\n"}
+    assert [warning.path for warning in found.warnings] == ["driver"]
+
+
+def test_a_cluster_policy_without_an_operator_pool_installs_no_driver() -> None:
+    assert (
+        plan(CLUSTER_POLICY, f"{H100}.driver.source=aks", f"{H100}.priority=Regular").values["driver"]["enabled"]
+        is False
+    )
+
+
+SHARING: list[tuple[str, dict[str, Any]]] = [
+    ("{timeSlicing: {replicas: 4}}", {"timeSlicing": 4}),
+    ("{mps: {replicas: 3}}", {"mps": 3}),
+]
+
+
+@pytest.mark.parametrize(("sharing", "replicas"), SHARING)
+def test_sharing_of_a_pool_is_in_its_own_configuration_only(sharing: str, replicas: dict[str, int]) -> None:
+    found = plan(f"{H100}.sharing={sharing}")
+    configs = {key: yaml.safe_load(text) for key, text in found.config_maps[POOL_CONFIGS].items()}
+    told = {kind: entry["resources"][0]["replicas"] for kind, entry in configs["h100gpu"]["sharing"].items()}
+    assert told == replicas
+    assert "sharing" not in configs["default"]
+    assert "sharing" not in configs["rtxprogpu"]
+
+
+def test_changed_sharing_restarts_what_reads_it() -> None:
+    before, after = plan().values, plan(f"{H100}.sharing={{timeSlicing: {{replicas: 4}}}}").values
+    changed = {key for key in after if after[key] != before.get(key)}
+    assert changed == {"devicePlugin", "gfd"}
+    assert env(at(before, "devicePlugin.env")) != env(at(after, "devicePlugin.env"))
+
+
+def test_a_pool_that_shares_nothing_comes_without_a_change_of_the_release() -> None:
+    second = "pools.a100gpu={sku: Standard_NC24ads_A100_v4, driver: {source: operator}, subnet: 10.40.3.0/26, "
+    second += "scale: {count: 1}, osDisk: {type: Managed}}"
+    assert plan(second).values == plan().values
+    assert "a100gpu" in plan(second).config_maps[POOL_CONFIGS]
+
+
+def test_single_mig_runs_the_mig_manager_with_the_pools_layout() -> None:
+    found = plan(f"{H100}.sharing={SINGLE}")
+    assert at(found.values, "migManager.enabled") is True
+    assert at(found.values, "migManager.config") == {"create": False, "name": MIG_LAYOUTS, "default": "all-disabled"}
+    assert env(at(found.values, "migManager.env"))["WITH_REBOOT"] == "true"
+    layouts = yaml.safe_load(found.config_maps[MIG_LAYOUTS]["config.yaml"])["mig-configs"]
+    assert set(layouts) == {"all-disabled", "h100gpu"}
+    assert found.values["mig"] == {"strategy": "single"}
+
+
+def test_strategies_that_differ_leave_the_chart_none_and_stand_in_each_configuration() -> None:
+    found = plan(f"{H100}.sharing={MIXED}")
+    assert found.values["mig"] == {"strategy": ""}
+    strategies = {
+        key: yaml.safe_load(text)["flags"]["migStrategy"] for key, text in found.config_maps[POOL_CONFIGS].items()
+    }
+    assert strategies == {"default": "single", "h100gpu": "mixed", "rtxprogpu": "single"}
+
+
+def test_a_changed_layout_restarts_the_mig_manager() -> None:
+    before = plan(f"{H100}.sharing={SINGLE}").values
+    after = plan(f"{H100}.sharing={{mig: {{strategy: single, profiles: {{2g.24gb: 3}}}}}}").values
+    assert {key for key in after if after[key] != before[key]} == {"migManager"}
+
+
+OWNED = [
+    ("daemonsets: {tolerations: []}", "daemonsets.tolerations", "pools.<pool>.taints"),
+    ("mig: {strategy: none}", "mig.strategy", "gpuOperator.migStrategy"),
+    ("driver: {version: 580.65.06}", "driver.version", "gpuOperator.driver.version"),
+    ("driver: {nvidiaDriverCRD: {enabled: false}}", "driver.nvidiaDriverCRD", "gpuOperator.driverOwner"),
+    ("devicePlugin: {config: {name: mine}}", "devicePlugin.config", "pools.<pool>.sharing"),
+    ("cdi: {enabled: false}", "cdi", "gpuOperator.cdi"),
+    (
+        "toolkit: {env: [{name: RUNTIME_CONFIG_SOURCE, value: command}]}",
+        "toolkit.env[0]",
+        "gpuOperator.toolkit.runtimeConfigSource",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "path", "setting"), OWNED)
+def test_what_follows_from_settings_is_refused_in_the_file_with_the_setting_to_change(
+    written: Write, text: str, path: str, setting: str
+) -> None:
+    (fault,) = faults(written(values=text))
+    assert fault.startswith(f"values/gpu-operator/values.yaml:1: {path}\n")
+    assert setting in fault
+
+
+DEAD = [
+    ("v26.7.0", "driver: {tolerations: []}", "driver.tolerations", "daemonsets.tolerations"),
+    ("v26.7.0", "devicePlugin: {mps: {root: /run/mps}}", "devicePlugin.mps.root", "leave the key out"),
+    ("v26.7.0", "driver: {repository: x}", "driver.repository", "spec of the NVIDIADriver"),
+    ("v26.3.3", "operator: {initContainer: {image: x}}", "operator.initContainer", "no such container"),
+    ("v26.7.0", "dcgmExporter: {servicemonitor: {enabled: true}}", "dcgmExporter.servicemonitor", "serviceMonitor"),
+]
+
+
+@pytest.mark.parametrize(("release", "text", "path", "told"), DEAD)
+def test_a_key_that_the_chart_ignores_is_refused_with_its_place_and_the_right_one(
+    written: Write, release: str, text: str, path: str, told: str
+) -> None:
+    (fault,) = faults(written(values=f"# a comment\n\n{text}\n"), f"gpuOperator.version={release}")
+    assert fault.startswith(f"values/gpu-operator/values.yaml:3: {path}\n")
+    assert told in fault
+
+
+POOLS = [
+    ("pools__h100gpu", "drivers: {}", "drivers", "Did you mean 'driver'?"),
+    ("pools__h100gpu", "driver: {upgradePolicy: {drains: {}}}", "driver.upgradePolicy.drains", "drain"),
+    ("pools__h100gpu", "driver: {imag: x}", "driver.imag", "Did you mean image?"),
+    ("pools__h100gpu", "driver: {tolerations: []}", "driver.tolerations", "pools.<pool>.taints"),
+    ("pools__h100gpu", "driver: {nodeSelector: {a: b}}", "driver.nodeSelector", "pools.<pool>.driver.source"),
+    ("pools__h100gpu", "driver: 3", "driver", "section"),
+    ("pools__rtxprogpu", "devicePlugin: {sharing: {}}", "devicePlugin.sharing", "pools.<pool>.sharing"),
+    ("pools__rtxprogpu", "devicePlugin: {flags: {migStrategy: none}}", "devicePlugin.flags.migStrategy", "wins"),
+    ("pools__rtxprogpu", "devicePlugin: {flags: {gsd: true}}", "devicePlugin.flags.gsd", "gdsEnabled"),
+    ("nvidia_driver", "version: 1", "version", "gpuOperator.driver.version"),
+    ("nvidia_driver", "default: true", "default", "pools.<pool>.driver.source"),
+]
+
+
+@pytest.mark.parametrize(("file", "text", "path", "told"), POOLS)
+def test_a_mistake_in_another_file_is_told_with_file_line_and_path(
+    written: Write, file: str, text: str, path: str, told: str
+) -> None:
+    (fault,) = faults(written(**{file: text}))
+    name = file.replace("__", "/").replace("_", "-")
+    assert fault.startswith(f"values/gpu-operator/{name}.yaml:1: {path}\n")
+    assert told in fault
+
+
+def test_driver_fields_for_a_pool_without_an_operator_driver_do_nothing_and_say_so(written: Write) -> None:
+    found = gpu_plan(given_settings().settings, written(pools__rtxprogpu="driver: {env: [{name: A, value: b}]}"))
+    (warning,) = found.warnings
+    assert warning.path == "driver"
+    assert "'grid'" in warning.problem
+    assert set(found.drivers) == {"h100gpu"}
+
+
+def test_a_file_for_nobodys_pool_is_a_mistake_and_one_for_another_stacks_pool_is_not(written: Write) -> None:
+    (fault,) = faults(written(pools__h10gpu="{}"))
+    assert fault.startswith("values/gpu-operator/pools/h10gpu.yaml: (file)\n")
+    assert "Did you mean h100gpu.yaml?" in fault
+    a10 = written(pools__a10gpu="devicePlugin: {flags: {gdsEnabled: true}}")
+    (a10 / "gpu-operator/pools/h10gpu.yaml").unlink()
+    assert gpu_plan(given_settings().settings, a10).warnings == ()
+
+
+def test_a_file_that_is_no_yaml_or_has_another_name_is_told(written: Write) -> None:
+    root = written(values="a: }", pools__h100gpu="- x")
+    (root / "gpu-operator/pools/h100gpu.yml").write_text("")
+    told = faults(root)
+    assert [text.partition(": ")[0] for text in told] == [
+        "values/gpu-operator/values.yaml:1",
+        "values/gpu-operator/pools/h100gpu.yaml:1",
+        "values/gpu-operator/pools/h100gpu.yml",
+    ]
+
+
+def test_no_file_at_all_is_fine(tmp_path: Path) -> None:
+    found = gpu_plan(given_settings().settings, tmp_path)
+    assert found.drivers["h100gpu"].spec["version"] == "580.173.02"
+    assert check_values("v26.7.0", found.values) == []
+
+
+def test_flags_that_a_pools_file_may_set_reach_its_configuration(written: Write) -> None:
+    root = written(pools__rtxprogpu="devicePlugin: {flags: {gdsEnabled: true}}")
+    found = gpu_plan(given_settings(f"{RTX}.sharing={{timeSlicing: {{replicas: 2}}}}").settings, root)
+    config = yaml.safe_load(found.config_maps[POOL_CONFIGS]["rtxprogpu"])
+    assert config["flags"] == {"gdsEnabled": True}
+    assert set(config["sharing"]) == {"timeSlicing"}
+
+
+def test_environment_of_the_file_and_of_the_program_go_together(written: Write) -> None:
+    root = written(values="toolkit: {env: [{name: CONTAINERD_SOCKET, value: /x.sock}]}")
+    found = gpu_plan(given_settings().settings, root)
+    assert env(at(found.values, "toolkit.env")) == {"CONTAINERD_SOCKET": "/x.sock", "RUNTIME_CONFIG_SOURCE": "file"}
+
+
+def test_fields_that_only_newer_releases_have_are_left_out_with_a_warning() -> None:
+    assert "upgradePolicy.drain.enable" in driver_fields("v26.7.0")
+    found = plan("gpuOperator.version=v26.3.3")
+    assert "upgradePolicy" not in found.drivers["h100gpu"].spec
+    assert at(found.values, "driver.upgradePolicy.maxParallelUpgrades") == 1
+    (warning,) = found.warnings
+    assert (warning.path, warning.file) == ("driver.upgradePolicy", "values/gpu-operator/pools/h100gpu.yaml")
+    assert "v26.7.0" in str(warning.fix)
+
+
+def test_pools_that_differ_in_module_parameters_are_no_match_for_a_cluster_policy() -> None:
+    second = "pools.a100gpu={sku: Standard_NC24ads_A100_v4, driver: {source: operator}, subnet: 10.40.3.0/26, "
+    second += "scale: {count: 1}, osDisk: {type: Managed}}"
+    hmm = f'{H100}.driver.moduleParameters={{nvidia-uvm: {{uvm_disable_hmm: "1"}}}}'
+    with pytest.raises(SettingsError, match="one moduleParameters: those of pool"):
+        given_settings(CLUSTER_POLICY, second, hmm)
+    assert len(given_settings(second, hmm).settings.pools) == 3
+
+
+@pytest.mark.parametrize("parameters", ['{"uvm x": "1"}', '{uvm_disable_hmm: "1\\n2"}', '{uvm_disable_hmm: ""}'])
+def test_a_module_parameter_is_a_word_and_a_line(parameters: str) -> None:
+    with pytest.raises(SettingsError, match=r"moduleParameters\.nvidia-uvm"):
+        given_settings(f"{H100}.driver.moduleParameters={{nvidia-uvm: {parameters}}}")
+
+
+def test_all_operands_are_told_of_the_same_tolerations_as_the_facts() -> None:
+    settings = given_settings().settings
+    assert at(gpu_plan(settings).values, "daemonsets.tolerations") == gpu_facts.all_tolerations(settings)
+
+
+@pytest.mark.parametrize("text", ["daemonsets: 3", "devicePlugin: plain", "node-feature-discovery: []"])
+def test_a_value_where_a_section_belongs_is_refused_also_where_the_program_writes_one(
+    written: Write, text: str
+) -> None:
+    [fault] = faults(written(values=text))
+    assert text.partition(":")[0] in fault
+    assert "section" in fault

@@ -1,0 +1,349 @@
+"""`physai stack new`: what it proposes, what it refuses, what it writes, and that nothing is left half done."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from physical_ai.catalog import region, regions
+from physical_ai.settings import STACKS, SettingsError, existing, load
+from physical_ai.settings.facts.quota import QuotaNeed, quota_needs
+from physical_ai.settings.layers import names
+from physical_ai.settings.new_stack import AlreadyThere, Choice, NewFiles, choose, new_files, propose, write
+from physical_ai.settings.new_stack import place as place_module
+from tests.unit.cli.test_cli_commands import call
+
+
+@pytest.fixture
+def stacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the committed stacks, which the command takes for the repository's own."""
+    root = Path(shutil.copytree(STACKS, tmp_path / "stacks"))
+    monkeypatch.setattr(names, "STACKS", root)
+    return root
+
+
+def new(*arguments: str) -> tuple[int, str, str]:
+    return call("stack", "new", *arguments)
+
+
+def files_in(root: Path) -> set[Path]:
+    return {path.relative_to(root) for path in root.rglob("*") if path.is_file()}
+
+
+def test_a_new_region_gets_its_stack_and_its_layer_and_both_load(stacks: Path) -> None:
+    before = files_in(stacks)
+    code, out, _ = new("dev-eastus2", "--yes")
+    assert code == 0
+    assert files_in(stacks) - before == {Path("Pulumi.dev-eastus2.yaml"), Path("layers/region/eastus2.yaml")}
+    loaded = load("dev-eastus2", root=stacks).settings
+    assert loaded.cluster.upgrades.node_os_window.utc_offset == "-05:00"
+    assert (
+        (stacks / "layers/region/eastus2.yaml").read_text().startswith("# yaml-language-server: $schema=../../schema/")
+    )
+    assert set(loaded.pools) == {"h100gpu", "rtxprogpu"}
+    assert "physai up dev-eastus2" in out
+    assert "physai check dev-eastus2" in out
+
+
+def test_a_region_with_a_layer_keeps_it(stacks: Path) -> None:
+    before = (stacks / "layers/region/swedencentral.yaml").read_text()
+    assert new("staging-swedencentral", "--yes")[0] == 0
+    assert (stacks / "layers/region/swedencentral.yaml").read_text() == before
+    assert set(load("staging-swedencentral", root=stacks).settings.pools) == {"h100gpu", "a10gpu"}
+
+
+def test_the_address_space_is_one_that_no_stack_has(stacks: Path) -> None:
+    assert new("dev-eastus2", "--yes")[0] == 0
+    assert new("staging-eastus2", "--yes")[0] == 0
+    spaces = [load(name, root=stacks).settings.network.address_space for name in ("dev-eastus2", "staging-eastus2")]
+    assert not spaces[0].overlaps(spaces[1])
+
+
+def test_an_address_space_of_another_stack_is_refused_and_a_free_one_named(stacks: Path) -> None:
+    before = files_in(stacks)
+    code, _, err = new("dev-eastus2", "--yes", "--address-space", "10.42.0.0/16")
+    assert code == 2
+    assert "prod-westus2" in err
+    assert files_in(stacks) == before
+
+
+@pytest.mark.parametrize(
+    "text", ["10.60.0.1/16", "tenfortyfive", "10.60.0.0/25", "8.8.0.0/16", "10.244.0.0/16", "10.245.0.0/17"]
+)
+def test_an_address_space_that_will_not_do_is_wrong_input(stacks: Path, text: str) -> None:
+    before = files_in(stacks)
+    assert new("dev-eastus2", "--yes", "--address-space", text)[0] == 2
+    assert files_in(stacks) == before
+
+
+def test_what_a_region_lacks_goes_into_its_layer(stacks: Path) -> None:
+    assert new("prod-westus", "--yes")[0] == 0
+    layer = yaml.safe_load((stacks / "layers/region/westus.yaml").read_text())
+    assert layer["pools"] == {"h100gpu": None}
+    assert layer["systemPool"] == {"zones": []}
+    assert set(load("prod-westus", root=stacks).settings.pools) == {"rtxprogpu"}
+
+
+def test_what_somebody_chooses_goes_into_the_stack_file(stacks: Path) -> None:
+    code, _, _ = new("dev-eastus2", "--yes", "--size", "h100gpu=Standard_NC80adis_H100_v5", "--size", "rtxprogpu=none")
+    assert code == 0
+    own = yaml.safe_load((stacks / "Pulumi.dev-eastus2.yaml").read_text())["config"]["physical-ai:pools"]
+    assert own["h100gpu"]["sku"] == "Standard_NC80adis_H100_v5"
+    assert own["rtxprogpu"] is None
+    assert "pools" not in yaml.safe_load((stacks / "layers/region/eastus2.yaml").read_text())
+
+
+def test_a_size_whose_local_disk_is_too_small_gets_a_managed_disk(stacks: Path) -> None:
+    assert new("dev-eastus2", "--yes", "--size", "h100gpu=Standard_NC24ads_A100_v4")[0] == 0
+    assert load("dev-eastus2", root=stacks).settings.pools["h100gpu"].os_disk.type == "Managed"
+
+
+def test_a_size_that_the_driver_source_does_not_fit_gets_one_that_does(stacks: Path) -> None:
+    assert new("dev-eastus2", "--yes", "--size", "h100gpu=Standard_NV36ads_A10_v5", "--size", "rtxprogpu=none")[0] == 0
+    assert load("dev-eastus2", root=stacks).settings.pools["h100gpu"].driver.source == "grid"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--size", "h100gpu=Standard_NC40ads_H100"), "Did you mean 'Standard_NC40ads_H100_v5'"),
+        (("--size", "h100gpu=Standard_D8ds_v5"), "has no GPU"),
+        (("--size", "h100=Standard_NC40ads_H100_v5"), "did you mean 'h100gpu'"),
+        (("--size", "h100gpu"), "POOL=VALUE"),
+        (("--size", "cpu=none"), "every cluster has a pool cpu"),
+        (("--driver", "h100gpu=grid"), "does not work on"),
+        (("--driver", "h100gpu=nvidia"), "no driver source"),
+        (("--zones", "h100gpu=4"), "eastus2 has zones 1, 2, 3"),
+        (("--api-range", "10.0.0.0/33"), "no IPv4 range"),
+    ],
+)
+def test_a_choice_that_is_impossible_is_refused_in_words_and_nothing_written(
+    stacks: Path, options: tuple[str, ...], told: str
+) -> None:
+    before = files_in(stacks)
+    code, _, err = new("dev-eastus2", "--yes", *options)
+    assert code == 2
+    assert told in " ".join(err.replace("│", " ").split())
+    assert files_in(stacks) == before
+
+
+def test_a_size_the_region_lacks_is_refused_with_regions_that_have_it(stacks: Path) -> None:
+    code, _, err = new("dev-westus", "--yes", "--size", "h100gpu=Standard_NC40ads_H100_v5")
+    assert code == 2
+    assert "westus2" in err
+    assert not (stacks / "Pulumi.dev-westus.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("dev-westus2", "There is such a stack already"),
+        ("qa-eastus2", "There is no environment 'qa'"),
+        ("dev-atlantis", "There is no region 'atlantis'"),
+        ("dev", "names no region"),
+    ],
+)
+def test_a_name_that_will_not_do_is_refused(stacks: Path, name: str, told: str) -> None:
+    before = files_in(stacks)
+    code, out, err = new(name, "--yes")
+    assert (code, out) == (2, "")
+    assert told in err
+    assert files_in(stacks) == before
+
+
+def test_a_protected_stack_starts_with_a_placeholder_that_azure_never_gets(stacks: Path) -> None:
+    code, out, _ = new("prod-eastus2", "--yes")
+    assert code == 0
+    assert "authorizedIpRanges" in out
+    loaded = load("prod-eastus2", root=stacks)
+    with pytest.raises(SettingsError, match="RFC 5737"):
+        loaded.for_azure()
+    assert "# Placeholder" in (stacks / "Pulumi.prod-eastus2.yaml").read_text()
+
+
+def test_given_ranges_are_written_without_a_placeholders_comment(stacks: Path) -> None:
+    assert new("prod-eastus2", "--yes", "--api-range", "20.30.40.0/28", "--api-range", "20.30.50.1/32")[0] == 0
+    loaded = load("prod-eastus2", root=stacks)
+    ranges = [str(each) for each in loaded.settings.cluster.api_access.authorized_ip_ranges]
+    assert ranges == ["20.30.40.0/28", "20.30.50.1/32"]
+    loaded.for_azure()
+    assert "Placeholder" not in (stacks / "Pulumi.prod-eastus2.yaml").read_text()
+
+
+def test_a_faulty_sum_is_told_with_its_path_and_nothing_written(stacks: Path) -> None:
+    before = files_in(stacks)
+    code, _, err = new("seed-eastus2", "--yes")  # whose environment leaves most to a profile
+    assert code == 2
+    assert "stacks/Pulumi.seed-eastus2.yaml" in err
+    assert "'scale' is missing" in err
+    assert files_in(stacks) == before
+
+
+def test_ranges_that_are_not_public_are_refused(stacks: Path) -> None:
+    code, _, err = new("prod-eastus2", "--yes", "--api-range", "10.0.0.0/8")
+    assert code == 2
+    assert "is not public" in err
+    assert not (stacks / "Pulumi.prod-eastus2.yaml").exists()
+
+
+def test_nobody_to_ask_is_wrong_input(stacks: Path) -> None:
+    before = files_in(stacks)
+    code, _, err = new("dev-eastus2")
+    assert code == 2
+    assert "--yes" in err
+    assert files_in(stacks) == before
+
+
+def test_a_dry_run_prints_the_files_and_writes_none(stacks: Path) -> None:
+    before = files_in(stacks)
+    code, out, _ = new("dev-eastus2", "--yes", "--dry-run")
+    assert code == 0
+    assert "--- stacks/Pulumi.dev-eastus2.yaml" in out
+    assert "physical-ai:network:" in out
+    assert files_in(stacks) == before
+
+
+def test_as_data_the_new_stack_tells_pools_quota_and_warnings(stacks: Path) -> None:
+    code, out, _ = new("dev-eastus2", "--yes", "--json")
+    document: dict[str, Any] = json.loads(out)
+    assert code == 0
+    assert document["written"] == ["layers/region/eastus2.yaml", "Pulumi.dev-eastus2.yaml"]
+    assert (stacks / "Pulumi.dev-eastus2.yaml").read_text() == document["files"]["Pulumi.dev-eastus2.yaml"]
+    spot = next(each for each in document["quota"] if each["usage"] == "lowPriorityCores")
+    assert spot["most"] == 2 * 40 + 2 * 144
+    assert any("size-in-region-unconfirmed" in warning for warning in document["warnings"])
+
+
+def terminal(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> None:
+    """Somebody who answers one line after the other."""
+    waiting = iter(answers)
+    monkeypatch.setattr("physical_ai.cli.commands.stack_new._is_terminal", lambda: True)
+
+    def prompt(text: str, default: str = "", **_: Any) -> str:
+        return next(waiting) or default
+
+    monkeypatch.setattr("physical_ai.cli.commands.stack_new.typer.prompt", prompt)
+    monkeypatch.setattr("physical_ai.cli.commands.stack_new.typer.confirm", lambda *_, **__: next(waiting) == "y")
+
+
+def test_asked_on_a_terminal_a_wrong_answer_is_explained_and_asked_again(
+    stacks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = ["Standard_NC40ads_H100", "Standard_NC40ads_H100_v5", "", "none"]
+    terminal(monkeypatch, [*sizes, "10.42.0.0/16", "10.60.0.0/16", "y"])
+    code, out, err = new("dev-eastus2")
+    assert code == 0
+    assert "Did you mean 'Standard_NC40ads_H100_v5'" in err
+    assert "overlaps 10.42.0.0/16 of prod-westus2" in err
+    assert "written" in out
+    loaded = load("dev-eastus2", root=stacks).settings
+    assert str(loaded.network.address_space) == "10.60.0.0/16"
+    assert set(loaded.pools) == {"h100gpu"}
+
+
+def test_asked_for_public_ranges_a_wrong_answer_is_asked_again(stacks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ranges = ["192.168.0.0/24", "20.30.40.0/28, 20.30.50.1/32"]
+    terminal(monkeypatch, ["", "", "", "", "", *ranges, "y"])
+    code, _, err = new("prod-eastus2")
+    assert code == 0
+    assert "192.168.0.0/24 is not public" in err
+    loaded = load("prod-eastus2", root=stacks).settings
+    assert len(loaded.cluster.api_access.authorized_ip_ranges) == 2
+
+
+def test_a_no_at_the_end_writes_nothing(stacks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = files_in(stacks)
+    terminal(monkeypatch, ["", "", "", "", "", "n"])
+    code, _, err = new("dev-eastus2")
+    assert code == 0
+    assert "nothing was written" in err
+    assert files_in(stacks) == before
+
+
+def test_zones_given_for_a_pool_are_its_own(stacks: Path) -> None:
+    assert new("dev-eastus2", "--yes", "--zones", "h100gpu=1, 2")[0] == 0
+    assert load("dev-eastus2", root=stacks).settings.pools["h100gpu"].zones == ("1", "2")
+
+
+TEXTS = NewFiles({Path("layers/region/eastus2.yaml"): "a\n", Path("Pulumi.dev-eastus2.yaml"): "b\n"})
+
+
+def test_a_file_that_appears_meanwhile_is_kept_and_the_others_taken_back(tmp_path: Path) -> None:
+    theirs = tmp_path / "Pulumi.dev-eastus2.yaml"
+    theirs.write_text("theirs\n")
+    with pytest.raises(AlreadyThere, match=r"Pulumi\.dev-eastus2\.yaml"):
+        write(TEXTS, tmp_path)
+    assert theirs.read_text() == "theirs\n"
+    assert files_in(tmp_path) == {Path("Pulumi.dev-eastus2.yaml")}
+
+
+def test_a_write_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real: Callable[..., None] = place_module.os.link
+
+    def full(source: Path, target: Path) -> None:
+        if target.name.startswith("Pulumi."):
+            raise OSError(28, "No space left on device")
+        real(source, target)
+
+    monkeypatch.setattr(place_module.os, "link", full)
+    with pytest.raises(OSError, match="No space left"):
+        write(TEXTS, tmp_path)
+    assert files_in(tmp_path) == set()
+
+
+def test_a_folder_that_takes_no_files_is_told_without_a_traceback(
+    stacks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = files_in(stacks)
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(place_module.tempfile, "mkstemp", refuse)
+    code, _, err = new("dev-eastus2", "--yes")
+    assert code == 1
+    assert "Permission denied" in err
+    assert files_in(stacks) == before
+
+
+def test_another_gpu_is_never_proposed() -> None:
+    proposal = propose("dev-westus")
+    pool = proposal.pool("h100gpu")
+    assert pool is not None
+    assert pool.candidates
+    assert choose(pool, "westus", proposal.region_zones) == Choice(None)
+
+
+def test_every_region_of_the_catalogue_can_have_a_stack_of_each_environment() -> None:
+    for name in regions():
+        for environment in ("dev", "staging", "prod"):
+            if f"{environment}-{name}" in existing():
+                continue
+            proposal = propose(f"{environment}-{name}")
+            choices = {pool.name: choose(pool, name, proposal.region_zones) for pool in proposal.pools}
+            ranges = [IPv4Network("20.30.40.0/28")]
+            files = new_files(proposal, choices, proposal.address_space, ranges)
+            loaded = place_module.verified(f"{environment}-{name}", files)
+            assert {warning.rule for warning in loaded.warnings} <= {"size-in-region-unconfirmed"}
+
+
+def test_region_layers_have_the_catalogues_local_time() -> None:
+    for file in (STACKS / "layers/region").glob("*.yaml"):
+        windows = yaml.safe_load(file.read_text())["cluster"]["upgrades"]
+        assert {each["utcOffset"] for each in windows.values()} == {region(file.stem).utc_offset}
+
+
+def test_quota_counts_spot_apart_and_surge_in() -> None:
+    needs = {need.usage: need for need in quota_needs(load("staging-westus2").settings)}
+    # system: 2 nodes and 1 surged of 4 vCPU; cpu: up to 4 and 1 of 8; h100gpu: up to 2 of 40, no surge.
+    assert needs["cores"] == QuotaNeed("cores", 2 * 4 + 8 + 40, 3 * 4 + 5 * 8 + 80, ("system", "cpu", "h100gpu"))
+    assert needs["StandardNCadsH100v5Family"].most == 80
+    assert needs["lowPriorityCores"] == QuotaNeed("lowPriorityCores", 144, 288, ("rtxprogpu",))
+    assert "StandardNCdsRTXPRO6000BSEv6XLFamily" not in needs

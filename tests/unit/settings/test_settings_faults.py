@@ -1,0 +1,382 @@
+"""Each way a setting can be wrong: the user is told where, what and what instead, all of it at once."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from typing import Any
+
+import pytest
+
+from physical_ai import settings
+from physical_ai.settings import Fault, Overlay, SettingsError, dump, load, load_config
+from physical_ai.settings.models.base import FORMS
+from physical_ai.settings.rules import check
+
+DEV = "stacks/Pulumi.dev-westus2.yaml"
+
+
+def told(*assignments: str) -> list[Fault]:
+    """The errors that these assignments over the dev stack cause."""
+    with pytest.raises(SettingsError) as caught:
+        load("dev-westus2", [Overlay.assign(assignments)])
+    assert all(fault.file and fault.path and not fault.warning for fault in caught.value.faults)
+    return caught.value.faults
+
+
+def warned(*assignments: str) -> list[Fault]:
+    """The warnings that these assignments over the dev stack cause."""
+    loaded = load("dev-westus2", [Overlay.assign(assignments)])
+    assert all(fault.warning for fault in loaded.warnings)
+    return loaded.warnings
+
+
+def paths(faults: list[Fault]) -> list[str]:
+    return sorted(fault.path for fault in faults)
+
+
+def expect(faults: list[Fault], path: str, problem: str, fix: str | None = None) -> None:
+    """One of the faults is at the path in the overlay, says this, and advises that."""
+    texts = [f"{fault.problem}  ->  {fault.fix}" for fault in faults if (fault.file, fault.path) == ("--set", path)]
+    assert any(problem in text and (fix or "") in text.partition("->")[2] for text in texts), faults
+
+
+WRONG_SHAPE = [
+    ("pools.h100gpu.scale.mim=0", "pools.h100gpu.scale.mim", "not a setting", "'min'"),
+    ("cluster.kubernetes_version=x", "cluster.kubernetes_version", "not a setting", "'kubernetesVersion'"),
+    ("pool={}", "pool", "not a setting", "'pools'"),
+    ("environment=dev", "environment", "stack's name gives it", "Remove"),
+    ("pools.h100gpu.scale.max='3'", "pools.h100gpu.scale.max", "text; a whole number", "without quotes: 3"),
+    ("pools.h100gpu.scale.max=2.5", "pools.h100gpu.scale.max", "not a whole number", "2"),
+    ("pools.h100gpu.scale.max=true", "pools.h100gpu.scale.max", "not a whole number", None),
+    ("pools.h100gpu.scale.max=1001", "pools.h100gpu.scale.max", "too large", "1000"),
+    ("pools.h100gpu.scale.min=-1", "pools.h100gpu.scale.min", "too small", "0"),
+    ("protect='yes'", "protect", "neither true nor false", "true"),
+    ("protect=1", "protect", "neither true nor false", "true"),
+    ("systemPool.zones=[1]", "systemPool.zones[0]", "not text", '"1"'),
+    ("systemPool.zones='1'", "systemPool.zones", "a list is expected", '["1"]'),
+    ("systemPool=4", "systemPool", "a map of settings", "{key: value}"),
+    ("cluster.tier=standard", "cluster.tier", "not possible", "'Standard'"),
+    ("pools.h100gpu.driver.source=gird", "pools.h100gpu.driver.source", "not possible", "'grid'"),
+    ("pools.h100gpu.subnet=10.40.1.1/26", "pools.h100gpu.subnet", "first address", "10.40.1.0/26"),
+    ("pools.h100gpu.subnet=10.40.1", "pools.h100gpu.subnet", "not an IPv4 range", "CIDR"),
+    ("network.dnsServiceIp=134744072", "network.dnsServiceIp", "not an IPv4 address", "10.41.0.10"),
+    ("pools.h100gpu.subnet=7", "pools.h100gpu.subnet", "not an IPv4 range", "CIDR"),
+    ("network.dnsServiceIp=here", "network.dnsServiceIp", "not an IPv4 address", "10.41.0.10"),
+    ("pools.GPU_Pool={}", "pools.GPU_Pool", "not a node pool's name", "'gpupool'"),
+    ("pools.averyveryverylongname={}", "pools.averyveryverylongname", "not a node pool's name", "'averyveryver'"),
+    ("cpuPool.upgrade.maxSurge='half'", "cpuPool.upgrade.maxSurge", "percentage", None),
+    ("cluster.kubernetesVersion='latest'", "cluster.kubernetesVersion", "Kubernetes version in quotes", None),
+    ("pools.h100gpu.spot.maxPrice=1.234567", "pools.h100gpu.spot.maxPrice", "five decimals", None),
+    ("pools.h100gpu.spot.maxPrice=0", "pools.h100gpu.spot.maxPrice", "above zero", None),
+    ("pools.h100gpu.spot.maxPrice='9'", "pools.h100gpu.spot.maxPrice", "a number is expected", "9"),
+    ("monitoring.dailyQuotaGb=0", "monitoring.dailyQuotaGb", "at least 0.023", None),
+    ("pools.h100gpu.maxPods=9", "pools.h100gpu.maxPods", "too small", "10"),
+    ("tags.a={b: c}", "tags.a", "not text", None),
+    ("access.principals=[{principalId: me}]", "access.principals[0].principalId", "Entra object id", None),
+    ("pools.h100gpu.scale.min=3", "pools.h100gpu.scale", "must not be greater than max", None),
+    ("pools.h100gpu.scale.initial=5", "pools.h100gpu.scale", "must lie between", None),
+    ("pools.h100gpu.scale.count=1", "pools.h100gpu.scale", "exclude each other", None),
+    ("pools.h100gpu.scale.max=null", "pools.h100gpu.scale", "both min and max", None),
+    ("cpuPool.upgrade.maxSurge='0'", "cpuPool.upgrade", "Exactly one", None),
+    ("pools.h100gpu.sku=null", "pools.h100gpu.sku", "missing", "physai sizes"),
+    ("network=null", "network", "missing", "Add it"),
+]
+
+
+@pytest.mark.parametrize(("assignment", "path", "problem", "fix"), WRONG_SHAPE)
+def test_a_value_of_the_wrong_shape(assignment: str, path: str, problem: str, fix: str | None) -> None:
+    expect(told(assignment), path, problem, fix)
+
+
+AGAINST_THE_WORLD = [
+    ("pools.rtxprogpu.sku=Standard_NC144ds_xl_RTXPRO6000BSE_v5", "pools.rtxprogpu.sku", "not a VM size", "BSE_v6"),
+    ("pools.rtxprogpu.sku=Standard_NC128ds_xl_RTXPRO6000BSE_v6", "pools.rtxprogpu.sku", "no longer deploys", "NC144ds"),
+    ("pools.rtxprogpu.driver.source=operator", "pools.rtxprogpu.driver.source", "does not work", "grid, aks"),
+    ("pools.h100gpu.sku=Standard_D8ds_v5", "pools.h100gpu.sku", "has no GPU", "physai sizes"),
+    ("systemPool.sku=Standard_NC40ads_H100_v5", "systemPool.sku", "would waste it", "without a GPU"),
+    ("systemPool.osDisk.sizeGb=200", "systemPool.osDisk.sizeGb", "do not fit", "150"),
+    ("systemPool.sku=Standard_D4s_v5", "systemPool.sku", "no local disk", "Managed"),
+    ("pools.rtxprogpu.osSku=AzureLinux", "pools.rtxprogpu.osSku", "does not work", "Ubuntu, Ubuntu2204"),
+    ("pools.h100gpu.osSku=AzureLinux", "pools.h100gpu.osSku", "driver source 'operator'", "Ubuntu"),
+    ("systemPool.zones=['1', '1']", "systemPool.zones", "twice", '["1"]'),
+    ("cluster.kubernetesVersion=1.63", "cluster.kubernetesVersion", "not a Kubernetes version", "1.36"),
+    ("systemPool.sku=Standard_B4ms", "systemPool.sku", "can't carry a system pool", "Standard_D4ds_v5"),
+    ("systemPool.scale.count=0", "systemPool.scale.count", "at least one node", "1"),
+    ("systemPool.maxPods=29", "systemPool.maxPods", "at least 30 pods", "30"),
+    ("cpuPool.scale={count: 0, min: null, max: null}", "cpuPool.scale", "nowhere to run", "1"),
+    ("cluster.apiAccess.private=true", "cluster.apiAccess.private", "private network mode", "authorizedIpRanges"),
+    ("cluster.apiAccess.authorizedIpRanges=[10.0.0.0/8]", "cluster.apiAccess.authorizedIpRanges[0]", "public", None),
+    (
+        "cluster.apiAccess.authorizedIpRanges=[8.8.8.8, 8.8.8.8]",
+        "cluster.apiAccess.authorizedIpRanges[1]",
+        "twice",
+        "Leave",
+    ),
+    ("cluster.upgrades.nodeOsWindow.utcOffset='+15:00'", "cluster.upgrades.nodeOsWindow.utcOffset", "offset", "+14:00"),
+    ("tags={'a/b': c}", "tags.a/b", "can't hold /", "'ab'"),
+    ("tags={azure-x: c}", "tags.azure-x", "Azure keeps", "prefix"),
+    ("tags={Project: c}", "tags.Project", "ignores case", "one of them"),
+]
+
+
+@pytest.mark.parametrize(("assignment", "path", "problem", "fix"), AGAINST_THE_WORLD)
+def test_a_value_that_azure_would_refuse(assignment: str, path: str, problem: str, fix: str | None) -> None:
+    expect(told(assignment), path, problem, fix)
+
+
+ADDRESSES = [
+    ("network.addressSpace=52.0.0.0/16", "network.addressSpace", "not private", "10.0.0.0/8"),
+    ("pools.h100gpu.subnet=10.99.0.0/26", "pools.h100gpu.subnet", "outside network.addressSpace", "10.40.1.0/26"),
+    ("pools.h100gpu.subnet=10.40.2.0/26", "pools.h100gpu.subnet", "overlap", "10.40.1.0/26 is free"),
+    ("pools.h100gpu.subnet=10.40.0.128/26", "pools.h100gpu.subnet", "overlap", "10.40.1.0/26 is free"),
+    ("pools.h100gpu.subnet=10.40.1.0/30", "pools.h100gpu.subnet", "too small", "/29"),
+    ("pools.h100gpu.scale.max=60", "pools.h100gpu.scale", "takes 65", "/25"),
+    ("network.systemSubnet=10.40.0.0/29", "network.systemSubnet", "takes 11", "/28"),
+    ("network.podCidr=10.40.0.0/16", "network.podCidr", "overlap", "is free"),
+    ("network.serviceCidr=10.244.0.0/24", "network.serviceCidr", "overlap", "is free"),
+    ("network.serviceCidr=172.30.0.0/16", "network.serviceCidr", "AKS keeps for itself", "another"),
+    ("network.serviceCidr=10.0.0.0/9", "network.serviceCidr", "at most a /12", "/16"),
+    ("network.serviceCidr=10.245.0.0/29", "network.serviceCidr", "too small", "/16"),
+    ("network.dnsServiceIp=10.245.0.1", "network.dnsServiceIp", "API server", "10.245.0.10"),
+    ("network.dnsServiceIp=10.9.0.10", "network.dnsServiceIp", "outside network.serviceCidr", "10.245.0.10"),
+    ("network.dnsServiceIp=10.245.255.255", "network.dnsServiceIp", "last address", "10.245.0.10"),
+    ("network.podCidr=10.244.0.0/22", "network.podCidr", "holds 4 blocks", "/20"),
+    ("network.podCidr=10.244.0.0/25", "network.podCidr", "holds 0 blocks", "/20"),
+]
+
+
+@pytest.mark.parametrize(("assignment", "path", "problem", "fix"), ADDRESSES)
+def test_addresses_that_cannot_work(assignment: str, path: str, problem: str, fix: str) -> None:
+    expect(told(assignment), path, problem, fix)
+
+
+def test_when_the_address_space_moves_the_subnets_are_not_blamed_in_the_stack_file() -> None:
+    assert set(paths(told("network.addressSpace=10.60.0.0/16"))) == {"network.addressSpace"}
+
+
+def test_a_size_changed_above_is_blamed_not_the_driver_source_below_it() -> None:
+    found = told("pools.h100gpu.sku=Standard_NC144ds_xl_RTXPRO6000BSE_v6")
+    expect(found, "pools.h100gpu.sku", "Driver source 'operator' does not work", "grid, aks")
+
+
+def test_shared_address_space_may_hold_pods() -> None:
+    assert not warned("network.podCidr=100.64.0.0/16")
+
+
+PLACEMENT = [
+    ("labels={kubernetes.io/x: y}", 'labels["kubernetes.io/x"]', "only Kubernetes and AKS", "example.com/x"),
+    ("labels={node.kubernetes.io/x: y}", 'labels["node.kubernetes.io/x"]', "only Kubernetes and AKS", "example.com/x"),
+    ("labels={kubernetes.azure.com/mode: y}", 'labels["kubernetes.azure.com/mode"]', "only Kubernetes", "example.com"),
+    ("labels={-x: y}", "labels.-x", "is no key", "team"),
+    ("labels={UPPER.com/x: y}", 'labels["UPPER.com/x"]', "no domain name", "team"),
+    ("labels={a: 'b c'}", "labels.a", "no label value", None),
+    ("labels={physical-ai/gpu-driver: grid}", "labels.physical-ai/gpu-driver", "belongs to the program", "Leave"),
+    (
+        "labels={nvidia.com/gpu.deploy.driver: 'false'}",
+        'labels["nvidia.com/gpu.deploy.driver"]',
+        "sets it to nothing",
+        "driver.source",
+    ),
+    ("taints=['a=b']", "taints[0]", "no taint", "key=value:NoSchedule"),
+    ("taints=['a=b:NoShedule']", "taints[0]", "no taint effect", "a=b:NoSchedule"),
+    ("taints=['team:NoSchedule']", "taints[0]", "has no value", "team=present:NoSchedule"),
+    ("taints=['team=:NoSchedule']", "taints[0]", "has no value", "team=present:NoSchedule"),
+    ("taints=['nvidia.com/gpu:NoSchedule']", "taints[0]", "autoscaler drops", "nvidia.com/gpu=present:NoSchedule"),
+    ("taints=['nvidia.com/gpu=other:NoSchedule']", "taints[0]", "repeats the key and effect", "Leave it out"),
+    ("taints=['a=b:NoSchedule', 'a=c:NoSchedule']", "taints[1]", "repeats the key and effect", "another key"),
+    ("taints=['kubernetes.azure.com/x=y:NoSchedule']", "taints[0]", "only AKS may use", "your own"),
+    ("taints=['=b:NoSchedule']", "taints[0]", "is no key", "key=value"),
+    ("taints=['a=b c:NoSchedule']", "taints[0]", "no taint value", None),
+]
+
+
+@pytest.mark.parametrize(("assignment", "path", "problem", "fix"), PLACEMENT)
+def test_labels_and_taints_that_cannot_stand(assignment: str, path: str, problem: str, fix: str | None) -> None:
+    expect(told(f"pools.h100gpu.{assignment}"), f"pools.h100gpu.{path}", problem, fix)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "path", "problem"),
+    [
+        (
+            "pools.h100gpu.labels={physical-ai/gpu-driver: operator}",
+            "pools.h100gpu.labels.physical-ai/gpu-driver",
+            "itself",
+        ),
+        ("pools.h100gpu.taints=['nvidia.com/gpu=present:NoSchedule']", "pools.h100gpu.taints[0]", "itself"),
+        ("pools.h100gpu.zones=['1']", "pools.h100gpu.zones", "differs by subscription"),
+        ("pools.rtxprogpu.osDisk={type: Ephemeral, sizeGb: 256}", "pools.rtxprogpu.osDisk.sizeGb", "whole NVMe"),
+        ("pools.h100gpu={priority: Regular, spot: {maxPrice: 3}}", "pools.h100gpu.spot.maxPrice", "no effect"),
+        ("cluster.autoscaler.maxNodeProvisionMinutes=10", "cluster.autoscaler.maxNodeProvisionMinutes", "driver build"),
+        (
+            "cluster.apiAccess.authorizedIpRanges=[192.0.2.1]",
+            "cluster.apiAccess.authorizedIpRanges[0]",
+            "documentation",
+        ),
+        ("protect=true", "protect", "open to the whole internet"),
+    ],
+)
+def test_doubtful_choices_warn_and_load(assignment: str, path: str, problem: str) -> None:
+    expect(warned(assignment), path, problem)
+
+
+def test_pools_may_not_take_the_names_every_cluster_uses() -> None:
+    pool = "{sku: Standard_NC40ads_H100_v5, driver: {source: operator}, scale: {count: 1}, subnet: 10.40.9.0/27}"
+    for name in ("system", "cpu"):
+        expect(told(f"pools.{name}={pool}"), f"pools.{name}", "every cluster has", f"'{name}gpu'")
+
+
+def test_ubuntu_2204_ends_with_kubernetes_136() -> None:
+    assert not warned("pools.h100gpu.osSku=Ubuntu2204", "pools.rtxprogpu.osSku=Ubuntu2204")
+    found = told("pools.h100gpu.osSku=Ubuntu2204", "cluster.kubernetesVersion=1.37")
+    expect(found, "pools.h100gpu.osSku", "works up to Kubernetes 1.36")
+
+
+def test_operator_pools_with_different_node_systems_warn() -> None:
+    other = "{sku: Standard_NC24ads_A100_v4, driver: {source: operator}, scale: {count: 1}, subnet: 10.40.9.0/27, "
+    expect(warned(f"pools.a100={other} osSku: Ubuntu2204}}"), "pools.a100.osSku", "one node operating system")
+    assert not warned(f"pools.a100={other} osSku: Ubuntu}}")
+
+
+def test_support_of_a_kubernetes_version_ends_with_its_date() -> None:
+    loaded = load("dev-westus2").settings
+    assert not check(loaded, today=datetime.date(2027, 6, 30))
+    (ended,) = check(loaded, today=datetime.date(2027, 7, 1))
+    assert ended.warning
+    assert "ended in June 2027" in ended.problem
+    (early,) = check(loaded, today=datetime.date(2026, 5, 1))
+    assert "is due on AKS in June 2026" in early.problem
+
+
+def test_limits_of_a_cluster_warn() -> None:
+    pools = {f"p{i}": {**GPU, "subnet": f"10.40.{i}.0/27"} for i in range(10, 110)}
+    assert any("AKS takes 100" in f.problem for f in load_config("dev-westus2", config(pools)).warnings)
+    big = {"p": {**GPU, "scale": {"count": 1000}, "subnet": "10.40.16.0/20"}}
+    found = load_config("dev-westus2", {**config(big), "network": {**NETWORK, "podCidr": "10.128.0.0/12"}})
+    assert any("AKS takes 1000 in a cluster of tier Free" in fault.problem for fault in found.warnings)
+
+
+NETWORK = {"addressSpace": "10.40.0.0/16", "systemSubnet": "10.40.0.0/24"}
+GPU: dict[str, Any] = {
+    "sku": "Standard_NC40ads_H100_v5",
+    "driver": {"source": "operator"},
+    "scale": {"count": 1},
+}
+
+
+def config(pools: dict[str, Any]) -> dict[str, Any]:
+    return {"network": NETWORK, "pools": {"h100gpu": None, "rtxprogpu": None, **pools}}
+
+
+def test_more_than_fifty_tags_or_two_hundred_ranges_are_too_many() -> None:
+    tags = ", ".join(f"t{i}: x" for i in range(60))
+    expect(told(f"tags={{{tags}}}"), "tags", "Azure takes 50")
+    ranges = ", ".join(f"8.8.{i}.0/24" for i in range(201))
+    path = "cluster.apiAccess.authorizedIpRanges"
+    expect(told(f"{path}=[{ranges}]"), path, "AKS takes 200")
+    long = told(f"tags.long={'x' * 257}", f"tags.{'n' * 513}=x")
+    assert paths(long) == ["tags.long", f"tags.{'n' * 513}"]
+
+
+def test_a_principal_with_one_role_twice_is_refused() -> None:
+    one = "principalId: 11111111-2222-3333-4444-555555555555"
+    expect(told(f"access.principals=[{{{one}}}, {{{one}}}]"), "access.principals[1]", "twice")
+    assert not warned(f"access.principals=[{{{one}}}, {{{one}, role: admin}}]")
+
+
+@pytest.mark.parametrize("channel", ["rapid", "stable"])
+def test_a_channel_that_moves_the_minor_is_refused_with_its_reason(channel: str) -> None:
+    told_of = told(f"cluster.upgrades.channel={channel}")
+    expect(told_of, "cluster.upgrades.channel", "downgrade")
+    assert "patch, node-image or none" in told_of[0].problem
+
+
+@pytest.mark.parametrize("label", ["agentpool", "accelerator", "storageprofile", "storagetier"])
+def test_labels_that_aks_sets_itself_are_refused(label: str) -> None:
+    path = f"pools.h100gpu.labels.{label}"
+    expect(told(f"{path}=x"), path, "AKS sets itself", f"example.com/{label}")
+
+
+def test_an_exact_version_is_refused_beside_a_channel_that_leaves_it() -> None:
+    expect(told("cluster.kubernetesVersion='1.36.3'"), "cluster.kubernetesVersion", "downgrade", '"1.36"')
+    for channel in ("none", "node-image"):
+        assert not warned("cluster.kubernetesVersion='1.36.3'", f"cluster.upgrades.channel={channel}")
+
+
+def test_an_examples_address_is_a_warning_until_azure_is_meant() -> None:
+    loaded = load("prod-westus2")
+    assert [fault.warning for fault in loaded.warnings] == [True, True]
+    with pytest.raises(SettingsError) as caught:
+        loaded.for_azure()
+    assert [fault.path for fault in caught.value.faults] == [
+        f"physical-ai:cluster.apiAccess.authorizedIpRanges[{index}]" for index in (0, 1)
+    ]
+    assert "your offices' and CI runners' public ranges" in str(caught.value)
+    assert "warning" not in str(caught.value)
+
+
+def test_other_warnings_do_not_keep_a_stack_from_azure() -> None:
+    own = Overlay.assign(["cluster.apiAccess.authorizedIpRanges=[]"])
+    loaded = load("prod-westus2", [own])
+    assert loaded.warnings
+    loaded.for_azure()
+
+
+def test_every_fault_is_told_at_once_those_of_shape_and_those_of_the_world() -> None:
+    found = told(
+        "pools.h100gpu.scale.mim=1",
+        "pools.h100gpu.driver.source=gird",
+        "pools.h100gpu.subnet=10.40.2.0/26",
+        "pools.rtxprogpu.sku=Standard_NC128ds_xl_RTXPRO6000BSE_v6",
+        "pools.rtxprogpu.taints=['x:NoSchedule']",
+        "cluster.tier=free",
+        "tags={'a/b': c}",
+    )
+    assert set(paths(found)) == {
+        "pools.h100gpu.scale.mim",
+        "pools.h100gpu.driver.source",
+        "pools.h100gpu.subnet",
+        "pools.rtxprogpu.sku",
+        "pools.rtxprogpu.taints[0]",
+        "cluster.tier",
+        "tags.a/b",
+    }
+
+
+@pytest.mark.parametrize(
+    "assignment", ["network=null", "cluster=null", "systemPool=null", "pools.h100gpu=5", "pools=null", "cpuPool.sku=1"]
+)
+def test_a_broken_section_brings_no_faults_about_made_up_values(assignment: str) -> None:
+    assert set(paths(told(assignment))) == {assignment.partition("=")[0]}
+
+
+def test_what_a_pool_lacks_is_asked_for_in_the_stack_file() -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_config("dev-westus2", {"network": NETWORK})
+    assert {(fault.file, fault.path) for fault in caught.value.faults} == {
+        (DEV, "physical-ai:pools.h100gpu.subnet"),
+        (DEV, "physical-ai:pools.rtxprogpu.subnet"),
+    }
+
+
+def test_a_fault_prints_file_line_path_problem_and_fix() -> None:
+    fault = Fault("stacks/a.yaml", "pools.x.sku", "'y' is not a VM size.", "Did you mean 'z'?", line=3)
+    assert str(fault) == "stacks/a.yaml:3: pools.x.sku\n  'y' is not a VM size.\n  Did you mean 'z'?"
+    assert "warning: " in str(Fault("a", "b", "c", warning=True))
+    assert str(SettingsError([fault, fault])).count("stacks/a.yaml:3") == 2
+
+
+def test_dump_speaks_yaml_and_loads_again() -> None:
+    for stack in settings.existing():
+        loaded = load(stack).settings
+        data = dump(loaded)
+        assert data["cluster"]["kubernetesVersion"] == loaded.cluster.kubernetes_version
+        own = {key: value for key, value in data.items() if key not in ("environment", "region")}
+        assert load_config(stack, own).settings == loaded
+
+
+def test_every_pattern_has_words() -> None:
+    patterns = set(re.findall(r'"pattern": ("(?:[^"\\\\]|\\\\.)*")', json.dumps(settings.Settings.model_json_schema())))
+    assert {json.loads(each) for each in patterns} <= set(FORMS)

@@ -1,0 +1,384 @@
+"""Reading and layering files: what wins, what is refused, and where a user is told about it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from physical_ai.settings import (
+    STACKS,
+    Fault,
+    Overlay,
+    SettingsError,
+    StackName,
+    existing,
+    from_config,
+    load,
+    load_config,
+)
+from physical_ai.settings.layers.document import read_document
+from physical_ai.settings.layers.paths import parse, show
+from physical_ai.settings.shape import shape_at
+
+DEV = "stacks/Pulumi.dev-westus2.yaml"
+
+
+@pytest.fixture
+def stacks(tmp_path: Path) -> Path:
+    """A copy of the committed stacks that a test may edit."""
+    return Path(shutil.copytree(STACKS, tmp_path / "stacks"))
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
+def faults(root: Path, stack: str = "dev-westus2") -> list[Fault]:
+    with pytest.raises(SettingsError) as caught:
+        load(stack, root=root)
+    return caught.value.faults
+
+
+def only_fault(root: Path, stack: str = "dev-westus2") -> Fault:
+    (fault,) = faults(root, stack)
+    return fault
+
+
+RECORDS = ["seed-westus2"]
+"""Stacks that record the past; what they warn of: test_seed_profile.py."""
+
+
+@pytest.mark.parametrize("stack", [stack for stack in existing() if stack not in RECORDS])
+def test_each_committed_stack_loads_and_warns_of_placeholders_and_open_facts_only(stack: str) -> None:
+    loaded = load(stack)
+    assert loaded.settings.stack == stack
+    open_facts = {"size-in-region-unconfirmed", "size-zones-unknown"}
+    assert [str(each) for each in loaded.warnings if not each.stand_in and each.rule not in open_facts] == []
+
+
+def test_the_stacks_differ_as_dev_and_prod_do() -> None:
+    dev, prod = load("dev-westus2").settings, load("prod-westus2").settings
+    assert {name: (pool.priority, pool.scale.min, pool.scale.initial) for name, pool in dev.pools.items()} == {
+        "h100gpu": ("Spot", 0, 1),
+        "rtxprogpu": ("Spot", 0, 1),
+    }
+    assert (dev.protect, prod.protect) == (False, True)
+    assert prod.pools["h100gpu"].priority == "Regular"
+    assert prod.system_pool.zones == ("1", "2", "3")
+    assert prod.system_pool.scale.most > dev.system_pool.scale.most
+    assert prod.cluster.api_access.authorized_ip_ranges
+    assert not dev.cluster.api_access.authorized_ip_ranges
+
+
+def test_the_region_without_rtx_pro_runs_another_size() -> None:
+    settings = load("prod-swedencentral").settings
+    assert sorted(settings.pools) == ["a10gpu", "h100gpu"]
+    assert settings.pools["a10gpu"].driver.source == "aks"
+
+
+@pytest.mark.parametrize("file", sorted((STACKS / "layers").rglob("*.yaml")), ids=lambda file: file.name)
+def test_every_key_of_every_layer_is_a_setting(file: Path) -> None:
+    document = read_document(file.read_text(), file.name)
+    assert not document.faults
+    assert [show(path) for path in document.lines if path and shape_at(path) is None] == []
+
+
+def test_layers_merge_maps_and_replace_lists(stacks: Path) -> None:
+    (stacks / "layers/base.yaml").write_text((stacks / "layers/base.yaml").read_text() + "access: {principals: []}\n")
+    edit(stacks / "layers/env/dev.yaml", "environment: dev", "environment: dev\n  project: dev-wins")
+    edit(stacks / "Pulumi.dev-westus2.yaml", "config:", "config:\n  physical-ai:systemPool: {zones: ['3']}")
+    edit(stacks / "layers/env/dev.yaml", "scale: {count: 1}", "scale: {count: 1}\n  zones: ['1', '2']")
+    settings = load("dev-westus2", root=stacks).settings
+    assert settings.tags == {"project": "dev-wins", "managed-by": "pulumi", "environment": "dev"}
+    assert settings.system_pool.zones == ("3",)
+    assert settings.system_pool.sku == "Standard_D4ds_v5"
+
+
+def test_null_removes_what_a_lower_layer_set() -> None:
+    fixed = Overlay.assign(["pools.h100gpu.scale={count: 3, min: null, max: null, initial: null}", "tags.project=null"])
+    settings = load("dev-westus2", [fixed]).settings
+    assert settings.pools["h100gpu"].scale.count == 3
+    assert "project" not in settings.tags
+
+
+def test_null_for_a_key_that_is_no_setting_is_not_swallowed(stacks: Path) -> None:
+    edit(stacks / "Pulumi.dev-westus2.yaml", "subnet: 10.40.1.0/26", "subnet: 10.40.1.0/26\n      prioritty: null")
+    fault = only_fault(stacks)
+    assert (fault.file, fault.path) == (DEV, "physical-ai:pools.h100gpu.prioritty")
+    assert fault.fix == "Did you mean 'priority'?"
+
+
+def test_null_that_removes_no_pool_names_the_pool_meant() -> None:
+    with pytest.raises(SettingsError) as caught:
+        load("dev-westus2", [Overlay.assign(["pools.rtxprogpuu=null"])])
+    (fault,) = caught.value.faults
+    assert (fault.file, fault.path, fault.fix) == ("--set", "pools.rtxprogpuu", "Did you mean 'rtxprogpu'?")
+
+
+def test_two_pools_that_share_a_name_are_refused_with_both_lines(stacks: Path) -> None:
+    edit(stacks / "Pulumi.dev-westus2.yaml", "rtxprogpu:", "h100gpu:")
+    twice = next(fault for fault in faults(stacks) if "stands twice" in fault.problem)
+    assert (twice.file, twice.path, twice.line) == (DEV, "config.physical-ai:pools.h100gpu", 10)
+    assert "first on line 8" in twice.problem
+
+
+def test_a_syntax_error_names_file_and_line(stacks: Path) -> None:
+    edit(stacks / "layers/env/dev.yaml", "cluster:\n  tier: Free", "cluster:\n\ttier: Free")
+    fault = only_fault(stacks)
+    assert (fault.file, fault.line) == ("stacks/layers/env/dev.yaml", 8)
+    assert "tabs" in (fault.fix or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("tags: &a {x: y}\nother: *a\n", "Anchors"),
+        ("tags:\n  <<: {x: y}\n", "Merge keys"),
+        ("tags: !secret x\n", "tag '!secret'"),
+        ("tags:\n  1: x\n", "The key 1 is not a word"),
+        ("- a\n- b\n", "must hold a mapping"),
+        ("tags: {a: 'unclosed}\n", "not YAML"),
+        ('tags: {a: "\\ud800"}\n', "not"),
+        ("[" * 5000, "not YAML|nested too deeply"),
+        ("tags: " + "{a: " * 50 + "1" + "}" * 50, "nested too deeply"),
+    ],
+)
+def test_yaml_that_reads_differently_elsewhere_is_refused(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "over.yaml").write_text(text)
+    with pytest.raises(SettingsError) as caught:
+        Overlay.read(tmp_path / "over.yaml")
+    assert re.search(problem, caught.value.faults[0].problem)
+    assert caught.value.faults[0].file.endswith("over.yaml")
+
+
+def test_words_and_times_are_not_taken_for_booleans_and_numbers(tmp_path: Path) -> None:
+    (tmp_path / "over.yaml").write_text("tags: {a: yes, b: 12:30, c: 2026-01-01, d: 0x10, e: '1'}\n")
+    assert Overlay.read(tmp_path / "over.yaml").data["tags"] == {
+        "a": "yes",
+        "b": "12:30",
+        "c": "2026-01-01",
+        "d": "0x10",
+        "e": "1",
+    }
+
+
+def test_a_file_that_is_missing_or_not_text_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
+    for name, problem in (("absent.yaml", "does not exist"), ("binary.yaml", "not UTF-8"), (".", "can't be read")):
+        with pytest.raises(SettingsError, match=problem):
+            Overlay.read(tmp_path / name)
+
+
+def test_a_missing_stack_file_names_the_nearest_stack(stacks: Path) -> None:
+    for other in set(existing(stacks)) - {"dev-westus2", "seed-westus2"}:
+        (stacks / f"Pulumi.{other}.yaml").unlink()
+    fault = only_fault(stacks, "prod-westus2")
+    assert fault.file == "stacks/Pulumi.prod-westus2.yaml"
+    assert "Did you mean 'dev-westus2'" in (fault.fix or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "fix"),
+    [
+        ("dev", "names no region", "dev-westus2"),
+        ("westus2", "names no environment", "dev-westus2"),
+        ("Prod_westus2", "is not '<environment>-<region>'", "prod-westus2"),
+        ("dev-west-us2", "is not '<environment>-<region>'", "dev-westus2"),
+        ("", "is not '<environment>-<region>'", "dev-westus2"),
+    ],
+)
+def test_a_stack_name_needs_environment_and_region(name: str, problem: str, fix: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        StackName.parse(name)
+    (fault,) = caught.value.faults
+    assert fault.path == "(stack name)"
+    assert problem in fault.problem
+    assert fix in (fault.fix or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "fix"),
+    [
+        ("devv-westus2", "no environment 'devv'", "Did you mean 'dev-westus2'"),
+        ("dev-westus22", "no region 'westus22'", "Did you mean 'dev-westus2'"),
+        ("dev-eastus2", "Nothing describes the region 'eastus2'", "stacks/layers/region/eastus2.yaml"),
+    ],
+)
+def test_an_environment_or_region_nothing_describes_is_named(stacks: Path, name: str, problem: str, fix: str) -> None:
+    (stacks / "layers/region/eastus2.yaml").unlink(missing_ok=True)
+    with pytest.raises(SettingsError) as caught:
+        load(name, root=stacks)
+    found = next(fault for fault in caught.value.faults if problem in fault.problem)
+    assert found.file == f"stacks/Pulumi.{name}.yaml"
+    assert fix in (found.fix or "")
+
+
+def test_the_base_layer_cannot_be_missing(stacks: Path) -> None:
+    (stacks / "layers/base.yaml").unlink()
+    assert only_fault(stacks).file == "stacks/layers/base.yaml"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path", "fix"),
+    [
+        ("physical-ai:network:", "network:", "network", "physical-ai:network"),
+        ("physical-ai:network:", "physical_ai:network:", "physical_ai:network", "physical-ai:network"),
+        ("config:", "configs:", "configs", "config"),
+        ("config:", "physical-ai:protect: true\nconfig:", "physical-ai:protect", "under 'config:'"),
+        ("physical-ai:network:", "physical-ai:netwrk:", "physical-ai:netwrk", "'network'"),
+    ],
+)
+def test_a_misspelt_key_of_the_stack_file_is_told(stacks: Path, old: str, new: str, path: str, fix: str) -> None:
+    edit(stacks / "Pulumi.dev-westus2.yaml", old, new)
+    fault = next(fault for fault in faults(stacks) if fault.path == path)
+    assert fault.file == DEV
+    assert fix in (fault.fix or "")
+
+
+def test_other_projects_keys_and_secrets_are_left_alone(stacks: Path) -> None:
+    edit(
+        stacks / "Pulumi.dev-westus2.yaml",
+        "config:",
+        "encryptionsalt: v1:abc\nconfig:\n  azure-native:location: WestUS2\n"
+        "  physical-ai:secrets: {token: {secure: v1:x}}",
+    )
+    assert "secrets" not in load("dev-westus2", root=stacks).raw
+
+
+def test_an_encrypted_value_outside_secrets_is_refused(stacks: Path) -> None:
+    edit(stacks / "Pulumi.dev-westus2.yaml", "config:", "config:\n  physical-ai:tags: {token: {secure: v1:x}}")
+    fault = next(fault for fault in faults(stacks) if "secret" in fault.problem)
+    assert (fault.file, fault.path, fault.line) == (DEV, "physical-ai:tags.token", 4)
+    assert fault.fix == "Move it to physical-ai:secrets."
+
+
+def test_the_engines_values_take_the_place_of_the_stack_file() -> None:
+    config = {
+        "network": {"addressSpace": "10.50.0.0/16", "systemSubnet": "10.50.0.0/24"},
+        "pools": {"h100gpu": {"subnet": "10.50.1.0/26"}, "rtxprogpu": {"subnet": "10.50.2.0/26"}},
+        "protect": True,
+        "secrets": {"token": "x"},
+    }
+    settings = from_config("dev-westus2", config)
+    assert str(settings.network.address_space) == "10.50.0.0/16"
+    assert settings.protect
+    assert settings.pools["h100gpu"].is_spot
+
+
+def test_the_engines_values_are_blamed_on_the_stack_file() -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_config("dev-westus2", {"protect": "yes", "pools": {"h100gpu": {"sku": 5}}})
+    assert {(fault.file, fault.path) for fault in caught.value.faults} >= {
+        (DEV, "physical-ai:protect"),
+        (DEV, "physical-ai:pools.h100gpu.sku"),
+        (DEV, "physical-ai:network.addressSpace"),
+    }
+
+
+def test_a_value_without_json_form_is_refused() -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_config("dev-westus2", {"protect": object(), "tags": {1: "x", "y": float("nan")}})
+    paths = {fault.path for fault in caught.value.faults}
+    assert {"physical-ai:protect", "physical-ai:tags", "physical-ai:tags.y"} <= paths
+
+
+def test_a_value_may_be_null_or_empty_where_a_map_is_expected(stacks: Path) -> None:
+    edit(stacks / "layers/env/dev.yaml", "monitoring:\n  dailyQuotaGb: 1", "monitoring:")
+    assert load("dev-westus2", root=stacks).settings.monitoring.daily_quota_gb == -1
+    (stacks / "layers/region/westus2.yaml").write_text("# nothing\n")
+    assert load("dev-westus2", root=stacks).settings.cluster.upgrades.node_os_window.utc_offset == "+00:00"
+
+
+def test_config_of_a_stack_file_must_be_a_map(stacks: Path) -> None:
+    (stacks / "Pulumi.dev-westus2.yaml").write_text("config: [1]\n")
+    fault = next(fault for fault in faults(stacks) if fault.path == "config")
+    assert (fault.file, fault.line) == (DEV, 1)
+
+
+def test_overlays_lie_above_the_stack_file_in_their_order(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("pools: {h100gpu: {scale: {max: 5}}}\nprotect: true\n")
+    overlays = [Overlay.read(tmp_path / "mine.yaml"), Overlay.assign(["pools.h100gpu.scale.max=7"])]
+    loaded = load("dev-westus2", overlays)
+    assert loaded.settings.pools["h100gpu"].scale.max == 7
+    assert loaded.origins["protect"] == str(tmp_path / "mine.yaml")
+    assert loaded.origins["pools.h100gpu.scale.max"] == "--set"
+
+
+def test_assignments_take_yaml_and_text_where_text_is_meant() -> None:
+    overlay = Overlay.assign(
+        [
+            "cluster.kubernetesVersion=1.35",
+            'tags["cost.center"]=4711',
+            'tags["a=b"]=x=y',
+            "systemPool.zones=['1', '2']",
+            "protect=true",
+            "protect=false",
+        ]
+    )
+    assert overlay.data == {
+        "cluster": {"kubernetesVersion": "1.35"},
+        "tags": {"cost.center": "4711", "a=b": "x=y"},
+        "systemPool": {"zones": ["1", "2"]},
+        "protect": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("protect", "protect"),
+        ("=3", "=3"),
+        ("systemPool.zones[0]='1'", "systemPool.zones[0]"),
+        ("pools..sku=3", "pools..sku"),
+        ("tags={a: [}", "tags"),
+    ],
+)
+def test_a_broken_assignment_is_told(text: str, path: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        Overlay.assign([text])
+    (fault,) = caught.value.faults
+    assert (fault.file, fault.path) == ("--set", path)
+
+
+def test_explain_names_the_layer_of_each_value() -> None:
+    loaded = load("prod-southeastasia")
+    rows = {row.path: (row.value, row.origin) for row in loaded.explain()}
+    assert rows["region"] == ("southeastasia", "stack name")
+    assert rows["protect"] == (True, "stacks/layers/env/prod.yaml")
+    assert rows["pools.h100gpu.sku"] == ("Standard_NC40ads_H100_v5", "stacks/layers/base.yaml")
+    assert rows["pools.h100gpu.scale.count"] == (2, "stacks/Pulumi.prod-southeastasia.yaml")
+    assert rows["cluster.upgrades.nodeOsWindow.utcOffset"] == ("+08:00", "stacks/layers/region/southeastasia.yaml")
+    assert rows["pools.h100gpu.maxPods"] == (110, "default")
+    assert set(rows) == set(loaded.origins)
+
+
+def test_explain_narrows_to_a_path_and_corrects_a_wrong_one() -> None:
+    loaded = load("dev-westus2")
+    assert [row.path for row in loaded.explain("pools.rtxprogpu.scale")] == [
+        f"pools.rtxprogpu.scale.{key}" for key in ("count", "min", "max", "initial")
+    ]
+    assert loaded.explain("physical-ai:protect")[0].value is False
+    with pytest.raises(SettingsError, match=r"Did you mean 'pools\.rtxprogpu\.scale'"):
+        loaded.explain("pools.rtxprogpu.scal")
+    with pytest.raises(SettingsError, match="is not a path"):
+        loaded.explain("pools..x")
+
+
+@pytest.mark.parametrize("path", [("a", "b", 3), ("tags", "a.b/c"), ("x", 'q"uo\\te', 0, "y")])
+def test_paths_read_back_as_written(path: tuple[str | int, ...]) -> None:
+    assert parse(show(path)) == path
+
+
+def test_loading_does_not_import_pulumi() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from physical_ai import settings; settings.load('dev-westus2'); sys.exit('pulumi' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=STACKS.parent, check=False).returncode == 0

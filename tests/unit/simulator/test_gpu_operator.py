@@ -1,0 +1,228 @@
+"""The operator's model beyond its recordings: ownership, driver images, upgrades, NFD, sharing."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from physical_ai.simulator.cluster.objects import annotations_of, at, labels
+from physical_ai.simulator.errors import SimulationError
+from physical_ai.simulator.gpu import nfd, operator, sharing, upgrade
+from physical_ai.simulator.gpu.hardware import MIG_OFF, h100, repartitioned, rtx_pro_6000
+from physical_ai.simulator.gpu.labels import is_gpu_node
+from physical_ai.simulator.gpu.names import DRIVER_OWNER, UPGRADE_ENABLED, UPGRADE_STATE
+from physical_ai.simulator.gpu.release import names, release
+from physical_ai.simulator.gpu.sharing import PluginFault
+from physical_ai.simulator.gpu.state import State
+from tests.support.gpu_cluster import Cluster
+from tests.support.gpu_lab import spec
+from tests.support.gpu_play import nfd as nfd_labels
+from tests.support.gpu_play import node as make_node
+
+POOL = {"agentpool": "h100gpu"}
+
+
+def driver(name: str, **own: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name, "uid": name}, "spec": {"image": "driver", "version": "595.91.07", **own}}
+
+
+def started(count: int, *drivers: dict[str, Any], version: str = "v26.7.0", **policy: Any) -> Cluster:
+    """A cluster of H100 nodes on which the operator has come to rest."""
+    items = [make_node(f"h100-{n}", {**POOL, **nfd_labels()}, []) for n in range(count)]
+    made = Cluster(
+        State(
+            release=version,
+            policy={"metadata": {"name": "cluster-policy"}, "spec": spec(**policy)},
+            nodes={item["metadata"]["name"]: item for item in items},
+            drivers={item["metadata"]["name"]: item for item in drivers},
+        )
+    )
+    made.settle()
+    return made
+
+
+def error(made: Cluster, name: str) -> tuple[str, str]:
+    found = next(each for each in made.state.drivers[name]["status"]["conditions"] if each["type"] == "Error")
+    return found["reason"], found["message"]
+
+
+@pytest.mark.parametrize("version", names())
+def test_two_drivers_for_one_node_are_both_refused(version: str) -> None:
+    made = started(1, driver("one"), driver("two", nodeSelector=POOL), version=version)
+    assert error(made, "one")[0] == "ConflictingNodeSelector"
+    assert "conflicting NVIDIADriver NodeSelectors" in error(made, "two")[1]
+    assert not any(name.startswith("nvidia-gpu-driver") for name in made.state.daemonsets)
+
+
+def test_a_conflict_shows_in_the_clusterpolicy_too() -> None:
+    made = started(1, driver("one"), driver("two"))
+    assert at(made.state.policy, "status.state") == "notReady"
+    assert DRIVER_OWNER not in labels(made.state.nodes["h100-0"])
+
+
+def test_a_specific_driver_wins_over_the_default() -> None:
+    made = started(1, driver("all", default=True), driver("h100", nodeSelector=POOL))
+    assert labels(made.state.nodes["h100-0"])[DRIVER_OWNER] == "h100"
+    assert made.state.drivers["all"]["status"]["state"] == "ready"
+
+
+def test_two_defaults_and_a_default_with_a_selector_are_refused() -> None:
+    assert error(started(1, driver("a", default=True), driver("b", default=True)), "a") == (
+        "ReconcileFailed",
+        "multiple default NVIDIADrivers found: a, b",
+    )
+    assert error(started(1, driver("a", default=True, nodeSelector=POOL)), "a")[0] == "ReconcileFailed"
+
+
+def test_a_removed_driver_gives_its_nodes_back() -> None:
+    made = started(1, driver("h100"))
+    made.change(lambda state: replace(state, drivers={}))
+    assert DRIVER_OWNER not in labels(made.state.nodes["h100-0"])
+
+
+@pytest.mark.parametrize(
+    ("own", "image"),
+    [
+        ({}, "nvcr.io/nvidia/driver:595.91.07-ubuntu24.04"),
+        ({"repository": "registry.example/gpu"}, "registry.example/gpu/driver:595.91.07-ubuntu24.04"),
+        ({"version": f"sha256:{'0' * 64}"}, f"nvcr.io/nvidia/driver@sha256:{'0' * 64}"),
+        ({"usePrecompiled": True, "version": "595"}, "nvcr.io/nvidia/driver:595-6.8.0-1040-azure-ubuntu24.04"),
+    ],
+)
+def test_driver_image_names_version_kernel_and_system(own: dict[str, Any], image: str) -> None:
+    made = started(1, driver("h100", **own))
+    item = next(each for name, each in made.state.daemonsets.items() if name.startswith("nvidia-gpu-driver"))
+    pod = item["spec"]["template"]["spec"]
+    assert pod["containers"][0]["image"] == image
+    kernel = pod["nodeSelector"].get("feature.node.kubernetes.io/kernel-version.full")
+    assert kernel == ("6.8.0-1040-azure" if own.get("usePrecompiled") else None)
+
+
+def test_a_missing_module_configuration_fails_the_driver() -> None:
+    made = started(1, driver("h100", kernelModuleConfig={"name": "modules"}))
+    assert "modules" in error(made, "h100")[1]
+    key = ("ConfigMap", "modules")
+    made.change(lambda state: replace(state, others={**state.others, key: {"metadata": {"name": "modules"}}}))
+    made.restart()
+    assert made.state.drivers["h100"]["status"]["state"] == "ready"
+
+
+def test_a_new_driver_version_drains_one_node_at_a_time() -> None:
+    made = started(3, driver("h100"))
+    made.mark()
+    newer = copy.deepcopy(made.state.drivers["h100"])
+    newer["spec"]["version"] = "610.57.04"
+    made.change(lambda state: replace(state, drivers={"h100": newer}))
+    cordoned = [sum(at(each, "spec.unschedulable", False) for each in state.nodes.values()) for state in made.states]
+    assert max(cordoned) == 1
+    assert cordoned[-1] == 0
+    assert {labels(each)[UPGRADE_STATE] for each in made.state.nodes.values()} == {"upgrade-done"}
+    assert all(pod.current for pod in made.state.pods.values())
+    assert at(made.state.policy, "status.state") == "ready"
+
+
+def test_a_skipped_or_unmarked_node_is_not_upgraded() -> None:
+    made = started(2, driver("h100"))
+    first = made.state.nodes["h100-0"]
+    outdated = {name: upgrade.DriverPod(current=False) for name in made.state.nodes}
+    required = {"nvidia.com/gpu-driver-upgrade-state": "upgrade-required"}
+    skipped = {
+        **first,
+        "metadata": {**first["metadata"], "labels": {**required, "nvidia.com/gpu-driver-upgrade.skip": "true"}},
+    }
+    unmarked = {**first, "metadata": {"name": "h100-1", "labels": required, "annotations": {}}}
+    assert annotations_of(first)[UPGRADE_ENABLED] == "true"
+    assert upgrade.advance({"h100-0": skipped, "h100-1": unmarked}, outdated, {}, frozenset()) == []
+
+
+@pytest.mark.parametrize(("policy", "expected"), [({}, 1), ({"maxParallelUpgrades": 0, "maxUnavailable": "50%"}, 4)])
+def test_upgrade_slots_respect_both_bounds(policy: dict[str, Any], expected: int) -> None:
+    assert upgrade.slots(policy, 8, 0) == expected
+
+
+@pytest.mark.parametrize("version", names())
+def test_a_settled_cluster_is_left_alone(version: str) -> None:
+    made = started(2, driver("h100"), version=version)
+    assert operator.reconcile(made.state).steps == ()
+    assert operator.wakes(made.state, made.state) == frozenset()
+
+
+def test_every_daemonset_is_one_an_api_server_takes() -> None:
+    made = started(1, driver("h100"), sandboxWorkloads={"enabled": True}, dcgm={"enabled": True})
+    for item in made.state.daemonsets.values():
+        template = item["spec"]["template"]
+        assert item["spec"]["selector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+        volumes = [each["name"] for each in template["spec"].get("volumes", ())]
+        assert len(volumes) == len(set(volumes))
+        for container in template["spec"]["containers"]:
+            assert container["image"]
+            assert all(isinstance(each.get("value", ""), str) for each in container.get("env", ()))
+
+
+def test_nfd_tells_system_kernel_and_gpu() -> None:
+    node = {"status": {"nodeInfo": {"osImage": "Ubuntu 24.04.3 LTS", "kernelVersion": "6.8.0-1041-azure"}}}
+    found = nfd.labels(node, rtx_pro_6000())
+    assert is_gpu_node(found)
+    assert found["feature.node.kubernetes.io/system-os_release.VERSION_ID"] == "24.04"
+    assert found["feature.node.kubernetes.io/kernel-version.full"] == "6.8.0-1041-azure"
+    assert not is_gpu_node(nfd.labels(node, None))
+
+
+def test_nfd_labels_with_the_device_in_them_hide_the_gpu() -> None:
+    found = nfd.labels({}, rtx_pro_6000(), ("vendor", "device"))
+    assert "feature.node.kubernetes.io/pci-10de_2bb5.present" in found
+    assert not is_gpu_node(found)
+
+
+SLICED = {"sharing": {"timeSlicing": {"resources": [{"name": "nvidia.com/gpu", "replicas": 4}]}}}
+RENAMED = {
+    "sharing": {"timeSlicing": {"renameByDefault": True, "resources": [{"name": "nvidia.com/gpu", "replicas": 4}]}}
+}
+MPS = {"sharing": {"mps": {"resources": [{"name": "nvidia.com/gpu", "replicas": 2}]}}}
+
+
+@pytest.mark.parametrize(
+    ("gpus", "strategy", "config", "expected"),
+    [
+        ((MIG_OFF, MIG_OFF), "single", {}, {"nvidia.com/gpu": 2}),
+        ((("1g.10gb",) * 7,), "single", {}, {"nvidia.com/gpu": 7}),
+        (
+            (("1g.10gb", "2g.20gb"), MIG_OFF),
+            "mixed",
+            {},
+            {"nvidia.com/gpu": 1, "nvidia.com/mig-1g.10gb": 1, "nvidia.com/mig-2g.20gb": 1},
+        ),
+        ((MIG_OFF,), "none", SLICED, {"nvidia.com/gpu": 4}),
+        ((MIG_OFF,), "none", RENAMED, {"nvidia.com/gpu.shared": 4}),
+        ((MIG_OFF,), "single", MPS, {"nvidia.com/gpu": 2}),
+    ],
+)
+def test_resources_follow_strategy_and_sharing(
+    gpus: Any, strategy: str, config: dict[str, Any], expected: dict[str, int]
+) -> None:
+    assert sharing.shared(sharing.devices(gpus, strategy), sharing.sharing(config)) == expected
+
+
+@pytest.mark.parametrize("gpus", [((),), (("1g.10gb",), MIG_OFF), (("1g.10gb", "2g.20gb"),)])
+def test_strategy_single_refuses_gpus_that_are_not_alike(gpus: Any) -> None:
+    with pytest.raises(PluginFault):
+        sharing.devices(gpus, "single")
+
+
+def test_mps_refuses_mig_devices() -> None:
+    with pytest.raises(PluginFault, match="MPS is not supported for MIG"):
+        sharing.shared(sharing.devices((("1g.10gb",),), "single"), sharing.sharing(MPS))
+
+
+def test_only_a_whole_gpu_can_be_partitioned() -> None:
+    assert repartitioned(h100(), "all-7g.94gb") == (("7g.94gb",),)
+    assert repartitioned(h100(), "all-9g") is None
+    assert repartitioned(rtx_pro_6000(), "all-disabled") is None
+
+
+def test_an_unknown_release_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(SimulationError, match=r"v99\.1\.0.*v25\.3\.4"):
+        release("99.1.0")

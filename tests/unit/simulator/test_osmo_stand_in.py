@@ -1,0 +1,234 @@
+"""The stand-in of OSMO's service: order of groups, exit actions, timeouts, refusals; and how programs end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from physical_ai.catalog.osmo import CONTROL_CONTAINER
+from physical_ai.simulator import osmo
+from physical_ai.simulator.kubernetes.client import ApiError
+from physical_ai.simulator.osmo import service
+from physical_ai.simulator.osmo.history import KEPT, History
+from physical_ai.simulator.osmo.programs import RUNS, VULKAN, outcome
+
+Json = dict[str, Any]
+NODE = "gpu-0"
+
+
+def pod(name: str) -> Json:
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [{"name": "work"}]}}
+
+
+class Cluster:
+    """Pods that run on the look after they were made, and end on the one after that, by the codes given."""
+
+    def __init__(self, **codes: list[int | None]) -> None:
+        self.pods: dict[str, Json] = {}
+        self.codes = codes
+        self.made: list[str] = []
+        self.refuse: str = ""
+        self.looks = 0
+
+    def as_bearer(self, token: str) -> Cluster:
+        del token
+        return self
+
+    def path(self, version: str, kind: str, namespace: str | None = None, name: str | None = None) -> str:
+        del version, namespace
+        return f"/{kind}" + (f"/{name}" if name else "")
+
+    def find(self, path: str) -> None:
+        del path
+
+    def request(self, method: str, path: str, body: Json | None = None) -> Json:
+        if path.endswith("/token"):
+            return {"status": {"token": "t"}}
+        if method == "POST":
+            assert body is not None
+            name = body["metadata"]["name"]
+            if name == self.refuse:
+                raise ApiError(403, {"message": "exceeded quota: gpus"})
+            self.made.append(name)
+            self.pods[name] = {**body, "status": {"phase": "Pending"}}
+        elif method == "DELETE":
+            self.pods.pop(path.rpartition("/")[2], None)
+        return {}
+
+    def get(self, path: str, params: Mapping[str, str]) -> Json:
+        del path, params
+        self.looks += 1
+        for name, item in self.pods.items():
+            self._move(name, item)
+        return {"items": list(self.pods.values())}
+
+    def _move(self, name: str, item: Json) -> None:
+        codes = self.codes.get(name.partition("-try-")[0], [0])
+        if item["status"]["phase"] == "Pending" and codes != [None]:
+            item["spec"]["nodeName"] = NODE
+            item["status"]["phase"] = "Running"
+        elif item["status"]["phase"] == "Running" and codes[0] is not None:
+            code = codes.pop(0) if len(codes) > 1 else codes[0]
+            ended = {"terminated": {"exitCode": code, "message": "last words"}}
+            item["status"] |= {
+                "phase": "Failed" if code else "Succeeded",
+                "containerStatuses": [{"name": CONTROL_CONTAINER, "state": {}}, {"name": "work", "state": ended}],
+            }
+
+
+def group(name: str, *tasks: str, needs: tuple[str, ...] = (), lead: str = "") -> osmo.Group:
+    made = tuple(osmo.Task(task, task, "h100", 1, task == (lead or tasks[0])) for task in tasks)
+    return osmo.Group(name, made, tuple(pod(task) for task in tasks), needs)
+
+
+def run(
+    cluster: Cluster,
+    *groups: osmo.Group,
+    queue: float = 1e9,
+    execute: float = 1e9,
+    retries: int = 0,
+    reschedule: int | None = None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> osmo.Result:
+    monkeypatch.setattr(service.time, "sleep", lambda seconds: None)
+    clock = iter(range(10**6))
+    workflow = osmo.Workflow("w-1", "osmo-workflows", groups, (), queue, execute, retries)
+
+    def after(task: str, code: int, status: str, tried: int) -> str:
+        del task
+        return "RESCHEDULED" if code == reschedule and tried < retries else status
+
+    stand_in = osmo.Service(cluster, clock=lambda: next(clock))  # pyright: ignore[reportArgumentType]
+    return stand_in.run(workflow, after, lambda task: None)
+
+
+def test_a_group_waits_for_those_it_takes_inputs_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster()
+    result = run(cluster, group("b", "evaluate", needs=("a",)), group("a", "train"), monkeypatch=monkeypatch)
+    assert cluster.made == ["train", "evaluate"]
+    assert set(result.groups.values()) == {"COMPLETED"}
+    assert cluster.pods == {}
+
+
+def test_what_follows_a_failure_never_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster(train=[3])
+    result = run(cluster, group("a", "train"), group("b", "evaluate", needs=("a",)), monkeypatch=monkeypatch)
+    assert cluster.made == ["train"]
+    assert (result.tasks["train"].status, result.tasks["train"].exit_code) == ("FAILED", 3)
+    assert result.tasks["train"].message == "last words"
+    assert result.groups["b"] == "FAILED_UPSTREAM"
+
+
+def test_with_its_leading_task_a_group_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster(server=[None])
+    cluster.codes["server"] = [None]
+    result = run(cluster, group("a", "client", "server"), monkeypatch=monkeypatch)
+    assert result.groups == {"a": "COMPLETED"}
+    assert cluster.pods == {}
+
+
+def test_a_task_is_started_anew_as_often_as_the_stack_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster(train=[137, 137, 0])
+    result = run(cluster, group("a", "train"), retries=3, reschedule=137, monkeypatch=monkeypatch)
+    assert cluster.made == ["train", "train-try-2", "train-try-3"]
+    assert (result.groups["a"], result.tasks["train"].attempts) == ("COMPLETED", 3)
+    cluster = Cluster(train=[137])
+    result = run(cluster, group("a", "train"), retries=1, reschedule=137, monkeypatch=monkeypatch)
+    assert cluster.made == ["train", "train-try-2"]
+    assert (result.groups["a"], result.tasks["train"].exit_code) == ("FAILED", 137)
+
+
+def test_what_the_api_server_refuses_ends_the_group_in_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster()
+    cluster.refuse = "second"
+    result = run(cluster, group("a", "first", "second"), monkeypatch=monkeypatch)
+    assert result.groups["a"] == "FAILED_SERVER_ERROR"
+    assert "exceeded quota" in result.tasks["first"].message
+    assert cluster.pods == {}
+
+
+@pytest.mark.parametrize(("codes", "status"), [([None], "FAILED_QUEUE_TIMEOUT"), ([0], "COMPLETED")])
+def test_a_workflow_that_finds_no_node_ends_by_its_queue_timeout(
+    codes: list[int | None], status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(Cluster(train=codes), group("a", "train"), queue=2000, monkeypatch=monkeypatch).groups["a"] == status
+
+
+def test_a_workflow_that_never_ends_ends_by_its_exec_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hung(Cluster):
+        def _move(self, name: str, item: Json) -> None:
+            if item["status"]["phase"] == "Pending":
+                super()._move(name, item)
+
+    cluster = Hung()
+    result = run(cluster, group("a", "train"), execute=2000, monkeypatch=monkeypatch)
+    assert result.groups["a"] == "FAILED_EXEC_TIMEOUT"
+    assert cluster.pods == {}
+
+
+def test_a_pod_that_somebody_deletes_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Thief(Cluster):
+        def get(self, path: str, params: Mapping[str, str]) -> Json:
+            self.pods.clear()
+            return super().get(path, params)
+
+    result = run(Thief(), group("a", "train"), monkeypatch=monkeypatch)
+    assert result.groups["a"] == "FAILED_SERVER_ERROR"
+
+
+def program(*, gpu: bool = True, vulkan: bool = False, capabilities: str | None = "all") -> Json:
+    container: Json = {"name": "work", "resources": {"limits": {"nvidia.com/gpu": "1"} if gpu else {}}}
+    if capabilities is not None:
+        container["env"] = [{"name": "NVIDIA_DRIVER_CAPABILITIES", "value": capabilities}]
+    metadata: Json = {"annotations": {RUNS: VULKAN}} if vulkan else {}
+    return {"metadata": metadata, "spec": {"nodeName": NODE, "containers": [{"name": CONTROL_CONTAINER}, container]}}
+
+
+@pytest.mark.parametrize(
+    ("made", "faults", "code", "words"),
+    [
+        (program(), {NODE: ""}, 0, ""),
+        (program(gpu=False), {}, 0, ""),
+        (program(), {NODE: "CUDA_ERROR_NO_DEVICE"}, 1, "CUDA_ERROR_NO_DEVICE"),
+        (program(), {}, 1, "no GPU stack"),
+        (program(vulkan=True), {NODE: ""}, 0, ""),
+        (program(vulkan=True, capabilities="compute, graphics"), {NODE: ""}, 0, ""),
+        (program(vulkan=True, capabilities="compute,utility"), {NODE: ""}, 1, "vkCreateDevice failed"),
+        (program(vulkan=True, capabilities=None), {NODE: ""}, 1, "compute,utility, its default"),
+        (program(capabilities=None), {NODE: ""}, 0, ""),
+    ],
+)
+def test_a_program_ends_as_its_gpu_lets_it(made: Json, faults: dict[str, str], code: int, words: str) -> None:
+    found = outcome(made, faults)
+    assert found[0] == code
+    assert words in found[1]
+
+
+def test_runs_are_counted_by_workflow_and_kept_within_bounds(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    assert history.all() == []
+    assert [history.begin("train", "t.yaml") for _ in range(3)] == [1, 2, 3]
+    assert history.begin("train-large", "l.yaml") == 1
+    assert history.all()[0] == {"id": "train-1", "file": "t.yaml", "status": "RUNNING", "tasks": []}
+    assert history.end("train-1", "COMPLETED", [{"name": "a"}])["status"] == "COMPLETED"
+    assert history.all()[0]["tasks"] == [{"name": "a"}]
+    for _ in range(KEPT):
+        history.begin("train", "t.yaml")
+    assert (history.begin("train", "t.yaml"), len(history.all())) == (KEPT + 4, KEPT)
+
+
+def test_a_run_whose_command_was_killed_is_known(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    history.begin("here", "a.yaml")
+    imports = "from pathlib import Path; from physical_ai.simulator.osmo.history import History"
+    opened = f"{imports}; History(Path({str(tmp_path)!r}))"
+    script = f"{opened}.begin('gone', 'b.yaml')"
+    subprocess.run([sys.executable, "-c", script], check=True)
+    assert history.cut_off() == ["gone-1"]
+    history.end("gone-1", "FAILED_CANCELED", [])
+    assert history.cut_off() == []

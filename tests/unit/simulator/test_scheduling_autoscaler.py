@@ -1,0 +1,220 @@
+"""What the model of the cluster autoscaler decides: templates, growth, the words for those who get none, and rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from physical_ai import catalog
+from physical_ai.simulator.azure.autoscaling import ScaledPool, scaled_pools
+from physical_ai.simulator.azure.nodes import taint
+from physical_ai.simulator.scheduling.autoscaler.growth import Group, Plan, is_candidate, plan
+from physical_ai.simulator.scheduling.autoscaler.rest import Rest, keeps_busy, may_rest, minutes
+from physical_ai.simulator.scheduling.autoscaler.template import instance_of, lacks_gpus, predicted_taint, template
+from physical_ai.simulator.scheduling.fit import Offer, why_not
+from tests.support.azure_fakes import SPOT, Azure
+from tests.support.scheduling import GPU, GPU_TAINT, GPU_TOLERATED, node, pod, unschedulable
+
+H100, CPU = "Standard_NC40ads_H100_v5", "Standard_D8ds_v5"
+
+
+@pytest.fixture
+def azure(tmp_path: Path) -> Azure:
+    made = Azure(tmp_path / "azure.json")
+    made.platform()
+    return made
+
+
+def scaled(azure: Azure, name: str = "h100gpu", size: str = H100, **more: Any) -> ScaledPool:
+    """An autoscaled pool of 0 to 3 nodes, as Azure tells the autoscaler of it."""
+    bounds = {"enableAutoScaling": True, "minCount": 0, "maxCount": 3, "count": 0}
+    azure.pool(**{**bounds, "agentPoolName": name, "vmSize": size, "nodeTaints": [GPU_TAINT], **more})
+    return next(each for each in scaled_pools(azure.cluster_id, azure.cloud.world()) if each.pool == name)
+
+
+def grown(found: Plan) -> tuple[str, int] | None:
+    return (found.growth.group.pool.pool, found.growth.added) if found.growth else None
+
+
+def group(pool: ScaledPool, **more: Any) -> Group:
+    return Group(pool, template(pool, (), ()), **more)
+
+
+GPU_POD = unschedulable(pod("train", gpus=1, nodeSelector={"agentpool": "h100gpu"}))
+
+
+# Templates
+
+
+def test_an_empty_pool_is_known_by_its_size_its_labels_and_its_taints(azure: Azure) -> None:
+    found = template(scaled(azure, **{**SPOT, "nodeLabels": {"physical-ai/gpu-driver": "operator"}}), (), ())
+    labels = found.node["metadata"]["labels"]
+    known = {"agentpool": "h100gpu", "physical-ai/gpu-driver": "operator", "kubernetes.azure.com/accelerator": "nvidia"}
+    assert labels.items() >= known.items()
+    assert labels["kubernetes.azure.com/scalesetpriority"] == "spot"
+    assert "nvidia.com/gpu.product" not in labels
+    size = catalog.vm_size(H100)
+    assert (found.free[GPU], found.free["cpu"], found.free["memory"]) == (1, size.vcpus * 1000, size.memory_gib << 30)
+    spot = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+    assert found.node["spec"]["taints"] == [taint(GPU_TAINT), taint(spot)]
+
+
+def test_of_shared_gpus_and_mig_instances_an_empty_pool_knows_nothing(azure: Azure) -> None:
+    found = template(scaled(azure), (), ())
+    for resource in ("nvidia.com/gpu.shared", "nvidia.com/mig-1g.12gb"):
+        wish = pod("wish")
+        wish["spec"]["containers"][0]["resources"]["requests"] = {resource: "1"}
+        assert why_not(wish, found) == (f"Insufficient {resource}",)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("nvidia.com/gpu=present:NoSchedule", "nvidia.com/gpu"),
+        ("nvidia.com/gpu=:NoSchedule", "nvidia.com/gpu"),
+        ("nvidia.com/gpu:NoSchedule", None),
+        ("a=b=c:NoSchedule", None),
+        ("a=b:Sometimes", None),
+    ],
+)
+def test_a_taint_without_a_value_gets_lost(text: str, key: str | None) -> None:
+    found = predicted_taint(text)
+    assert (found and found["key"]) == key
+
+
+def test_a_node_that_is_there_is_the_better_template(azure: Azure) -> None:
+    pool = scaled(azure, count=1, nodeTaints=["nvidia.com/gpu:NoSchedule"])
+    live = {**pool.sample, "status": {"allocatable": {"cpu": "39", "pods": "250", "nvidia.com/mig-1g.12gb": "7"}}}
+    live["spec"] = {"taints": [taint("nvidia.com/gpu:NoSchedule"), taint("node.kubernetes.io/not-ready:NoSchedule")]}
+    found = template(pool, [Offer.of(live)], ())
+    assert found.node["spec"]["taints"] == [taint("nvidia.com/gpu:NoSchedule")]
+    assert (found.free["cpu"], found.free["nvidia.com/mig-1g.12gb"]) == (39000, 7)
+
+
+def test_daemonsets_that_come_with_a_node_take_their_part(azure: Azure) -> None:
+    spec = {"containers": [{"resources": {"requests": {"cpu": "39"}}}]}
+    there = {"spec": {"template": {"spec": {**spec, "tolerations": GPU_TOLERATED}}}}
+    elsewhere = {"spec": {"template": {"spec": spec}}}
+    pool = scaled(azure)
+    assert template(pool, (), [there, elsewhere]).free["cpu"] == template(pool, (), ()).free["cpu"] - 39000
+
+
+# Growth
+
+
+def test_a_pod_makes_the_one_pool_grow_whose_nodes_would_take_it(azure: Azure) -> None:
+    groups = [group(scaled(azure)), group(scaled(azure, "cpu", CPU, nodeTaints=[]))]
+    assert grown(plan([GPU_POD], [], groups)) == ("h100gpu", 1)
+    assert grown(plan([unschedulable(pod("web", tolerations=[]))], [], groups)) == ("cpu", 1)
+
+
+def test_a_gang_makes_a_pool_grow_by_as_many_nodes_as_it_needs_and_as_there_may_be(azure: Azure) -> None:
+    gang = [unschedulable(pod(f"train-{number}", gpus=1)) for number in range(5)]
+    pool = scaled(azure)
+    assert grown(plan(gang[:2], [], [group(pool)])) == ("h100gpu", 2)
+    found = plan(gang, [], [group(pool)])
+    assert grown(found) == ("h100gpu", 3)
+    assert found.growth is not None
+    assert str(found.growth) == f"{{{pool.scale_set} 0->3 (max: 3)}}"
+
+
+def test_pods_that_fit_on_what_is_there_or_on_its_way_make_nothing_grow(azure: Azure) -> None:
+    pool = scaled(azure)
+    ready = Offer.of(node("ready", GPU_TAINT, gpus=1, labels={"agentpool": "h100gpu"}))
+    found = plan([GPU_POD], [ready], [group(pool)])
+    assert (found.growth, found.refused, found.needed) == (None, (), frozenset({"ready"}))
+    assert plan([GPU_POD], [], [group(pool, upcoming=1)]).growth is None
+    second = unschedulable(pod("second", gpus=1))
+    assert grown(plan([GPU_POD, second], [], [group(pool, upcoming=1)])) == ("h100gpu", 1)
+
+
+def test_who_gets_nothing_is_told_why_pool_by_pool(azure: Azure) -> None:
+    full = scaled(azure, "full", maxCount=1, count=1)
+    groups = [
+        group(scaled(azure)),
+        group(scaled(azure, "cpu", CPU, nodeTaints=[])),
+        group(scaled(azure, "broken"), in_backoff=True),
+        group(full, upcoming=0),
+    ]
+    found = plan([unschedulable(pod("wish", gpus=1, tolerations=[]))], [], groups)
+    ((_, message),) = found.refused
+    assert message == (
+        "pod didn't trigger scale-up: 1 Insufficient nvidia.com/gpu, 1 in backoff after failed scale-up,"
+        " 1 max node group size reached, 1 node(s) had untolerated taint(s)"
+    )
+
+
+def test_a_value_less_taint_makes_an_empty_gpu_pool_grow_for_a_pod_that_cannot_run_there(azure: Azure) -> None:
+    web = unschedulable(pod("web", tolerations=[]))
+    pool = scaled(azure, nodeTaints=["nvidia.com/gpu:NoSchedule"])
+    assert grown(plan([web], [], [group(pool)])) == ("h100gpu", 1)
+    assert why_not(web, Offer.of(pool.sample)) == ("node(s) had untolerated taint(s)",)
+    assert plan([web], [], [group(scaled(azure, "tainted"))]).growth is None
+
+
+@pytest.mark.parametrize(
+    ("change", "counts"),
+    [
+        ({}, True),
+        ({"spec": {"nodeName": "node"}}, False),
+        ({"spec": {"priority": -11}}, False),
+        ({"metadata": {"deletionTimestamp": "2026-11-21T00:00:00Z"}}, False),
+        ({"metadata": {"ownerReferences": [{"kind": "DaemonSet", "controller": True}]}}, False),
+        ({"status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]}}, False),
+        ({"status": {"conditions": []}}, False),
+    ],
+)
+def test_only_pods_that_a_scheduler_gave_up_on_are_candidates(change: dict[str, Any], counts: bool) -> None:
+    given = {key: {**value, **change.get(key, {})} for key, value in GPU_POD.items() if isinstance(value, dict)}
+    assert is_candidate(given) == counts
+
+
+def test_a_gpu_node_without_its_gpus_is_not_ready_yet() -> None:
+    labels = {"kubernetes.azure.com/accelerator": "nvidia"}
+    assert lacks_gpus(node("new", labels=labels))
+    assert not lacks_gpus(node("done", labels=labels, gpus=1))
+    assert not lacks_gpus(node("cpu"))
+
+
+# Rest
+
+
+def test_a_node_rests_when_nothing_but_daemonsets_runs_on_it() -> None:
+    of_daemonset = pod("exporter", on="n")
+    of_daemonset["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "controller": True}]
+    mirror = pod("static", on="n")
+    mirror["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
+    ended = {**pod("job", on="n"), "status": {"phase": "Succeeded"}}
+    assert not any(map(keeps_busy, (of_daemonset, mirror, ended)))
+    assert keeps_busy(pod("train", on="n"))
+
+
+def test_a_node_stays_for_who_runs_there_for_who_would_and_for_who_says_so() -> None:
+    idle = node("n")
+    assert may_rest(idle, busy=(), needed=())
+    assert not may_rest(idle, busy=("n",), needed=())
+    assert not may_rest(idle, busy=(), needed=("n",))
+    idle["metadata"]["annotations"] = {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}
+    assert not may_rest(idle, busy=(), needed=())
+
+
+def test_rest_begins_anew_after_work() -> None:
+    rest = Rest()
+    rest.note(["a", "b"], 100.0)
+    rest.note(["a"], 200.0)
+    rest.note(["a", "b"], 300.0)
+    assert (rest.due("a", 600), rest.due("b", 600)) == (700.0, 900.0)
+
+
+def test_how_long_a_node_rests_is_the_clusters_to_say() -> None:
+    assert minutes({"scale-down-unneeded-time": "15m"}, "scale-down-unneeded-time") == 15
+    assert minutes({}, "scale-down-unneeded-time") == 10
+    assert minutes({}, "scale-down-unready-time") == 20
+
+
+def test_a_nodes_machine_is_found_by_its_provider_id(azure: Azure) -> None:
+    pool = scaled(azure)
+    assert instance_of(pool.sample) == 0
+    assert instance_of(node("elsewhere")) == -1
