@@ -1,4 +1,4 @@
-"""What every object inside the cluster has in common."""
+"""The cluster that Kubernetes objects are created in, and the options that all of them share."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pulumi_kubernetes as kubernetes
 
 
 @dataclass(frozen=True)
-class Inside:
-    """The way into a cluster: its provider, itself, and the patience a fresh role needs."""
+class ClusterTarget:
+    """A cluster with its provider, and the hook that repeats an operation until fresh roles are in effect."""
 
     provider: kubernetes.Provider
     cluster: pulumi.Resource
@@ -23,7 +23,7 @@ class Inside:
         depends_on: Sequence[pulumi.Resource] = (),
         before_update: Sequence[pulumi.ResourceHook] = (),
     ) -> pulumi.ResourceOptions:
-        """Options of an object that lives and goes with the cluster, so that a destroy needs no API server."""
+        """Options of an object that is deleted with the cluster, so that a destroy needs no API server."""
         return pulumi.ResourceOptions(
             parent=parent,
             provider=self.provider,

@@ -10,7 +10,7 @@ from typing import Any
 import pulumi
 
 from components import manifests
-from components.cluster_target import Inside
+from components.cluster_target import ClusterTarget
 from components.objects import declare
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE, KAI_NAMESPACE, OPERATOR_NAMESPACE
 from physical_ai.settings import Settings
@@ -26,7 +26,7 @@ _PLACEMENT = "gpu-placement"
 
 @dataclass(frozen=True)
 class GpuAdmissionArgs:
-    inside: Inside
+    target: ClusterTarget
     settings: Settings
     after: Sequence[pulumi.Resource] = ()
 
@@ -36,7 +36,7 @@ class GpuAdmission(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: GpuAdmissionArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:GpuAdmission", name, {}, opts)
-        made = declare(name, self, args.inside, policies(args.settings), after=args.after)
+        made = declare(name, self, args.target, policies(args.settings), after=args.after)
         self.register_outputs({"policies": len(made)})
 
 

@@ -9,7 +9,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.charts import release_chart
-from components.cluster_target import Inside
+from components.cluster_target import ClusterTarget
 from components.gpu_configs import config_map
 from components.gpu_drivers import nvidia_driver
 from components.release_upgrades import judged_upgrades
@@ -26,7 +26,7 @@ TIMEOUT_SECONDS = 1800
 class GpuOperatorArgs:
     """`namespace` must allow privileged pods: driver, toolkit and device plugin mount the host."""
 
-    inside: Inside
+    target: ClusterTarget
     namespace: kubernetes.core.v1.Namespace
     settings: Settings
     after: Sequence[pulumi.Resource] = ()
@@ -50,7 +50,7 @@ class GpuOperator(pulumi.ComponentResource):
         super().__init__("physical-ai:kubernetes:GpuOperator", name, {}, opts)
         plan, operator = gpu_plan(args.settings), args.settings.gpu_operator
         self.configs = {
-            config: config_map(f"{name}-{config}", config, NAMESPACE, data, args.inside.options(self, [args.namespace]))
+            config: config_map(f"{name}-{config}", config, NAMESPACE, data, args.target.options(self, [args.namespace]))
             for config, data in plan.config_maps.items()
         }
         self.release = kubernetes.helm.v3.Release(
@@ -65,7 +65,7 @@ class GpuOperator(pulumi.ComponentResource):
             cleanup_on_fail=False,
             skip_await=False,
             create_namespace=False,
-            opts=args.inside.options(
+            opts=args.target.options(
                 self,
                 [args.namespace, *args.after, *self.configs.values()],
                 [judged_upgrades(f"{name}-upgrade", operator.version)],
@@ -75,7 +75,7 @@ class GpuOperator(pulumi.ComponentResource):
             pool: nvidia_driver(
                 f"{name}-driver-{pool}",
                 driver,
-                args.inside.options(
+                args.target.options(
                     self, [self.release, *([self.configs[driver.config_map]] if driver.config_map else [])]
                 ),
             )

@@ -11,7 +11,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components import agents, manifests
-from components.cluster_target import Inside
+from components.cluster_target import ClusterTarget
 from components.gpu_configs import config_map
 from components.objects import declare
 from physical_ai.catalog.images import image
@@ -36,7 +36,7 @@ DIGEST_ANNOTATION = "physical-ai/grid-driver-digest"
 class GridDriverArgs:
     """`namespace` must allow privileged pods: the agent enters the host's mount namespace."""
 
-    inside: Inside
+    target: ClusterTarget
     namespace: kubernetes.core.v1.Namespace
     settings: Settings
 
@@ -62,15 +62,15 @@ class GridDriver(pulumi.ComponentResource):
     def _declare(self, name: str, args: GridDriverArgs, plan: GridPlan) -> kubernetes.apps.v1.DaemonSet:
         files = agents.files(AGENT)
         found = manifests.load("grid-driver-limits.yaml")
-        limits = declare(name, self, args.inside, found, after=[args.namespace], common=OBJECTS)
+        limits = declare(name, self, args.target, found, after=[args.namespace], common=OBJECTS)
         found = granted(manifests.load("grid-driver-rights.yaml"), plan)
-        rights = declare(name, self, args.inside, found, after=limits, common=OBJECTS)
+        rights = declare(name, self, args.target, found, after=limits, common=OBJECTS)
         code = config_map(
             f"{name}-files",
             FILES_MAP,
             "gpu-operator",
             {key(path): text for path, text in files.items()},
-            args.inside.options(self, [args.namespace]),
+            args.target.options(self, [args.namespace]),
         )
         (manifest,) = manifests.load("grid-driver.yaml")
         completed = daemon_set(manifest, plan, files)
@@ -78,7 +78,7 @@ class GridDriver(pulumi.ComponentResource):
             f"{name}-agent",
             metadata=completed["metadata"],
             spec=completed["spec"],
-            opts=args.inside.options(self, [*rights, code]),
+            opts=args.target.options(self, [*rights, code]),
         )
 
 

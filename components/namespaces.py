@@ -9,14 +9,14 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components import manifests
-from components.cluster_target import Inside
+from components.cluster_target import ClusterTarget
 
 
 @dataclass(frozen=True)
 class NamespacesArgs:
     """`without` are namespaces of the manifest that this stack has no use for."""
 
-    inside: Inside
+    target: ClusterTarget
     without: Collection[str] = ()
 
 
@@ -31,7 +31,7 @@ class Namespaces(pulumi.ComponentResource):
             manifest["metadata"]["name"]: kubernetes.core.v1.Namespace(
                 f"{name}-{manifest['metadata']['name']}",
                 metadata=manifest["metadata"],
-                opts=args.inside.options(self),
+                opts=args.target.options(self),
             )
             for manifest in manifests.load("namespaces.yaml")
             if manifest["metadata"]["name"] not in args.without

@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.cluster_target import Inside
+from components.cluster_target import ClusterTarget
 
 _KINDS: Mapping[str, Any] = {
     "ServiceAccount": kubernetes.core.v1.ServiceAccount,
@@ -31,7 +31,7 @@ _ENVELOPE = ("apiVersion", "kind", "metadata")
 def declare(
     name: str,
     parent: pulumi.Resource,
-    inside: Inside,
+    target: ClusterTarget,
     manifests: Sequence[Mapping[str, Any]],
     *,
     after: Sequence[pulumi.Resource] = (),
@@ -58,7 +58,7 @@ def declare(
             label,
             metadata=metadata,
             **{_ARGUMENTS.get(part, part): value for part, value in manifest.items() if part not in _ENVELOPE},
-            opts=inside.options(parent, [*after, *([bound] if bound else [])]),
+            opts=target.options(parent, [*after, *([bound] if bound else [])]),
         )
     return list(made.values())
 

@@ -12,7 +12,7 @@ import pulumi_kubernetes as kubernetes
 
 from components import agents, manifests
 from components.charts import release_chart
-from components.cluster_target import Inside
+from components.cluster_target import ClusterTarget
 from components.gpu_configs import config_map
 from components.naming import Names
 from components.objects import declare
@@ -48,7 +48,7 @@ EVERYWHERE = "0.0.0.0/0"
 
 @dataclass(frozen=True)
 class OsmoArgs:
-    inside: Inside
+    target: ClusterTarget
     settings: Settings
     secrets: Secrets
     names: Names
@@ -90,7 +90,7 @@ class Osmo(pulumi.ComponentResource):
         objects = declare(
             name,
             self,
-            args.inside,
+            args.target,
             completed(manifests.load("osmo.yaml"), args.settings, {osmo.SERVICE_ACCOUNT: client_id}),
             after=[*places, *args.admission],
         )
@@ -99,7 +99,7 @@ class Osmo(pulumi.ComponentResource):
             SERVICE_VALUES,
             osmo.CONTROL_NAMESPACE,
             args.service_values,
-            args.inside.options(self, [args.namespaces[osmo.CONTROL_NAMESPACE]]),
+            args.target.options(self, [args.namespaces[osmo.CONTROL_NAMESPACE]]),
         )
         self.releases, self.versions = {}, {}
         if args.settings.osmo.mode == "backend":
@@ -146,7 +146,7 @@ class Osmo(pulumi.ComponentResource):
             },
             # The chart mounts it whatever the login; with `dev` nobody reads it.
             string_data={osmo.TOKEN_KEY: token if token is not None else ""},
-            opts=args.inside.options(self, [args.namespaces[osmo.OPERATOR_NAMESPACE]]),
+            opts=args.target.options(self, [args.namespaces[osmo.OPERATOR_NAMESPACE]]),
         )
         values = with_identity(agents.values, self.operator.identity.client_id)
         # Workflows need the scheduler's kinds: it comes before the agents, and goes after them.
@@ -158,7 +158,7 @@ class Osmo(pulumi.ComponentResource):
             return []
         (program,) = agents.files(AGENT).values()
         data = {KUBECONFIG: agent_kubeconfig(), CREDENTIAL: program}
-        where = args.inside.options(self, [args.namespaces[osmo.OPERATOR_NAMESPACE]])
+        where = args.target.options(self, [args.namespaces[osmo.OPERATOR_NAMESPACE]])
         return [config_map(f"{name}-agent-login", AGENT_FILES, osmo.OPERATOR_NAMESPACE, data, where)]
 
     def _release(
@@ -183,7 +183,7 @@ class Osmo(pulumi.ComponentResource):
             # Helm 4 would wait for KAI's SchedulingShard, which stays Reconciling for ever; the gate knows better.
             skip_await=True,
             create_namespace=False,
-            opts=args.inside.options(self, after),
+            opts=args.target.options(self, after),
         )
 
 

@@ -9,7 +9,7 @@ import pulumi
 from components.access import ClusterAccess, ClusterAccessArgs, grants
 from components.account import azure_account
 from components.cluster import Cluster, ClusterArgs
-from components.cluster_target import Inside
+from components.cluster_target import ClusterTarget
 from components.cpu_pool import CpuPool, CpuPoolArgs
 from components.gpu_admission import GpuAdmission, GpuAdmissionArgs
 from components.gpu_gate import GpuGate, GpuGateArgs
@@ -139,22 +139,22 @@ class Platform(pulumi.ComponentResource):
             KubernetesAccessArgs(group.name, aks, names.cluster, [*access.assignments, *nodes]),
             guarded,
         )
-        inside = Inside(kubernetes.provider, aks, retry)
+        target = ClusterTarget(kubernetes.provider, aks, retry)
         backend = settings.osmo.mode == "backend"
         namespaces = Namespaces(
-            f"{name}-namespaces", NamespacesArgs(inside, () if backend else (KAI_NAMESPACE,)), guarded
+            f"{name}-namespaces", NamespacesArgs(target, () if backend else (KAI_NAMESPACE,)), guarded
         ).namespaces
         admission = GpuAdmission(
-            f"{name}-gpu-admission", GpuAdmissionArgs(inside, settings, list(namespaces.values())), guarded
+            f"{name}-gpu-admission", GpuAdmissionArgs(target, settings, list(namespaces.values())), guarded
         )
         self.grid_driver = GridDriver(
-            f"{name}-grid-driver", GridDriverArgs(inside, namespaces[NAMESPACE], settings), guarded
+            f"{name}-grid-driver", GridDriverArgs(target, namespaces[NAMESPACE], settings), guarded
         )
         agent = [self.grid_driver.daemon_set] if self.grid_driver.daemon_set is not None else []
         self.gpu_operator = GpuOperator(
             # The validator looks at a host once: the agent is there to hold it off until there is a driver.
             f"{name}-gpu-operator",
-            GpuOperatorArgs(inside, namespaces[NAMESPACE], settings, agent),
+            GpuOperatorArgs(target, namespaces[NAMESPACE], settings, agent),
             guarded,
         )
         gate = GpuGate(
@@ -170,7 +170,7 @@ class Platform(pulumi.ComponentResource):
         self.osmo = Osmo(
             f"{name}-osmo",
             OsmoArgs(
-                inside=inside,
+                target=target,
                 settings=settings,
                 secrets=secrets,
                 names=names,
