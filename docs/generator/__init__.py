@@ -1,4 +1,4 @@
-"""Pages of `docs/reference` that are made of the code itself, so that they say what it does.
+"""Generates the reference pages and drawings in `docs` from the code.
 
-`python -m docs.generator` writes all of them; the tests compare each with what it would write.
+`python -m docs.generator` writes all of them. A test compares each file with what would be generated.
 """

@@ -1,4 +1,4 @@
-"""Writes every made page: `python -m docs.generator`."""
+"""Write every generated file: `python -m docs.generator`."""
 
 from __future__ import annotations
 

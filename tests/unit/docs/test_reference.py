@@ -13,7 +13,10 @@ from docs.generator import pages
 from docs.generator.commands import commands
 from docs.generator.markdown import table
 from docs.generator.outputs import components
+from docs.generator.platform_picture import picture
 from physical_ai.settings import load
+from physical_ai.settings.facts.pools import node_pools
+from physical_ai.settings.plans.charts import stack_charts
 from tests.unit.conftest import Simulate
 
 
@@ -79,3 +82,13 @@ def test_every_component_says_what_it_is() -> None:
 def test_cells_keep_to_their_columns() -> None:
     made = table(("a", "b"), [("x | y", "two\nlines"), ("`<env>`", "<env>-<region>")])
     assert made.splitlines()[2:] == ["| x \\| y | two lines |", "| `<env>` | &lt;env>-&lt;region> |"]
+
+
+def test_the_platform_picture_shows_every_pool_and_chart() -> None:
+    settings = load("dev-westus2").settings
+    shown = picture()
+    for pool in node_pools(settings).values():
+        assert f">{pool.sku}<" in shown
+    for chart in stack_charts(settings):
+        assert f">{chart.version}<" in shown
+    assert "prefers-color-scheme: dark" in shown
