@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
+from physical_ai.simulator.cluster.names import SIMULATOR
+from physical_ai.simulator.cluster.objects import is_ready
 from physical_ai.simulator.errors import ControlPlaneFailed
-from physical_ai.simulator.gpu.names import SIMULATOR
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, ApiError, Client, Object
 
 POOL_LABEL = "kubernetes.azure.com/agentpool"
@@ -44,7 +45,7 @@ def _pool_nodes(client: Client, pool: str) -> dict[str, Object]:
 def _wait_until_ready(client: Client, pool: str, names: set[str]) -> None:
     end = time.monotonic() + NODE_READY_SECONDS
     pause = 0.05
-    while waiting := names - {name for name, node in _pool_nodes(client, pool).items() if _is_ready(node)}:
+    while waiting := names - {name for name, node in _pool_nodes(client, pool).items() if is_ready(node)}:
         if time.monotonic() > end:
             raise ControlPlaneFailed(f"node {min(waiting)} and {len(waiting) - 1} more of {pool} never got Ready")
         time.sleep(pause)
@@ -75,11 +76,6 @@ def _remove_node(client: Client, name: str) -> None:
         place = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
         delete(client, place, {"gracePeriodSeconds": "0"})
     delete(client, f"/api/v1/nodes/{name}")
-
-
-def _is_ready(node: Object) -> bool:
-    conditions: list[Object] = node.get("status", {}).get("conditions") or []
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def delete(client: Client, path: str, params: Mapping[str, str] | None = None) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from physical_ai.settings import Settings, load
+from physical_ai.simulator.cluster.names import HOST_DRIVER
 from physical_ai.simulator.cluster.objects import at, labels
 from physical_ai.simulator.gpu import names
 from physical_ai.simulator.kubernetes.helm import HelmFailed
@@ -71,10 +72,10 @@ def test_validator_before_driver_waits_for_ever_and_the_kick_frees_it(place: Fie
     place.until(has_gpus(place, h100), "no GPU on the H100 node")
     place.until(lambda: place.phase(rtx, TOOLKIT) == "Init:0/1", "the toolkit does not wait")
     place.until(lambda: ".driver-ctr-ready" in place.words(rtx, TOOLKIT), "no word of what it waits for")
-    place.annotate(rtx, names.HOST_DRIVER, GRID_DRIVER)
+    place.annotate(rtx, HOST_DRIVER, GRID_DRIVER)
     place.stays(lambda: place.phase(rtx, TOOLKIT) == "Init:0/1", "the validator looked at the host a second time")
     assert place.gpus(rtx) == {}
-    place.kick(rtx, TOOLKIT, VALIDATOR)
+    place.delete_pods(rtx, TOOLKIT, VALIDATOR)
     place.until(has_gpus(place, rtx), "the kick did not help")
 
 

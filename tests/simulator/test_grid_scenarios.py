@@ -10,6 +10,7 @@ from components.agents import files
 from components.grid_driver import AGENT, daemon_set
 from physical_ai.settings import Settings
 from physical_ai.settings.plans.grid_driver import grid_plan
+from physical_ai.simulator.cluster.names import HOST_DRIVER
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.gpu import names
 from tests.support.field import NAMESPACE, Field
@@ -35,7 +36,7 @@ def agents(place: Field, settings: Settings) -> None:
 
 
 def driver(place: Field, node: str) -> str:
-    return at(place.node(node), "metadata.annotations", {}).get(names.HOST_DRIVER, "")
+    return at(place.node(node), "metadata.annotations", {}).get(HOST_DRIVER, "")
 
 
 def condition(place: Field, node: str) -> tuple[str, str]:
@@ -92,7 +93,7 @@ def test_a_driver_that_somebody_removed_comes_back_with_its_gpus(place: Field) -
     (rtx,) = place.pool(settings, "rtxprogpu")
     place.install(settings)
     place.until(lambda: has_gpu(place, rtx) and is_proven(place, rtx), "no GPU")
-    place.annotate(rtx, names.HOST_DRIVER, None)
+    place.annotate(rtx, HOST_DRIVER, None)
     place.until(lambda: driver(place, rtx) == settings.grid_driver.version, "the driver did not come back")
     place.until(lambda: has_gpu(place, rtx) and is_proven(place, rtx), "no GPU on the driver that came back")
 
@@ -121,9 +122,9 @@ def test_another_version_reaches_running_nodes_one_at_a_time(place: Field) -> No
     def done() -> bool:
         nonlocal most
         items = place.client.get("/api/v1/nodes", {"labelSelector": "agentpool=rtxprogpu"})["items"]  # at one moment
-        bare = [item for item in items if names.HOST_DRIVER not in at(item, "metadata.annotations", {})]
+        bare = [item for item in items if HOST_DRIVER not in at(item, "metadata.annotations", {})]
         most = max(most, len(bare))
-        return all(at(item, "metadata.annotations", {}).get(names.HOST_DRIVER) == OTHER for item in items)
+        return all(at(item, "metadata.annotations", {}).get(HOST_DRIVER) == OTHER for item in items)
 
     place.until(done, "the new driver does not arrive", 60)
     assert most == 1, "both nodes were without a driver at once, or none ever"

@@ -20,10 +20,11 @@ from physical_ai.settings.facts.pools import node_taints
 from physical_ai.settings.plans.gpu_operator import gpu_plan
 from physical_ai.simulator.azure import nodes
 from physical_ai.simulator.charts import chart_source, crds
+from physical_ai.simulator.cluster.definitions import replace_definition
+from physical_ai.simulator.cluster.names import GPU, HOST_DRIVER, NVIDIA, RUN_BY, RUNS
 from physical_ai.simulator.cluster.objects import at, labels
 from physical_ai.simulator.gpu import names
-from physical_ai.simulator.gpu.live.hooks import replace
-from physical_ai.simulator.gpu.live.probes import CUDA, RUNS
+from physical_ai.simulator.gpu.live.probes import CUDA
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
 from physical_ai.simulator.kubernetes.helm import Helm
 from physical_ai.simulator.kubernetes.kubeconfig import load
@@ -56,7 +57,7 @@ class Field:
         total, usable = nodes.capacity(found, {"osDiskSizeGB": 128, "maxPods": 110})
         annotations = {"kwok.x-k8s.io/node": "fake", **extra.get("annotations", {})}
         if extra.get("host"):
-            annotations[names.HOST_DRIVER] = extra["host"]
+            annotations[HOST_DRIVER] = extra["host"]
         info = {
             "osImage": SYSTEMS[system],
             "kernelVersion": nodes.KERNELS[system],
@@ -121,7 +122,7 @@ class Field:
     def definitions(self, release: str) -> None:
         """Another release's CRDs in the place of those there are, as on a fresh cluster."""
         for item in crds("gpu-operator", release):
-            replace(self.client, item)
+            replace_definition(self.client, item)
 
     def clear(self) -> None:
         """Everything a scenario made goes."""
@@ -156,7 +157,7 @@ class Field:
     def annotate(self, node: str, key: str, value: str | None) -> None:
         self.client.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {key: value}}}, MERGE_PATCH)
 
-    def kick(self, node: str, *daemonsets: str) -> None:
+    def delete_pods(self, node: str, *daemonsets: str) -> None:
         """Deletes pods of DaemonSets on a node."""
         for pod in self.pods(node).values():
             if any(pod["metadata"]["name"].startswith(each) for each in daemonsets):
@@ -165,9 +166,9 @@ class Field:
     def cuda_probe(self, node: str) -> tuple[str, str]:
         """A CUDA program asks for one GPU of a node: how it ends, and its last words."""
         path = f"/api/v1/namespaces/{NAMESPACE}/pods"
-        limits = {"resources": {"limits": {names.GPU: "1"}}}
+        limits = {"resources": {"limits": {GPU: "1"}}}
         pod = {
-            "metadata": {"name": "cuda-probe", "annotations": {names.PLAYED_BY: names.STACK, RUNS: CUDA}},
+            "metadata": {"name": "cuda-probe", "annotations": {RUN_BY: names.STACK, RUNS: CUDA}},
             "spec": {
                 "restartPolicy": "Never",
                 "nodeSelector": {"agentpool": self.labels(node)["agentpool"]},
@@ -204,7 +205,7 @@ class Field:
     def gpus(self, name: str) -> dict[str, int]:
         """What the node offers of NVIDIA's resources, zeros left out."""
         given: Mapping[str, str] = at(self.node(name), "status.allocatable", {})
-        return {key: int(value) for key, value in given.items() if key.startswith(names.PREFIX) and int(value)}
+        return {key: int(value) for key, value in given.items() if key.startswith(NVIDIA) and int(value)}
 
     def pods(self, node: str) -> dict[str, dict[str, Any]]:
         """The operator's pods on a node, by DaemonSet."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from physical_ai.simulator.cluster.names import NVIDIA
 from physical_ai.simulator.cluster.objects import annotations_of, at, labels
-from physical_ai.simulator.gpu.names import LAST_APPLIED, PREFIX
+from physical_ai.simulator.gpu.names import LAST_APPLIED
 from physical_ai.simulator.gpu.state import State
 from tests.support.gpu_recordings import OWN_NAME, Facts, flat, short
 
@@ -115,7 +116,7 @@ def facts(state: State, scheduled: Mapping[str, Sequence[Any]]) -> Facts:
     for name, node in state.nodes.items():
         result[f"Node/{name}/exists"] = True
         for kind, given in (("label", labels(node)), ("annotation", annotations_of(node))):
-            result |= {f"Node/{name}/{kind}/{key}": value for key, value in given.items() if key.startswith(PREFIX)}
+            result |= {f"Node/{name}/{kind}/{key}": value for key, value in given.items() if key.startswith(NVIDIA)}
         if at(node, "spec.unschedulable"):
             result[f"Node/{name}/unschedulable"] = True
     for name, item in state.daemonsets.items():

@@ -192,7 +192,8 @@ def _mark(pod: dict[str, Any], image: str) -> None:
     """Tells the simulated node what the program would ask of its GPU."""
     from physical_ai.osmo.lint.images import isaac
     from physical_ai.osmo.names import image as parsed
-    from physical_ai.simulator.osmo.programs import RUNS, VULKAN
+    from physical_ai.simulator.cluster.names import RUNS
+    from physical_ai.simulator.osmo.programs import VULKAN
 
     if isaac(parsed(image)) is not None:
         pod["metadata"].setdefault("annotations", {})[RUNS] = VULKAN

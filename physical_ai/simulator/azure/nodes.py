@@ -13,7 +13,7 @@ from physical_ai.simulator.azure import ids, pools
 from physical_ai.simulator.azure.offers import Offers
 from physical_ai.simulator.azure.registry import models
 from physical_ai.simulator.azure.shapes import Json, get, table
-from physical_ai.simulator.gpu.names import HOST_DRIVER, SECURE_BOOT
+from physical_ai.simulator.cluster.names import HOST_DRIVER, SECURE_BOOT
 
 IMAGE_VERSION = "202611.05.0"
 AKS_DRIVERS = {"datacenter": "580.159.04", "grid": "595.58.03"}

@@ -1,10 +1,11 @@
-"""Reading plain Kubernetes objects: labels, dotted paths, selectors, hashes."""
+"""Reading plain Kubernetes objects: labels, dotted paths, owners, conditions, selectors, hashes."""
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 Json = dict[str, Any]
@@ -34,6 +35,31 @@ def annotations_of(node: Mapping[str, Any]) -> dict[str, str]:
 
 def name(item: Mapping[str, Any]) -> str:
     return str(at(item, "metadata.name", ""))
+
+
+def by_name(items: Iterable[Json]) -> dict[str, Json]:
+    return {name(item): item for item in items}
+
+
+def owner(item: Mapping[str, Any], kind: str) -> str:
+    """Name of the controller of that kind that owns the object; empty without one."""
+    references: list[Json] = at(item, "metadata.ownerReferences", [])
+    return next((str(each["name"]) for each in references if each.get("kind") == kind), "")
+
+
+def is_terminating(item: Mapping[str, Any]) -> bool:
+    return at(item, "metadata.deletionTimestamp") is not None
+
+
+def is_ready(item: Mapping[str, Any]) -> bool:
+    """The Ready condition of a Pod or a node."""
+    conditions: list[Json] = at(item, "status.conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def timestamp() -> str:
+    """The present time, as Kubernetes writes it."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def matches(selector: Labels, given: Labels) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from physical_ai.simulator.cluster.names import GPU, NVIDIA
 from physical_ai.simulator.gpu import gates, names, sharing
 from physical_ai.simulator.gpu.gates import Verdict
 from physical_ai.simulator.gpu.hardware import repartitioned
@@ -99,19 +100,19 @@ def feature_discovery(state: NodeState, pod: Pod) -> Verdict:
     env = pod.workload.env.get(pod.workload.main, {})
     given, configured = state.hardware, pod.config
     wanted = sharing.sharing(configured)
-    replicas = (wanted.replicas or {}).get(names.GPU, 1)
+    replicas = (wanted.replicas or {}).get(GPU, 1)
     renamed = bool(wanted.renames)
     version = state.host.driver if pod.root == HOST_ROOT else pod_version(state)
     suffix = "-SHARED" if wanted.strategy != "none" and replicas > 1 and not renamed else ""
     found: dict[str, str | None] = {
         names.PRODUCT: f"{given.product}{suffix}",
-        f"{names.GPU}.count": str(sum(device.resource == names.GPU for device in devices)),
-        f"{names.GPU}.memory": str(given.memory_mib),
-        f"{names.GPU}.replicas": str(replicas),
-        f"{names.GPU}.sharing-strategy": wanted.strategy,
-        f"{names.PREFIX}cuda.driver-version.full": version,
+        f"{GPU}.count": str(sum(device.resource == GPU for device in devices)),
+        f"{GPU}.memory": str(given.memory_mib),
+        f"{GPU}.replicas": str(replicas),
+        f"{GPU}.sharing-strategy": wanted.strategy,
+        f"{NVIDIA}cuda.driver-version.full": version,
         names.MIG_CAPABLE: "true" if given.mig_capable else "false",
-        f"{names.PREFIX}mig.strategy": sharing.strategy(env, configured),
+        f"{NVIDIA}mig.strategy": sharing.strategy(env, configured),
         names.MPS_CAPABLE: "true" if wanted.strategy == "mps" else "false",
         names.VGPU_PRESENT: "true" if given.vgpu_signature else "false",
     }

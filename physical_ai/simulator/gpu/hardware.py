@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog import VmSize
+from physical_ai.catalog import VmSize, vm_sizes
+from physical_ai.simulator.cluster.objects import labels
 
 MIG_OFF = None
 """A GPU whose MIG mode is off; `()` is MIG mode on without any instance."""
@@ -40,7 +41,7 @@ class Hardware:
 
 
 def h100(gpus: int = 1) -> Hardware:
-    """Passed through whole, as on Standard_NC40ads_H100_v5."""
+    """A complete GPU, passed through, as on Standard_NC40ads_H100_v5."""
     return Hardware("NVIDIA-H100-NVL", 95830, mig=(MIG_OFF,) * gpus)
 
 
@@ -70,6 +71,12 @@ def of_size(size: VmSize) -> Hardware | None:
         mig_capable=size.mig or gpu.host_mig,
         vgpu=gpu.virtual,
     )
+
+
+def of_node(node: Mapping[str, Any]) -> Hardware | None:
+    """The GPUs that a node's VM size has."""
+    size = vm_sizes().get(labels(node).get("node.kubernetes.io/instance-type", ""))
+    return of_size(size) if size is not None else None
 
 
 INSTANCES = {

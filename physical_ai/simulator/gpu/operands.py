@@ -6,12 +6,13 @@ import posixpath
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from physical_ai.simulator.cluster.names import GPU
 from physical_ai.simulator.cluster.objects import Json, at
 from physical_ai.simulator.gpu import names, pods
 from physical_ai.simulator.gpu.pods import Draft
 from physical_ai.simulator.gpu.release import Release, operand
 
-GPU_TOLERATION: Json = {"key": names.GPU, "operator": "Exists", "effect": "NoSchedule"}
+GPU_TOLERATION: Json = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
 
 ORDER = (
     "nvidia-container-toolkit-daemonset",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from physical_ai.simulator.cluster.objects import at, labels, matches
+from physical_ai.simulator.cluster.taints import tolerates
 
 # What the DaemonSet controller lets its own pods tolerate (kubernetes/kubernetes, daemonset_util.go).
 BUILT_IN = (
@@ -16,19 +17,6 @@ BUILT_IN = (
     ("node.kubernetes.io/pid-pressure", "NoSchedule"),
     ("node.kubernetes.io/unschedulable", "NoSchedule"),
 )
-
-
-def tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
-    """Kubernetes' rule: no effect or key fits any; `Exists` fits any value; `Equal` needs the same one."""
-    if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
-        return False
-    match toleration.get("operator") or "Equal":
-        case "Exists":
-            return not toleration.get("key") or toleration["key"] == taint.get("key")
-        case "Equal":
-            return toleration.get("key") == taint.get("key") and toleration.get("value", "") == taint.get("value", "")
-        case _:
-            return False
 
 
 def untolerated(daemonset: Mapping[str, Any], node: Mapping[str, Any]) -> list[str]:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.simulator.cluster.names import GPU, NVIDIA
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.gpu.hardware import MIG_OFF, Mig
-from physical_ai.simulator.gpu.names import GPU, PREFIX
 
 
 class PluginFault(Exception):
@@ -55,7 +55,7 @@ def devices(gpus: Sequence[Mig], mig_strategy: str) -> list[Device]:
         if gpu is None or mig_strategy != "mixed":
             result.append(Device(GPU, f"GPU-{index}", mig_mode=gpu is not MIG_OFF))
         else:
-            result += [Device(f"{PREFIX}mig-{each}", f"MIG-{index}-{n}", True) for n, each in enumerate(gpu)]
+            result += [Device(f"{NVIDIA}mig-{each}", f"MIG-{index}-{n}", True) for n, each in enumerate(gpu)]
     return result
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from physical_ai.simulator.cluster.names import RUN_BY
 from physical_ai.simulator.cluster.objects import Json, at, labels, name
 from physical_ai.simulator.cluster.watch import Watch
-from physical_ai.simulator.gpu.names import PLAYED_BY
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
 from physical_ai.simulator.operators.kai_operands import MANAGED_BY, OPERATOR
 
@@ -40,7 +40,7 @@ class Cluster:
         deployments = path_of("Deployment")
         self._operators = Watch(client, deployments, changed, f"app={OPERATOR}")
         self._managed = Watch(client, deployments, changed, f"{MANAGED_BY}={OPERATOR}")
-        self._pods = Watch(client, path_of("Pod"), changed, PLAYED_BY)
+        self._pods = Watch(client, path_of("Pod"), changed, RUN_BY)
         self._own: dict[str, Watch] = {}
 
     def operator(self) -> Json | None:
@@ -63,7 +63,7 @@ class Cluster:
 
     def pods(self, player: str) -> list[Json]:
         """Pods that wait for a player."""
-        found = (item for item in self._pods.all() if labels(item).get(PLAYED_BY) == player)
+        found = (item for item in self._pods.all() if labels(item).get(RUN_BY) == player)
         return [item for item in found if at(item, "metadata.deletionTimestamp") is None]
 
     def find(self, kind: str, namespace: str, key: str) -> Json | None:

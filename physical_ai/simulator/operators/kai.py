@@ -8,10 +8,9 @@ import yaml
 
 from physical_ai.catalog.osmo import KAI_CHART
 from physical_ai.simulator.charts import crds, modelled
-from physical_ai.simulator.cluster.objects import Json, at, digest, name
-from physical_ai.simulator.gpu.live.cluster import owner
-from physical_ai.simulator.gpu.live.hooks import replace
-from physical_ai.simulator.gpu.live.operator import timestamp
+from physical_ai.simulator.cluster.definitions import replace_definition
+from physical_ai.simulator.cluster.objects import Json, at, digest, name, owner, timestamp
+from physical_ai.simulator.cluster.pods import ended
 from physical_ai.simulator.operators.cluster import Cluster
 from physical_ai.simulator.operators.kai_operands import OPERATOR, conditions, operands, shard_operands
 
@@ -65,8 +64,8 @@ class KaiOperator:
             self._cluster.patch(item, {"status": {"conditions": told}}, sub="/status")
 
 
-class KaiHooks:
-    """Plays the pods of the chart's hook Jobs: helm waits for them."""
+class KaiHookJobs:
+    """Runs the Pods of the chart's hook Jobs: Helm waits for them."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -74,10 +73,10 @@ class KaiHooks:
     def run(self) -> None:
         for pod in self._cluster.pods(OPERATOR):
             if at(pod, "spec.nodeName") and at(pod, "status.phase") in (None, "Pending"):
-                self._play(owner(pod, "Job"), pod)
-                self._finish(pod)
+                self._run(owner(pod, "Job"), pod)
+                self._cluster.patch(pod, {"status": ended(pod)}, sub="/status")
 
-    def _play(self, job: str, pod: Json) -> None:
+    def _run(self, job: str, pod: Json) -> None:
         namespace = str(at(pod, "metadata.namespace"))
         if job == "crd-upgrader":
             self._definitions(str(pod["spec"]["containers"][0]["image"]).rpartition(":")[2])
@@ -94,11 +93,4 @@ class KaiHooks:
     def _definitions(self, release: str) -> None:
         if release in modelled()[KAI_CHART]:
             for definition in crds(KAI_CHART, release):
-                replace(self._cluster.client, definition)
-
-    def _finish(self, pod: Json) -> None:
-        now = timestamp()
-        done = {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": now, "finishedAt": now}}
-        rest: Json = {"imageID": "", "ready": False, "restartCount": 0, "state": done}
-        statuses = [{"name": each["name"], "image": each["image"], **rest} for each in pod["spec"]["containers"]]
-        self._cluster.patch(pod, {"status": {"phase": "Succeeded", "containerStatuses": statuses}}, sub="/status")
+                replace_definition(self._cluster.client, definition)

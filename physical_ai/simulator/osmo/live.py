@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from physical_ai.catalog.osmo import CONTROL_CONTAINER, FINALIZER, LISTENER_ACCOUNT, OPERATOR_NAMESPACE, WORKFLOW_LABEL
 from physical_ai.simulator.cluster.objects import Json, at
+from physical_ai.simulator.cluster.pods import COMPLETED, ended
 from physical_ai.simulator.cluster.watch import Watch
-from physical_ai.simulator.gpu.live.operator import timestamp
 from physical_ai.simulator.kubernetes.client import ApiError, Client
 from physical_ai.simulator.osmo.programs import outcome
 
@@ -68,17 +68,9 @@ class Workflows:
             for item in self._agents.all()
         )
 
-    def _end(self, pod: Json, code: int, words: str) -> None:
-        now = timestamp()
-        statuses: list[Json] = []
-        for each in pod["spec"]["containers"]:
-            own = (0, "") if each["name"] == CONTROL_CONTAINER else (code, words)
-            end = {"exitCode": own[0], "reason": "Error" if own[0] else "Completed", "message": own[1]}
-            state = {"terminated": {**end, "startedAt": at(pod, "status.startTime", now), "finishedAt": now}}
-            rest: Json = {"imageID": "", "ready": False, "restartCount": 0, "state": state}
-            statuses.append({"name": each["name"], "image": each["image"], **rest})
-        phase = "Failed" if code else "Succeeded"
-        self._patch(pod, {"status": {"phase": phase, "containerStatuses": statuses}}, "/status")
+    def _end(self, pod: Json, code: int, message: str) -> None:
+        exits = {each["name"]: (code, message) for each in pod["spec"]["containers"]}
+        self._patch(pod, {"status": ended(pod, {**exits, CONTROL_CONTAINER: COMPLETED})}, "/status")
 
     def _patch(self, pod: Json, change: Json, sub: str) -> bool:
         path = f"/api/v1/namespaces/{at(pod, 'metadata.namespace')}/pods/{at(pod, 'metadata.name')}{sub}"

@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from physical_ai.catalog.osmo import CONTROL_CONTAINER
-from physical_ai.simulator.gpu.names import PREFIX, SIMULATOR
+from physical_ai.simulator.cluster.names import NVIDIA, RUNS
 
-RUNS = f"{SIMULATOR}runs"
-"""Annotation of a Pod: what its program asks of the GPU."""
 VULKAN = "vulkan"
+"""Value of the annotation `runs`: the program uses Vulkan."""
 CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
 GRAPHICS = {"all", "graphics"}
 NO_VULKAN = (
@@ -31,7 +30,7 @@ def outcome(pod: Mapping[str, Any], faults: Mapping[str, str]) -> tuple[int, str
     """
     container = next(each for each in pod["spec"]["containers"] if each["name"] != CONTROL_CONTAINER)
     limits: Mapping[str, Any] = container.get("resources", {}).get("limits") or {}
-    if not any(name.startswith(PREFIX) for name in limits):
+    if not any(name.startswith(NVIDIA) for name in limits):
         return 0, ""
     fault = faults.get(pod["spec"]["nodeName"], "there is no GPU stack on this node")
     if fault:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from physical_ai.simulator.cluster.objects import Json, at, labels, matches, name
-from physical_ai.simulator.gpu.placement import tolerates
+from physical_ai.simulator.cluster.taints import tolerates
 from physical_ai.simulator.kubernetes.quantities import quantity
 from physical_ai.simulator.scheduling.selectors import named_nodes, selects
 

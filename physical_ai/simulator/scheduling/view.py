@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
 import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from physical_ai.simulator.cluster.objects import Json, at, name
+from physical_ai.simulator.cluster.objects import Json, at, name, timestamp
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, ApiError, Client
 from physical_ai.simulator.scheduling import kai
@@ -123,8 +122,3 @@ def event(item: Mapping[str, Any], component: str, reason: str, message: str, ty
         "lastTimestamp": now,
         "count": 1,
     }
-
-
-def timestamp() -> str:
-    """Now, as Kubernetes writes it."""
-    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -10,8 +10,8 @@ import pytest
 
 from physical_ai import catalog
 from physical_ai.simulator import clock, pool_nodes
+from physical_ai.simulator.cluster.names import HOST_DRIVER
 from physical_ai.simulator.cluster.watch import Watch
-from physical_ai.simulator.controllers.__main__ import hardware_of
 from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.gpu import hardware, names, node
 from physical_ai.simulator.gpu.live import discovery, kubelet, operator, pod_status
@@ -107,7 +107,7 @@ def item(**annotations: str) -> dict[str, Any]:
 
 def test_annotations_describe_the_host() -> None:
     assert kubelet.host_of(item()) == Host()
-    given = item(**{names.HOST_DRIVER: "595.91.07", names.LEGACY_MOUNT: "true"})
+    given = item(**{HOST_DRIVER: "595.91.07", names.LEGACY_MOUNT: "true"})
     assert kubelet.host_of(given) == Host(driver="595.91.07", bind_mount=True)
 
 
@@ -140,7 +140,7 @@ def test_nfd_follows_its_workers_configuration() -> None:
     ],
 )
 def test_a_nodes_gpus_follow_from_its_size(size: str, gpus: int, mig: hardware.Mig, vgpu: bool) -> None:
-    found = hardware_of({"metadata": {"labels": {"node.kubernetes.io/instance-type": size}}})
+    found = hardware.of_node({"metadata": {"labels": {"node.kubernetes.io/instance-type": size}}})
     assert found is not None
     assert (found.gpus, found.mig, found.vgpu) == (gpus, (mig,) * gpus, vgpu)
     assert hardware.of_size(catalog.vm_size("Standard_D8ds_v5")) is None
@@ -159,11 +159,11 @@ def test_users_layouts_take_the_place_of_the_mig_managers() -> None:
 
 
 def test_what_became_of_a_nodes_host_outlives_a_change_of_its_pool() -> None:
-    wanted = {"metadata": {"name": "n", "annotations": {"k": "v", names.HOST_DRIVER: "580.159.04"}}}
+    wanted = {"metadata": {"name": "n", "annotations": {"k": "v", HOST_DRIVER: "580.159.04"}}}
     assert pool_nodes.with_host(wanted, None) == wanted
-    upgraded = {"metadata": {"annotations": {names.HOST_DRIVER: "595.99.01", "other": "x"}}}
+    upgraded = {"metadata": {"annotations": {HOST_DRIVER: "595.99.01", "other": "x"}}}
     again = pool_nodes.with_host(wanted, upgraded)
-    assert again["metadata"]["annotations"] == {"k": "v", names.HOST_DRIVER: "595.99.01"}
+    assert again["metadata"]["annotations"] == {"k": "v", HOST_DRIVER: "595.99.01"}
     assert pool_nodes.with_host(wanted, {"metadata": {}})["metadata"]["annotations"] == {"k": "v"}
 
 

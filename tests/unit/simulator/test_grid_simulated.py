@@ -11,9 +11,10 @@ from grid_agent.machine import advance
 from grid_agent.memory import Memory
 from grid_agent.steps import State
 from grid_agent.wanted import Wanted
+from physical_ai.simulator.cluster.names import HOST_DRIVER
 from physical_ai.simulator.gpu.hardware import rtx_pro_6000
 from physical_ai.simulator.gpu.live.grid_host import SimulatedHost
-from physical_ai.simulator.gpu.names import HOST_DRIVER, LEGACY_MOUNT
+from physical_ai.simulator.gpu.names import LEGACY_MOUNT
 from physical_ai.simulator.gpu.node_state import MARKER, Host, NodeState
 
 PARAMETERS = {"nvidia_uvm": {"uvm_disable_hmm": "1"}}

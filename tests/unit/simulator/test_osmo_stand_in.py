@@ -12,10 +12,11 @@ import pytest
 
 from physical_ai.catalog.osmo import CONTROL_CONTAINER
 from physical_ai.simulator import osmo
+from physical_ai.simulator.cluster.names import RUNS
 from physical_ai.simulator.kubernetes.client import ApiError
 from physical_ai.simulator.osmo import service
 from physical_ai.simulator.osmo.history import KEPT, History
-from physical_ai.simulator.osmo.programs import RUNS, VULKAN, outcome
+from physical_ai.simulator.osmo.programs import VULKAN, outcome
 
 Json = dict[str, Any]
 NODE = "gpu-0"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from physical_ai.simulator.cluster.objects import Changes, Json, at, labels
 from physical_ai.simulator.cluster.watch import Watch
@@ -145,23 +144,3 @@ class Cluster:
     def serves(self, api_version: str, kind: str) -> bool:
         """Whether the API server knows a kind of another project."""
         return kind in self.client.kinds(api_version)
-
-
-def by_name(items: Iterable[Json]) -> dict[str, Json]:
-    return {str(at(item, "metadata.name")): item for item in items}
-
-
-def owner(item: Any, kind: str) -> str:
-    """Name of the controller of that kind that owns the object; empty without one."""
-    references: list[Json] = at(item, "metadata.ownerReferences", [])
-    return next((str(each["name"]) for each in references if each.get("kind") == kind), "")
-
-
-def is_going(item: Any) -> bool:
-    return at(item, "metadata.deletionTimestamp") is not None
-
-
-def is_ready(item: Any) -> bool:
-    """The Ready condition of a pod or a node."""
-    conditions: list[Json] = at(item, "status.conditions", [])
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)

@@ -7,10 +7,10 @@ from typing import Any
 
 import yaml
 
-from physical_ai.simulator.cluster.objects import Changes, Json, at, labels, name
+from physical_ai.simulator.cluster.objects import Changes, Json, at, is_ready, is_terminating, labels, name
 from physical_ai.simulator.gpu import nfd
 from physical_ai.simulator.gpu.hardware import Hardware
-from physical_ai.simulator.gpu.live.cluster import Cluster, is_going, is_ready
+from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.names import NFD
 
 APP, ROLE = ("app.kubernetes.io/name", "node-feature-discovery"), ("role", "worker")
@@ -53,7 +53,7 @@ class Discovery:
 
     def run(self, hardware: dict[str, Hardware | None]) -> bool:
         """Labels every node with a worker; whether anything changed."""
-        installed = any(_is_worker(item) and not is_going(item) for item in self._cluster.all("DaemonSet"))
+        installed = any(_is_worker(item) and not is_terminating(item) for item in self._cluster.all("DaemonSet"))
         pods = [item for item in self._cluster.all("Pod") if _is_worker(item)]
         reporting = {str(at(item, "spec.nodeName", "")) for item in pods if is_ready(item)}
         found, moved = fields(self._cluster.all("ConfigMap")), False

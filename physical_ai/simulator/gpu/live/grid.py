@@ -11,13 +11,21 @@ from grid_agent.memory import Memory
 from grid_agent.metrics import DONE
 from grid_agent.steps import State
 from grid_agent.wanted import Wanted, WantedError, for_pool, wanted_from
-from physical_ai.simulator.cluster.objects import Json, annotations_of, at, labels, name
+from physical_ai.simulator.cluster.objects import (
+    Json,
+    annotations_of,
+    at,
+    by_name,
+    is_terminating,
+    labels,
+    name,
+    timestamp,
+)
 from physical_ai.simulator.gpu import names
-from physical_ai.simulator.gpu.live.cluster import Cluster, by_name, is_going
+from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.live.grid_api import STRATEGIC, NodeApi
 from physical_ai.simulator.gpu.live.grid_host import SimulatedHost
 from physical_ai.simulator.gpu.live.kubelet import Kubelet, Kubelets
-from physical_ai.simulator.gpu.live.operator import timestamp
 
 log = logging.getLogger("gpu-stack")
 APP = ("app.kubernetes.io/name", "gpu-grid-driver-installer")
@@ -131,7 +139,7 @@ class GridAgents:
         pods = {
             str(at(pod, "spec.nodeName")): pod
             for pod in self._cluster.all("Pod")
-            if labels(pod).get(APP[0]) == APP[1] and at(pod, "spec.nodeName") and not is_going(pod)
+            if labels(pod).get(APP[0]) == APP[1] and at(pod, "spec.nodeName") and not is_terminating(pod)
         }
         uids = {key: str(at(item, "metadata.uid")) for key, item in nodes.items()}
         self._agents = {key: known for key, known in self._agents.items() if uids.get(key) == known[0]}

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Literal
 
 from grid_agent.facts import OPERANDS, ClusterError, Condition, NodeFacts, Pod
-from physical_ai.simulator.cluster.objects import Json, annotations_of, at, labels, name
-from physical_ai.simulator.gpu.live.cluster import Cluster, is_going
-from physical_ai.simulator.gpu.live.operator import timestamp
-from physical_ai.simulator.gpu.names import PREFIX
+from physical_ai.simulator.cluster.names import NVIDIA
+from physical_ai.simulator.cluster.objects import Json, annotations_of, at, is_terminating, labels, name, timestamp
+from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.kubernetes.client import ApiError
 
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -104,7 +103,7 @@ class NodeApi:
             uid=uid,
             app=labels(item).get("app", ""),
             phase=str(at(item, "status.phase", "Pending")),
-            terminating=is_going(item),
+            terminating=is_terminating(item),
             looking=bool(init) and not init[0].get("ready"),
             begun=self._began.get(uid),
             gpus=gpus_of(item),
@@ -115,4 +114,4 @@ def gpus_of(pod: Json) -> int:
     """NVIDIA devices that a pod asks for, of whatever name."""
     containers: list[Json] = at(pod, "spec.containers", [])
     limits = (at(each, "resources.limits", {}) for each in containers)
-    return sum(int(count) for each in limits for key, count in each.items() if key.startswith(PREFIX))
+    return sum(int(count) for each in limits for key, count in each.items() if key.startswith(NVIDIA))

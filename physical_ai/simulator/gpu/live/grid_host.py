@@ -13,7 +13,8 @@ from typing import Literal
 from grid_agent.facts import Gpu, HostError, HostFacts, Job, Module, Record, Smi
 from grid_agent.steps import JOBS, Step
 from grid_agent.wanted import Target, Wanted
-from physical_ai.simulator.gpu.names import HOST_DRIVER, LEGACY_MOUNT
+from physical_ai.simulator.cluster.names import HOST_DRIVER
+from physical_ai.simulator.gpu.names import LEGACY_MOUNT
 from physical_ai.simulator.gpu.node_state import MARKER, NodeState
 
 MODULES = ("nvidia", "nvidia_uvm", "nvidia_modeset")

@@ -8,13 +8,23 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from physical_ai.simulator.cluster.objects import Changes, Json, annotations_of, at, labels, name
+from physical_ai.simulator.cluster.names import HOST_DRIVER, NVIDIA, RUN_BY, SECURE_BOOT
+from physical_ai.simulator.cluster.objects import (
+    Changes,
+    Json,
+    annotations_of,
+    at,
+    is_terminating,
+    labels,
+    name,
+    owner,
+    timestamp,
+)
 from physical_ai.simulator.gpu import names, nfd, node
 from physical_ai.simulator.gpu.driver import COMPONENT
 from physical_ai.simulator.gpu.hardware import Hardware
 from physical_ai.simulator.gpu.live import pod_status
-from physical_ai.simulator.gpu.live.cluster import Cluster, is_going, owner
-from physical_ai.simulator.gpu.live.operator import timestamp
+from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.node_state import Host, NodeState, Pod
 
 WRITERS = 8
@@ -38,7 +48,7 @@ class Surroundings:
 def host_of(item: Json) -> Host:
     """What the node's annotations say of its host."""
     given = annotations_of(item)
-    return Host(driver=given.get(names.HOST_DRIVER, ""), bind_mount=given.get(names.LEGACY_MOUNT) == "true")
+    return Host(driver=given.get(HOST_DRIVER, ""), bind_mount=given.get(names.LEGACY_MOUNT) == "true")
 
 
 def pseudo_daemonset(pod: Json) -> Json:
@@ -57,7 +67,7 @@ class Kubelet:
         system = nfd.os_release(str(at(item, "status.nodeInfo.osImage", "")))
         self._cluster = cluster
         self.uid = str(at(item, "metadata.uid"))
-        secure = annotations_of(item).get(names.SECURE_BOOT) == "true"
+        secure = annotations_of(item).get(SECURE_BOOT) == "true"
         self.state = NodeState(
             release,
             replace(hardware, secure_boot=secure),
@@ -176,7 +186,7 @@ class Kubelet:
     def _report_node(self, item: Json) -> None:
         """Extended resources, and readiness: a node whose containerd is dead stays NotReady."""
         shown: Mapping[str, str] = at(item, "status.allocatable", {})
-        held = {key: count for key, count in shown.items() if key.startswith(names.PREFIX)}
+        held = {key: count for key, count in shown.items() if key.startswith(NVIDIA)}
         wanted = dict.fromkeys(held, "0") | {key: str(count) for key, count in self.state.resources.items()}
         if wanted != held:
             self._cluster.patch(item, {"status": {"capacity": wanted, "allocatable": wanted}}, sub="/status")
@@ -216,7 +226,7 @@ class Kubelets:
         pods: dict[str, dict[str, Json]] = {}
         for pod in self._cluster.all("Pod"):
             host, made_by = str(at(pod, "spec.nodeName", "")), owner(pod, "DaemonSet")
-            if host and made_by and annotations_of(pod).get(names.PLAYED_BY) == names.STACK and not is_going(pod):
+            if host and made_by and annotations_of(pod).get(RUN_BY) == names.STACK and not is_terminating(pod):
                 pods.setdefault(host, {})[made_by] = pod
         items = {name(item): item for item in self._cluster.nodes if hardware.get(name(item)) is not None}
         self._nodes = {key: each for key, each in self._nodes.items() if key in items}

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-import datetime
 import secrets
 from dataclasses import replace
 from typing import Any
 
-from physical_ai.simulator.cluster.objects import Json, at, labels, name
+from physical_ai.simulator.cluster.names import RUN_BY
+from physical_ai.simulator.cluster.objects import (
+    Json,
+    at,
+    by_name,
+    is_ready,
+    is_terminating,
+    labels,
+    name,
+    owner,
+    timestamp,
+)
 from physical_ai.simulator.gpu import names, operator
 from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
-from physical_ai.simulator.gpu.live.cluster import Cluster, Operator, by_name, is_going, is_ready, owner
+from physical_ai.simulator.gpu.live.cluster import Cluster, Operator
 from physical_ai.simulator.gpu.state import State, Step
 from physical_ai.simulator.gpu.upgrade import DriverPod
 
@@ -29,11 +39,6 @@ TEMPLATE_GENERATION = "pod-template-generation"
 DAEMONSET_GENERATION = "deprecated.daemonset.template.generation"
 
 
-def timestamp() -> str:
-    """Now, as Kubernetes writes it."""
-    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def without_times(status: Any) -> Json:
     """A status as the model writes it: times of conditions are the API server's business."""
     if not isinstance(status, dict):
@@ -49,21 +54,23 @@ def without_times(status: Any) -> Json:
 def state_of(cluster: Cluster, given: Operator) -> State:
     """Everything the operator looks at. Of several ClusterPolicies the oldest counts."""
     policies = sorted(cluster.all("ClusterPolicy"), key=lambda item: str(at(item, "metadata.creationTimestamp", "")))
-    policy = next((_bare(item) for item in policies if not is_going(item)), None)
+    policy = next((_bare(item) for item in policies if not is_terminating(item)), None)
     uid = at(policy, "metadata.uid")
-    daemonsets = by_name(item for item in cluster.all("DaemonSet") if not is_going(item) and not _is_left(item, uid))
-    pods = [item for item in cluster.all("Pod") if not is_going(item)]
+    daemonsets = by_name(
+        item for item in cluster.all("DaemonSet") if not is_terminating(item) and not _is_left(item, uid)
+    )
+    pods = [item for item in cluster.all("Pod") if not is_terminating(item)]
     return State(
         release=given.release,
         policy=policy,
         nodes=by_name(cluster.nodes),
-        drivers=by_name(_bare(item) for item in cluster.all("NVIDIADriver") if not is_going(item)),
+        drivers=by_name(_bare(item) for item in cluster.all("NVIDIADriver") if not is_terminating(item)),
         daemonsets={key: item for key, item in daemonsets.items() if _is_own(item)},
         others={
             (kind, name(item)): item
             for kind in COMPANIONS
             for item in cluster.all(kind)
-            if not is_going(item) and not _is_left(item, uid)
+            if not is_terminating(item) and not _is_left(item, uid)
         },
         pods=_driver_pods(pods, daemonsets),
         validated=frozenset(
@@ -148,7 +155,7 @@ class Controllers:
             case "restart":
                 for pod in cluster.all("Pod"):
                     mine = labels(pod).get(COMPONENT) == DRIVER_COMPONENT
-                    if mine and at(pod, "spec.nodeName") == step.name and not is_going(pod):
+                    if mine and at(pod, "spec.nodeName") == step.name and not is_terminating(pod):
                         cluster.delete(pod)
 
 
@@ -163,5 +170,5 @@ def played(daemonset: Json) -> Json:
     """The DaemonSet with pods that are marked as this stack's to run."""
     template: Json = daemonset["spec"]["template"]
     metadata: Json = template["metadata"]
-    marked = {**metadata, "annotations": {**metadata.get("annotations", {}), names.PLAYED_BY: names.STACK}}
+    marked = {**metadata, "annotations": {**metadata.get("annotations", {}), RUN_BY: names.STACK}}
     return {**daemonset, "spec": {**daemonset["spec"], "template": {**template, "metadata": marked}}}

@@ -1,37 +1,33 @@
-"""Pods that try a GPU out: a CUDA program ends as it would with the devices the plugin has handed out."""
+"""Pods that test a GPU: a CUDA program ends as it would with the devices that the device plugin has assigned."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from physical_ai.simulator.cluster.objects import Json, annotations_of, at
+from physical_ai.simulator.cluster.names import RUN_BY, RUNS
+from physical_ai.simulator.cluster.objects import annotations_of, at, is_terminating
+from physical_ai.simulator.cluster.pods import ended
 from physical_ai.simulator.gpu import names
-from physical_ai.simulator.gpu.live.cluster import Cluster, is_going
-from physical_ai.simulator.gpu.live.operator import timestamp
+from physical_ai.simulator.gpu.live.cluster import Cluster
 
-RUNS, CUDA = f"{names.SIMULATOR}runs", "cuda"
-"""Annotation of a pod, beside `played-by`: what its container does."""
+CUDA = "cuda"
+"""Value of the annotation `runs`."""
 
 
 class Probes:
-    """Runs such pods of the operator's namespace to their end."""
+    """Runs such Pods of the operator's namespace."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
     def run(self, faults: Mapping[str, str]) -> None:
-        """`faults`: what CUDA says on each node; empty where it works."""
+        """`faults`: the CUDA error of each node; empty where CUDA works."""
         for pod in self._cluster.all("Pod"):
-            given, host = annotations_of(pod), str(at(pod, "spec.nodeName", ""))
-            waits = at(pod, "status.phase") in (None, "Pending") and not is_going(pod)
-            if given.get(RUNS) == CUDA and given.get(names.PLAYED_BY) == names.STACK and host in faults and waits:
-                self._end(pod, faults[host])
-
-    def _end(self, pod: Json, fault: str) -> None:
-        now = timestamp()
-        end = {"exitCode": 1 if fault else 0, "reason": "Error" if fault else "Completed", "message": fault}
-        state = {"terminated": {**end, "startedAt": now, "finishedAt": now}}
-        rest: Json = {"imageID": "", "ready": False, "restartCount": 0, "state": state}
-        statuses = [{"name": each["name"], "image": each["image"], **rest} for each in pod["spec"]["containers"]]
-        phase = "Failed" if fault else "Succeeded"
-        self._cluster.patch(pod, {"status": {"phase": phase, "containerStatuses": statuses}}, sub="/status")
+            annotations, node = annotations_of(pod), str(at(pod, "spec.nodeName", ""))
+            is_probe = annotations.get(RUNS) == CUDA and annotations.get(RUN_BY) == names.STACK
+            is_pending = at(pod, "status.phase") in (None, "Pending") and not is_terminating(pod)
+            if is_probe and is_pending and node in faults:
+                fault = faults[node]
+                result = (1 if fault else 0, fault)
+                status = ended(pod, {each["name"]: result for each in pod["spec"]["containers"]})
+                self._cluster.patch(pod, {"status": status}, sub="/status")

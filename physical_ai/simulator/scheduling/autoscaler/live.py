@@ -7,8 +7,7 @@ import time
 from dataclasses import dataclass
 
 from physical_ai.simulator.clock import seconds_per_idle_minute, seconds_per_model_minute
-from physical_ai.simulator.cluster.objects import Json, at, labels, name
-from physical_ai.simulator.gpu.live.cluster import is_going, is_ready
+from physical_ai.simulator.cluster.objects import Json, at, is_ready, is_terminating, labels, name
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH
 from physical_ai.simulator.pool_nodes import POOL_LABEL
 from physical_ai.simulator.scheduling.autoscaler import COMPONENT
@@ -54,7 +53,7 @@ class Autoscaler:
         pause = POLL_SECONDS if candidates else None
         if not scaled.pools:
             return pause
-        nodes = [node for node in self._view.nodes if not is_going(node)]
+        nodes = [node for node in self._view.nodes if not is_terminating(node)]
         found = NOTHING
         if candidates:
             found = self._plan(scaled, candidates, nodes, pods)

@@ -13,8 +13,8 @@ from typing import Any
 
 from physical_ai import catalog
 from physical_ai.simulator.azure.autoscaling import ScaledPool
+from physical_ai.simulator.cluster import names
 from physical_ai.simulator.cluster.objects import Json, at, labels
-from physical_ai.simulator.gpu import names
 from physical_ai.simulator.scheduling.fit import PODS, Offer, requests, why_not
 
 GPU_LABELS = ("kubernetes.azure.com/accelerator", "accelerator")
@@ -113,7 +113,7 @@ def lacks_gpus(node: Mapping[str, Any]) -> bool:
     (processors/customresources/gpu_processor.go)."""
     offered: Mapping[str, str] = at(node, "status.allocatable", {})
     with_gpus = any(key in labels(node) for key in GPU_LABELS)
-    return with_gpus and not any(key.startswith(names.PREFIX) and int(count) for key, count in offered.items())
+    return with_gpus and not any(key.startswith(names.NVIDIA) and int(count) for key, count in offered.items())
 
 
 def _name(pool: ScaledPool) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.simulator.cluster import names
 from physical_ai.simulator.cluster.objects import Json, at, name
-from physical_ai.simulator.gpu import names
 from physical_ai.simulator.scheduling.fit import CPU, Amounts
 
 UNLIMITED = -1

@@ -1,0 +1,17 @@
+"""CustomResourceDefinitions in a running cluster."""
+
+from __future__ import annotations
+
+from physical_ai.simulator.cluster.objects import Json, at
+from physical_ai.simulator.kubernetes.client import Client
+
+
+def replace_definition(client: Client, definition: Json) -> None:
+    """Replaces a CRD, or creates it. An apply would leave fields that Helm has set before."""
+    path = f"/apis/{definition['apiVersion']}/customresourcedefinitions"
+    live = client.find(f"{path}/{definition['metadata']['name']}")
+    if live is None:
+        client.request("POST", path, definition)
+        return
+    metadata = {**definition["metadata"], "resourceVersion": at(live, "metadata.resourceVersion")}
+    client.request("PUT", f"{path}/{definition['metadata']['name']}", {**definition, "metadata": metadata})

@@ -1,0 +1,15 @@
+"""Names that more than one model of the simulated cluster uses."""
+
+from __future__ import annotations
+
+NVIDIA = "nvidia.com/"
+GPU = f"{NVIDIA}gpu"
+
+SIMULATOR = "simulator.physical-ai/"
+RUN_BY = f"{SIMULATOR}played-by"
+"""On Pods: the model that runs their containers. KWOK leaves such Pods alone (kwok.yaml)."""
+RUNS = f"{SIMULATOR}runs"
+"""On Pods: the program that the container runs."""
+HOST_DRIVER = f"{SIMULATOR}host-driver"
+"""On nodes: version of the driver that is installed on the host, whatever installed it."""
+SECURE_BOOT = f"{SIMULATOR}secure-boot"

@@ -1,0 +1,19 @@
+"""Taints and tolerations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
+    """Kubernetes' rule: no effect or key fits any; `Exists` fits any value; `Equal` needs the same one."""
+    if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
+        return False
+    match toleration.get("operator") or "Equal":
+        case "Exists":
+            return not toleration.get("key") or toleration["key"] == taint.get("key")
+        case "Equal":
+            return toleration.get("key") == taint.get("key") and toleration.get("value", "") == taint.get("value", "")
+        case _:
+            return False

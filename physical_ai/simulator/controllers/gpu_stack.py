@@ -1,0 +1,116 @@
+"""The models of what runs on GPU nodes, against one running cluster."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+import yaml
+
+from physical_ai.simulator.cluster.loop import Loop
+from physical_ai.simulator.cluster.objects import Json, at, labels, name
+from physical_ai.simulator.errors import SimulationError
+from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
+from physical_ai.simulator.gpu.hardware import of_node
+from physical_ai.simulator.gpu.live.cluster import Cluster, Operator
+from physical_ai.simulator.gpu.live.discovery import Discovery
+from physical_ai.simulator.gpu.live.grid import GridAgents
+from physical_ai.simulator.gpu.live.hook_jobs import HookJobs
+from physical_ai.simulator.gpu.live.kubelet import Kubelets, Surroundings
+from physical_ai.simulator.gpu.live.operator import Controllers
+from physical_ai.simulator.gpu.live.probes import Probes
+from physical_ai.simulator.gpu.release import names as releases
+from physical_ai.simulator.gpu.release import release
+from physical_ai.simulator.kubernetes.client import Client
+from physical_ai.simulator.osmo.live import Workflows
+
+log = logging.getLogger("gpu-stack")
+POLL_SECONDS = 0.1
+"""Between two rounds while something waits for model time."""
+
+
+class GpuStack:
+    """NFD, the GPU Operator, kubelets, the GRID driver agents and the tasks of workflows."""
+
+    def __init__(self, client: Client, speed: float) -> None:
+        """`speed` is model seconds in one second."""
+        self.loop = Loop("gpu-stack", self.round)
+        self._cluster = Cluster(client, self.loop.wake)
+        self._speed = speed
+        self._operator: Operator | None = None
+        self._controllers = Controllers(self._cluster)
+        self._discovery, self._kubelets = Discovery(self._cluster), Kubelets(self._cluster)
+        self._hook_jobs, self._probes = HookJobs(self._cluster), Probes(self._cluster)
+        self._grid = GridAgents(self._cluster)
+        self._workflows = Workflows(client, self.loop.wake)
+        self._then = time.monotonic()
+        self._now = time.time()
+        """Model time in seconds since the epoch: it begins now, and runs faster."""
+
+    def round(self) -> float | None:
+        """One round; returns the seconds until the next one, None where only a change makes one necessary."""
+        if self._has_moved():
+            return 0
+        waits = self._kubelets.are_waiting or self._grid.are_working or self._workflows.are_running
+        return POLL_SECONDS if waits else None
+
+    def _has_moved(self) -> bool:
+        """Runs every model once; returns whether one has written something that others read."""
+        now = time.monotonic()
+        seconds, self._then = (now - self._then) * self._speed, now
+        given = self._cluster.operator()
+        if given != self._operator:
+            self._operator = given
+            self._controllers.restart()
+            log.info("operator: %s", given)
+        hardware = {name(item): of_node(item) for item in self._cluster.nodes}
+        moved = self._discovery.run(hardware)
+        moved = self._hook_jobs.run() or moved
+        known = given is not None and _is_known(given.release)
+        if given is not None and known:
+            moved = self._controllers.run(given) or moved
+        self._now += seconds
+        # Without an operator there are kubelets and hosts all the same, and the GRID driver's agent at work on them.
+        around = self._surroundings(given.release if given is not None and known else releases()[-1])
+        moved = self._kubelets.run(hardware, around, seconds, self._now) or moved
+        moved = self._grid.run(self._kubelets, self._now, now) or moved
+        faults = self._kubelets.cuda()
+        self._probes.run(faults)
+        return self._workflows.run(faults, self._now) or moved
+
+    def _surroundings(self, version: str) -> Surroundings:
+        policies = self._cluster.all("ClusterPolicy")
+        spec: Json = at(policies[0], "spec", {}) if policies else {}
+        plugin = self._config_map(str(at(spec, "devicePlugin.config.name", "")))
+        layouts = self._config_map(str(at(spec, "migManager.config.name", ""))).get("config.yaml")
+        return Surroundings(
+            release=version,
+            driver_in_cluster=any(
+                labels(item).get(COMPONENT) == DRIVER_COMPONENT for item in self._cluster.all("DaemonSet")
+            ),
+            configs=plugin,
+            layouts=at(layouts, "mig-configs", {}),
+        )
+
+    def _config_map(self, wanted: str) -> dict[str, Any]:
+        """The parsed values of a ConfigMap; what is no YAML counts as an empty configuration."""
+        found = next((item for item in self._cluster.all("ConfigMap") if name(item) == wanted), None)
+        data: dict[str, str] = at(found, "data", {})
+        return {key: _parsed(text) for key, text in data.items()}
+
+
+def _is_known(version: str) -> bool:
+    try:
+        release(version)
+    except SimulationError as problem:
+        log.warning("%s", problem)
+        return False
+    return True
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return yaml.safe_load(text) or {}
+    except yaml.YAMLError:
+        return {}

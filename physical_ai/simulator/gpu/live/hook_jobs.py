@@ -1,0 +1,42 @@
+"""Helm hooks of the operator's chart that do something: the Job that brings the CRDs of a new release."""
+
+from __future__ import annotations
+
+import logging
+
+from physical_ai.simulator.charts import crds
+from physical_ai.simulator.cluster.definitions import replace_definition
+from physical_ai.simulator.cluster.names import RUN_BY
+from physical_ai.simulator.cluster.objects import Json, annotations_of, at, is_terminating, owner
+from physical_ai.simulator.cluster.pods import ended
+from physical_ai.simulator.gpu import names
+from physical_ai.simulator.gpu.live.cluster import Cluster
+
+log = logging.getLogger("gpu-stack")
+CHART = "gpu-operator"
+UPGRADE_CRDS = "gpu-operator-upgrade-crd"
+
+
+class HookJobs:
+    """Runs the Pods of hook Jobs: Helm waits for them."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def run(self) -> bool:
+        moved = False
+        for pod in self._cluster.all("Pod"):
+            job = owner(pod, "Job")
+            mine = annotations_of(pod).get(RUN_BY) == names.STACK and not is_terminating(pod)
+            if job and mine and at(pod, "spec.nodeName") and at(pod, "status.phase") in (None, "Pending"):
+                if job == UPGRADE_CRDS:
+                    self._upgrade(pod)
+                self._cluster.patch(pod, {"status": ended(pod)}, sub="/status")
+                moved = True
+        return moved
+
+    def _upgrade(self, pod: Json) -> None:
+        release = str(pod["spec"]["containers"][0]["image"]).rpartition(":")[2]
+        for definition in crds(CHART, release):
+            replace_definition(self._cluster.client, definition)
+        log.info("CRDs of %s applied", release)
