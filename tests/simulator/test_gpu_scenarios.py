@@ -64,7 +64,7 @@ def test_vgpu_nodes_never_get_the_operators_driver_whatever_their_label_says(pla
     assert place.gpus(rtx) == {GPU: 1}
 
 
-def test_validator_before_driver_waits_for_ever_and_the_kick_frees_it(place: Field) -> None:
+def test_validator_before_driver_waits_for_ever_and_deleting_its_pod_helps(place: Field) -> None:
     settings = stack()
     (h100,) = place.pool(settings, "h100gpu")
     (rtx,) = place.pool(settings, "rtxprogpu")
@@ -76,7 +76,7 @@ def test_validator_before_driver_waits_for_ever_and_the_kick_frees_it(place: Fie
     place.stays(lambda: place.phase(rtx, TOOLKIT) == "Init:0/1", "the validator looked at the host a second time")
     assert place.gpus(rtx) == {}
     place.delete_pods(rtx, TOOLKIT, VALIDATOR)
-    place.until(has_gpus(place, rtx), "the kick did not help")
+    place.until(has_gpus(place, rtx), "deleting its pod did not help")
 
 
 def test_missing_spot_toleration_leaves_the_node_without_operands(place: Field) -> None:

@@ -64,7 +64,7 @@ def test_agent_first_the_node_gets_its_driver_and_then_its_gpus(place: Field) ->
     assert place.phase(rtx, INSTALLER) == "Running"
 
 
-def test_validator_first_its_pods_are_kicked_once_the_driver_works(place: Field) -> None:
+def test_validator_first_its_pods_are_deleted_once_the_driver_works(place: Field) -> None:
     settings = stack()
     (rtx,) = place.pool(settings, "rtxprogpu")
     place.pool(settings, "h100gpu")
