@@ -27,13 +27,13 @@ from components.osmo import Osmo, OsmoArgs
 from components.resource_group import ResourceGroup, ResourceGroupArgs
 from components.role_propagation import wait_for_roles
 from physical_ai.catalog.osmo import KAI_NAMESPACE
-from physical_ai.osmo.values import chart_values, values_files
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Settings
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.osmo import platforms
 from physical_ai.settings.facts.pools import gpu_profile_driver, gpus_per_node, node_taints
 from physical_ai.settings.plans.gpu_operator import CHART
+from physical_ai.settings.plans.osmo_service import chart_values, values_files
 from physical_ai.settings.secrets import Secrets
 
 

@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "policies": LOOKS,
     "preflight": LOOKS,
     "costs": LOOKS,
-    "components": {*LOOKS, "readiness", "osmo"},
+    "components": {*LOOKS, "readiness"},
     "simulator": {"catalog", "agents"},
     "mocks": {*LOOKS, "components", "policies"},
     "cli": {*LOOKS, "readiness", "osmo", "policies", "preflight", "costs", "components", "simulator", "mocks"},

@@ -11,13 +11,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from physical_ai.osmo import units, values
+from physical_ai.osmo import units
 from physical_ai.osmo.jinja import environment
 from physical_ai.osmo.lint import Context, check_text, of_stack
 from physical_ai.osmo.marks import line_map, marking_environment
 from physical_ai.osmo.merge import merge
 from physical_ai.osmo.refusal import Refusal
 from physical_ai.osmo.service import load
+from physical_ai.osmo.stack_config import loaded_config
 from physical_ai.settings import Overlay, SettingsError
 from physical_ai.settings import load as load_stack
 from physical_ai.settings.facts.osmo import platforms
@@ -291,7 +292,7 @@ def test_any_accepted_pool_makes_a_platform_the_service_can_read(
         stack = load_stack("dev-westus2", [Overlay.assign(assignments)]).settings
     except SettingsError:
         return
-    config = load(values.loaded_config(stack))
+    config = load(loaded_config(stack))
     assert config.missing == []
     offered = {name for pool in config.pool_names for name in config.pool(pool).platforms}
     assert offered == {item.name for item in platforms(stack)}

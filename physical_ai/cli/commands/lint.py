@@ -211,7 +211,7 @@ def _print_objects(checked: Sequence[Checked], kinds: Sequence[str] | None) -> N
     """Objects as YAML documents, in the order of their creation."""
     import yaml
 
-    from physical_ai.osmo.values import Plain
+    from physical_ai.settings.plans.osmo_service import Plain
 
     for one in checked:
         for group in one.objects:

@@ -24,7 +24,7 @@ def values(
     json: Json = False,
 ) -> None:
     """Print values for OSMO's chart `service`: platforms, templates and validations made of the stack's pools."""
-    from physical_ai.osmo.values import as_yaml, chart_values
+    from physical_ai.settings.plans.osmo_service import as_yaml, chart_values
 
     settings = _settings(stack, file, set_)
     if json:
@@ -44,8 +44,8 @@ def values(
 @app.command()
 def platforms(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = None, json: Json = False) -> None:
     """List the platforms that workflows can name, and what one task may ask of each."""
-    from physical_ai.osmo.platforms import default_variables
     from physical_ai.settings.facts.osmo import platforms as facts_of
+    from physical_ai.settings.plans.osmo_platforms import default_variables
 
     rows: list[dict[str, Any]] = [
         {

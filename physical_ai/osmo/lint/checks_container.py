@@ -8,8 +8,8 @@ from physical_ai.osmo import names
 from physical_ai.osmo.lint import rules_task
 from physical_ai.osmo.lint.images import Isaac, isaac
 from physical_ai.osmo.lint.view import TaskView, View
-from physical_ai.osmo.platforms import CAPABILITIES
 from physical_ai.osmo.refusal import Refusal
+from physical_ai.settings.plans.osmo_platforms import CAPABILITIES
 
 _KNOWN = {"compute", "compat32", "graphics", "utility", "video", "display", "ngx"}
 _NEEDED = ("compute", "utility")

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from physical_ai.osmo import values
-from physical_ai.osmo.platforms import DEFAULT_POOL
 from physical_ai.osmo.rendering import Variables
 from physical_ai.osmo.service import Configuration, load
 from physical_ai.osmo.shapes import a_map
+from physical_ai.osmo.stack_config import loaded_config
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import has_host_mig, is_vgpu, knows_gpu
 from physical_ai.settings.facts.osmo import PlatformFacts, platforms
+from physical_ai.settings.plans.osmo_platforms import DEFAULT_POOL
+from physical_ai.settings.plans.osmo_service import SECTIONS
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def of_stack(settings: Settings, pool: str | None = None, variables: Variables |
     cut = {item.name for item in facts.values() if _is_cut(settings, item)}
     return Context(
         settings.stack,
-        load(values.loaded_config(settings)),
+        load(loaded_config(settings)),
         pool or DEFAULT_POOL,
         facts,
         frozenset(cut),
@@ -54,7 +55,7 @@ def config_of_values(document: Mapping[str, Any]) -> dict[str, Any]:
     """The service's configuration in values of the chart `service`, by the names of its file, secrets left out."""
     configs = a_map(a_map(document.get("services")).get("configs"))
     names = {
-        **values.SECTIONS,
+        **SECTIONS,
         "dataset": "dataset",
         "groupTemplates": "group_templates",
         "backendTests": "backend_tests",

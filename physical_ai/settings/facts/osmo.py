@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from physical_ai.catalog import Gpu, vm_size
-from physical_ai.settings.facts.gpu import GPU_RESOURCE, gpu_resources, knows_gpu
+from physical_ai.settings.facts.gpu import gpu_resources, knows_gpu
 from physical_ai.settings.facts.node_room import Room, room
 from physical_ai.settings.facts.pools import CPU_POOL, tolerations
 from physical_ai.settings.models.node_pools import Pool
@@ -153,8 +153,3 @@ def gpu_quota(settings: Settings) -> dict[str, int]:
     return {
         resource: most * WAITING_FACTOR if own is None else own for resource, most in gpu_capacity(settings).items()
     }
-
-
-def is_whole(facts: PlatformFacts) -> bool:
-    """Whether the platform's resource is the one that OSMO counts in its own figures, and KAI in its queues."""
-    return facts.resource == GPU_RESOURCE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 import sys
@@ -10,17 +11,19 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.osmo import values
 from physical_ai.osmo.lint import check_text, of_stack
 from physical_ai.osmo.matching import counts
-from physical_ai.osmo.platforms import CAPABILITIES
 from physical_ai.osmo.service import Configuration, load
+from physical_ai.osmo.shapes import a_map
+from physical_ai.osmo.stack_config import loaded_config
 from physical_ai.settings import SettingsError
 from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.node_room import reserved_mib, reserved_millis
 from physical_ai.settings.facts.osmo import platforms
 from physical_ai.settings.facts.pools import CPU_POOL, SPOT_KEY, node_taints
+from physical_ai.settings.plans import osmo_service as values
+from physical_ai.settings.plans.osmo_platforms import CAPABILITIES
 from physical_ai.simulator.azure.nodes import cpu_reserved_millis, memory_reserved_kib
 from tests.support.gpu_settings import given_settings
 from tests.support.osmo_recordings import ROOT
@@ -32,7 +35,7 @@ STACKS = ("dev-westus2", "staging-westus2", "prod-westus2", "prod-swedencentral"
 
 
 def configured(*assignments: str) -> Configuration:
-    return load(values.loaded_config(given_settings(*assignments).settings))
+    return load(loaded_config(given_settings(*assignments).settings))
 
 
 def names(*assignments: str) -> list[str]:
@@ -77,7 +80,7 @@ def test_a_shared_gpu_that_is_renamed_is_requested_by_its_name() -> None:
 )
 def test_a_platform_takes_the_nodes_of_its_pool_and_no_others(extra: tuple[str, ...]) -> None:
     settings = given_settings(*extra).settings
-    pool = load(values.loaded_config(settings)).pool("default")
+    pool = load(loaded_config(settings)).pool("default")
     nodes: dict[str, tuple[dict[str, str], list[dict[str, str]]]] = {"cpu": ({"agentpool": CPU_POOL}, [])}
     for facts in platforms(settings)[1:]:
         node_pool = settings.pools[facts.pool]
@@ -104,7 +107,7 @@ def test_what_is_written_is_what_the_service_reads(stack: str) -> None:
     from physical_ai.settings import load as load_stack
 
     settings = load_stack(stack).settings
-    config = load(values.loaded_config(settings))
+    config = load(loaded_config(settings))
     assert config.missing == []
     for name in config.pool_names:
         pool = config.pool(name)
@@ -202,9 +205,22 @@ def chart_defaults() -> dict[str, Any]:
     return tree
 
 
+def helm_merged(defaults: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    """What Helm makes of a chart's own values and given ones: maps merged, null removes, the rest replaced."""
+    result = copy.deepcopy(defaults)
+    for key, value in values.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict):
+            result[key] = helm_merged(a_map(result.get(key)), a_map(value))
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
+
+
 def test_helm_adds_nothing_to_the_platforms_and_validations() -> None:
     settings = given_settings().settings
-    merged = values.helm_merged(chart_defaults(), values.chart_values(settings))["services"]["configs"]
+    merged = helm_merged(chart_defaults(), values.chart_values(settings))["services"]["configs"]
     assert list(merged["pools"]["default"]["platforms"]) == ["cpu", "h100", "rtxpro"]
     assert merged["pools"]["default"]["common_resource_validations"] == ["amounts"]
     assert merged["pools"]["default"]["default_platform"] == "cpu"
@@ -216,7 +232,7 @@ def test_helm_adds_nothing_to_the_platforms_and_validations() -> None:
 def test_without_null_the_charts_platform_would_stay() -> None:
     given = values.chart_values(given_settings().settings)
     del given["services"]["configs"]["pools"]["default"]["platforms"]["default"]
-    merged = values.helm_merged(chart_defaults(), given)["services"]["configs"]
+    merged = helm_merged(chart_defaults(), given)["services"]["configs"]
     assert merged["pools"]["default"]["platforms"]["default"] == {}
 
 
@@ -277,7 +293,7 @@ def test_room_is_counted_as_the_simulated_nodes_count_it() -> None:
 
 
 def test_platforms_are_made_without_jinja() -> None:
-    code = "import sys; sys.modules['jinja2'] = None; import physical_ai.osmo.values, physical_ai.osmo.service"
+    code = "import sys; sys.modules['jinja2'] = None; import physical_ai.osmo.stack_config, physical_ai.osmo.service"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

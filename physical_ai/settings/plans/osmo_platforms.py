@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from physical_ai.catalog.osmo import SCHEDULER, SERVICE_ACCOUNT
-from physical_ai.settings import Settings
 from physical_ai.settings.facts.osmo import CPU_PLATFORM, POOL_LABEL, PlatformFacts, platforms
 from physical_ai.settings.facts.pools import CPU_POOL
+from physical_ai.settings.models.tree import Settings
 
 DEFAULT_POOL = "default"
 CONTROL_TEMPLATE = "control"

@@ -1,4 +1,4 @@
-"""The service's configuration of a stack: as values of OSMO's chart `service` 1.3.1, and as the service holds it."""
+"""The configuration of OSMO's service that follows from a stack, as values of OSMO's chart `service` 1.3.1."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 import yaml
 
 from physical_ai.catalog.osmo import CHART_VERSION, CREDENTIAL_SECRETS, IMAGE_TAG, IMAGES
-from physical_ai.osmo import platforms as made
-from physical_ai.osmo.shapes import a_map
-from physical_ai.settings import Settings
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans import osmo_platforms
 
 CHART_PLATFORM = "default"
 """Platform that the chart's own values have in the pool `default`: Helm keeps it beside ours, without any guard."""
@@ -61,10 +60,10 @@ def configuration(settings: Settings) -> dict[str, Any]:
     return {
         "service": service,
         "workflow": workflow,
-        "podTemplates": made.pod_templates(settings),
-        "resourceValidations": made.resource_validations(settings),
-        "backends": made.backends(settings),
-        "pools": made.pools(settings),
+        "podTemplates": osmo_platforms.pod_templates(settings),
+        "resourceValidations": osmo_platforms.resource_validations(settings),
+        "backends": osmo_platforms.backends(settings),
+        "pools": osmo_platforms.pools(settings),
     }
 
 
@@ -73,7 +72,7 @@ def chart_values(settings: Settings) -> dict[str, Any]:
     config = configuration(settings)
     pools = copy.deepcopy(config["pools"])
     # Helm merges maps: a platform of the chart's own stays unless it is set to null.
-    pools[made.DEFAULT_POOL]["platforms"].setdefault(CHART_PLATFORM, None)
+    pools[osmo_platforms.DEFAULT_POOL]["platforms"].setdefault(CHART_PLATFORM, None)
     backends = dict(config["backends"])
     backends.setdefault(CHART_BACKEND, None)
     configs: dict[str, Any] = {"enabled": True, **config, "pools": pools, "backends": backends}
@@ -86,30 +85,6 @@ def chart_values(settings: Settings) -> dict[str, Any]:
 def _user_policies(pools: list[str]) -> list[dict[str, Any]]:
     submit = {"effect": "Allow", "actions": ["workflow:*"], "resources": [f"pool/{name}" for name in pools]}
     return [{"effect": "Allow", "actions": list(_USER_ACTIONS), "resources": ["*"]}, submit]
-
-
-def loaded_config(settings: Settings) -> dict[str, Any]:
-    """The configuration as the service holds it, with a stand-in where it reads secrets. For `service.load`."""
-    config = {SECTIONS[name]: copy.deepcopy(section) for name, section in configuration(settings).items()}
-    config["service"].setdefault("service_base_url", "https://osmo.invalid")
-    for key in CREDENTIAL_SECRETS:
-        config["workflow"][key] = {"credential": {"endpoint": f"azure://osmo/{key.replace('_', '-')}"}}
-    # What can't be seen from here is not held against a workflow.
-    config["workflow"]["credential_config"] = {"disable_data_validation": ["azure", "s3", "gs", "swift", "tos"]}
-    return config
-
-
-def helm_merged(defaults: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-    """What Helm makes of a chart's own values and given ones: maps merged, null removes, the rest replaced."""
-    result = copy.deepcopy(defaults)
-    for key, value in values.items():
-        if value is None:
-            result.pop(key, None)
-        elif isinstance(value, dict):
-            result[key] = helm_merged(a_map(result.get(key)), a_map(value))
-        else:
-            result[key] = copy.deepcopy(value)
-    return result
 
 
 def as_yaml(settings: Settings) -> str:

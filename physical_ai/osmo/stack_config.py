@@ -1,0 +1,21 @@
+"""The configuration of a stack's service, as the service holds it once it has read its file and its secrets."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from physical_ai.catalog.osmo import CREDENTIAL_SECRETS
+from physical_ai.settings import Settings
+from physical_ai.settings.plans.osmo_service import SECTIONS, configuration
+
+
+def loaded_config(settings: Settings) -> dict[str, Any]:
+    """The configuration for `service.load`, with placeholders where the service reads secrets."""
+    config = {SECTIONS[name]: copy.deepcopy(section) for name, section in configuration(settings).items()}
+    config["service"].setdefault("service_base_url", "https://osmo.invalid")
+    for key in CREDENTIAL_SECRETS:
+        config["workflow"][key] = {"credential": {"endpoint": f"azure://osmo/{key.replace('_', '-')}"}}
+    # Access to storage cannot be checked here, so it is not held against a workflow.
+    config["workflow"]["credential_config"] = {"disable_data_validation": ["azure", "s3", "gs", "swift", "tos"]}
+    return config
