@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from docs.generator import catalogue, commands, outputs, platform_picture, settings, troubleshooting
+from docs.generator import catalogue, commands, outputs, package_picture, platform_picture, settings, troubleshooting
 from physical_ai.osmo.lint import document as lint
 from physical_ai.policies import document as policies
 from physical_ai.readiness import document as readiness
@@ -26,6 +26,7 @@ OWN: Mapping[Path, Callable[[], str]] = {
     _FOLDER / "outputs.md": outputs.document,
     troubleshooting.FILE: troubleshooting.renewed,
     _PICTURES / "platform.svg": platform_picture.picture,
+    _PICTURES / "packages.svg": package_picture.packages,
 }
 """The content of each file that this package generates."""
 

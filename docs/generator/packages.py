@@ -1,0 +1,159 @@
+"""The packages of a checkout, their sizes, and the imports between them. Reads the source and imports nothing of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+OPENED = "physical_ai"
+"""A folder whose subfolders are packages of their own. Its own modules belong to no package."""
+EXCLUDED = {"tests"}
+ENTRY = "__main__"
+"""The program that `pulumi up` runs."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """One Python file: its package, its length, and the names that it imports."""
+
+    path: str
+    package: str
+    lines: int
+    longest_function: int
+    names: frozenset[str]
+
+
+def package_of(path: str) -> str:
+    """The package of a file by its path: its top folder, or the folder below `physical_ai`.
+
+    >>> package_of("physical_ai/catalog/load.py"), package_of("components/osmo.py"), package_of("__main__.py")
+    ('catalog', 'components', '__main__')
+    """
+    first, *rest = PurePosixPath(path).with_suffix("").parts
+    if first != OPENED:
+        return first
+    return rest[0] if len(rest) > 1 else ""
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """The Python modules of a checkout, without its tests."""
+
+    root: Path
+    modules: Mapping[str, Module]
+
+    @cached_property
+    def by_name(self) -> dict[str, str]:
+        """Paths by dotted name: relative to the root, and to the folder above the outermost package."""
+        found: dict[str, str] = {}
+        for path in self.modules:
+            base = (self.root / path).parent
+            while (base / "__init__.py").is_file():
+                base = base.parent
+            for start in (base, self.root):
+                name = ".".join((self.root / path).relative_to(start).with_suffix("").parts)
+                found[name.removesuffix(".__init__")] = path
+        return found
+
+    @cached_property
+    def imports(self) -> dict[str, set[str]]:
+        """The modules that each module imports, by path."""
+        return {
+            path: {self.by_name[name] for name in module.names if name in self.by_name} - {path}
+            for path, module in self.modules.items()
+        }
+
+    @cached_property
+    def arrows(self) -> dict[str, set[str]]:
+        """The packages that each package imports."""
+        found: dict[str, set[str]] = {each.package: set() for each in self.modules.values() if each.package}
+        for path, targets in self.imports.items():
+            package = self.modules[path].package
+            if package:
+                found[package] |= {self.modules[each].package for each in targets} - {package, ""}
+        return found
+
+    @cached_property
+    def program(self) -> set[str]:
+        """The packages that the program imports, directly or not."""
+        return reachable(self.arrows, ENTRY) | {ENTRY}
+
+    def lines(self, package: str) -> int:
+        return sum(each.lines for each in self.modules.values() if each.package == package)
+
+    def cycles(self) -> list[list[str]]:
+        """Groups of modules that import each other."""
+        return cycles(self.imports)
+
+    def folder_cycles(self) -> list[list[str]]:
+        """Groups of folders that import each other. A folder and its subfolder do not count."""
+        folders: dict[str, set[str]] = {}
+        for path, targets in self.imports.items():
+            own = PurePosixPath(path).parent
+            below = folders.setdefault(own.as_posix(), set())
+            for other in (PurePosixPath(each).parent for each in targets):
+                if own != other and own not in other.parents and other not in own.parents:
+                    below.add(other.as_posix())
+        return cycles(folders)
+
+
+def read(root: Path) -> Checkout:
+    """Read a checkout, without hidden folders and tests."""
+    tops = [each for each in root.iterdir() if not each.name.startswith(".") and each.name not in EXCLUDED]
+    files = [
+        file for each in tops for file in (each.rglob("*.py") if each.is_dir() else [each]) if file.suffix == ".py"
+    ]
+    paths = {file.relative_to(root).as_posix(): file for file in files}
+    return Checkout(root, {relative: _module(paths[relative], relative) for relative in sorted(paths)})
+
+
+def _module(path: Path, relative: str) -> Module:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    functions = [
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    names = frozenset(name for node in ast.walk(tree) for name in _names(node, PurePosixPath(relative)))
+    return Module(relative, package_of(relative), len(text.splitlines()), max(functions, default=0), names)
+
+
+def _names(node: ast.AST, path: PurePosixPath) -> Iterable[str]:
+    """The dotted names of an import statement; of `from a import b` both `a` and `a.b`."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if not isinstance(node, ast.ImportFrom):
+        return []
+    base = ".".join([*(path.parts[: -node.level] if node.level else ()), *([node.module] if node.module else [])])
+    return [base, *(f"{base}.{alias.name}" for alias in node.names)]
+
+
+def reachable(arrows: Mapping[str, set[str]], start: str) -> set[str]:
+    """Everything that can be reached from a node, without the node unless it is part of a cycle."""
+    found, rest = set[str](), list(arrows.get(start, ()))
+    while rest:
+        if (each := rest.pop()) not in found:
+            found.add(each)
+            rest += arrows.get(each, ())
+    return found
+
+
+def cycles(arrows: Mapping[str, set[str]]) -> list[list[str]]:
+    """Groups of nodes that can all be reached from each other, largest first."""
+    reach = {each: reachable(arrows, each) for each in arrows}
+    groups = {frozenset(other for other in reach[each] if each in reach.get(other, ())) for each in arrows}
+    return sorted((sorted(group) for group in groups if len(group) > 1), key=lambda group: (-len(group), group))
+
+
+def implied(arrows: Mapping[str, set[str]]) -> set[tuple[str, str]]:
+    """Arrows that other arrows imply: the package is imported directly, and through a third package as well."""
+    return {
+        (source, target)
+        for source, targets in arrows.items()
+        for target in targets
+        if any(target in reachable(arrows, other) for other in targets - {target})
+    }

@@ -1,0 +1,86 @@
+"""The drawing of the packages shows what the imports say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from docs.generator.package_numbers import numbers
+from docs.generator.package_picture import packages, picture
+from docs.generator.packages import Checkout, cycles, implied, read
+from physical_ai.repository import ROOT
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    files = {
+        "__main__.py": "from components import pool\n",
+        "components/__init__.py": "",
+        "components/pool.py": "import physical_ai.settings.load\nfrom physical_ai.catalog import sizes\n",
+        "physical_ai/__init__.py": "",
+        "physical_ai/catalog/__init__.py": "",
+        "physical_ai/catalog/sizes.py": "",
+        "physical_ai/settings/__init__.py": "",
+        "physical_ai/settings/load.py": "def load():\n    from . import check\n    from ..catalog.sizes import x\n",
+        "physical_ai/settings/check.py": "from physical_ai.settings import load\n",
+        "agents/driver/agent/__init__.py": "",
+        "agents/driver/agent/main.py": "import agent.plan\n",
+        "agents/driver/agent/plan.py": "",
+        "tests/test_a.py": "import components.pool\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return read(tmp_path)
+
+
+def test_imports_are_found_in_every_form(checkout: Checkout) -> None:
+    assert checkout.arrows == {
+        "__main__": {"components"},
+        "components": {"settings", "catalog"},
+        "settings": {"catalog"},
+        "catalog": set(),
+        "agents": set(),
+    }
+    assert checkout.imports["agents/driver/agent/main.py"] == {"agents/driver/agent/plan.py"}
+
+
+def test_the_program_is_what_main_imports(checkout: Checkout) -> None:
+    assert checkout.program == {"__main__", "components", "settings", "catalog"}
+
+
+def test_an_implied_arrow_is_not_drawn(checkout: Checkout) -> None:
+    assert implied(checkout.arrows) == {("components", "catalog")}
+    assert picture(checkout, with_lines=False).count("marker-end") == 3
+
+
+def test_modules_that_import_each_other_are_a_cycle(checkout: Checkout) -> None:
+    assert checkout.cycles() == [["physical_ai/settings/check.py", "physical_ai/settings/load.py"]]
+
+
+def test_packages_that_import_each_other_are_not_drawn(tmp_path: Path) -> None:
+    for name, other in (("a", "b"), ("b", "a")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(f"import {other}\n")
+    assert cycles(read(tmp_path).arrows) == [["a", "b"]]
+    with pytest.raises(ValueError, match="import each other"):
+        picture(read(tmp_path), with_lines=False)
+
+
+@pytest.fixture(scope="module")
+def own() -> Checkout:
+    return read(ROOT)
+
+
+def test_the_drawing_of_this_repository_shows_every_package(own: Checkout) -> None:
+    text = packages()
+    for name in own.arrows:
+        assert f">{name}<" in text or f">{name}.py<" in text
+    assert " lines<" not in text
+
+
+def test_the_numbers_of_this_repository_are_counted(own: Checkout) -> None:
+    found = dict(numbers(own))
+    assert found["cycles of packages"] == "0"
+    assert int(found["packages"]) == len(own.arrows)
