@@ -112,6 +112,4 @@ def _rows(arrows: Mapping[str, set[str]]) -> dict[str, int]:
             found[each] = 1 + max(map(row, above[each]), default=-1)
         return found[each]
 
-    for each in arrows:
-        row(each)
-    return found
+    return {each: row(each) for each in sorted(arrows)}
