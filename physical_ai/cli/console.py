@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -31,3 +32,9 @@ def print_figures(table: RenderableType, console: Console = out) -> None:
 def print_json(document: Any) -> None:
     """One document on stdout, with keys in a stable order."""
     print(json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, default=str))
+
+
+def print_warnings(warnings: Iterable[object]) -> None:
+    """Warnings about a stack's settings."""
+    for warning in warnings:
+        err.print(str(warning), markup=False, style="yellow")

@@ -26,14 +26,12 @@ from physical_ai.cli.commands import (
     stack_new,
     stacks,
 )
-from physical_ai.cli.commands import (
-    run as workflows,
-)
+from physical_ai.cli.commands import run as run_workflows
 from physical_ai.cli.console import err, print_json
+from physical_ai.cli.exit_codes import BAD_INPUT, DONE, FAILED, INTERRUPTED
 
 # The engine's connections are never used in a child of ours; without this gRPC says so at each program that is started.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 app = typer.Typer(
     name="physai",
@@ -58,7 +56,7 @@ app.command()(stacks.stacks)
 app.command()(schema.schema)
 app.command()(gates.gates)
 app.command()(lint.lint)
-app.command()(workflows.run)
+app.command()(run_workflows.run)
 app.add_typer(charts.app, name="charts")
 app.add_typer(osmo.app, name="osmo")
 app.add_typer(stack_new.app, name="stack")

@@ -26,3 +26,20 @@ Assignments = Annotated[
     typer.Option("--set", metavar="PATH=VALUE", help="One setting over all others, as pools.h100gpu.scale.max=2."),
 ]
 Json = Annotated[bool, typer.Option("--json", help='One JSON document on stdout; of a failure {"error": …}.')]
+
+SpotFactor = Annotated[
+    float | None,
+    typer.Option("--spot-factor", metavar="PART", help="The share of the regular price that Spot costs, as 0.4."),
+]
+WorkflowFiles = Annotated[list[Path], typer.Argument(metavar="FILES…", help="Workflow files, or folders of them.")]
+OsmoPool = Annotated[str | None, typer.Option("--pool", help="OSMO pool to submit to; the default pool if omitted.")]
+TemplateValues = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A variable of the template, as for `osmo workflow submit`."),
+]
+TemplateStrings = Annotated[
+    list[str] | None, typer.Option("--set-string", metavar="NAME=VALUE", help="The same, always as text.")
+]
+TemplateVariables = Annotated[
+    list[str] | None, typer.Option("--set-env", metavar="NAME=VALUE", help="An environment variable of every task.")
+]

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from pulumi.automation.events import EngineEvent
 
-from physical_ai.cli import stack_input, status
+from physical_ai.cli.requested_stack import read_stack
+from physical_ai.cli.stack_status import status_document
 from physical_ai.simulator import engine
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
@@ -62,12 +63,12 @@ class Timeline:
 
 def run(operation: str, stack: str, timeline: Timeline) -> None:
     timeline.mark("imports")
-    given = stack_input.read(stack, [], [])
+    given = read_stack(stack)
     timeline.mark("settings")
     simulation = Simulation(stack)
     if operation == "up":
         simulation.up(given.input, timeline)
-        status.status(simulation)
+        status_document(simulation)
     elif operation == "preview":
         simulation.preview(given.input, timeline)
     else:

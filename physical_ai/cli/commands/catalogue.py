@@ -2,152 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from physical_ai.cli.console import out, print_figures, print_json
+from physical_ai.cli.console import print_json
 from physical_ai.cli.options import Json
 
-if TYPE_CHECKING:
-    from physical_ai.settings.facts.pool_regions import Place
-
-InRegion = Annotated[str | None, typer.Option("--region", help="Only what this region lists, with its prices.")]
-
-ForStack = Annotated[str | None, typer.Option("--stack", help="Say for each pool of this stack where it can live.")]
+InRegion = Annotated[str | None, typer.Option("--region", help="Only the sizes of this region, with its prices.")]
+ForStack = Annotated[str | None, typer.Option("--stack", help="Show where each pool of this stack could run.")]
 
 
 def sizes(region: InRegion = None, json: Json = False) -> None:
-    """List the VM sizes this project knows, with their GPUs, driver sources and prices."""
-    from physical_ai.catalog import UnknownName, price, vm_sizes
+    """List the VM sizes of the catalogue: GPUs, driver sources, lifecycle and prices."""
+    from physical_ai.catalog import UnknownName
     from physical_ai.catalog import region as lookup
+    from physical_ai.cli.output.catalogue import print_sizes, size_rows
 
     try:
         listed = set(lookup(region).sizes) if region else None
     except UnknownName as problem:
-        near = f"  Did you mean '{problem.suggestion}'?" if problem.suggestion else ""
-        raise typer.BadParameter(
-            f"there is no region '{region}' in the catalogue.{near}", param_hint="--region"
-        ) from None
-    rows: list[dict[str, Any]] = []
-    for size in vm_sizes().values():
-        if listed is not None and size.name not in listed:
-            continue
-        row = price(size.name, region) if region else None
-        rows.append(
-            {
-                "name": size.name,
-                "vcpus": size.vcpus,
-                "memoryGib": size.memory_gib,
-                "gpu": f"{size.gpu.share if size.gpu.share != '1' else size.gpu.count} × {size.gpu.model}"
-                if size.gpu
-                else None,
-                "gpuMemoryGib": size.gpu.memory_gib if size.gpu else None,
-                "localDiskGib": size.local_disk_gib,
-                "driverSources": list(size.driver_sources),
-                "lifecycle": size.lifecycle,
-                "successor": size.successor,
-                "quotaFamily": size.family,
-                "usdPerHour": row.usd_per_hour if row else None,
-                "source": size.source,
-                "date": size.date.isoformat(),
-            }
-        )
+        near = f". Did you mean '{problem.suggestion}'?" if problem.suggestion else ""
+        raise typer.BadParameter(f"the catalogue has no region '{region}'{near}", param_hint="--region") from None
+    rows = size_rows(region, listed)
     if json:
         print_json(rows)
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("size", no_wrap=True)
-    for column in ("vCPU", "GiB", "local GiB"):
-        table.add_column(column, justify="right")
-    for column in ("GPU", "GPU GiB", "driver", "lifecycle", *(("USD/h",) if region else ())):
-        table.add_column(column)
-    for row in rows:
-        lifecycle = row["lifecycle"] + (f" → {row['successor']}" if row["successor"] else "")
-        cells = [row["name"], row["vcpus"], row["memoryGib"], row["localDiskGib"] or "–", row["gpu"] or "–"]
-        cells += [row["gpuMemoryGib"] or "–", " ".join(row["driverSources"]) or "–", lifecycle]
-        cells += [row["usdPerHour"] if row["usdPerHour"] is not None else "–"] if region else []
-        table.add_row(*map(str, cells))
-    out.print(table)
+    else:
+        print_sizes(rows, prices=region is not None)
 
 
 def regions(stack: ForStack = None, json: Json = False) -> None:
-    """List the regions this project knows, their zones, and the GPU sizes each lists; or where a stack's pools fit."""
-    if stack is not None:
-        _pool_places(stack, json=json)
+    """List the regions of the catalogue with their zones and GPU sizes, or where a stack's pools could run."""
+    from physical_ai.cli.output import catalogue
+
+    if stack is None:
+        rows = catalogue.region_rows()
+        if json:
+            print_json(rows)
+        else:
+            catalogue.print_regions(rows)
         return
-    from physical_ai.catalog import regions as all_regions
-    from physical_ai.catalog import vm_sizes
-
-    gpu_sizes = {name for name, size in vm_sizes().items() if size.gpu}
-    rows: list[dict[str, Any]] = [
-        {"name": name, "display": row.display, "zones": list(row.zones), "gpuSizes": sorted(gpu_sizes & set(row.sizes))}
-        for name, row in all_regions().items()
-    ]
-    if json:
-        print_json(rows)
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("region", "name", "zones", "GPU sizes"):
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(row["name"], row["display"], " ".join(row["zones"]) or "–", " ".join(row["gpuSizes"]) or "–")
-    out.print(table)
-
-
-def _pool_places(stack: str, *, json: bool) -> None:
     from physical_ai.settings import load
     from physical_ai.settings.facts.pool_regions import pool_places
-    from physical_ai.settings.facts.pools import node_pools
 
     settings = load(stack).settings
-    found = pool_places(settings)
+    places = pool_places(settings)
     if json:
-        print_json(
-            {
-                "stack": stack,
-                "pools": {name: pool.sku for name, pool in node_pools(settings).items()},
-                "regions": {
-                    region: {
-                        name: {
-                            "possible": place.possible,
-                            "evidence": place.evidence,
-                            "zones": None if place.zones is None else list(place.zones),
-                            "usdPerHour": place.usd_per_hour,
-                            "verdicts": [
-                                {"severity": each.severity, "rule": each.rule, "message": each.message}
-                                for each in place.verdicts
-                            ],
-                        }
-                        for name, place in pools.items()
-                    }
-                    for region, pools in found.items()
-                },
-            }
-        )
-        return
-    out.print(f"pools of [bold]{stack}[/] as they are set, in each region of the catalogue; USD an hour a node")
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("region", no_wrap=True)
-    for name, pool in node_pools(settings).items():
-        table.add_column(f"{name}\n[not bold dim]{pool.sku.removeprefix('Standard_')}[/]")
-    for region, pools in found.items():
-        mark = f"[bold]{region}[/]" if region == settings.region else region
-        table.add_row(mark, *(_cell(place) for place in pools.values()))
-    print_figures(table)
-    out.print(
-        "[dim]documented: a document names the region. believed: offered, as far as is known."
-        " price only: it has a price there, which is no capacity.[/]",
-        soft_wrap=True,
-    )
-
-
-def _cell(place: Place) -> str:
-    """Evidence and price of a pool in a region, or what stands against it."""
-    stands = next((each for each in place.verdicts if each.severity == "error"), None)
-    if stands is not None:
-        return "[red]no[/]" if stands.rule == "size-not-in-region" else f"[red]no: {stands.rule}[/]"
-    word = "price only" if place.evidence == "price" else place.evidence
-    price = "no price" if place.usd_per_hour is None else f"{place.usd_per_hour:,.3f}"
-    return f"{word}, {price}"
+        print_json(catalogue.places_document(settings, places))
+    else:
+        catalogue.print_places(settings, places)

@@ -47,13 +47,13 @@ def charts(context: typer.Context, json: Json = False) -> None:
 def pull(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = None, json: Json = False) -> None:
     """Download a stack's charts into the cache, and verify them; the first pull of a chart records its checksum."""
     from physical_ai.catalog.charts import LOCK
-    from physical_ai.cli import stack_input
     from physical_ai.cli.chart_download import pull as download
+    from physical_ai.cli.requested_stack import read_stack
     from physical_ai.settings.plans.charts import stack_charts
     from physical_ai.simulator.home import Home
     from physical_ai.simulator.tools import toolbox
 
-    settings = stack_input.read(stack, file or [], set_ or []).loaded.settings
+    settings = read_stack(stack, file, set_).loaded.settings
     helm = toolbox(Home.of_user().tools).path("helm")
     pulled = [download(chart, helm) for chart in stack_charts(settings)]
     if json:

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
-from physical_ai.cli.console import err, out, print_figures, print_json
-from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+from physical_ai.cli.console import err, print_json
+from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, SpotFactor, Stack
 
-if TYPE_CHECKING:
-    from physical_ai.costs import Change, Estimate, NodePrice, Span
-
-SpotFactor = Annotated[
-    float | None,
-    typer.Option("--spot-factor", metavar="PART", help="What part of the regular price Spot costs, as 0.4."),
-]
 ChangeOption = Annotated[
-    bool, typer.Option("--change", help="Show what -f and --set cost more than the stack as its files have it.")
+    bool, typer.Option("--change", help="Also show the difference that -f and --set make to the committed stack.")
 ]
-_MARKS = {"regular": " ", "spot-factor": "×", "spot-at-regular": "*", "max-price": "≤"}
 
 
 def cost(  # noqa: PLR0917 - each is an option
@@ -33,107 +23,24 @@ def cost(  # noqa: PLR0917 - each is an option
     set_: Assignments = None,
     json: Json = False,
 ) -> None:
-    """Estimate what a stack costs: each pool and in all, an hour and a month, at its least, as asked, at its most."""
-    from physical_ai.cli import stack_input
+    """Estimate what a stack costs, for each pool and in total, per hour and month.
+
+    Each figure is for the fewest nodes of the autoscaler, the requested number, and the most.
+    """
+    from physical_ai.cli.output.cost import priced, print_change, print_estimate
+    from physical_ai.cli.requested_stack import read_stack
     from physical_ai.costs import change as difference
-    from physical_ai.costs import estimate
     from physical_ai.costs.document import change_document, document
     from physical_ai.settings import load
 
-    loaded = stack_input.read(stack, file or [], set_ or []).loaded
-    try:
-        found = estimate(loaded.settings, spot_factor)
-    except ValueError as problem:
-        raise typer.BadParameter(f"{problem}. Such as 0.4", param_hint="--spot-factor") from None
-    changed = difference(estimate(load(stack).settings, spot_factor), found) if change else None
+    found = priced(read_stack(stack, file, set_).loaded.settings, spot_factor)
+    changed = difference(priced(load(stack).settings, spot_factor), found) if change else None
     today = datetime.datetime.now(datetime.UTC).date()
     if json:
         print_json(document(found, today) | ({"change": change_document(changed)} if changed else {}))
         return
-    _render(found)
+    print_estimate(found)
     if changed is not None:
-        _render_change(changed)
+        print_change(changed)
     if found.is_stale(today):
         err.print(f"warning: these prices are {found.days_old(today)} days old", style="yellow")
-
-
-def _render(found: Estimate) -> None:
-    from physical_ai.costs import HOURS_A_MONTH
-
-    dates = ", ".join(f"{each.date} ({escape(each.source)})" for each in found.lists)
-    out.print(
-        f"[bold]{found.stack}[/] in {found.region}: an estimate, not a quote. USD; a month is {HOURS_A_MONTH} hours"
-    )
-    out.print(f"list prices of {dates}" if dates else "the catalogue has no price for any of its sizes in this region")
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("pool", "size", "priority"):
-        table.add_column(column, no_wrap=True)
-    for column in ("nodes", "hourly a node", "hourly", "monthly"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for pool in found.pools:
-        node = _price(pool.price) if pool.price else "no price  "
-        sums = [span(pool.hourly, 2), span(pool.monthly, 0)] if pool.price else ["–", "–"]
-        table.add_row(pool.name, pool.size, pool.priority, span(pool.nodes, 0), node, *sums)
-    label = "priced" if found.unpriced else "in all"
-    table.add_row(label, "", "", "", "", span(found.hourly, 2), span(found.monthly, 0), style="bold")
-    print_figures(table)
-    out.print("[dim]three figures: the autoscaler's least / as asked for / its most[/]")
-    for line in notes(found):
-        out.print(escape(line), soft_wrap=True)
-
-
-def _render_change(found: Change) -> None:
-    if not found.pools:
-        out.print("\nno pool costs more or less than before")
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("changed", "how"):
-        table.add_column(column, no_wrap=True)
-    for column in ("more an hour", "more a month"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for pool in found.pools:
-        before, after = (each.size if each else "" for each in (pool.before, pool.after))
-        how = pool.kind if before == after or not before or not after else f"{before} → {after}"
-        table.add_row(pool.name, how, signed(pool.hourly, 2), signed(pool.monthly, 0))
-    table.add_row("priced" if found.unpriced else "in all", "", signed(found.hourly, 2), signed(found.monthly, 0))
-    out.print("")
-    print_figures(table)
-    if found.unpriced:
-        out.print(f"without a price, left out of the sum: {', '.join(pool.name for pool in found.unpriced)}")
-
-
-def signed(of: Span | None, digits: int) -> str:
-    """Like `span`, of differences: `+6.98`, `-6.98`, `0`."""
-    if of is None:
-        return "no price"
-    figures = [f"{value:+,.{digits}f}" if round(value, digits) else "0" for value in (of.least, of.asked, of.most)]
-    return figures[0] if len(set(figures)) == 1 else " / ".join(figures)
-
-
-def _price(price: NodePrice) -> str:
-    return f"{price.usd_per_hour:,.3f} {_MARKS[price.basis.value]}"
-
-
-def span(of: Span | None, digits: int) -> str:
-    """`least / asked / most`, or the one figure where all are the same."""
-    if of is None:
-        return "–"
-    figures = [f"{value:,.{digits}f}" for value in (of.least, of.asked, of.most)]
-    return figures[0] if len(set(figures)) == 1 else " / ".join(figures)
-
-
-def notes(found: Estimate) -> list[str]:
-    """What has to be known to read the figures."""
-    lines: list[str] = []
-    if found.spot_at_regular:
-        lines.append("* Spot, at the regular price: say --spot-factor PART to estimate with what you see on Azure")
-    bases = {pool.price.basis.value for pool in found.pools if pool.price}
-    if "spot-factor" in bases:
-        lines.append(f"× Spot, at {found.spot_factor:g} of the regular price")
-    if "max-price" in bases:
-        lines.append("≤ Spot, at the most that spot.maxPrice pays")
-    if found.unpriced:
-        named = ", ".join(f"{pool.name} ({pool.size})" for pool in found.unpriced)
-        lines.append(f"no price in physical_ai/catalog/data/prices.yaml, left out of the sum: {named}")
-    lines.append("not counted, for want of a sourced price: " + "; ".join(each.what for each in found.not_counted))
-    return lines

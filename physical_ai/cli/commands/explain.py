@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from physical_ai.cli.console import err, out, print_json
+from physical_ai.cli.console import out, print_json, print_warnings
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
 
 SettingPath = Annotated[str | None, typer.Argument(help="Only this setting and what is below it, as pools.h100gpu.")]
@@ -22,11 +22,10 @@ def explain(
     json: Json = False,
 ) -> None:
     """Print the effective settings of a stack, and the file that each value comes from."""
-    from physical_ai.cli import stack_input
+    from physical_ai.cli.requested_stack import read_stack
 
-    loaded = stack_input.read(stack, file or [], set_ or []).loaded
-    for warning in loaded.warnings:
-        err.print(str(warning), markup=False, style="yellow")
+    loaded = read_stack(stack, file, set_).loaded
+    print_warnings(loaded.warnings)
     rows = loaded.explain(path)
     if json:
         print_json([{"path": row.path, "value": row.value, "origin": row.origin} for row in rows])

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from physical_ai.cli.console import err, out, print_json
+from physical_ai.cli.console import err, out, print_json, print_warnings
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
 
 app = typer.Typer(help="NVIDIA OSMO: platforms of a stack, and the configuration of its service.", no_args_is_help=True)
@@ -75,9 +75,8 @@ def platforms(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignment
 
 
 def _settings(stack: str, files: list[Path] | None, assignments: list[str] | None) -> Any:
-    from physical_ai.cli import stack_input
+    from physical_ai.cli.requested_stack import read_stack
 
-    loaded = stack_input.read(stack, files or [], assignments or []).loaded
-    for warning in loaded.warnings:
-        err.print(str(warning), markup=False, style="yellow")
+    loaded = read_stack(stack, files, assignments).loaded
+    print_warnings(loaded.warnings)
     return loaded.settings

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from physical_ai.cli.console import err, print_json
+from physical_ai.cli.exit_codes import FAILED
 from physical_ai.cli.options import Json
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from physical_ai.cli.pull_request.comment import Report
     from physical_ai.cli.pull_request.trees import Side
 
-FAILED = 1
 UP_SECONDS, PREVIEW_SECONDS = 1200, 600
 """How long one stack may take. A simulated `up` takes a minute, on a laptop less."""
 

@@ -1,54 +1,49 @@
-"""Commands of the simulator: up, preview, down, status, env."""
+"""Commands of the simulator: up, preview, down, status, env, tools."""
 
 from __future__ import annotations
 
 import shlex
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from physical_ai.cli.console import err, out, print_json
+from physical_ai.cli.exit_codes import FAILED, FINDINGS
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
-
-if TYPE_CHECKING:
-    from physical_ai.cli.preview.changes import Run
-    from physical_ai.cli.stack_input import Given
-    from physical_ai.simulator.simulation import Simulation
-
-Picture = Annotated[
-    Path | None,
-    typer.Option("--picture", metavar="FILE", help="Draw cluster, pools, nodes and GPUs into this SVG."),
-]
 
 
 class Format(StrEnum):
-    """How a preview is told."""
+    """How a preview is printed."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
     JSON = "json"
 
 
+Picture = Annotated[
+    Path | None,
+    typer.Option("--picture", metavar="FILE", help="Draw the cluster, its pools, nodes and GPUs into this SVG file."),
+]
 FormatOption = Annotated[
-    Format, typer.Option("--format", help="text: the changes. markdown, json: with policies, versions and cost too.")
+    Format, typer.Option("--format", help="text: the changes. markdown, json: also policies, versions and cost.")
 ]
 FromOption = Annotated[
     Path | None,
-    typer.Option("--from", metavar="FILE", help="Tell what `pulumi preview --json` printed of the real stack instead."),
+    typer.Option(
+        "--from", metavar="FILE", help="Read the output of `pulumi preview --json` of the real stack instead."
+    ),
 ]
 RunOption = Annotated[
     list[Path] | None,
-    typer.Option("--run", metavar="FILE", help="Then run this OSMO workflow on it, as `physai run` does; repeatable."),
+    typer.Option("--run", metavar="FILE", help="Then run this OSMO workflow on it, like `physai run`; repeatable."),
 ]
 Discard = Annotated[
-    bool,
-    typer.Option("--discard", help="Remove the simulation without a destroy: for a protected or a broken one."),
+    bool, typer.Option("--discard", help="Remove the simulation without a destroy: for a protected or broken stack.")
 ]
-
 Policies = Annotated[
-    bool, typer.Option("--policies", help="Ask the policy pack about each resource; 3 where it refuses.")
+    bool, typer.Option("--policies", help="Also run the policy pack over each resource; exit with 3 if it refuses.")
 ]
 
 
@@ -59,31 +54,37 @@ def up(
     run: RunOption = None,
     json: Json = False,
 ) -> None:
-    """Deploy a stack into the simulator: the real engine, a real API server, simulated Azure and GPUs."""
-    from physical_ai.cli import stack_input
-    from physical_ai.cli import status as status_
-    from physical_ai.cli.commands.lint import workflow_files
-    from physical_ai.cli.commands.run import COMPLETED, run_files
-    from physical_ai.cli.preview.plan import counted
+    """Deploy a stack to the simulator on this machine.
+
+    The Pulumi engine and the Kubernetes API server are real; Azure, virtual machines and GPUs are simulated.
+    """
+    from physical_ai.cli.output import status as output
+    from physical_ai.cli.output import workflows
+    from physical_ai.cli.preview.plan import done
     from physical_ai.cli.progress import Progress
+    from physical_ai.cli.requested_stack import read_stack
+    from physical_ai.cli.stack_status import status_document
+    from physical_ai.cli.workflows.files import workflow_files
+    from physical_ai.cli.workflows.runner import run_files
+    from physical_ai.osmo.rendering import Variables
     from physical_ai.simulator.simulation import Simulation
 
-    given = stack_input.read(stack, file or [], set_ or [])
-    workflows = workflow_files(run or [], "--run")
+    requested = read_stack(stack, file, set_)
+    files = workflow_files(run or [], "--run")
     simulation = Simulation(stack)
     with Progress() as progress:
-        simulation.up(given.input, progress)
-    ended = run_files(simulation, workflows) if workflows else []
-    document = status_.status(simulation)
+        simulation.up(requested.input, progress)
+    ended = run_files(simulation, files, None, Variables()) if files else []
+    document = status_document(simulation)
     changes = dict(progress.run.counts())
     if json:
         print_json({**document, "changes": changes, "seconds": progress.seconds})
-        _exit_unless(all(each["status"] == COMPLETED for each in ended))
-        return
-    out.print(status_.render(document))
-    seconds = sum(progress.seconds.values())
-    err.print(f"[bold green]up[/] {counted(changes)} in {seconds:.0f} s; [dim]`physai down {stack}` takes it down[/]")
-    _exit_unless(all(each["status"] == COMPLETED for each in ended))
+    else:
+        out.print(output.render(document))
+        seconds = sum(progress.seconds.values())
+        err.print(f"[bold green]up[/] {done(changes)} in {seconds:.0f} s; [dim]remove it with `physai down {stack}`[/]")
+    if not workflows.succeeded(ended):
+        raise typer.Exit(FAILED)
 
 
 def preview(  # noqa: PLR0917 - each is an option
@@ -97,70 +98,38 @@ def preview(  # noqa: PLR0917 - each is an option
 ) -> None:
     """Show what `up` would change in the simulated stack, and change nothing.
 
-    With --format markdown or json also what the policies, the versions and the price list say of it.
+    With --format markdown or json, also the findings of policies, the versions and the cost.
     """
-    from physical_ai.cli import stack_input
-    from physical_ai.cli.commands import policy as policy_
+    from physical_ai.cli import policy_pack
     from physical_ai.cli.preview import markdown, plan, review
+    from physical_ai.cli.preview.sources import pulumi_preview, simulated_preview
+    from physical_ai.cli.requested_stack import read_stack
 
     if policies and from_ is not None:
-        raise typer.BadParameter("the policy pack is asked by a preview of its own; leave --from out")
-    given = stack_input.read(stack, file or [], set_ or [])
-    run, nodes, was = _previewed(given, policies=policies) if from_ is None else _read_preview(from_)
+        raise typer.BadParameter("the policy pack runs in a preview of the simulator, so omit --from")
+    requested = read_stack(stack, file, set_)
+    found = simulated_preview(requested, policies=policies) if from_ is None else pulumi_preview(from_)
     if json:
-        refusals = {"policies": policy_.refusals_document(run)} if policies else {}
-        print_json({"stack": stack, **plan.document(run, nodes), **refusals})
+        violations = {"policies": policy_pack.violations_document(found.run)} if policies else {}
+        print_json({"stack": stack, **plan.document(found.run, found.nodes), **violations})
     elif format is Format.TEXT:
-        out.print(plan.render(run, nodes))
-        policy_.render_refusals(run)
+        out.print(plan.render(found.run, found.nodes))
+        policy_pack.print_violations(found.run)
     else:
-        document = review.document(given, run, was, nodes)
+        document = review.document(requested, found)
         if format is Format.JSON:
             print_json(document)
         else:
             print(markdown.stack(document))
-    if policy_.stops(run):
-        raise typer.Exit(policy_.FINDINGS)
-
-
-def _previewed(given: Given, *, policies: bool) -> tuple[Run, dict[str, int], dict[str, Any]]:
-    """A preview in the simulator, the nodes of each pool, and what was deployed before."""
-    from physical_ai.cli import status as status_
-    from physical_ai.cli.commands import policy as policy_
-    from physical_ai.cli.preview import review
-    from physical_ai.cli.progress import Progress
-    from physical_ai.simulator.errors import EngineFailed
-    from physical_ai.simulator.simulation import Simulation
-
-    simulation = Simulation(given.input.stack)
-    nodes, was = status_.node_counts(simulation), review.before(simulation)
-    progress = Progress()
-    try:
-        with progress:
-            simulation.preview(given.input, progress, [policy_.PACK] if policies else [])
-    except EngineFailed:
-        if not policy_.stops(progress.run):
-            raise
-    return progress.run, nodes, was
-
-
-def _read_preview(file: Path) -> tuple[Run, dict[str, int], dict[str, Any]]:
-    """The same of a preview that `pulumi` made."""
-    from physical_ai.cli.preview import pulumi_json as digest
-
-    try:
-        found = digest.parsed(file.read_text())
-    except (OSError, ValueError) as problem:
-        raise typer.BadParameter(
-            f"{file} is not what `pulumi preview --json` prints: {problem}", param_hint="--from"
-        ) from None
-    return digest.run_of(found), digest.nodes(found), digest.before(found)
+    if policy_pack.is_refused(found.run):
+        raise typer.Exit(FINDINGS)
 
 
 def down(stack: Stack = DEFAULT_STACK, discard: Discard = False, json: Json = False) -> None:
-    """Destroy the simulated stack; no process and no file of it is left."""
-    from physical_ai.cli.preview.plan import counted
+    """Destroy the simulated stack, and remove its processes and files."""
+    from physical_ai.cli.preview.plan import done
     from physical_ai.cli.progress import Progress
+    from physical_ai.cli.simulated_stack import simulation_of
 
     simulation = simulation_of(stack)
     existed = simulation.exists
@@ -176,29 +145,32 @@ def down(stack: Stack = DEFAULT_STACK, discard: Discard = False, json: Json = Fa
         err.print(f"{stack} is not simulated; nothing to do")
     else:
         seconds = sum(progress.seconds.values())
-        err.print(f"[bold green]down[/] {'discarded' if discard else counted(changes)} in {seconds:.0f} s")
+        err.print(f"[bold green]down[/] {'discarded' if discard else done(changes)} in {seconds:.0f} s")
 
 
 def status(stack: Stack = DEFAULT_STACK, picture: Picture = None, json: Json = False) -> None:
-    """Show the simulated stack: pools, sizes, nodes, labels, taints, driver source."""
-    from physical_ai.cli import status as status_
-    from physical_ai.cli.preview import picture as picture_
+    """Show the simulated stack: pools, nodes, GPUs, labels, taints, releases and workflows."""
+    from physical_ai.cli.output import status as output
+    from physical_ai.cli.preview.picture import picture as drawn
+    from physical_ai.cli.simulated_stack import simulation_of
+    from physical_ai.cli.stack_status import status_document
 
-    document = status_.status(simulation_of(stack))
+    document = status_document(simulation_of(stack))
     if picture is not None:
         picture.parent.mkdir(parents=True, exist_ok=True)
-        picture.write_text(picture_.picture(document))
+        picture.write_text(drawn(document))
     if json:
         print_json(document)
     else:
-        out.print(status_.render(document))
+        out.print(output.render(document))
 
 
 def env(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
-    """Print shell lines that point kubectl and pulumi at the simulated stack: eval "$(physai env)".
+    """Print shell variables for kubectl and pulumi on the simulated stack: eval "$(physai env)".
 
-    `pulumi` reads it: stack, stack output, stack export, stack history. Only `physai` can change or preview it.
+    `pulumi` can read it: stack, stack output, stack export, stack history. Only `physai` can change or preview it.
     """
+    from physical_ai.cli.simulated_stack import simulation_of
 
     variables = simulation_of(stack).environment()
     if json:
@@ -209,7 +181,7 @@ def env(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
 
 
 def tools() -> None:
-    """Build the engine and control-plane commands ahead of the first `up`."""
+    """Install the engine and control-plane programs before the first `up`."""
     from physical_ai.cli.progress import Progress
     from physical_ai.simulator.home import Home
     from physical_ai.simulator.tools import toolbox
@@ -218,20 +190,4 @@ def tools() -> None:
     with Progress() as progress:
         progress.phase("tools")
         toolbox(home.tools, progress.tool)
-    err.print(f"all commands are in {home.tools}")
-
-
-def _exit_unless(succeeded: bool) -> None:
-    if not succeeded:
-        raise typer.Exit(1)
-
-
-def simulation_of(stack: str) -> Simulation:
-    """The simulation of a stack that has a file, or is simulated still though its file is gone."""
-    from physical_ai.settings import StackName, existing, load
-    from physical_ai.simulator.simulation import Simulation
-
-    simulation = Simulation(str(StackName.parse(stack)))
-    if not simulation.exists and stack not in existing():
-        load(stack)  # says what is wrong with the name
-    return simulation
+    err.print(f"all programs are in {home.tools}")

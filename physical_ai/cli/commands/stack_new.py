@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from physical_ai.cli.console import err, out, print_json
+from physical_ai.cli.exit_codes import BAD_INPUT, FAILED
 from physical_ai.cli.options import Json
 
 if TYPE_CHECKING:
     from physical_ai.settings import Loaded
     from physical_ai.settings.new_stack import NewFiles, Proposal
-
-FAILED, BAD_INPUT = 1, 2
 
 app = typer.Typer(help="Make stacks.", no_args_is_help=True)
 

@@ -73,8 +73,8 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """What a policy pack says of a resource."""
+class Violation:
+    """What a policy pack reports of a resource."""
 
     policy: str
     level: str
@@ -89,7 +89,7 @@ class Run:
 
     steps: dict[tuple[str, str], Step] = field(default_factory=dict[tuple[str, str], Step])
     messages: list[Message] = field(default_factory=list[Message])
-    refusals: list[Refusal] = field(default_factory=list[Refusal])
+    violations: list[Violation] = field(default_factory=list[Violation])
 
     def take(self, event: EngineEvent) -> Step | Message | None:
         """Records an event; the step that began or ended, or the message, if it is one to show."""
@@ -101,7 +101,7 @@ class Run:
             return self._ended(event.res_op_failed_event.metadata, failed=True)
         if (policy := event.policy_event) is not None:
             text, urn = policy.message.strip(), policy.resource_urn or ""
-            self.refusals.append(Refusal(policy.policy_name, policy.enforcement_level, urn, text))
+            self.violations.append(Violation(policy.policy_name, policy.enforcement_level, urn, text))
         diagnostic = event.diagnostic_event
         if diagnostic is None or diagnostic.severity not in SHOWN_SEVERITIES or _is_echo(diagnostic.message):
             return None

@@ -73,7 +73,7 @@ class Card:
 
 
 def picture(document: Mapping[str, Any]) -> str:
-    """The picture of a status document, as `physical_ai.cli.status.status` makes it."""
+    """The picture of a status document, as `physical_ai.cli.stack_status.status_document` makes it."""
     cards = list(_cards(document["pools"]))
     bottom = cards[-1].top + cards[-1].height if cards else HEADER
     height = bottom + FOOTER

@@ -79,10 +79,10 @@ def summary(run: Run) -> str:
     return f"[bold]{', '.join(parts)}[/]" if parts else "[bold]no changes[/]"
 
 
-def counted(changes: Mapping[str, int]) -> str:
+def done(changes: Mapping[str, int]) -> str:
     """What an operation did, as `3 created, 1 updated`."""
-    done = ", ".join(f"{changes[op]} {past}" for op, past in DONE.items() if changes.get(op))
-    return done or "no changes"
+    parts = ", ".join(f"{changes[op]} {past}" for op, past in DONE.items() if changes.get(op))
+    return parts or "no changes"
 
 
 def _differences(step: Step) -> list[str]:

@@ -1,4 +1,4 @@
-"""What `pulumi preview --json` prints, read as a preview of ours: a real stack is told like a simulated one.
+"""The output of `pulumi preview --json` of a real stack, read as the simulator's previews are.
 
 Source of the format: pulumi/pulumi, sdk/go/common/display (PreviewDigest, PreviewStep).
 """
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from physical_ai.cli.preview.changes import Run, Step
+from physical_ai.cli.preview.model import OPERATOR, Deployed
 from physical_ai.settings.guards import is_mapping
 
 POOL, CLUSTER, RELEASE = "AgentPool", "ManagedCluster", "Release"
-OPERATOR = "gpu-operator"
 
 
 def parsed(text: str) -> Mapping[str, Any]:
@@ -42,15 +42,14 @@ def run_of(digest: Mapping[str, Any]) -> Run:
     return run
 
 
-def before(digest: Mapping[str, Any]) -> dict[str, Any]:
-    """What is deployed, as `physical_ai.cli.preview.review.before` says it."""
-    running: str | None = None
+def deployed(digest: Mapping[str, Any]) -> Deployed:
+    """What the real stack has deployed."""
+    version: str | None = None
     for row in _steps(digest):
         inputs = _inputs(row, "oldState")
         if _kind(row) == RELEASE and inputs.get("name") == OPERATOR:
-            running = cast("str | None", inputs.get("version"))
-    deployed = any(row.get("oldState") for row in _steps(digest))
-    return {"deployed": deployed, "running": running, "pools": list(_pools(digest))}
+            version = cast("str | None", inputs.get("version"))
+    return Deployed(any(row.get("oldState") for row in _steps(digest)), version, tuple(_pools(digest)))
 
 
 def nodes(digest: Mapping[str, Any]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from physical_ai.cli.main import run
-from physical_ai.cli.stack_input import laid_over, read
+from physical_ai.cli.requested_stack import merge, read_stack
 from physical_ai.simulator.home import HOME_VARIABLE
 
 
@@ -106,14 +106,14 @@ def test_env_of_a_stack_that_is_not_simulated_fails_and_says_what_makes_one() ->
 
 
 def test_an_overlays_null_reaches_the_program_which_has_layers_below() -> None:
-    given = read("dev-westus2", [], ["pools.h100gpu.scale={count: 3, min: null, max: null, initial: null}"])
+    given = read_stack("dev-westus2", [], ["pools.h100gpu.scale={count: 3, min: null, max: null, initial: null}"])
     scale = given.input.config["physical-ai:pools"]["h100gpu"]["scale"]
     assert scale == {"count": 3, "min": None, "max": None, "initial": None}
 
 
 def test_overlays_merge_maps_and_replace_the_rest() -> None:
     base: dict[str, Any] = {"a": {"b": 1, "c": [1, 2]}, "d": 1}
-    assert laid_over(base, {"a": {"c": [3]}, "d": {"e": 2}}) == {"a": {"b": 1, "c": [3]}, "d": {"e": 2}}
+    assert merge(base, {"a": {"c": [3]}, "d": {"e": 2}}) == {"a": {"b": 1, "c": [3]}, "d": {"e": 2}}
     assert base == {"a": {"b": 1, "c": [1, 2]}, "d": 1}
 
 
@@ -124,7 +124,7 @@ def test_a_mistake_in_a_values_file_is_wrong_input_to_every_command(
     file = tmp_path / "values" / "gpu-operator" / "values.yaml"
     file.parent.mkdir(parents=True)
     file.write_text("driver:\n  tolerations: []\n")
-    monkeypatch.setattr("physical_ai.cli.stack_input.VALUES", tmp_path / "values")
+    monkeypatch.setattr("physical_ai.cli.requested_stack.VALUES", tmp_path / "values")
     code, out, err = call(command, "dev-westus2")
     assert (code, out) == (2, "")
     assert "values/gpu-operator/values.yaml" in err

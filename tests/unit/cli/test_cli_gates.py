@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from physical_ai.cli import status
 from physical_ai.cli.main import run
+from physical_ai.cli.output import status
 from physical_ai.readiness import Unreachable, client
 from physical_ai.simulator.home import HOME_VARIABLE
 
@@ -180,7 +180,7 @@ def test_mig_instances_are_named_and_empty_pools_say_so() -> None:
 def test_a_shut_gate_is_a_line_below_the_table() -> None:
     text = shown(pool(gates=[{"line": "h100gpu aks-0: driver is shut. It is being built."}]))
     assert "h100gpu aks-0: driver is shut. It is being built." in text
-    assert "`physai gates dev-westus2` tells more." in text
+    assert "`physai gates dev-westus2` shows the details." in text
 
 
 def test_labels_that_the_operator_sets_are_left_to_the_json() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from physical_ai.cli.preview.changes import Step
 from physical_ai.cli.preview.impact import impact, is_grave
-from physical_ai.cli.preview.review import before
+from physical_ai.cli.preview.model import Deployed
+from physical_ai.cli.preview.sources import deployed_now
 from physical_ai.settings.facts.pools import DRIVER_LABEL
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
@@ -65,5 +66,4 @@ def test_another_driver_version_is_installed_though_nothing_is_replaced() -> Non
 
 
 def test_before_the_first_up_nothing_is_deployed(tmp_path: Any) -> None:
-    nothing = before(Simulation("dev-westus2", Home(tmp_path)))
-    assert nothing == {"deployed": False, "running": None, "pools": []}
+    assert deployed_now(Simulation("dev-westus2", Home(tmp_path))) == Deployed(exists=False)

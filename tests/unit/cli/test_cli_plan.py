@@ -89,9 +89,9 @@ def test_debug_chatter_is_dropped_and_errors_are_kept() -> None:
     assert run.messages == [Message("error", "", "a error")]
 
 
-def test_counted_reads_as_a_sentence() -> None:
-    assert plan.counted({"create": 3, "update": 1}) == "3 created, 1 updated"
-    assert plan.counted({}) == "no changes"
+def test_what_was_done_reads_as_a_sentence() -> None:
+    assert plan.done({"create": 3, "update": 1}) == "3 created, 1 updated"
+    assert plan.done({}) == "no changes"
 
 
 def test_a_replaced_cluster_counts_its_inline_pools() -> None:

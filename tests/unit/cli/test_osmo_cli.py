@@ -85,7 +85,7 @@ def test_objects_prints_all_there_is(capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["nosuch.yaml"], "there is no file"),
+        (["nosuch.yaml"], "does not exist"),
         ([GOOD, "--stack", "dev-mars"], "no region 'mars'"),
         ([GOOD, "--pool", "h100"], "no OSMO pool 'h100'"),
         ([GOOD, "--setting", "pools.h100gpu.skew=1"], "skew"),

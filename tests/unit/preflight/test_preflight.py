@@ -316,7 +316,7 @@ def test_as_data_every_finding_has_status_topic_subject_and_source(monkeypatch: 
 def test_without_a_login_the_command_says_so_and_checks_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, err = command(monkeypatch, login.NoLogin("nobody is logged in"), "dev-westus2")
     assert code == 0
-    assert "Azure was not asked (no login: nobody is logged in)" in err
+    assert "Azure was not queried (no login: nobody is logged in)" in err
     assert "documented for westus2" in out
 
 

@@ -1,4 +1,4 @@
-"""From the command line to what a command works on: validated settings, and the values that the engine gets."""
+"""From the command line to what a command works on: validated settings, and the configuration for the engine."""
 
 from __future__ import annotations
 
@@ -17,59 +17,60 @@ from physical_ai.settings.plans.gpu_operator import gpu_plan
 from physical_ai.simulator.stack_input import StackInput
 
 SIMULATED_SERVICE = "https://osmo.invalid"
-"""Where OSMO's agents are told to call, in a simulation of a stack that names no control plane: a stand-in takes its
-place."""
+"""The address that OSMO's agents get in a simulation of a stack that names no control plane; a stand-in replaces it."""
 
 
 @dataclass(frozen=True)
-class Given:
-    """A stack as the command line asks for it."""
+class RequestedStack:
+    """A stack as the command line asks for it: its validated settings, and what the engine gets."""
 
     loaded: Loaded
     input: StackInput
 
 
-def read(stack: str, files: Sequence[Path], assignments: Sequence[str]) -> Given:
-    """Loads and judges a stack with its overlays, and the values files that go with it.
+def read_stack(
+    stack: str, files: Sequence[Path] | None = None, assignments: Sequence[str] | None = None
+) -> RequestedStack:
+    """Loads and validates a stack with its overlays, and the values files of its charts.
 
     Raises:
-        SettingsError: with every fault there is; nothing has been touched then.
+        SettingsError: with every fault; nothing has been changed then.
     """
-    overlays = [Overlay.read(file) for file in files]
+    overlays = [Overlay.read(file) for file in files or ()]
     if assignments:
         overlays.append(Overlay.assign(assignments))
     loaded = load(stack, overlays)
     gpu_plan(loaded.settings, VALUES)
     config, secret_names = _stack_config(stack)
     for overlay in overlays:
-        config = laid_over(config, {f"{PREFIX}{key}": value for key, value in overlay.data.items()})
+        config = merge(config, {f"{PREFIX}{key}": value for key, value in overlay.data.items()})
     osmo = loaded.settings.osmo
     if osmo.mode == "backend" and osmo.service_url is None:
-        config = laid_over(config, {f"{PREFIX}osmo": {"serviceUrl": SIMULATED_SERVICE}})
-    names = tuple(dict.fromkeys([*secret_names, *minted(loaded.settings)]))
-    return Given(loaded, StackInput(stack, config, names, loaded.settings.record))
+        config = merge(config, {f"{PREFIX}osmo": {"serviceUrl": SIMULATED_SERVICE}})
+    names = tuple(dict.fromkeys([*secret_names, *generated_secrets(loaded.settings)]))
+    return RequestedStack(loaded, StackInput(stack, config, names, loaded.settings.record))
 
 
-def minted(settings: Settings) -> list[str]:
-    """Secrets that the simulation itself makes: OSMO's control plane, which makes the agents' token, is a stand-in."""
+def generated_secrets(settings: Settings) -> list[str]:
+    """Secrets that the simulation generates: a stand-in replaces OSMO's control plane, which issues the token."""
     osmo = settings.osmo
     return [AGENT_TOKEN] if osmo.mode == "backend" and osmo.login == "token" else []
 
 
-def laid_over(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
-    """`top` merged over `base`. A null stays: the program has yet to apply it to the layers below the stack file."""
+def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+    """`top` merged over `base`. Nulls are kept: the program applies them to the layers below the stack file."""
     merged = dict(base)
     for key, value in top.items():
         below = merged.get(key)
         if isinstance(value, Mapping) and isinstance(below, Mapping):
-            merged[key] = laid_over(cast("Mapping[str, Any]", below), cast("Mapping[str, Any]", value))
+            merged[key] = merge(cast("Mapping[str, Any]", below), cast("Mapping[str, Any]", value))
         else:
             merged[key] = value
     return merged
 
 
 def _stack_config(stack: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The stack file's values, and the names of its secrets, whose values stay where they are."""
+    """The stack file's values without its secrets, and the names of these."""
     document: dict[str, Any] = yaml.safe_load((STACKS / f"Pulumi.{stack}.yaml").read_text()) or {}
     config: dict[str, Any] = dict(document.get("config") or {})
     secrets: Mapping[str, Any] = config.pop(f"{PREFIX}{SECRETS}", None) or {}

@@ -1,0 +1,64 @@
+"""What Azure would refuse of a stack: as a document, and for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from physical_ai.cli.console import err, out
+
+if TYPE_CHECKING:
+    from physical_ai.preflight import Finding
+
+_STYLE = {"ok": "green", "unknown": "dim", "warning": "yellow", "error": "red"}
+
+
+def reaches(status: str, lowest: str) -> bool:
+    """Whether a status is at least as severe as another."""
+    order = list(_STYLE)
+    return order.index(status) >= order.index(lowest)
+
+
+def document(
+    stack: str, region: str, findings: Sequence[Finding], *, asked: bool, why_not: str | None
+) -> dict[str, Any]:
+    return {
+        "stack": stack,
+        "region": region,
+        "azureAsked": asked,
+        "whyNot": why_not,
+        "summary": dict(Counter(each.status.value for each in findings)),
+        "findings": [
+            {
+                "status": each.status.value,
+                "topic": each.topic,
+                "subject": each.subject,
+                "message": each.message,
+                "fix": each.fix,
+                "source": each.source,
+            }
+            for each in findings
+        ],
+    }
+
+
+def print_findings(stack: str, findings: Sequence[Finding], why_not: str | None) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("", "check", "about"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("result", overflow="fold")
+    for each in findings:
+        style = _STYLE[each.status.value]
+        text = escape(each.message) + (f"\n[dim]{escape(each.fix)}[/]" if each.fix else "")
+        table.add_row(f"[{style}]{each.status.value}[/]", each.topic, escape(each.subject), text)
+    out.print(table)
+    counts = Counter(each.status.value for each in findings)
+    summary = ", ".join(f"{counts[name]} {name}" for name in _STYLE if counts[name])
+    err.print(f"{stack}: {summary}")
+    if why_not is not None:
+        hint = "" if why_not == "--offline" else "; log in with `az login` or a workload identity to query it"
+        err.print(f"Azure was not queried ({why_not}){hint}", style="yellow", markup=False)

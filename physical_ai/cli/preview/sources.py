@@ -1,0 +1,59 @@
+"""Previews of a stack: made in the simulator, or read from `pulumi preview --json` of the real one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from physical_ai.cli.preview.model import OPERATOR, Deployed, Preview
+
+if TYPE_CHECKING:
+    from physical_ai.cli.requested_stack import RequestedStack
+    from physical_ai.simulator.simulation import Simulation
+
+
+def simulated_preview(requested: RequestedStack, *, policies: bool) -> Preview:
+    """A preview in the simulator. With `policies` the policy pack may refuse it, which is no failure."""
+    from physical_ai.cli.policy_pack import PACK, is_refused
+    from physical_ai.cli.progress import Progress
+    from physical_ai.cli.stack_status import node_counts
+    from physical_ai.simulator.errors import EngineFailed
+    from physical_ai.simulator.simulation import Simulation
+
+    simulation = Simulation(requested.input.stack)
+    nodes, deployed = node_counts(simulation), deployed_now(simulation)
+    progress = Progress()
+    try:
+        with progress:
+            simulation.preview(requested.input, progress, [PACK] if policies else [])
+    except EngineFailed:
+        if not is_refused(progress.run):
+            raise
+    return Preview(progress.run, nodes, deployed)
+
+
+def deployed_now(simulation: Simulation) -> Deployed:
+    """What a simulation has deployed."""
+    from physical_ai.cli.stack_status import azure_pools
+
+    if not simulation.exists:
+        return Deployed(exists=False)
+    releases: Mapping[str, Mapping[str, Any]] = simulation.outputs().get("releases") or {}
+    version = releases[OPERATOR]["version"] if OPERATOR in releases else None
+    return Deployed(exists=True, operator_version=version, pools=tuple(azure_pools(simulation)))
+
+
+def pulumi_preview(file: Path) -> Preview:
+    """A preview that `pulumi` printed."""
+    from physical_ai.cli.preview import pulumi_json
+
+    try:
+        digest = pulumi_json.parsed(file.read_text())
+    except (OSError, ValueError) as problem:
+        raise typer.BadParameter(
+            f"{file} is not the output of `pulumi preview --json`: {problem}", param_hint="--from"
+        ) from None
+    return Preview(pulumi_json.run_of(digest), pulumi_json.nodes(digest), pulumi_json.deployed(digest))

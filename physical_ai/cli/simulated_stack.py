@@ -1,0 +1,68 @@
+"""The simulation of a stack, and its cluster as readiness reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from physical_ai.readiness import Expected, Get
+    from physical_ai.simulator.kubernetes.client import Client
+    from physical_ai.simulator.simulation import Simulation
+
+
+def simulation_of(stack: str) -> Simulation:
+    """The simulation of a stack that has a file, or that is still simulated after its file was removed.
+
+    Raises:
+        SettingsError: there is no such stack.
+    """
+    from physical_ai.settings import StackName, existing, load
+    from physical_ai.simulator.simulation import Simulation
+
+    simulation = Simulation(str(StackName.parse(stack)))
+    if not simulation.exists and stack not in existing():
+        load(stack)  # reports what is wrong with the name
+    return simulation
+
+
+def running_cluster(simulation: Simulation) -> str | None:
+    """The Azure resource id of the simulated cluster that runs now."""
+    if not simulation.exists:
+        return None
+    clusters = simulation.clusters()
+    return next((id for id in clusters.ids() if clusters.is_running(id)), None)
+
+
+def running_simulation(stack: str) -> Simulation:
+    """Like `simulation_of`. Raises SimulationError where no cluster of it runs."""
+    from physical_ai.simulator.errors import SimulationError
+
+    simulation = simulation_of(stack)
+    if running_cluster(simulation) is None:
+        raise SimulationError(f"{stack} has no running simulated cluster. Create it with `physai up {stack}`")
+    return simulation
+
+
+def deployed_pools(simulation: Simulation) -> Sequence[Expected]:
+    """What the pools of the last deployment should offer; empty where none exported its pools."""
+    from physical_ai.readiness.expected import deployed_pools as from_outputs
+
+    return from_outputs(simulation.outputs().get("pools") or {})
+
+
+def readiness_client(client: Client) -> Get:
+    """The simulator's Kubernetes client, with the signature and the errors that readiness expects."""
+    from physical_ai.readiness import reader
+    from physical_ai.simulator.kubernetes.client import ApiError, Unreachable
+
+    def get(path: str, parameters: Mapping[str, str]) -> Any:
+        try:
+            return client.get(path, parameters)
+        except ApiError as refusal:
+            kind = reader.Missing if refusal.code == 404 or path.endswith("/log") else reader.Unreachable
+            raise kind(str(refusal)) from None
+        except Unreachable as problem:
+            raise reader.Unreachable(str(problem)) from None
+
+    return get

@@ -1,0 +1,170 @@
+"""The present state of a simulated stack, read from its Azure and its API server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from physical_ai.catalog import UnknownName, vm_size
+from physical_ai.cli.simulated_stack import deployed_pools, readiness_client
+from physical_ai.readiness import Report, Unreachable, look
+from physical_ai.readiness.text import line
+from physical_ai.settings.facts.pools import DRIVER_LABEL
+from physical_ai.simulator.kubernetes.client import Client, Object
+from physical_ai.simulator.osmo.history import History
+from physical_ai.simulator.pool_nodes import POOL_LABEL
+from physical_ai.simulator.simulation import Simulation
+
+SIMULATED = ("Azure Resource Manager", "Entra ID", "virtual machines and GPUs (KWOK nodes)", "GPU Operator, KAI, OSMO")
+GPU = "nvidia.com/gpu"
+DRIVER_VERSION_LABEL = "nvidia.com/cuda.driver-version.full"
+"""The driver that GPU Feature Discovery found running."""
+CLUSTER_TYPE = "containerservice:ManagedCluster"
+WORKFLOWS_SHOWN = 5
+QUIET_TAINTS = ("node.kubernetes.io/",)
+
+
+def status_document(simulation: Simulation) -> dict[str, Any]:
+    """`{stack, exists, simulated, pools: […], releases: […], osmo: {…}}`, stable for scripts."""
+    document: dict[str, Any] = {
+        "stack": simulation.stack,
+        "exists": simulation.exists,
+        "simulated": list(SIMULATED),
+        "cluster": None,
+        "running": False,
+        "pools": [],
+        "namespaces": [],
+        "releases": [],
+        "osmo": {},
+    }
+    if not simulation.exists:
+        return document
+    resources = simulation.cloud_resources()
+    cluster = _cluster(resources)
+    if cluster is None:
+        return document
+    document["cluster"] = cluster.rsplit("/", 1)[-1]
+    clusters = simulation.clusters()
+    document["running"] = clusters.is_running(cluster)
+    nodes: list[Object] = []
+    namespaces: list[Object] = []
+    if document["running"]:
+        client = clusters.client(cluster)
+        nodes, namespaces = client.get("/api/v1/nodes")["items"], client.get("/api/v1/namespaces")["items"]
+    document["namespaces"] = sorted(
+        item["metadata"]["name"]
+        for item in namespaces
+        if not item["metadata"]["name"].startswith("kube-") and item["metadata"]["name"] != "default"
+    )
+    outputs = simulation.outputs()
+    document["osmo"] = _osmo(simulation, outputs)
+    releases: Mapping[str, Mapping[str, Any]] = outputs.get("releases") or {}
+    document["releases"] = [{"name": name, **release} for name, release in releases.items()]
+    reports = _reports(simulation, clusters.client(cluster)) if document["running"] else {}
+    summaries: Mapping[str, Mapping[str, Any]] = outputs.get("pools") or {}
+    for body in _pool_bodies(resources, cluster):
+        name = body["name"]
+        pool = _pool(body, nodes)
+        document["pools"].append({**pool, **_gpu_facts(pool, summaries.get(name, {}), reports.get(name))})
+    return document
+
+
+def _osmo(simulation: Simulation, outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """OSMO in the last deployment, and the last workflows that ran on it."""
+    exported: Mapping[str, Any] = outputs.get("osmo") or {}
+    kept = {key: exported[key] for key in ("mode", "queues", "platforms") if key in exported}
+    return {**kept, "workflows": History(simulation.folder).all()[-WORKFLOWS_SHOWN:]} if kept else {}
+
+
+def node_counts(simulation: Simulation) -> dict[str, int]:
+    """Nodes of each pool as they are now; empty where no cluster runs."""
+    return {pool["name"]: pool["nodes"] for pool in status_document(simulation)["pools"]}
+
+
+def azure_pools(simulation: Simulation) -> list[Mapping[str, Any]]:
+    """Every pool of the simulated cluster as Azure Resource Manager describes it; empty where no cluster exists."""
+    resources = simulation.cloud_resources()
+    cluster = _cluster(resources)
+    return _pool_bodies(resources, cluster) if cluster else []
+
+
+def _cluster(resources: Mapping[str, Mapping[str, Any]]) -> str | None:
+    return next((id for id, entry in resources.items() if entry["type"].endswith(CLUSTER_TYPE)), None)
+
+
+def _pool_bodies(resources: Mapping[str, Mapping[str, Any]], cluster: str) -> list[Mapping[str, Any]]:
+    """A cluster's pools as Azure Resource Manager describes them: the inline one first, then by name."""
+    inline: Sequence[Mapping[str, Any]] = resources[cluster]["inputs"].get("agentPoolProfiles") or []
+    prefix = f"{cluster}/agentPools/".lower()
+    own = {id: entry["inputs"] for id, entry in resources.items() if id.lower().startswith(prefix)}
+    return [*inline, *({**own[id], "name": id.rsplit("/", 1)[-1]} for id in sorted(own))]
+
+
+def _pool(body: Mapping[str, Any], nodes: Sequence[Object]) -> dict[str, Any]:
+    name, size = body["name"], body["vmSize"]
+    members = [node for node in nodes if node["metadata"]["labels"].get(POOL_LABEL) == name]
+    labels: Mapping[str, str] = body.get("nodeLabels") or {}
+    return {
+        "name": name,
+        "size": size,
+        "driverSource": labels.get(DRIVER_LABEL),
+        "priority": body.get("scaleSetPriority") or "Regular",
+        "autoscaled": bool(body.get("enableAutoScaling")),
+        "limits": {"min": body.get("minCount"), "max": body.get("maxCount")} if body.get("enableAutoScaling") else None,
+        "nodes": len(members),
+        "ready": sum(map(_is_ready, members)),
+        "gpusPerNode": _gpus_of(size),
+        "gpusAllocatable": sum(map(_gpus_offered, members)),
+        "members": [
+            {"name": node["metadata"]["name"], "ready": _is_ready(node), "gpus": _gpus_offered(node)}
+            for node in sorted(members, key=lambda each: each["metadata"]["name"])
+        ],
+        "labels": dict(members[0]["metadata"]["labels"]) if members else dict(labels),
+        "declaredLabels": dict(labels),
+        "taints": _taints(members[0]) if members else list(body.get("nodeTaints") or []),
+    }
+
+
+def _reports(simulation: Simulation, client: Client) -> dict[str, Report]:
+    """Readiness of the GPUs, by pool."""
+    try:
+        return {report.pool: report for report in look(readiness_client(client), deployed_pools(simulation))}
+    except Unreachable:
+        return {}  # the cluster stopped after the reads above
+
+
+def _gpu_facts(pool: Mapping[str, Any], summary: Mapping[str, Any], report: Report | None) -> dict[str, Any]:
+    """The GPUs that the last deployment declared for a pool, and what its nodes offer."""
+    found: Mapping[str, Any] = report.document() if report is not None else {"gpus": {}, "shut": []}
+    lines = [line(each) for each in report.shut] if report is not None else []
+    return {
+        # The running version, where it is known: for the driver of an AKS node image none is requested.
+        "driverVersion": pool["labels"].get(DRIVER_VERSION_LABEL) or summary.get("driverVersion"),
+        "sharing": summary.get("sharing"),
+        "gpus": found["gpus"],
+        "gates": [{**each, "line": text} for each, text in zip(found["shut"], lines, strict=True)],
+    }
+
+
+def _gpus_of(size: str) -> int:
+    try:
+        gpu = vm_size(size).gpu
+    except UnknownName:
+        return 0
+    return gpu.count if gpu is not None else 0
+
+
+def _gpus_offered(node: Object) -> int:
+    """GPUs, not slices of them, that a node offers."""
+    return int(node["status"].get("allocatable", {}).get(GPU, 0))
+
+
+def _is_ready(node: Object) -> bool:
+    conditions: list[Object] = node["status"].get("conditions") or []
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+def _taints(node: Object) -> list[str]:
+    taints: list[Object] = node["spec"].get("taints") or []
+    shown = [taint for taint in taints if not taint["key"].startswith(QUIET_TAINTS)]
+    return sorted(f"{t['key']}={t.get('value', '')}:{t['effect']}" for t in shown)

@@ -1,0 +1,1 @@
+"""OSMO workflows: reading their files, and running them on a simulated stack."""

@@ -1,0 +1,139 @@
+"""Workflows on a simulated stack: run to their end, or only placed on nodes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from physical_ai.cli.console import err
+from physical_ai.cli.exit_codes import FINDINGS
+from physical_ai.cli.output.lint import print_findings
+from physical_ai.cli.simulated_stack import running_cluster
+from physical_ai.cli.workflows.files import read_text
+from physical_ai.cli.workflows.simulated import deployed_context, simulated_workflow, status_after_exit
+
+if TYPE_CHECKING:
+    from physical_ai.osmo.lint import Checked, Context
+    from physical_ai.osmo.rendering import Variables
+    from physical_ai.osmo.submission import Submission
+    from physical_ai.simulator.osmo import Result, Service, TaskResult
+    from physical_ai.simulator.osmo.history import History
+    from physical_ai.simulator.simulation import Simulation
+
+PLACEMENT_SECONDS = 60.0
+"""How long to wait for a node: the simulated autoscaler adds one within a few seconds."""
+
+
+def run_files(
+    simulation: Simulation, files: Sequence[Path], pool: str | None, variables: Variables
+) -> list[dict[str, Any]]:
+    """Runs workflow files on a simulated stack, one after the other, and describes how each ended.
+
+    A file that OSMO would refuse ends the command before any workflow runs.
+    """
+    from physical_ai.simulator.osmo.history import History
+
+    context = deployed_context(simulation, pool, variables)
+    service, history = _service(simulation), History(simulation.folder)
+    accepted = [(path, _accepted(path, context)) for path in files]
+    _remove_interrupted(service, history, context)
+    return [_run(path, submission, service, history, context) for path, submission in accepted]
+
+
+def placements(
+    simulation: Simulation, checked: Sequence[Checked], pool: str | None, variables: Variables
+) -> dict[str, list[dict[str, Any]]]:
+    """The node that each Pod would get in the simulated cluster, by file; files with errors are left out."""
+    for each in checked:
+        if _has_errors(each):
+            err.print(f"{each.file} has errors; its Pods are not created in the simulated cluster", markup=False)
+    context = deployed_context(simulation, pool, variables)
+    service = _service(simulation)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for each in checked:
+        if each.submission is None or _has_errors(each):
+            continue
+        err.print(f"{each.file}: waiting for nodes, up to {PLACEMENT_SECONDS:.0f} s", markup=False, style="dim")
+        # A number that no run of another command has.
+        workflow = simulated_workflow(each.submission, context, os.getpid())
+        result: Result = service.place(workflow, PLACEMENT_SECONDS, _ignore)
+        found[each.file] = [task.document() for task in result.tasks.values()]
+    return found
+
+
+def _run(path: Path, submission: Submission, service: Service, history: History, context: Context) -> dict[str, Any]:
+    """One workflow to its end. An interrupt deletes it from the cluster and is recorded."""
+    from physical_ai.osmo import lifecycle
+    from physical_ai.simulator.interrupts import as_interrupts
+    from physical_ai.simulator.osmo.history import CANCELED
+
+    number = history.begin(submission.spec.name, str(path))
+    workflow = simulated_workflow(submission, context, number)
+    err.print(f"{workflow.id}: {path}", markup=False)
+    try:
+        with as_interrupts():
+            result = service.run(workflow, status_after_exit(submission, context), _TaskProgress())
+    except BaseException:
+        history.end(workflow.id, CANCELED, [])
+        err.print(f"{workflow.id} was canceled and deleted", markup=False)
+        raise
+    status = lifecycle.workflow_status(list(result.groups.values()))
+    return history.end(workflow.id, status, [task.document() for task in result.tasks.values()])
+
+
+def _remove_interrupted(service: Service, history: History, context: Context) -> None:
+    """Deletes what killed commands left in the cluster."""
+    from physical_ai.simulator.osmo.history import CANCELED
+
+    for id in history.cut_off():
+        err.print(f"{id} was interrupted; deleting what it left in the cluster", markup=False)
+        service.sweep(id, context.config.namespace)
+        history.end(id, CANCELED, [])
+
+
+def _accepted(path: Path, context: Context) -> Submission:
+    """The file's submission. Ends the command where OSMO would refuse the file."""
+    from physical_ai.osmo.lint import check_text
+
+    checked = check_text(read_text(path), str(path), context, path.parent)
+    if _has_errors(checked) or checked.submission is None:
+        print_findings([checked], context, listed=True)
+        err.print(f"{path} has errors; no workflow was submitted", markup=False, style="red")
+        raise typer.Exit(FINDINGS)
+    return checked.submission
+
+
+def _has_errors(checked: Checked) -> bool:
+    return any(finding.severity == "error" for finding in checked.findings)
+
+
+def _service(simulation: Simulation) -> Service:
+    from physical_ai.simulator.osmo import Service
+
+    cluster = running_cluster(simulation)
+    assert cluster is not None  # `running_simulation` refuses any other
+    return Service(simulation.clusters().client(cluster))
+
+
+def _ignore(task: TaskResult) -> None:
+    del task
+
+
+class _TaskProgress:
+    """Prints a task's status when it changes; the reason for waiting once, although the scheduler's counts change."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, tuple[str, str, bool]] = {}
+
+    def __call__(self, task: TaskResult) -> None:
+        now = (task.status, task.node, bool(task.message))
+        if self._last.get(task.name) == now:
+            return
+        self._last[task.name] = now
+        node = f" on {task.node}" if task.node else ""
+        message = f": {task.message}" if task.message else ""
+        err.print(f"  {task.name} ({task.platform}) {task.status}{node}{message}", markup=False, style="dim")

@@ -1,0 +1,101 @@
+"""A submitted workflow as the simulator's OSMO takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from physical_ai.cli.workflows.files import with_known_pool
+
+if TYPE_CHECKING:
+    from physical_ai.osmo.lint import Context
+    from physical_ai.osmo.rendering import Variables
+    from physical_ai.osmo.submission import Submission
+    from physical_ai.simulator.osmo import Group, Workflow
+    from physical_ai.simulator.simulation import Simulation
+
+
+def deployed_context(simulation: Simulation, pool: str | None, variables: Variables) -> Context:
+    """What the service of a deployed stack knows: the chart values that the stack exports for it.
+
+    Raises:
+        SimulationError: no deployment got far enough to export any.
+    """
+    from physical_ai.osmo.lint import of_chart_values
+    from physical_ai.simulator.errors import SimulationError
+
+    exported: Mapping[str, Any] = simulation.outputs().get("osmo") or {}
+    if "serviceValues" not in exported:
+        raise SimulationError(f"{simulation.stack} exports no configuration for OSMO. Run `physai up` again")
+    return with_known_pool(of_chart_values(exported["serviceValues"], simulation.stack, pool, variables))
+
+
+def simulated_workflow(submission: Submission, context: Context, number: int) -> Workflow:
+    """What the service stores of a submission: its groups with their objects, and the groups each waits for."""
+    from physical_ai.osmo import lifecycle
+    from physical_ai.osmo.backend import queues
+    from physical_ai.osmo.objects import invented_run
+    from physical_ai.simulator.osmo import Workflow
+
+    config, run = context.config, invented_run(submission, number=number)
+    pools = [config.pool(name) for name in config.pool_names]
+    running, waiting = lifecycle.timeouts(submission.spec.timeout, submission.pool, config.workflow)
+    return Workflow(
+        id=run.workflow_id,
+        namespace=config.namespace,
+        groups=_groups(submission, context, run),
+        queues=tuple(queues(config.namespace, pools)),
+        queue_seconds=waiting.total_seconds(),
+        exec_seconds=running.total_seconds(),
+        retries=config.workflow.max_retry_per_task,
+    )
+
+
+def _groups(submission: Submission, context: Context, run: Any) -> tuple[Group, ...]:
+    from physical_ai.osmo.objects import make_all
+    from physical_ai.osmo.schema import upstream
+    from physical_ai.simulator.osmo import Group, Task
+
+    made = {each.group: each for each in make_all(submission, context.config, run)}
+    group_of = {task.name: group.name for group in submission.groups for task in group.tasks}
+    groups: list[Group] = []
+    for group in submission.groups:
+        needs = {group_of[task] for task in map(upstream, group.inputs) if task is not None} - {group.name}
+        tasks: list[Task] = []
+        for task, pod in zip(group.tasks, made[group.name].pods, strict=True):
+            resources = task.resources
+            name = pod["metadata"]["name"]
+            tasks.append(Task(task.name, name, resources.platform or "", resources.gpu or 0, task.lead))
+            _annotate(pod, task.image)
+        groups.append(Group(group.name, tuple(tasks), tuple(made[group.name].objects), tuple(sorted(needs))))
+    return tuple(groups)
+
+
+def _annotate(pod: dict[str, Any], image: str) -> None:
+    """Describes to the simulated node what the task's program requires of its GPU."""
+    from physical_ai.osmo.lint.images import isaac
+    from physical_ai.osmo.names import image as parsed
+    from physical_ai.simulator.cluster.names import RUNS
+    from physical_ai.simulator.osmo.programs import VULKAN
+
+    if isaac(parsed(image)) is not None:
+        pod["metadata"].setdefault("annotations", {})[RUNS] = VULKAN
+
+
+def status_after_exit(submission: Submission, context: Context) -> Callable[[str, int, str, int], str]:
+    """A task's status after its program ended, by its exit actions: `(task, exit code, status, retries)`."""
+    from physical_ai.osmo import lifecycle
+
+    actions = {task.name: task.exitActions for group in submission.groups for task in group.tasks}
+
+    def after(task: str, code: int, status: str, retries: int) -> str:
+        return lifecycle.after_exit(
+            code,
+            status,
+            task_actions=actions[task],
+            pool_actions=submission.pool.default_exit_actions,
+            retries=retries,
+            max_retries=context.config.workflow.max_retry_per_task,
+        )
+
+    return after
