@@ -1,0 +1,42 @@
+"""Every path that a page names exists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.documentation import ROOT, name, pages, parts
+
+TOP = ("agents", "components", "docs", "manifests", "physical_ai", "stacks", "tests", "values", ".github")
+CODE = re.compile(r"`([^`]+)`")
+PATH = re.compile(rf"(?:{'|'.join(map(re.escape, TOP))})/[\w./*-]*")
+GENERATED = {"stacks/charts.lock", "stacks/Pulumi.staging-eastus2.yaml"}
+"""Files that a command creates."""
+PLACEHOLDER = re.compile(r"(?:.*/)?[A-Z]+(?:/.*)?")
+
+
+def paths(page: Path) -> Iterator[str]:
+    """Paths in the page's prose that are code and consist of a path only. Placeholders do not match."""
+    for code in CODE.findall("\n".join(parts(page)[0])):
+        if PATH.fullmatch(code) and not PLACEHOLDER.fullmatch(code):
+            yield code
+
+
+def missing(path: str) -> bool:
+    return path not in GENERATED and not any(ROOT.glob(path.rstrip("/")))
+
+
+@pytest.mark.parametrize("page", pages(), ids=name)
+def test_every_path_exists(page: Path) -> None:
+    assert sorted({path for path in paths(page) if missing(path)}) == []
+
+
+def test_a_path_that_does_not_exist_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "`components/platform.py` `components/nothing.py` `stacks/Pulumi.<stack>.yaml` `tests/unit/*` `docs/`\n"
+    )
+    assert [path for path in paths(page) if missing(path)] == ["components/nothing.py"]
