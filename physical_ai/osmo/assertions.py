@@ -1,9 +1,8 @@
-"""Resource validations: comparisons of a task's resources with numbers, or with the nodes there are."""
+"""Resource validations: comparisons of a task's resources with numbers, or with what nodes have."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
@@ -31,9 +30,3 @@ class ResourceAssertion(BaseModel):
             if first is not None and any(name in first[1] for name in _NODE_TOKENS):
                 return True
         return False
-
-
-def split(assertions: Sequence[ResourceAssertion]) -> tuple[list[ResourceAssertion], list[ResourceAssertion]]:
-    """Those about the task alone, and those about nodes: the latter fail while a platform has no node."""
-    static = [item for item in assertions if not item.is_about_nodes]
-    return static, [item for item in assertions if item.is_about_nodes]

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
-from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.refusal import Refusal, crash
 
 
 @lru_cache(maxsize=1)
@@ -26,23 +26,16 @@ def _compiled(text: str) -> Template:
 def render(text: str, tokens: Mapping[str, Any]) -> str:
     """The text with its expressions replaced, in this process: for templates of a configuration, not of users.
 
-    Raises Refusal: OSMOUsageError with the Jinja error as cause, or the error itself where Jinja lets one through.
+    Raises Refusal: OSMOUsageError for an error of Jinja's; others crash OSMO.
     """
     if "{" not in text:
         return without_last_newline(text)
     try:
         return _compiled(text).render(tokens)
     except TemplateError as error:
-        raise refused(text, error) from None
-    except TypeError as error:
-        raise Refusal("TypeError", f"'{text}': {error}") from None
-    except ValueError as error:
-        raise Refusal("ValueError", f"'{text}': {error}") from None
-
-
-def refused(text: str, error: TemplateError) -> Refusal:
-    """What OSMO makes of an error of Jinja's."""
-    return Refusal("OSMOUsageError", f"'{text}': {error.message or error}", cause=type(error).__name__)
+        raise Refusal("OSMOUsageError", f"'{text}': {error.message or error}") from None
+    except (TypeError, ValueError) as error:
+        raise crash(f"'{text}': {error}") from None
 
 
 def without_last_newline(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from physical_ai.osmo.models import ExitAction
 from physical_ai.osmo.pools import Pool
-from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.refusal import crash
 from physical_ai.osmo.schema import TimeoutSpec
 from physical_ai.osmo.service_models import WorkflowConfig
 from physical_ai.osmo.units import duration
@@ -53,7 +53,7 @@ def after_exit(
 ) -> str:
     """A task's status after its exit code: the first action whose codes hold it, the task's before the pool's.
 
-    RESCHEDULE holds only while there are retries left; by OSMO's default there are none. Raises Refusal (ValueError)
+    RESCHEDULE holds only while there are retries left; by OSMO's default there are none. Raises Refusal
     for codes or actions that are none, which a pool's are not checked for before.
     """
     if exit_code is None:
@@ -63,7 +63,7 @@ def after_exit(
             if not _holds(codes, exit_code):
                 continue
             if name.upper() not in ExitAction.__members__:
-                raise Refusal("ValueError", f"'{name}' is no exit action")
+                raise crash(f"'{name}' is no exit action")
             action = ExitAction[name.upper()]
             if action is ExitAction.RESCHEDULE and retries >= max_retries:
                 return status
@@ -76,7 +76,7 @@ def _holds(codes: str, exit_code: int) -> bool:
         try:
             bounds = [int(bound) for bound in part.split("-")]
         except ValueError:
-            raise Refusal("ValueError", f"'{codes}' are no exit codes") from None
+            raise crash(f"'{codes}' are no exit codes") from None
         if bounds[0] <= exit_code <= bounds[-1]:
             return True
     return False

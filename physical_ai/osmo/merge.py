@@ -1,7 +1,7 @@
-"""How OSMO lays pod templates over each other and over a pod.
+"""How OSMO merges pod templates with each other and into a Pod.
 
-Maps are merged key by key, later values win, and null is a value like any other. A list that meets a list is merged by
-the `name` of its items; an item without one is appended, so equal tolerations stay twice.
+Maps are merged key by key, later values win, and null is a value like any other. Two lists are merged by the `name` of
+their items; an item without one is appended, so equal tolerations are duplicated.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.refusal import crash
 
 
 def merge(base: Mapping[str, Any], *layers: Mapping[str, Any]) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def merge(base: Mapping[str, Any], *layers: Mapping[str, Any]) -> dict[str, Any]
     >>> merge({"env": [{"name": "A", "value": "1"}]}, {"env": [{"name": "A", "value": "2"}, {"name": "B"}]})
     {'env': [{'name': 'A', 'value': '2'}, {'name': 'B'}]}
 
-    Raises Refusal (a TypeError of OSMO's) where a map meets something else, or a list holds what has no name to read.
+    Raises Refusal where a map is merged into something else, or a list holds items that have no name to read.
     """
     result = dict(copy.deepcopy(base))
     for layer in layers:
@@ -27,22 +27,19 @@ def merge(base: Mapping[str, Any], *layers: Mapping[str, Any]) -> dict[str, Any]
     return result
 
 
-def merge_into(base: Any, layer: Mapping[str, Any], *, by_name: bool = True) -> Any:
-    """Like `merge`, in place and sharing what `layer` holds. Without `by_name` a list replaces a list.
+def merge_into(base: Any, layer: Mapping[str, Any]) -> Any:
+    """Like `merge`, in place and sharing what `layer` holds.
 
-    A base that is no map stays as it is when the layer is empty, as in OSMO.
+    A base that is not a map is kept when the layer is empty, as in OSMO.
     """
     for key, value in layer.items():
         if not isinstance(base, dict):
-            # OSMO asks a map or a list what lies below it, and sets the rest at once.
-            asks = isinstance(value, Mapping) or (by_name and isinstance(value, list))
-            kind = "AttributeError" if asks else "TypeError"
-            raise Refusal(kind, f"'{key}' can't be set: a map lies over {_told(base)}")
+            raise crash(f"'{key}' can't be set in a value of type {type(base).__name__}")
         target = cast("dict[str, Any]", base)
         if isinstance(value, Mapping):
             below: Any = target[key] if key in target else dict[str, Any]()
-            target[key] = merge_into(below, cast("Mapping[str, Any]", value), by_name=by_name)
-        elif by_name and isinstance(value, list) and isinstance(target.get(key), list):
+            target[key] = merge_into(below, cast("Mapping[str, Any]", value))
+        elif isinstance(value, list) and isinstance(target.get(key), list):
             _merge_list(target[key], cast("list[Any]", value), key)
         else:
             target[key] = value
@@ -51,37 +48,24 @@ def merge_into(base: Any, layer: Mapping[str, Any], *, by_name: bool = True) -> 
 
 def _merge_list(base: list[Any], layer: Sequence[Any], key: str) -> None:
     """Items of `layer` onto the item of `base` that has their name, the last if several; the others after them."""
-    index: dict[Any, int] = {}
-    for position, item in enumerate(base):
-        if _has_name(item, key):
-            index[_name(item, key)] = position
+    index = {item["name"]: position for position, item in enumerate(base) if _is_named(item, key)}
     rest: list[Any] = []
     for item in layer:
-        if _has_name(item, key) and (found := index.get(_name(item, key))) is not None:
-            base[found] = merge_into(base[found], item)
+        if _is_named(item, key) and item["name"] in index:
+            base[index[item["name"]]] = merge_into(base[index[item["name"]]], item)
         else:
             rest.append(item)
     base.extend(rest)
 
 
-def _has_name(item: Any, key: str) -> bool:
-    """Whether OSMO takes the item for a named one; a text that contains `name`, or a list with it, pass as well."""
-    if isinstance(item, Mapping | str | list):
-        return "name" in item
-    raise Refusal("TypeError", f"the list '{key}' can't be merged: it holds {_told(item)}")
-
-
-def _name(item: Any, key: str) -> Any:
-    if not isinstance(item, Mapping):
-        raise Refusal("TypeError", f"the list '{key}' can't be merged: {_told(item)} contains 'name' but is no map")
-    name = cast("Mapping[str, Any]", item)["name"]
-    if isinstance(name, Mapping | list):
-        raise Refusal("TypeError", f"the list '{key}' can't be merged: the name of an item is {_told(name)}")
-    return name
-
-
-def _told(value: Any) -> str:
-    if value is None:
-        return "null"
-    kinds = ((dict, "a map"), (list, "a list"), (str, "a text"), (bool, "true or false"), (int, "a number"))
-    return next((word for kind, word in kinds if isinstance(value, kind)), "a number")
+def _is_named(item: Any, key: str) -> bool:
+    """Whether a list's item is merged by its name. OSMO looks for `name` in texts and lists too, and then fails."""
+    if isinstance(item, Mapping):
+        found = cast("Mapping[str, Any]", item)
+        if isinstance(found.get("name"), Mapping | list):
+            raise crash(f"the list '{key}' can't be merged: the name of an item is no text")
+        return "name" in found
+    if isinstance(item, str | list) and "name" not in item:
+        return False
+    kind = type(cast("object", item)).__name__
+    raise crash(f"the list '{key}' can't be merged: an item is no map, but of type {kind}")

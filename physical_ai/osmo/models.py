@@ -6,7 +6,7 @@ from enum import Enum
 
 from pydantic import ValidationError
 
-from physical_ai.osmo.refusal import Kind, Refusal
+from physical_ai.osmo.refusal import Problem, Refusal
 
 
 class OperatorType(Enum):
@@ -46,15 +46,11 @@ class BackendSchedulerType(Enum):
     KAI = "kai"
 
 
-class WorkflowPriority(Enum):
-    HIGH = "HIGH"
-    NORMAL = "NORMAL"
-    LOW = "LOW"
-
-
-def as_refusal(error: ValidationError, kind: Kind = "ValidationError", prefix: str = "") -> Refusal:
-    """A model's error as a refusal that names every place."""
-    details = error.errors(include_url=False, include_input=False)
-    places = tuple((prefix + ".".join(str(step) for step in item["loc"]), item["type"]) for item in details)
-    told = tuple(f"{place or '(all)'}: {item['msg']}" for (place, _), item in zip(places, details, strict=True))
-    return Refusal(kind, "; ".join(told), paths=places, details=tuple(i["msg"] for i in details))
+def as_refusal(error: ValidationError, kind: str = "ValidationError") -> Refusal:
+    """A model's error as a refusal that names every value that is wrong."""
+    problems = tuple(
+        Problem(".".join(str(step) for step in item["loc"]), item["type"], item["msg"])
+        for item in error.errors(include_url=False, include_input=False)
+    )
+    message = "; ".join(f"{problem.path or '(all)'}: {problem.message}" for problem in problems)
+    return Refusal(kind, message, problems=problems)

@@ -16,7 +16,7 @@ from physical_ai.osmo.containers import CONFIG_FOLDER, DATA
 from physical_ai.osmo.files import FileMount, encoded, secret
 from physical_ai.osmo.models import as_refusal
 from physical_ai.osmo.pod import Group, Run
-from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.refusal import crash
 from physical_ai.osmo.schema import TaskGroupSpec, TaskSpec, upstream
 from physical_ai.osmo.service import Configuration
 from physical_ai.osmo.spec_data import File, TaskInputOutput
@@ -60,7 +60,7 @@ def invented_run(submission: Submission, user: str = "user", number: int = 1) ->
 
 
 def make_all(submission: Submission, config: Configuration, run: Run) -> list[GroupObjects]:
-    """Objects of all groups. Raises Refusal with stage `pod`."""
+    """Objects of all groups. Raises Refusal."""
     return [GroupObjects(group.name, _group(group, submission, config, run)) for group in submission.groups]
 
 
@@ -108,7 +108,7 @@ def _with_tokens(task: TaskSpec, group: TaskGroupSpec, run: Run, namespace: str)
     try:
         return TaskSpec.model_validate(json.loads(text))
     except ValidationError as error:
-        raise as_refusal(error).at("pod") from None
+        raise as_refusal(error) from None
 
 
 def _add_credentials(tasks: Sequence[TaskSpec], run: Run) -> dict[str, str]:
@@ -125,7 +125,7 @@ def _add_credentials(tasks: Sequence[TaskSpec], run: Run) -> dict[str, str]:
                 continue
             for key in target.values():
                 if known is not None and key not in known:
-                    raise Refusal("ValueError", f"{task.name}: credential '{name}' has no key '{key}'", stage="pod")
+                    raise crash(f"{task.name}: credential '{name}' has no key '{key}'")
                 secrets[f"{name}.{key}"] = known[key] if known is not None else "…"
     return secrets
 
@@ -183,7 +183,7 @@ def _scheduled(
         if task.name in placed.members:
             metadata["labels"][SUBGROUP_LABEL] = placed.members[task.name]
         item["spec"]["schedulerName"] = scheduler.scheduler_name
-    spec: dict[str, Any] = {"queue": queue, "priorityClassName": f"osmo-{run.priority.value.lower()}"}
+    spec: dict[str, Any] = {"queue": queue, "priorityClassName": f"osmo-{pod.PRIORITY}"}
     if not placed.subgroups:
         spec["minMember"] = len(pods)
     if placed.top:

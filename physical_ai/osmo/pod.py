@@ -14,15 +14,16 @@ from physical_ai.catalog.osmo import FINALIZER
 from physical_ai.osmo import containers, names, units
 from physical_ai.osmo.files import FileMount, task_file, text_file
 from physical_ai.osmo.merge import merge
-from physical_ai.osmo.models import WorkflowPriority
 from physical_ai.osmo.pools import Platform, Pool
-from physical_ai.osmo.refusal import CRASHES, Refusal
+from physical_ai.osmo.refusal import UNEXPECTED_SHAPE, Refusal, crash
 from physical_ai.osmo.schema import TaskSpec
 from physical_ai.osmo.service import Configuration
 from physical_ai.osmo.service_models import StaticDataCredential
 from physical_ai.osmo.spec_data import OUTPUT_FOLDER, DatasetInputOutput, URLInputOutput
 from physical_ai.osmo.tokens import default_variables, label_tokens, resource_tokens, substitute
 
+PRIORITY = "normal"
+"""Of a workflow that is submitted without --priority."""
 OWN_VOLUMES = ("osmo", "osmo-data", "osmo-login", "osmo-usr-bin", "osmo-run")
 
 
@@ -35,7 +36,6 @@ class Run:
     uuids: Mapping[str, str]
     """Of groups and tasks by name."""
     user: str = "user"
-    priority: WorkflowPriority = WorkflowPriority.NORMAL
     token: str = "JWT"  # noqa: S105 - stands for one
     refresh_token: str = "REFRESH-TOKEN"  # noqa: S105
     credentials: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
@@ -65,13 +65,11 @@ class Made:
 
 
 def make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: Pool) -> Made:
-    """The task's pod, still without what the scheduler adds. Raises Refusal, its stage `pod`."""
+    """The task's pod, still without what the scheduler adds. Raises Refusal."""
     try:
         return _make(task, group, run, config, pool)
-    except Refusal as refusal:
-        raise refusal.at("pod") from None
-    except CRASHES as error:
-        raise Refusal.of(error, task.name).at("pod") from None
+    except UNEXPECTED_SHAPE as error:
+        raise crash(f"{task.name}: {error}") from None
 
 
 def _make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: Pool) -> Made:
@@ -79,7 +77,7 @@ def _make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: P
     storage = workflow.workflow_data.credential
     if storage is None:
         raise Refusal("OSMOServerError", "workflow.workflow_data.credential is not set")
-    platform = _platform(task, pool)
+    platform = pool.platforms[task.resources.platform or ""]
     labels = _labels(task, group, run, pool)
     files = [task_file(group.uuid, file) for file in task.files]
     own = _own_files(task, group, run, config)
@@ -125,7 +123,6 @@ def _make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: P
     }
     if group.size > 1:
         spec |= {"hostname": run.uuids[task.name], "subdomain": f"osmo-{group.uuid}"}
-    _check_allowed(task, platform)
     pod = {
         "kind": "Pod",
         "apiVersion": "v1",
@@ -141,13 +138,6 @@ def _make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: P
     return Made(merged, [*files, *(own[name] for name in in_order)])
 
 
-def _platform(task: TaskSpec, pool: Pool) -> Platform:
-    name = task.resources.platform or ""
-    if name not in pool.platforms:
-        raise Refusal("OSMOError", f"{task.name}: pool '{pool.name}' has no platform '{name}'")
-    return pool.platforms[name]
-
-
 def _labels(task: TaskSpec, group: Group, run: Run, pool: Pool) -> dict[str, str]:
     return {
         **names.group_labels(run.workflow_id, run.workflow_uuid, group.name, group.uuid, run.user),
@@ -157,7 +147,7 @@ def _labels(task: TaskSpec, group: Group, run: Run, pool: Pool) -> dict[str, str
         **({"osmo.lead_container": "true"} if task.lead else {}),
         "osmo.pool": pool.name,
         "osmo.platform": task.resources.platform or "",
-        "osmo.priority": run.priority.value.lower(),
+        "osmo.priority": PRIORITY,
     }
 
 
@@ -166,16 +156,9 @@ def _host_mounts(task: TaskSpec, platform: Platform) -> list[tuple[int, str]]:
     for mount in task.volumeMounts:
         if mount.split(":")[0] not in platform.allowed_mounts:
             source = mount.split(":")[0]
-            raise Refusal("ValueError", f"{task.name}: platform '{task.resources.platform}' allows no mount {source}")
+            raise crash(f"{task.name}: platform '{task.resources.platform}' allows no mount {source}")
     mounts = enumerate(task.volumeMounts)
     return [(index, mount) for index, mount in mounts if mount.split(":")[0] not in platform.default_mounts]
-
-
-def _check_allowed(task: TaskSpec, platform: Platform) -> None:
-    if task.privileged and not platform.privileged_allowed:
-        raise Refusal("ValueError", f"{task.name}: the platform allows no privileged")
-    if task.hostNetwork and not platform.host_network_allowed:
-        raise Refusal("ValueError", f"{task.name}: the platform allows no hostNetwork")
 
 
 def pull_secrets(config: Configuration) -> list[str]:

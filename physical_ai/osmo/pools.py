@@ -11,10 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from physical_ai.catalog.osmo import CONTROL_CONTAINER
 from physical_ai.osmo.assertions import ResourceAssertion
-from physical_ai.osmo.matching import Toleration
 from physical_ai.osmo.merge import merge_into
 from physical_ai.osmo.models import BackendSchedulerType, DownloadType, PoolStatus, as_refusal
-from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.refusal import crash
 from physical_ai.osmo.shapes import a_map
 
 _POOL_LISTS = ("common_pod_template", "common_resource_validations", "common_group_templates")
@@ -31,6 +30,15 @@ class Missing:
     """Where it is used, as `pools.default.platforms.h100.resource_validations`."""
     section: Reference
     name: str
+
+
+class Toleration(BaseModel):
+    """A toleration as OSMO reads it. Without a key it makes the whole pool unreadable."""
+
+    key: str
+    operator: str = "Equal"
+    value: str | None = None
+    effect: str | None = None
 
 
 class PoolResourceCountable(BaseModel):
@@ -123,7 +131,7 @@ def resolve_pool(name: str, pool: Mapping[str, Any], config: Mapping[str, Any]) 
         """Copies of what the names stand for."""
         known = config.get(section, {})
         if known is None and names:
-            raise Refusal("TypeError", f"{section} is null, and '{names[0]}' is looked for in it")
+            raise crash(f"{section} is null, and '{names[0]}' is looked for in it")
         known = a_map(known)
         missing.extend(Missing(f"{here}{place}", section, str(item)) for item in names if item not in known)
         return [copy.deepcopy(known[item]) for item in names if item in known]
@@ -186,7 +194,7 @@ def merged_groups(templates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
 
 def _laid(base: dict[str, Any], template: Any) -> dict[str, Any]:
     if not isinstance(template, Mapping):
-        raise Refusal("AttributeError", "a pod template is null or no map")
+        raise crash("a pod template is null or no map")
     return merge_into(base, cast("Mapping[str, Any]", template))
 
 

@@ -1,57 +1,45 @@
-"""How OSMO says no: the class of its error, what it was about, and what stood behind it."""
+"""How OSMO refuses a workflow: with an error of its own, or because it crashes."""
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
 
-CRASHES = (TypeError, AttributeError, KeyError, ValueError, IndexError)
-"""What Python raises for data of a shape that nobody expects."""
+CRASH = "crash"
+"""Kind of a refusal where OSMO fails on data of an unexpected shape: the user sees an internal server error."""
 
-Kind = str
-"""Class of the error that OSMO 6.3.1 ends with. Those without OSMO in their name are crashes: the user sees a 500."""
+UNEXPECTED_SHAPE = (TypeError, AttributeError, KeyError, ValueError, IndexError)
+"""What Python raises, here as in OSMO, for data of an unexpected shape."""
 
-Stage = Literal["pool", "template", "yaml", "model", "datasets", "parse", "limits", "validate", "pod"]
-"""Where a submission ends, in the order in which the service goes through them."""
+
+@dataclass(frozen=True)
+class Problem:
+    """A value that a model does not accept."""
+
+    path: str
+    """With dots, as `workflow.tasks.0.image`."""
+    kind: str
+    """Pydantic's name of the error."""
+    message: str
+
+    @property
+    def steps(self) -> tuple[str | int, ...]:
+        return tuple(int(step) if step.isdigit() else step for step in self.path.split("."))
 
 
 class Refusal(Exception):
-    """OSMO would not take this. `kind` is its error's class, `cause` that of the library below, where there is one.
+    """OSMO does not accept this.
 
-    `paths` are the places that a model found wrong, as (dotted path, error type) like pydantic tells them.
+    `kind` is the class of the error that OSMO 6.3.1 ends with, or CRASH. `line` counts the lines of a template from 1.
     """
 
-    def __init__(
-        self,
-        kind: Kind,
-        message: str,
-        *,
-        cause: str | None = None,
-        stage: Stage | None = None,
-        paths: tuple[tuple[str, str], ...] = (),
-        details: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, kind: str, message: str, *, line: int | None = None, problems: tuple[Problem, ...] = ()) -> None:
         super().__init__(message)
-        self.kind: Kind = kind
+        self.kind = kind
         self.message = message
-        self.cause = cause
-        self.stage: Stage | None = stage
-        self.paths = paths
-        self.line: int | None = None
-        """Line of the template it is about, from 1, where Jinja told one."""
-        self.details = details
-        """A sentence for each of `paths`."""
+        self.line = line
+        self.problems = problems
 
-    @property
-    def is_crash(self) -> bool:
-        """Whether OSMO meets this unprepared and answers with an internal error."""
-        return not self.kind.startswith("OSMO") and self.kind != "AssertionError"
 
-    @classmethod
-    def of(cls, error: Exception, what: str) -> Refusal:
-        """A crash of OSMO's that happens here alike: data of a shape that nobody expects."""
-        return error if isinstance(error, cls) else cls(type(error).__name__, f"{what}: {error}")
-
-    def at(self, stage: Stage) -> Refusal:
-        """The same refusal, met at `stage` unless it knows better."""
-        self.stage = self.stage or stage
-        return self
+def crash(why: object) -> Refusal:
+    """A refusal for what OSMO fails on."""
+    return Refusal(CRASH, f"OSMO would crash here: {why}")

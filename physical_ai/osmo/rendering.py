@@ -11,7 +11,7 @@ from typing import Any, cast
 import yaml
 
 from physical_ai.osmo import marks, sandbox
-from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.refusal import Refusal, crash
 
 _SECTION = re.compile(r"^([a-zA-Z][a-zA-Z0-9_-]*):", re.MULTILINE)
 _SPECIAL = re.compile(r"\{\{(uuid|workflow_id|output|input:[^}]+|host:[^}]+)\}\}")
@@ -65,12 +65,12 @@ def sections(text: str) -> dict[str, Section]:
         key, end = start[1], starts[index + 1].start() if index + 1 < len(starts) else len(text)
         line = text.count("\n", 0, start.start())
         if key not in SECTIONS:
-            raise Refusal("OSMOUserError", f"unknown top-level key '{key}' in line {line + 1}", stage="template")
+            raise Refusal("OSMOUserError", f"unknown top-level key '{key}' in line {line + 1}", line=line + 1)
         if key in found:
-            raise Refusal("OSMOUserError", f"top-level key '{key}' twice, again in line {line + 1}", stage="template")
+            raise Refusal("OSMOUserError", f"duplicate top-level key '{key}' in line {line + 1}", line=line + 1)
         found[key] = Section(text[start.start() : end], line)
     if "workflow" not in found:
-        raise Refusal("OSMOUserError", "no section 'workflow:' at the start of a line", stage="template")
+        raise Refusal("OSMOUserError", "no section 'workflow:' at the start of a line")
     return found
 
 
@@ -85,13 +85,11 @@ def variables(parts: Mapping[str, Section], given: Variables, tokens: Sequence[s
     pairs += [(stand_in(token), f"{{{{{token}}}}}") for token in tokens]
     if not isinstance(values, dict):
         if pairs:
-            raise Refusal("OSMOUsageError", "default-values is no map of names and values", cause="TypeError")
+            raise Refusal("OSMOUsageError", "default-values is no map of names and values")
         try:
             values = dict(values)
-        except TypeError as error:
-            raise Refusal("OSMOUsageError", f"default-values is no map: {error}", cause="TypeError") from None
-        except ValueError as error:
-            raise Refusal("ValueError", f"default-values is no map: {error}") from None
+        except (TypeError, ValueError) as error:
+            raise Refusal("OSMOUsageError", f"default-values is no map: {error}") from None
     result = cast("dict[str, Any]", values)
     result.update(pairs)
     return result
@@ -103,9 +101,9 @@ def _defaults(parts: Mapping[str, Section]) -> Any:
     try:
         document: Any = yaml.load(parts["default-values"].text, LOADER)  # noqa: S506 - a safe one
     except yaml.YAMLError as error:
-        raise Refusal(type(error).__name__, f"default-values: {error}") from None
+        raise crash(f"default-values: {error}") from None
     if not isinstance(document, dict):
-        raise Refusal("OSMOUsageError", "default-values: a space is missing after the colon", cause="TypeError")
+        raise Refusal("OSMOUsageError", "default-values: a space is missing after the colon")
     return cast("dict[str, Any]", document)["default-values"] or {}
 
 
@@ -132,7 +130,7 @@ def _number(text: str) -> int | float | str:
 
 
 def render(text: str, given: Variables, limit: sandbox.Limit = sandbox.OSMO) -> Rendered:
-    """The file's workflow section with Jinja applied. Raises Refusal with stage `template`."""
+    """The file's workflow section with Jinja applied. Raises Refusal."""
     parts = sections(text)
     workflow = parts["workflow"]
     # Inside {% raw %} the name that stands in for a token is what is left.
@@ -140,23 +138,19 @@ def render(text: str, given: Variables, limit: sandbox.Limit = sandbox.OSMO) -> 
     template = workflow.text
     for token in tokens:
         template = template.replace(f"{{{{{token}}}}}", f"{{{{{stand_in(token)}}}}}")
-    try:
-        values = variables(parts, given, tokens)
-        plain, marked = sandbox.render(template, values, limit)
-    except Refusal as refusal:
-        raise refusal.at("template") from None
+    plain, marked = sandbox.render(template, variables(parts, given, tokens), limit)
     return Rendered(plain, marks.line_map(plain, marked, workflow.line))
 
 
 def load_yaml(rendered: str) -> Mapping[str, Any]:
-    """The rendered section as data. Raises Refusal with stage `yaml`."""
+    """The rendered section as data. Raises Refusal."""
     try:
         document = yaml.load(rendered, LOADER)  # noqa: S506 - a safe one
     except (yaml.YAMLError, ValueError) as error:
-        raise Refusal("OSMOUsageError", f"the rendered workflow is not YAML: {error}", stage="yaml") from None
+        raise Refusal("OSMOUsageError", f"the rendered workflow is not YAML: {error}") from None
     except RecursionError:
-        raise Refusal("OSMOUsageError", "the rendered workflow is nested too deeply", stage="yaml") from None
+        raise Refusal("OSMOUsageError", "the rendered workflow is nested too deeply") from None
     workflow = cast("dict[str, Any]", document).get("workflow") if isinstance(document, dict) else None
     if not isinstance(workflow, dict):
-        raise Refusal("AttributeError", "'workflow' is no map", stage="yaml")
+        raise crash("'workflow' is no map")
     return {"workflow": workflow}

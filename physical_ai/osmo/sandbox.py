@@ -1,36 +1,41 @@
-"""Jinja for a workflow file, in a process of its own: the file may be anyone's, and a template may never end."""
+"""Jinja for a workflow file, in a process of its own: the file is not trusted, and a template may never end."""
 
 from __future__ import annotations
 
+import json
 import math
 import os
-import pickle
 import resource
-import select
-import signal
 import sys
 import time
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from threading import Timer
 from typing import Any
 
 from jinja2 import TemplateError
 
-from physical_ai.osmo.jinja import environment, refused, without_last_newline
+from physical_ai.osmo.jinja import environment, without_last_newline
 from physical_ai.osmo.marks import marking_environment
-from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.refusal import Refusal, crash
+
+_FORK = get_context("fork")
+"""A new interpreter would take longer to start than OSMO lets a template render."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What rendering may take: seconds of computing, and bytes of memory beyond what the process has."""
+    """What rendering may take: seconds of CPU time, and bytes of memory beyond what the process already uses."""
 
     seconds: float
     memory: int
 
     @property
     def patience(self) -> float:
-        """Seconds after which a machine that is busy otherwise is not waited for."""
+        """Seconds on the clock after which rendering is stopped, however busy the machine is."""
         return 20 * max(self.seconds, 1)
 
 
@@ -39,116 +44,83 @@ OSMO = Limit(0.5, 100 * 1024 * 1024)
 
 
 def render(text: str, values: Mapping[str, Any], limit: Limit) -> tuple[str, str]:
-    """The text rendered, and once more with marks for its lines. Raises Refusal."""
+    """The text rendered, and once more with line marks. Raises Refusal."""
     if not any(sign in text for sign in ("{{", "{%", "{#")):
         plain = without_last_newline(text)
         lines = plain.split("\n")
         return plain, "\n".join(f"{line}\ue000{index + 1}\ue001" for index, line in enumerate(lines))
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        _work(writer, text, values, limit)
-    os.close(writer)
+    reader, writer = _FORK.Pipe(duplex=False)
+    child = _FORK.Process(target=_work, args=(writer, text, values, limit), daemon=True)
+    child.start()
+    writer.close()
+    deadline = Timer(limit.patience, child.kill)
+    deadline.start()
     try:
-        answer = _answer(reader, limit)
+        # JSON, which can't carry code, unlike a pickle.
+        answer = json.loads(reader.recv_bytes())
+    except (EOFError, OSError, ValueError):
+        # A child that is stopped by a limit sends nothing, or a part of its answer.
+        raise _too_long(limit) from None
     finally:
-        os.close(reader)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-    if isinstance(answer, Refusal):
-        raise answer
-    return answer
+        deadline.cancel()
+        deadline.join()
+        child.kill()
+        child.join()
+        reader.close()
+    if "refusal" in answer:
+        kind, message, line = answer["refusal"]
+        raise Refusal(kind, message, line=line)
+    return answer["plain"], answer["marked"]
 
 
-def _work(writer: int, text: str, values: Mapping[str, Any], limit: Limit) -> None:
-    """The child: renders within the limits, writes the answer and is gone."""
+def _work(writer: Connection, text: str, values: Mapping[str, Any], limit: Limit) -> None:
+    """The child process: renders within the limits and sends the answer."""
     try:
+        os.environ.clear()
         resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit.seconds), math.ceil(limit.seconds) + 1))
         if sys.platform == "linux":
             with open("/proc/self/statm", encoding="ascii") as statm:
                 used = int(statm.read().split()[0]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_AS, (used + limit.memory, used + limit.memory))
-        with os.fdopen(writer, "wb") as pipe:
-            pickle.dump(_rendered(text, values, limit), pipe)
+        writer.send_bytes(json.dumps(_answer(text, values, limit)).encode())
     finally:
+        # Neither a traceback nor the exit handlers of the parent process.
         os._exit(0)
 
 
-def _rendered(text: str, values: Mapping[str, Any], limit: Limit) -> tuple[Any, ...]:
+def _answer(text: str, values: Mapping[str, Any], limit: Limit) -> dict[str, Any]:
     start = time.process_time()
     try:
         plain = environment().from_string(text).render(values)
+        if time.process_time() - start > limit.seconds:
+            raise _too_long(limit)
     except Exception as error:
-        return _refusal(text, error, limit)
-    if time.process_time() - start > limit.seconds:
-        return _too_long(limit)
-    return ("text", plain, _marked(text, values, plain))
+        refusal = _refusal(error, limit)
+        return {"refusal": [refusal.kind, refusal.message, refusal.line]}
+    return {"plain": plain, "marked": _marked(text, values, plain)}
 
 
-def _refusal(text: str, error: Exception, limit: Limit) -> tuple[Any, ...]:
-    """What OSMO makes of an error: one of Jinja's, of memory and of types it expects.
+def _too_long(limit: Limit) -> Refusal:
+    return Refusal("OSMOUsageError", f"rendering takes longer than {limit.seconds} s")
 
-    Others reach the user as they are.
-    """
-    line = getattr(error, "lineno", None) or _line_of(error)
-    if isinstance(error, TemplateError):
-        known = refused(_first_line(text), error)
-        return ("refusal", known.kind, error.message or str(error), known.cause, line)
+
+def _refusal(error: Exception, limit: Limit) -> Refusal:
+    """How OSMO answers an error: it expects those of Jinja, of memory and of types, and crashes on others."""
+    if isinstance(error, Refusal):
+        return error
     if isinstance(error, MemoryError):
-        return ("refusal", "OSMOUsageError", f"rendering takes more than {limit.memory >> 20} MiB", "MemoryError", None)
-    if isinstance(error, TypeError):
-        return ("refusal", "OSMOUsageError", str(error), "TypeError", line)
-    return ("refusal", type(error).__name__, str(error), None, line)
+        return Refusal("OSMOUsageError", f"rendering takes more than {limit.memory >> 20} MiB")
+    expected = isinstance(error, TemplateError | TypeError)
+    refusal = Refusal("OSMOUsageError", getattr(error, "message", None) or str(error)) if expected else crash(error)
+    # Jinja gives its frames the name <template>.
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == "<template>"]
+    refusal.line = getattr(error, "lineno", None) or next(reversed(lines), None)
+    return refusal
 
 
 def _marked(text: str, values: Mapping[str, Any], plain: str) -> str:
-    """Marks are a convenience: without them lines are told less exactly."""
+    """The text with line marks; without them, where that fails, lines are less exact."""
     try:
         return marking_environment().from_string(text).render(values)
     except Exception:
         return plain
-
-
-def _line_of(error: BaseException) -> int | None:
-    """Line of the template where an error arose: Jinja gives its frames the name <template>."""
-    trace, line = error.__traceback__, None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == "<template>":
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line
-
-
-def _first_line(text: str) -> str:
-    return text.partition("\n")[0]
-
-
-def _too_long(limit: Limit) -> tuple[Any, ...]:
-    return ("refusal", "OSMOUsageError", f"rendering takes longer than {limit.seconds} s", "TimeoutError", None)
-
-
-def _answer(reader: int, limit: Limit) -> tuple[str, str] | Refusal:
-    """What the child wrote. A child that was stopped by its limit has written nothing."""
-    chunks: list[bytes] = []
-    deadline = time.monotonic() + limit.patience
-    while True:
-        ready, _, _ = select.select([reader], [], [], max(0.0, deadline - time.monotonic()))
-        if not ready:
-            chunks.clear()
-            break
-        chunk = os.read(reader, 1 << 16)
-        if not chunk:
-            break
-        chunks.append(chunk)
-    try:
-        kind, *rest = pickle.loads(b"".join(chunks)) if chunks else _too_long(limit)  # noqa: S301 - of our own child
-    except (pickle.UnpicklingError, EOFError):
-        kind, *rest = _too_long(limit)
-    if kind == "text":
-        return rest[0], rest[1]
-    name, message, cause, line = rest
-    where = f"line {line} of the workflow section: " if line else ""
-    refusal = Refusal(name, f"{where}{message}", cause=cause)
-    refusal.line = line
-    return refusal

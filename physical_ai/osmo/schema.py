@@ -19,7 +19,7 @@ from pydantic import (
 from physical_ai.catalog.osmo import CONTROL_CONTAINER
 from physical_ai.osmo.models import DownloadType, ExitAction, TopologyRequirementType, as_refusal
 from physical_ai.osmo.names import container_name, object_name
-from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.refusal import crash
 from physical_ai.osmo.spec_data import (
     CheckpointSpec,
     File,
@@ -173,7 +173,7 @@ class TaskGroupSpec(Strict):
     @classmethod
     def _one_leads(cls, tasks: list[TaskSpec], info: ValidationInfo) -> list[TaskSpec]:
         if "name" not in info.data:
-            raise Refusal("KeyError", "a group whose name is wrong makes OSMO stumble over its tasks")
+            raise crash("it reads the group's name, which is wrong, before it checks the tasks")
         if not tasks:
             raise ValueError("a group needs at least one task")
         if len(tasks) == 1:
@@ -243,9 +243,7 @@ def parse(document: Mapping[str, Any]) -> WorkflowSpec:
     try:
         return VersionedWorkflowSpec.model_validate(document).workflow
     except ValidationError as error:
-        raise as_refusal(error, "OSMOUsageError").at("model") from None
-    except Refusal as refusal:
-        raise refusal.at("model") from None
+        raise as_refusal(error, "OSMOUsageError") from None
 
 
 def upstream(item: Input) -> str | None:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from physical_ai.osmo.models import as_refusal
 from physical_ai.osmo.pools import BackendSchedulerSettings, Missing, Pool, read_pool, read_scheduler, resolve_pool
-from physical_ai.osmo.refusal import CRASHES, Refusal
+from physical_ai.osmo.refusal import UNEXPECTED_SHAPE, Refusal, crash
 from physical_ai.osmo.service_models import DatasetConfig, ServiceSection, WorkflowConfig
 from physical_ai.osmo.shapes import a_map
 
@@ -76,10 +76,6 @@ class Configuration:
     def service(self) -> ServiceSection:
         return ServiceSection.model_validate(self.data.get("service") or {})
 
-    @cached_property
-    def dataset(self) -> DatasetConfig:
-        return DatasetConfig.model_validate(self.data.get("dataset") or {})
-
 
 def load_errors(config: Mapping[str, Any]) -> list[LoadError]:
     """What OSMO finds wrong at load: three sections' types, and sections that are no map. Nothing else."""
@@ -97,7 +93,7 @@ def load_errors(config: Mapping[str, Any]) -> list[LoadError]:
     for section in NAMED:
         given = config.get(section)
         if given is not None and not isinstance(given, dict):
-            errors.append(LoadError(section, Refusal("TypeError", f"{section} is no map")))
+            errors.append(LoadError(section, crash(f"{section} is no map")))
     return errors
 
 
@@ -117,7 +113,7 @@ def load(config: Mapping[str, Any], namespace: str = "osmo-workflows") -> Config
         if isinstance(pool, Mapping):
             try:
                 data["pools"][name], gone = resolve_pool(name, cast("Mapping[str, Any]", pool), data)
-            except CRASHES as error:
-                raise Refusal.of(error, f"pool '{name}'") from None
+            except UNEXPECTED_SHAPE as error:
+                raise crash(f"pool '{name}': {error}") from None
             missing += gone
     return Configuration(data, missing, namespace)

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from physical_ai.osmo import names, sandbox, schema
+from physical_ai.osmo import sandbox, schema
 from physical_ai.osmo.models import as_refusal
 from physical_ai.osmo.pools import Pool
-from physical_ai.osmo.refusal import Refusal
-from physical_ai.osmo.rendering import Rendered, load_yaml, render
+from physical_ai.osmo.refusal import Refusal, crash
 from physical_ai.osmo.schema import DEFAULT_RESOURCE, ResourceSpec, TaskGroupSpec, TaskSpec, WorkflowSpec
 from physical_ai.osmo.service import Configuration
-from physical_ai.osmo.spec_data import DatasetInputOutput, UpdateDatasetOutput, URLInputOutput
-from physical_ai.osmo.validation import Options, validate
+from physical_ai.osmo.validation import validate
 
 
 @dataclass(frozen=True)
@@ -27,16 +25,6 @@ class Submission:
     groups: list[TaskGroupSpec]
     """Tasks with their resources and the user's environment, each in a group."""
     pool: Pool
-    rendered: Rendered
-
-
-def submit(text: str, config: Configuration, options: Options) -> Submission:
-    """The file through all steps. Raises Refusal with the stage it ends at."""
-    pool = _read_pool(config, options.pool)
-    rendered = render(text, options.variables, limit_of(config))
-    spec = schema.parse(load_yaml(rendered.text))
-    groups = accepted(spec, config, pool, options)
-    return Submission(spec, groups, pool, rendered)
 
 
 def limit_of(config: Configuration) -> sandbox.Limit:
@@ -45,44 +33,20 @@ def limit_of(config: Configuration) -> sandbox.Limit:
     return sandbox.Limit(limits.jinja_sandbox_max_time, limits.jinja_sandbox_memory_limit)
 
 
-def _read_pool(config: Configuration, name: str) -> Pool:
-    try:
-        return config.pool(name)
-    except Refusal as refusal:
-        raise refusal.at("pool") from None
-
-
 def accepted(
-    spec: WorkflowSpec, config: Configuration, pool: Pool, options: Options, *, offline: bool = False
+    spec: WorkflowSpec, config: Configuration, pool: Pool, environment: Sequence[str] = ()
 ) -> list[TaskGroupSpec]:
-    """The steps after the schema: groups with resources and environment, datasets with buckets. Raises Refusal.
+    """The steps after the schema: groups with resources, and with `environment` (NAME=value) set. Raises Refusal.
 
-    `offline` leaves out what only a service knows.
+    What only a service with its database knows is left out: its datasets, credentials and nodes.
     """
     copied = spec.model_copy(deep=True)
-    if not offline:
-        _set_buckets(copied, config)
-    _set_environment(copied, options.variables.environment)
+    _set_environment(copied, environment)
     groups = _grouped(copied, pool)
     if sum(len(group.tasks) for group in groups) > config.workflow.max_num_tasks:
-        raise Refusal("OSMOUserError", f"more than {config.workflow.max_num_tasks} tasks", stage="limits")
-    validate(copied.name, groups, config, pool, options, offline=offline)
+        raise Refusal("OSMOUserError", f"more than {config.workflow.max_num_tasks} tasks")
+    validate(copied.name, groups, config, pool)
     return groups
-
-
-def _set_buckets(spec: WorkflowSpec, config: Configuration) -> None:
-    """Datasets without a bucket get the service's default one."""
-    for task in spec.all_tasks:
-        for item in (*task.inputs, *task.outputs):
-            if isinstance(item, URLInputOutput) or not isinstance(item, DatasetInputOutput | UpdateDatasetOutput):
-                continue
-            target = item.dataset if isinstance(item, DatasetInputOutput) else item.update_dataset
-            if names.dataset(target.name).bucket:
-                continue
-            if not config.dataset.default_bucket:
-                problem = f"{task.name}: dataset '{target.name}' names no bucket, and there is no default one"
-                raise Refusal("OSMOUserError", problem, stage="datasets")
-            target.name = f"{config.dataset.default_bucket}/{target.name}"
 
 
 def _set_environment(spec: WorkflowSpec, assignments: Sequence[str]) -> None:
@@ -90,7 +54,7 @@ def _set_environment(spec: WorkflowSpec, assignments: Sequence[str]) -> None:
     for assignment in assignments:
         parts = assignment.split("=")
         if len(parts) < 2:
-            raise Refusal("OSMOUsageError", f"'{assignment}' is no assignment: write NAME=value", stage="model")
+            raise Refusal("OSMOUsageError", f"'{assignment}' is no assignment: write NAME=value")
         # OSMO takes what lies between the first and the second `=`.
         given[parts[0]] = parts[1]
     for task in spec.all_tasks:
@@ -98,7 +62,7 @@ def _set_environment(spec: WorkflowSpec, assignments: Sequence[str]) -> None:
 
 
 def _grouped(spec: WorkflowSpec, pool: Pool) -> list[TaskGroupSpec]:
-    """All groups, each task with its resources and their platform. Raises Refusal with stage `parse`."""
+    """All groups, each task with its resources and their platform. Raises Refusal."""
     try:
         own = [TaskGroupSpec(name=f"{task.name}-group", tasks=[task]) for task in spec.tasks]
         groups = [*spec.groups, *own]
@@ -111,9 +75,7 @@ def _grouped(spec: WorkflowSpec, pool: Pool) -> list[TaskGroupSpec]:
         # Names are looked at once more, now with those of the groups that were made of tasks.
         WorkflowSpec(name=spec.name, groups=groups, resources=spec.resources)
     except ValidationError as error:
-        raise as_refusal(error, "OSMOUsageError").at("parse") from None
-    except Refusal as refusal:
-        raise refusal.at("parse") from None
+        raise as_refusal(error, "OSMOUsageError") from None
     return groups
 
 
@@ -128,7 +90,7 @@ def _check_order(groups: Sequence[TaskGroupSpec]) -> None:
             if task not in home:
                 raise Refusal("OSMOSubmissionError", f"{group.name}: there is no task '{task}' to take an input from")
             if home[task] not in before:
-                raise Refusal("ValueError", f"{group.name}: its input '{task}' has to come before it in the file")
+                raise crash(f"{group.name}: its input '{task}' has to come before it in the file")
         before.add(group.name)
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 from physical_ai.osmo import units
 from physical_ai.osmo.jinja import render
 from physical_ai.osmo.merge import merge_into
-from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.refusal import Refusal, crash
 
 _ARRAY = re.compile(r"ARRAY:\[(.*)\]")
 _WHOLE_CACHE = 0.9
@@ -65,9 +65,7 @@ def _cache(storage: str | None, wanted: str | None) -> str:
         return units.stored_amount(wanted, "cacheSize")
     try:
         percent = math.floor(float(wanted[:-1]))
-    except OverflowError as error:
-        raise Refusal("OverflowError", f"cacheSize: {error}") from None
-    except ValueError:
+    except (ValueError, OverflowError):
         raise Refusal("OSMOResourceError", f"cacheSize: '{wanted}' is no percentage, as 50%") from None
     if not 0 <= percent <= 100:
         raise Refusal("OSMOResourceError", f"cacheSize: '{wanted}' is not between 0% and 100%")
@@ -108,7 +106,7 @@ def _item(item: Any, tokens: Mapping[str, Any]) -> Any:
         return substitute(cast("Mapping[str, Any]", item), tokens)
     if isinstance(item, str):
         return _text(item, tokens)
-    raise Refusal("TypeError", f"a list holds {item!r}, which is no text: write it in quotes")
+    raise crash(f"a list holds {item!r}, which is no text: write it in quotes")
 
 
 def _text(text: str, tokens: Mapping[str, Any]) -> str | list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 
-from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.refusal import Refusal, crash
 
 AMOUNT = re.compile(r"(?P<size>\d+(?:\.\d+)?)(?P<unit>[a-zA-Z]*)")
 """A number with an optional unit, nothing before, between or after."""
@@ -43,7 +43,7 @@ def convert(text: str, target: str) -> float:
     """
     amount = split_amount(text)
     if amount is None:
-        raise Refusal("ValueError", f"'{text}' is not a number with a unit")
+        raise crash(f"'{text}' is not a number with a unit")
     number, unit = amount
     for name in (unit or "B", target):
         if name not in POWERS:
@@ -64,16 +64,6 @@ def stored_amount(text: str, field: str) -> str:
     if amount[1] not in POWERS:
         raise Refusal("OSMOResourceError", f"{field}: '{text}' has no unit that OSMO knows; write Ki, Mi, Gi or Ti")
     return text
-
-
-def cpus(text: str) -> float:
-    """CPUs of a Kubernetes quantity, `m` or `M` for thousandths; what is no number counts as none."""
-    thousandths = text.lower().endswith("m")
-    try:
-        number = float(text.rstrip("mM") if thousandths else text)
-    except ValueError:
-        return 0.0
-    return number / 1000 if thousandths else number
 
 
 def duration(text: str) -> datetime.timedelta:

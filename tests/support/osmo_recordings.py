@@ -12,27 +12,26 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from physical_ai.osmo import backend, database, lifecycle, names, units
-from physical_ai.osmo.assertions import ResourceAssertion, split
-from physical_ai.osmo.evaluation import evaluate, node_tokens
-from physical_ai.osmo.matching import Toleration, counts
-from physical_ai.osmo.merge import merge, merge_into
-from physical_ai.osmo.models import WorkflowPriority, as_refusal
+from physical_ai.osmo import backend, lifecycle, names, schema, units
+from physical_ai.osmo.assertions import ResourceAssertion
+from physical_ai.osmo.evaluation import failure
+from physical_ai.osmo.merge import merge
+from physical_ai.osmo.models import as_refusal
 from physical_ai.osmo.objects import make_all
 from physical_ai.osmo.pod import Run
-from physical_ai.osmo.pools import Pool, merged_groups, read_pool, resolve_pool
-from physical_ai.osmo.refusal import Refusal
-from physical_ai.osmo.rendering import Variables, is_templated
+from physical_ai.osmo.pools import Pool, Toleration, merged_groups, read_pool, resolve_pool
+from physical_ai.osmo.refusal import Refusal, crash
+from physical_ai.osmo.rendering import Variables, is_templated, load_yaml, render
 from physical_ai.osmo.schema import ResourceSpec, TaskSpec, TimeoutSpec
 from physical_ai.osmo.service import Configuration, load
 from physical_ai.osmo.service_models import WorkflowConfig
-from physical_ai.osmo.submission import submit
+from physical_ai.osmo.submission import Submission, accepted, limit_of
 from physical_ai.osmo.tokens import default_variables, group_objects, label_tokens, resource_tokens, substitute
-from physical_ai.osmo.validation import Options, check_resources
+from physical_ai.osmo.validation import check_resources
+from tests.support.osmo_matching import counts
 
 ROOT = Path(__file__).parents[1] / "fixtures" / "osmo" / "6.3.1"
 ABSENT = "<absent>"
-KNOWN_CREDENTIALS = {"hf": {"token": "SECRET-A", "user": "u"}}
 Vector = dict[str, Any]
 
 
@@ -48,7 +47,21 @@ def base_config() -> dict[str, Any]:
 
 def configured(override: Any) -> Configuration:
     """The recordings' configuration with a vector's changes: maps merged, lists replaced."""
-    return load(merge_into(copy.deepcopy(base_config()), copy.deepcopy(override or {}), by_name=False))
+    return load(helm_merged(base_config(), override or {}))
+
+
+def helm_merged(defaults: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    """What Helm makes of a chart's own values and given ones: maps merged, null removes, the rest replaced."""
+    result = copy.deepcopy(defaults)
+    for key, value in values.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict):
+            below = result.get(key)
+            result[key] = helm_merged(below if isinstance(below, dict) else {}, value)
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
 
 
 def told(play: Callable[[Any], Any], given: Any) -> tuple[Any, Refusal | None]:
@@ -64,13 +77,6 @@ def told(play: Callable[[Any], Any], given: Any) -> tuple[Any, Refusal | None]:
 def _merge(given: Any) -> Any:
     first, *layers = given["layers"]
     return merge(first, *layers)
-
-
-def _dict_only(given: Any) -> Any:
-    first, *layers = copy.deepcopy(given["layers"])
-    for layer in layers:
-        merge_into(first, layer, by_name=False)
-    return first
 
 
 def _pool(given: Any) -> Any:
@@ -91,11 +97,6 @@ def _resolved(template: Any, platforms: dict[str, Any], *, validations: bool = F
     return result
 
 
-def _db_pool(given: Any) -> Any:
-    template, platforms = database.resolve_pool(given["pool"], given["pod_templates"])
-    return _resolved(template, platforms)
-
-
 def _allocatable(given: Any) -> Any:
     tokens = _tokens(given)
     return {name: tokens.get(name, ABSENT) for name in given["show"]}
@@ -113,13 +114,18 @@ def _allocatable_render(given: Any) -> Any:
 
 
 def _evaluate(given: Any) -> Any:
-    evaluate(ResourceAssertion.model_validate(given["assertion"]), given["tokens"], "t")
+    message = failure(ResourceAssertion.model_validate(given["assertion"]), given["tokens"], "t")
+    if message is not None:
+        raise Refusal("AssertionError", message)
     return "pass"
 
 
 def _split(given: Any) -> Any:
-    static, about_nodes = split([ResourceAssertion.model_validate(item) for item in given["assertions"]])
-    return {"static": [i.assert_message for i in static], "node": [i.assert_message for i in about_nodes]}
+    assertions = [ResourceAssertion.model_validate(item) for item in given["assertions"]]
+    return {
+        kind: [item.assert_message for item in assertions if item.is_about_nodes is about_nodes]
+        for kind, about_nodes in (("static", False), ("node", True))
+    }
 
 
 def _check_workflow(given: Any) -> Any:
@@ -133,7 +139,7 @@ def _check_workflow(given: Any) -> Any:
             raise Refusal("OSMOResourceError", "the resource has no platform")
         resources.platform = pool.default_platform
     task = TaskSpec(name="t", image="u", command=["x"], resources=resources)
-    check_resources(task, pool, given["nodes"])
+    check_resources(task, pool)
     return "pass"
 
 
@@ -158,7 +164,7 @@ def _duration(given: Any) -> Any:
     try:
         return units.duration(given["text"]).total_seconds()
     except ValueError as error:
-        raise Refusal("ValueError", str(error)) from None
+        raise crash(error) from None
 
 
 def _labels(given: Any) -> Any:
@@ -191,9 +197,7 @@ def _queues(given: Any) -> Any:
 KINDS: dict[str, dict[str, Callable[[Any], Any]]] = {
     "merge": {
         "apply": _merge,
-        "dict_only": _dict_only,
         "pool": _pool,
-        "db_pool": _db_pool,
         "group": lambda given: merged_groups(
             [given["group_templates"][name] for name in given["names"] if name in given["group_templates"]]
         ),
@@ -204,9 +208,6 @@ KINDS: dict[str, dict[str, Callable[[Any], Any]]] = {
         "allocatable": _allocatable,
         "allocatable_render": _allocatable_render,
         "labels_to_variables": lambda given: label_tokens(given["labels"]),
-        "k8_tokens": lambda given: node_tokens(
-            given["platform_fields"], given["exposed_fields"], given["pool"], given["platform"]
-        ),
     },
     "assertions": {
         "evaluate": _evaluate,
@@ -222,13 +223,11 @@ KINDS: dict[str, dict[str, Callable[[Any], Any]]] = {
         "duration": _duration,
         "image": _image,
         "convert_resource": lambda given: units.convert(given["value"], given["target"]),
-        "convert_cpu": lambda given: units.cpus(given["value"]),
         "exit_action": _exit_action,
         "fill_timeouts": _fill_timeouts,
         "cli_is_templated": lambda given: is_templated(given["text"]),
         "queues": _queues,
         "aggregate": lambda given: lifecycle.workflow_status(given["groups"]),
-        "node_subtract": lambda given: backend.free_for_tasks(given["allocatable"], given["template"]),
     },
 }
 
@@ -239,19 +238,32 @@ def play(file: str, vector: Vector) -> tuple[Any, Refusal | None]:
     return told(KINDS[file][given.get("kind", "")], given)
 
 
-def options(given: Any) -> Options:
+def submit(text: str, config: Configuration, given: Any = None) -> Submission:
+    """A workflow file taken through the steps of OSMO's submit. A refusal gets a note with the step it ends at."""
+    given = given or {}
     variables = Variables(given.get("set", ()), given.get("set_string", ()), given.get("set_env", ()))
-    priority = WorkflowPriority(given.get("priority", "NORMAL"))
-    known = given.get("generic_credentials", KNOWN_CREDENTIALS)
-    return Options(given.get("pool", "default"), variables, priority, {}, known)
+    step = "pool"
+    try:
+        pool = config.pool(given.get("pool", "default"))
+        step = "template"
+        rendered = render(text, variables, limit_of(config))
+        step = "yaml"
+        document = load_yaml(rendered.text)
+        step = "model"
+        spec = schema.parse(document)
+        step = "accepted"
+        return Submission(spec, accepted(spec, config, pool, variables.environment), pool)
+    except Refusal as refusal:
+        refusal.add_note(step)
+        raise
 
 
 def play_workflow(vector: Vector) -> tuple[Any, Refusal | None]:
-    """The file's model without defaults, as the recording shows it, or the refusal with its stage."""
+    """The file's model without defaults, as the recording shows it, or the refusal."""
     given = vector["input"]
 
     def run(_: Any) -> Any:
-        return spec_dump(submit(given["file"], configured(given.get("config_override")), options(given)).spec)
+        return spec_dump(submit(given["file"], configured(given.get("config_override")), given).spec)
 
     return told(run, given)
 
@@ -277,7 +289,7 @@ def play_pod(vector: Vector) -> tuple[Any, Refusal | None]:
     given, config = vector["input"], configured(vector["input"].get("config_override"))
 
     def run(_: Any) -> Any:
-        submission = submit(given["file"], config, options(given))
+        submission = submit(given["file"], config, given)
         ids = vector.get("expected", {}).get("ids")
         uuids = ids["group_and_task_uuids"] if ids else _Any()
         made = Run(
@@ -285,7 +297,6 @@ def play_pod(vector: Vector) -> tuple[Any, Refusal | None]:
             ids["workflow_uuid"] if ids else "0" * 32,
             uuids,
             "alice",
-            WorkflowPriority(given.get("priority", "NORMAL")),
             credentials=given.get("generic_credentials", {}),
             registries=given.get("registry_credentials", {}),
         )

@@ -32,15 +32,11 @@ def check(document: Mapping[str, Any], source: Source) -> Configuration | None:
     """All of them; the configuration where it loads."""
     config = config_of_values(document)
     _chart_platform(document, source)
-    for error in load_errors(config):
-        for (place, _), detail in zip(error.refusal.paths, error.refusal.details, strict=True):
-            steps = tuple(int(step) if step.isdigit() else step for step in place.split("."))
-            source.add(
-                rules_config.CONFIG_LOADS, (*CONFIGS, error.section, *steps), f"{error.section}.{place}: {detail}"
-            )
-        if not error.refusal.paths:
-            source.add(rules_config.CONFIG_LOADS, (*CONFIGS, error.section), error.refusal.message)
-    if source.findings and any(item.rule is rules_config.CONFIG_LOADS for item in source.findings):
+    errors = load_errors(config)
+    for error in errors:
+        for steps, message in _problems(error.refusal, f"{error.section}."):
+            source.add(rules_config.CONFIG_LOADS, (*CONFIGS, error.section, *steps), message)
+    if errors:
         return None
     try:
         loaded = load(config)
@@ -53,6 +49,12 @@ def check(document: Mapping[str, Any], source: Source) -> Configuration | None:
         _pool(name, loaded, source)
     _variables(config, source)
     return loaded
+
+
+def _problems(refusal: Refusal, prefix: str = "") -> list[tuple[Path, str]]:
+    """Path and message of each value that is wrong; the refusal's own message where it names none."""
+    found = [(item.steps, f"{prefix}{item.path}: {item.message}") for item in refusal.problems]
+    return found or [((), refusal.message)]
 
 
 def _chart_platform(document: Mapping[str, Any], source: Source) -> None:
@@ -82,13 +84,8 @@ def _pool(name: str, config: Configuration, source: Source) -> None:
         pool = config.pool(name)
         config.scheduler(pool.backend)
     except Refusal as refusal:
-        for (place, _), detail in zip(refusal.paths, refusal.details, strict=True):
-            steps = tuple(int(step) if step.isdigit() else step for step in place.split("."))
-            source.add(
-                rules_config.CONFIG_READS, _written(here, steps), f"pool '{name}' can't be read: {place}: {detail}"
-            )
-        if not refusal.paths:
-            source.add(rules_config.CONFIG_READS, here, f"pool '{name}' can't be read: {refusal.message}")
+        for steps, message in _problems(refusal):
+            source.add(rules_config.CONFIG_READS, _written(here, steps), f"pool '{name}' can't be read: {message}")
         return
     if pool.default_platform and pool.default_platform not in pool.platforms:
         near = nearest(pool.default_platform, pool.platforms)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from physical_ai.osmo.lint import registry, rules_config, rules_file, rules_task
+from physical_ai.osmo.lint import rules_config, rules_file, rules_task
 from physical_ai.osmo.lint.finding import Rule
 from physical_ai.repository import ROOT
 
@@ -48,11 +48,6 @@ def _section(rule: Rule) -> str:
 def _code(fix: str) -> str:
     """A fix that is YAML or a shell word stands as code; a sentence does not."""
     return fix if fix.endswith(".") else f"`{fix}`"
-
-
-def every_rule_has_a_topic() -> bool:
-    told = {value.id for module in TOPICS.values() for value in vars(module).values() if isinstance(value, Rule)}
-    return told == set(registry.RULES)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import copy
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -16,7 +17,7 @@ from physical_ai.osmo.lint import rules_file, rules_task
 from physical_ai.osmo.lint.finding import Path
 from physical_ai.osmo.lint.source import Source
 from physical_ai.osmo.names import NAME
-from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.refusal import Problem, Refusal
 from physical_ai.osmo.shapes import a_list, a_map
 from physical_ai.osmo.spec_data import CheckpointSpec, File
 
@@ -70,38 +71,29 @@ def fit(document: Mapping[str, Any], source: Source) -> Fitted | None:
         try:
             return Fitted(schema.parse(data), frozenset(made_up))
         except Refusal as refusal:
-            if not refusal.paths:
+            if not refusal.problems:
                 source.add(rules_file.SCHEMA, ("workflow",), refusal.message)
                 return None
             if attempt == 0 or not made_up:
-                _tell(refusal, document, source)
-            places = [_path(place) for place, _ in refusal.paths]
-            if ("workflow",) in places:
+                _report(refusal, source)
+            paths = [_path(problem) for problem in refusal.problems]
+            if ("workflow",) in paths:
                 return None
-            for place, (_, kind) in zip(places, refusal.paths, strict=True):
-                made_up.add(place)
-                _put_aside(data, place, kind)
+            for path, problem in zip(paths, refusal.problems, strict=True):
+                made_up.add(path)
+                _put_aside(data, path, problem.kind)
     return None
 
 
-def _path(text: str) -> Path:
-    """A model's path as one of the document: numbers as indexes, the forms it tried left out from there on."""
-    steps: list[str | int] = []
-    for step in text.split("."):
-        if step in _FORMS:
-            break
-        steps.append(int(step) if step.isdigit() else step)
-    return tuple(steps)
+def _path(problem: Problem) -> Path:
+    """A model's path as one of the document, without the forms of a value that the model tried."""
+    return tuple(takewhile(lambda step: step not in _FORMS, problem.steps))
 
 
-def _tell(refusal: Refusal, document: Mapping[str, Any], source: Source) -> None:
-    told: set[Path] = set()
-    for (text, kind), detail in zip(refusal.paths, refusal.details, strict=True):
-        path = _path(text)
-        if any(step in _FORMS for step in text.split(".")):
-            if path in told:
-                continue
-            told.add(path)
+def _report(refusal: Refusal, source: Source) -> None:
+    for problem in refusal.problems:
+        path, kind = _path(problem), problem.kind
+        if path != problem.steps:
             what = "an input or output" if isinstance(path[-1], int) else "a value"
             source.add(rules_file.SCHEMA, path, f"{_shown(path)} is no form of {what}", f"Write {_FORMS_TOLD}.")
             continue
@@ -114,12 +106,10 @@ def _tell(refusal: Refusal, document: Mapping[str, Any], source: Source) -> None
         elif kind == "missing":
             source.add(rules_file.SCHEMA, path, f"{_shown(path[:-1])} has no '{name}'", f"Add {name}.")
         elif kind == "string_pattern_mismatch" and name in ("name", "task"):
-            problem = (
-                f"{_shown(path)}: a name starts with a letter, has letters, digits, - and _, and ends with neither"
-            )
-            source.add(rules_file.SCHEMA, path, problem, "As train-h100.")
+            message = "a name starts with a letter, has letters, digits, - and _, and ends with neither"
+            source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {message}", "As train-h100.")
         else:
-            source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {detail.removeprefix('Value error, ')}")
+            source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {problem.message.removeprefix('Value error, ')}")
 
 
 def _shown(path: Path) -> str:
@@ -165,10 +155,15 @@ def _put_aside(data: dict[str, Any], path: Path, kind: str) -> None:
         target.pop(written, None)
         if kind != "extra_forbidden" and str(key) in _SAMPLES and len(path) > 2:
             sample = _SAMPLES[str(key)]
-            target[key] = f"{sample}{id(target) % 10**6}" if key in ("name", "path") else copy.deepcopy(sample)
+            target[key] = f"{sample}{_number(path)}" if key in ("name", "path") else copy.deepcopy(sample)
     elif isinstance(holder, list) and isinstance(key, int) and key < len(a_list(holder)):
         # A list keeps its length, so that the places of the others stay; an item goes with the list at last.
         a_list(holder)[key] = _stand_in(path)
+
+
+def _number(path: Path) -> str:
+    """The indexes in a path: what is put there gets a name of its own."""
+    return "-".join(str(step) for step in path if isinstance(step, int))
 
 
 def _item(holder: Any, step: str | int) -> Any:
@@ -184,9 +179,9 @@ def _stand_in(path: Path) -> Any:
         case ("inputs" | "outputs", int()):
             return {"url": "s3://unknown/unknown"}
         case ("tasks", int()):
-            return {"name": f"unnamed{path[-1]}", "image": "image:1", "command": ["true"]}
+            return {"name": f"unnamed{_number(path)}", "image": "image:1", "command": ["true"]}
         case ("files", int()):
-            return {"path": f"/unnamed{path[-1]}", "contents": ""}
+            return {"path": f"/unnamed{_number(path)}", "contents": ""}
         case _:
             return "unknown"
 

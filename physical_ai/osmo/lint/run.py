@@ -22,7 +22,6 @@ from physical_ai.osmo.rendering import LOADER
 from physical_ai.osmo.schema import parse
 from physical_ai.osmo.shapes import a_list, a_map
 from physical_ai.osmo.submission import Submission, accepted, limit_of
-from physical_ai.osmo.validation import Options
 
 _WHOLE = (1, 1)
 
@@ -103,7 +102,7 @@ def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Mad
     checks_file.check(view, document)
     checks_resources.check(view)
     checks_container.check(view)
-    return _NOTHING if fitted.made_up else _objects(view, document, rendered)
+    return _NOTHING if fitted.made_up else _objects(view, document)
 
 
 def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
@@ -116,22 +115,16 @@ def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
                 rules_file.TEMPLATE_UNSEEN, (line, 1), "the command line will not see that this file is a template"
             )
     except Refusal as refusal:
-        source.add(rules_file.FILE_SECTIONS, (_line_in(refusal.message), 1), refusal.message)
+        source.add(rules_file.FILE_SECTIONS, (refusal.line or 1, 1), refusal.message)
         return None
     try:
         return rendering.render(text, context.variables, limit_of(context.config))
     except Refusal as refusal:
         line = parts["workflow"].line + (refusal.line or 1)
-        if "default-values" in parts and refusal.message.startswith("default-values"):
+        if "default-values" in parts and refusal.line is None and "default-values" in refusal.message:
             line = parts["default-values"].line + 1
-        message = refusal.message.partition("of the workflow section: ")[2] or refusal.message
-        source.add(rules_file.TEMPLATE_ERROR, (line, 1), message)
+        source.add(rules_file.TEMPLATE_ERROR, (line, 1), refusal.message)
         return None
-
-
-def _line_in(message: str) -> int:
-    found = message.rpartition(" in line ")[2]
-    return int(found) if found.isdigit() else 1
 
 
 def _not_yaml(source: Source, rendered: str, refusal: Refusal) -> None:
@@ -187,13 +180,12 @@ def _content(local: str, source: Source, here: tuple[str | int, ...], folder: Fi
         return ""
 
 
-def _objects(view: View, document: Mapping[str, Any], rendered: rendering.Rendered) -> _Made:
-    """What OSMO would take and create. What it refuses, and no rule has told of, is told here."""
-    options = Options(view.context.pool, view.context.variables, credentials=None)
+def _objects(view: View, document: Mapping[str, Any]) -> _Made:
+    """What OSMO would accept and create. Reports a refusal that no rule has found."""
     errors = [item for item in view.source.findings if item.severity == "error"]
     try:
-        groups = accepted(parse(document), view.context.config, view.pool, options, offline=True)
-        submission = Submission(view.spec, groups, view.pool, rendered)
+        groups = accepted(parse(document), view.context.config, view.pool, view.context.variables.environment)
+        submission = Submission(view.spec, groups, view.pool)
         made = objects.make_all(submission, view.context.config, objects.invented_run(submission))
     except Refusal as refusal:
         if not errors:

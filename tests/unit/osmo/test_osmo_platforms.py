@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import subprocess
 import sys
@@ -12,9 +11,7 @@ import pytest
 import yaml
 
 from physical_ai.osmo.lint import check_text, of_stack
-from physical_ai.osmo.matching import counts
 from physical_ai.osmo.service import Configuration, load
-from physical_ai.osmo.shapes import a_map
 from physical_ai.osmo.stack_config import loaded_config
 from physical_ai.settings import SettingsError
 from physical_ai.settings.facts.gpu import pool_labels
@@ -26,7 +23,8 @@ from physical_ai.settings.plans import osmo_service as values
 from physical_ai.settings.plans.osmo_platforms import CAPABILITIES
 from physical_ai.simulator.azure.nodes import cpu_reserved_millis, memory_reserved_kib
 from tests.support.gpu_settings import given_settings
-from tests.support.osmo_recordings import ROOT
+from tests.support.osmo_matching import counts
+from tests.support.osmo_recordings import ROOT, helm_merged
 
 A10 = (
     "pools.a10gpu={sku: Standard_NV36ads_A10_v5, driver: {source: grid}, scale: {min: 0, max: 1}, subnet: 10.40.3.0/26"
@@ -203,19 +201,6 @@ def chart_defaults() -> dict[str, Any]:
     # Recorded by rendering: the platform that Helm keeps.
     chart.setdefault("platforms", {})["default"] = {}
     return tree
-
-
-def helm_merged(defaults: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-    """What Helm makes of a chart's own values and given ones: maps merged, null removes, the rest replaced."""
-    result = copy.deepcopy(defaults)
-    for key, value in values.items():
-        if value is None:
-            result.pop(key, None)
-        elif isinstance(value, dict):
-            result[key] = helm_merged(a_map(result.get(key)), a_map(value))
-        else:
-            result[key] = copy.deepcopy(value)
-    return result
 
 
 def test_helm_adds_nothing_to_the_platforms_and_validations() -> None:

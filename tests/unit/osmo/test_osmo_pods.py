@@ -9,13 +9,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.osmo.models import WorkflowPriority
 from physical_ai.osmo.objects import GroupObjects, invented_run, make_all
-from physical_ai.osmo.pod import Run
 from physical_ai.osmo.refusal import Refusal
-from physical_ai.osmo.submission import submit
-from physical_ai.osmo.validation import Options
-from tests.support.osmo_recordings import configured
+from tests.support.osmo_recordings import configured, submit
 
 TWO = """workflow:
   name: two
@@ -28,12 +24,10 @@ TWO = """workflow:
 ONE = "workflow:\n  name: one\n  tasks:\n  - {name: t, image: u:1, command: [x]}\n"
 
 
-def made(text: str, override: Any = None, priority: WorkflowPriority = WorkflowPriority.NORMAL) -> list[GroupObjects]:
+def made(text: str, override: Any = None) -> list[GroupObjects]:
     config = configured(override)
-    submission = submit(text, config, Options(priority=priority))
-    invented = invented_run(submission)
-    run = Run(invented.workflow_id, invented.workflow_uuid, invented.uuids, priority=priority)
-    return make_all(submission, config, run)
+    submission = submit(text, config)
+    return make_all(submission, config, invented_run(submission))
 
 
 def container(group: GroupObjects, index: int = 0, task: int = 0) -> dict[str, Any]:
@@ -61,12 +55,11 @@ def test_a_group_of_two_has_a_barrier_unless_it_wants_none() -> None:
     assert after(container(without, 1)["args"], "-barrier") == []
 
 
-@pytest.mark.parametrize("priority", list(WorkflowPriority))
-def test_the_priority_is_on_pod_and_pod_group(priority: WorkflowPriority) -> None:
-    (group,) = made(ONE, priority=priority)
+def test_the_priority_is_on_pod_and_pod_group() -> None:
+    (group,) = made(ONE)
     pod_group = next(item for item in group.objects if item["kind"] == "PodGroup")
-    assert pod_group["spec"]["priorityClassName"] == f"osmo-{priority.value.lower()}"
-    assert group.pods[0]["metadata"]["labels"]["osmo.priority"] == priority.value.lower()
+    assert pod_group["spec"]["priorityClassName"] == "osmo-normal"
+    assert group.pods[0]["metadata"]["labels"]["osmo.priority"] == "normal"
 
 
 @pytest.mark.parametrize(
@@ -189,13 +182,13 @@ def test_a_preference_is_no_requirement() -> None:
 def test_different_keys_are_refused() -> None:
     with pytest.raises(Refusal) as refused:
         placed("{key: zone}", "{key: rack}")
-    assert (refused.value.kind, refused.value.stage) == ("OSMOResourceError", "validate")
+    assert refused.value.kind == "OSMOResourceError"
 
 
 def test_without_storage_no_pod_is_made() -> None:
     with pytest.raises(Refusal) as refused:
         made(ONE, {"workflow": {"workflow_data": {"credential": None}}})
-    assert (refused.value.kind, refused.value.stage) == ("OSMOServerError", "pod")
+    assert refused.value.kind == "OSMOServerError"
 
 
 def test_the_same_file_gives_the_same_objects() -> None:
