@@ -12,11 +12,11 @@ import pulumi
 from components import manifests
 from components.cluster_target import ClusterTarget
 from components.objects import declare
-from physical_ai.catalog.osmo import CONTROL_NAMESPACE, KAI_NAMESPACE, OPERATOR_NAMESPACE
+from physical_ai.catalog import osmo
 from physical_ai.settings import Settings
-from physical_ai.settings.facts.gpu import gpu_families
+from physical_ai.settings.facts import gpu
 
-EXEMPT = ("kube-system", "gpu-operator", KAI_NAMESPACE, OPERATOR_NAMESPACE, CONTROL_NAMESPACE)
+EXEMPT = ("kube-system", gpu.OPERATOR_NAMESPACE, osmo.KAI_NAMESPACE, osmo.OPERATOR_NAMESPACE, osmo.CONTROL_NAMESPACE)
 """Namespaces of the platform and of AKS: their Pods see GPUs in their own ways, and must never wait for a policy."""
 MUTATION_MINOR = 36
 """The Kubernetes minor from which MutatingAdmissionPolicy is v1, and on without asking."""
@@ -49,7 +49,7 @@ def policies(settings: Settings) -> list[dict[str, Any]]:
             continue
         if not mutates and settings.admission.gpu_pods == "off":
             continue
-        if manifest["metadata"]["name"] == _PLACEMENT and len(gpu_families(settings)) < 2:
+        if manifest["metadata"]["name"] == _PLACEMENT and len(gpu.gpu_families(settings)) < 2:
             continue
         if "matchConstraints" in spec:
             names = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(EXEMPT)}

@@ -15,9 +15,9 @@ from components.gpu_drivers import nvidia_driver
 from components.release_upgrades import judged_upgrades
 from physical_ai.catalog.charts import chart
 from physical_ai.settings import Settings
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.plans.gpu_operator import CHART, gpu_plan
 
-NAMESPACE = "gpu-operator"
 TIMEOUT_SECONDS = 1800
 """Helm waits for the operator and NFD; a node that the autoscaler has yet to bring up takes most of it."""
 
@@ -50,13 +50,15 @@ class GpuOperator(pulumi.ComponentResource):
         super().__init__("physical-ai:kubernetes:GpuOperator", name, {}, opts)
         plan, operator = gpu_plan(args.settings), args.settings.gpu_operator
         self.configs = {
-            config: config_map(f"{name}-{config}", config, NAMESPACE, data, args.target.options(self, [args.namespace]))
+            config: config_map(
+                f"{name}-{config}", config, OPERATOR_NAMESPACE, data, args.target.options(self, [args.namespace])
+            )
             for config, data in plan.config_maps.items()
         }
         self.release = kubernetes.helm.v3.Release(
             f"{name}-release",
             name=CHART,
-            namespace=NAMESPACE,
+            namespace=OPERATOR_NAMESPACE,
             **release_chart(chart(CHART, operator.version), args.settings.charts.source),
             values=plan.values,
             timeout=TIMEOUT_SECONDS,

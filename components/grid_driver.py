@@ -16,6 +16,7 @@ from components.gpu_configs import config_map
 from components.objects import declare
 from physical_ai.catalog.images import image
 from physical_ai.settings import Settings
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.plans.grid_driver import GridPlan, digest, grid_plan
 
 AGENT = "grid_driver"
@@ -68,7 +69,7 @@ class GridDriver(pulumi.ComponentResource):
         code = config_map(
             f"{name}-files",
             FILES_MAP,
-            "gpu-operator",
+            OPERATOR_NAMESPACE,
             {key(path): text for path, text in files.items()},
             args.target.options(self, [args.namespace]),
         )

@@ -1,9 +1,18 @@
-"""What the stack's outputs are, in words: for readers of `pulumi stack output`, and for docs/reference/outputs.md."""
+"""The stack's outputs, and a description of each for docs/reference/outputs.md."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, cast
+
+import pulumi
+
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
+from physical_ai.settings.facts.summary import osmo_summary, pool_summary
+from physical_ai.settings.plans.gpu_operator import CHART
+from physical_ai.settings.plans.osmo_service import chart_values
 
 ANY = "‹name›"
 """Stands in a path for names that the stack chooses: of a pool, a release, a platform."""
@@ -41,6 +50,40 @@ OUTPUTS: Mapping[str, str] = {
     "osmo.serviceValues": "Values for OSMO's chart `service`, as `physai osmo values` prints them.",
 }
 """What each output is, by its path. Nothing below these paths is promised to stay."""
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """The values of outputs that only a deployment knows."""
+
+    resource_group: pulumi.Input[str]
+    cluster: pulumi.Input[str]
+    oidc_issuer_url: pulumi.Input[str]
+    nat_address: pulumi.Input[str]
+    kubeconfig: pulumi.Input[str]
+    gpus: pulumi.Input[Mapping[str, Any]]
+    osmo_releases: Mapping[str, Mapping[str, str]]
+    workflows_principal_id: pulumi.Input[str]
+
+
+def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
+    """What the stack exports, by name."""
+    operator = {"version": settings.gpu_operator.version, "namespace": OPERATOR_NAMESPACE}
+    return {
+        "resourceGroup": found.resource_group,
+        "cluster": found.cluster,
+        "oidcIssuerUrl": found.oidc_issuer_url,
+        "natAddress": found.nat_address,
+        "kubeconfig": found.kubeconfig,
+        "releases": {CHART: operator, **found.osmo_releases},
+        "pools": {name: pool_summary(settings, name) for name in settings.pools},
+        "gpus": found.gpus,
+        "osmo": {
+            **osmo_summary(settings),
+            "workflowsPrincipalId": found.workflows_principal_id,
+            "serviceValues": chart_values(settings),
+        },
+    }
 
 
 def output_paths(outputs: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

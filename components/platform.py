@@ -1,10 +1,13 @@
-"""The platform: every component of one stack, and the order they come in."""
+"""The platform: every component of one stack, in the order in which they are created."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pulumi
+import pulumi_kubernetes as kubernetes
 
 from components.access import ClusterAccess, ClusterAccessArgs, grants
 from components.account import azure_account
@@ -13,7 +16,7 @@ from components.cluster_target import ClusterTarget
 from components.cpu_pool import CpuPool, CpuPoolArgs
 from components.gpu_admission import GpuAdmission, GpuAdmissionArgs
 from components.gpu_gate import GpuGate, GpuGateArgs
-from components.gpu_operator import NAMESPACE, GpuOperator, GpuOperatorArgs
+from components.gpu_operator import GpuOperator, GpuOperatorArgs
 from components.gpu_pool import GpuPool, GpuPoolArgs
 from components.grid_driver import GridDriver, GridDriverArgs
 from components.identities import Identities, IdentitiesArgs
@@ -24,208 +27,234 @@ from components.namespaces import Namespaces, NamespacesArgs
 from components.naming import Names
 from components.network import SYSTEM_SUBNET, Network, NetworkArgs
 from components.osmo import Osmo, OsmoArgs
+from components.outputs import Deployed, stack_outputs
 from components.resource_group import ResourceGroup, ResourceGroupArgs
 from components.role_propagation import wait_for_roles
 from physical_ai.catalog.osmo import KAI_NAMESPACE
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Settings
-from physical_ai.settings.facts import gpu as gpu_facts
-from physical_ai.settings.facts.osmo import platforms
-from physical_ai.settings.facts.pools import gpu_profile_driver, gpus_per_node, node_taints
-from physical_ai.settings.plans.gpu_operator import CHART
-from physical_ai.settings.plans.osmo_service import chart_values, values_files
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
+from physical_ai.settings.plans.osmo_service import values_files
 from physical_ai.settings.secrets import Secrets
 
 
+@dataclass(frozen=True)
+class Foundation:
+    """The Azure resources that the cluster needs before it can be created."""
+
+    group: ResourceGroup
+    network: Network
+    identities: Identities
+
+
+@dataclass(frozen=True)
+class Interior:
+    """The inside of the cluster: how to reach it, and the namespaces to install into."""
+
+    kubeconfig: pulumi.Output[str]
+    target: ClusterTarget
+    namespaces: Mapping[str, kubernetes.core.v1.Namespace]
+
+
 class Platform(pulumi.ComponentResource):
-    """An AKS cluster with its GPU pools, and the namespaces the GPU stack is installed into.
+    """An AKS cluster with its GPU pools and, inside it, the GPU stack and OSMO.
 
     Attributes:
         outputs: what the stack exports, by name. Nothing in it is secret.
-        secrets: the stack's secrets by name, for components that log in somewhere. Each is a secret Output, and none
-            of them is exported or part of the settings.
-        gpu_pools: node pools by name.
-        grid_driver: what brings drivers to the hosts of vGPU pools.
-        osmo: what runs workflows on them.
-        gpu_operator: what brings drivers, and offers GPUs to Kubernetes.
     """
 
     outputs: dict[str, Any]
-    secrets: Secrets
 
     def __init__(
         self, name: str, settings: Settings, secrets: Secrets, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("physical-ai:index:Platform", name, {}, opts)
-        self.secrets = secrets
-        names = Names(settings.stack)
-        account = azure_account()
-        retry = wait_for_roles(f"{name}-role-propagation")
-        # Components hand `protect` on to their children. All get it: a destroy that is refused for one resource goes
-        # on with the others, and would forget, without deleting them, those that were to go with the cluster.
-        guarded = pulumi.ResourceOptions(parent=self, protect=settings.protect)
-        region, tags = settings.region, settings.tags
+        self._name, self._settings, self._secrets = name, settings, secrets
+        self._names = Names(settings.stack)
+        self._account = azure_account()
+        self._retry = wait_for_roles(f"{name}-role-propagation")
+        # Components pass `protect` on to their children. All get it: a destroy that is refused for one resource goes
+        # on with the others, and would forget, without deleting them, those that are deleted with the cluster.
+        self._protected = pulumi.ResourceOptions(parent=self, protect=settings.protect)
+        self._unprotected = pulumi.ResourceOptions(parent=self)
 
-        group = ResourceGroup(f"{name}-rg", ResourceGroupArgs(names.resource_group, region, tags), guarded)
-        # Another network mode is another component with `subnet_ids` and `nat_address`; the rest stays as it is.
+        foundation = self._foundation()
+        cluster = self._cluster(foundation)
+        nodes = self._node_pools(foundation, cluster)
+        self._operations(foundation, cluster)
+        access = self._access(foundation, cluster, nodes)
+
+        interior = self._interior(cluster, access)
+        admission = self._admission(interior)
+        driver = self._grid_driver(interior)
+        operator = self._gpu_operator(interior, driver)
+        gate = self._gpu_gate(interior, operator)
+        osmo = self._osmo(foundation, cluster, interior, admission)
+
+        found = Deployed(
+            resource_group=foundation.group.name,
+            cluster=cluster.name,
+            oidc_issuer_url=cluster.oidc_issuer_url,
+            nat_address=foundation.network.nat_address,
+            kubeconfig=interior.kubeconfig,
+            gpus=gate.gpus,
+            osmo_releases=osmo.versions,
+            workflows_principal_id=osmo.workflows.identity.principal_id,
+        )
+        self.outputs = stack_outputs(settings, found)
+        self.register_outputs(self.outputs)
+
+    # Azure
+
+    def _foundation(self) -> Foundation:
+        settings, names, region, tags = self._settings, self._names, self._settings.region, self._settings.tags
+        group = ResourceGroup(
+            f"{self._name}-rg", ResourceGroupArgs(names.resource_group, region, tags), self._protected
+        )
+        subnets = {
+            SYSTEM_SUBNET: str(settings.network.system_subnet),
+            **{name: str(pool.subnet) for name, pool in settings.pools.items()},
+        }
+        # Another network mode is another component with `subnet_ids` and `nat_address`; the rest does not change.
         network = Network(
-            f"{name}-network",
-            NetworkArgs(names, group.name, region, tags, str(settings.network.address_space), _subnets(settings)),
-            guarded,
+            f"{self._name}-network",
+            NetworkArgs(names, group.name, region, tags, str(settings.network.address_space), subnets),
+            self._protected,
         )
         identities = Identities(
-            f"{name}-identities",
-            IdentitiesArgs(names, group.name, region, tags, account.subscription_id, network.subnet_ids),
-            guarded,
+            f"{self._name}-identities",
+            IdentitiesArgs(names, group.name, region, tags, self._account.subscription_id, network.subnet_ids),
+            self._protected,
         )
-        cluster = Cluster(
-            f"{name}-cluster",
+        return Foundation(group, network, identities)
+
+    def _cluster(self, foundation: Foundation) -> Cluster:
+        settings = self._settings
+        return Cluster(
+            f"{self._name}-cluster",
             ClusterArgs(
-                names=names,
-                resource_group_name=group.name,
-                location=region,
-                tags=tags,
+                names=self._names,
+                resource_group_name=foundation.group.name,
+                location=settings.region,
+                tags=settings.tags,
                 settings=settings.cluster,
                 network=settings.network,
                 system_pool=settings.system_pool,
-                system_subnet_id=network.subnet_ids[SYSTEM_SUBNET],
-                nat_address=network.nat_address,
-                identities=identities,
-                assignments=identities.assignments,
-                retry=retry,
+                system_subnet_id=foundation.network.subnet_ids[SYSTEM_SUBNET],
+                nat_address=foundation.network.nat_address,
+                identities=foundation.identities,
+                assignments=foundation.identities.assignments,
+                retry=self._retry,
             ),
-            guarded,
+            self._protected,
         )
-        aks = cluster.managed_cluster
-        version = settings.cluster.kubernetes_version
+
+    def _node_pools(self, foundation: Foundation, cluster: Cluster) -> list[pulumi.Resource]:
+        """The cpu pool and the GPU pools; the system pool is part of the cluster."""
+        settings, aks, subnets = self._settings, cluster.managed_cluster, foundation.network.subnet_ids
+        group, version, tags = foundation.group.name, settings.cluster.kubernetes_version, settings.tags
         cpu = CpuPool(
-            f"{name}-cpu",
-            CpuPoolArgs(group.name, aks, version, network.subnet_ids[SYSTEM_SUBNET], tags, settings.cpu_pool, retry),
-            guarded,
+            f"{self._name}-cpu",
+            CpuPoolArgs(group, aks, version, subnets[SYSTEM_SUBNET], tags, settings.cpu_pool, self._retry),
+            self._protected,
         )
-        self.gpu_pools = {
-            pool_name: GpuPool(
-                f"{name}-{pool_name}",
+        gpu = [
+            GpuPool(
+                f"{self._name}-{name}",
                 GpuPoolArgs(
-                    name=pool_name,
+                    name=name,
                     pool=pool,
-                    resource_group_name=group.name,
+                    resource_group_name=group,
                     cluster=aks,
                     kubernetes_version=version,
-                    subnet_id=network.subnet_ids[pool_name],
-                    subnet_assignment=identities.subnet_assignments[pool_name],
+                    subnet_id=subnets[name],
+                    subnet_assignment=foundation.identities.subnet_assignments[name],
                     tags=tags,
-                    retry=retry,
+                    retry=self._retry,
                 ),
-                guarded,
+                self._protected,
             )
-            for pool_name, pool in settings.pools.items()
-        }
-        Maintenance(f"{name}-maintenance", MaintenanceArgs(group.name, aks, settings.cluster.upgrades), guarded)
+            for name, pool in settings.pools.items()
+        ]
+        return [cpu.node_pool, *(pool.node_pool for pool in gpu)]
+
+    def _operations(self, foundation: Foundation, cluster: Cluster) -> None:
+        """When AKS may upgrade the cluster, and where the control plane's logs go."""
+        settings, group = self._settings, foundation.group.name
+        Maintenance(
+            f"{self._name}-maintenance",
+            MaintenanceArgs(group, cluster.managed_cluster, settings.cluster.upgrades),
+            self._protected,
+        )
         Monitoring(
-            f"{name}-monitoring",
-            MonitoringArgs(names, group.name, region, tags, cluster.id, settings.monitoring),
-            guarded,
+            f"{self._name}-monitoring",
+            MonitoringArgs(self._names, group, settings.region, settings.tags, cluster.id, settings.monitoring),
+            self._protected,
         )
-        # Except roles: withdrawing one has to work in production too.
-        access = ClusterAccess(
-            f"{name}-access",
-            ClusterAccessArgs(cluster.id, account, grants(settings.access, account.object_id)),
-            pulumi.ResourceOptions(parent=self),
+
+    def _access(self, foundation: Foundation, cluster: Cluster, nodes: Sequence[pulumi.Resource]) -> KubernetesAccess:
+        """Roles on the cluster and, once these and the nodes exist, the provider for everything inside it."""
+        roles = ClusterAccess(
+            f"{self._name}-access",
+            ClusterAccessArgs(cluster.id, self._account, grants(self._settings.access, self._account.object_id)),
+            # Not protected: roles are withdrawn in production too.
+            self._unprotected,
         )
-        nodes = [cpu.node_pool, *(pool.node_pool for pool in self.gpu_pools.values())]
-        kubernetes = KubernetesAccess(
-            f"{name}-kubernetes",
-            KubernetesAccessArgs(group.name, aks, names.cluster, [*access.assignments, *nodes]),
-            guarded,
+        after = [*roles.assignments, *nodes]
+        return KubernetesAccess(
+            f"{self._name}-kubernetes",
+            KubernetesAccessArgs(foundation.group.name, cluster.managed_cluster, self._names.cluster, after),
+            self._protected,
         )
-        target = ClusterTarget(kubernetes.provider, aks, retry)
-        backend = settings.osmo.mode == "backend"
-        namespaces = Namespaces(
-            f"{name}-namespaces", NamespacesArgs(target, () if backend else (KAI_NAMESPACE,)), guarded
-        ).namespaces
-        admission = GpuAdmission(
-            f"{name}-gpu-admission", GpuAdmissionArgs(target, settings, list(namespaces.values())), guarded
-        )
-        self.grid_driver = GridDriver(
-            f"{name}-grid-driver", GridDriverArgs(target, namespaces[NAMESPACE], settings), guarded
-        )
-        agent = [self.grid_driver.daemon_set] if self.grid_driver.daemon_set is not None else []
-        self.gpu_operator = GpuOperator(
-            # The validator looks at a host once: the agent is there to hold it off until there is a driver.
-            f"{name}-gpu-operator",
-            GpuOperatorArgs(target, namespaces[NAMESPACE], settings, agent),
-            guarded,
-        )
-        gate = GpuGate(
-            f"{name}-gpu-gate",
+
+    # Inside the cluster
+
+    def _interior(self, cluster: Cluster, access: KubernetesAccess) -> Interior:
+        target = ClusterTarget(access.provider, cluster.managed_cluster, self._retry)
+        without = () if self._settings.osmo.mode == "backend" else (KAI_NAMESPACE,)
+        created = Namespaces(f"{self._name}-namespaces", NamespacesArgs(target, without), self._protected)
+        return Interior(access.kubeconfig, target, created.namespaces)
+
+    def _admission(self, interior: Interior) -> GpuAdmission:
+        args = GpuAdmissionArgs(interior.target, self._settings, list(interior.namespaces.values()))
+        return GpuAdmission(f"{self._name}-gpu-admission", args, self._protected)
+
+    def _grid_driver(self, interior: Interior) -> GridDriver:
+        args = GridDriverArgs(interior.target, interior.namespaces[OPERATOR_NAMESPACE], self._settings)
+        return GridDriver(f"{self._name}-grid-driver", args, self._protected)
+
+    def _gpu_operator(self, interior: Interior, driver: GridDriver) -> GpuOperator:
+        # The validator looks for a host's driver once: the agent keeps it off the node until there is one.
+        after = [driver.daemon_set] if driver.daemon_set is not None else []
+        args = GpuOperatorArgs(interior.target, interior.namespaces[OPERATOR_NAMESPACE], self._settings, after)
+        return GpuOperator(f"{self._name}-gpu-operator", args, self._protected)
+
+    def _gpu_gate(self, interior: Interior, operator: GpuOperator) -> GpuGate:
+        return GpuGate(
+            f"{self._name}-gpu-gate",
             GpuGateArgs(
-                kubeconfig=kubernetes.kubeconfig,
-                expected=expected_pools(settings),
-                timeout_minutes=settings.gpu_operator.gate.timeout_minutes,
-                after=[self.gpu_operator],
+                kubeconfig=interior.kubeconfig,
+                expected=expected_pools(self._settings),
+                timeout_minutes=self._settings.gpu_operator.gate.timeout_minutes,
+                after=[operator],
             ),
-            pulumi.ResourceOptions(parent=self),
+            self._unprotected,
         )
-        self.osmo = Osmo(
-            f"{name}-osmo",
+
+    def _osmo(self, foundation: Foundation, cluster: Cluster, interior: Interior, admission: GpuAdmission) -> Osmo:
+        return Osmo(
+            f"{self._name}-osmo",
             OsmoArgs(
-                target=target,
-                settings=settings,
-                secrets=secrets,
-                names=names,
-                resource_group_name=group.name,
+                target=interior.target,
+                settings=self._settings,
+                secrets=self._secrets,
+                names=self._names,
+                resource_group_name=foundation.group.name,
                 issuer_url=cluster.oidc_issuer_url,
-                kubeconfig=kubernetes.kubeconfig,
-                namespaces=namespaces,
-                service_values=values_files(settings),
+                kubeconfig=interior.kubeconfig,
+                namespaces=interior.namespaces,
+                service_values=values_files(self._settings),
                 admission=[admission],
             ),
-            guarded,
+            self._protected,
         )
-        self.outputs = {
-            "resourceGroup": group.name,
-            "cluster": cluster.name,
-            "oidcIssuerUrl": cluster.oidc_issuer_url,
-            "natAddress": network.nat_address,
-            "kubeconfig": kubernetes.kubeconfig,
-            "releases": {
-                CHART: {"version": settings.gpu_operator.version, "namespace": NAMESPACE},
-                **self.osmo.versions,
-            },
-            "pools": {pool_name: pool_summary(settings, pool_name) for pool_name in settings.pools},
-            "gpus": gate.gpus,
-            "osmo": {
-                "mode": settings.osmo.mode,
-                "queues": settings.osmo.queues,
-                "platforms": {item.name: item.pool for item in platforms(settings)},
-                "workflowsPrincipalId": self.osmo.workflows.identity.principal_id,
-                "serviceValues": chart_values(settings),
-            },
-        }
-        self.register_outputs(self.outputs)
-
-
-def _subnets(settings: Settings) -> dict[str, str]:
-    pools = {name: str(pool.subnet) for name, pool in settings.pools.items()}
-    return {SYSTEM_SUBNET: str(settings.network.system_subnet), **pools}
-
-
-def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
-    """What a reader of the stack's outputs wants to know of a GPU pool; counts are those asked for, not those there."""
-    pool = settings.pools[name]
-    version = gpu_facts.driver_version(settings, pool)
-    return {
-        "size": pool.sku,
-        "driverSource": pool.driver.source.value,
-        # Absent where the node image decides.
-        **({"driverVersion": version} if version is not None else {}),
-        "gpuDriver": gpu_profile_driver(pool),
-        "priority": pool.priority.value,
-        "gpusPerNode": gpus_per_node(pool),
-        "sharing": gpu_facts.sharing_kind(pool),
-        "resources": gpu_facts.offered(settings, pool),
-        "nodes": pool.scale.model_dump(exclude_none=True),
-        "labels": gpu_facts.pool_labels(name, pool),
-        "taints": node_taints(pool),
-    }

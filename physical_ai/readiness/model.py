@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
+
 Json = Mapping[str, Any]
 State = Literal["ready", "waiting", "empty"]
 Source = Literal["operator", "grid", "aks"]
@@ -54,7 +56,7 @@ class Cluster:
     """NVIDIADrivers."""
     logs: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     """Last log line by pod and container, for those that were asked for."""
-    namespace: str = "gpu-operator"
+    namespace: str = OPERATOR_NAMESPACE
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from physical_ai.readiness.evidence import Evidence
 from physical_ai.readiness.model import Cluster, Expected, Json, Report, Shut
 from physical_ai.readiness.objects import POOL_LABELS, name
 from physical_ai.readiness.rollout import is_unsettled
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
-NAMESPACE = "gpu-operator"
 LOGS_AT_MOST = 8
 """Logs read in one look; each goes through the API server to a node."""
 
@@ -36,7 +36,7 @@ class Unusable(Exception):
     """The kubeconfig or its login cannot work, however often one asks."""
 
 
-def look(get: Get, expected: Sequence[Expected], namespace: str = NAMESPACE) -> tuple[Report, ...]:
+def look(get: Get, expected: Sequence[Expected], namespace: str = OPERATOR_NAMESPACE) -> tuple[Report, ...]:
     """The pools as they are now: a few lists when all is open, pods and their words as well when not.
 
     Raises:

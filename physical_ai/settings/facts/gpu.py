@@ -15,6 +15,8 @@ from physical_ai.settings.models.node_pools import DriverSource, Pool
 from physical_ai.settings.models.tree import Settings
 
 GPU_RESOURCE = "nvidia.com/gpu"
+OPERATOR_NAMESPACE = "gpu-operator"
+"""Namespace of the GPU Operator and of everything that brings drivers."""
 DEFAULT_CONFIG = "default"
 """Key of the device-plugin configuration for nodes that carry no label: one Pod a GPU."""
 DEVICE_PLUGIN_LABEL = "nvidia.com/device-plugin.config"

@@ -1,0 +1,39 @@
+"""What a stack's outputs say about its pools and about OSMO. Pure functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from physical_ai.settings.facts import gpu
+from physical_ai.settings.facts.osmo import platforms
+from physical_ai.settings.facts.pools import gpu_profile_driver, gpus_per_node, node_taints
+from physical_ai.settings.models.tree import Settings
+
+
+def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
+    """A GPU pool for readers of the stack's outputs. Counts are those requested, not those that exist."""
+    pool = settings.pools[name]
+    version = gpu.driver_version(settings, pool)
+    return {
+        "size": pool.sku,
+        "driverSource": pool.driver.source.value,
+        # Absent where the node image decides.
+        **({"driverVersion": version} if version is not None else {}),
+        "gpuDriver": gpu_profile_driver(pool),
+        "priority": pool.priority.value,
+        "gpusPerNode": gpus_per_node(pool),
+        "sharing": gpu.sharing_kind(pool),
+        "resources": gpu.offered(settings, pool),
+        "nodes": pool.scale.model_dump(exclude_none=True),
+        "labels": gpu.pool_labels(name, pool),
+        "taints": node_taints(pool),
+    }
+
+
+def osmo_summary(settings: Settings) -> dict[str, Any]:
+    """OSMO's mode, its queues, and the node pool behind each platform."""
+    return {
+        "mode": settings.osmo.mode,
+        "queues": settings.osmo.queues,
+        "platforms": {item.name: item.pool for item in platforms(settings)},
+    }
