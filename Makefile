@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview pr-preview down status test unit coverage host simulator lint policies format types
+.PHONY: help up preview pr-preview down status test test-deep unit property coverage host simulator lint policies format types
 .PHONY: bench docs docs-serve docs-reference clean pins
 
 help: ## list the targets
@@ -41,32 +41,48 @@ down: $(READY) ## destroy the simulated STACK and leave nothing behind
 status: $(READY) ## show the simulated STACK
 	@$(BIN)/physai status $(STACK)
 
-test: $(READY) lint types docs ## every check and every test
-	@$(BIN)/python -m pytest tests/unit tests/property tests/test_imports.py -n 2 --dist loadfile
-	@$(BIN)/python -m pytest tests/host -n 3
-	@$(BIN)/physai tools
-	@$(BIN)/python -m pytest tests/simulator -n 2 --dist loadfile
+# Tests share clusters and recordings within a worker, and the longest begin first. Many wait for real processes, so
+# there are more workers than cores where those are among them.
+PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
 
-unit: $(READY) ## unit and property tests only (a minute)
-	@$(BIN)/python -m pytest tests/unit tests/property tests/test_imports.py -n 2 --dist loadfile
+test: $(READY) ## every check, and every behaviour tested once (minutes)
+	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target lint types docs tools
+	@$(PYTEST) tests/unit tests/property tests/test_imports.py -n 2
+	@$(PYTEST) tests/host -n 4
+	@$(PYTEST) tests/simulator -n 4
+
+test-deep: $(READY) ## `make test`, then all examples, rare failures, and faults that tests have to find (an hour)
+	@$(MAKE) --no-print-directory test
+	@$(PYTEST) tests/host tests/simulator -n 4 -m deep
+	@$(PYTEST) tests/unit tests/property -n 2 --hypothesis-profile deep
+	@$(BIN)/python -m tests.mutations
+
+unit: $(READY) ## unit tests (a minute)
+	@$(PYTEST) tests/unit tests/test_imports.py -n 2
+
+property: $(READY) ## property tests (a minute)
+	@$(PYTEST) tests/property -n 2
 
 # Percent of lines and branches that unit and property tests have to reach in each package that decides or declares.
 FLOOR := 97
 COVERED := components physical_ai/catalog physical_ai/policies physical_ai/settings
 
 coverage: $(READY) ## unit and property tests, and what they leave out; each package has to reach the floor (minutes)
-	@$(BIN)/python -m pytest tests/unit tests/property -n 2 --dist loadfile --cov --cov-report=term
+	@$(PYTEST) tests/unit tests/property -n 2 --cov --cov-report=term
 	@for package in $(COVERED); do \
 	  $(BIN)/coverage report --include="$$package/*" --format=total | sed "s/$$/ % of $$package/"; \
 	  $(BIN)/coverage report --include="$$package/*" --fail-under=$(FLOOR) >/dev/null || \
 	    { echo "the floor is $(FLOOR) %" >&2; exit 1; }; done
 
-host: $(READY) ## real processes: the GRID agent on nodes of its own (as root), the shutdown helper
-	@$(BIN)/python -m pytest tests/host -n 3
+host: $(READY) ## tests with real processes: the GRID agent on nodes of its own (as root), the shutdown helper
+	@$(PYTEST) tests/host -n 4
 
-simulator: $(READY) ## tests against the real engine and a real API server only
+simulator: $(READY) tools ## tests with the real engine and a real API server
+	@$(PYTEST) tests/simulator -n 4
+
+.PHONY: tools
+tools: $(READY) ## build the commands that the simulator runs, once
 	@$(BIN)/physai tools
-	@$(BIN)/python -m pytest tests/simulator -n 2 --dist loadfile
 
 lint: $(READY) ## style
 	@$(BIN)/ruff check .

@@ -1,12 +1,48 @@
-"""Settings of Hypothesis for all tests: the same examples in every run, and no limit of time for one.
+"""For all tests: how many examples Hypothesis tries, and which tests share a worker.
 
-`pytest --hypothesis-profile search` looks for new examples instead.
+`pytest --hypothesis-profile deep` tries all examples, `--hypothesis-profile search` looks for new ones.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
 
+# The same examples in every run, and no limit of time for one.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("steady", settings.get_profile("search"), derandomize=True)
-settings.load_profile("steady")
+settings.register_profile("deep", settings.get_profile("search"), derandomize=True)
+settings.register_profile("few", settings.get_profile("deep"), max_examples=20)
+settings.load_profile("few")
+
+LAYERS = ("simulator", "property", "host", "unit")
+"""Folders in the order in which they run: the longest tests first, so that no worker ends with one of them."""
+
+SHARED_FIXTURES = {"running": "running", "stack_name": "stacks"}
+"""Expensive fixtures that a worker makes once; all tests that use one run on the same worker."""
+
+SCATTERED = {"test_gpu_scenarios", "test_grid_scenarios", "test_interrupted", "test_stack", "test_faults", "test_kills"}
+"""Modules whose tests share nothing expensive, so that any worker may run each; other tests stay with their module."""
+
+
+def group(item: pytest.Item) -> str:
+    """Name of the tests that have to run on the worker that runs `item`; empty when any worker may."""
+    fixtures = getattr(item, "fixturenames", ())
+    shared = next((name for fixture, name in SHARED_FIXTURES.items() if fixture in fixtures), "")
+    return shared or ("" if item.path.stem in SCATTERED else str(item.path))
+
+
+def rank(item: pytest.Item) -> tuple[int, bool, bool]:
+    """Sorts tests by layer; in each, those of the expensive fixtures come first and the scattered ones last."""
+    layer = item.path.relative_to(Path(__file__).parent).parts[0]
+    found = group(item)
+    return LAYERS.index(layer) if layer in LAYERS else len(LAYERS), found not in SHARED_FIXTURES.values(), not found
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """For pytest-xdist's `--dist loadgroup`."""
+    items.sort(key=rank)
+    for item in items:
+        if found := group(item):
+            item.add_marker(pytest.mark.xdist_group(found))

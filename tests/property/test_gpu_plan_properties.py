@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from physical_ai import catalog
@@ -15,8 +15,9 @@ from physical_ai.settings import Overlay, Settings, SettingsError, load
 from physical_ai.settings.facts.gpu import gpu_resources, pool_labels
 from physical_ai.settings.facts.pools import node_taints, split_taint
 from physical_ai.settings.plans.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan, gpu_plan
+from tests.support.examples import examples
 
-quick = settings(max_examples=80)
+quick = examples(80)
 
 CHOICES = [
     (size.name, source)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from itertools import pairwise, product
 from typing import Any
 
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from physical_ai.catalog import driver_branches, mig_models, node_image, operator_releases, vm_size, vm_sizes
@@ -26,8 +26,9 @@ from physical_ai.settings.rules.compat import gpu_stacks, judge
 from physical_ai.settings.shape import shape_at
 from physical_ai.simulator.gpu import sharing as device_plugin
 from physical_ai.simulator.gpu.hardware import Mig, of_size
+from tests.support.examples import examples
 
-quick = settings(max_examples=250)
+quick = examples(250)
 days = st.dates(datetime.date(2025, 1, 1), datetime.date(2030, 1, 1))
 
 GPU_SIZES = sorted(size.name for size in vm_sizes().values() if size.gpu and not size.is_retired)
@@ -237,7 +238,7 @@ def offered(stack: Settings, name: str, pool: Pool) -> dict[str, int]:
     return device_plugin.shared(devices, device_plugin.sharing(config))
 
 
-@settings(quick, max_examples=600)
+@examples(600)
 @given(stacks(), days)
 def test_any_gpu_pools_work_on_their_nodes_or_are_refused_with_a_path(data: dict[str, Any], day: datetime.date) -> None:
     found = outcome(data)

@@ -7,7 +7,7 @@ import copy
 import json
 from typing import Any
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from components import manifests
@@ -18,8 +18,9 @@ from physical_ai.settings.facts.gpu import grid_pools
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import node_taints
 from physical_ai.settings.plans.grid_driver import grid_plan
+from tests.support.examples import examples
 
-quick = settings(max_examples=40)
+quick = examples(40)
 
 SIZES = ("Standard_NC144ds_xl_RTXPRO6000BSE_v6", "Standard_NC36ds_xl_RTXPRO6000BSE_v6", "Standard_NV36ads_A10_v5")
 BUILDS = (None, "580.105.08", "595.91.07", "595.58.03", "599.10.01")

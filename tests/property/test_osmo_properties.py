@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from physical_ai.osmo import units
@@ -22,6 +22,7 @@ from physical_ai.osmo.stack_config import loaded_config
 from physical_ai.settings import Overlay, SettingsError
 from physical_ai.settings import load as load_stack
 from physical_ai.settings.facts.osmo import platforms
+from tests.support.examples import examples
 
 NAMES = st.sampled_from(["a", "b", "c", "name"])
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.text("ab{}% \n:-name", max_size=8)
@@ -92,7 +93,7 @@ def test_any_text_is_checked_to_the_end(text: str) -> None:
 
 
 @given(st.text("{}%# \nabworkflow:-[]'\"", max_size=120))
-@settings(max_examples=60)
+@examples(60)
 def test_any_template_is_checked_to_the_end(text: str) -> None:
     sound(f"workflow:\n  name: a\n{text}")
 
@@ -277,7 +278,7 @@ SHARING = st.sampled_from(
     st.sampled_from(["shared", "perPool"]),
     st.sampled_from([64, 128, 512]),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_any_accepted_pool_makes_a_platform_the_service_can_read(
     sharing: str, size: str, priority: str, queues: str, disk: int
 ) -> None:

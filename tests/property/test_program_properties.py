@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from physical_ai.policies import Severity, evaluate
 from physical_ai.settings.facts.pools import GPU_TAINT_KEY
+from tests.support.examples import examples
 from tests.support.recording import Recording, record
 
 STACK = "dev-westus2"
@@ -18,10 +18,7 @@ SIZES = {
     "Standard_NC144ds_xl_RTXPRO6000BSE_v6": ("grid", "aks"),
 }
 
-quick = settings(
-    max_examples=25,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
+quick = settings(examples(25), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 names = st.from_regex(r"[a-z][a-z0-9]{0,11}", fullmatch=True).filter(lambda name: name not in ("system", "cpu"))
 label_values = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?", fullmatch=True)
@@ -55,22 +52,18 @@ def pools(draw: st.DrawFn) -> dict[str, Any]:
     return made
 
 
-def run(overrides: Mapping[str, Any], *, preview: bool = False) -> Recording:
-    return record(STACK, overrides, preview=preview)
-
-
 @quick
 @given(pools(), st.booleans())
-def test_no_rule_is_broken(made: dict[str, Any], preview: bool) -> None:
-    found = evaluate(run({"pools": made}, preview=preview).stack)
+def test_no_rule_is_broken_and_pools_carry_what_was_requested(made: dict[str, Any], preview: bool) -> None:
+    recording = record(STACK, {"pools": made}, preview=preview)
+    found = evaluate(recording.stack)
     # A warning is about what was asked for, such as on-demand GPUs in dev.
     assert [str(finding) for finding in found if finding.severity is Severity.ERROR] == []
+    if not preview:
+        carries(recording, made)
 
 
-@quick
-@given(pools())
-def test_pools_carry_what_was_asked_for(made: dict[str, Any]) -> None:
-    recording = run({"pools": made})
+def carries(recording: Recording, made: dict[str, Any]) -> None:
     sent = {each.inputs["agentPoolName"]: each for each in recording.of_type("AgentPool")}
     wanted = {name: pool for name, pool in made.items() if pool is not None}
     assert set(sent) - {"cpu"} >= set(wanted)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any
 
-from hypothesis import given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from physical_ai import catalog
@@ -26,8 +26,9 @@ from physical_ai.settings import (
 from physical_ai.settings.facts import pools as facts
 from physical_ai.settings.layers.document import read_document
 from physical_ai.settings.layers.paths import Path, parse, show
+from tests.support.examples import examples
 
-quick = settings(max_examples=150)
+quick = examples(150)
 
 STACKS = {stack: dump(load(stack).settings) for stack in existing()}
 SCALARS: tuple[Any, ...] = (
@@ -160,7 +161,7 @@ def attempt(call: Callable[[], Loaded]) -> Loaded | list[Fault]:
         return error.faults
 
 
-@settings(quick, max_examples=400)
+@examples(400)
 @given(mutated())
 def test_a_mutated_stack_is_good_settings_or_faults_with_file_and_path(case: tuple[str, dict[str, Any]]) -> None:
     stack, data = case

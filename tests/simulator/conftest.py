@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,8 +13,12 @@ import pytest
 from physical_ai.simulator.control_plane import ControlPlane
 from physical_ai.simulator.entra import tokens_file
 from physical_ai.simulator.home import HOME_VARIABLE, Home
+from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.tools import toolbox
+from tests.simulator.snapshots import Snapshots, home_in, wipe
 from tests.support.field import Field, field_of
+
+DEFAULT_STACK = "dev-westus2"
 
 
 @dataclass(frozen=True)
@@ -58,13 +63,47 @@ def _running(tools: Path, folder: Path) -> Generator[ApiServer]:
 
 
 @pytest.fixture
-def home(users_tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """A simulator's home of the test's own, with the user's tools; the command line of the test uses it too."""
-    folder = tmp_path / "home"
-    folder.mkdir()
-    (folder / "tools").symlink_to(users_tools)
-    monkeypatch.setenv(HOME_VARIABLE, str(folder))
-    return Home.of_user()
+def home(users_tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    """A simulator's home of the test's own, with the user's tools; the command line of the test uses it too.
+
+    What is left running in it ends with the test.
+    """
+    made = home_in(tmp_path / "home", users_tools)
+    monkeypatch.setenv(HOME_VARIABLE, str(made.folder))
+    yield made
+    wipe(made)
+
+
+@pytest.fixture(scope="session")
+def snapshots(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Snapshots:
+    """One folder for all workers of the session."""
+    own = tmp_path_factory.getbasetemp()
+    return Snapshots((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "snapshots", users_tools)
+
+
+@pytest.fixture
+def deployed(home: Home, snapshots: Snapshots) -> Simulation:
+    """The default stack as `physai up` leaves it, in the test's own home."""
+    return snapshots.restore(home, DEFAULT_STACK)
+
+
+@pytest.fixture(scope="session")
+def shared_home(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    made = home_in(tmp_path_factory.mktemp("shared"), users_tools)
+    yield made
+    wipe(made)
+
+
+@pytest.fixture(scope="session")
+def shared_deployment(shared_home: Home, snapshots: Snapshots) -> Simulation:
+    return snapshots.restore(shared_home, DEFAULT_STACK)
+
+
+@pytest.fixture
+def running(shared_deployment: Simulation, monkeypatch: pytest.MonkeyPatch) -> Simulation:
+    """The default stack, running, for tests that leave it as they find it."""
+    monkeypatch.setenv(HOME_VARIABLE, str(shared_deployment.home.folder))
+    return shared_deployment
 
 
 @pytest.fixture(scope="module")

@@ -4,36 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.entra import BYSTANDER
-from physical_ai.simulator.home import HOME_VARIABLE, Home
 from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
 from physical_ai.simulator.kubernetes.client import ApiError, Client, Unreachable
 from physical_ai.simulator.simulation import Simulation
-from tests.simulator.physai import physai
-
-STACK = "dev-westus2"
-
-
-@pytest.fixture(scope="module")
-def running(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulation]:
-    """The default stack, up, for all tests of this module."""
-    folder = tmp_path_factory.mktemp("home")
-    (folder / "tools").symlink_to(users_tools)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(HOME_VARIABLE, str(folder))
-        physai("up", STACK)
-        simulation = Simulation(STACK, Home(folder))
-        try:
-            yield simulation
-        finally:
-            Clusters(simulation.folder / "clusters", tools=None).wipe()  # pyright: ignore[reportArgumentType]
 
 
 def user(simulation: Simulation) -> Client:

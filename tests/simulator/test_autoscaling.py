@@ -246,22 +246,14 @@ def test_a_control_plane_that_starts_again_goes_on_where_it_was(place: Place) ->
 # A whole stack
 
 
-@pytest.fixture
-def nothing_left(home: Home) -> Iterator[None]:
-    yield
-    for folder in home.folder.glob("simulations/*"):
-        Clusters(folder / "clusters", tools=None).wipe()  # pyright: ignore[reportArgumentType]  # wiping starts nothing
-
-
-@pytest.mark.usefixtures("nothing_left")
-def test_nodes_that_pods_bring_to_a_stack_are_shown_are_left_alone_and_go_with_it(home: Home) -> None:
-    physai("up")
-    simulation = Simulation("dev-westus2")
-    client = simulation.clusters().client(simulation.clusters().ids()[0])
+def test_nodes_that_pods_bring_to_a_stack_are_shown_are_left_alone_and_go_with_it(
+    home: Home, deployed: Simulation
+) -> None:
+    client = deployed.clusters().client(deployed.clusters().ids()[0])
     selector = {"agentpool": "h100gpu"}
     for name in ("one", "two"):
         create(client, name, WORK, requests=GPU, tolerations=SPOT_TOLERATED, nodeSelector=selector)
-    field = field_of((simulation.folder / "clusters" / "1" / "admin.kubeconfig").read_text(), Path("helm"))
+    field = field_of((deployed.folder / "clusters" / "1" / "admin.kubeconfig").read_text(), Path("helm"))
     field.until(lambda: host(client, "one", WORK) and host(client, "two", WORK), "the second pod gets no node")
     assert condition(client, "two", WORK)["status"] == "True"
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 
@@ -25,40 +24,35 @@ def kubectl(simulation: Simulation, *arguments: str) -> str:
 
 
 def test_an_operand_kept_off_fails_the_deployment_until_its_label_is_back(
-    home: Home, monkeypatch: pytest.MonkeyPatch
+    deployed: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    simulation = Simulation(STACK, home)
-    try:
-        physai("up", STACK)
-        for name in ("h100gpu", "rtxprogpu"):
-            pool = physai("status", STACK, "--json").pool(name)
-            assert pool["gpus"] == {"nvidia.com/gpu": {"allocatable": 1, "expected": 1}}
-            assert (pool["sharing"], pool["gates"]) == ("none", [])
-        assert physai("gates", STACK, "--json").json["open"]
+    for name in ("h100gpu", "rtxprogpu"):
+        pool = physai("status", STACK, "--json").pool(name)
+        assert pool["gpus"] == {"nvidia.com/gpu": {"allocatable": 1, "expected": 1}}
+        assert (pool["sharing"], pool["gates"]) == ("none", [])
+    assert physai("gates", STACK, "--json").json["open"]
 
-        node = kubectl(simulation, "get", "nodes", "-l", "agentpool=h100gpu", "-o", "name").removeprefix("node/")
-        kubectl(simulation, "label", "--overwrite", "node", node, f"{PLUGIN_LABEL}=false")
+    node = kubectl(deployed, "get", "nodes", "-l", "agentpool=h100gpu", "-o", "name").removeprefix("node/")
+    kubectl(deployed, "label", "--overwrite", "node", node, f"{PLUGIN_LABEL}=false")
 
-        monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", "4")
-        failed = physai("up", STACK, expect=1)
-        assert f"node {node}: gate 'deploy-labels' is shut" in failed.err
-        assert f"{PLUGIN_LABEL}=false" in failed.err
-        assert failed.err.count("What was made stays") == 1
-        assert "Traceback" not in failed.err
-        assert Path(simulation.environment()["KUBECONFIG"]).exists()
-        assert simulation.outputs()["gpus"]["h100gpu"]["state"] == "waiting"
-        [gate] = physai("status", STACK, "--json").pool("h100gpu")["gates"]
-        assert (gate["node"], gate["gate"]) == (node, "deploy-labels")
-        physai("preview", STACK)
+    monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", "4")
+    failed = physai("up", STACK, expect=1)
+    assert f"node {node}: gate 'deploy-labels' is shut" in failed.err
+    assert f"{PLUGIN_LABEL}=false" in failed.err
+    assert failed.err.count("What was made stays") == 1
+    assert "Traceback" not in failed.err
+    assert Path(deployed.environment()["KUBECONFIG"]).exists()
+    assert deployed.outputs()["gpus"]["h100gpu"]["state"] == "waiting"
+    [gate] = physai("status", STACK, "--json").pool("h100gpu")["gates"]
+    assert (gate["node"], gate["gate"]) == (node, "deploy-labels")
+    physai("preview", STACK)
 
-        assert physai("gates", STACK, expect=1).out.count("is shut") == 1
-        kubectl(simulation, "label", "--overwrite", "node", node, f"{PLUGIN_LABEL}=true")
-        monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", "60")
-        physai("gates", STACK, "--wait")
-        kubeconfig = simulation.environment()
-        monkeypatch.setenv("PATH", kubeconfig["PATH"])
-        physai("gates", STACK, "--kubeconfig", kubeconfig["KUBECONFIG"])
-        assert physai("up", STACK, "--json").json["changes"] == {}
-        assert simulation.outputs()["gpus"]["h100gpu"]["state"] == "ready"
-    finally:
-        simulation.discard()
+    assert physai("gates", STACK, expect=1).out.count("is shut") == 1
+    kubectl(deployed, "label", "--overwrite", "node", node, f"{PLUGIN_LABEL}=true")
+    monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", "60")
+    physai("gates", STACK, "--wait")
+    kubeconfig = deployed.environment()
+    monkeypatch.setenv("PATH", kubeconfig["PATH"])
+    physai("gates", STACK, "--kubeconfig", kubeconfig["KUBECONFIG"])
+    assert physai("up", STACK, "--json").json["changes"] == {}
+    assert deployed.outputs()["gpus"]["h100gpu"]["state"] == "ready"

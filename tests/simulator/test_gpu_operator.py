@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
-from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
@@ -17,14 +12,6 @@ OLD = (*ONE_POOL, "--set", "gpuOperator.version=v26.3.3")
 CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nvidiadrivers.nvidia.com"
 
 
-@pytest.fixture(autouse=True)
-def nothing_left(home: Home) -> Iterator[None]:
-    """Ends whatever a failed test has left running."""
-    yield
-    for folder in home.folder.glob("simulations/*"):
-        Clusters(folder / "clusters", tools=None).wipe()  # pyright: ignore[reportArgumentType]  # wiping starts nothing
-
-
 def knows_upgrade_policy() -> bool:
     """Whether the cluster's NVIDIADriver definition is one of 26.7."""
     clusters = Simulation(STACK).clusters()
@@ -32,7 +19,7 @@ def knows_upgrade_policy() -> bool:
     return "upgradePolicy" in version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
 
 
-def test_a_release_goes_to_the_next_line_with_its_definitions_and_never_back() -> None:
+def test_a_release_goes_to_the_next_line_with_its_definitions_and_never_back(home: Home) -> None:
     physai("up", *OLD)
     assert not knows_upgrade_policy()
 

@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +18,13 @@ import pytest
 from filelock import FileLock
 
 from physical_ai.simulator import engine, processes
-from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 
 STACK = "dev-westus2"
-
-
-@pytest.fixture(autouse=True)
-def nothing_left(home: Home) -> Iterator[None]:
-    yield
-    for folder in home.folder.glob("simulations/*"):
-        Clusters(folder / "clusters", tools=None).wipe()  # pyright: ignore[reportArgumentType]  # wiping starts nothing
+SHARED = ("--set", "pools.h100gpu.sharing={timeSlicing: {replicas: 4}}")
+"""A change that reaches a ConfigMap, a quota and a Helm release."""
 
 
 def killed_at(sign: str, *arguments: str) -> None:
@@ -67,8 +61,7 @@ def test_an_up_that_is_killed_is_taken_up_by_the_next(home: Home, moment: str) -
     assert list(home.folder.glob("simulations/*")) == []
 
 
-def test_a_down_that_is_killed_is_taken_up_by_the_next(home: Home) -> None:
-    physai("up", STACK)
+def test_a_down_that_is_killed_is_taken_up_by_the_next(home: Home, deployed: Simulation) -> None:
     killed_at("deleted AgentPool", "down", STACK)
     physai("down", STACK)
     assert list(home.folder.glob("simulations/*")) == []
@@ -83,10 +76,8 @@ def test_a_second_command_says_that_one_is_at_work(home: Home) -> None:
     assert not Simulation(STACK).exists
 
 
-def test_a_port_that_somebody_took_meanwhile_is_replaced(home: Home) -> None:
-    physai("up", STACK)
-    simulation = Simulation(STACK)
-    (plane,) = simulation.folder.glob("clusters/*/")
+def test_a_port_that_somebody_took_meanwhile_is_replaced(deployed: Simulation) -> None:
+    (plane,) = deployed.folder.glob("clusters/*/")
     port = int((plane / "port.json").read_text())
     processes.kill(plane)
     with socket.socket() as taken:
@@ -144,7 +135,7 @@ def test_an_interrupt_lets_the_engine_write_down_what_it_has_done(home: Home, nu
     assert physai("preview", STACK, "--json").json["changes"] == []
 
 
-def test_a_program_that_loses_the_engine_is_run_once_more(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_loses_the_engine_is_run_once_more(running: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     def losing(times: int) -> Callable[[], None]:
         left = [pulumi.RunError(f"{engine.LOST}, shutting down (Socket closed)")] * times
 
@@ -168,17 +159,19 @@ def test_a_program_that_loses_the_engine_is_run_once_more(home: Home, monkeypatc
     assert physai("preview", STACK, "--json").json["changes"] == []
 
 
-def test_a_proxy_for_the_internet_is_not_asked_for_this_machine(home: Home) -> None:
+def test_a_proxy_for_the_internet_is_not_asked_for_this_machine(deployed: Simulation) -> None:
     nobody = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     kept = {name: value for name, value in os.environ.items() if name.lower() != "no_proxy"}
-    command = [sys.executable, "-m", "physical_ai.cli", "up", STACK]
+    command = [sys.executable, "-m", "physical_ai.cli", "up", STACK, *SHARED]
     done = subprocess.run(command, env={**kept, **nobody}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    assert "updated Release physical-ai-gpu-operator" in done.stderr
 
 
-def test_a_down_that_was_cut_off_while_it_removed_files_is_finished_by_the_next(home: Home) -> None:
-    physai("up", STACK)
-    shutil.rmtree(Simulation(STACK).folder / "work")
+def test_a_down_that_was_cut_off_while_it_removed_files_is_finished_by_the_next(
+    home: Home, deployed: Simulation
+) -> None:
+    shutil.rmtree(deployed.folder / "work")
     physai("down", STACK)
     assert list(home.folder.glob("simulations/*")) == []
 
@@ -191,11 +184,11 @@ def test_attributes_of_a_checkpoint_that_were_cut_off_while_they_were_written_ar
     assert physai("preview", STACK, "--json").json["changes"] == []
 
 
-def test_a_reader_that_goes_away_does_not_stop_the_work(home: Home) -> None:
-    command = [sys.executable, "-m", "physical_ai.cli", "up", STACK]
+def test_a_reader_that_goes_away_does_not_stop_the_work(deployed: Simulation) -> None:
+    command = [sys.executable, "-m", "physical_ai.cli", "up", STACK, *SHARED]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         process.stderr.readline()
         process.stderr.close()
         process.wait(180)
-    assert physai("preview", STACK, "--json").json["changes"] == []
+    assert physai("preview", STACK, *SHARED, "--json").json["changes"] == []

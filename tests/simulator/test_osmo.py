@@ -13,12 +13,12 @@ import yaml
 from physical_ai.catalog import osmo
 from physical_ai.repository import SAMPLES
 from physical_ai.simulator import osmo as stand_in
-from physical_ai.simulator.clusters import Clusters
-from physical_ai.simulator.home import HOME_VARIABLE, Home
+from physical_ai.simulator.home import HOME_VARIABLE
 from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.osmo.service import as_account
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
+from tests.simulator.snapshots import Snapshots, home_in, wipe
 
 STACK = "dev-westus2"
 
@@ -42,21 +42,20 @@ Json = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def stack(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def stack(snapshots: Snapshots, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The default stack with a third pool, and the folder with the overlay that says so."""
     folder = tmp_path_factory.mktemp("osmo")
-    (folder / "home").mkdir()
-    (folder / "home" / "tools").symlink_to(users_tools)
+    home = home_in(folder / "home", snapshots.tools)
     overlay = folder / "third.yaml"
     overlay.write_text(yaml.safe_dump(THIRD))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(HOME_VARIABLE, str(folder / "home"))
+        patch.setenv(HOME_VARIABLE, str(home.folder))
         try:
+            snapshots.restore(home, STACK)
             physai("up", STACK, "-f", str(overlay))
             yield folder
         finally:
-            for each in Home.of_user().folder.glob("simulations/*"):
-                Clusters(each / "clusters", tools=None).wipe()  # pyright: ignore[reportArgumentType]
+            wipe(home)
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 
-import pytest
-
-from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
@@ -16,13 +12,6 @@ STACK = "seed-westus2"
 POLICIES = "/apis/nvidia.com/v1/clusterpolicies"
 DRIVERS = "/apis/nvidia.com/v1alpha1/nvidiadrivers"
 DAEMONSETS = "/apis/apps/v1/namespaces/gpu-operator/daemonsets"
-
-
-@pytest.fixture(autouse=True)
-def nothing_left(home: Home) -> Iterator[None]:
-    yield
-    for folder in home.folder.glob("simulations/*"):
-        Clusters(folder / "clusters", tools=None).wipe()  # pyright: ignore[reportArgumentType]  # wiping starts nothing
 
 
 def gpus_appear(simulation: Simulation, pool: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from physical_ai.repository import ROOT
 from physical_ai.settings.facts.pools import DRIVER_LABEL, GPU_TAINT, SPOT_TAINT
 from physical_ai.simulator import processes
 from physical_ai.simulator.azure import Cloud
-from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.control_plane import ControlPlane
 from physical_ai.simulator.errors import ControlPlaneFailed
 from physical_ai.simulator.home import Home
@@ -23,14 +21,6 @@ from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import fixed, physai
 
 STACK = "dev-westus2"
-
-
-@pytest.fixture(autouse=True)
-def nothing_left(home: Home) -> Iterator[None]:
-    """Ends whatever a failed test has left running."""
-    yield
-    for folder in home.folder.glob("simulations/*"):
-        Clusters(folder / "clusters", tools=None).wipe()  # pyright: ignore[reportArgumentType]  # wiping starts nothing
 
 
 def changed_files() -> str:
@@ -73,11 +63,10 @@ def test_the_default_stack_comes_up_with_both_gpu_pools_and_nothing_changes_twic
     assert changed_files() == before, "a command has changed the checkout"
 
 
-def test_a_fixed_pool_scales_in_one_update_and_an_autoscaled_one_keeps_its_count(home: Home) -> None:
+def test_a_fixed_pool_scales_in_one_update_and_an_autoscaled_one_keeps_its_count(deployed: Simulation) -> None:
     physai("up", *fixed("h100gpu", 1))
-    simulation = Simulation(STACK)
-    with simulation.azure() as cloud:
-        cluster = simulation.clusters().ids()[0]
+    with deployed.azure() as cloud:
+        cluster = deployed.clusters().ids()[0]
         cloud.autoscale(cluster, "rtxprogpu", 2)
 
     up = physai("up", "--json", *fixed("h100gpu", 3))
@@ -89,7 +78,7 @@ def test_a_fixed_pool_scales_in_one_update_and_an_autoscaled_one_keeps_its_count
     assert labelled.pool("rtxprogpu")["ready"] == 2, "an update of the pool took the autoscaler's count back"
 
 
-def test_a_changed_size_replaces_the_pool_and_its_nodes(home: Home) -> None:
+def test_a_changed_size_replaces_the_pool_and_its_nodes(deployed: Simulation) -> None:
     physai("up", *fixed("h100gpu", 2))
     old = {node["metadata"]["uid"] for node in client().get("/api/v1/nodes")["items"]}
     change = (*fixed("h100gpu", 2), "--set", "pools.h100gpu.sku=Standard_NC80adis_H100_v5")
@@ -109,8 +98,7 @@ def test_a_changed_size_replaces_the_pool_and_its_nodes(home: Home) -> None:
     assert not old & {node["metadata"]["uid"] for node in nodes}
 
 
-def test_a_label_change_reaches_running_nodes_and_leaves_other_labels_alone(home: Home) -> None:
-    physai("up")
+def test_a_label_change_reaches_running_nodes_and_leaves_other_labels_alone(running: Simulation) -> None:
     (node,) = client().get("/api/v1/nodes", {"labelSelector": "agentpool=h100gpu"})["items"]
     path = f"/api/v1/nodes/{node['metadata']['name']}"
     client().patch(path, {"metadata": {"labels": {"feature.node/found": "1"}}}, "application/merge-patch+json")
@@ -123,10 +111,10 @@ def test_a_label_change_reaches_running_nodes_and_leaves_other_labels_alone(home
     labels = client().get(path)["metadata"]["labels"]
     assert "team" not in labels
     assert labels["feature.node/found"] == "1"
+    client().patch(path, {"metadata": {"labels": {"feature.node/found": None}}}, "application/merge-patch+json")
 
 
-def test_down_leaves_no_process_and_no_file_and_up_works_again(home: Home) -> None:
-    physai("up")
+def test_down_leaves_no_process_and_no_file_and_up_works_again(home: Home, deployed: Simulation) -> None:
     folder = Simulation(STACK).folder
     running = [Path(place) for place in folder.glob("clusters/*/")]
     assert any(processes.running(place) for place in running)
@@ -140,9 +128,8 @@ def test_down_leaves_no_process_and_no_file_and_up_works_again(home: Home) -> No
     assert up.json["changes"].keys() == {"create"}
 
 
-def test_down_needs_no_api_server(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    physai("up")
-    for place in Simulation(STACK).folder.glob("clusters/*/"):
+def test_down_needs_no_api_server(home: Home, deployed: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in deployed.folder.glob("clusters/*/"):
         processes.kill(place)
 
     def broken(self: ControlPlane) -> None:
@@ -153,34 +140,32 @@ def test_down_needs_no_api_server(home: Home, monkeypatch: pytest.MonkeyPatch) -
     assert list(home.folder.glob("simulations/*")) == []
 
 
-def test_a_dead_control_plane_comes_back_with_its_state(home: Home) -> None:
-    physai("up")
-    for place in Simulation(STACK).folder.glob("clusters/*/"):
+def test_a_dead_control_plane_comes_back_with_its_state(deployed: Simulation) -> None:
+    for place in deployed.folder.glob("clusters/*/"):
         processes.kill(place)
     up = physai("up", "--json")
     assert up.json["changes"] == {}
     assert up.pool("h100gpu")["nodes"] == 1
 
 
-def test_a_protected_stack_refuses_to_go_down_and_says_how(home: Home) -> None:
+def test_a_protected_stack_refuses_to_go_down_and_says_how(deployed: Simulation) -> None:
     physai("up", "--set", "protect=true")
     refused = physai("down", expect=1)
     assert f"physai up {STACK} --set protect=false" in refused.err
-    assert Simulation(STACK).exists
+    assert deployed.exists
 
     physai("up", "--set", "protect=false")
     physai("down")
-    assert not Simulation(STACK).exists
+    assert not deployed.exists
 
 
-def test_discard_drops_a_protected_simulation(home: Home) -> None:
+def test_discard_drops_a_protected_simulation(home: Home, deployed: Simulation) -> None:
     physai("up", "--set", "protect=true")
     physai("down", "--discard")
     assert list(home.folder.glob("simulations/*")) == []
 
 
-def test_two_stacks_run_side_by_side(home: Home) -> None:
-    physai("up", STACK)
+def test_two_stacks_run_side_by_side(deployed: Simulation) -> None:
     physai("up", "staging-westus2")
     assert client(STACK).server != client("staging-westus2").server
     physai("down", STACK)
@@ -220,9 +205,8 @@ def test_an_empty_preview_leaves_nothing_behind(home: Home) -> None:
     assert list(home.folder.glob("simulations/*")) == []
 
 
-def test_status_of_a_stopped_cluster_starts_nothing_and_says_so(home: Home) -> None:
-    physai("up")
-    (plane,) = Simulation(STACK).folder.glob("clusters/*/")
+def test_status_of_a_stopped_cluster_starts_nothing_and_says_so(deployed: Simulation) -> None:
+    (plane,) = deployed.folder.glob("clusters/*/")
     processes.kill(plane)
     assert "is stopped" in physai("status").out
     assert physai("status", "--json").json["running"] is False

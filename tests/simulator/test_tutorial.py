@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import Answer, physai
@@ -21,13 +20,6 @@ GIVEN = {"git", "cd", "export", "eval"}
 """What gets a reader a checkout and a PATH, which the test has."""
 WRONG = "Standard_NC40ads_H100_v6"
 """A size that does not exist, which the page tries on purpose."""
-
-
-@pytest.fixture(autouse=True)
-def nothing_left(home: Home) -> Iterator[None]:
-    yield
-    for folder in home.folder.glob("simulations/*"):
-        Clusters(folder / "clusters", tools=None).wipe()  # pyright: ignore[reportArgumentType]  # wiping starts nothing
 
 
 def laptop_part() -> Iterator[tuple[str, ...]]:

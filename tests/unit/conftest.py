@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Protocol
@@ -21,16 +22,16 @@ class Simulate(Protocol):
 
 
 @cache
-def _unmodified(stack: str, preview: bool) -> Recording:
-    return record(stack, preview=preview)
+def _recorded(stack: str, overrides: str, preview: bool) -> Recording:
+    return record(stack, json.loads(overrides), preview=preview)
 
 
 @pytest.fixture(scope="session")
 def simulate() -> Simulate:
-    """The program under a recording monitor; committed stacks run once a session."""
+    """The program under a recording monitor, run once a session for each stack with the same overrides."""
 
     def run(stack: str, overrides: Mapping[str, Any] | None = None, *, preview: bool = False) -> Recording:
-        return record(stack, overrides, preview=preview) if overrides else _unmodified(stack, preview)
+        return _recorded(stack, json.dumps(overrides or {}, sort_keys=True), preview)
 
     return run
 

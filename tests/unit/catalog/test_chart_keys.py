@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from physical_ai.catalog import UnknownName
 from physical_ai.catalog.compat import KeyFinding, check_values, known_keys
+from tests.support.examples import examples
 
 READ = ("v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0")
 OWN_DRIVERS = {"enabled": True, "deployDefaultCR": False}
@@ -155,7 +156,7 @@ def test_a_release_that_nobody_knows_is_refused() -> None:
         check_values("v1.0.0", {})
 
 
-quick = settings(max_examples=150)
+quick = examples(150)
 
 
 @quick

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from physical_ai.catalog import (
@@ -40,6 +40,7 @@ from physical_ai.catalog.gpu_load import (
     runtime_traits,
 )
 from physical_ai.catalog.gpu_lookup import builds, version, within
+from tests.support.examples import examples
 
 TODAY = datetime.date(2026, 11, 20)
 NOBLE, JAMMY, AZURE_LINUX = (node_images()[name] for name in ("Ubuntu 24.04", "Ubuntu 22.04", "AzureLinux 3.0"))
@@ -311,7 +312,7 @@ def test_every_size_with_mig_has_profiles() -> None:
     assert models <= set(mig_models())
 
 
-quick = settings(max_examples=200)
+quick = examples(200)
 STACKS = st.builds(
     GpuStack,
     operator=st.one_of(

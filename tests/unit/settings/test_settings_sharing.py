@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from physical_ai.catalog import mig_models, vm_size, vm_sizes
 from physical_ai.settings import Fault, Loaded, Overlay, SettingsError, load
 from physical_ai.settings.facts import gpu as gpu_facts
+from tests.support.examples import examples
 from tests.support.gpu_settings import H100, MIXED, RTX, SINGLE, given_settings
 
 A100 = "{sku: Standard_NC24ads_A100_v4, scale: {count: 1}, subnet: 10.40.7.0/26"
@@ -249,7 +249,7 @@ def test_what_is_doubtful_is_a_warning(assignments: tuple[str, ...], path: str, 
 
 
 SIZES = [size for size in vm_sizes().values() if size.gpu and not size.is_retired]
-quick = hypothesis_settings(max_examples=150)
+quick = examples(150)
 
 
 @st.composite

@@ -1,0 +1,106 @@
+"""Finished simulations: each is deployed from nothing once a session, and tests start from copies of it.
+
+A copy is what a laptop finds after a restart: the state of Pulumi, Azure and etcd. It listens on a port of its own, so
+that copies run side by side; the port is replaced wherever the simulation wrote it down.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import shutil
+import socket
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from physical_ai.simulator.clusters import Clusters
+from physical_ai.simulator.home import HOME_VARIABLE, Home
+from physical_ai.simulator.simulation import Simulation
+from physical_ai.simulator.tools import Toolbox
+from tests.simulator.physai import physai
+
+PORTS = range(15_000, 32_000)
+"""Below those that the kernel assigns, to another worker for example."""
+
+
+@dataclass(frozen=True)
+class Snapshots:
+    """Simulations below `folder`, which all workers of a session share."""
+
+    folder: Path
+    tools: Path
+
+    def restore(self, home: Home, stack: str, *arguments: str) -> Simulation:
+        """A running copy in `home` of what `physai up <stack> <arguments>` makes of an empty home."""
+        original = self._deployed(stack, arguments)
+        copy = Simulation(stack, home)
+        copy.folder.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-a", "--sparse=always", str(original.folder), str(copy.folder)], check=True)
+        _move_to_port(copy.folder, _free_port())
+        clusters = copy.clusters()
+        clusters.prepare(spare=False)
+        clusters.wait()
+        return copy
+
+    def _deployed(self, stack: str, arguments: tuple[str, ...]) -> Simulation:
+        """The simulation that copies are made of, deployed and stopped by the first worker that needs it."""
+        digest = hashlib.sha256("\n".join((stack, *arguments)).encode()).hexdigest()[:8]
+        home = home_in(self.folder / f"{stack}-{digest}", self.tools)
+        simulation, done = Simulation(stack, home), home.folder / "done"
+        with FileLock(home.folder / "lock"):
+            if not done.exists():
+                with pytest.MonkeyPatch.context() as patch, wiped_unless(done, home):
+                    patch.setenv(HOME_VARIABLE, str(home.folder))
+                    physai("up", stack, *arguments)
+                    simulation.clusters().stop()
+                    done.touch()
+        return simulation
+
+
+def home_in(folder: Path, tools: Path) -> Home:
+    """A home in `folder`, with the commands in `tools`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "tools").exists():
+        (folder / "tools").symlink_to(tools)
+    return Home(folder)
+
+
+def wipe(home: Home) -> None:
+    """Ends and removes what is left of a home's simulations."""
+    for folder in home.folder.glob("simulations/*"):
+        Clusters(folder / "clusters", Toolbox(())).wipe()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def wiped_unless(done: Path, home: Home) -> Generator[None]:
+    """Leaves nothing of a simulation whose deployment failed."""
+    try:
+        yield
+    finally:
+        if not done.exists():
+            wipe(home)
+
+
+def _free_port() -> int:
+    for port in random.sample(PORTS, 100):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)):
+                return port
+    raise RuntimeError(f"no free port in {PORTS}")
+
+
+def _move_to_port(folder: Path, port: int) -> None:
+    """Replaces the API server's address in all that is read; nothing in the cluster itself uses it."""
+    (file,) = folder.glob("clusters/*/port.json")
+    before, after = (f"127.0.0.1:{each}" for each in (json.loads(file.read_text()), port))
+    file.write_text(json.dumps(port))
+    for path in (folder / "kubeconfig", *folder.glob("backend/.pulumi/stacks/*/*.json")):
+        path.write_text(path.read_text().replace(before, after))
