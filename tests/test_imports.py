@@ -22,7 +22,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "preflight": LOOKS,
     "costs": LOOKS,
     "components": {*LOOKS, "readiness"},
-    "simulator": {"catalog", "agents"},
+    "simulator": {"catalog"},
     "mocks": {*LOOKS, "components", "policies"},
     "cli": {*LOOKS, "readiness", "osmo", "policies", "preflight", "costs", "components", "simulator", "mocks"},
     "agents": set(),

@@ -1,13 +1,13 @@
 """The GRID driver's agent against the GPU Operator on a real API server: who comes first, and what happens later.
 
-The agent's machine is the real one; its host is simulated, with a minute of Azure in half a second.
+The agent is the one that was deployed; its host is simulated, with a minute of Azure in half a second.
 """
 
 from __future__ import annotations
 
 from components import manifests
 from components.agents import files
-from components.grid_driver import AGENT, daemon_set
+from components.grid_driver import AGENT, FILES_MAP, daemon_set, key
 from physical_ai.settings import Settings
 from physical_ai.settings.plans.grid_driver import grid_plan
 from physical_ai.simulator.cluster.names import HOST_DRIVER
@@ -25,14 +25,18 @@ def stack(*assignments: str) -> Settings:
     return given_settings(*assignments).settings
 
 
-def agents(place: Field, settings: Settings) -> None:
-    """The agent's DaemonSet as the program declares it."""
+def agents(place: Field, settings: Settings, without: str = "") -> None:
+    """The agent's files and DaemonSet as the program declares them; `without`: a file that the ConfigMap lacks."""
     plan = grid_plan(settings)
     assert plan is not None
     account = {"name": INSTALLER, "namespace": NAMESPACE}
     place.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account})
+    text = files(AGENT)
+    data = {key(path): each for path, each in text.items() if path != without}
+    metadata = {"name": FILES_MAP, "namespace": NAMESPACE}
+    place.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
     (manifest,) = manifests.load("grid-driver.yaml")
-    place.apply(daemon_set(manifest, plan, files(AGENT)))
+    place.apply(daemon_set(manifest, plan, text))
 
 
 def driver(place: Field, node: str) -> str:
@@ -62,6 +66,16 @@ def test_agent_first_the_node_gets_its_driver_and_then_its_gpus(place: Field) ->
     assert driver(place, rtx) == settings.grid_driver.version
     place.until(lambda: is_proven(place, rtx), "the agent does not say that the driver works")
     assert place.phase(rtx, INSTALLER) == "Running"
+
+
+def test_an_incomplete_config_map_is_reported_until_it_is_complete(place: Field) -> None:
+    settings = stack()
+    agents(place, settings, without="grid_agent/decide.py")
+    (rtx,) = place.pool(settings, "rtxprogpu")
+    place.install(settings)
+    place.until(lambda: "config key: grid_agent.decide.py" in condition(place, rtx)[1], "the missing key is not named")
+    agents(place, settings)
+    place.until(lambda: has_gpu(place, rtx) and is_proven(place, rtx), "no GPU with the complete ConfigMap")
 
 
 def test_validator_first_its_pods_are_deleted_once_the_driver_works(place: Field) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import httpx
 
-from physical_ai.repository import GRID_AGENT, ROOT
+from physical_ai.repository import ROOT
 from physical_ai.simulator import processes
 from physical_ai.simulator.control_plane import kubeconfig
 from physical_ai.simulator.control_plane.certificates import Authority
@@ -204,8 +204,7 @@ class ControlPlane:
 
     def _start_module(self, name: str, *arguments: str) -> None:
         """Starts one of the simulator's own models, which end with the control plane."""
-        path = os.pathsep.join(map(str, (ROOT, GRID_AGENT)))
-        processes.start(name, [sys.executable, "-m", name, *arguments], self.folder, {"PYTHONPATH": path})
+        processes.start(name, [sys.executable, "-m", name, *arguments], self.folder, {"PYTHONPATH": str(ROOT)})
 
     def _start(self, name: str, *arguments: str) -> None:
         processes.start(name, [self._tools.path(name), *arguments], self.folder)

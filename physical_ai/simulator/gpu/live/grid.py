@@ -1,16 +1,16 @@
-"""Pods of the GRID driver's DaemonSet: on each node the real agent's machine, with a simulated host."""
+"""Pods of the GRID driver's DaemonSet: on each node the agent that was deployed, with a simulated host."""
 
 from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from grid_agent.machine import advance
-from grid_agent.memory import Memory
-from grid_agent.metrics import DONE
-from grid_agent.steps import State
-from grid_agent.wanted import Wanted, WantedError, for_pool, wanted_from
+import httpx
+
 from physical_ai.simulator.cluster.objects import (
     Json,
     annotations_of,
@@ -23,17 +23,19 @@ from physical_ai.simulator.cluster.objects import (
 )
 from physical_ai.simulator.gpu import names
 from physical_ai.simulator.gpu.live.cluster import Cluster
-from physical_ai.simulator.gpu.live.grid_api import STRATEGIC, NodeApi
+from physical_ai.simulator.gpu.live.grid_api import STRATEGIC, NodeApi, report
 from physical_ai.simulator.gpu.live.grid_host import SimulatedHost
+from physical_ai.simulator.gpu.live.grid_program import Memory, Program, ProgramFault, Wanted, files_of, load
 from physical_ai.simulator.gpu.live.kubelet import Kubelet, Kubelets
+from physical_ai.simulator.kubernetes.client import ApiError, Unreachable
 
 log = logging.getLogger("gpu-stack")
 APP = ("app.kubernetes.io/name", "gpu-grid-driver-installer")
-"""Label of the agent's pods. KWOK leaves them alone (kwok.yaml)."""
+"""Label of the agent's Pods. KWOK leaves them alone (kwok.yaml)."""
 WANTED = "physical-ai/grid-driver-wanted"
-"""Annotation of the pod: `wanted.json`, or one for each pool."""
+"""Annotation of the Pod: `wanted.json`, or one for each pool."""
 POOL = "kubernetes.azure.com/agentpool"
-AT_REST = (State.READY, State.BLOCKED, State.REMOVED)
+AT_REST = ("ready", "blocked", "removed")
 LOOK_SECONDS = 2.0
 """Between two looks at a node where nothing has changed; the agent itself looks every few minutes of model time."""
 
@@ -42,22 +44,60 @@ Times = tuple[float, float]
 """Model time in seconds since the epoch, and seconds of a real clock."""
 
 
-class Agent:
-    """The agent on one node. It remembers what the real one keeps on the host, so a new pod goes on where one ended."""
+@dataclass(frozen=True)
+class Fault:
+    """What the node's condition shows where the mounted files are no program that runs."""
 
-    def __init__(self, cluster: Cluster, node: str) -> None:
+    message: str
+    status: str = "False"
+    reason: str = "AgentFault"
+
+
+@contextmanager
+def agent_faults() -> Generator[None]:
+    """What the agent raises is its own fault, unless the API server did not answer.
+
+    Raises:
+        ProgramFault: In place of any other exception.
+    """
+    try:
+        yield
+    except (ApiError, Unreachable, httpx.HTTPError):
+        raise
+    except Exception as fault:
+        raise ProgramFault(f"the agent failed: {type(fault).__name__}: {fault}") from fault
+
+
+class Agent:
+    """The agent on one node. What it keeps on the host remains when another Pod takes over, with another version."""
+
+    def __init__(self, cluster: Cluster, node: str, program: Program) -> None:
         self._cluster, self._node = cluster, node
-        self.memory = Memory()
-        self.host = SimulatedHost(self._annotate)
-        self.api = NodeApi(cluster, node)
+        self.program: Program = program
+        self.memory: Memory = program.fresh_memory()
+        self.host = SimulatedHost(self._annotate, program)
+        self.api = NodeApi(cluster, node, program.facts)
         self._seen: Any = None
         self._looked = 0.0
         self._reported: tuple[str, str] = ("", "")
 
+    @property
+    def is_at_rest(self) -> bool:
+        return self.memory.state.value in AT_REST
+
+    def start(self, program: Program) -> None:
+        """A new Pod runs this program."""
+        if program is not self.program:
+            with agent_faults():
+                self.memory = program.remembered(json.loads(json.dumps(self.program.to_document(self.memory))))
+            self.program = self.host.program = program
+            self.api.facts = program.facts
+
     def run(self, item: Json, pod: Json, wanted: Wanted, known: Kubelet, time: Times) -> bool:
-        """One step, unless nothing has changed and all is at rest; whether the node moved."""
+        """One step, unless nothing has changed and the agent is at rest; returns whether the node moved."""
         now, real = time
-        self.host.look(known.state, str(at(item, "status.nodeInfo.kernelVersion", "")), _boots(item), now)
+        boots = annotations_of(item).get(names.BOOTS, "")
+        self.host.look(known.state, str(at(item, "status.nodeInfo.kernelVersion", "")), boots, now)
         self.api.began(known.began)
         seen = (
             labels(item),
@@ -67,12 +107,12 @@ class Agent:
             wanted,
             pod["metadata"]["uid"],
         )
-        at_rest = self.memory.state in AT_REST and seen == self._seen and real - self._looked < LOOK_SECONDS
-        if at_rest:
+        if self.is_at_rest and seen == self._seen and real - self._looked < LOOK_SECONDS:
             return False
         self._seen, self._looked = seen, real
         before = self.memory
-        self.memory = advance(self.memory, self.host, self.api, wanted, now)
+        with agent_faults():
+            self.memory = self.program.advance(self.memory, self.host, self.api, wanted, now)
         if self.memory.state != before.state:
             log.info("%s: %s: %s", self._node, self.memory.state.value, self.memory.sentence)
         self._report(pod)
@@ -84,8 +124,8 @@ class Agent:
             self._cluster.annotate(item, {key: value})
 
     def _report(self, pod: Json) -> None:
-        """The pod runs from the first moment on, and is ready once the driver is as it is wanted: verified, or gone."""
-        ready = self.memory.state in DONE
+        """The Pod runs at once, and is ready when the driver is as wanted: verified, or removed."""
+        ready = self.memory.state.value in self.program.done
         key = (str(at(pod, "metadata.uid")), str(ready))
         if key == self._reported:
             return
@@ -127,43 +167,73 @@ class GridAgents:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._agents: dict[str, tuple[str, Agent]] = {}
+        """By node, with the node's uid."""
+        self._programs: dict[str, Program] = {}
+        """What runs in each Pod, by uid: a container keeps the program that it has started with."""
+        self._faults: dict[str, str] = {}
+        """By Pod: the fault that its node's condition shows."""
 
     @property
     def are_working(self) -> bool:
-        """Some agent has a job under way, or is not at rest."""
-        return any(agent.host.is_working or agent.memory.state not in AT_REST for _, agent in self._agents.values())
+        """An agent has a job on its host, or is not at rest."""
+        return any(agent.host.is_working or not agent.is_at_rest for _, agent in self._agents.values())
 
     def run(self, kubelets: Kubelets, now: float, real: float) -> bool:
         """One round. `now` is model time in seconds since the epoch, `real` a monotonic clock."""
         nodes = by_name(self._cluster.nodes)
+        config_maps = by_name(self._cluster.all("ConfigMap"))
         pods = {
             str(at(pod, "spec.nodeName")): pod
             for pod in self._cluster.all("Pod")
             if labels(pod).get(APP[0]) == APP[1] and at(pod, "spec.nodeName") and not is_terminating(pod)
         }
-        uids = {key: str(at(item, "metadata.uid")) for key, item in nodes.items()}
-        self._agents = {key: known for key, known in self._agents.items() if uids.get(key) == known[0]}
+        self._forget(nodes, pods)
         moved = False
-        for key, pod in pods.items():
-            known = kubelets.of(key)
-            wanted = wanted_of(pod, nodes[key]) if key in nodes else None
-            if wanted is None or known is None:
+        for node, pod in pods.items():
+            known = kubelets.of(node)
+            if node not in nodes or known is None:
                 continue
-            if key not in self._agents:
-                self._agents[key] = (uids[key], Agent(self._cluster, key))
-            moved = self._agents[key][1].run(nodes[key], pod, wanted, known, (now, real)) or moved
+            try:
+                agent = self._agent(nodes[node], pod, config_maps)
+                wanted = wanted_of(agent.program, pod, nodes[node])
+                if wanted is not None:
+                    moved = agent.run(nodes[node], pod, wanted, known, (now, real)) or moved
+            except ProgramFault as fault:
+                self._report(nodes[node], pod, str(fault))
         return moved
 
+    def _forget(self, nodes: Mapping[str, Json], pods: Mapping[str, Json]) -> None:
+        uids = {node: str(at(item, "metadata.uid")) for node, item in nodes.items()}
+        self._agents = {node: known for node, known in self._agents.items() if uids.get(node) == known[0]}
+        present = {str(at(pod, "metadata.uid")) for pod in pods.values()}
+        self._programs = {uid: program for uid, program in self._programs.items() if uid in present}
+        self._faults = {uid: text for uid, text in self._faults.items() if uid in present}
 
-def wanted_of(pod: Json, node: Json) -> Wanted | None:
-    """What the pod was made to see to on its node; None, with a line in the log, where that can't be used."""
+    def _agent(self, node: Json, pod: Json, config_maps: Mapping[str, Json]) -> Agent:
+        """The node's agent, with the program of its Pod."""
+        uid = str(at(pod, "metadata.uid"))
+        if uid not in self._programs:
+            self._programs[uid] = load(files_of(pod, config_maps))
+        program = self._programs[uid]
+        if name(node) not in self._agents:
+            self._agents[name(node)] = (str(at(node, "metadata.uid")), Agent(self._cluster, name(node), program))
+        agent = self._agents[name(node)][1]
+        agent.start(program)
+        return agent
+
+    def _report(self, node: Json, pod: Json, fault: str) -> None:
+        uid = str(at(pod, "metadata.uid"))
+        if self._faults.get(uid) != fault:
+            log.warning("%s: %s", name(node), fault)
+            report(self._cluster, node, Fault(fault))
+            self._faults[uid] = fault
+
+
+def wanted_of(program: Program, pod: Json, node: Json) -> Wanted | None:
+    """What the Pod was created to install on its node; None, with a line in the log, where that cannot be used."""
     try:
         document = json.loads(annotations_of(pod).get(WANTED, ""))
-        return wanted_from(for_pool(document, lambda: labels(node).get(POOL, "")))
-    except (WantedError, ValueError) as problem:
+        return program.wanted_from(program.for_pool(document, lambda: labels(node).get(POOL, "")))
+    except ValueError as problem:
         log.warning("%s: %s", name(pod), problem)
         return None
-
-
-def _boots(item: Json) -> str:
-    return annotations_of(item).get(names.BOOTS, "")

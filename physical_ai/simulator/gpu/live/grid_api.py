@@ -4,40 +4,41 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from typing import Literal
 
-from grid_agent.facts import OPERANDS, ClusterError, Condition, NodeFacts, Pod
 from physical_ai.simulator.cluster.names import NVIDIA
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, is_terminating, labels, name, timestamp
 from physical_ai.simulator.gpu.live.cluster import Cluster
+from physical_ai.simulator.gpu.live.grid_program import Condition, Facts, Pod
 from physical_ai.simulator.kubernetes.client import ApiError
 
+CONDITION = "GridDriverReady"
 STRATEGIC = "application/strategic-merge-patch+json"
 
 
 class NodeApi:
-    """Implements the agent's `ClusterApi` for one node."""
+    """Implements the agent's `ClusterApi` for one node, with the types of the agent's present version."""
 
-    def __init__(self, cluster: Cluster, node: str) -> None:
-        self._cluster, self._node = cluster, node
+    def __init__(self, cluster: Cluster, node: str, facts: Facts) -> None:
+        self._cluster, self._node, self.facts = cluster, node, facts
         self._began: dict[str, float] = {}
 
     def began(self, pods: Mapping[str, float]) -> None:
         """When each of the node's pods looked at the driver first (model seconds since the epoch), by uid."""
         self._began = dict(pods)
 
-    def observe(self) -> NodeFacts:
+    def observe(self) -> object:
         item = self._item()
         found = self._cluster.client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={self._node}"})
-        pods = [self._pod(each) for each in found["items"]]
+        pods: list[Json] = list(found["items"])
         conditions: list[Json] = at(item, "status.conditions", [])
-        mine = next((each for each in conditions if each["type"] == "GridDriverReady"), None)
-        return NodeFacts(
+        mine = next((each for each in conditions if each["type"] == CONDITION), None)
+        running = [each for each in pods if at(each, "status.phase", "Pending") in ("Pending", "Running")]
+        return self.facts.NodeFacts(
             name=self._node,
             labels=labels(item),
             annotations=annotations_of(item),
-            operands=tuple(each for each in pods if each.app in OPERANDS),
-            gpu_pods=tuple(each for each in pods if each.gpus and each.phase in ("Pending", "Running")),
+            operands=tuple(self._pod(each) for each in pods if labels(each).get("app", "") in self.facts.OPERANDS),
+            gpu_pods=tuple(self._pod(each) for each in running if gpus_of(each)),
             condition=(mine["status"], mine.get("reason", "")) if mine else None,
         )
 
@@ -57,16 +58,12 @@ class NodeApi:
             )
         except ApiError as problem:
             if problem.code != 404:
-                raise ClusterError("refused" if problem.code == 429 else "other", str(problem)) from None
+                raise self.facts.ClusterError("refused" if problem.code == 429 else "other", str(problem)) from None
 
     def report(self, condition: Condition) -> None:
-        now = timestamp()
-        told = {"type": "GridDriverReady", "status": condition.status, "reason": condition.reason}
-        times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
-        body = {"status": {"conditions": [{**told, "message": condition.message, **times}]}}
-        self._cluster.patch(self._item(), body, STRATEGIC, "/status")
+        report(self._cluster, self._item(), condition)
 
-    def event(self, kind: Literal["Normal", "Warning"], reason: str, message: str) -> None:
+    def event(self, kind: str, reason: str, message: str) -> None:
         now = timestamp()
         digest = zlib.crc32(f"{reason} {message} {now}".encode())
         about = {"apiVersion": "v1", "kind": "Node", "name": self._node, "uid": at(self._item(), "metadata.uid", "")}
@@ -91,13 +88,13 @@ class NodeApi:
     def _item(self) -> Json:
         found = next((each for each in self._cluster.nodes if name(each) == self._node), None)
         if found is None:
-            raise ClusterError("other", f"node {self._node} is gone")
+            raise self.facts.ClusterError("other", f"node {self._node} does not exist any more")
         return found
 
-    def _pod(self, item: Json) -> Pod:
+    def _pod(self, item: Json) -> object:
         init: list[Json] = at(item, "status.initContainerStatuses", [])
         uid = str(at(item, "metadata.uid"))
-        return Pod(
+        return self.facts.Pod(
             namespace=str(at(item, "metadata.namespace")),
             name=name(item),
             uid=uid,
@@ -108,6 +105,14 @@ class NodeApi:
             begun=self._began.get(uid),
             gpus=gpus_of(item),
         )
+
+
+def report(cluster: Cluster, node: Json, condition: Condition) -> None:
+    """Sets the node's condition."""
+    now = timestamp()
+    shown = {"status": condition.status, "reason": condition.reason, "message": condition.message}
+    times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
+    cluster.patch(node, {"status": {"conditions": [{"type": CONDITION, **shown, **times}]}}, STRATEGIC, "/status")
 
 
 def gpus_of(pod: Json) -> int:
