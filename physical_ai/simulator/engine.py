@@ -2,65 +2,33 @@
 
 from __future__ import annotations
 
-import importlib
+import datetime
 import json
 import os
-import runpy
 import secrets
 import shutil
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import grpc
 import psutil
-import pulumi
 import yaml
 from pulumi import automation
+from pulumi.automation._stack import StackInitMode
 from pulumi.automation.events import EngineEvent
-from pulumi.runtime import settings as runtime_settings
-from pulumi.runtime._callbacks import _CallbackServicer  # pyright: ignore[reportPrivateUsage]  # see run_program
-from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS  # pyright: ignore[reportPrivateUsage]  # see LOOPBACK
 
 from physical_ai.catalog.engine_values import is_secret
-from physical_ai.repository import ROOT
+from physical_ai.simulator import program
 from physical_ai.simulator.errors import EngineFailed, EngineLost, Interrupted
 from physical_ai.simulator.interrupts import patient_interrupts
 from physical_ai.simulator.recovery import Made, recovered
+from physical_ai.simulator.stack_file import StackFile
 from physical_ai.simulator.tools import Toolbox
 from physical_ai.simulator.wire import ProviderHost
 
-SDK_MODULES = (
-    "pulumi_azure_native.authorization",
-    "pulumi_azure_native.containerservice",
-    "pulumi_azure_native.managedidentity",
-    "pulumi_azure_native.monitor",
-    "pulumi_azure_native.network",
-    "pulumi_azure_native.operationalinsights",
-    "pulumi_azure_native.resources",
-    "pulumi_kubernetes.core.v1",
-    "pulumi_kubernetes.helm.v3",
-)
-"""What programs of this kind import; over a second's worth, most of it in `network`."""
-
-LOOPBACK: tuple[tuple[str, int], ...] = (
-    ("grpc.enable_http_proxy", 0),  # which has no way back to this machine, and is asked wherever no_proxy is not set
-    ("grpc.use_local_subchannel_pool", 1),  # an engine that ended is not to speak for the next one on its port
-    ("grpc.http2.bdp_probe", 0),  # pings that measure a network; the engine hangs up on who pings too often
-)
-"""How the program's connections to the engine differ from the SDK's own.
-
-Source: grpc/grpc, include/grpc/impl/channel_arg_names.h.
-"""
-
 LOST = "Resource monitor has terminated"
 """How the SDK words it that the program does not reach the engine, and the engine what the program ended with."""
-
-_without_details = runtime_settings.grpc_error_to_exception
-
-callbacks: list[Any] = _CallbackServicer._servicers  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
 
 STACK_TYPE = "pulumi:pulumi:Stack"
 OnEvent = Callable[[EngineEvent], None]
@@ -93,12 +61,14 @@ class Engine:
         # The program runs in this process, so the runtime's options (a virtual environment) have no say.
         copied = {**project, "runtime": "python", "stackConfigDir": "stacks"}
         (work / "Pulumi.yaml").write_text(yaml.safe_dump(copied))
-        (stacks / f"Pulumi.{self._stack}.yaml").write_text(yaml.safe_dump({"config": dict(config)}))
-        if secret:
-            self._mend_backend()  # opening the stack reads the checkpoint, before anything is recovered
-            stack = self._open()
-            for key, value in secret.items():
-                stack.set_config(key, automation.ConfigValue(value, secret=True), path=True)
+        file = StackFile(stacks / f"Pulumi.{self._stack}.yaml", self._folder / "secrets.json", self._passphrase())
+        if file.write(config, secret):
+            return
+        self._mend_backend()  # the CLI reads the checkpoint, before anything is recovered
+        stack = self._open()
+        for key, value in secret.items():
+            stack.set_config(key, automation.ConfigValue(value, secret=True), path=True)
+        file.remember(secret)
 
     def up(self, providers: ProviderHost, on_event: OnEvent) -> dict[str, Any]:
         """Deploys; the outputs, secret ones left out.
@@ -106,8 +76,8 @@ class Engine:
         Raises:
             EngineFailed: something was refused or did not become ready.
         """
-        result = self._run(lambda stack: stack.up(parallel=PARALLEL, color="never", on_event=on_event), providers)
-        return {name: output.value for name, output in result.outputs.items() if not output.secret}
+        self._run(lambda stack: stack.up(parallel=PARALLEL, color="never", on_event=on_event), providers)
+        return self.recorded_outputs(self._folder, self._stack)
 
     def preview(self, providers: ProviderHost, on_event: OnEvent, policy_packs: Sequence[Path] = ()) -> None:
         """Previews, and asks the policy packs about each resource.
@@ -196,7 +166,7 @@ class Engine:
         return found
 
     def _run(self, operation: Callable[[automation.Stack], Any], providers: ProviderHost) -> Any:
-        _on_loopback()
+        program.connect_over_loopback()
         with patient_interrupts(self._engines) as interrupts:
             try:
                 return operation(self._open(providers))
@@ -207,19 +177,14 @@ class Engine:
                 raise (EngineLost if _tells_only_of_a_loss(said) else EngineFailed)(said) from problem
 
     def _open(self, providers: ProviderHost | None = None) -> automation.Stack:
-        return automation.create_or_select_stack(
-            self._stack,
-            project_name=self._project_name(),
-            program=run_program,
-            opts=automation.LocalWorkspaceOptions(
-                work_dir=str(self._folder / "work"),
-                pulumi_command=self._command(),
-                env_vars=self._env(providers),
-            ),
+        workspace = _Workspace(
+            work_dir=str(self._folder / "work"),
+            program=program.run_program,
+            pulumi_command=self._command(),
+            env_vars=self._env(providers),
         )
-
-    def _project_name(self) -> str:
-        return yaml.safe_load((self._folder / "work" / "Pulumi.yaml").read_text())["name"]
+        mode = StackInitMode.CREATE if self._checkpoint() is None else StackInitMode.SELECT
+        return _Stack(self._stack, workspace, mode)
 
     def _command(self) -> automation.PulumiCommand:
         root = self._folder / "cli"
@@ -239,17 +204,21 @@ class Engine:
         shared = ("PULUMI_HOME", "PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_SKIP_UPDATE_CHECK")
         return {**{name: own[name] for name in shared}, "PULUMI_STACK": self._stack}
 
-    def _env(self, providers: ProviderHost | None) -> dict[str, str]:
-        """What points the engine at this simulation and away from everything else."""
+    def _passphrase(self) -> Path:
+        """The file of this simulation's own passphrase."""
         passphrase = self._folder / "passphrase"
         if not passphrase.exists():
             descriptor = os.open(passphrase, os.O_WRONLY | os.O_CREAT, 0o600)
             with os.fdopen(descriptor, "w") as file:
                 file.write(secrets.token_urlsafe(32))
+        return passphrase
+
+    def _env(self, providers: ProviderHost | None) -> dict[str, str]:
+        """What points the engine at this simulation and away from everything else."""
         return {
             "PULUMI_HOME": str(self._folder / "home"),
             "PULUMI_BACKEND_URL": f"file://{self._folder / 'backend'}",
-            "PULUMI_CONFIG_PASSPHRASE_FILE": str(passphrase),
+            "PULUMI_CONFIG_PASSPHRASE_FILE": str(self._passphrase()),
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
@@ -259,6 +228,25 @@ class Engine:
             ),
             **({"PULUMI_DEBUG_PROVIDERS": providers.attach_env()} if providers is not None else {}),
         }
+
+
+class _Workspace(automation.LocalWorkspace):
+    """Its stack is named in every command and known to exist, so that none has to be selected first."""
+
+    def select_stack(self, stack_name: str) -> None:
+        del stack_name
+
+
+class _Stack(automation.Stack):
+    """Runs the CLI once for an operation: the SDK would run it three more times for what the state file says too."""
+
+    def outputs(self) -> automation.OutputMap:
+        return {}
+
+    def info(self, show_secrets: bool = False) -> automation.UpdateSummary:
+        del show_secrets
+        now = datetime.datetime.now(datetime.UTC)
+        return automation.UpdateSummary("update", now, "", {}, {}, "succeeded")
 
 
 def _last_word(output: str) -> str:
@@ -273,47 +261,3 @@ def _tells_only_of_a_loss(said: str) -> bool:
     """Beside another error a lost engine is that one's echo."""
     lines = said.splitlines()
     return bool(lines) and all(LOST in line for line in lines)
-
-
-def import_ahead() -> None:
-    """Loads the SDKs in the background, while control plane and engine come up; the program finds them loaded."""
-
-    def load() -> None:
-        for module in SDK_MODULES:
-            importlib.import_module(module)
-
-    threading.Thread(target=load, name="import-ahead", daemon=True).start()
-
-
-def _on_loopback() -> None:
-    """Makes the SDK's connections fit for an engine on this machine, and lets it say why one was lost."""
-    for option in LOOPBACK:
-        if option not in _GRPC_CHANNEL_OPTIONS:
-            _GRPC_CHANNEL_OPTIONS.append(option)
-    if runtime_settings.grpc_error_to_exception is not _with_details:
-        runtime_settings.grpc_error_to_exception = _with_details
-
-
-def _with_details(error: grpc.RpcError) -> Exception:
-    problem = _without_details(error)
-    return pulumi.RunError(f"{problem} ({error.details()})") if isinstance(problem, pulumi.RunError) else problem
-
-
-def run_program() -> None:
-    """The program as `pulumi up` would run it, but for the aliases that every azure-native resource carries.
-
-    They name the resource at each other API version (110 of them for a node pool), cost 0.1 s apiece in the engine,
-    and can only matter where a stack was once made by another version, which a simulated one never was.
-    """
-    # The SDK keeps the callback servers of every earlier run in this process, and fails on stopping one that a failed
-    # run has left behind on an event loop that is gone.
-    callbacks.clear()
-    pulumi.runtime.register_stack_transformation(_without_aliases)
-    runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
-
-
-def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
-    if not args.type_.startswith("azure-native:"):
-        return None
-    args.opts.aliases = None
-    return pulumi.ResourceTransformationResult(args.props, args.opts)

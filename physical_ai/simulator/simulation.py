@@ -21,10 +21,11 @@ from physical_ai.simulator import kubelogin
 from physical_ai.simulator.azure import AzureNative, Cloud
 from physical_ai.simulator.charts import chart_source
 from physical_ai.simulator.clusters import Clusters
-from physical_ai.simulator.engine import Engine, import_ahead
+from physical_ai.simulator.engine import Engine
 from physical_ai.simulator.errors import Busy, EngineFailed, EngineLost, Protected, SimulationError
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.kubernetes import KubernetesOptions, kubernetes_provider
+from physical_ai.simulator.program import import_ahead
 from physical_ai.simulator.recovery import made_in
 from physical_ai.simulator.stack_input import StackInput
 from physical_ai.simulator.subscription import open_cloud

@@ -18,7 +18,7 @@ from pulumi.automation.events import EngineEvent
 
 from physical_ai.cli.requested_stack import read_stack
 from physical_ai.cli.stack_status import status_document
-from physical_ai.simulator import engine
+from physical_ai.simulator import engine, program
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.tools import Progress, toolbox
@@ -77,7 +77,7 @@ def run(operation: str, stack: str, timeline: Timeline) -> None:
 
 
 def run_empty(stack: str, timeline: Timeline) -> None:
-    engine.run_program = lambda: None
+    program.run_program = lambda: None
     tools = toolbox(Home.of_user().tools)
     with tempfile.TemporaryDirectory(prefix="physai-bench-") as folder, ProviderHost() as providers:
         (Path(folder) / "bin").mkdir()

@@ -17,7 +17,7 @@ import pulumi
 import pytest
 from filelock import FileLock
 
-from physical_ai.simulator import engine, processes
+from physical_ai.simulator import engine, processes, program
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
@@ -139,20 +139,20 @@ def test_a_program_that_loses_the_engine_is_run_once_more(running: Simulation, m
     def losing(times: int) -> Callable[[], None]:
         left = [pulumi.RunError(f"{engine.LOST}, shutting down (Socket closed)")] * times
 
-        def program() -> None:
+        def run() -> None:
             if left:
                 raise left.pop()
             run_program()
 
-        return program
+        return run
 
-    run_program = engine.run_program
-    monkeypatch.setattr(engine, "run_program", losing(2))
+    run_program = program.run_program
+    monkeypatch.setattr(program, "run_program", losing(2))
     gave_up = physai("preview", STACK, expect=1).err
     assert "1 error above" in gave_up
     assert gave_up.count("beginning once more") == 1
 
-    monkeypatch.setattr(engine, "run_program", losing(1))
+    monkeypatch.setattr(program, "run_program", losing(1))
     up = physai("up", STACK)
     assert "Socket closed" in up.err
     assert "beginning once more" in up.err

@@ -38,10 +38,10 @@ def materialise(chart: str, release: str, folder: Path) -> Path:
         KeyError: There is no model of it.
         OSError: The folder cannot be written.
     """
-    contents = _contents(chart, release)
     made = folder / f"{chart}-{release}-{_digest()}"
     if made.is_dir():
         return made
+    contents = _contents(chart, release)
     folder.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{chart}-", dir=folder))
     for path, content in contents.items():

@@ -1,0 +1,99 @@
+"""The program as the engine runs it here: in this process, connected over loopback, its SDKs loaded ahead of time."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import runpy
+import threading
+from typing import Any
+
+import grpc
+import pulumi
+from pulumi.runtime import settings as runtime_settings
+from pulumi.runtime._callbacks import _CallbackServicer  # pyright: ignore[reportPrivateUsage]  # see run_program
+from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS  # pyright: ignore[reportPrivateUsage]  # see LOOPBACK
+
+from physical_ai.repository import ROOT
+
+SDK_MODULES = (
+    "pulumi_kubernetes.core.v1",
+    "pulumi_azure_native.resources",
+    "pulumi_azure_native.network",
+    "pulumi_azure_native.containerservice",
+    "pulumi_azure_native.authorization",
+    "pulumi_azure_native.managedidentity",
+    "pulumi_azure_native.monitor",
+    "pulumi_azure_native.operationalinsights",
+    "pulumi_kubernetes.helm.v3",
+)
+"""What the program imports, in its order: over a second's worth, most of it in `network` and `core.v1`."""
+
+LOOPBACK: tuple[tuple[str, int], ...] = (
+    ("grpc.enable_http_proxy", 0),  # a proxy has no route back to this machine, and is used unless no_proxy is set
+    ("grpc.use_local_subchannel_pool", 1),  # an engine that ended must not answer for the next one on its port
+    ("grpc.http2.bdp_probe", 0),  # pings that measure a network; the engine closes connections that ping too often
+)
+"""How the program's connections to the engine differ from the SDK's own.
+
+Source: grpc/grpc, include/grpc/impl/channel_arg_names.h.
+"""
+
+_sdk_exception = runtime_settings.grpc_error_to_exception
+_ahead: list[threading.Thread] = []
+_callbacks: list[Any] = _CallbackServicer._servicers  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
+
+
+def import_ahead() -> None:
+    """Loads the SDKs in the background while control plane and engine start; the program finds them loaded."""
+
+    def load() -> None:
+        for name in SDK_MODULES:
+            # azure-native's packages are lazy: only the first attribute loads one.
+            getattr(importlib.import_module(name), "__all__", None)
+
+    # Modules are not garbage, and the collector would look through all of them again and again: 0.6 s of an import.
+    gc.set_threshold(100_000, 50, 50)
+    _ahead.append(threading.Thread(target=load, name="import-ahead", daemon=True))
+    _ahead[-1].start()
+
+
+def connect_over_loopback() -> None:
+    """Makes the SDK's connections fit for an engine on this machine, and its errors say why one was lost."""
+    for option in LOOPBACK:
+        if option not in _GRPC_CHANNEL_OPTIONS:
+            _GRPC_CHANNEL_OPTIONS.append(option)
+    runtime_settings.grpc_error_to_exception = _with_details
+    # Some 270 blocking calls a run, whose text the engine drops unless it logs for debugging.
+    pulumi.log.debug = _no_debug
+
+
+def _no_debug(*_: object, **__: object) -> None:
+    """In place of `pulumi.log.debug`."""
+
+
+def _with_details(error: grpc.RpcError) -> Exception:
+    problem = _sdk_exception(error)
+    return pulumi.RunError(f"{problem} ({error.details()})") if isinstance(problem, pulumi.RunError) else problem
+
+
+def run_program() -> None:
+    """The program as `pulumi up` would run it, without the aliases that every azure-native resource carries.
+
+    They name the resource at each other API version (110 of them for a node pool), cost 0.1 s apiece in the engine,
+    and can only matter where a stack was once made by another version, which a simulated one never was.
+    """
+    # The SDK keeps the callback servers of every earlier run in this process, and fails on stopping one that a failed
+    # run has left behind on a closed event loop.
+    _callbacks.clear()
+    for thread in _ahead:
+        thread.join()  # a lazy module that another thread is loading looks empty
+    pulumi.runtime.register_stack_transformation(_without_aliases)
+    runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
+
+
+def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
+    if not args.type_.startswith("azure-native:"):
+        return None
+    args.opts.aliases = None
+    return pulumi.ResourceTransformationResult(args.props, args.opts)

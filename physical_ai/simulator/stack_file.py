@@ -1,0 +1,58 @@
+"""The stack file that the engine reads, with secrets that are encrypted once and kept while they stay the same."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+SALT = "encryptionsalt"
+
+
+@dataclass(frozen=True)
+class StackFile:
+    """`Pulumi.<stack>.yaml` at `path`; `kept` is where its encrypted secrets are remembered.
+
+    The CLI takes 0.4 s to encrypt one, and every new salt makes the engine encrypt the whole state anew.
+    """
+
+    path: Path
+    kept: Path
+    passphrase: Path
+
+    def write(self, config: Mapping[str, Any], secret: Mapping[str, str]) -> bool:
+        """Writes the configuration; whether it holds the secrets (`project:key.path` → value) as well."""
+        sealed = self._remembered(secret) if secret else None
+        known = sealed is not None and not set(sealed["config"]) & set(config)
+        document = {**sealed, "config": {**config, **sealed["config"]}} if sealed and known else {"config": dict(config)}
+        self.path.write_text(yaml.safe_dump(document))
+        return known or not secret
+
+    def remember(self, secret: Mapping[str, str]) -> None:
+        """Keeps what the CLI has encrypted for the next run."""
+        written = yaml.safe_load(self.path.read_text())
+        roots = {key.partition(".")[0] for key in secret}
+        config = {root: written["config"][root] for root in roots}
+        unfinished = self.kept.with_suffix(".new")
+        unfinished.write_text(
+            json.dumps({"digest": self._digest(secret), "sealed": {SALT: written[SALT], "config": config}})
+        )
+        unfinished.rename(self.kept)
+
+    def _remembered(self, secret: Mapping[str, str]) -> dict[str, Any] | None:
+        """What was encrypted of exactly these values with this passphrase."""
+        try:
+            kept = json.loads(self.kept.read_text())
+        except (OSError, ValueError):
+            return None
+        return kept["sealed"] if hmac.compare_digest(kept["digest"], self._digest(secret)) else None
+
+    def _digest(self, secret: Mapping[str, str]) -> str:
+        text = json.dumps(dict(secret), sort_keys=True).encode()
+        return hmac.digest(self.passphrase.read_bytes(), text, hashlib.sha256).hex()
