@@ -19,12 +19,12 @@ from pulumi.automation.events import EngineEvent
 from physical_ai.repository import ROOT
 from physical_ai.simulator import kubelogin
 from physical_ai.simulator.azure import AzureNative, Cloud
-from physical_ai.simulator.charts import chart_source
+from physical_ai.simulator.charts import chart_models, chart_source
 from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.engine import Engine
 from physical_ai.simulator.errors import Busy, EngineFailed, EngineLost, Protected, SimulationError
 from physical_ai.simulator.home import Home
-from physical_ai.simulator.kubernetes import KubernetesOptions, kubernetes_provider
+from physical_ai.simulator.kubernetes import KubernetesOptions, RenderedCharts, kubernetes_provider
 from physical_ai.simulator.program import import_ahead
 from physical_ai.simulator.recovery import made_in
 from physical_ai.simulator.stack_input import StackInput
@@ -227,7 +227,10 @@ class Simulation:
             clusters.prepare(spare=spare)
             cloud = self._cloud(clusters, record=record)
             path = f"{login.parent}{os.pathsep}{os.environ.get('PATH', '')}"
-            options = KubernetesOptions(str(tools.path("helm")), path, chart_source, working_directory=ROOT)
+            rendered = RenderedCharts(chart_models(), self.folder / "rendered")
+            options = KubernetesOptions(
+                str(tools.path("helm")), path, chart_source, working_directory=ROOT, rendered=rendered
+            )
             try:
                 with (
                     _environment(SIMULATED, path),

@@ -29,10 +29,11 @@ class StackFile:
     def write(self, config: Mapping[str, Any], secret: Mapping[str, str]) -> bool:
         """Writes the configuration; whether it holds the secrets (`project:key.path` → value) as well."""
         sealed = self._remembered(secret) if secret else None
-        known = sealed is not None and not set(sealed["config"]) & set(config)
-        document = {**sealed, "config": {**config, **sealed["config"]}} if sealed and known else {"config": dict(config)}
-        self.path.write_text(yaml.safe_dump(document))
-        return known or not secret
+        if sealed is not None and set(sealed["config"]) & set(config):
+            sealed = None
+        encrypted = sealed or {"config": {}}
+        self.path.write_text(yaml.safe_dump({**encrypted, "config": {**config, **encrypted["config"]}}))
+        return sealed is not None or not secret
 
     def remember(self, secret: Mapping[str, str]) -> None:
         """Keeps what the CLI has encrypted for the next run."""

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from physical_ai.simulator.charts.crds import crds
 from physical_ai.simulator.charts.models import materialise, modelled
-from physical_ai.simulator.charts.source import NoModel, chart_source
+from physical_ai.simulator.charts.source import NoModel, chart_models, chart_source
 
-__all__ = ["NoModel", "chart_source", "crds", "materialise", "modelled"]
+__all__ = ["NoModel", "chart_models", "chart_source", "crds", "materialise", "modelled"]

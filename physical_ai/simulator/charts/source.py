@@ -39,7 +39,12 @@ def chart_source(chart: str, version: str, repository: str) -> Path:
         return pulled
     if version not in modelled().get(name, ()):
         raise NoModel(_missing(name, version))
-    return materialise(name, version, user_folder() / "chart-models")
+    return materialise(name, version, chart_models())
+
+
+def chart_models() -> Path:
+    """The folder that models are made in, each below a name with the digest of its content."""
+    return user_folder() / "chart-models"
 
 
 def _missing(name: str, version: str) -> str:

@@ -3,6 +3,7 @@
 from physical_ai.simulator.kubernetes.client import ApiError, Client, UnknownKind, Unreachable
 from physical_ai.simulator.kubernetes.options import ChartSource, KubernetesOptions
 from physical_ai.simulator.kubernetes.provider import Kubernetes, kubernetes_provider
+from physical_ai.simulator.kubernetes.rendering import RenderedCharts
 
 __all__ = [
     "ApiError",
@@ -10,6 +11,7 @@ __all__ = [
     "Client",
     "Kubernetes",
     "KubernetesOptions",
+    "RenderedCharts",
     "UnknownKind",
     "Unreachable",
     "kubernetes_provider",

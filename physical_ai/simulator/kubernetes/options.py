@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from physical_ai.simulator.kubernetes.rendering import RenderedCharts
+
 ChartSource = Callable[[str, str, str], "Path | None"]
 """(chart, version, repository URL) -> a local chart to use in its place, or None for the chart itself."""
 
@@ -28,6 +30,8 @@ class KubernetesOptions:
     chart_source: ChartSource = _as_named
     working_directory: Path = field(default_factory=Path.cwd)
     """The folder of the Pulumi program, to which relative chart and values paths refer."""
+    rendered: RenderedCharts | None = None
+    """Where to keep what charts render; None renders every time."""
     stopping: threading.Event = field(default_factory=threading.Event)
     """Set it to end every wait, so that the process can go."""
 

@@ -18,6 +18,7 @@ from physical_ai.simulator.kubernetes.objects import Object, autoname, parse_id,
 from physical_ai.simulator.kubernetes.options import KubernetesOptions
 from physical_ai.simulator.wire import UNKNOWN, Diff, Failure, NotReady, Refused, Request, changes, has_unknown
 
+LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DEFAULT_SECONDS = 300
 _COMPUTED = ("checksum", "resourceNames")
 
@@ -187,7 +188,14 @@ class Releases:
     def _template(self, release: Object) -> str:
         flags = [] if release.get("skipCrds") else ["--include-crds"]
         flags += ["--no-hooks"] if release.get("disableWebhooks") else []
-        return self.helm.run("template", *self._chart_arguments(release), *flags, stdin=_dump(release.get("values")))
+        arguments = ["template", *self._chart_arguments(release), *flags]
+        values = _dump(release.get("values"))
+
+        def render() -> str:
+            return self.helm.run(*arguments, stdin=values)
+
+        kept = self.options.rendered
+        return kept.rendered([self.options.helm, *arguments], values, render) if kept is not None else render()
 
     def _chart_arguments(self, release: Object) -> list[str]:
         """Release name, chart and what finds it, values from standard input."""
@@ -215,7 +223,7 @@ class Releases:
             text = asset.get("text")
             if text is None and asset.get("path"):
                 text = (self.options.working_directory / str(asset["path"])).read_text()
-            loaded: Any = yaml.safe_load(str(text or ""))
+            loaded: Any = yaml.load(str(text or ""), Loader=LOADER)  # noqa: S506 - one of the two safe loaders
             if loaded is not None and not isinstance(loaded, dict):
                 raise HelmFailed(f"values file {asset.get('path') or '(text)'} is not a map of values")
             merged = _over(merged, cast("Document", loaded or {}))
@@ -225,7 +233,7 @@ class Releases:
 def resource_names(manifest: str) -> dict[str, list[str]]:
     """Objects of a rendered manifest, `{"Kind.group/version": [name…]}`, as the official plugin groups them."""
     names: dict[str, list[str]] = {}
-    for document in yaml.safe_load_all(manifest):
+    for document in yaml.load_all(manifest, Loader=LOADER):
         if not isinstance(document, dict) or "kind" not in document:
             continue
         obj = cast("Object", document)

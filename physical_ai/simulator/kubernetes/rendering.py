@@ -1,0 +1,41 @@
+"""Charts rendered by `helm template`, kept for charts that render the same every time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class RenderedCharts:
+    """Keeps in `folder` what charts below `charts` render.
+
+    A chart there has its content's digest in its path and calls no function with a random result. Every other chart is
+    rendered each time, as by the official plugin: one that makes a key differs in each preview, which must show.
+    """
+
+    charts: Path
+    folder: Path
+
+    def rendered(self, arguments: Sequence[str], values: str, render: Callable[[], str]) -> str:
+        """What `render` gives for these arguments of helm, or gave before."""
+        if not any(Path(argument).parent == self.charts for argument in arguments):
+            return render()
+        digest = hashlib.sha256(json.dumps([*arguments, values]).encode()).hexdigest()
+        kept = self.folder / f"{digest}.yaml"
+        try:
+            return kept.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            pass
+        manifest = render()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        descriptor, unfinished = tempfile.mkstemp(dir=self.folder)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(manifest)
+        os.rename(unfinished, kept)
+        return manifest
