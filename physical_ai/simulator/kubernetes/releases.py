@@ -189,10 +189,10 @@ class Releases:
         flags = [] if release.get("skipCrds") else ["--include-crds"]
         flags += ["--no-hooks"] if release.get("disableWebhooks") else []
         arguments = ["template", *self._chart_arguments(release), *flags]
-        values = _dump(release.get("values"))
+        values = cast("Document", release.get("values") or {})
 
         def render() -> str:
-            return self.helm.run(*arguments, stdin=values)
+            return self.helm.run(*arguments, stdin=_dump(values))
 
         kept = self.options.rendered
         return kept.rendered([self.options.helm, *arguments], values, render) if kept is not None else render()

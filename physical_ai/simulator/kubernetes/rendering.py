@@ -6,9 +6,10 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,11 @@ class RenderedCharts:
     charts: Path
     folder: Path
 
-    def rendered(self, arguments: Sequence[str], values: str, render: Callable[[], str]) -> str:
-        """What `render` gives for these arguments of helm, or gave before."""
+    def rendered(self, arguments: Sequence[str], values: Mapping[str, Any], render: Callable[[], str]) -> str:
+        """What `render` gives for these arguments of helm and values, or gave before."""
         if not any(Path(argument).parent == self.charts for argument in arguments):
             return render()
-        digest = hashlib.sha256(json.dumps([*arguments, values]).encode()).hexdigest()
+        digest = hashlib.sha256(json.dumps([*arguments, values], sort_keys=True).encode()).hexdigest()
         kept = self.folder / f"{digest}.yaml"
         try:
             return kept.read_text(encoding="utf-8")
