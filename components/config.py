@@ -62,7 +62,7 @@ def configured() -> tuple[Loaded, Secrets]:
     warnings = [*loaded.warnings, *gpu_plan(loaded.settings).warnings]
     refused = refusals(loaded, today())
     if is_simulated(os.environ):
-        warnings += [replace(fault, warning=True, problem=f"{WOULD_REFUSE} {fault.problem}") for fault in refused]
+        warnings += [replace(fault.as_warning(), problem=f"{WOULD_REFUSE} {fault.problem}") for fault in refused]
     else:
         loaded.for_azure(refused)
     return replace(loaded, warnings=warnings), secrets(pulumi.Config())

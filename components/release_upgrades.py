@@ -8,7 +8,8 @@ from typing import Any
 
 import pulumi
 
-from physical_ai.catalog.compat import Verdict, judge_upgrade
+from physical_ai.catalog.compat import judge_upgrade
+from physical_ai.findings import Finding
 
 _ARCHIVE = re.compile(r"-(v\d+\.\d+\.\d+)\.tgz$")
 
@@ -30,12 +31,12 @@ def refusal(old: Mapping[str, Any] | None, new_version: str) -> str | None:
     running = installed_version(old or {})
     if running is None or running == new_version:
         return None
-    errors = [verdict for verdict in judge_upgrade(running, new_version) if verdict.severity == "error"]
-    return "\n".join(map(_told, errors)) or None
+    errors = [finding for finding in judge_upgrade(running, new_version) if finding.is_error]
+    return "\n".join(map(_text, errors)) or None
 
 
-def _told(verdict: Verdict) -> str:
-    return "\n  ".join(filter(None, (f"{verdict.rule}: {verdict.message}", verdict.fix, verdict.source)))
+def _text(finding: Finding) -> str:
+    return "\n  ".join(filter(None, (f"{finding.rule}: {finding.problem}", finding.fix, finding.source)))
 
 
 def judged_upgrades(name: str, new_version: str) -> pulumi.ResourceHook:

@@ -40,7 +40,7 @@ from physical_ai.catalog.lookup import (
     vm_size,
 )
 from physical_ai.catalog.rows import Gpu, KubernetesMinor, PriceRow, Region, RegionSize, VmSize
-from physical_ai.catalog.verdicts import Subject, Verdict, describe, judge
+from physical_ai.catalog.verdicts import describe, judge
 
 RETIRED = "retired-preview"
 """Lifecycle of a size that no longer deploys; its row names the successor."""
@@ -63,9 +63,7 @@ __all__ = [
     "PriceRow",
     "Region",
     "RegionSize",
-    "Subject",
     "UnknownName",
-    "Verdict",
     "VgpuModel",
     "VmSize",
     "chart",

@@ -1,33 +1,17 @@
-"""Verdicts: may a node pool of this size, in this region, look as asked? Pure, from the catalogue's rows."""
+"""Rules about one node pool: may a pool of this size, in this region, look as requested? Pure, from the rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from physical_ai.catalog import sources
 from physical_ai.catalog.load import vm_sizes
 from physical_ai.catalog.lookup import UnknownName, region, regions_listing, vm_size
 from physical_ai.catalog.rows import Region, VmSize
+from physical_ai.findings import Finding, Severity
 
 EPHEMERAL_DEFAULT_GIB = 128
 """Smallest local disk that an OS disk without a size fits (AKS docs, concepts-storage: below it AKS uses Managed)."""
-
-Subject = Literal["sku", "region", "driver.source", "osDisk.type", "osDisk.sizeGb", "osSku", "zones", "priority"]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One thing that is wrong (error) or doubtful (warning) about a choice."""
-
-    severity: Literal["error", "warning"]
-    rule: str
-    subject: Subject
-    """The pool's field that the verdict is about."""
-    message: str
-    fix: str | None
-    source: str
 
 
 def judge(  # noqa: PLR0917 - the six facts a pool is judged by
@@ -40,8 +24,8 @@ def judge(  # noqa: PLR0917 - the six facts a pool is judged by
     *,
     os_sku: str = "Ubuntu",
     spot: bool = False,
-) -> list[Verdict]:
-    """Every verdict on a pool, errors and warnings; an empty list says nothing known stands against it.
+) -> list[Finding]:
+    """Every error and warning about a pool; `where` is the pool's field.
 
     `driver_source` is None for pools without a GPU; `os_disk_gib` None asks for the default size.
     """
@@ -51,18 +35,18 @@ def judge(  # noqa: PLR0917 - the six facts a pool is judged by
         fix = f"Did you mean {describe(error.suggestion)}?" if error.suggestion else None
         more = "All sizes: physai sizes"
         fix = f"{fix}  {more}" if fix else more
-        return [Verdict("error", "size-unknown", "sku", str(error), fix, sources.SIZES)]
+        return [Finding(Severity.ERROR, "size-unknown", "sku", str(error), fix, sources.SIZES)]
     verdicts = [*_lifecycle(size), *_driver(size, driver_source, os_sku), *_os_disk(size, os_disk_type, os_disk_gib)]
     if spot and not size.low_priority:
         message = f"{size.name} can't be Spot: Azure offers the size at regular priority only."
-        verdicts.append(Verdict("error", "size-not-spot", "priority", message, "priority: Regular", size.source))
+        verdicts.append(Finding(Severity.ERROR, "size-not-spot", "priority", message, "priority: Regular", size.source))
     try:
         place = region(region_name)
     except UnknownName as error:
         fix = f"Did you mean '{error.suggestion}'?  All regions: physai regions" if error.suggestion else None
         return [
             *verdicts,
-            Verdict("error", "region-unknown", "region", str(error), fix, sources.REGIONS),
+            Finding(Severity.ERROR, "region-unknown", "region", str(error), fix, sources.REGIONS),
         ]
     return [*verdicts, *_zones(size, place, zones), *(() if size.is_retired else _listing(size, place))]
 
@@ -76,21 +60,23 @@ def describe(name: str) -> str:
     return f"'{name}' ({amount} {size.gpu.model}, {size.gpu.memory_gib} GB)"
 
 
-def _lifecycle(size: VmSize) -> Iterator[Verdict]:
+def _lifecycle(size: VmSize) -> Iterator[Finding]:
     if size.is_retired and size.successor:
         message = f"{size.name} was a preview size; it no longer deploys and has no SLA."
-        yield Verdict("error", "size-retired", "sku", message, f"Use {describe(size.successor)}.", size.source)
+        yield Finding(Severity.ERROR, "size-retired", "sku", message, f"Use {describe(size.successor)}.", size.source)
 
 
-def _driver(size: VmSize, driver_source: str | None, os_sku: str) -> Iterator[Verdict]:
+def _driver(size: VmSize, driver_source: str | None, os_sku: str) -> Iterator[Finding]:
     if driver_source is not None and size.gpu is None:
         message = f"{size.name} has no GPU, so it has no driver either."
-        yield Verdict("error", "size-no-gpu", "sku", message, "Choose a size with a GPU: physai sizes", size.source)
+        yield Finding(
+            Severity.ERROR, "size-no-gpu", "sku", message, "Choose a size with a GPU: physai sizes", size.source
+        )
         return
     if driver_source is None and size.gpu is not None:
         message = f"{size.name} has a GPU; this pool runs no GPU work and would waste it."
-        yield Verdict(
-            "error", "size-with-gpu", "sku", message, "Choose a size without a GPU: physai sizes", size.source
+        yield Finding(
+            Severity.ERROR, "size-with-gpu", "sku", message, "Choose a size without a GPU: physai sizes", size.source
         )
         return
     if driver_source is not None and driver_source not in size.driver_sources:
@@ -102,21 +88,21 @@ def _driver(size: VmSize, driver_source: str | None, os_sku: str) -> Iterator[Ve
             reason = ": AKS has no driver for it" if aks else ": its GPU is virtual and needs a GRID driver"
         message = f"Driver source '{driver_source}' does not work on {size.name}{reason}."
         fix = f"Use one of: {', '.join(size.driver_sources)}."
-        yield Verdict("error", "driver-source", "driver.source", message, fix, size.source)
+        yield Finding(Severity.ERROR, "driver-source", "driver.source", message, fix, size.source)
     supported = [sku for sku in size.os_skus if sku != "AzureLinux" or driver_source in (None, "aks")]
     if os_sku not in supported:
         reason = "" if os_sku in size.os_skus else f" ({size.name} takes Ubuntu only)"
         asked = f" with driver source '{driver_source}'" if driver_source else ""
         message = f"osSku {os_sku} does not work{asked}{reason}."
-        yield Verdict("error", "os-sku", "osSku", message, f"Use one of: {', '.join(supported)}.", size.source)
+        yield Finding(Severity.ERROR, "os-sku", "osSku", message, f"Use one of: {', '.join(supported)}.", size.source)
 
 
-def _os_disk(size: VmSize, os_disk_type: str, os_disk_gib: int | None) -> Iterator[Verdict]:
+def _os_disk(size: VmSize, os_disk_type: str, os_disk_gib: int | None) -> Iterator[Finding]:
     if os_disk_type != "Ephemeral":
         return
     if size.local_disk_gib is None:
         message = f"{size.name} has no local disk for an ephemeral OS disk."
-        yield Verdict("error", "ephemeral-support", "osDisk.type", message, "Use type: Managed.", size.source)
+        yield Finding(Severity.ERROR, "ephemeral-support", "osDisk.type", message, "Use type: Managed.", size.source)
         return
     wanted = os_disk_gib if os_disk_gib is not None else EPHEMERAL_DEFAULT_GIB
     if wanted > size.local_disk_gib:
@@ -125,32 +111,32 @@ def _os_disk(size: VmSize, os_disk_type: str, os_disk_gib: int | None) -> Iterat
             f"The local disk of {size.name} has {size.local_disk_gib} GiB; {asked} of ephemeral OS disk do not fit."
         )
         fix = f"At most sizeGb: {size.local_disk_gib}, or type: Managed."
-        subject: Subject = "osDisk.sizeGb" if os_disk_gib is not None else "osDisk.type"
-        yield Verdict("error", "ephemeral-fit", subject, message, fix, size.source)
+        where = "osDisk.sizeGb" if os_disk_gib is not None else "osDisk.type"
+        yield Finding(Severity.ERROR, "ephemeral-fit", where, message, fix, size.source)
     elif size.nvme_only and os_disk_gib is not None:
         message = f"On {size.name} an ephemeral OS disk takes whole NVMe devices: what sizeGb leaves of one is lost."
         fix = "Leave sizeGb out, or use type: Managed to keep the NVMe as scratch."
-        yield Verdict(
-            "warning", "ephemeral-nvme", "osDisk.sizeGb", message, fix, "AKS docs, best-practices-storage-nvme"
+        yield Finding(
+            Severity.WARNING, "ephemeral-nvme", "osDisk.sizeGb", message, fix, "AKS docs, best-practices-storage-nvme"
         )
 
 
-def _listing(size: VmSize, place: Region) -> Iterator[Verdict]:
+def _listing(size: VmSize, place: Region) -> Iterator[Finding]:
     listing = place.sizes.get(size.name)
     if listing is None:
         others = [r.name for r in regions_listing(size.name, near=place.name)][:3]
         fix = f"Nearest regions that list it: {', '.join(others)}." if others else "No known region lists it."
         message = f"{place.name} does not list {size.name}."
-        yield Verdict("error", "size-not-in-region", "sku", message, fix, place.source)
+        yield Finding(Severity.ERROR, "size-not-in-region", "sku", message, fix, place.source)
     elif listing.evidence == "price":
         known = [r.name for r in regions_listing(size.name, near=place.name) if r.sizes[size.name].evidence != "price"]
         message = f"{place.name} has a price for {size.name}, but no document says it has the size."
         fix = f"Ask: az vm list-skus -l {place.name} --size {size.name}"
         fix += f"; known in {', '.join(known[:3])}." if known else "."
-        yield Verdict("warning", "size-in-region-unconfirmed", "sku", message, fix, listing.source)
+        yield Finding(Severity.WARNING, "size-in-region-unconfirmed", "sku", message, fix, listing.source)
 
 
-def _zones(size: VmSize, place: Region, zones: Sequence[str]) -> Iterator[Verdict]:
+def _zones(size: VmSize, place: Region, zones: Sequence[str]) -> Iterator[Finding]:
     if not zones:
         return
     strange = [zone for zone in zones if zone not in place.zones]
@@ -158,7 +144,7 @@ def _zones(size: VmSize, place: Region, zones: Sequence[str]) -> Iterator[Verdic
         has = f"has zones {', '.join(place.zones)}" if place.zones else "has no availability zones"
         fix = f"Use some of {', '.join(place.zones)}." if place.zones else "zones: []"
         message = f"{place.name} {has}, not {', '.join(strange)}."
-        yield Verdict("error", "zone-not-in-region", "zones", message, fix, place.source)
+        yield Finding(Severity.ERROR, "zone-not-in-region", "zones", message, fix, place.source)
         return
     listing = place.sizes.get(size.name)
     if listing is None:
@@ -166,9 +152,9 @@ def _zones(size: VmSize, place: Region, zones: Sequence[str]) -> Iterator[Verdic
     if listing.zones is None:
         message = f"In which zones {place.name} offers {size.name} differs by subscription."
         fix = f"Ask: az vm list-skus -l {place.name} --size {size.name} --zone; or leave zones empty."
-        yield Verdict("warning", "size-zones-unknown", "zones", message, fix, listing.source)
+        yield Finding(Severity.WARNING, "size-zones-unknown", "zones", message, fix, listing.source)
     elif missing := [zone for zone in zones if zone not in listing.zones]:
         offered = f"offers it in {', '.join(listing.zones)}" if listing.zones else "offers it without zones"
         fix = "zones: [" + ", ".join(f'"{zone}"' for zone in listing.zones) + "]"
         message = f"{place.name} does not offer {size.name} in zone {', '.join(missing)}; it {offered}."
-        yield Verdict("error", "size-not-in-zone", "zones", message, fix, listing.source)
+        yield Finding(Severity.ERROR, "size-not-in-zone", "zones", message, fix, listing.source)

@@ -10,9 +10,19 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.measure import Measurement
 
+from physical_ai.findings import Severity
+
 FULL_WIDTH = 1000
 PIPED_WIDTH = 200
 """Columns where no terminal says otherwise: a log or a file should not break tables."""
+
+STYLES = {
+    Severity.OK: "green",
+    Severity.INFO: "dim",
+    Severity.UNKNOWN: "dim",
+    Severity.WARNING: "yellow",
+    Severity.ERROR: "red",
+}
 
 out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_WIDTH)
 err = Console(stderr=True, highlight=False, soft_wrap=True, width=None if sys.stderr.isatty() else PIPED_WIDTH)

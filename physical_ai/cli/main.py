@@ -91,8 +91,7 @@ def _faults(problem: Exception) -> list[dict[str, Any]]:
 
     if not isinstance(problem, SettingsError):
         return []
-    shown = ("file", "line", "path", "problem", "fix", "rule", "source")
-    return [{name: getattr(fault, name) for name in shown} for fault in problem.faults]
+    return [fault.document() for fault in problem.faults]
 
 
 def _explained(problem: Exception) -> int | None:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from physical_ai.findings import Severity
+
 DEFAULT_STACK = "dev-westus2"
 
 
@@ -24,6 +26,14 @@ Files = Annotated[
 Assignments = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PATH=VALUE", help="One setting over all others, as pools.h100gpu.scale.max=2."),
+]
+Least = Annotated[
+    Severity,
+    typer.Option(
+        "--severity",
+        metavar="SEVERITY",
+        help="Exit with 3 for findings of this severity and above: info, unknown, warning or error.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help='One JSON document on stdout; of a failure {"error": …}.')]
 

@@ -21,12 +21,11 @@ from physical_ai.policies import (
 )
 from physical_ai.policies.model import (
     UNKNOWN,
-    Finding,
     Options,
     Resource,
+    ResourceFinding,
     Rule,
     Secret,
-    Severity,
     Stack,
     Topic,
     Unknown,
@@ -45,7 +44,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def evaluate(stack: Stack, rules: Iterable[Rule] = RULES) -> list[Finding]:
+def evaluate(stack: Stack, rules: Iterable[Rule] = RULES) -> list[ResourceFinding]:
     """Every finding over `stack`, in the order of the rules and then of the resources."""
     return model.evaluate(stack, rules)
 
@@ -53,12 +52,11 @@ def evaluate(stack: Stack, rules: Iterable[Rule] = RULES) -> list[Finding]:
 __all__ = [
     "RULES",
     "UNKNOWN",
-    "Finding",
     "Options",
     "Resource",
+    "ResourceFinding",
     "Rule",
     "Secret",
-    "Severity",
     "Stack",
     "Topic",
     "Unknown",

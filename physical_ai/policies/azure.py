@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from physical_ai.findings import Severity
 from physical_ai.policies.data_services import PUBLIC_ACCESS
-from physical_ai.policies.model import Resource, Rule, Severity, Stack, Topic, Violation, known, known_list, known_map
+from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
 from physical_ai.policies.node_pools import AGENT_POOL, MANAGED_CLUSTER
 
 ROLE_ASSIGNMENT = "azure-native:authorization:RoleAssignment"

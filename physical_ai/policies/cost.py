@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from physical_ai.policies.model import Resource, Rule, Severity, Stack, Topic, Violation, known
+from physical_ai.findings import Severity
+from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known
 from physical_ai.policies.node_pools import AGENT_POOL
 
 DEVELOPMENT = "dev"

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from physical_ai.policies.model import Resource, Rule, Severity, Stack, Topic, Violation, known, known_list, known_map
+from physical_ai.findings import Severity
+from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
 
 PUBLIC_ACCESS: Mapping[str, str] = {
     "azure-native:storage:StorageAccount": "publicNetworkAccess",

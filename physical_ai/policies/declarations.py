@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from physical_ai.policies.model import Resource, Rule, Severity, Stack, Topic, Violation, leaves
+from physical_ai.findings import Severity
+from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, leaves
 
 _SECRET_PROPERTY = re.compile(
     r"(password|clientsecret|connectionstring|accountkey|primarykey|secondarykey|privatekey|sastoken|accesstoken"

@@ -8,12 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, cast
 
-
-class Severity(StrEnum):
-    """How much a finding weighs; commands compare it with the severity they are asked to fail at."""
-
-    ERROR = "error"
-    WARNING = "warning"
+from physical_ai.findings import Finding, Severity
 
 
 class Topic(StrEnum):
@@ -124,29 +119,25 @@ class Rule:
         return resource.type in self.types if self.types else resource.custom
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A rule broken by a resource."""
+@dataclass(frozen=True, kw_only=True)
+class ResourceFinding(Finding):
+    """A rule broken by a resource. `where` is a property path, or empty."""
 
-    rule: str
-    severity: Severity
     type: str
     name: str
-    path: str
-    message: str
     reason: str
 
     def __str__(self) -> str:
-        place = f"{self.type} {self.name}" + (f" {self.path}" if self.path else "")
-        return f"{self.severity.value} {self.rule}: {place}\n  {self.message}\n  {self.reason}"
+        place = f"{self.type} {self.name}" + (f" {self.where}" if self.where else "")
+        return f"{self.severity.value} {self.rule}: {place}\n  {self.problem}\n  {self.reason}"
 
 
-def evaluate(stack: Stack, rules: Iterable[Rule]) -> list[Finding]:
+def evaluate(stack: Stack, rules: Iterable[Rule]) -> list[ResourceFinding]:
     """Every finding of `rules` over `stack`, in the order of the rules and then of the resources."""
     return [found for rule in rules for resource in stack.resources for found in judge(rule, resource, stack)]
 
 
-def judge(rule: Rule, resource: Resource, stack: Stack) -> list[Finding]:
+def judge(rule: Rule, resource: Resource, stack: Stack) -> list[ResourceFinding]:
     """What one rule finds in one resource of a stack; nothing where it does not look at such resources.
 
     A place whose value is not known yet breaks no rule: only the deployment will tell.
@@ -154,7 +145,16 @@ def judge(rule: Rule, resource: Resource, stack: Stack) -> list[Finding]:
     if not rule.applies_to(resource):
         return []
     return [
-        Finding(rule.id, rule.severity, resource.type, resource.name, found.path, found.message, rule.reason)
+        ResourceFinding(
+            rule.severity,
+            rule.id,
+            found.path,
+            found.message,
+            source=rule.link,
+            type=resource.type,
+            name=resource.name,
+            reason=rule.reason,
+        )
         for found in rule.check(resource, stack)
         if not _is_unknown(resource.inputs, found.path)
     ]

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from physical_ai.catalog import regions
-from physical_ai.policies.model import Resource, Rule, Severity, Stack, Topic, Violation, known, known_list, known_map
+from physical_ai.findings import Severity
+from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
 from physical_ai.policies.node_pools import AGENT_POOL, MANAGED_CLUSTER, pools
 
 MAINTENANCE = "azure-native:containerservice:MaintenanceConfiguration"

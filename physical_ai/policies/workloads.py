@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from physical_ai.policies.model import Resource, Rule, Severity, Stack, Topic, Violation, known, known_list, known_map
+from physical_ai.findings import Severity
+from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 WORKLOADS = (DAEMON_SET, "kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:StatefulSet", "kubernetes:batch/v1:Job")

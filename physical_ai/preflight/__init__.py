@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from physical_ai.preflight.answers import Azure, Permission, SizeOffer, Subscription, Unanswered, Usage, Version
 from physical_ai.preflight.judging import check
-from physical_ai.preflight.model import Finding, Status
 from physical_ai.preflight.rest import AzureRest
 
 __all__ = [
     "Azure",
     "AzureRest",
-    "Finding",
     "Permission",
     "SizeOffer",
-    "Status",
     "Subscription",
     "Unanswered",
     "Usage",

@@ -6,9 +6,9 @@ import datetime
 from collections.abc import Callable, Iterable, Iterator
 
 from physical_ai.catalog import kubernetes_minor, kubernetes_phase, regions, sources, vm_size
+from physical_ai.findings import Finding, Severity
 from physical_ai.preflight import needs
 from physical_ai.preflight.answers import Azure, SizeOffer, Subscription, Unanswered, Usage
-from physical_ai.preflight.model import Finding, Status
 from physical_ai.settings import NodePool, Pool, Settings
 from physical_ai.settings.facts.pool_regions import Place, place
 from physical_ai.settings.facts.pools import node_pools
@@ -42,11 +42,11 @@ def _asked(topic: str, subject: str, question: Callable[[], Iterable[Finding]]) 
     try:
         return list(question())
     except Unanswered as problem:
-        return [Finding(Status.UNKNOWN, topic, subject, f"Azure did not say: {problem}.", None, AZURE)]
+        return [Finding(Severity.UNKNOWN, topic, subject, f"Azure did not say: {problem}.", None, AZURE)]
 
 
 def _unasked(topic: str, subject: str, what: str) -> Finding:
-    return Finding(Status.UNKNOWN, topic, subject, f"{what}: Azure was not asked.", None, CATALOGUE)
+    return Finding(Severity.UNKNOWN, topic, subject, f"{what}: Azure was not asked.", None, CATALOGUE)
 
 
 def _tools(which: Which) -> Iterator[Finding]:
@@ -54,17 +54,19 @@ def _tools(which: Which) -> Iterator[Finding]:
     if where is None:
         problem = "kubelogin is not on PATH: nothing inside the cluster could be deployed."
         fix = "https://azure.github.io/kubelogin/install.html"
-        yield Finding(Status.ERROR, "tool", KUBELOGIN, problem, fix, MACHINE)
+        yield Finding(Severity.ERROR, "tool", KUBELOGIN, problem, fix, MACHINE)
     else:
-        yield Finding(Status.OK, "tool", KUBELOGIN, where, None, MACHINE)
+        yield Finding(Severity.OK, "tool", KUBELOGIN, where, None, MACHINE)
 
 
 def _subscription(found: Subscription) -> Iterator[Finding]:
     name = f"{found.name} ({found.id})"
     if found.state == "Enabled":
-        yield Finding(Status.OK, "subscription", name, "enabled", None, AZURE)
+        yield Finding(Severity.OK, "subscription", name, "enabled", None, AZURE)
     else:
-        yield Finding(Status.ERROR, "subscription", name, f"Its state is {found.state}.", "Choose another one.", AZURE)
+        yield Finding(
+            Severity.ERROR, "subscription", name, f"Its state is {found.state}.", "Choose another one.", AZURE
+        )
 
 
 def _region(settings: Settings, azure: Azure | None, today: datetime.date) -> list[Finding]:
@@ -74,16 +76,16 @@ def _region(settings: Settings, azure: Azure | None, today: datetime.date) -> li
         return _asked("kubernetes", version, lambda: _kubernetes(azure, version, region))
     phase = kubernetes_phase(kubernetes_minor(version), today)
     if phase == "supported":
-        return [Finding(Status.OK, "kubernetes", version, "supported by AKS, by the calendar", None, CATALOGUE)]
+        return [Finding(Severity.OK, "kubernetes", version, "supported by AKS, by the calendar", None, CATALOGUE)]
     said = {"due": "is not there yet", "platform": "is out of support: no new cluster", "gone": "is gone"}[phase]
-    return [Finding(Status.ERROR, "kubernetes", version, f"Kubernetes {version} {said}.", None, CATALOGUE)]
+    return [Finding(Severity.ERROR, "kubernetes", version, f"Kubernetes {version} {said}.", None, CATALOGUE)]
 
 
 def _kubernetes(azure: Azure, version: str, region: str) -> Iterator[Finding]:
     offered = azure.kubernetes(region)
     if not offered:
         yield Finding(
-            Status.ERROR, "kubernetes", version, f"AKS has no versions in {region}.", "Another region.", AZURE
+            Severity.ERROR, "kubernetes", version, f"AKS has no versions in {region}.", "Another region.", AZURE
         )
         return
     minor = next((each for each in offered if each.minor == ".".join(version.split(".")[:2])), None)
@@ -91,27 +93,27 @@ def _kubernetes(azure: Azure, version: str, region: str) -> Iterator[Finding]:
     if minor is None or (version.count(".") == 2 and version not in minor.patches):
         near = ", ".join(minor.patches) if minor else known
         problem = f"AKS makes no cluster of Kubernetes {version} in {region}."
-        yield Finding(Status.ERROR, "kubernetes", version, problem, f"Offered: {near}.", AZURE)
+        yield Finding(Severity.ERROR, "kubernetes", version, problem, f"Offered: {near}.", AZURE)
     elif minor.preview:
         problem = f"Kubernetes {version} is a preview in {region}."
-        yield Finding(Status.WARNING, "kubernetes", version, problem, f"Offered: {known}.", AZURE)
+        yield Finding(Severity.WARNING, "kubernetes", version, problem, f"Offered: {known}.", AZURE)
     else:
-        yield Finding(Status.OK, "kubernetes", version, f"offered in {region}", None, AZURE)
+        yield Finding(Severity.OK, "kubernetes", version, f"offered in {region}", None, AZURE)
 
 
 def _sizes_of_catalogue(settings: Settings) -> Iterator[Finding]:
     for name, pool in node_pools(settings).items():
         found: Place = place(pool, settings.region)
-        bad = [verdict for verdict in found.verdicts if verdict.severity == "error"]
+        bad = [verdict for verdict in found.verdicts if verdict.is_error]
         for verdict in bad:
-            yield Finding(Status.ERROR, "size", name, verdict.message, verdict.fix, CATALOGUE)
+            yield Finding(Severity.ERROR, "size", name, verdict.problem, verdict.fix, CATALOGUE)
         if bad:
             continue
         if found.evidence == "documented":
-            yield Finding(Status.OK, "size", name, f"documented for {settings.region}: {pool.sku}", None, CATALOGUE)
+            yield Finding(Severity.OK, "size", name, f"documented for {settings.region}: {pool.sku}", None, CATALOGUE)
         else:
             how = "has a price there, which is no capacity" if found.evidence == "price" else "is believed to be there"
-            yield Finding(Status.UNKNOWN, "size", name, f"{pool.sku} {how}; Azure was not asked.", None, CATALOGUE)
+            yield Finding(Severity.UNKNOWN, "size", name, f"{pool.sku} {how}; Azure was not asked.", None, CATALOGUE)
 
 
 def _sizes(settings: Settings, azure: Azure) -> Iterator[Finding]:
@@ -121,12 +123,12 @@ def _sizes(settings: Settings, azure: Azure) -> Iterator[Finding]:
             f"The subscription has no sizes in {settings.region}.",
             "Is the region's name right, and enabled?",
         )
-        yield Finding(Status.ERROR, "region", settings.region, problem, fix, AZURE)
+        yield Finding(Severity.ERROR, "region", settings.region, problem, fix, AZURE)
         return
     by_name = {name.lower(): offer for name, offer in offers.items()}
     for name, pool in node_pools(settings).items():
         found = list(_size(name, pool, by_name.get(pool.sku.lower()), settings.region))
-        yield from found or [Finding(Status.OK, "size", name, f"{pool.sku} is offered", None, AZURE)]
+        yield from found or [Finding(Severity.OK, "size", name, f"{pool.sku} is offered", None, AZURE)]
 
 
 def _size(name: str, pool: NodePool, offer: SizeOffer | None, region: str) -> Iterator[Finding]:
@@ -134,26 +136,26 @@ def _size(name: str, pool: NodePool, offer: SizeOffer | None, region: str) -> It
         others = [each.name for each in regions().values() if pool.sku in each.sizes and each.name != region]
         fix = f"By the catalogue it is in {', '.join(others)}." if others else None
         yield Finding(
-            Status.ERROR, "size", name, f"{region} does not offer {pool.sku} to this subscription.", fix, AZURE
+            Severity.ERROR, "size", name, f"{region} does not offer {pool.sku} to this subscription.", fix, AZURE
         )
         return
     if offer.refused:
         problem = f"This subscription may not use {pool.sku} in {region}: {offer.refused}."
-        yield Finding(Status.ERROR, "size", name, problem, "Ask for access in a support request.", AZURE)
+        yield Finding(Severity.ERROR, "size", name, problem, "Ask for access in a support request.", AZURE)
     missing = sorted(set(pool.zones) - set(offer.zones))
     if missing:
         has = f"it is in {', '.join(offer.zones)}" if offer.zones else "it is offered without zones"
         problem = f"{pool.sku} is not offered in zone {', '.join(missing)}; {has}."
-        yield Finding(Status.ERROR, "size", name, problem, "Change the pool's zones.", AZURE)
+        yield Finding(Severity.ERROR, "size", name, problem, "Change the pool's zones.", AZURE)
     if isinstance(pool, Pool) and pool.is_spot and offer.spot is False:
-        yield Finding(Status.ERROR, "size", name, f"{pool.sku} can't be Spot.", "priority: Regular", AZURE)
+        yield Finding(Severity.ERROR, "size", name, f"{pool.sku} can't be Spot.", "priority: Regular", AZURE)
     row = vm_size(pool.sku)
     if offer.family and offer.family.lower() != row.family.lower():
         problem = f"Azure counts {pool.sku} to the quota family {offer.family}, the catalogue to {row.family}."
-        yield Finding(Status.WARNING, "size", name, problem, f"Correct {sources.SIZES}.", AZURE)
+        yield Finding(Severity.WARNING, "size", name, problem, f"Correct {sources.SIZES}.", AZURE)
     if offer.vcpus is not None and offer.vcpus != row.vcpus:
         problem = f"Azure says {offer.vcpus} vCPU for {pool.sku}, the catalogue {row.vcpus}."
-        yield Finding(Status.WARNING, "size", name, problem, f"Correct {sources.SIZES}.", AZURE)
+        yield Finding(Severity.WARNING, "size", name, problem, f"Correct {sources.SIZES}.", AZURE)
 
 
 def _quota(settings: Settings, azure: Azure) -> Iterator[Finding]:
@@ -162,7 +164,7 @@ def _quota(settings: Settings, azure: Azure) -> Iterator[Finding]:
         usage = usages.get(need.usage.lower())
         if usage is None:
             problem = f"Azure lists no such quota in {settings.region}; {_told(need)}."
-            yield Finding(Status.WARNING, "quota", need.usage, problem, None, AZURE)
+            yield Finding(Severity.WARNING, "quota", need.usage, problem, None, AZURE)
         else:
             yield _compared(need, usage)
 
@@ -172,10 +174,10 @@ def _compared(need: QuotaNeed, usage: Usage) -> Finding:
     state = f"{free} of {usage.limit} vCPU free; {_told(need)}"
     fix = "Ask for more: az quota, or the portal's Quotas page. What the stack runs already counts as used."
     if usage.limit < 0 or free >= need.most:
-        return Finding(Status.OK, "quota", need.usage, state, None, AZURE)
+        return Finding(Severity.OK, "quota", need.usage, state, None, AZURE)
     if free >= need.asked:
-        return Finding(Status.WARNING, "quota", need.usage, f"{state}: too few for its most.", fix, AZURE)
-    return Finding(Status.ERROR, "quota", need.usage, f"{state}: too few to begin with.", fix, AZURE)
+        return Finding(Severity.WARNING, "quota", need.usage, f"{state}: too few for its most.", fix, AZURE)
+    return Finding(Severity.ERROR, "quota", need.usage, f"{state}: too few to begin with.", fix, AZURE)
 
 
 def _told(need: QuotaNeed) -> str:
@@ -189,16 +191,16 @@ def _providers(azure: Azure) -> Iterator[Finding]:
     for name in needs.namespaces():
         state = states.get(name.lower(), "unknown to the subscription")
         if state == "Registered":
-            yield Finding(Status.OK, "provider", name, "registered", None, AZURE)
+            yield Finding(Severity.OK, "provider", name, "registered", None, AZURE)
         else:
             fix = f"az provider register --namespace {name}"
-            yield Finding(Status.ERROR, "provider", name, f"It is not registered ({state}).", fix, AZURE)
+            yield Finding(Severity.ERROR, "provider", name, f"It is not registered ({state}).", fix, AZURE)
 
 
 def _roles(azure: Azure) -> Iterator[Finding]:
     lacking = needs.denied(needs.actions(), azure.permissions())
     if not lacking:
-        yield Finding(Status.OK, "role", "you", "may do on the subscription all that a deployment does", None, AZURE)
+        yield Finding(Severity.OK, "role", "you", "may do on the subscription all that a deployment does", None, AZURE)
     fix = "Owner, or Contributor with User Access Administrator; a role on the resource group alone does not show here."
     for action in lacking:
-        yield Finding(Status.ERROR, "role", "you", f"may not: {action}.", fix, AZURE)
+        yield Finding(Severity.ERROR, "role", "you", f"may not: {action}.", fix, AZURE)

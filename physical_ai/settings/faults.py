@@ -1,41 +1,69 @@
-"""What a user gets told about a wrong setting: file, path, what is wrong, what to write instead."""
+"""What a user sees about a wrong setting: file, path, what is wrong, what to write instead."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+
+from physical_ai.findings import Finding, Severity
 
 
-@dataclass(frozen=True)
-class Fault:
-    """One thing wrong (or, as a warning, doubtful) in the files a stack is made of."""
+@dataclass(frozen=True, kw_only=True)
+class Fault(Finding):
+    """One finding in the files a stack is made of.
+
+    `file` is relative to the repository, as `stacks/Pulumi.dev-westus2.yaml`; `--set` for an assignment. `where` is
+    the path in it: `physical-ai:pools.h100gpu.sku` in a stack file, `pools.h100gpu.sku` in a layer.
+    """
 
     file: str
-    """The file to edit, relative to the repository, as `stacks/Pulumi.dev-westus2.yaml`; `--set` for an assignment."""
-    path: str
-    """Where in it: `physical-ai:pools.h100gpu.sku` in a stack file, `pools.h100gpu.sku` in a layer."""
-    problem: str
-    fix: str | None = None
-    warning: bool = False
     line: int | None = None
-    """Line in the file, from 1, where it is known."""
+    """From 1, where it is known."""
     stand_in: bool = False
-    """The value stands in for one of the user's own: good enough to simulate with, a fault on Azure."""
-    rule: str | None = None
-    """Name of the rule that is broken, where it is one about the world."""
-    source: str | None = None
-    """What the rule rests on."""
+    """The value stands in for one of the user's own: good enough to simulate with, an error on Azure."""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line is not None else self.file
-        lines = [f"{place}: {'warning: ' if self.warning else ''}{self.path}", f"  {self.problem}"]
+        lines = [f"{place}: {'' if self.is_error else 'warning: '}{self.where}", f"  {self.problem}"]
         lines += [f"  {self.fix}"] if self.fix else []
         lines += [f"  Rule {self.rule}; source: {self.source}"] if self.rule else []
         return "\n".join(printable(line) for line in lines)
 
+    def document(self) -> dict[str, Any]:
+        """With the keys of a command's `--json` error."""
+        return {
+            "file": self.file,
+            "line": self.line,
+            "path": self.where,
+            "problem": self.problem,
+            "fix": self.fix,
+            "rule": self.rule or None,
+            "source": self.source,
+        }
+
+    def as_error(self) -> Fault:
+        return replace(self, severity=Severity.ERROR)
+
+    def as_warning(self) -> Fault:
+        return replace(self, severity=Severity.WARNING)
+
+
+def fault(
+    file: str,
+    where: str,
+    problem: str,
+    fix: str | None = None,
+    *,
+    severity: Severity = Severity.ERROR,
+    line: int | None = None,
+) -> Fault:
+    """A fault that needs no rule to explain it."""
+    return Fault(severity, "", where, problem, fix, file=file, line=line)
+
 
 def printable(text: str) -> str:
-    """The text with what a terminal would obey instead of show, line ends included, written as escapes."""
+    """The text with control characters, line ends included, written as escapes: a terminal would obey them."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

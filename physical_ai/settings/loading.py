@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.catalog import nearest
-from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.layers.document import plain
 from physical_ai.settings.layers.merge import Layer, Merged, merge
 from physical_ai.settings.layers.names import STACKS, StackName, layer_files, name_faults, profile_file, stack_label
@@ -55,7 +55,7 @@ class Loaded:
 
         `refusals` are further reasons against a deployment, told with these.
         """
-        faults = [replace(warning, warning=False) for warning in self.warnings if warning.stand_in]
+        faults = [warning.as_error() for warning in self.warnings if warning.stand_in]
         if faults or refusals:
             raise SettingsError([*faults, *refusals])
 
@@ -83,13 +83,13 @@ class Loaded:
         try:
             wanted: Path = parse(path.removeprefix(PREFIX))
         except ValueError as error:
-            raise SettingsError([Fault("(command line)", path, f"{error}.")]) from None
+            raise SettingsError([fault("(command line)", path, f"{error}.")]) from None
         found = [row for row in self._rows if parse(row.path)[: len(wanted)] == wanted]
         if not found:
             places = {show(parse(row.path)[:n]) for row in self._rows for n in range(1, len(parse(row.path)) + 1)}
             near = nearest(path, places)
             fix = f"Did you mean '{near}'?" if near else "All of them: physai explain"
-            raise SettingsError([Fault("(command line)", path, f"There is no setting '{path}'.", fix)])
+            raise SettingsError([fault("(command line)", path, f"There is no setting '{path}'.", fix)])
         return found
 
 
@@ -119,7 +119,7 @@ def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS) 
     given = {key: value for key, value in config.items() if key != SECRETS and (key, value) != (PROFILE, "")}
     data: Any = plain(given, (), "", faults)
     label = stack_label(stack, root)
-    faults = [Fault(label, f"{PREFIX}{fault.path}", fault.problem, fault.fix) for fault in faults]
+    faults = [fault(label, f"{PREFIX}{each.where}", each.problem, each.fix) for each in faults]
     return _load(name, Layer(label, data, PREFIX), faults, (), root)
 
 
@@ -146,12 +146,12 @@ def _load(
             faults += document.faults
             layers.append(without_profile(Layer(label, document.data, lines=document.lines), faults))
     # What is missing as a whole would only show up again as many missing settings.
-    if unknown or any(fault.path.startswith("(") for fault in faults):
+    if unknown or any(fault.where.startswith("(") for fault in faults):
         raise SettingsError(faults)
     merged = merge([*layers, *above], stack)
     outcome = validate(merged, name.environment, name.region)
     faults += outcome.faults
-    errors = [fault for fault in faults if not fault.warning]
+    errors = [fault for fault in faults if fault.is_error]
     if errors or outcome.settings is None:
         raise SettingsError(errors)
     return Loaded(outcome.settings, merged, faults)

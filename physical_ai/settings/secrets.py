@@ -6,7 +6,7 @@ from typing import Any
 
 import pulumi
 
-from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.faults import SettingsError, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.names import stack_label
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
@@ -24,9 +24,9 @@ def secrets(config: pulumi.Config) -> Secrets:
     if values is None:
         return {}
     if not is_map(values):
-        raise SettingsError([Fault(file, path, "Secrets are a map from name to text.", "Like: {token: ...}")])
+        raise SettingsError([fault(file, path, "Secrets are a map from name to text.", "Like: {token: ...}")])
     wrong = [name for name, value in values.items() if not isinstance(value, str)]
     if wrong:
         fix = "pulumi config set --secret --path 'secrets.NAME'"
-        raise SettingsError([Fault(file, f"{path}.{name}", "A secret must be text.", fix) for name in wrong])
+        raise SettingsError([fault(file, f"{path}.{name}", "A secret must be text.", fix) for name in wrong])
     return {name: pulumi.Output.secret(value) for name, value in values.items()}

@@ -21,7 +21,7 @@ from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.messages import message
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules import check
-from physical_ai.settings.rules.finding import Finding, Trust
+from physical_ai.settings.rules.finding import SettingFinding, Trust
 
 _POOL = {"sku": "Standard_D4ds_v5", "scale": {"count": 1}}
 _WINDOW = {"day": "Sunday", "startHour": 0}
@@ -80,8 +80,8 @@ def validate(merged: Merged, environment: str, region: str) -> Outcome:
             _repair(data, path, detail)
     if settings is not None:
         findings = check(settings, Trust(frozenset(broken)))
-        faults += [_told(merged, finding) for finding in findings]
-    usable = not any(not fault.warning for fault in faults)
+        faults += [_located(merged, finding) for finding in findings]
+    usable = not any(fault.is_error for fault in faults)
     return Outcome(settings if usable else None, faults)
 
 
@@ -90,14 +90,11 @@ def _parse(data: dict[str, Any]) -> Settings:
     return Settings.model_validate_json(json.dumps(data), strict=True, by_alias=True, by_name=False)
 
 
-def _told(merged: Merged, finding: Finding) -> Fault:
+def _located(merged: Merged, finding: SettingFinding) -> Fault:
     """The finding as a fault in the file that brought it about."""
     place = merged.latest(finding.path, finding.others)
-    fault = merged.fault(place, finding.problem, finding.fix, warning=finding.warning)
-    rule = finding.rule
-    return replace(
-        fault, stand_in=finding.stand_in, rule=rule.name if rule else None, source=rule.source if rule else None
-    )
+    fault = merged.fault(place, finding.problem, finding.fix, severity=finding.severity)
+    return replace(fault, stand_in=finding.stand_in, rule=finding.rule, source=finding.source)
 
 
 def _path(detail: ErrorDetails) -> Path:

@@ -14,8 +14,9 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from physical_ai.catalog import driver_branches, mig_models, node_image, operator_releases, vm_size, vm_sizes
-from physical_ai.catalog.compat import SEVERITIES, judge_stack, judge_upgrade, reaches, upgrade_path
+from physical_ai.catalog.compat import judge_stack, judge_upgrade, upgrade_path
 from physical_ai.catalog.gpu_lookup import builds, version
+from physical_ai.findings import Severity
 from physical_ai.settings import DriverSource, Fault, Loaded, Overlay, Pool, Settings, SettingsError, load
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import pools as facts
@@ -246,8 +247,8 @@ def test_any_gpu_pools_work_on_their_nodes_or_are_refused_with_a_path(data: dict
     if isinstance(found, list):
         assert found
         for fault in found:
-            assert not fault.warning
-            assert shape_at(parse(fault.path)) is not None, fault.path
+            assert fault.is_error
+            assert shape_at(parse(fault.where)) is not None, fault.where
             assert fault.problem
             assert fault.rule, str(fault)
             assert fault.source
@@ -272,26 +273,26 @@ def test_any_gpu_pools_work_on_their_nodes_or_are_refused_with_a_path(data: dict
 def verdicts(stack: Settings, day: datetime.date) -> None:
     """Whatever the versions: gravest first, each said once, with rule, way out, source, and a setting to change."""
     judged = judge(stack, day, running=KNOWN[0])
-    grave = [SEVERITIES.index(item.severity) for item in judged]
+    grave = [item.severity.rank for item in judged]
     assert grave == sorted(grave, reverse=True)
-    assert len({(item.verdict.rule, item.verdict.message, item.path) for item in judged}) == len(judged)
+    assert len({(item.rule, item.problem, item.where) for item in judged}) == len(judged)
     for item in judged:
-        assert item.verdict.rule
-        assert item.verdict.source
-        assert item.verdict.fix
-        assert shape_at(parse(item.path)) is not None, item.path
+        assert item.rule
+        assert item.source
+        assert item.fix
+        assert shape_at(parse(item.where)) is not None, item.where
         assert set(item.pools) <= set(stack.pools)
-    told = {item.verdict for item in judged}
+    told = {(item.rule, item.problem) for item in judged}
     assert all(set(judge_stack(each, day)) <= told for each in gpu_stacks(stack).values())
 
 
 def test_severity_is_a_total_order() -> None:
-    for a, b in product(SEVERITIES, SEVERITIES):
-        assert reaches(a, b) or reaches(b, a)
-        assert (reaches(a, b) and reaches(b, a)) == (a == b)
-        assert all(reaches(a, c) for c in SEVERITIES if reaches(a, b) and reaches(b, c))
-    assert reaches("error", "warning")
-    assert not reaches("info", "warning")
+    for a, b in product(Severity, Severity):
+        assert a.at_least(b) or b.at_least(a)
+        assert (a.at_least(b) and b.at_least(a)) == (a == b)
+        assert all(a.at_least(c) for c in Severity if a.at_least(b) and b.at_least(c))
+    assert Severity.ERROR.at_least(Severity.WARNING)
+    assert not Severity.INFO.at_least(Severity.WARNING)
 
 
 @quick
@@ -304,11 +305,11 @@ def test_a_release_that_is_not_known_newer_ones_included_is_refused_by_name(line
         return
     assert verdict is not None
     assert (verdict.rule, others) == ("operator-unknown", [])
-    assert name in verdict.message
+    assert name in verdict.problem
     found = outcome({"gpuOperator": {"version": name}})
     assert isinstance(found, list)
     (fault,) = found
-    assert (fault.file, fault.path, fault.rule) == ("--set", "gpuOperator.version", "operator-unknown")
+    assert (fault.file, fault.where, fault.rule) == ("--set", "gpuOperator.version", "operator-unknown")
     assert name in fault.problem
     assert any(release in (fault.fix or "") for release in KNOWN)
 
@@ -342,5 +343,5 @@ def test_what_is_out_of_support_stays_so(branch: tuple[Any, int], one: datetime.
     found = outcome(data)
     assert isinstance(found, Loaded)
     ended = {"driver-end-of-life", "operator-end-of-support", "kubernetes-end-of-support"}
-    rules = [{item.verdict.rule for item in judge(found.settings, day)} & ended for day in (earlier, later)]
+    rules = [{item.rule for item in judge(found.settings, day)} & ended for day in (earlier, later)]
     assert rules[0] <= rules[1]

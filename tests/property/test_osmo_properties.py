@@ -84,7 +84,7 @@ def sound(text: str) -> None:
     for finding in check_text(text, "w.yaml", context()).findings:
         assert 1 <= finding.line <= max(len(lines), 1)
         assert finding.column >= 1
-        assert finding.message.strip()
+        assert finding.problem.strip()
 
 
 @given(st.text(max_size=200))

@@ -145,9 +145,9 @@ def named(faults: list[Fault]) -> None:
     assert faults
     for fault in faults:
         assert fault.file
-        assert fault.path
+        assert fault.where
         assert fault.problem
-        assert not fault.warning
+        assert fault.is_error
         assert len(str(fault).splitlines()) == 2 + bool(fault.fix) + bool(fault.rule)
         assert bool(fault.rule) == bool(fault.source)
 
@@ -169,7 +169,7 @@ def test_a_mutated_stack_is_good_settings_or_faults_with_file_and_path(case: tup
     if isinstance(found, Loaded):
         invariants(found.settings)
     else:
-        assert all(fault.path.startswith("physical-ai:") for fault in found if "Pulumi" in fault.file)
+        assert all(fault.where.startswith("physical-ai:") for fault in found if "Pulumi" in fault.file)
 
 
 @quick
@@ -201,7 +201,7 @@ def test_one_wrong_value_is_told_at_its_own_path(data: dict[str, Any], draw: st.
     data["pools"][name][key] = value
     found = attempt(lambda: load_config("dev-westus2", data))
     assert isinstance(found, list), f"{key}: {value} was accepted"
-    assert {fault.path for fault in found} == {f"physical-ai:pools.{name}.{key}"}
+    assert {fault.where for fault in found} == {f"physical-ai:pools.{name}.{key}"}
 
 
 yaml_texts = st.one_of(
@@ -219,7 +219,7 @@ def test_any_text_is_a_document_or_faults(text: str) -> None:
     document = read_document(text, "x.yaml")
     note(repr(document))
     assert isinstance(document.data, dict)
-    assert all(fault.file == "x.yaml" and fault.path for fault in document.faults)
+    assert all(fault.file == "x.yaml" and fault.where for fault in document.faults)
 
 
 @quick

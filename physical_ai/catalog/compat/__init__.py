@@ -1,6 +1,6 @@
 """Do these versions work together? Rules over GPU Operator, Kubernetes, driver, toolkit, containerd and node image.
 
->>> [verdict.rule for verdict in judge_upgrade("v26.7.0", "v26.3.3")]
+>>> [finding.rule for finding in judge_upgrade("v26.7.0", "v26.3.3")]
 ['upgrade-downgrade']
 """
 
@@ -8,23 +8,17 @@ from __future__ import annotations
 
 from physical_ai.catalog.compat.chart import KeyChanges, check_values, key_changes, known_keys
 from physical_ai.catalog.compat.driver_fields import check_driver, driver_fields
-from physical_ai.catalog.compat.keys import KeyFinding, KeyTable
+from physical_ai.catalog.compat.keys import KeyTable
 from physical_ai.catalog.compat.lifecycle import Phase, lifecycle
 from physical_ai.catalog.compat.stack import GpuStack, judge_stack
 from physical_ai.catalog.compat.tables import check_chart, key_table
 from physical_ai.catalog.compat.upgrade import judge_upgrade, upgrade_path
-from physical_ai.catalog.compat.verdict import SEVERITIES, Severity, Subject, Verdict, reaches
 
 __all__ = [
-    "SEVERITIES",
     "GpuStack",
     "KeyChanges",
-    "KeyFinding",
     "KeyTable",
     "Phase",
-    "Severity",
-    "Subject",
-    "Verdict",
     "check_chart",
     "check_driver",
     "check_values",
@@ -35,6 +29,5 @@ __all__ = [
     "key_table",
     "known_keys",
     "lifecycle",
-    "reaches",
     "upgrade_path",
 ]

@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 from physical_ai.catalog.compat.chart_rules import judge_values
-from physical_ai.catalog.compat.keys import KeyFinding, KeyTable, Kind, all_keys, is_map, kinds, under
+from physical_ai.catalog.compat.keys import KeyTable, Kind, all_keys, is_map, kinds, under
 from physical_ai.catalog.gpu_load import chart_key_groups, chart_key_notes
 from physical_ai.catalog.gpu_lookup import operator_release, version
 from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote
+from physical_ai.findings import Finding, Severity
 
 SUBCHARTS = ("node-feature-discovery",)
 
@@ -42,7 +43,7 @@ def key_changes(old: str, new: str) -> KeyChanges:
     return KeyChanges(tuple(sorted(after - before)), tuple(sorted(before - after)))
 
 
-def check_values(release: str, values: Mapping[str, Any]) -> list[KeyFinding]:
+def check_values(release: str, values: Mapping[str, Any]) -> list[Finding]:
     """Keys that the release's chart would ignore, and values it can't work with, in the order they are written.
 
     Maps that are free below (labels, resources, affinity …) and lists are not looked into. Raises `UnknownName` for a
@@ -74,7 +75,7 @@ def _drivers_are_resources(values: Mapping[str, Any]) -> bool:
     return is_map(chosen) and chosen.get("enabled") is True and chosen.get("deployDefaultCR") is False
 
 
-def _of_another_release(release: str, path: str) -> KeyFinding | None:
+def _of_another_release(release: str, path: str) -> Finding | None:
     read = operator_release(release).values_of
     for group in chart_key_groups():
         names = [f"{section}.{key}" for section, keys in group.sections.items() for key in all_keys(keys)]
@@ -86,5 +87,5 @@ def _of_another_release(release: str, path: str) -> KeyFinding | None:
             )
             fix = "Leave the key out." if place == "it is gone" else "Leave the key out, or upgrade."
             problem = f"The chart of {release} has no key {path}: {place}."
-            return KeyFinding(path, problem, fix, "error", "chart-key-other-release", group.source)
+            return Finding(Severity.ERROR, "chart-key-other-release", path, problem, fix, group.source)
     return None

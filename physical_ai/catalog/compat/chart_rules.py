@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from physical_ai.catalog.compat.keys import KeyFinding
 from physical_ai.catalog.gpu_lookup import operator_release, version
 from physical_ai.catalog.lookup import nearest
+from physical_ai.findings import Finding, Severity
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "mig.strategy": ("", "none", "single", "mixed"),
@@ -31,7 +31,7 @@ def at(values: Mapping[str, Any], path: str) -> Any:
     return here
 
 
-def judge_values(release: str, values: Mapping[str, Any]) -> Iterator[KeyFinding]:
+def judge_values(release: str, values: Mapping[str, Any]) -> Iterator[Finding]:
     """Rules about what stands in the values, not about their names."""
     for path, choices in CHOICES.items():
         value = at(values, path)
@@ -39,17 +39,17 @@ def judge_values(release: str, values: Mapping[str, Any]) -> Iterator[KeyFinding
             near = nearest(value, [choice for choice in choices if choice])
             listed = ", ".join(choice or '""' for choice in choices)
             fix = f"Did you mean {near}?  One of: {listed}." if near else f"One of: {listed}."
-            yield KeyFinding(path, f"'{value}' is not possible here.", fix, "error", "chart-value", SCHEMA)
+            yield Finding(Severity.ERROR, "chart-value", path, f"'{value}' is not possible here.", fix, SCHEMA)
     if at(values, "cdi.enabled") is False and at(values, "cdi.nriPluginEnabled") is True:
         path, fix = "cdi.nriPluginEnabled", "cdi.enabled: true, or cdi.nriPluginEnabled: false"
-        yield KeyFinding(path, "The chart refuses NRI without CDI.", fix, "error", "nri-without-cdi", VALIDATIONS)
+        yield Finding(Severity.ERROR, "nri-without-cdi", path, "The chart refuses NRI without CDI.", fix, VALIDATIONS)
     yield from _default_driver(release, values)
     if version(operator_release(release).version) >= (26, 7):
         yield from _refused_since_26_7(values)
     yield from _detection(values)
 
 
-def _default_driver(release: str, values: Mapping[str, Any]) -> Iterator[KeyFinding]:
+def _default_driver(release: str, values: Mapping[str, Any]) -> Iterator[Finding]:
     chosen = "driver.nvidiaDriverCRD"
     if at(values, f"{chosen}.enabled") is not True or at(values, f"{chosen}.deployDefaultCR") is False:
         return
@@ -59,33 +59,33 @@ def _default_driver(release: str, values: Mapping[str, Any]) -> Iterator[KeyFind
         if old
         else "The chart's default NVIDIADriver takes every GPU node that no other one selects, vGPU nodes included."
     )
-    yield KeyFinding(
+    yield Finding(
+        Severity.ERROR if old else Severity.WARNING,
+        "chart-default-driver",
         f"{chosen}.deployDefaultCR",
         problem,
         f"{chosen}.deployDefaultCR: false",
-        "error" if old else "warning",
-        "chart-default-driver",
         "NVIDIA/gpu-operator templates/nvidiadriver.yaml",
     )
 
 
-def _refused_since_26_7(values: Mapping[str, Any]) -> Iterator[KeyFinding]:
+def _refused_since_26_7(values: Mapping[str, Any]) -> Iterator[Finding]:
     if at(values, "gpuCluster.deployCR") is True and at(values, "clusterPolicy.deployCR") is not False:
         path, problem = "gpuCluster.deployCR", "The chart refuses a GPUCluster beside the ClusterPolicy."
-        yield KeyFinding(path, problem, "clusterPolicy.deployCR: false", "error", "chart-two-owners", VALIDATIONS)
+        yield Finding(Severity.ERROR, "chart-two-owners", path, problem, "clusterPolicy.deployCR: false", VALIDATIONS)
     config = "devicePlugin.config"
     if at(values, f"{config}.create") is True:
         for key in ("name", "data"):
             if not at(values, f"{config}.{key}"):
                 problem = f"The chart refuses {config}.create without {config}.{key}."
                 fix = f"Set {config}.{key}, or {config}.create: false."
-                yield KeyFinding(f"{config}.{key}", problem, fix, "error", "chart-empty-config", VALIDATIONS)
+                yield Finding(Severity.ERROR, "chart-empty-config", f"{config}.{key}", problem, fix, VALIDATIONS)
 
 
-def _detection(values: Mapping[str, Any]) -> Iterator[KeyFinding]:
+def _detection(values: Mapping[str, Any]) -> Iterator[Finding]:
     path = "node-feature-discovery.worker.config.sources.pci.deviceLabelFields"
     fields = at(values, path)
     if isinstance(fields, Sequence) and list(cast("Sequence[Any]", fields)) != ["vendor"]:
         problem = "The operator finds GPUs by labels that name the vendor alone; with other fields it finds none."
         source = "NVIDIA/gpu-operator#1469"
-        yield KeyFinding(path, problem, "deviceLabelFields: [vendor]", "error", "nfd-label-fields", source)
+        yield Finding(Severity.ERROR, "nfd-label-fields", path, problem, "deviceLabelFields: [vendor]", source)

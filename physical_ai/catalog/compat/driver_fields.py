@@ -11,9 +11,10 @@ from typing import Any, TypeGuard
 
 from physical_ai.catalog.compat.chart import kinds_of
 from physical_ai.catalog.compat.chart_rules import CHOICES
-from physical_ai.catalog.compat.keys import KeyFinding, Kind
+from physical_ai.catalog.compat.keys import Kind
 from physical_ai.catalog.gpu_load import driver_field_groups, operator_releases
 from physical_ai.catalog.lookup import nearest
+from physical_ai.findings import Finding, Severity
 
 SOURCE = "NVIDIA/gpu-operator NVIDIADriver CRD"
 
@@ -24,7 +25,7 @@ def driver_fields(release: str) -> Mapping[str, Kind]:
     return kinds_of(driver_field_groups(), release)
 
 
-def check_driver(release: str, spec: Mapping[str, Any]) -> list[KeyFinding]:
+def check_driver(release: str, spec: Mapping[str, Any]) -> list[Finding]:
     """Fields that the release's NVIDIADriver does not have, and values it refuses, in the order they are written.
 
     Raises `UnknownName` for a release that is not in the catalogue.
@@ -35,18 +36,18 @@ def check_driver(release: str, spec: Mapping[str, Any]) -> list[KeyFinding]:
     if isinstance(kind, str) and kind not in choices:
         fix = f"One of: {', '.join(choices)}."
         found.append(
-            KeyFinding("kernelModuleType", f"'{kind}' is not possible here.", fix, "error", _rule("value"), SOURCE)
+            Finding(Severity.ERROR, _rule("value"), "kernelModuleType", f"'{kind}' is not possible here.", fix, SOURCE)
         )
     return found
 
 
-def _walk(release: str, spec: Mapping[str, Any], prefix: str) -> Iterator[KeyFinding]:
+def _walk(release: str, spec: Mapping[str, Any], prefix: str) -> Iterator[Finding]:
     known = driver_fields(release)
     for key, value in spec.items():
         path = f"{prefix}{key}"
         if path in known:
             if known[path] == "value" and isinstance(value, (Mapping, list)):
-                yield KeyFinding(path, f"{path} takes one value.", f"{path}: …", "error", _rule("shape"), SOURCE)
+                yield Finding(Severity.ERROR, _rule("shape"), path, f"{path} takes one value.", f"{path}: …", SOURCE)
         elif any(name.startswith(f"{path}.") for name in known):
             if _is_map(value):
                 yield from _walk(release, value, f"{path}.")
@@ -55,7 +56,7 @@ def _walk(release: str, spec: Mapping[str, Any], prefix: str) -> Iterator[KeyFin
                 fields = ", ".join(
                     sorted({name[len(path) + 1 :].partition(".")[0] for name in known if name.startswith(f"{path}.")})
                 )
-                yield KeyFinding(path, problem, f"Fields it has: {fields}.", "error", _rule("shape"), SOURCE)
+                yield Finding(Severity.ERROR, _rule("shape"), path, problem, f"Fields it has: {fields}.", SOURCE)
         else:
             yield _unknown(release, path)
 
@@ -64,15 +65,15 @@ def _is_map(value: Any) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(value, Mapping)
 
 
-def _unknown(release: str, path: str) -> KeyFinding:
+def _unknown(release: str, path: str) -> Finding:
     problem = f"An NVIDIADriver of {release} has no field {path}."
     for other in operator_releases():
         if any(name == path or name.startswith(f"{path}.") for name in driver_fields(other)):
             fix = f"It has one from {other} on; leave it out, or upgrade."
-            return KeyFinding(path, problem, fix, "error", _rule("other-release"), SOURCE)
+            return Finding(Severity.ERROR, _rule("other-release"), path, problem, fix, SOURCE)
     near = nearest(path, driver_fields(release))
     fix = f"Did you mean {near}?" if near else "Leave it out."
-    return KeyFinding(path, problem, fix, "error", _rule("unknown"), SOURCE)
+    return Finding(Severity.ERROR, _rule("unknown"), path, problem, fix, SOURCE)
 
 
 def _rule(what: str) -> str:

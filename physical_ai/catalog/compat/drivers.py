@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from physical_ai.catalog import sources
 from physical_ai.catalog.compat.lifecycle import judge_branch
-from physical_ai.catalog.compat.verdict import Verdict
 from physical_ai.catalog.compat.vgpu import judge_guest
 from physical_ai.catalog.gpu_load import driver_branches
 from physical_ai.catalog.gpu_lookup import branch_number, builds, driver_branch, driver_build
 from physical_ai.catalog.gpu_rows import DriverKind, NodeImage, OperatorRelease
 from physical_ai.catalog.lookup import UnknownName
+from physical_ai.findings import Finding, Severity
 
 PRECOMPILED = {"22.04": (580, 595), "24.04": (580, 595)}
 """Driver branches with images precompiled for the azure kernel, by Ubuntu release (platform support, 26.7)."""
@@ -30,7 +30,7 @@ def judge_driver(
     precompiled: bool,
     mig: bool,
     gpu: str | None = None,
-) -> Iterator[Verdict]:
+) -> Iterator[Finding]:
     """Every rule about a driver; none where nobody of ours installs it. `gpu` is the pool's GPU model."""
     if driver is None:
         return
@@ -53,47 +53,51 @@ def judge_driver(
     if build.mig_bug:
         message = f"With driver {driver} GPU Pods stay Pending on nodes that mix MIG and whole GPUs."
         fix = f"Use {release.default_driver} or another build from branch 580 on; within 570, 570.86.15."
-        yield Verdict("error" if mig else "warning", "driver-mig-bug", "driver", message, fix, MIG_BUG)
+        yield Finding(Severity.ERROR if mig else Severity.WARNING, "driver-mig-bug", "driver", message, fix, MIG_BUG)
     if kind == "datacenter" and driver not in release.drivers:
         message = f"{release.version} does not list driver {driver}."
         fix = f"Listed: {', '.join(release.drivers)}."
-        yield Verdict("warning", "driver-unlisted", "driver", message, fix, release.source)
+        yield Finding(Severity.WARNING, "driver-unlisted", "driver", message, fix, release.source)
 
 
-def _unknown(release: OperatorRelease, driver: str, kind: DriverKind, error: UnknownName) -> Verdict:
+def _unknown(release: OperatorRelease, driver: str, kind: DriverKind, error: UnknownName) -> Finding:
     near = f"Did you mean {error.suggestion}?" if error.suggestion else f"Such as {release.default_driver}."
     other: DriverKind = "grid" if kind == "datacenter" else "datacenter"
     if driver in builds(other):
         what = "a GRID driver, for vGPUs" if other == "grid" else "a datacenter driver, for whole GPUs"
         message, rule = f"{driver} is {what}; this pool needs the other kind.", "driver-kind"
-        return Verdict("error", rule, "driver", message, near, driver_branches()[other, branch_number(driver)].source)
+        return Finding(
+            Severity.ERROR, rule, "driver", message, near, driver_branches()[other, branch_number(driver)].source
+        )
     if error.name == driver and kind == "datacenter":
         # A build newer than the catalogue is common, and its image may well exist.
-        return Verdict("warning", "driver-unlisted", "driver", str(error), near, sources.DRIVERS)
-    return Verdict("error", "driver-unknown", "driver", str(error), near, sources.DRIVERS)
+        return Finding(Severity.WARNING, "driver-unlisted", "driver", str(error), near, sources.DRIVERS)
+    return Finding(Severity.ERROR, "driver-unknown", "driver", str(error), near, sources.DRIVERS)
 
 
-def _image(release: OperatorRelease, image: NodeImage) -> Iterator[Verdict]:
+def _image(release: OperatorRelease, image: NodeImage) -> Iterator[Finding]:
     if not image.driver_images:
         message = f"NVIDIA publishes no driver images for {image.name}."
-        yield Verdict("error", "driver-no-image", "node image", message, "osSku: Ubuntu", image.source)
+        yield Finding(Severity.ERROR, "driver-no-image", "node image", message, "osSku: Ubuntu", image.source)
     elif image.release not in release.ubuntu:
         message = f"{release.version} has no driver images for {image.name}."
         fix = f"Node images it has: Ubuntu {', '.join(release.ubuntu)}."
-        yield Verdict("error", "driver-no-image", "node image", message, fix, release.source)
+        yield Finding(Severity.ERROR, "driver-no-image", "node image", message, fix, release.source)
 
 
-def _precompiled(image: NodeImage, driver: str, today: datetime.date) -> Iterator[Verdict]:
+def _precompiled(image: NodeImage, driver: str, today: datetime.date) -> Iterator[Finding]:
     number = branch_number(driver)
     if driver != str(number):
         message = f"Precompiled drivers are chosen by branch alone, not by build {driver}."
-        yield Verdict("error", "precompiled-version", "driver", message, f'version: "{number}"', PRECOMPILED_DOCS)
+        yield Finding(
+            Severity.ERROR, "precompiled-version", "driver", message, f'version: "{number}"', PRECOMPILED_DOCS
+        )
     known = PRECOMPILED.get(image.release, ())
     if number not in known:
         message = f"No precompiled drivers of branch {number} exist for the azure kernel of {image.name}."
         fix = f"Branches: {', '.join(map(str, known))}." if known else "precompiled: false"
-        yield Verdict("error", "precompiled-branch", "driver", message, fix, PRECOMPILED_DOCS)
+        yield Finding(Severity.ERROR, "precompiled-branch", "driver", message, fix, PRECOMPILED_DOCS)
     elif branch := driver_branches().get(("datacenter", number)):
         yield from judge_branch(branch, today)
     message = "Each kernel needs a driver image of its own; until NVIDIA has built it, new nodes get no driver."
-    yield Verdict("warning", "precompiled-kernel", "driver", message, "precompiled: false", PRECOMPILED_DOCS)
+    yield Finding(Severity.WARNING, "precompiled-kernel", "driver", message, "precompiled: false", PRECOMPILED_DOCS)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeGuard
 
-from physical_ai.catalog.compat.verdict import Severity
 from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote, SectionKeys
 from physical_ai.catalog.lookup import nearest
+from physical_ai.findings import Finding, Severity
 
 Kind = Literal["value", "list", "map"]
 _WORDS = {
@@ -20,18 +20,6 @@ _WORDS = {
     "renamed": "This is an old name, which the chart still reads",
     "driver-cr": "With NVIDIADriver resources of your own the chart does not render it",
 }
-
-
-@dataclass(frozen=True)
-class KeyFinding:
-    """One thing wrong with a chart's values."""
-
-    path: str
-    problem: str
-    fix: str
-    severity: Severity
-    rule: str
-    source: str
 
 
 def kinds(groups: Iterable[KeyGroup]) -> dict[str, Kind]:
@@ -60,7 +48,7 @@ def is_map(value: Any) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(value, Mapping)
 
 
-def _nowhere(path: str) -> KeyFinding | None:
+def _nowhere(path: str) -> Finding | None:
     return None
 
 
@@ -74,19 +62,19 @@ class KeyTable:
     known: Mapping[str, Kind]
     notes: Mapping[str, KeyNote] = field(default_factory=dict[str, KeyNote])
     """What is known about keys that people write and the chart does not render, by path."""
-    elsewhere: Callable[[str], KeyFinding | None] = _nowhere
+    elsewhere: Callable[[str], Finding | None] = _nowhere
     """What there is to say about a key that another version has."""
     unlisted: tuple[str, ...] = ()
     """Subcharts whose own keys are not listed completely, so that an unknown one is doubtful, not wrong."""
 
-    def check(self, values: Mapping[str, Any]) -> list[KeyFinding]:
+    def check(self, values: Mapping[str, Any]) -> list[Finding]:
         """Keys that the chart would ignore, in the order they are written.
 
         Maps that are free below (labels, resources, affinity …) and lists are not looked into.
         """
         return list(self._walk(values, ""))
 
-    def _walk(self, values: Mapping[str, Any], prefix: str) -> Iterator[KeyFinding]:
+    def _walk(self, values: Mapping[str, Any], prefix: str) -> Iterator[Finding]:
         for key, value in values.items():
             path = f"{prefix}{key}"
             if path in self.notes:
@@ -109,23 +97,23 @@ class KeyTable:
             else:
                 yield self.elsewhere(path) or self._unknown(path)
 
-    def _misshapen(self, path: str, problem: str, fix: str) -> KeyFinding:
-        return KeyFinding(path, problem, fix, "error", "chart-key-shape", self.title)
+    def _misshapen(self, path: str, problem: str, fix: str) -> Finding:
+        return Finding(Severity.ERROR, "chart-key-shape", path, problem, fix, self.title)
 
-    def _noted(self, path: str, note: KeyNote) -> KeyFinding:
+    def _noted(self, path: str, note: KeyNote) -> Finding:
         problem = f"{_WORDS[note.state]}, so it has no effect." if note.state != "renamed" else f"{_WORDS[note.state]}."
         place = f"Write {note.instead} instead." if note.instead else None
         fix = "  ".join(text for text in (place, note.fix) if text) or "Leave the key out."
-        severity = "warning" if note.state == "renamed" else "error"
-        return KeyFinding(path, f"{self.title}: {problem}", fix, severity, f"chart-key-{note.state}", note.source)
+        severity = Severity.WARNING if note.state == "renamed" else Severity.ERROR
+        return Finding(severity, f"chart-key-{note.state}", path, f"{self.title}: {problem}", fix, note.source)
 
-    def _unknown(self, path: str) -> KeyFinding:
+    def _unknown(self, path: str) -> Finding:
         near = self._suggestion(path)
         fix = f"Did you mean {near}?" if near else "Leave the key out."
         unlisted = path.partition(".")[0] in self.unlisted
         problem = f"The chart of {self.title} has no key {path}" + (" that is known here." if unlisted else ".")
         rule = "chart-key-unverified" if unlisted else "chart-key-unknown"
-        return KeyFinding(path, problem, fix, "warning" if unlisted else "error", rule, self.source)
+        return Finding(Severity.WARNING if unlisted else Severity.ERROR, rule, path, problem, fix, self.source)
 
     def _suggestion(self, path: str) -> str | None:
         """The nearest key: first among the siblings, then one of the same name elsewhere, then any."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from physical_ai.catalog.charts import chart
-from physical_ai.catalog.compat.verdict import Verdict
 from physical_ai.catalog.gpu_load import driver_branches, operator_releases
 from physical_ai.catalog.gpu_lookup import newest_release
 from physical_ai.catalog.gpu_rows import DriverBranch, OperatorRelease
 from physical_ai.catalog.load import kubernetes_minors
 from physical_ai.catalog.lookup import UnknownName, kubernetes_minor, kubernetes_phase
+from physical_ai.findings import Finding, Severity
 
 POLICY = "NVIDIA GPU Operator docs, life cycle policy"
 AKS_VERSIONS = "AKS docs, supported-kubernetes-versions"
@@ -39,34 +39,34 @@ def lifecycle(release: OperatorRelease, today: datetime.date) -> Phase:
     return Phase("deprecated", out[0]) if len(out) == 1 else Phase("end-of-support", out[1])
 
 
-def judge_release(release: OperatorRelease, today: datetime.date) -> Iterator[Verdict]:
+def judge_release(release: OperatorRelease, today: datetime.date) -> Iterator[Finding]:
     """Life cycle of the operator's line, and what is not known of the release."""
     phase = lifecycle(release, today)
     newest = newest_release().version
     if phase.state == "end-of-support":
         message = f"GPU Operator {release.line} is out of support since {phase.since}: no more fixes."
-        yield Verdict("error", "operator-end-of-support", "operator", message, f"Use {newest}.", POLICY)
+        yield Finding(Severity.ERROR, "operator-end-of-support", "operator", message, f"Use {newest}.", POLICY)
     elif phase.state == "deprecated":
         message = f"GPU Operator {release.line} is deprecated since {phase.since}: critical fixes only."
-        yield Verdict("warning", "operator-deprecated", "operator", message, f"Plan for {newest}.", POLICY)
+        yield Finding(Severity.WARNING, "operator-deprecated", "operator", message, f"Plan for {newest}.", POLICY)
     if "drivers" in release.unverified:
         message = f"Of {release.version} only that it exists is known; {release.values_of} stands in for the rest."
-        yield Verdict("warning", "operator-unverified", "operator", message, f"Or use {newest}.", release.source)
+        yield Finding(Severity.WARNING, "operator-unverified", "operator", message, f"Or use {newest}.", release.source)
     if chart("gpu-operator", release.version).sha256 is None:
         message = (
             f"The catalogue has no checksum of the {release.version} chart; the first `physai charts pull` records the "
             "one it finds."
         )
         fix = "Compare it with one from another source before a production deployment."
-        yield Verdict("info", "chart-checksum-unknown", "chart", message, fix, release.source)
+        yield Finding(Severity.INFO, "chart-checksum-unknown", "chart", message, fix, release.source)
 
 
-def judge_branch(branch: DriverBranch, today: datetime.date) -> Iterator[Verdict]:
+def judge_branch(branch: DriverBranch, today: datetime.date) -> Iterator[Finding]:
     """Life cycle of a driver branch."""
     if branch.end_of_life is not None and today > branch.end_of_life:
         message = f"Driver branch {branch.branch} ({branch.designation}) is out of support since {branch.end_of_life}."
         fix = f"Use a build of the branch {_long_lived(today)}."
-        yield Verdict("warning", "driver-end-of-life", "driver", message, fix, branch.source)
+        yield Finding(Severity.WARNING, "driver-end-of-life", "driver", message, fix, branch.source)
 
 
 def _long_lived(today: datetime.date) -> int:
@@ -74,7 +74,7 @@ def _long_lived(today: datetime.date) -> int:
     return max(rows, key=lambda b: b.end_of_life or today).branch if rows else max(n for _, n in driver_branches())
 
 
-def judge_kubernetes(kubernetes: str, today: datetime.date) -> Iterator[Verdict]:
+def judge_kubernetes(kubernetes: str, today: datetime.date) -> Iterator[Finding]:
     """Life cycle of a Kubernetes minor on AKS."""
     offered = [m.minor for m in kubernetes_minors().values() if kubernetes_phase(m, today) == "supported"]
     fix = f"AKS supports {', '.join(offered)}." if offered else SEE_AKS
@@ -82,16 +82,16 @@ def judge_kubernetes(kubernetes: str, today: datetime.date) -> Iterator[Verdict]
         minor = kubernetes_minor(kubernetes)
     except UnknownName:
         message = f"AKS does not offer Kubernetes {kubernetes}."
-        yield Verdict("error", "kubernetes-not-offered", "kubernetes", message, fix, AKS_VERSIONS)
+        yield Finding(Severity.ERROR, "kubernetes-not-offered", "kubernetes", message, fix, AKS_VERSIONS)
         return
     phase = kubernetes_phase(minor, today)
     ended = f"AKS support for Kubernetes {minor.minor} ended on {minor.end_of_life}"
     if phase == "due":
         message = f"Kubernetes {minor.minor} is due on AKS on {minor.ga}."
-        yield Verdict("warning", "kubernetes-not-yet", "kubernetes", message, fix, minor.source)
+        yield Finding(Severity.WARNING, "kubernetes-not-yet", "kubernetes", message, fix, minor.source)
     elif phase == "platform":
         message = f"{ended}; clusters that have it stay, new ones can't be made."
-        yield Verdict("warning", "kubernetes-end-of-support", "kubernetes", message, fix, minor.source)
+        yield Finding(Severity.WARNING, "kubernetes-end-of-support", "kubernetes", message, fix, minor.source)
     elif phase == "gone":
         message = f"{ended}, and AKS has it no more but for long-term support on the Premium tier."
-        yield Verdict("error", "kubernetes-end-of-support", "kubernetes", message, fix, minor.source)
+        yield Finding(Severity.ERROR, "kubernetes-end-of-support", "kubernetes", message, fix, minor.source)

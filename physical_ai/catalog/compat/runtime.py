@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from physical_ai.catalog.compat.verdict import Verdict
 from physical_ai.catalog.gpu_lookup import containerd_trait, toolkit_trait, version, within
 from physical_ai.catalog.gpu_rows import NodeImage, OperatorRelease
+from physical_ai.findings import Finding, Severity
 
 DEFAULT_SOURCES = "command,file"
 """RUNTIME_CONFIG_SOURCE where none is set: ask the running daemon first, then read its file."""
@@ -24,7 +24,7 @@ def judge_runtime(
     *,
     cdi: bool,
     nri: bool,
-) -> Iterator[Verdict]:
+) -> Iterator[Finding]:
     """Every rule about a node's container runtime. `containerd` None is not known, `toolkit` None the release's."""
     yield from _nri(release, containerd, cdi=cdi, nri=nri)
     yield from _toolkit(release, image, toolkit)
@@ -36,49 +36,54 @@ def judge_runtime(
         fix = "Pools with osSku Ubuntu on Kubernetes 1.35 or newer have 2.3."
         if image.release == "24.04":
             fix = "Use a newer release of the GPU Operator, or pin the node image; try it on one node first."
-        yield Verdict("warning", "containerd-untested", "containerd", message, fix, release.source)
+        yield Finding(Severity.WARNING, "containerd-untested", "containerd", message, fix, release.source)
     if not nri:
         yield from _drop_in(image, containerd, toolkit or release.toolkit, sources or DEFAULT_SOURCES)
 
 
-def _nri(release: OperatorRelease, containerd: str | None, *, cdi: bool, nri: bool) -> Iterator[Verdict]:
+def _nri(release: OperatorRelease, containerd: str | None, *, cdi: bool, nri: bool) -> Iterator[Finding]:
     if not nri:
         return
     if not release.nri:
         message = f"{release.version} has no NRI plugin; it came with 26.3."
-        yield Verdict("error", "nri-unknown", "nri", message, "nri: false", release.source)
+        yield Finding(Severity.ERROR, "nri-unknown", "nri", message, "nri: false", release.source)
         return
     if not cdi:
         message = "The NRI plugin needs CDI; the chart refuses one without the other."
-        yield Verdict(
-            "error", "nri-without-cdi", "nri", message, "cdi: true, or nri: false", "gpu-operator validations.yaml"
+        yield Finding(
+            Severity.ERROR,
+            "nri-without-cdi",
+            "nri",
+            message,
+            "cdi: true, or nri: false",
+            "gpu-operator validations.yaml",
         )
     if containerd is not None:
         found = version(containerd)
         if found < NRI_SINCE[0] or (2,) <= found < NRI_SINCE[1]:
             message = f"The NRI plugin needs containerd 1.7.30, 2.1 or newer, not {containerd}."
-            yield Verdict("error", "nri-containerd", "nri", message, "nri: false", NRI_DOCS)
+            yield Finding(Severity.ERROR, "nri-containerd", "nri", message, "nri: false", NRI_DOCS)
     message = "NVIDIA does not yet recommend the NRI plugin for production."
-    yield Verdict("warning", "nri-not-production", "nri", message, "nri: false", NRI_DOCS)
+    yield Finding(Severity.WARNING, "nri-not-production", "nri", message, "nri: false", NRI_DOCS)
 
 
-def _toolkit(release: OperatorRelease, image: NodeImage, toolkit: str | None) -> Iterator[Verdict]:
+def _toolkit(release: OperatorRelease, image: NodeImage, toolkit: str | None) -> Iterator[Finding]:
     chosen = toolkit or release.toolkit
     trait = toolkit_trait(chosen)
     if trait.loses_imports:
         message = f"Toolkit {chosen} overwrites the imports of containerd's configuration."
-        yield Verdict("error", "toolkit-loses-imports", "toolkit", message, "Use 1.18.1 or newer.", trait.source)
+        yield Finding(Severity.ERROR, "toolkit-loses-imports", "toolkit", message, "Use 1.18.1 or newer.", trait.source)
     if not trait.drop_in and image.config_version > 2:
         message = f"Toolkit {chosen} can't edit the version {image.config_version} configuration of {image.name}."
         fix = f"Use the release's own {release.toolkit}."
-        yield Verdict("error", "toolkit-schema", "toolkit", message, fix, "NVIDIA/gpu-operator#2060")
+        yield Finding(Severity.ERROR, "toolkit-schema", "toolkit", message, fix, "NVIDIA/gpu-operator#2060")
     if toolkit and version(toolkit)[:2] < version(release.toolkit)[:2]:
         message = f"Toolkit {toolkit} is older than {release.toolkit}, which {release.version} was tested with."
         fix = "Leave toolkit.version out; runtimeConfigSource: file is the remedy for containerd's drop-ins."
-        yield Verdict("warning", "toolkit-old", "toolkit", message, fix, release.source)
+        yield Finding(Severity.WARNING, "toolkit-old", "toolkit", message, fix, release.source)
 
 
-def _drop_in(image: NodeImage, containerd: str, toolkit: str, sources: str) -> Iterator[Verdict]:
+def _drop_in(image: NodeImage, containerd: str, toolkit: str, sources: str) -> Iterator[Finding]:
     """The toolkit writes its drop-in in the schema that its first source tells: the daemon's newest, or the file's."""
     trait = toolkit_trait(toolkit)
     dumped = containerd_trait(containerd).dumps or image.config_version
@@ -88,4 +93,4 @@ def _drop_in(image: NodeImage, containerd: str, toolkit: str, sources: str) -> I
             f"configuration of {image.name}; containerd {containerd} exits on that, and the node is lost."
         )
         fix = "runtimeConfigSource: file (RUNTIME_CONFIG_SOURCE in toolkit.env)."
-        yield Verdict("error", "containerd-drop-in", "toolkit", message, fix, trait.source)
+        yield Finding(Severity.ERROR, "containerd-drop-in", "toolkit", message, fix, trait.source)

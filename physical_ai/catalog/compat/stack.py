@@ -11,11 +11,11 @@ from physical_ai.catalog import sources
 from physical_ai.catalog.compat.drivers import judge_driver
 from physical_ai.catalog.compat.lifecycle import judge_kubernetes, judge_release
 from physical_ai.catalog.compat.runtime import judge_runtime
-from physical_ai.catalog.compat.verdict import Verdict
 from physical_ai.catalog.gpu_load import operator_releases
 from physical_ai.catalog.gpu_lookup import newest_release, operator_release, within
 from physical_ai.catalog.gpu_rows import DriverKind, NodeImage, OperatorRelease
 from physical_ai.catalog.lookup import UnknownName
+from physical_ai.findings import Finding, Severity
 
 DriverOwner = Literal["NVIDIADriver", "ClusterPolicy"]
 
@@ -46,13 +46,13 @@ class GpuStack:
     """Whether GPUs of the pool are partitioned by MIG, in the guest or by the host."""
 
 
-def judge_stack(stack: GpuStack, today: datetime.date) -> list[Verdict]:
+def judge_stack(stack: GpuStack, today: datetime.date) -> list[Finding]:
     """Every verdict on the combination at a date, errors and mere information alike."""
     try:
         release = operator_release(stack.operator)
     except UnknownName as error:
         fix = f"Did you mean {error.suggestion}?  Known: {', '.join(operator_releases())}."
-        return [Verdict("error", "operator-unknown", "operator", str(error), fix, sources.RELEASES)]
+        return [Finding(Severity.ERROR, "operator-unknown", "operator", str(error), fix, sources.RELEASES)]
     return [
         *judge_release(release, today),
         *judge_kubernetes(stack.kubernetes, today),
@@ -81,11 +81,11 @@ def judge_stack(stack: GpuStack, today: datetime.date) -> list[Verdict]:
     ]
 
 
-def _kubernetes(release: OperatorRelease, kubernetes: str) -> Iterator[Verdict]:
+def _kubernetes(release: OperatorRelease, kubernetes: str) -> Iterator[Finding]:
     if release.kubernetes is None:
         message = f"Which Kubernetes versions {release.version} supports is not known here."
         fix = f"Look into NVIDIA's platform support page of {release.line}, or use {newest_release().version}."
-        yield Verdict("info", "kubernetes-range-unknown", "kubernetes", message, fix, release.source)
+        yield Finding(Severity.INFO, "kubernetes-range-unknown", "kubernetes", message, fix, release.source)
         return
     place, (low, high) = within(kubernetes, release.kubernetes), release.kubernetes
     tested = f"{release.version} supports Kubernetes {low} to {high}, not {kubernetes}."
@@ -95,28 +95,37 @@ def _kubernetes(release: OperatorRelease, kubernetes: str) -> Iterator[Verdict]:
     other = f"GPU Operator {newer[-1].version}" if newer else None
     fix = f"{other} supports it; or use Kubernetes {nearest}." if other else f"Use Kubernetes {nearest}."
     if place < 0:
-        yield Verdict("error", "kubernetes-too-old", "kubernetes", tested, fix, release.source)
+        yield Finding(Severity.ERROR, "kubernetes-too-old", "kubernetes", tested, fix, release.source)
     elif place > 0:
         # NVIDIA tests a new minor after AKS has it, and says so for the newest line only.
         newest = release.line == newest_release().line
-        yield Verdict("warning" if newest else "error", "kubernetes-too-new", "kubernetes", tested, fix, release.source)
+        yield Finding(
+            Severity.WARNING if newest else Severity.ERROR,
+            "kubernetes-too-new",
+            "kubernetes",
+            tested,
+            fix,
+            release.source,
+        )
 
 
-def _owner(release: OperatorRelease, stack: GpuStack) -> Iterator[Verdict]:
+def _owner(release: OperatorRelease, stack: GpuStack) -> Iterator[Finding]:
     if stack.driver is None or stack.driver_kind != "datacenter" or stack.driver_owner != "NVIDIADriver":
         return
     if release.driver_cr == "preview":
         message = f"NVIDIADriver resources are a technology preview in {release.line}."
         fix = "Use GPU Operator 26.7, or driverOwner ClusterPolicy with one node operating system."
-        yield Verdict("warning", "driver-cr-preview", "driver", message, fix, release.source)
+        yield Finding(Severity.WARNING, "driver-cr-preview", "driver", message, fix, release.source)
     elif release.driver_cr == "new-installs":
         message = f"{release.line} supports NVIDIADriver resources on new installations only."
         fix = "Upgrade to 26.7 first where a ClusterPolicy has owned the drivers so far."
-        yield Verdict("info", "driver-cr-new-installs", "driver", message, fix, release.source)
+        yield Finding(Severity.INFO, "driver-cr-new-installs", "driver", message, fix, release.source)
 
 
-def _chart(release: OperatorRelease) -> Iterator[Verdict]:
+def _chart(release: OperatorRelease) -> Iterator[Finding]:
     if release.line in ("25.3", "25.10"):
         message = f"The chart of {release.version} renders validator.plugin as null, which server-side apply refuses."
         fix = "Set one entry of validator.plugin.env, such as WITH_WORKLOAD=false."
-        yield Verdict("warning", "chart-null-plugin", "chart", message, fix, "NVIDIA/gpu-operator#1999; NVIDIA/aicr#50")
+        yield Finding(
+            Severity.WARNING, "chart-null-plugin", "chart", message, fix, "NVIDIA/gpu-operator#1999; NVIDIA/aicr#50"
+        )

@@ -8,11 +8,12 @@ from typing import Any
 
 from physical_ai.catalog.charts import chart
 from physical_ai.catalog.compat.chart_rules import at
-from physical_ai.catalog.compat.keys import KeyFinding, KeyTable, kinds
+from physical_ai.catalog.compat.keys import KeyTable, kinds
 from physical_ai.catalog.gpu_load import CHARTS
 from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote
 from physical_ai.catalog.load import read_rows, row
 from physical_ai.catalog.lookup import nearest
+from physical_ai.findings import Finding, Severity
 
 
 @lru_cache(maxsize=8)
@@ -35,20 +36,20 @@ def choices(name: str) -> Mapping[str, tuple[str, ...]]:
     return {path: texts for group in _groups(name) for path, texts in group.choices.items()}
 
 
-def check_chart(name: str, version: str, values: Mapping[str, Any]) -> list[KeyFinding]:
+def check_chart(name: str, version: str, values: Mapping[str, Any]) -> list[Finding]:
     """Keys that a pinned chart would ignore, and values that nothing can work with. Raises `UnknownName`."""
     table = key_table(name, version)
     return [*table.check(values), *_impossible(name, table.source, values)]
 
 
-def _impossible(name: str, source: str, values: Mapping[str, Any]) -> Iterator[KeyFinding]:
+def _impossible(name: str, source: str, values: Mapping[str, Any]) -> Iterator[Finding]:
     for path, texts in choices(name).items():
         value = at(values, path)
         if value is not None and value not in texts:
             near = nearest(str(value), [text for text in texts if text])
             listed = ", ".join(text or '""' for text in texts)
             fix = f"Did you mean {near}?  One of: {listed}." if near else f"One of: {listed}."
-            yield KeyFinding(path, f"'{value}' is not possible here.", fix, "error", "chart-value", source)
+            yield Finding(Severity.ERROR, "chart-value", path, f"'{value}' is not possible here.", fix, source)
 
 
 def _groups(name: str) -> list[KeyGroup]:

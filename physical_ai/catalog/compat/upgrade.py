@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from physical_ai.catalog import sources
 from physical_ai.catalog.compat.chart import key_changes
 from physical_ai.catalog.compat.lifecycle import POLICY
-from physical_ai.catalog.compat.verdict import Verdict
 from physical_ai.catalog.gpu_load import operator_releases
 from physical_ai.catalog.gpu_lookup import operator_release, version
 from physical_ai.catalog.gpu_rows import OperatorRelease
 from physical_ai.catalog.lookup import UnknownName
+from physical_ai.findings import Finding, Severity
 
 
 def upgrade_path(old: str, new: str) -> list[str]:
@@ -27,33 +27,35 @@ def upgrade_path(old: str, new: str) -> list[str]:
     return [*(_last_of(line).version for line in between), *([new] if old != new else [])]
 
 
-def judge_upgrade(old: str, new: str) -> list[Verdict]:
+def judge_upgrade(old: str, new: str) -> list[Finding]:
     """Every verdict on replacing a running release by another; none when they are the same."""
     try:
         start, end = operator_release(old), operator_release(new)
     except UnknownName as error:
         fix = f"Did you mean {error.suggestion}?  Known: {', '.join(operator_releases())}."
-        return [Verdict("error", "operator-unknown", "operator", str(error), fix, sources.RELEASES)]
+        return [Finding(Severity.ERROR, "operator-unknown", "operator", str(error), fix, sources.RELEASES)]
     return list(_judge(start, end))
 
 
-def _judge(start: OperatorRelease, end: OperatorRelease) -> Iterator[Verdict]:
+def _judge(start: OperatorRelease, end: OperatorRelease) -> Iterator[Finding]:
     if version(end.version) < version(start.version):
         message = f"{start.version} runs already, and NVIDIA supports no way back to {end.version}."
         fix = f"Stay on {start.version}, or uninstall it with its CRDs first."
-        yield Verdict("error", "upgrade-downgrade", "operator", message, fix, POLICY)
+        yield Finding(Severity.ERROR, "upgrade-downgrade", "operator", message, fix, POLICY)
         return
     if start.line == end.line:
         return
     path = upgrade_path(start.version, end.version)
     if len(path) > 1:
         message = f"An upgrade goes to the next line only; from {start.line} to {end.line} it would skip some."
-        yield Verdict("error", "upgrade-skips-line", "operator", message, f"Go by {', then '.join(path)}.", POLICY)
+        yield Finding(
+            Severity.ERROR, "upgrade-skips-line", "operator", message, f"Go by {', then '.join(path)}.", POLICY
+        )
     if end.changes:
         message = f"New with {end.line}: {'; '.join(end.changes)}."
         gone = ", ".join(key_changes(start.version, end.version).removed)
         fix = f"Look for values that set {gone}." if gone else "No key of the chart's values is gone."
-        yield Verdict("info", "upgrade-changes", "operator", message, fix, end.source)
+        yield Finding(Severity.INFO, "upgrade-changes", "operator", message, fix, end.source)
 
 
 def _lines() -> list[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import datetime
 import os
 import shutil
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from physical_ai.cli.console import print_json
 from physical_ai.cli.exit_codes import FINDINGS
-from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Least, Stack
+from physical_ai.findings import Severity, any_at_least
 
 if TYPE_CHECKING:
     from physical_ai.preflight import Azure
@@ -22,15 +22,6 @@ SUBSCRIPTION_VARIABLE = "ARM_SUBSCRIPTION_ID"
 """The variable that the Azure provider reads too."""
 
 
-class Least(StrEnum):
-    """From which severity on a finding counts."""
-
-    UNKNOWN = "unknown"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-Severity = Annotated[Least, typer.Option("--severity", help="Exit with 3 for findings of this severity and above.")]
 SubscriptionOption = Annotated[
     str | None,
     typer.Option("--subscription", metavar="ID", help=f"The subscription; ${SUBSCRIPTION_VARIABLE} if omitted."),
@@ -42,7 +33,7 @@ def check(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
     subscription: SubscriptionOption = None,
     offline: Offline = False,
-    severity: Severity = Least.ERROR,
+    severity: Least = Severity.ERROR,
     file: Files = None,
     set_: Assignments = None,
     json: Json = False,
@@ -63,7 +54,7 @@ def check(  # noqa: PLR0917 - each is an option
         print_json(output.document(stack, settings.region, findings, asked=azure is not None, why_not=why_not))
     else:
         output.print_findings(stack, findings, why_not)
-    if any(output.reaches(each.status.value, severity.value) for each in findings):
+    if any_at_least(findings, severity):
         raise typer.Exit(FINDINGS)
 
 

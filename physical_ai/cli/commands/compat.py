@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import datetime
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from physical_ai.cli.console import print_json, print_warnings
 from physical_ai.cli.exit_codes import FINDINGS
-from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Least, Stack
+from physical_ai.findings import Severity
 
-
-class Least(StrEnum):
-    """From which severity on a finding counts."""
-
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-Severity = Annotated[Least, typer.Option("--severity", help="Exit with 3 for findings of this severity and above.")]
 Running = Annotated[
     str | None,
     typer.Option(
@@ -35,7 +25,7 @@ At = Annotated[
 
 def compat(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
-    severity: Severity = Least.ERROR,
+    severity: Least = Severity.ERROR,
     running: Running = None,
     at: At = None,
     file: Files = None,
@@ -47,7 +37,6 @@ def compat(  # noqa: PLR0917 - each is an option
     GPU Operator, Kubernetes, driver, container toolkit, containerd and node image.
     """
     from physical_ai.catalog import UnknownName, operator_release
-    from physical_ai.catalog.compat import reaches
     from physical_ai.cli.output import compat as output
     from physical_ai.cli.requested_stack import read_stack
 
@@ -64,5 +53,5 @@ def compat(  # noqa: PLR0917 - each is an option
         print_json(document)
     else:
         output.print_document(document)
-    if any(reaches(row["severity"], severity.value) for row in document["verdicts"]):
+    if any(Severity(row["severity"]).at_least(severity) for row in document["verdicts"]):
         raise typer.Exit(FINDINGS)

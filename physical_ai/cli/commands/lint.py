@@ -14,11 +14,13 @@ from physical_ai.cli.options import (
     DEFAULT_STACK,
     Files,
     Json,
+    Least,
     OsmoPool,
     TemplateStrings,
     TemplateValues,
     TemplateVariables,
 )
+from physical_ai.findings import Severity, any_at_least
 
 
 class Format(StrEnum):
@@ -27,13 +29,6 @@ class Format(StrEnum):
     TEXT = "text"
     JSON = "json"
     GITHUB = "github"
-
-
-class Least(StrEnum):
-    """From which severity on a finding counts."""
-
-    WARNING = "warning"
-    ERROR = "error"
 
 
 Workflows = Annotated[
@@ -47,7 +42,6 @@ Values = Annotated[
     Path | None, typer.Option("--values", metavar="FILE", help="Check against these chart values, not the stack's.")
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="text, one JSON document, or GitHub annotations.")]
-Severity = Annotated[Least, typer.Option("--severity", help="Exit with 3 when a finding is as grave as this.")]
 Render = Annotated[bool, typer.Option("--render", help="Print the very Pods that OSMO would make.")]
 Simulate = Annotated[
     bool, typer.Option("--simulate", help="Then create the Pods in the simulated stack: do they get a node?")
@@ -66,7 +60,7 @@ def lint(  # noqa: PLR0917 - each is an option
     file: Files = None,
     setting: Setting = None,
     format_: FormatOption = Format.TEXT,
-    severity: Severity = Least.WARNING,
+    severity: Least = Severity.WARNING,
     render: Render = False,
     objects: Objects = False,
     simulate: Simulate = False,
@@ -105,5 +99,5 @@ def lint(  # noqa: PLR0917 - each is an option
         print_placements(placed)
     if any(not task["node"] for tasks in placed.values() for task in tasks):
         raise typer.Exit(FINDINGS)
-    if any(item.severity == "error" or severity is Least.WARNING for one in checked for item in one.findings):
+    if any(any_at_least(one.findings, severity) for one in checked):
         raise typer.Exit(FINDINGS)

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from physical_ai.cli.console import err, print_json
 from physical_ai.cli.exit_codes import FAILED, FINDINGS
-from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Least, Stack
+from physical_ai.findings import Severity, any_at_least
 
-
-class Least(StrEnum):
-    """From which severity on a finding counts."""
-
-    WARNING = "warning"
-    ERROR = "error"
-
-
-Severity = Annotated[Least, typer.Option("--severity", help="Exit with 3 for findings of this severity and above.")]
 ListOption = Annotated[bool, typer.Option("--list", help="List the rules instead, with their reasons.")]
 BeforeAzure = Annotated[
     bool, typer.Option("--preview", help="Use only what a first preview knows, before Azure has returned any value.")
@@ -28,7 +19,7 @@ BeforeAzure = Annotated[
 
 def policy(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
-    severity: Severity = Least.ERROR,
+    severity: Least = Severity.ERROR,
     preview: BeforeAzure = False,
     rules: ListOption = False,
     file: Files = None,
@@ -61,5 +52,5 @@ def policy(  # noqa: PLR0917 - each is an option
         print_json(document)
     else:
         output.print_findings(document)
-    if any(each.severity.value == "error" or severity is Least.WARNING for each in findings):
+    if any_at_least(findings, severity):
         raise typer.Exit(FINDINGS)

@@ -98,10 +98,7 @@ def places_document(settings: Settings, places: Places) -> dict[str, Any]:
                     "evidence": place.evidence,
                     "zones": None if place.zones is None else list(place.zones),
                     "usdPerHour": place.usd_per_hour,
-                    "verdicts": [
-                        {"severity": each.severity, "rule": each.rule, "message": each.message}
-                        for each in place.verdicts
-                    ],
+                    "verdicts": [each.document() for each in place.verdicts],
                 }
                 for name, place in pools.items()
             }
@@ -134,7 +131,7 @@ def print_places(settings: Settings, places: Places) -> None:
 
 def _cell(place: Place) -> str:
     """Evidence and price of a pool in a region, or what stands against it."""
-    stands = next((each for each in place.verdicts if each.severity == "error"), None)
+    stands = next((each for each in place.verdicts if each.is_error), None)
     if stands is not None:
         return "[red]no[/]" if stands.rule == "size-not-in-region" else f"[red]no: {stands.rule}[/]"
     word = "price only" if place.evidence == "price" else place.evidence

@@ -9,18 +9,11 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
-from physical_ai.cli.console import err, out
+from physical_ai.cli.console import STYLES, err, out
+from physical_ai.findings import Severity
 
 if TYPE_CHECKING:
-    from physical_ai.preflight import Finding
-
-_STYLE = {"ok": "green", "unknown": "dim", "warning": "yellow", "error": "red"}
-
-
-def reaches(status: str, lowest: str) -> bool:
-    """Whether a status is at least as severe as another."""
-    order = list(_STYLE)
-    return order.index(status) >= order.index(lowest)
+    from physical_ai.findings import Finding
 
 
 def document(
@@ -31,13 +24,13 @@ def document(
         "region": region,
         "azureAsked": asked,
         "whyNot": why_not,
-        "summary": dict(Counter(each.status.value for each in findings)),
+        "summary": dict(Counter(each.severity.value for each in findings)),
         "findings": [
             {
-                "status": each.status.value,
-                "topic": each.topic,
-                "subject": each.subject,
-                "message": each.message,
+                "status": each.severity.value,
+                "topic": each.rule,
+                "subject": each.where,
+                "message": each.problem,
                 "fix": each.fix,
                 "source": each.source,
             }
@@ -52,12 +45,12 @@ def print_findings(stack: str, findings: Sequence[Finding], why_not: str | None)
         table.add_column(column, no_wrap=True)
     table.add_column("result", overflow="fold")
     for each in findings:
-        style = _STYLE[each.status.value]
-        text = escape(each.message) + (f"\n[dim]{escape(each.fix)}[/]" if each.fix else "")
-        table.add_row(f"[{style}]{each.status.value}[/]", each.topic, escape(each.subject), text)
+        style = STYLES[each.severity]
+        text = escape(each.problem) + (f"\n[dim]{escape(each.fix)}[/]" if each.fix else "")
+        table.add_row(f"[{style}]{each.severity.value}[/]", each.rule, escape(each.where), text)
     out.print(table)
-    counts = Counter(each.status.value for each in findings)
-    summary = ", ".join(f"{counts[name]} {name}" for name in _STYLE if counts[name])
+    counts = Counter(each.severity.value for each in findings)
+    summary = ", ".join(f"{counts[name]} {name}" for name in Severity if counts[name])
     err.print(f"{stack}: {summary}")
     if why_not is not None:
         hint = "" if why_not == "--offline" else "; log in with `az login` or a workload identity to query it"

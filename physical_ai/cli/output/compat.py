@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
-from physical_ai.cli.console import out
+from physical_ai.cli.console import STYLES, out
+from physical_ai.findings import Severity
 
 if TYPE_CHECKING:
     from physical_ai.settings import Settings
-
-_STYLE = {"error": "red", "warning": "yellow", "info": "dim"}
 
 
 def document(settings: Settings, today: datetime.date, running: str | None = None) -> dict[str, Any]:
@@ -37,16 +36,7 @@ def document(settings: Settings, today: datetime.date, running: str | None = Non
         for name, item in gpu_stacks(settings).items()
     ]
     judged: list[dict[str, Any]] = [
-        {
-            "severity": item.severity,
-            "rule": item.verdict.rule,
-            "subject": item.verdict.subject,
-            "path": item.path,
-            "pools": list(item.pools),
-            "message": item.verdict.message,
-            "fix": item.verdict.fix,
-            "source": item.verdict.source,
-        }
+        item.document() | {"subject": item.subject, "path": item.where, "pools": list(item.pools)}
         for item in judge(settings, today, running)
     ]
     return {
@@ -73,13 +63,16 @@ def print_document(document: Mapping[str, Any]) -> None:
         cells = ("name", "nodeImage", "containerd", "driverSource", "driver", "toolkit")
         table.add_row(*(escape(str(pool[cell] or "–")) for cell in cells))
     out.print(table)
-    counts = {name: sum(row["severity"] == name for row in document["verdicts"]) for name in _STYLE}
+    counts = {
+        name: sum(row["severity"] == name for row in document["verdicts"])
+        for name in (Severity.ERROR, Severity.WARNING, Severity.INFO)
+    }
     summary = ", ".join(
         f"{count} {name}{'s' if count != 1 and name != 'info' else ''}" for name, count in counts.items()
     )
     out.print(f"\n{len(document['pools'])} GPU pools: {summary}")
     for row in document["verdicts"]:
-        style = _STYLE[row["severity"]]
+        style = STYLES[Severity(row["severity"])]
         pools = f" ({', '.join(row['pools'])})" if row["pools"] else ""
         out.print(f"\n[{style}]{row['severity']}[/] {row['rule']}: {escape(row['path'] + pools)}")
         out.print(f"  {escape(row['message'])}")

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from physical_ai.cli.console import err
+from physical_ai.cli.console import STYLES, err
 
 if TYPE_CHECKING:
     from physical_ai.osmo.lint import Checked, Context
-
-_STYLE = {"error": "red", "warning": "yellow"}
 
 
 def print_findings(checked: Sequence[Checked], context: Context, *, listed: bool) -> None:
@@ -21,7 +19,7 @@ def print_findings(checked: Sequence[Checked], context: Context, *, listed: bool
     for one in checked if listed else ():
         for finding in one.findings:
             head, *rest = [printable(line) for line in text(finding).split("\n")]
-            err.print(head, markup=False, style=_STYLE[finding.severity])
+            err.print(head, markup=False, style=STYLES[finding.severity])
             err.print("\n".join(rest), markup=False)
     err.print(summary(checked, context.name), markup=False)
 

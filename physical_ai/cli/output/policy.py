@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
-from physical_ai.cli.console import err, out, print_json
+from physical_ai.cli.console import STYLES, err, out, print_json
+from physical_ai.findings import Severity
 
 if TYPE_CHECKING:
-    from physical_ai.policies import Finding
+    from physical_ai.policies import ResourceFinding
     from physical_ai.policies import Stack as Declared
 
-_STYLE = {"error": "red", "warning": "yellow"}
 
-
-def document(stack: str, declared: Declared, findings: Sequence[Finding]) -> dict[str, Any]:
+def document(stack: str, declared: Declared, findings: Sequence[ResourceFinding]) -> dict[str, Any]:
     """The findings as data."""
     from physical_ai.policies import RULES
 
@@ -29,13 +28,11 @@ def document(stack: str, declared: Declared, findings: Sequence[Finding]) -> dic
         "resources": sum(each.custom for each in declared.resources),
         "findings": [
             {
-                "rule": each.rule,
-                "severity": each.severity.value,
+                **each.document(),
                 "topic": rules[each.rule].topic.value,
                 "type": each.type,
                 "name": each.name,
-                "path": each.path,
-                "message": each.message,
+                "path": each.where,
                 "reason": each.reason,
                 "link": rules[each.rule].link,
             }
@@ -48,12 +45,14 @@ def print_findings(found: Mapping[str, Any]) -> None:
     """A `document` for people."""
     for each in found["findings"]:
         place = f"{each['type'].rpartition(':')[2]} {each['name']}" + (f" {each['path']}" if each["path"] else "")
-        style = _STYLE[each["severity"]]
+        style = STYLES[Severity(each["severity"])]
         out.print(f"[{style}]{each['severity']}[/] {each['rule']}: {escape(place)}", soft_wrap=True)
         out.print(f"  {escape(each['message'])}", soft_wrap=True)
         out.print(f"  [dim]{escape(each['reason'])} {each['link']}[/]", soft_wrap=True)
     counts = Counter(each["severity"] for each in found["findings"])
-    summary = ", ".join(f"{counts[name]} {name}{'' if counts[name] == 1 else 's'}" for name in _STYLE)
+    summary = ", ".join(
+        f"{counts[name]} {name}{'' if counts[name] == 1 else 's'}" for name in (Severity.ERROR, Severity.WARNING)
+    )
     err.print(f"{found['stack']}: {found['rules']} rules over {found['resources']} resources: {summary}")
 
 
@@ -82,5 +81,5 @@ def print_rules(*, as_json: bool) -> None:
     table.add_column("reason", overflow="fold")
     for rule in sorted(RULES, key=lambda each: each.topic.value):
         severity = rule.severity.value
-        table.add_row(rule.id, f"[{_STYLE[severity]}]{severity}[/]", rule.topic.value, rule.reason)
+        table.add_row(rule.id, f"[{STYLES[rule.severity]}]{severity}[/]", rule.topic.value, rule.reason)
     out.print(table)

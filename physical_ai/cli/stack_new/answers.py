@@ -175,8 +175,8 @@ def _problem(pool: PoolProposal, choice: Choice, region: str) -> str | None:
     if choice.driver is not None and choice.driver not in sources:
         return f"'{choice.driver}' is no driver source: {', '.join(sources)}"
     # An OS disk that does not fit is made a managed one.
-    errors = [v for v in refusals(pool, choice, region) if v.severity == "error" and not v.subject.startswith("osDisk")]
-    return "; ".join(f"{each.message} {each.fix or ''}".strip() for each in errors) or None
+    errors = [v for v in refusals(pool, choice, region) if v.is_error and not v.where.startswith("osDisk")]
+    return "; ".join(f"{each.problem} {each.fix or ''}".strip() for each in errors) or None
 
 
 def _space_problem(space: IPv4Network, proposal: Proposal) -> str | None:

@@ -108,7 +108,7 @@ def _accepted(path: Path, context: Context) -> Submission:
 
 
 def _has_errors(checked: Checked) -> bool:
-    return any(finding.severity == "error" for finding in checked.findings)
+    return any(finding.is_error for finding in checked.findings)
 
 
 def _service(simulation: Simulation) -> Service:

@@ -2,14 +2,14 @@
 
 >>> from settings import load
 >>> checked = check_text("workflow: {}", "empty.yaml", of_stack(load("dev-westus2").settings))
->>> [finding.rule.id for finding in checked.findings]
+>>> [finding.rule for finding in checked.findings]
 ['schema', 'schema']
 """
 
 from __future__ import annotations
 
 from physical_ai.osmo.lint.context import Context, config_of_values, of_chart_values, of_stack
-from physical_ai.osmo.lint.finding import Finding, Rule
+from physical_ai.osmo.lint.finding import Rule, WorkflowFinding
 from physical_ai.osmo.lint.registry import RULES
 from physical_ai.osmo.lint.run import Checked, check_text
 
@@ -17,8 +17,8 @@ __all__ = [
     "RULES",
     "Checked",
     "Context",
-    "Finding",
     "Rule",
+    "WorkflowFinding",
     "check_text",
     "config_of_values",
     "of_chart_values",

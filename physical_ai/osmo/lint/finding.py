@@ -1,12 +1,11 @@
-"""What the check of a workflow file tells: rules, and findings at a line and column."""
+"""Rules of workflow files, and findings at a line and column."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-Severity = Literal["error", "warning"]
-"""error: OSMO refuses it, or it runs otherwise than it looks. warning: it may cost more than it should."""
+from physical_ai.findings import Finding, Severity
 
 Path = tuple[str | int, ...]
 """A place in the workflow section: keys and indexes, `("workflow", "tasks", 0, "image")`."""
@@ -14,7 +13,11 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule, as its documentation tells it."""
+    """A rule, as its documentation describes it.
+
+    Its severity is an error where OSMO refuses the file or runs it otherwise than it looks, and a warning where it may
+    cost more than it should.
+    """
 
     id: str
     severity: Severity
@@ -24,33 +27,18 @@ class Rule:
     source: str
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A rule broken at a place of a file."""
+@dataclass(frozen=True, kw_only=True)
+class WorkflowFinding(Finding):
+    """A rule broken in a file; `where` is the path in its workflow section."""
 
-    rule: Rule
     file: str
     line: int
     """From 1, in the file as it is written, before rendering."""
     column: int
     """From 1."""
-    message: str
-    fix: str
-
-    @property
-    def severity(self) -> Severity:
-        return self.rule.severity
+    title: str
+    reason: str
 
     def document(self) -> dict[str, Any]:
-        """With stable keys, for JSON."""
-        return {
-            "file": self.file,
-            "line": self.line,
-            "column": self.column,
-            "rule": self.rule.id,
-            "severity": self.severity,
-            "message": self.message,
-            "reason": self.rule.reason,
-            "fix": self.fix,
-            "source": self.rule.source,
-        }
+        place = {"file": self.file, "line": self.line, "column": self.column}
+        return super().document() | place | {"reason": self.reason}

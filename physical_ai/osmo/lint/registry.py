@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from physical_ai.osmo.lint.finding import Rule, Severity
+from typing import Literal
+
+from physical_ai.findings import Severity
+from physical_ai.osmo.lint.finding import Rule
 
 SEEN = "NVIDIA/OSMO 6.3.1, its functions run on the vectors in tests/fixtures/osmo"
 TEMPLATES = "NVIDIA/OSMO docs, pod templates; " + SEEN
@@ -13,7 +16,9 @@ RULES: dict[str, Rule] = {}
 """All rules by id, in the order of their documentation."""
 
 
-def rule(id_: str, severity: Severity, title: str, *, reason: str, fix: str, source: str = SEEN) -> Rule:
+def rule(
+    id_: str, severity: Literal["error", "warning"], title: str, *, reason: str, fix: str, source: str = SEEN
+) -> Rule:
     """Registers a rule."""
-    RULES[id_] = Rule(id_, severity, title, reason, fix, source)
+    RULES[id_] = Rule(id_, Severity(severity), title, reason, fix, source)
     return RULES[id_]

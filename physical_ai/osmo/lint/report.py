@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from physical_ai.osmo.lint.finding import Finding
+from physical_ai.findings import Severity, counted
+from physical_ai.osmo.lint.finding import WorkflowFinding
 from physical_ai.osmo.lint.run import Checked
 
 
-def text(finding: Finding) -> str:
+def text(finding: WorkflowFinding) -> str:
     """A finding in three lines: place, rule and what is wrong; why; what to write."""
-    head = f"{finding.file}:{finding.line}:{finding.column}: {finding.severity} {finding.rule.id}: {finding.message}"
-    return f"{head}\n  {finding.rule.reason}\n  {finding.fix}"
+    head = f"{finding.file}:{finding.line}:{finding.column}: {finding.severity} {finding.rule}: {finding.problem}"
+    return f"{head}\n  {finding.reason}\n  {finding.fix}"
 
 
 def summary(checked: Sequence[Checked], name: str) -> str:
     """How much was checked, and what came of it."""
     files = f"{len(checked)} {'file' if len(checked) == 1 else 'files'} checked against {name}"
-    counts = {
-        kind: sum(item.severity == kind for one in checked for item in one.findings) for kind in ("error", "warning")
-    }
-    told = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in counts.items())
-    return f"{files}: {told}"
+    findings = [finding for one in checked for finding in one.findings]
+    return f"{files}: {counted(findings, (Severity.ERROR, Severity.WARNING))}"
 
 
 def document(checked: Sequence[Checked], name: str, pool: str, *, kinds: Sequence[str] | None) -> dict[str, Any]:
@@ -36,11 +34,11 @@ def document(checked: Sequence[Checked], name: str, pool: str, *, kinds: Sequenc
     return {"context": name, "pool": pool, "files": files}
 
 
-def github(finding: Finding) -> str:
+def github(finding: WorkflowFinding) -> str:
     """A workflow command that GitHub shows at the line."""
-    title = _property(f"{finding.rule.id}: {finding.rule.title}")
+    title = _property(f"{finding.rule}: {finding.title}")
     place = f"file={_property(finding.file)},line={finding.line},col={finding.column},title={title}"
-    return f"::{finding.severity} {place}::{_data(f'{finding.message}. {finding.rule.reason} {finding.fix}')}"
+    return f"::{finding.severity} {place}::{_data(f'{finding.problem}. {finding.reason} {finding.fix}')}"
 
 
 def _data(value: str) -> str:

@@ -12,7 +12,7 @@ import yaml
 from physical_ai.osmo import objects, rendering
 from physical_ai.osmo.lint import checks_config, checks_container, checks_file, checks_pod, checks_resources, rules_file
 from physical_ai.osmo.lint.context import Context
-from physical_ai.osmo.lint.finding import Finding
+from physical_ai.osmo.lint.finding import WorkflowFinding
 from physical_ai.osmo.lint.repair import fit
 from physical_ai.osmo.lint.source import Source
 from physical_ai.osmo.lint.view import View
@@ -33,7 +33,7 @@ class Checked:
     file: str
     kind: str
     """`workflow` or `values`."""
-    findings: list[Finding]
+    findings: list[WorkflowFinding]
     objects: list[GroupObjects] = field(default_factory=list[GroupObjects])
     """What OSMO would create, where the file is good enough to tell."""
     submission: Submission | None = None
@@ -56,8 +56,8 @@ def check_text(text: str, file: str, context: Context, folder: FilePath | None =
     return Checked(file, "workflow", _sorted(source), made, submission)
 
 
-def _sorted(source: Source) -> list[Finding]:
-    return sorted(source.findings, key=lambda item: (item.line, item.column, item.rule.id))
+def _sorted(source: Source) -> list[WorkflowFinding]:
+    return sorted(source.findings, key=lambda item: (item.line, item.column, item.rule))
 
 
 def _as_values(text: str) -> dict[str, Any] | None:
@@ -182,7 +182,7 @@ def _content(local: str, source: Source, here: tuple[str | int, ...], folder: Fi
 
 def _objects(view: View, document: Mapping[str, Any]) -> _Made:
     """What OSMO would accept and create. Reports a refusal that no rule has found."""
-    errors = [item for item in view.source.findings if item.severity == "error"]
+    errors = [item for item in view.source.findings if item.is_error]
     try:
         groups = accepted(parse(document), view.context.config, view.pool, view.context.variables.environment)
         submission = Submission(view.spec, groups, view.pool)

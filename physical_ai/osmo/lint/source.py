@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import yaml
 
-from physical_ai.osmo.lint.finding import Finding, Path, Rule
+from physical_ai.osmo.lint.finding import Path, Rule, WorkflowFinding
 from physical_ai.osmo.rendering import LOADER
 
 _ALLOW = re.compile(r"#\s*physai-lint:\s*allow\s+([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)")
@@ -24,13 +24,13 @@ class Source:
     rendered: str = ""
     lines: tuple[int, ...] = ()
     """For each rendered line that of the file, from 0."""
-    findings: list[Finding] = field(default_factory=list[Finding])
+    findings: list[WorkflowFinding] = field(default_factory=list[WorkflowFinding])
     _root: yaml.Node | None = None
 
     def __post_init__(self) -> None:
         self._written = self.text.split("\n")
         self._shown = self.rendered.split("\n")
-        self._told: set[Finding] = set()
+        self._told: set[WorkflowFinding] = set()
 
     def composed(self, rendered: str, lines: tuple[int, ...]) -> None:
         """Takes the rendered section, so that places in it can be told."""
@@ -49,7 +49,19 @@ class Source:
         """
         line, column = self.position(place)
         if rule.id not in self._allowed(line):
-            finding = Finding(rule, self.file, line, column, message, fix or rule.fix)
+            finding = WorkflowFinding(
+                rule.severity,
+                rule.id,
+                ".".join(map(str, place)) if isinstance(place[0], str) else "",
+                message,
+                fix or rule.fix,
+                rule.source,
+                file=self.file,
+                line=line,
+                column=column,
+                title=rule.title,
+                reason=rule.reason,
+            )
             if finding not in self._told:
                 self._told.add(finding)
                 self.findings.append(finding)

@@ -17,7 +17,8 @@ import yaml
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc, plugin_pb2
 
-from physical_ai.policies import RULES, Finding, Options, Resource, Rule, Severity, Stack
+from physical_ai.findings import Severity
+from physical_ai.policies import RULES, Options, Resource, ResourceFinding, Rule, Stack
 from physical_ai.policies.model import judge
 from physical_ai.policies.wire import plain
 
@@ -115,7 +116,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 policyPackName=NAME,
                 policyPackVersion=version(),
                 description=each.reason,
-                message=f"{each.path}: {each.message}" if each.path else each.message,
+                message=f"{each.where}: {each.problem}" if each.where else each.problem,
                 enforcementLevel=self._level(each),
                 urn=resource.urn,
                 severity=_SEVERITIES[each.severity],
@@ -124,7 +125,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             if self._level(each) != _Level.DISABLED
         ]
 
-    def _level(self, finding: Finding) -> Any:
+    def _level(self, finding: ResourceFinding) -> Any:
         # A level in the configuration is the user's word; ADVISORY is zero, and the default of one that says nothing.
         return self._levels.get(finding.rule, _LEVELS[finding.severity])
 

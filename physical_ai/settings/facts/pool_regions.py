@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from physical_ai.catalog import Verdict, judge, price, regions
+from physical_ai.catalog import judge, price, regions
+from physical_ai.findings import Finding
 from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.models.node_pools import NodePool, Pool
 from physical_ai.settings.models.tree import Settings
@@ -23,12 +24,12 @@ class Place:
     """Zones that offer the size; None where that differs by subscription, or the region does not list it."""
     usd_per_hour: float | None
     """On-demand list price of a node; None where there is none."""
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[Finding, ...]
 
     @property
     def possible(self) -> bool:
         """Whether nothing known stands against the pool, as it is set, in this region."""
-        return not any(verdict.severity == "error" for verdict in self.verdicts)
+        return not any(verdict.is_error for verdict in self.verdicts)
 
 
 def pool_places(settings: Settings) -> dict[str, dict[str, Place]]:

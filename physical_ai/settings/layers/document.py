@@ -15,7 +15,8 @@ from typing import Any, cast
 
 import yaml
 
-from physical_ai.settings.faults import Fault
+from physical_ai.findings import Severity
+from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.paths import Path, show
 
@@ -39,6 +40,15 @@ class Document:
     lines: dict[Path, int] = field(default_factory=dict[Path, int])
     faults: list[Fault] = field(default_factory=list[Fault])
 
+    def fault(self, path: Path, problem: str, fix: str | None = None, *, severity: Severity = Severity.ERROR) -> Fault:
+        """A fault at a path of this file, with its line."""
+        return fault(self.label, show(path), problem, fix, severity=severity, line=nearest_line(self.lines, path))
+
+
+def nearest_line(lines: Mapping[Path, int], path: Path) -> int | None:
+    """The line of a path, or of the nearest section around it; None where none is known."""
+    return next((lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in lines), None)
+
 
 def read_document(text: str, label: str) -> Document:
     """The mapping that a YAML text holds; an empty text is an empty mapping."""
@@ -48,10 +58,10 @@ def read_document(text: str, label: str) -> Document:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         problem = f"This is not YAML: {error.problem or error.context}."
-        document.faults.append(Fault(label, "(file)", problem, _hint(text, line), line=line))
+        document.faults.append(fault(label, "(file)", problem, _hint(text, line), line=line))
         return document
     except (yaml.YAMLError, RecursionError, UnicodeError) as error:
-        document.faults.append(Fault(label, "(file)", f"This is not YAML: {_one_line(error)}."))
+        document.faults.append(fault(label, "(file)", f"This is not YAML: {_one_line(error)}."))
         return document
     if node is None:
         return document
@@ -60,14 +70,14 @@ def read_document(text: str, label: str) -> Document:
         document.data = value
     elif value is not None and not document.faults:
         problem = "The file must hold a mapping of settings."
-        document.faults.append(Fault(label, "(file)", problem, "Write it like: pools: {...}", line=1))
+        document.faults.append(fault(label, "(file)", problem, "Write it like: pools: {...}", line=1))
     return document
 
 
 def plain(value: Any, path: Path, label: str, faults: list[Fault]) -> Any:
     """A decoded value as JSON-like data; what has no JSON form becomes a fault."""
     if len(path) > _DEEPEST:
-        faults.append(Fault(label, show(path), "This is nested too deeply.", "No setting goes that deep."))
+        faults.append(fault(label, show(path), "This is nested too deeply.", "No setting goes that deep."))
     elif isinstance(value, Mapping):
         found: dict[str, Any] = {}
         for key, item in cast("Mapping[Any, Any]", value).items():
@@ -81,7 +91,7 @@ def plain(value: Any, path: Path, label: str, faults: list[Fault]) -> Any:
     elif value is None or _is_scalar(value):
         return value
     else:
-        faults.append(Fault(label, show(path), f"{_short(repr(value))} is no value a setting can have."))
+        faults.append(fault(label, show(path), f"{_short(repr(value))} is no value a setting can have."))
     return None
 
 
@@ -154,7 +164,7 @@ class _Reader:
 
     def _refuse(self, path: Path, line: int, problem: str, fix: str | None) -> None:
         place = show(path) or "(top level)"
-        self._document.faults.append(Fault(self._document.label, place, problem, fix, line=line))
+        self._document.faults.append(fault(self._document.label, place, problem, fix, line=line))
 
 
 def _core(text: str) -> Any:
@@ -178,7 +188,7 @@ def _is_text(text: str) -> bool:
 
 
 def _odd_key(label: str, place: str, key: str, faults: list[Fault], line: int | None = None) -> None:
-    faults.append(Fault(label, place, f"The key {_short(key)} is not a word.", "Put it in quotes.", line=line))
+    faults.append(fault(label, place, f"The key {_short(key)} is not a word.", "Put it in quotes.", line=line))
 
 
 def _hint(text: str, line: int | None) -> str | None:

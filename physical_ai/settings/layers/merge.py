@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from physical_ai.catalog import nearest
-from physical_ai.settings.faults import Fault
+from physical_ai.findings import Severity
+from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.guards import is_map, is_mapping
+from physical_ai.settings.layers.document import nearest_line
 from physical_ai.settings.layers.paths import Path, show
 from physical_ai.settings.shape import FROM_STACK_NAME, shape_at
 
@@ -24,10 +26,10 @@ class Layer:
     """What the file writes before each top-level key: `physical-ai:` in a stack file."""
     lines: Mapping[Path, int] = field(default_factory=dict[Path, int])
 
-    def fault(self, path: Path, problem: str, fix: str | None = None, *, warning: bool = False) -> Fault:
+    def fault(self, path: Path, problem: str, fix: str | None = None, *, severity: Severity = Severity.ERROR) -> Fault:
         """A fault about what this file says at `path`."""
-        line = next((self.lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self.lines), None)
-        return Fault(self.label, f"{self.prefix}{show(path)}", problem, fix, warning, line)
+        where = f"{self.prefix}{show(path)}"
+        return fault(self.label, where, problem, fix, severity=severity, line=nearest_line(self.lines, path))
 
 
 @dataclass
@@ -50,9 +52,9 @@ class Merged:
                 return self.sources[path[:length]]
         return self.last
 
-    def fault(self, path: Path, problem: str, fix: str | None = None, *, warning: bool = False) -> Fault:
+    def fault(self, path: Path, problem: str, fix: str | None = None, *, severity: Severity = Severity.ERROR) -> Fault:
         """A fault at `path`, in the layer to blame for it."""
-        return self.source(path).fault(path, problem, fix, warning=warning)
+        return self.source(path).fault(path, problem, fix, severity=severity)
 
     def missing(self, path: Path, problem: str, fix: str | None) -> Fault:
         """A fault about something that no layer sets.

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 
 from physical_ai.catalog import UnknownName, nearest, region, regions
 from physical_ai.repository import STACKS
-from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.faults import Fault, SettingsError, fault
 
 """Where the repository keeps its stack files and layers."""
 
@@ -41,7 +41,7 @@ class StackName:
             else:
                 lacks, near = "is not '<environment>-<region>'", nearest(text, existing()) or "dev-westus2"
             problem = f"The stack name '{text}' {lacks}."
-            raise SettingsError([Fault(stack_label(text), PLACE, problem, f"Such as '{near}'.")])
+            raise SettingsError([fault(stack_label(text), PLACE, problem, f"Such as '{near}'.")])
         return StackName(match["environment"], match["region"])
 
 
@@ -82,15 +82,15 @@ def name_faults(name: StackName, root: FilePath = STACKS) -> list[Fault]:
         near = nearest(name.environment, environments)
         hint = f"Did you mean '{near}-{name.region}'?" if near else f"Known: {', '.join(environments)}."
         fix = f"{hint}  A new one needs {root.name}/layers/env/{name.environment}.yaml."
-        faults.append(Fault(file, PLACE, f"There is no environment '{name.environment}'.", fix))
+        faults.append(fault(file, PLACE, f"There is no environment '{name.environment}'.", fix))
     try:
         region(name.region)
     except UnknownName as error:
         known = f"Known: {', '.join(regions())}."
         fix = f"Did you mean '{name.environment}-{error.suggestion}'?" if error.suggestion else known
-        return [*faults, Fault(file, PLACE, f"There is no region '{name.region}' in the catalogue.", fix)]
+        return [*faults, fault(file, PLACE, f"There is no region '{name.region}' in the catalogue.", fix)]
     if not (root / "layers" / "region" / f"{name.region}.yaml").is_file():
         described = sorted(path.stem for path in (root / "layers" / "region").glob("*.yaml"))
         fix = f"Write {root.name}/layers/region/{name.region}.yaml; so far there are {', '.join(described)}."
-        faults.append(Fault(file, PLACE, f"Nothing describes the region '{name.region}' yet.", fix))
+        faults.append(fault(file, PLACE, f"Nothing describes the region '{name.region}' yet.", fix))
     return faults

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document, read_document
 from physical_ai.settings.layers.paths import Path, parse, show
@@ -55,7 +55,7 @@ def read_file(file: FilePath, label: str) -> Document:
         problem, fix = "The file is not UTF-8 text.", "Save it as UTF-8."
     except OSError as error:
         problem, fix = f"The file can't be read: {error.strerror}.", None
-    return Document(label, faults=[Fault(label, "(file)", problem, fix)])
+    return Document(label, faults=[fault(label, "(file)", problem, fix)])
 
 
 def _assign(data: dict[str, Any], assignment: str) -> list[Fault]:
@@ -63,14 +63,14 @@ def _assign(data: dict[str, Any], assignment: str) -> list[Fault]:
     try:
         path = parse(path_text)
     except ValueError as error:
-        return [Fault(SET, path_text, f"{error}.")]
+        return [fault(SET, path_text, f"{error}.")]
     if not equals or not path:
-        return [Fault(SET, assignment or "(empty)", "An assignment is path=value.", "Like pools.h100gpu.scale.max=3")]
+        return [fault(SET, assignment or "(empty)", "An assignment is path=value.", "Like pools.h100gpu.scale.max=3")]
     if any(isinstance(step, int) for step in path):
-        return [Fault(SET, show(path), "A list is set as a whole.", f"Like {show(path[:1])}...=[1, 2]")]
+        return [fault(SET, show(path), "A list is set as a whole.", f"Like {show(path[:1])}...=[1, 2]")]
     document = read_document(f"value: {value_text}", SET)
     if document.faults:
-        return [Fault(SET, show(path), fault.problem, fault.fix) for fault in document.faults]
+        return [fault(SET, show(path), each.problem, each.fix) for each in document.faults]
     *parents, last = (str(step) for step in path)
     holder = data
     for step in parents:

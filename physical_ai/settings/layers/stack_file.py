@@ -6,7 +6,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.catalog import nearest
-from physical_ai.settings.faults import Fault
+from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document
 from physical_ai.settings.layers.merge import Layer
@@ -29,7 +29,7 @@ def read_stack(stack: str, root: FilePath) -> tuple[Layer, list[Fault]]:
         near = nearest(stack, existing(root))
         fix = f"Did you mean '{near}'?" if near else "Write it, or choose another stack."
         fix += f"  Stacks: {', '.join(existing(root)) or 'none'}."
-        return Layer(label, {}, PREFIX), [Fault(label, "(file)", "There is no such stack file.", fix)]
+        return Layer(label, {}, PREFIX), [fault(label, "(file)", "There is no such stack file.", fix)]
     document = read_file(file, label)
     faults = list(document.faults)
     for key in document.data:
@@ -38,11 +38,11 @@ def read_stack(stack: str, root: FilePath) -> tuple[Layer, list[Fault]]:
             fix = f"Put it under 'config:' as {PREFIX}{key.removeprefix(PREFIX)}." if near == "config" else None
             problem = f"'{key}' is no key of a Pulumi stack file."
             faults.append(
-                Fault(label, key, problem, fix or f"Known: {', '.join(_TOP_LEVEL)}.", line=_line(document, key))
+                fault(label, key, problem, fix or f"Known: {', '.join(_TOP_LEVEL)}.", line=_line(document, key))
             )
     config = document.data.get("config")
     if config is not None and not is_map(config):
-        faults.append(Fault(label, "config", "config must be a map.", None, line=_line(document, "config")))
+        faults.append(fault(label, "config", "config must be a map.", None, line=_line(document, "config")))
         config = None
     data, lines = dict[str, Any](), dict[Path, int]()
     for key, value in (config or {}).items():
@@ -50,7 +50,7 @@ def read_stack(stack: str, root: FilePath) -> tuple[Layer, list[Fault]]:
         line = _line(document, "config", key)
         if not colon or (namespace != PROJECT and nearest(namespace, [PROJECT], cutoff=0.8)):
             problem = f"'{key}' has no namespace." if not colon else f"'{namespace}' is not this project's name."
-            faults.append(Fault(label, str(key), problem, f"Write {PREFIX}{name if colon else key}.", line=line))
+            faults.append(fault(label, str(key), problem, f"Write {PREFIX}{name if colon else key}.", line=line))
         elif namespace == PROJECT and name != SECRETS:
             data[name] = value
             lines |= {(name, *path[2:]): at for path, at in document.lines.items() if path[:2] == ("config", key)}

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog import Verdict, judge, vm_size, vm_sizes
+from physical_ai.catalog import judge, vm_size, vm_sizes
+from physical_ai.findings import Finding
 from physical_ai.settings.new_stack.proposal import PoolProposal
 
 
@@ -35,7 +36,7 @@ def choose(pool: PoolProposal, region: str, region_zones: Sequence[str]) -> Choi
 
 def lists(size: str, region: str) -> bool:
     """Whether nothing but its price, or more, says that the region has the size."""
-    return not any(verdict.subject == "sku" for verdict in judge(size, region) if verdict.rule == "size-not-in-region")
+    return not any(verdict.where == "sku" for verdict in judge(size, region) if verdict.rule == "size-not-in-region")
 
 
 def driver_for(pool: PoolProposal, size: str) -> str | None:
@@ -56,17 +57,14 @@ def overrides(pool: PoolProposal, choice: Choice, region: str) -> dict[str, Any]
     driver = choice.driver or driver_for(pool, choice.size)
     if driver != pool.driver:
         found["driver"] = {"source": driver}
-    if any(
-        verdict.severity == "error" and verdict.subject.startswith("osDisk")
-        for verdict in refusals(pool, choice, region)
-    ):
+    if any(verdict.is_error and verdict.where.startswith("osDisk") for verdict in refusals(pool, choice, region)):
         found["osDisk"] = {"type": "Managed"}
     if choice.zones is not None and choice.zones != pool.zones:
         found["zones"] = list(choice.zones)
     return found
 
 
-def refusals(pool: PoolProposal, choice: Choice, region: str) -> list[Verdict]:
+def refusals(pool: PoolProposal, choice: Choice, region: str) -> list[Finding]:
     """The catalogue's verdicts on a choice, errors and warnings."""
     if choice.size is None:
         return []

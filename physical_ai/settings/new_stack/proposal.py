@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from physical_ai.catalog import price, region, vm_size, vm_sizes
 from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL
-from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.faults import SettingsError, fault
 from physical_ai.settings.guards import is_list, is_map
 from physical_ai.settings.layers.merge import Layer, merge
 from physical_ai.settings.layers.names import STACKS, StackName, existing, layer_files, name_faults, stack_label
@@ -93,7 +93,7 @@ def propose(stack: str, root: FilePath = STACKS) -> Proposal:
     name = StackName.parse(stack)
     if stack in existing(root):
         problem, fix = "There is such a stack already.", f"Change the file; or first see: physai explain {stack}"
-        raise SettingsError([Fault(stack_label(stack, root), "(file)", problem, fix)])
+        raise SettingsError([fault(stack_label(stack, root), "(file)", problem, fix)])
     region_file = root / "layers" / "region" / f"{name.region}.yaml"
     faults = [fault for fault in name_faults(name, root) if "Nothing describes the region" not in fault.problem]
     layers: list[Layer] = []

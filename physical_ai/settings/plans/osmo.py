@@ -20,7 +20,7 @@ from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.faults import SettingsError
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator.values import POOL_LABEL
-from physical_ai.settings.plans.values_files import lay, owned, read_if_there, told, without
+from physical_ai.settings.plans.values_files import lay, located, owned, read_if_there, without
 
 KAI_CHART, BACKEND_CHART = osmo.KAI_CHART, osmo.BACKEND_CHART
 KAI_FILE, BACKEND_FILE = "kai-scheduler/values.yaml", "osmo/backend-operator.yaml"
@@ -176,7 +176,7 @@ def _values(
     written = without(document.data, owners)
     values = lay(written, ours)
     for checked in (written, values):
-        faults += [told(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
-    if errors := [fault for fault in dict.fromkeys(faults) if not fault.warning]:
+        faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
+    if errors := [fault for fault in dict.fromkeys(faults) if fault.is_error]:
         raise SettingsError(errors)
     return values

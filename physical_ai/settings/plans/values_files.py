@@ -7,14 +7,12 @@ from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.catalog.compat import KeyFinding
+from physical_ai.findings import Finding
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.guards import is_list, is_map, is_mapping
 from physical_ai.settings.layers.document import Document
 from physical_ai.settings.layers.overlay import read_file
-from physical_ai.settings.layers.paths import Path, show
-
-"""Where the repository keeps Helm values."""
+from physical_ai.settings.layers.paths import Path
 
 
 def read_if_there(file: FilePath, label: str) -> Document:
@@ -28,16 +26,10 @@ def section(document: Document | None, key: str) -> dict[str, Any]:
     return dict(found) if is_map(found) else {}
 
 
-def fault(document: Document, path: Path, problem: str, fix: str | None = None, *, warning: bool = False) -> Fault:
-    """A fault at a place of a file, with its line."""
-    line = next((document.lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in document.lines), None)
-    return Fault(document.label, show(path), problem, fix, warning=warning, line=line)
-
-
-def told(document: Document, finding: KeyFinding, prefix: Path = ()) -> Fault:
+def located(document: Document, finding: Finding, prefix: Path = ()) -> Fault:
     """A finding of the catalogue about values, as a fault in the file."""
-    path = (*prefix, *finding.path.split("."))
-    found = fault(document, path, finding.problem, finding.fix, warning=finding.severity != "error")
+    path = (*prefix, *finding.where.split("."))
+    found = document.fault(path, finding.problem, finding.fix, severity=finding.severity)
     return replace(found, rule=finding.rule, source=finding.source)
 
 
@@ -61,7 +53,7 @@ def owned(document: Document, prefix: Path, data: Mapping[str, Any], owners: Map
         steps = path.split(".")
         if _has(data, steps):
             problem = f"The program sets {path} itself, from the stack's settings."
-            yield fault(document, (*prefix, *steps), problem, f"Set {setting} instead.")
+            yield document.fault((*prefix, *steps), problem, f"Set {setting} instead.")
 
 
 def without(data: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
@@ -82,7 +74,7 @@ def own_env(document: Document, prefix: Path, entries: Any, ours: Sequence[str],
     for index, entry in enumerate(entries if is_list(entries) else ()):
         if is_map(entry) and entry.get("name") in ours:
             problem = f"The program sets {entry['name']} itself."
-            yield fault(document, (*prefix, index), problem, f"Set {setting} instead.")
+            yield document.fault((*prefix, index), problem, f"Set {setting} instead.")
 
 
 def _has(data: Mapping[str, Any], steps: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.cluster import check_cluster
-from physical_ai.settings.rules.finding import Finding, Trust
+from physical_ai.settings.rules.finding import SettingFinding, Trust
 from physical_ai.settings.rules.gpu import check_gpu
 from physical_ai.settings.rules.grid import check_grid
 from physical_ai.settings.rules.network import check_network
@@ -21,7 +21,7 @@ from physical_ai.settings.rules.tags import check_tags
 TRUST_ALL = Trust(frozenset())
 
 
-def check(settings: Settings, trust: Trust = TRUST_ALL, today: datetime.date | None = None) -> list[Finding]:
+def check(settings: Settings, trust: Trust = TRUST_ALL, today: datetime.date | None = None) -> list[SettingFinding]:
     """Everything the rules find. `today` decides what is out of support; the current date when absent.
 
     `trust` says which settings are the user's own: a rule that reads another one is not asked.
@@ -29,7 +29,7 @@ def check(settings: Settings, trust: Trust = TRUST_ALL, today: datetime.date | N
     return list(_findings(settings, trust, today or datetime.datetime.now(datetime.UTC).date()))
 
 
-def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[Finding]:
+def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[SettingFinding]:
     yield from check_record(settings, trust)
     yield from check_tags(settings, trust)
     yield from check_network(settings, trust)
@@ -44,4 +44,4 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
         yield from check_taints(name, pool, trust)
 
 
-__all__ = ["TRUST_ALL", "Finding", "Trust", "check"]
+__all__ = ["TRUST_ALL", "SettingFinding", "Trust", "check"]

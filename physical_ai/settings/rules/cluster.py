@@ -14,10 +14,11 @@ from physical_ai.catalog import (
     kubernetes_phase,
     sources,
 )
+from physical_ai.findings import Severity
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import DriverSource, NodePool
 from physical_ai.settings.models.tree import Cluster, Settings
-from physical_ai.settings.rules.finding import Finding, Rule, Trust
+from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, finding, warning
 
 MOST_AUTHORIZED = 200
 DOCUMENTATION = tuple(IPv4Network(text) for text in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"))
@@ -30,7 +31,7 @@ _VERSION: Path = ("cluster", "kubernetesVersion")
 _RANGES: Path = ("cluster", "apiAccess", "authorizedIpRanges")
 
 
-def check_cluster(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[Finding]:
+def check_cluster(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[SettingFinding]:
     """All rules about the control plane."""
     if trust(_VERSION):
         yield from _version(settings, trust, today)
@@ -43,26 +44,26 @@ def check_cluster(settings: Settings, trust: Trust, today: datetime.date) -> Ite
         same = [other for other in principals[:index] if other.principal_id.lower() == principal.principal_id.lower()]
         if trust(path) and any(other.role == principal.role for other in same):
             problem = f"{principal.principal_id} has the role '{principal.role}' twice."
-            yield Finding((*path, index), problem, "Keep one of the entries.")
+            yield error((*path, index), problem, "Keep one of the entries.")
 
 
-def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[Finding]:
+def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[SettingFinding]:
     version = settings.cluster.kubernetes_version
     try:
         minor = kubernetes_minor(version)
-    except UnknownName as error:
+    except UnknownName as unknown:
         known = ", ".join(kubernetes_minors())
         fix, rule = (
-            f"Did you mean '{error.suggestion}'?  Known: {known}.",
+            f"Did you mean '{unknown.suggestion}'?  Known: {known}.",
             Rule("kubernetes-unknown", sources.KUBERNETES),
         )
-        yield Finding(_VERSION, str(error), fix, rule=rule)
+        yield error(_VERSION, str(unknown), fix, rule=rule)
         return
     channel: Path = ("cluster", "upgrades", "channel")
     if version.count(".") == 2 and settings.cluster.upgrades.channel == "patch" and trust(channel):
         problem = f"kubernetesVersion {version} is exact, and channel patch goes on to the next patch by itself; after"
         problem += " that AKS refuses every update of the cluster as a downgrade."
-        yield Finding(_VERSION, problem, f'kubernetesVersion: "{minor.minor}", or channel: none.', others=(channel,))
+        yield error(_VERSION, problem, f'kubernetesVersion: "{minor.minor}", or channel: none.', others=(channel,))
     yield from _support(minor, today, record=settings.record)
     if minor.ubuntu2204:
         return
@@ -73,13 +74,13 @@ def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator
         if pool.os_sku == "Ubuntu2204" and trust((*path, "osSku")):
             problem = f"osSku Ubuntu2204 works up to Kubernetes {last}; the cluster has {version}."
             fix, rule = f"osSku: Ubuntu, or cluster.kubernetesVersion {last}.", Rule("ubuntu2204-ends", minor.source)
-            yield Finding((*path, "osSku"), problem, fix, others=(_VERSION,), rule=rule)
+            yield error((*path, "osSku"), problem, fix, others=(_VERSION,), rule=rule)
 
 
-def _support(minor: KubernetesMinor, today: datetime.date, *, record: bool) -> Iterator[Finding]:
+def _support(minor: KubernetesMinor, today: datetime.date, *, record: bool) -> Iterator[SettingFinding]:
     phase = kubernetes_phase(minor, today)
     if phase == "due":
-        yield Finding(_VERSION, f"Kubernetes {minor.minor} is due on AKS in {minor.ga:%B %Y}.", None, warning=True)
+        yield warning(_VERSION, f"Kubernetes {minor.minor} is due on AKS in {minor.ga:%B %Y}.", None)
     if phase not in ("platform", "gone"):
         return
     rule = Rule("kubernetes-end-of-support", minor.source)
@@ -87,40 +88,41 @@ def _support(minor: KubernetesMinor, today: datetime.date, *, record: bool) -> I
     fix = f"Supported: {', '.join(supported)}." if supported else None
     problem = f"AKS support for Kubernetes {minor.minor} ended in {minor.end_of_life:%B %Y}"
     if phase == "platform":
-        yield Finding(_VERSION, f"{problem}; AKS makes no new cluster with it.", fix, warning=True, rule=rule)
+        yield warning(_VERSION, f"{problem}; AKS makes no new cluster with it.", fix, rule=rule)
     else:
-        yield Finding(_VERSION, f"{problem}, and AKS has it no more.", fix, record, stand_in=record, rule=rule)
+        severity = Severity.WARNING if record else Severity.ERROR
+        yield finding(severity, _VERSION, f"{problem}, and AKS no longer has it.", fix, stand_in=record, rule=rule)
 
 
-def _reach(settings: Settings, trust: Trust) -> Iterator[Finding]:
+def _reach(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     access = settings.cluster.api_access
     if access.private and trust(("cluster", "apiAccess", "private")):
         problem = "A private API server needs a private network mode, and network.mode has 'public' only."
-        yield Finding(("cluster", "apiAccess", "private"), problem, "private: false, with authorizedIpRanges.")
+        yield error(("cluster", "apiAccess", "private"), problem, "private: false, with authorizedIpRanges.")
     if not trust(_RANGES):
         return
     ranges = access.authorized_ip_ranges
     if len(ranges) > MOST_AUTHORIZED:
         problem = f"{len(ranges)} ranges; AKS takes {MOST_AUTHORIZED}."
-        yield Finding(_RANGES, problem, "Join neighbouring ranges into larger ones.")
+        yield error(_RANGES, problem, "Join neighbouring ranges into larger ones.")
     for index, block in enumerate(ranges):
         if any(block.subnet_of(example) for example in DOCUMENTATION):
             problem = f"{block} is for documentation (RFC 5737): nobody calls from there, so nobody would reach the API"
             problem += " server. It will do for a simulation, not for Azure."
             fix = "Write your offices' and CI runners' public ranges, like 20.30.40.0/28; one address is a /32."
-            yield Finding((*_RANGES, index), problem, fix, warning=True, stand_in=True)
+            yield warning((*_RANGES, index), problem, fix, stand_in=True)
         elif not block.is_global:
             problem = f"{block} is not public: the API server sees callers by their public address."
-            yield Finding((*_RANGES, index), problem, "Use the address that your network has on the internet.")
+            yield error((*_RANGES, index), problem, "Use the address that your network has on the internet.")
         elif block in ranges[:index]:
-            yield Finding((*_RANGES, index), f"{block} stands twice.", "Leave it out here.")
+            yield error((*_RANGES, index), f"{block} stands twice.", "Leave it out here.")
     if settings.protect and not ranges:
         problem = "This stack is protected, and its API server open to the whole internet."
         fix = "List your offices' and CI runners' public ranges in cluster.apiAccess.authorizedIpRanges."
-        yield Finding(("protect",), problem, fix, warning=True)
+        yield warning(("protect",), problem, fix)
 
 
-def _windows(cluster: Cluster, trust: Trust) -> Iterator[Finding]:
+def _windows(cluster: Cluster, trust: Trust) -> Iterator[SettingFinding]:
     for key, window in (
         ("kubernetesWindow", cluster.upgrades.kubernetes_window),
         ("nodeOsWindow", cluster.upgrades.node_os_window),
@@ -129,14 +131,14 @@ def _windows(cluster: Cluster, trust: Trust) -> Iterator[Finding]:
         hours, minutes = int(window.utc_offset[1:3]), int(window.utc_offset[4:6])
         if trust(path) and (minutes > 59 or hours * 60 + minutes > (14 if window.utc_offset[0] == "+" else 12) * 60):
             problem = f"'{window.utc_offset}' is no offset from UTC."
-            yield Finding(path, problem, "Between -12:00 and +14:00.")
+            yield error(path, problem, "Between -12:00 and +14:00.")
 
 
-def _provision_time(settings: Settings, trust: Trust) -> Iterator[Finding]:
+def _provision_time(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     path: Path = ("cluster", "autoscaler", "maxNodeProvisionMinutes")
     minutes = settings.cluster.autoscaler.max_node_provision_minutes
     built = [n for n, p in settings.pools.items() if p.scale.is_autoscaled and p.driver.source is not DriverSource.AKS]
     if built and minutes < BUILD_MINUTES and trust(path, ("pools",)):
         problem = f"{minutes} minutes may be less than a driver build takes on pool {built[0]}: the autoscaler would "
         problem += "delete each node before it offers its GPU, and start another."
-        yield Finding(path, problem, f"At least {BUILD_MINUTES}.", warning=True)
+        yield warning(path, problem, f"At least {BUILD_MINUTES}.")

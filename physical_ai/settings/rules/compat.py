@@ -10,7 +10,8 @@ import datetime
 from dataclasses import dataclass
 
 from physical_ai.catalog import node_image
-from physical_ai.catalog.compat import SEVERITIES, GpuStack, Severity, Verdict, judge_stack, judge_upgrade
+from physical_ai.catalog.compat import GpuStack, judge_stack, judge_upgrade
+from physical_ai.findings import Finding
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.layers.paths import parse
@@ -29,19 +30,14 @@ _RULES = {"containerd-drop-in": "gpuOperator.toolkit.runtimeConfigSource"}
 """Rules whose way out is another setting than their subject's."""
 
 
-@dataclass(frozen=True)
-class Judged:
-    """A verdict, the setting to change, and the pools it holds for."""
+@dataclass(frozen=True, kw_only=True)
+class VersionFinding(Finding):
+    """A finding about versions. `where` is the setting to change: the first pool's, where each pool has its own."""
 
-    verdict: Verdict
-    path: str
-    """The setting, as `gpuOperator.version`; the first pool's, where each pool has its own."""
-    pools: tuple[str, ...]
-    """Names; empty for a verdict that is about no pool, such as an upgrade's."""
-
-    @property
-    def severity(self) -> Severity:
-        return self.verdict.severity
+    subject: str
+    """The part that the rule is about: operator, kubernetes, containerd, toolkit, driver …"""
+    pools: tuple[str, ...] = ()
+    """Pools that it holds for; empty where it is about no pool, such as an upgrade."""
 
 
 def gpu_stacks(settings: Settings) -> dict[str, GpuStack]:
@@ -49,33 +45,46 @@ def gpu_stacks(settings: Settings) -> dict[str, GpuStack]:
     return {name: _gpu_stack(settings, pool) for name, pool in settings.pools.items()}
 
 
-def judge(settings: Settings, today: datetime.date, running: str | None = None) -> list[Judged]:
-    """Every verdict on a stack's versions at a date, each once, the gravest first. Without GPU pools the operator and
-    the cluster are judged on their own.
+def judge(settings: Settings, today: datetime.date, running: str | None = None) -> list[VersionFinding]:
+    """Every finding about a stack's versions at a date, each once, the most severe first.
+
+    Without GPU pools the operator and the cluster are judged on their own.
 
     `running` is the GPU Operator release that the cluster has now, where it is an upgrade.
     """
     upgrade = judge_upgrade(running, settings.gpu_operator.version) if running is not None else []
-    found: dict[Verdict, list[str]] = {}
+    found: dict[Finding, list[str]] = {}
     for name, stack in gpu_stacks(settings).items():
-        for verdict in judge_stack(stack, today):
-            found.setdefault(verdict, []).append(name)
+        for finding in judge_stack(stack, today):
+            found.setdefault(finding, []).append(name)
     alone = [] if settings.pools else judge_stack(_gpu_stack(settings, None), today)
-    judged = [Judged(verdict, _PLACES.get(verdict.subject, "cpuPool.osSku"), ()) for verdict in (*upgrade, *alone)]
-    judged += [Judged(verdict, _place(settings, pools[0], verdict), tuple(pools)) for verdict, pools in found.items()]
-    return sorted(judged, key=lambda item: SEVERITIES.index(item.severity), reverse=True)
+    judged = [_at(finding, _PLACES.get(finding.where, "cpuPool.osSku")) for finding in (*upgrade, *alone)]
+    judged += [_at(finding, _setting(settings, pools[0], finding), *pools) for finding, pools in found.items()]
+    return sorted(judged, key=lambda finding: finding.severity.rank, reverse=True)
+
+
+def _at(finding: Finding, setting: str, *pools: str) -> VersionFinding:
+    return VersionFinding(
+        finding.severity,
+        finding.rule,
+        setting,
+        finding.problem,
+        finding.fix,
+        finding.source,
+        subject=finding.where,
+        pools=pools,
+    )
 
 
 def refusals(loaded: Loaded, today: datetime.date) -> list[Fault]:
     """Why a stack must not be deployed for real at a date: each version rule it breaks, with its source and way out."""
-    return [_refusal(loaded, item) for item in judge(loaded.settings, today) if item.severity == "error"]
+    return [_refusal(loaded, item) for item in judge(loaded.settings, today) if item.is_error]
 
 
-def _refusal(loaded: Loaded, item: Judged) -> Fault:
-    verdict = item.verdict
+def _refusal(loaded: Loaded, item: VersionFinding) -> Fault:
     pools = f"; pools {', '.join(item.pools)}" if item.pools else ""
-    problem = f"{verdict.message} ({verdict.rule}{pools}; {verdict.source})"
-    return loaded.merged.fault(parse(item.path), problem, verdict.fix)
+    problem = f"{item.problem} ({item.rule}{pools}; {item.source})"
+    return loaded.merged.fault(parse(item.where), problem, item.fix)
 
 
 def _gpu_stack(settings: Settings, pool: Pool | None) -> GpuStack:
@@ -98,15 +107,15 @@ def _gpu_stack(settings: Settings, pool: Pool | None) -> GpuStack:
     )
 
 
-def _place(settings: Settings, name: str, verdict: Verdict) -> str:
-    """The setting that a verdict on a pool is about."""
-    if verdict.rule in _RULES:
-        return _RULES[verdict.rule]
-    if verdict.subject == "driver":
+def _setting(settings: Settings, name: str, finding: Finding) -> str:
+    """The setting that a finding about a pool is about."""
+    if finding.rule in _RULES:
+        return _RULES[finding.rule]
+    if finding.where == "driver":
         pool = settings.pools[name]
         if pool.driver.version is not None:
             return f"pools.{name}.driver.version"
         return "gridDriver.version" if pool.driver.source is DriverSource.GRID else "gpuOperator.driver.version"
-    if verdict.subject == "toolkit":
+    if finding.where == "toolkit":
         return "gpuOperator.toolkit.version" if settings.gpu_operator.toolkit.version else _PLACES["operator"]
-    return _PLACES.get(verdict.subject, f"pools.{name}.osSku")
+    return _PLACES.get(finding.where, f"pools.{name}.osSku")

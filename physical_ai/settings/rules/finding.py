@@ -1,10 +1,11 @@
-"""What a rule finds, and which settings a rule may rely on."""
+"""What a rule about settings reports, and which settings a rule may rely on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from physical_ai.settings.layers.paths import Path
+from physical_ai.findings import Finding, Severity
+from physical_ai.settings.layers.paths import Path, show
 
 
 @dataclass(frozen=True)
@@ -15,33 +16,63 @@ class Rule:
     source: str
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass(frozen=True, kw_only=True)
+class SettingFinding(Finding):
     """A rule that is broken (or, as a warning, a choice that is doubtful) at one setting."""
 
     path: Path
-    problem: str
-    fix: str | None = None
-    warning: bool = False
     others: tuple[Path, ...] = ()
-    """Settings that `path` doesn't go with. The user is told at whichever was set last."""
+    """Settings that `path` conflicts with. The fault is reported at whichever was set last."""
     stand_in: bool = False
     """A warning about a value that only stands in for the user's own: Azure must not get it (`Loaded.for_azure`)."""
-    rule: Rule | None = None
-    """Cited wherever the rule is about the world and not about how settings are written."""
+
+
+def finding(
+    severity: Severity,
+    path: Path,
+    problem: str,
+    fix: str | None = None,
+    *,
+    others: tuple[Path, ...] = (),
+    stand_in: bool = False,
+    rule: Rule | None = None,
+) -> SettingFinding:
+    """A finding at a setting. `rule` is cited wherever it is about the world and not about how settings are written."""
+    name, source = (rule.name, rule.source) if rule else ("", None)
+    return SettingFinding(severity, name, show(path), problem, fix, source, path=path, others=others, stand_in=stand_in)
+
+
+def error(
+    path: Path, problem: str, fix: str | None = None, *, others: tuple[Path, ...] = (), rule: Rule | None = None
+) -> SettingFinding:
+    """Settings that cannot work."""
+    return finding(Severity.ERROR, path, problem, fix, others=others, rule=rule)
+
+
+def warning(
+    path: Path,
+    problem: str,
+    fix: str | None = None,
+    *,
+    others: tuple[Path, ...] = (),
+    stand_in: bool = False,
+    rule: Rule | None = None,
+) -> SettingFinding:
+    """Settings that work, and that the user may not have meant."""
+    return finding(Severity.WARNING, path, problem, fix, others=others, stand_in=stand_in, rule=rule)
 
 
 @dataclass(frozen=True)
 class Trust:
-    """Knows the places whose values were made up because the user's were unusable."""
+    """The paths whose values are made up because the user's values are unusable."""
 
     broken: frozenset[Path]
 
     def __call__(self, *paths: Path) -> bool:
-        """Whether everything at, in and around these places is the user's own."""
-        return not any(_touch(path, place) for path in paths for place in self.broken)
+        """Whether everything at, in and around these paths is the user's own."""
+        return not any(_overlap(path, place) for path in paths for place in self.broken)
 
 
-def _touch(a: Path, b: Path) -> bool:
+def _overlap(a: Path, b: Path) -> bool:
     shared = min(len(a), len(b))
     return a[:shared] == b[:shared]

@@ -12,7 +12,7 @@ from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import DriverSource, Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules import registry as rules
-from physical_ai.settings.rules.finding import Finding, Trust
+from physical_ai.settings.rules.finding import SettingFinding, Trust, error
 from physical_ai.settings.rules.modules import check_modules
 
 _OPERATOR: Path = ("gpuOperator",)
@@ -20,7 +20,7 @@ _OWNER: Path = (*_OPERATOR, "driverOwner")
 _DEFAULT: Path = (*_OPERATOR, "driver")
 
 
-def check_gpu(settings: Settings, trust: Trust) -> Iterator[Finding]:
+def check_gpu(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """All rules about drivers and the operator; those about sharing and GRID stand beside it."""
     yield from _operator(settings, trust)
     for name, pool in settings.pools.items():
@@ -30,25 +30,25 @@ def check_gpu(settings: Settings, trust: Trust) -> Iterator[Finding]:
     yield from _one_policy(settings, trust)
 
 
-def _operator(settings: Settings, trust: Trust) -> Iterator[Finding]:
+def _operator(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     operator = settings.gpu_operator
     others: tuple[Path, ...]
     if trust((*_OPERATOR, "version")):
         try:
             has_nri = operator_release(operator.version).nri
-        except UnknownName as error:
-            fix = f"Did you mean '{error.suggestion}'?"
-            yield Finding((*_OPERATOR, "version"), str(error), fix, rule=rules.RELEASE_UNKNOWN)
+        except UnknownName as unknown:
+            fix = f"Did you mean '{unknown.suggestion}'?"
+            yield error((*_OPERATOR, "version"), str(unknown), fix, rule=rules.RELEASE_UNKNOWN)
         else:
             if operator.nri and not has_nri and trust((*_OPERATOR, "nri")):
                 problem = f"GPU Operator {operator.version} has no NRI plugin; it came with 26.3."
                 others = ((*_OPERATOR, "version"),)
-                yield Finding((*_OPERATOR, "nri"), problem, "nri: false.", others=others, rule=rules.NRI_UNKNOWN)
+                yield error((*_OPERATOR, "nri"), problem, "nri: false.", others=others, rule=rules.NRI_UNKNOWN)
     if operator.nri and not operator.cdi and trust((*_OPERATOR, "nri"), (*_OPERATOR, "cdi")):
         problem = "The NRI plugin needs CDI: the operator's chart refuses one without the other."
         others = ((*_OPERATOR, "cdi"),)
         fix = "cdi: true, or nri: false."
-        yield Finding((*_OPERATOR, "nri"), problem, fix, others=others, rule=rules.NRI_WITHOUT_CDI)
+        yield error((*_OPERATOR, "nri"), problem, fix, others=others, rule=rules.NRI_WITHOUT_CDI)
     if not trust(_DEFAULT):
         return
     driver, here = operator.driver, (*_DEFAULT, "version")
@@ -57,28 +57,28 @@ def _operator(settings: Settings, trust: Trust) -> Iterator[Finding]:
         yield _other_kind(here, driver.version, "a GRID driver, which the GPU Operator does not install")
 
 
-def _build_or_branch(version: str, here: Path, *, precompiled: bool) -> Iterator[Finding]:
+def _build_or_branch(version: str, here: Path, *, precompiled: bool) -> Iterator[SettingFinding]:
     others: tuple[Path, ...] = ((*_DEFAULT, "precompiled"),)
     if precompiled and "." in version:
         problem = f"Precompiled drivers are chosen by branch alone, not by build {version}."
         fix = f'version: "{version[:3]}", or precompiled: false.'
-        yield Finding(here, problem, fix, others=others, rule=rules.DRIVER_BUILD)
+        yield error(here, problem, fix, others=others, rule=rules.DRIVER_BUILD)
     elif not precompiled and "." not in version:
         known = [build for build in builds("datacenter") if build.startswith(f"{version}.")]
         fix = f'Such as "{known[-1]}".' if known else f"Known: {', '.join(builds('datacenter'))}."
         problem = f"'{version}' is a branch; a driver that is built on the node has a build."
-        yield Finding(here, problem, fix, rule=rules.DRIVER_BUILD)
+        yield error(here, problem, fix, rule=rules.DRIVER_BUILD)
 
 
-def _other_kind(here: Path, version: str, what: str) -> Finding:
+def _other_kind(here: Path, version: str, what: str) -> SettingFinding:
     kind = "datacenter" if "GRID" in what else "grid"
     same = [build for build in builds(kind) if build[:3] == version[:3]]
     near = nearest(version, same, 0.0) or nearest(version, builds(kind), 0.0)
     fix = f"Did you mean '{near}'?  Known: {', '.join(builds(kind))}."
-    return Finding(here, f"{version} is {what}.", fix, rule=rules.DRIVER_KIND)
+    return error(here, f"{version} is {what}.", fix, rule=rules.DRIVER_KIND)
 
 
-def _driver(name: str, pool: Pool) -> Iterator[Finding]:
+def _driver(name: str, pool: Pool) -> Iterator[SettingFinding]:
     path: Path = ("pools", name, "driver")
     driver, others = pool.driver, ((*path, "source"),)
     if driver.source is DriverSource.AKS:
@@ -90,7 +90,7 @@ def _driver(name: str, pool: Pool) -> Iterator[Finding]:
             if is_set:
                 problem = f"With driver source 'aks' the node image decides; driver.{key} would have no effect."
                 fix = "Leave it out, or choose another source."
-                yield Finding((*path, key), problem, fix, others=others, rule=rules.DRIVER_OF_AKS)
+                yield error((*path, key), problem, fix, others=others, rule=rules.DRIVER_OF_AKS)
         return
     yield from check_modules((*path, "moduleParameters"), driver.module_parameters)
     grid_only = builds("grid").keys() - builds("datacenter").keys()
@@ -98,7 +98,7 @@ def _driver(name: str, pool: Pool) -> Iterator[Finding]:
         yield _other_kind((*path, "version"), driver.version, "a GRID driver, which runs on vGPU sizes only")
 
 
-def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Iterator[Finding]:
+def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     here: Path = ("pools", name, "secureBoot")
     if not pool.secure_boot or not trust(here):
         return
@@ -113,10 +113,10 @@ def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Ite
     fix = "secureBoot: false"
     fix += ", or gpuOperator.driver.precompiled: true." if source is DriverSource.OPERATOR else "."
     problem = f"Secure Boot keeps the driver from loading: {reason}."
-    yield Finding(here, problem, fix, others=others, rule=rules.SECURE_BOOT)
+    yield error(here, problem, fix, others=others, rule=rules.SECURE_BOOT)
 
 
-def _one_policy(settings: Settings, trust: Trust) -> Iterator[Finding]:
+def _one_policy(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """A ClusterPolicy has one driver for all pools, in an image for the system of whichever GPU node it looks at."""
     default = settings.gpu_operator.driver
     operated = {n: p for n, p in settings.pools.items() if p.driver.source is DriverSource.OPERATOR}
@@ -139,11 +139,11 @@ def _one_policy(settings: Settings, trust: Trust) -> Iterator[Finding]:
                 told = f"{common}, not {own}" if isinstance(own, str) else f"those of pool {first}"
                 problem = f"A ClusterPolicy has one driver for all pools, with one {key}: {told}."
                 fix = "driverOwner: NVIDIADriver, or the same on all pools of driver source operator."
-                yield Finding(here, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_DRIVER)
+                yield error(here, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_DRIVER)
     yield from _one_system(settings, first, trust)
 
 
-def _one_system(settings: Settings, first: str, trust: Trust) -> Iterator[Finding]:
+def _one_system(settings: Settings, first: str, trust: Trust) -> Iterator[SettingFinding]:
     version: Path = ("cluster", "kubernetesVersion")
     if not trust(version, ("pools", first, "osSku")):
         return
@@ -159,4 +159,4 @@ def _one_system(settings: Settings, first: str, trust: Trust) -> Iterator[Findin
             problem = f"A ClusterPolicy takes the driver image's system from any GPU node; {images[name].name} here"
             problem += f" and {images[first].name} on pool {first} would make it change back and forth."
             fix = f"osSku: {settings.pools[first].os_sku}, or gpuOperator.driverOwner: NVIDIADriver."
-            yield Finding(here, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_OS)
+            yield error(here, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_OS)

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 
 from physical_ai.catalog import nearest, vgpu_model
 from physical_ai.catalog.gpu_lookup import builds
+from physical_ai.findings import Severity
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import DriverSource, Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.grid_driver import grid_installer, known_build
 from physical_ai.settings.rules import registry as rules
-from physical_ai.settings.rules.finding import Finding, Trust
+from physical_ai.settings.rules.finding import SettingFinding, Trust, error, finding, warning
 from physical_ai.settings.rules.modules import check_modules
 
 _GRID: Path = ("gridDriver",)
@@ -24,14 +25,14 @@ _MODULES: Path = (*_GRID, "moduleType")
 _OFFLINE: Path = (*_GRID, "offline")
 
 
-def check_grid(settings: Settings, trust: Trust) -> Iterator[Finding]:
+def check_grid(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """All rules about the GRID driver. Without a GRID pool nothing of it is used, and nothing is asked."""
     for name, pool in settings.pools.items():
         policy: Path = ("pools", name, "driver", "upgradePolicy")
         source: Path = ("pools", name, "driver", "source")
         if pool.driver.source is not DriverSource.GRID and pool.driver.upgrade_policy and trust(policy, source):
             problem = f"With driver source '{pool.driver.source.value}' upgradePolicy has no effect."
-            yield Finding(policy, problem, "Leave it out.", others=(source,), rule=rules.GRID_POLICY)
+            yield error(policy, problem, "Leave it out.", others=(source,), rule=rules.GRID_POLICY)
     pools = {n: p for n, p in gpu_facts.grid_pools(settings).items() if trust(("pools", n), _GRID)}
     yield from check_modules((*_GRID, "moduleParameters"), settings.grid_driver.module_parameters)
     if not pools:
@@ -51,7 +52,7 @@ def check_grid(settings: Settings, trust: Trust) -> Iterator[Finding]:
     yield from _markers(settings)
 
 
-def _build(settings: Settings, version: str, here: Path) -> Iterator[Finding]:
+def _build(settings: Settings, version: str, here: Path) -> Iterator[SettingFinding]:
     own, known = settings.grid_driver.installers.get(version), known_build(version)
     installer = grid_installer(settings, version)
     entry: Path = (*_GRID, "installers", version)
@@ -63,13 +64,13 @@ def _build(settings: Settings, version: str, here: Path) -> Iterator[Finding]:
         if version not in builds("datacenter"):
             fix += f"  For another one write its sha256 and url under gridDriver.installers.{version}."
         problem = f"{version} is {kind}; a vGPU takes Azure's own."
-        yield Finding(here, problem, fix, others=(_VERSION,), rule=rules.DRIVER_KIND)
+        yield error(here, problem, fix, others=(_VERSION,), rule=rules.DRIVER_KIND)
         return
     others: tuple[Path, ...] = (entry,) if own is not None else ()
     if not installer.sha256:
         problem = f"Nobody has told the checksum of GRID driver {version}, and what is not known is not run as root."
         fix = f'gridDriver.installers: {{"{version}": {{sha256: …}}}}, from a source you trust; or use {_safe()}.'
-        yield Finding(here, problem, fix, others=others, rule=rules.GRID_CHECKSUM)
+        yield error(here, problem, fix, others=others, rule=rules.GRID_CHECKSUM)
     if not installer.urls:
         problem = f"Where the installer of GRID driver {version} is, is not known."
         if settings.grid_driver.offline:
@@ -77,14 +78,14 @@ def _build(settings: Settings, version: str, here: Path) -> Iterator[Finding]:
             others = (*others, _OFFLINE)
         fix = f'gridDriver.installers: {{"{version}": {{url: https://…}}}}'
         fix += ", or gridDriver.mirror." if known is not None and known.url else "."
-        yield Finding(here, problem, fix, others=others, rule=rules.GRID_ADDRESS)
+        yield error(here, problem, fix, others=others, rule=rules.GRID_ADDRESS)
 
 
 def _safe() -> str:
     return " or ".join(name for name, build in builds("grid").items() if build.sha256)
 
 
-def _modules(settings: Settings, name: str, pool: Pool) -> Iterator[Finding]:
+def _modules(settings: Settings, name: str, pool: Pool) -> Iterator[SettingFinding]:
     model = vgpu_model(gpu_facts.gpu_model(pool) or "")
     flavour = gpu_facts.grid_modules(settings, pool)
     if model is None or flavour in model.modules:
@@ -93,10 +94,10 @@ def _modules(settings: Settings, name: str, pool: Pool) -> Iterator[Finding]:
     here = own if pool.driver.module_type is not None else _MODULES
     problem = "Blackwell GPUs run with the open kernel modules only; the installer falls back to them."
     fix = "moduleType: open, or leave it out."
-    yield Finding(here, problem, fix, warning=True, others=(_MODULES,), rule=rules.OPEN_MODULES)
+    yield warning(here, problem, fix, others=(_MODULES,), rule=rules.OPEN_MODULES)
 
 
-def _checksums(settings: Settings) -> Iterator[Finding]:
+def _checksums(settings: Settings) -> Iterator[SettingFinding]:
     for version, own in settings.grid_driver.installers.items():
         known = known_build(version)
         if known is None or not known.sha256 or own.sha256 in (None, known.sha256):
@@ -105,26 +106,34 @@ def _checksums(settings: Settings) -> Iterator[Finding]:
         problem += f" ({known.sha256_source})."
         fix = "Leave sha256 out, unless the file of your url is another one."
         here: Path = (*_GRID, "installers", version, "sha256")
-        yield Finding(here, problem, fix, warning=own.url is not None, rule=rules.GRID_CHECKSUM)
+        yield finding(
+            Severity.WARNING if own.url is not None else Severity.ERROR, here, problem, fix, rule=rules.GRID_CHECKSUM
+        )
 
 
-def _offline(settings: Settings) -> Iterator[Finding]:
+def _offline(settings: Settings) -> Iterator[SettingFinding]:
     grid, here = settings.grid_driver, (*_GRID, "packages")
     if grid.packages and not grid.offline:
         problem = "Nodes that are not offline take headers and compilers from the archive; packages have no effect."
         fix = "offline: true, or leave packages out."
-        yield Finding(here, problem, fix, warning=True, others=(_OFFLINE,), rule=rules.GRID_OFFLINE)
+        yield warning(here, problem, fix, others=(_OFFLINE,), rule=rules.GRID_OFFLINE)
     elif grid.offline and not any(item.kernel for item in grid.packages):
         problem = "Nodes are offline and no package has kernel headers: only images that bring them build modules."
         fix = "Add linux-headers of the node image's kernel to packages: docs/grid-driver.md."
-        yield Finding(_OFFLINE, problem, fix, warning=True, others=(here,), rule=rules.GRID_OFFLINE)
+        yield warning(_OFFLINE, problem, fix, others=(here,), rule=rules.GRID_OFFLINE)
 
 
-def _markers(settings: Settings) -> Iterator[Finding]:
+def _markers(settings: Settings) -> Iterator[SettingFinding]:
     if not settings.grid_driver.legacy_validation_markers:
         return
     here: Path = (*_GRID, "legacyValidationMarkers")
     problem = "The marker passes for a driver that is gone, and the bind mount shows validator and toolkit a host"
     problem += " without device nodes."
     warning = settings.environment != "prod" or settings.record
-    yield Finding(here, problem, "legacyValidationMarkers: false", warning=warning, rule=rules.GRID_MARKERS)
+    yield finding(
+        Severity.WARNING if warning else Severity.ERROR,
+        here,
+        problem,
+        "legacyValidationMarkers: false",
+        rule=rules.GRID_MARKERS,
+    )

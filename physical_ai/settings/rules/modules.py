@@ -8,26 +8,26 @@ from collections.abc import Iterator, Mapping
 from physical_ai.catalog.lookup import nearest
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.rules import registry as rules
-from physical_ai.settings.rules.finding import Finding
+from physical_ai.settings.rules.finding import SettingFinding, error
 
 MODULES = ("nvidia", "nvidia-uvm", "nvidia-modeset", "nvidia-peermem")
 """Kernel modules with parameters of their own (NVIDIA GPU Operator docs, custom-driver-params)."""
 _PARAMETER = re.compile(r"[A-Za-z0-9_]+")
 
 
-def check_modules(path: Path, parameters: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
+def check_modules(path: Path, parameters: Mapping[str, Mapping[str, str]]) -> Iterator[SettingFinding]:
     """`path` is where the parameters by module stand."""
     for module in parameters:
         if module not in MODULES:
             near = nearest(module, MODULES) or MODULES[0]
             problem = f"'{module}' is no module of the NVIDIA driver."
-            yield Finding((*path, module), problem, f"Did you mean '{near}'?", rule=rules.DRIVER_MODULE)
+            yield error((*path, module), problem, f"Did you mean '{near}'?", rule=rules.DRIVER_MODULE)
     for module, own in parameters.items():
         for name, value in own.items():
             here: Path = (*path, module, name)
             if not _PARAMETER.fullmatch(name):
                 problem = f"'{name}' is no name of a kernel-module parameter."
-                yield Finding(here, problem, "Letters, digits and '_', as uvm_disable_hmm.", rule=rules.DRIVER_MODULE)
+                yield error(here, problem, "Letters, digits and '_', as uvm_disable_hmm.", rule=rules.DRIVER_MODULE)
             elif not value or not value.isprintable():
                 problem = "A parameter's value is one line of text."
-                yield Finding(here, problem, f'{name}: "1"', rule=rules.DRIVER_MODULE)
+                yield error(here, problem, f'{name}: "1"', rule=rules.DRIVER_MODULE)

@@ -9,7 +9,7 @@ from physical_ai.settings.facts.pools import surge_nodes
 from physical_ai.settings.layers.paths import Path, show
 from physical_ai.settings.models.node_pools import NodePool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.rules.finding import Finding, Trust
+from physical_ai.settings.rules.finding import SettingFinding, Trust, error
 
 Ranges = dict[Path, IPv4Network]
 
@@ -32,7 +32,7 @@ _SERVICES: Path = ("network", "serviceCidr")
 _DNS: Path = ("network", "dnsServiceIp")
 
 
-def check_network(settings: Settings, trust: Trust) -> Iterator[Finding]:
+def check_network(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """All address rules."""
     network = settings.network
     subnets: Ranges = {_SYSTEM: network.system_subnet}
@@ -53,30 +53,30 @@ def check_network(settings: Settings, trust: Trust) -> Iterator[Finding]:
         yield from _pod_range(settings, trust)
 
 
-def _private(path: Path, block: IPv4Network) -> Iterator[Finding]:
+def _private(path: Path, block: IPv4Network) -> Iterator[SettingFinding]:
     allowed = (*PRIVATE, SHARED) if path == _PODS else PRIVATE
     if not any(block.subnet_of(private) for private in allowed):
         # A reserved range outside RFC 1918 is told once, as not private.
-        yield Finding(path, f"{block} is not private.", f"Choose inside {', '.join(map(str, allowed))}.")
+        yield error(path, f"{block} is not private.", f"Choose inside {', '.join(map(str, allowed))}.")
         return
     if path == _SPACE:
         return
     for reserved in RESERVED:
         if block.overlaps(reserved):
-            yield Finding(path, f"{block} overlaps {reserved}, which AKS keeps for itself.", "Choose another range.")
+            yield error(path, f"{block} overlaps {reserved}, which AKS keeps for itself.", "Choose another range.")
 
 
-def _inside(subnets: Ranges, space: IPv4Network) -> Iterator[Finding]:
+def _inside(subnets: Ranges, space: IPv4Network) -> Iterator[SettingFinding]:
     for path, subnet in subnets.items():
         if subnet.prefixlen > SMALLEST_SUBNET:
-            yield Finding(path, f"{subnet} is too small: Azure's smallest subnet is a /29.", "Use a /29 or larger.")
+            yield error(path, f"{subnet} is too small: Azure's smallest subnet is a /29.", "Use a /29 or larger.")
         elif not subnet.subnet_of(space):
             fix = _suggest(subnet.prefixlen, [space], [other for where, other in subnets.items() if where != path])
             problem = f"{show(path)} {subnet} lies outside network.addressSpace {space}."
-            yield Finding(path, problem, fix, others=(_SPACE,))
+            yield error(path, problem, fix, others=(_SPACE,))
 
 
-def _wide_apart(wide: Ranges) -> Iterator[Finding]:
+def _wide_apart(wide: Ranges) -> Iterator[SettingFinding]:
     places = list(wide.items())
     for index, (second, two) in enumerate(places):
         for first, one in places[:index]:
@@ -84,10 +84,10 @@ def _wide_apart(wide: Ranges) -> Iterator[Finding]:
                 smaller = max(one.prefixlen, two.prefixlen)
                 problem = f"{show(second)} {two} and {show(first)} {one} overlap."
                 fix = _suggest(smaller, PRIVATE, [*wide.values(), *RESERVED])
-                yield Finding(second, problem, fix, others=(first,))
+                yield error(second, problem, fix, others=(first,))
 
 
-def _subnets_apart(blocks: Ranges, space: IPv4Network | None) -> Iterator[Finding]:
+def _subnets_apart(blocks: Ranges, space: IPv4Network | None) -> Iterator[SettingFinding]:
     """Overlapping subnets, told at the later one. With the space known, a free block in it is named."""
     order = {path: index for index, path in enumerate(blocks)}
     widest: tuple[Path, IPv4Network] | None = None
@@ -96,30 +96,30 @@ def _subnets_apart(blocks: Ranges, space: IPv4Network | None) -> Iterator[Findin
             (first, one), (second, two) = sorted([widest, (path, block)], key=lambda item: order[item[0]])
             taken = [other for where, other in blocks.items() if where != second]
             fix = _suggest(two.prefixlen, [space], taken) if space else "Choose ranges that share no address."
-            yield Finding(second, f"{show(second)} {two} and {show(first)} {one} overlap.", fix, others=(first,))
+            yield error(second, f"{show(second)} {two} and {show(first)} {one} overlap.", fix, others=(first,))
         if widest is None or block.broadcast_address > widest[1].broadcast_address:
             widest = (path, block)
 
 
-def _services(services: IPv4Network, dns: IPv4Address | None) -> Iterator[Finding]:
+def _services(services: IPv4Network, dns: IPv4Address | None) -> Iterator[SettingFinding]:
     if services.prefixlen < 12:
-        yield Finding(_SERVICES, f"{services} is too large: AKS takes at most a /12.", "A /16 has 65,000 Services.")
+        yield error(_SERVICES, f"{services} is too large: AKS takes at most a /12.", "A /16 has 65,000 Services.")
     if services.prefixlen > 28:
-        yield Finding(_SERVICES, f"{services} is too small for a cluster's Services.", "A /16 has 65,000 Services.")
+        yield error(_SERVICES, f"{services} is too small for a cluster's Services.", "A /16 has 65,000 Services.")
         return
     if dns is None:
         return
     fix = f"The usual choice is {services.network_address + 10}."
     if dns not in services:
         problem = f"network.dnsServiceIp {dns} lies outside network.serviceCidr {services}."
-        yield Finding(_DNS, problem, fix, others=(_SERVICES,))
+        yield error(_DNS, problem, fix, others=(_SERVICES,))
     elif dns in (services.network_address, services.network_address + 1):
-        yield Finding(_DNS, f"{dns} is taken: the first address of serviceCidr is the API server's Service.", fix)
+        yield error(_DNS, f"{dns} is taken: the first address of serviceCidr is the API server's Service.", fix)
     elif dns == services.broadcast_address:
-        yield Finding(_DNS, f"{dns} is the last address of serviceCidr, which can't be used.", fix)
+        yield error(_DNS, f"{dns} is the last address of serviceCidr, which can't be used.", fix)
 
 
-def _subnet_sizes(settings: Settings, subnets: Ranges, trust: Trust) -> Iterator[Finding]:
+def _subnet_sizes(settings: Settings, subnets: Ranges, trust: Trust) -> Iterator[SettingFinding]:
     needs: list[tuple[Path, str, list[NodePool], list[Path]]] = []
     both = [settings.system_pool, settings.cpu_pool]
     needs.append((_SYSTEM, "system and cpu pools", both, [("systemPool",), ("cpuPool",)]))
@@ -136,10 +136,10 @@ def _subnet_sizes(settings: Settings, subnets: Ranges, trust: Trust) -> Iterator
                 f"Subnet {subnets[path]} has {subnets[path].num_addresses} addresses; {whose} can have {nodes} nodes "
                 f"with surge, and with Azure's own {AZURE_ADDRESSES} that takes {needed}."
             )
-            yield Finding(path, problem, f"Use a /{prefix} or larger.", others=tuple((*p, "scale") for p in reads))
+            yield error(path, problem, f"Use a /{prefix} or larger.", others=tuple((*p, "scale") for p in reads))
 
 
-def _pod_range(settings: Settings, trust: Trust) -> Iterator[Finding]:
+def _pod_range(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     places: list[Path] = [("systemPool",), ("cpuPool",), *(("pools", name) for name in settings.pools)]
     if not trust(*_scales(places)):
         return
@@ -152,7 +152,7 @@ def _pod_range(settings: Settings, trust: Trust) -> Iterator[Finding]:
         problem = f"network.podCidr {pods} holds {blocks} blocks of /{POD_BLOCK}, one a node; "
         problem += f"all pools together can have {nodes} nodes with surge."
         fix = f"Use a /{prefix} or larger, or lower scale.max."
-        yield Finding(_PODS, problem, fix, others=tuple((*place, "scale") for place in places))
+        yield error(_PODS, problem, fix, others=tuple((*place, "scale") for place in places))
 
 
 def _scales(pools: list[Path]) -> list[Path]:

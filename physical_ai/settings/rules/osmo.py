@@ -11,7 +11,7 @@ from physical_ai.settings.facts import osmo as osmo_facts
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules import registry as rules
-from physical_ai.settings.rules.finding import Finding, Trust
+from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
 
 _OSMO: Path = ("osmo",)
 EXAMPLES = ("example.com", "example.net", "example.org", ".example")
@@ -20,7 +20,7 @@ LONGEST_QUIET = 7 * 86400
 """Seconds beyond which a running time is told of: what hangs for a week costs a week."""
 
 
-def check_osmo(settings: Settings, trust: Trust) -> Iterator[Finding]:
+def check_osmo(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """All rules about OSMO."""
     if not trust(_OSMO):
         return
@@ -32,26 +32,26 @@ def check_osmo(settings: Settings, trust: Trust) -> Iterator[Finding]:
         yield from _quota(settings)
 
 
-def _service(settings: Settings) -> Iterator[Finding]:
+def _service(settings: Settings) -> Iterator[SettingFinding]:
     osmo = settings.osmo
     if osmo.service_url is not None and osmo.mode == "namespaces":
         problem = "There are no agents that would work for this control plane."
         others: tuple[Path, ...] = ((*_OSMO, "mode"),)
-        yield Finding((*_OSMO, "serviceUrl"), problem, "mode: backend.", warning=True, others=others)
+        yield warning((*_OSMO, "serviceUrl"), problem, "mode: backend.", others=others)
     if osmo.service_url is not None and _is_example(osmo.service_url):
         problem = f"{osmo.service_url} is an example (RFC 2606): nobody answers there. It will do for a simulation."
         fix = "The address of your control plane; null leaves the agents out until there is one."
-        yield Finding((*_OSMO, "serviceUrl"), problem, fix, warning=True, stand_in=True)
+        yield warning((*_OSMO, "serviceUrl"), problem, fix, stand_in=True)
     if osmo.login == "dev":
         problem = "With login dev the agents send a name and no secret: the control plane takes anyone for an admin."
-        yield Finding((*_OSMO, "login"), problem, "login: token, once the service has made one.", warning=True)
+        yield warning((*_OSMO, "login"), problem, "login: token, once the service has made one.")
 
 
 def _is_example(url: str) -> bool:
     return (urlsplit(url).hostname or "").endswith(EXAMPLES)
 
 
-def _timeouts(settings: Settings) -> Iterator[Finding]:
+def _timeouts(settings: Settings) -> Iterator[SettingFinding]:
     given = settings.osmo.timeouts
     for kind, default, most in (
         ("exec", given.exec_default, given.exec_max),
@@ -61,36 +61,34 @@ def _timeouts(settings: Settings) -> Iterator[Finding]:
         top: Path = (*_OSMO, "timeouts", f"{kind}Max")
         if _seconds(default) > _seconds(most):
             problem = f"The default, {default}, is longer than the maximum, {most}."
-            yield Finding(here, problem, f"At most {most}.", others=(top,))
+            yield error(here, problem, f"At most {most}.", others=(top,))
     if _seconds(given.exec_max) > LONGEST_QUIET:
         problem = f"A simulation that hangs would hold its GPU for {given.exec_max}."
-        yield Finding((*_OSMO, "timeouts", "execMax"), problem, "At most 7d.", warning=True)
+        yield warning((*_OSMO, "timeouts", "execMax"), problem, "At most 7d.")
 
 
 def _seconds(text: str) -> int:
     return int(text[:-1]) * _SECONDS[text[-1]]
 
 
-def _platforms(settings: Settings) -> Iterator[Finding]:
+def _platforms(settings: Settings) -> Iterator[SettingFinding]:
     osmo = settings.osmo
     for key, platform in osmo.platforms.items():
         here: Path = (*_OSMO, "platforms", key)
         if key not in settings.pools:
             near = nearest(key, settings.pools)
             fix = f"Did you mean '{near}'?" if near else f"Pools: {', '.join(settings.pools) or 'none'}."
-            yield Finding(here, f"There is no pool '{key}' to make a platform of.", fix)
+            yield error(here, f"There is no pool '{key}' to make a platform of.", fix)
         quota = platform.quota
         if (quota.guarantee, quota.maximum, quota.weight) != (-1, -1, 1) and osmo.queues == "shared":
             problem = "A quota belongs to a queue, and with queues: shared all platforms have one."
-            yield Finding(
-                (*here, "quota"), problem, "queues: perPool.", others=((*_OSMO, "queues"),), rule=rules.QUEUES
-            )
+            yield error((*here, "quota"), problem, "queues: perPool.", others=((*_OSMO, "queues"),), rule=rules.QUEUES)
         if -1 < quota.maximum < quota.guarantee:
             problem = f"{quota.guarantee} GPUs are guaranteed, but no more than {quota.maximum} allowed."
-            yield Finding((*here, "quota", "maximum"), problem, f"At least {quota.guarantee}, or -1.")
+            yield error((*here, "quota", "maximum"), problem, f"At least {quota.guarantee}, or -1.")
         if platform.privileged or platform.host_network or platform.mounts:
             problem = "The workflows' namespace refuses such Pods: it is held to the Pod Security level baseline."
-            yield Finding(here, problem, None, warning=True, rule=rules.WORKFLOWS_BASELINE)
+            yield warning(here, problem, None, rule=rules.WORKFLOWS_BASELINE)
     if not all(gpu_facts.knows_gpu(pool) for pool in settings.pools.values()):
         return
     # The chart has a platform of its own, called default.
@@ -100,22 +98,18 @@ def _platforms(settings: Settings) -> Iterator[Finding]:
         if first != facts.pool:
             problem = f"The pools {first} and {facts.pool} would both be the platform '{facts.name}'."
             here = (*_OSMO, "platforms", facts.pool, "name")
-            yield Finding(
-                here, problem, "Give one of them another name.", others=((*_OSMO, "platforms", first, "name"),)
-            )
+            yield error(here, problem, "Give one of them another name.", others=((*_OSMO, "platforms", first, "name"),))
 
 
-def _quota(settings: Settings) -> Iterator[Finding]:
+def _quota(settings: Settings) -> Iterator[SettingFinding]:
     """A quota in which a task has no place makes its platform one on which nothing starts."""
     quota = settings.osmo.gpu_quota
     if quota is not None and settings.pools and quota < 1:
         problem = "No Pod of a workflow may ask for a GPU, so nothing starts on the GPU platforms."
-        yield Finding(
-            (*_OSMO, "gpuQuota"), problem, "1 or more; null for four times what the pools have.", warning=True
-        )
+        yield warning((*_OSMO, "gpuQuota"), problem, "1 or more; null for four times what the pools have.")
 
 
-def _room(settings: Settings) -> Iterator[Finding]:
+def _room(settings: Settings) -> Iterator[SettingFinding]:
     """A pool whose nodes are too small to share would make a platform on which nothing fits."""
     for key, pool in settings.pools.items():
         if not gpu_facts.knows_gpu(pool):
@@ -126,4 +120,4 @@ def _room(settings: Settings) -> Iterator[Finding]:
         if facts.share.cpus < 1 or facts.share.memory_gib < 1 or facts.share.storage_gib < 1:
             problem = f"A node of {pool.sku} leaves less than 1 CPU, 1 GiB and 1 GiB of disk for each task on it."
             fix = "Fewer replicas, a larger size or a larger OS disk."
-            yield Finding(("pools", key, "sku"), problem, fix, warning=True, others=(("pools", key, "sharing"),))
+            yield warning(("pools", key, "sku"), problem, fix, others=(("pools", key, "sharing"),))

@@ -10,7 +10,7 @@ from physical_ai.settings.facts import pools as facts
 from physical_ai.settings.facts.labels import EFFECTS, is_reserved, is_value, key_problem, split_taint
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import Pool
-from physical_ai.settings.rules.finding import Finding, Trust
+from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
 from physical_ai.settings.rules.registry import PROGRAMS_LABEL, TWO_OWNERS
 
 _OURS = (
@@ -22,7 +22,7 @@ _OURS = (
 )
 
 
-def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[Finding]:
+def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding]:
     """The labels that a stack adds to a pool."""
     path: Path = ("pools", name, "labels")
     if not trust(path):
@@ -33,30 +33,30 @@ def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[Finding]:
     for key, value in pool.labels.items():
         here = (*path, key)
         if problem := key_problem(key):
-            yield Finding(here, problem, "Like example.com/team or team.")
+            yield error(here, problem, "Like example.com/team or team.")
             continue
         if value and not is_value(value):
             problem = f"'{value}' is no label value: at most 63 of letters, digits, '-', '_' and '.', not at the ends."
-            yield Finding(here, problem, None)
+            yield error(here, problem, None)
         if own is None:
             continue
         if own.get(key) == value:
-            yield Finding(here, f"The program sets '{key}' to '{value}' itself.", "Leave it out.", warning=True)
+            yield warning(here, f"The program sets '{key}' to '{value}' itself.", "Leave it out.")
         elif key in own or key in _OURS:
             set_to = f"'{own[key]}'" if key in own else "nothing"
             problem = f"'{key}' belongs to the program, which sets it to {set_to} on this pool; '{value}' contradicts."
             others: tuple[Path, ...] = (("pools", name, "driver", "source"), ("pools", name, "priority"))
             rule = TWO_OWNERS if key in (facts.DRIVER_LABEL, facts.DEPLOY_DRIVER_LABEL) else PROGRAMS_LABEL
             fix = f"Leave {key} out, or change driver.source or priority."
-            yield Finding(here, problem, fix, others=others, rule=rule)
+            yield error(here, problem, fix, others=others, rule=rule)
         elif is_reserved(key):
             problem = f"'{key}' has a prefix that only Kubernetes and AKS may use."
             if "/" not in key:
                 problem = f"'{key}' is a label that AKS sets itself."
-            yield Finding(here, problem, f"Use a prefix of your own, like example.com/{key.rpartition('/')[2]}.")
+            yield error(here, problem, f"Use a prefix of your own, like example.com/{key.rpartition('/')[2]}.")
 
 
-def check_taints(name: str, pool: Pool, trust: Trust) -> Iterator[Finding]:
+def check_taints(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding]:
     """The taints that a stack adds to a pool."""
     path: Path = ("pools", name, "taints")
     if not trust(path):
@@ -67,16 +67,16 @@ def check_taints(name: str, pool: Pool, trust: Trust) -> Iterator[Finding]:
         here = (*path, index)
         problem = _taint_problem(taint)
         if problem is not None:
-            yield Finding(here, *problem)
+            yield error(here, *problem)
             continue
         key, _, effect = split_taint(taint)
         if taint in own:
-            yield Finding(here, f"The program sets the taint '{taint}' itself.", "Leave it out.", warning=True)
+            yield warning(here, f"The program sets the taint '{taint}' itself.", "Leave it out.")
         elif (key, effect) in seen:
             problem = f"'{taint}' repeats the key and effect of '{seen[key, effect]}'."
-            yield Finding(here, problem, "Leave it out, or use another key.")
+            yield error(here, problem, "Leave it out, or use another key.")
         elif key.partition("/")[0] == "kubernetes.azure.com" and "/" in key:
-            yield Finding(here, f"'{key}' has a prefix that only AKS may use.", "Use a prefix of your own.")
+            yield error(here, f"'{key}' has a prefix that only AKS may use.", "Use a prefix of your own.")
         seen.setdefault((key, effect), taint)
 
 

@@ -1,57 +1,48 @@
-"""Rules about node pools: the catalogue's verdicts, names, and what AKS asks of system pools."""
+"""Rules about node pools: the catalogue's findings, names, and what AKS asks of system pools."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from physical_ai.catalog import UnknownName, judge, vm_size
+from physical_ai.findings import Severity
 from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import DriverSource, NodePool, Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.rules.finding import Finding, Rule, Trust
+from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, finding, warning
 from physical_ai.settings.rules.registry import ONE_OS
 
 MOST_POOLS = 100
 MOST_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
 """AKS limits a cluster (AKS docs, quotas-skus-regions)."""
 
-_SUBJECT: dict[str, Path] = {
-    "sku": ("sku",),
-    "driver.source": ("driver", "source"),
-    "osDisk.type": ("osDisk", "type"),
-    "osDisk.sizeGb": ("osDisk", "sizeGb"),
-    "osSku": ("osSku",),
-    "zones": ("zones",),
-    "priority": ("priority",),
-}
 
-
-def check_pools(settings: Settings, trust: Trust) -> Iterator[Finding]:
+def check_pools(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """All rules about node pools but those about labels, taints and addresses."""
     places: dict[Path, NodePool] = {("systemPool",): settings.system_pool, ("cpuPool",): settings.cpu_pool}
     places |= {("pools", name): pool for name, pool in settings.pools.items()}
     for path, pool in places.items():
-        yield from _verdicts(path, pool, settings, trust)
+        yield from _size(path, pool, settings, trust)
         yield from _zones(path, pool, trust)
     yield from _system(settings.system_pool, trust)
     if trust(("cpuPool", "scale")) and settings.cpu_pool.scale.most < 1:
         problem = "The cpu pool has no node: operators and schedulers would have nowhere to run."
-        yield Finding(("cpuPool", "scale"), problem, "At least count: 1, or max: 1.")
+        yield error(("cpuPool", "scale"), problem, "At least count: 1, or max: 1.")
     for name in settings.pools:
         if name in (SYSTEM_POOL, CPU_POOL):
             problem = f"'{name}' is the name of a pool that every cluster has."
-            yield Finding(("pools", name), problem, f"Such as '{name}gpu'.")
+            yield error(("pools", name), problem, f"Such as '{name}gpu'.")
     for name, pool in settings.pools.items():
         if not pool.is_spot and pool.spot.max_price != -1 and trust(("pools", name, "priority")):
             problem = "spot.maxPrice has no effect: the pool's priority is Regular."
-            yield Finding(("pools", name, "spot", "maxPrice"), problem, "priority: Spot, or leave spot out.", True)
+            yield warning(("pools", name, "spot", "maxPrice"), problem, "priority: Spot, or leave spot out.")
     yield from _one_os(settings, trust)
     yield from _limits(settings, trust)
 
 
-def _verdicts(path: Path, pool: NodePool, settings: Settings, trust: Trust) -> Iterator[Finding]:
-    """What the catalogue says of the pool's size, as far as the settings it reads are the user's."""
+def _size(path: Path, pool: NodePool, settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
+    """The catalogue's findings about the pool's size, as far as the settings it reads are the user's."""
     if not trust((*path, "sku")):
         return
     gpu = pool if isinstance(pool, Pool) else None
@@ -59,7 +50,7 @@ def _verdicts(path: Path, pool: NodePool, settings: Settings, trust: Trust) -> I
     if gpu and not trust((*path, "driver")):
         # Without a known source, any one the size allows will do to judge the rest.
         driver = _any_source(pool.sku)
-    verdicts = judge(
+    found = judge(
         pool.sku,
         settings.region,
         driver,
@@ -69,17 +60,17 @@ def _verdicts(path: Path, pool: NodePool, settings: Settings, trust: Trust) -> I
         os_sku=pool.os_sku,
         spot=gpu is not None and gpu.is_spot,
     )
-    for verdict in verdicts:
-        if verdict.subject == "region":
+    for each in found:
+        if each.where == "region":
             continue
-        place = (*path, *_SUBJECT[verdict.subject])
-        if trust(place):
+        here = (*path, *each.where.split("."))
+        if trust(here):
             # Whatever is wrong about a size and something else may be the size's fault.
-            others = () if verdict.subject == "sku" else ((*path, "sku"),)
-            recorded = settings.record and verdict.rule == "size-retired"
-            is_warning = recorded or verdict.severity == "warning"
-            rule = Rule(verdict.rule, verdict.source)
-            yield Finding(place, verdict.message, verdict.fix, is_warning, others, stand_in=recorded, rule=rule)
+            others = () if each.where == "sku" else ((*path, "sku"),)
+            recorded = settings.record and each.rule == "size-retired"
+            severity = Severity.WARNING if recorded else each.severity
+            rule = Rule(each.rule, each.source or "")
+            yield finding(severity, here, each.problem, each.fix, others=others, stand_in=recorded, rule=rule)
 
 
 def _any_source(sku: str) -> str:
@@ -89,36 +80,36 @@ def _any_source(sku: str) -> str:
         return DriverSource.AKS.value
 
 
-def _zones(path: Path, pool: NodePool, trust: Trust) -> Iterator[Finding]:
+def _zones(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
     here = (*path, "zones")
     if trust(here) and len(set(pool.zones)) < len(pool.zones):
         listed = ", ".join(f'"{zone}"' for zone in dict.fromkeys(pool.zones))
-        yield Finding(here, "A zone stands twice.", f"zones: [{listed}]")
+        yield error(here, "A zone stands twice.", f"zones: [{listed}]")
 
 
-def _system(pool: NodePool, trust: Trust) -> Iterator[Finding]:
+def _system(pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
     path: Path = ("systemPool",)
     fewest = pool.scale.count if pool.scale.count is not None else pool.scale.min or 0
     if trust((*path, "scale")) and fewest < 1:
         key = "count" if pool.scale.count is not None else "min"
         problem = "A system pool needs at least one node at all times (AKS refuses zero)."
-        yield Finding((*path, "scale", key), problem, f"{key}: 1")
+        yield error((*path, "scale", key), problem, f"{key}: 1")
     if trust((*path, "upgrade")) and pool.upgrade.max_unavailable not in ("0", "0%"):
         problem = "A system pool is upgraded with a surge: AKS takes no maxUnavailable on it."
-        yield Finding((*path, "upgrade", "maxUnavailable"), problem, 'upgrade: {maxSurge: "1", maxUnavailable: "0"}')
+        yield error((*path, "upgrade", "maxUnavailable"), problem, 'upgrade: {maxSurge: "1", maxUnavailable: "0"}')
     if trust((*path, "maxPods")) and pool.max_pods < 30:
         problem = f"A system pool must take at least 30 pods a node, not {pool.max_pods}."
-        yield Finding((*path, "maxPods"), problem, "maxPods: 30")
+        yield error((*path, "maxPods"), problem, "maxPods: 30")
     try:
         size = vm_size(pool.sku)
     except UnknownName:
         return
     if trust((*path, "sku")) and (size.burstable or size.vcpus < 2 or size.memory_gib < 4):
         problem = f"{size.name} can't carry a system pool: AKS wants 2 vCPU and 4 GiB that don't burst."
-        yield Finding((*path, "sku"), problem, "Such as Standard_D4ds_v5.")
+        yield error((*path, "sku"), problem, "Such as Standard_D4ds_v5.")
 
 
-def _one_os(settings: Settings, trust: Trust) -> Iterator[Finding]:
+def _one_os(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     operated = {n: p for n, p in settings.pools.items() if p.driver.source is DriverSource.OPERATOR}
     # Without a driver resource for each pool it is more than undocumented: settings.checks.gpu.
     if len({pool.os_sku for pool in operated.values()}) < 2 or settings.gpu_operator.driver_owner == "ClusterPolicy":
@@ -128,15 +119,15 @@ def _one_os(settings: Settings, trust: Trust) -> Iterator[Finding]:
         if operated[name].os_sku != operated[first].os_sku and trust(("pools", name), ("pools", first)):
             problem = f"osSku {operated[name].os_sku} beside {operated[first].os_sku} of pool {first}: AKS documents "
             problem += "one node operating system for all pools whose driver the GPU Operator installs."
-            yield Finding(("pools", name, "osSku"), problem, f"osSku: {operated[first].os_sku}", True, rule=ONE_OS)
+            yield warning(("pools", name, "osSku"), problem, f"osSku: {operated[first].os_sku}", rule=ONE_OS)
 
 
-def _limits(settings: Settings, trust: Trust) -> Iterator[Finding]:
+def _limits(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     every = [settings.system_pool, settings.cpu_pool, *settings.pools.values()]
     if len(every) > MOST_POOLS:
         problem = f"{len(every)} node pools, system and cpu included; AKS takes {MOST_POOLS} in a cluster."
-        yield Finding(("pools",), problem, "Split the pools over two stacks.", warning=True)
+        yield warning(("pools",), problem, "Split the pools over two stacks.")
     nodes, most = sum(pool.scale.most for pool in every), MOST_NODES[settings.cluster.tier]
     if nodes > most and trust(("cluster", "tier"), ("systemPool",), ("cpuPool",), ("pools",)):
         problem = f"{nodes} nodes over all pools; AKS takes {most} in a cluster of tier {settings.cluster.tier}."
-        yield Finding(("cluster", "tier"), problem, "Lower scale.max, or raise the tier.", warning=True)
+        yield warning(("cluster", "tier"), problem, "Lower scale.max, or raise the tier.")

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.rules.finding import Finding, Trust
+from physical_ai.settings.rules.finding import SettingFinding, Trust, warning
 
 _HERE: Path = ("record",)
 
 
-def check_record(settings: Settings, trust: Trust) -> Iterator[Finding]:
+def check_record(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """A record is for the simulator: a warning there, and the end of any deployment to Azure."""
     if settings.record and trust(_HERE):
         named = f"Profile {settings.profile} records" if settings.profile else "This stack records"
         problem = f"{named} an architecture of the past, to be simulated and compared; Azure must not get it."
         fix = "To deploy, take out profile." if settings.profile else "record: false"
-        yield Finding(_HERE, problem, fix, warning=True, stand_in=True)
+        yield warning(_HERE, problem, fix, stand_in=True)

@@ -13,7 +13,7 @@ from physical_ai.settings.models.gpu import Mig
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules import registry as rules
-from physical_ai.settings.rules.finding import Finding, Trust
+from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
 
 COMPUTE_SLICES, MEMORY_SLICES = 7, 8
 """What MIG cuts a GPU into (NVIDIA MIG user guide)."""
@@ -24,7 +24,7 @@ MPS_RELAXED = (0, 20)
 _STRATEGY: Path = ("gpuOperator", "migStrategy")
 
 
-def check_sharing(settings: Settings, trust: Trust) -> Iterator[Finding]:
+def check_sharing(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """All rules about shared GPUs."""
     for name, pool in settings.pools.items():
         path: Path = ("pools", name)
@@ -42,15 +42,15 @@ def check_sharing(settings: Settings, trust: Trust) -> Iterator[Finding]:
         yield from _strategy(settings)
 
 
-def _replicas(name: str, pool: Pool) -> Iterator[Finding]:
+def _replicas(name: str, pool: Pool) -> Iterator[SettingFinding]:
     for key, replicated in (("timeSlicing", pool.sharing.time_slicing), ("mps", pool.sharing.mps)):
         if replicated is not None and replicated.replicas < FEWEST:
             problem = f"{replicated.replicas} replicas are no sharing: the device plugin refuses fewer than {FEWEST}."
             here: Path = ("pools", name, "sharing", key, "replicas")
-            yield Finding(here, problem, f"replicas: {FEWEST} or more, or {key}: null.", rule=rules.REPLICAS)
+            yield error(here, problem, f"replicas: {FEWEST} or more, or {key}: null.", rule=rules.REPLICAS)
 
 
-def _exclusions(name: str, pool: Pool) -> Iterator[Finding]:
+def _exclusions(name: str, pool: Pool) -> Iterator[SettingFinding]:
     path: Path = ("pools", name, "sharing")
     if pool.sharing.mps is None:
         return
@@ -58,18 +58,18 @@ def _exclusions(name: str, pool: Pool) -> Iterator[Finding]:
     if pool.sharing.time_slicing is not None:
         problem = "A GPU is shared by time-slicing or by MPS, not both: the device plugin takes one of them."
         fix = "Set one of the two to null."
-        yield Finding(here, problem, fix, others=((*path, "timeSlicing"),), rule=rules.ONE_WAY)
+        yield error(here, problem, fix, others=((*path, "timeSlicing"),), rule=rules.ONE_WAY)
     if pool.sharing.mig is not None:
         problem = "MPS does not work on MIG instances: the device plugin offers it for whole GPUs only."
         fix = "timeSlicing instead, or mig: null."
-        yield Finding(here, problem, fix, others=((*path, "mig"),), rule=rules.MPS_ON_MIG)
+        yield error(here, problem, fix, others=((*path, "mig"),), rule=rules.MPS_ON_MIG)
     if gpu_facts.has_host_mig(pool):
         problem = f"MPS does not work on {pool.sku}: its host has cut the GPU by MIG."
         others: tuple[Path, ...] = (("pools", name, "sku"),)
-        yield Finding(here, problem, "timeSlicing instead.", others=others, rule=rules.MPS_ON_MIG)
+        yield error(here, problem, "timeSlicing instead.", others=others, rule=rules.MPS_ON_MIG)
 
 
-def _mig(name: str, pool: Pool) -> Iterator[Finding]:
+def _mig(name: str, pool: Pool) -> Iterator[SettingFinding]:
     mig, path = pool.sharing.mig, ("pools", name, "sharing", "mig")
     if mig is None:
         return
@@ -78,12 +78,12 @@ def _mig(name: str, pool: Pool) -> Iterator[Finding]:
     if gpu_facts.is_vgpu(pool):
         problem = f"A vGPU can't be cut by its guest: what MIG {pool.sku} has is the host's."
         fix = "timeSlicing instead, or a smaller size of the series."
-        yield Finding(path, problem, fix, others=others, rule=rules.MIG_ON_VGPU)
+        yield error(path, problem, fix, others=others, rule=rules.MIG_ON_VGPU)
         return
     model = mig_model(size.gpu.model) if size.gpu is not None and size.mig else None
     if model is None:
         problem, fix = f"The GPU of {pool.sku} has no MIG.", "timeSlicing or mps instead."
-        yield Finding(path, problem, fix, others=others, rule=rules.MIG_SUPPORT)
+        yield error(path, problem, fix, others=others, rule=rules.MIG_SUPPORT)
         return
     unknown = [profile for profile in mig.profiles if profile not in model.profiles]
     for profile in unknown:
@@ -91,18 +91,18 @@ def _mig(name: str, pool: Pool) -> Iterator[Finding]:
         known = f"Profiles: {', '.join(model.profiles)}."
         problem = f"'{profile}' is no MIG profile of the {model.model}."
         fix = f"Did you mean '{near}'?  {known}" if near else known
-        yield Finding((*path, "profiles", profile), problem, fix, rule=rules.MIG_PROFILE)
+        yield error((*path, "profiles", profile), problem, fix, rule=rules.MIG_PROFILE)
     if mig.strategy == "single" and len(mig.profiles) > 1:
         problem = "The single strategy takes one profile for all instances."
         fix, strategy = "Keep one profile, or strategy: mixed.", (*path, "strategy")
-        yield Finding((*path, "profiles"), problem, fix, others=(strategy,), rule=rules.MIG_SINGLE)
+        yield error((*path, "profiles"), problem, fix, others=(strategy,), rule=rules.MIG_SINGLE)
     elif not mig.profiles:
         # The device plugin stops where MIG is on without an instance.
         problem, fix = "No profile: the GPU would offer nothing.", "mig: null, or a profile."
-        yield Finding((*path, "profiles"), problem, fix, rule=rules.MIG_LAYOUT)
+        yield error((*path, "profiles"), problem, fix, rule=rules.MIG_LAYOUT)
     elif not unknown and (problem := _too_much(mig, model)):
         fix = "Fewer or smaller instances."
-        yield Finding((*path, "profiles"), problem, fix, others=others, rule=rules.MIG_LAYOUT)
+        yield error((*path, "profiles"), problem, fix, others=others, rule=rules.MIG_LAYOUT)
 
 
 def _too_much(mig: Mig, model: MigModel) -> str | None:
@@ -120,7 +120,7 @@ def _too_much(mig: Mig, model: MigModel) -> str | None:
     return None
 
 
-def _requests(name: str, pool: Pool, settings: Settings, trust: Trust) -> Iterator[Finding]:
+def _requests(name: str, pool: Pool, settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     for key, replicated in (("timeSlicing", pool.sharing.time_slicing), ("mps", pool.sharing.mps)):
         if replicated is None or replicated.fail_requests_greater_than_one:
             continue
@@ -128,10 +128,10 @@ def _requests(name: str, pool: Pool, settings: Settings, trust: Trust) -> Iterat
         fix = "failRequestsGreaterThanOne: true"
         if key == "mps" and trust(("gpuOperator", "version")) and not _relaxes_mps(settings.gpu_operator.version):
             problem = f"The device plugin of GPU Operator {settings.gpu_operator.version} takes only true with MPS."
-            yield Finding(here, problem, fix, others=(("gpuOperator", "version"),), rule=rules.MPS_REQUESTS)
+            yield error(here, problem, fix, others=(("gpuOperator", "version"),), rule=rules.MPS_REQUESTS)
             continue
         problem = "A Pod that asks for two replicas gets no second GPU, and is not told."
-        yield Finding(here, problem, fix, warning=True, rule=rules.REQUESTS)
+        yield warning(here, problem, fix, rule=rules.REQUESTS)
 
 
 def _relaxes_mps(release: str) -> bool:
@@ -141,17 +141,17 @@ def _relaxes_mps(release: str) -> bool:
         return True
 
 
-def _empty_pool(name: str, pool: Pool) -> Iterator[Finding]:
+def _empty_pool(name: str, pool: Pool) -> Iterator[SettingFinding]:
     strange = [resource for resource in gpu_facts.gpu_resources(pool) if resource != gpu_facts.GPU_RESOURCE]
     if strange and pool.scale.is_autoscaled and pool.scale.min == 0:
         problem = f"The autoscaler does not know that an empty pool would offer {strange[0]}, so no Pod that asks for "
         problem += "it brings up the first node (Azure/AKS#4216)."
         places: tuple[Path, ...] = (("pools", name, "scale", "min"),)
         fix = "scale.min: 1, or the single strategy without rename."
-        yield Finding(("pools", name, "sharing"), problem, fix, True, places, rule=rules.EMPTY_POOL)
+        yield warning(("pools", name, "sharing"), problem, fix, others=places, rule=rules.EMPTY_POOL)
 
 
-def _strategy(settings: Settings) -> Iterator[Finding]:
+def _strategy(settings: Settings) -> Iterator[SettingFinding]:
     """A strategy set by hand reaches every node by environment variable, and wins over each pool's own."""
     wanted = settings.gpu_operator.mig_strategy
     if not wanted:
@@ -162,18 +162,18 @@ def _strategy(settings: Settings) -> Iterator[Finding]:
         problem = f"Pools need different MIG strategies ({listed}), and '{wanted}' would win over each pool's own."
         others: tuple[Path, ...] = tuple(("pools", name, "sharing") for name in needed)
         fix = 'Leave it out, or migStrategy: "".'
-        yield Finding(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_DIFFERS)
+        yield error(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_DIFFERS)
         return
     for name, pool in settings.pools.items():
         others = (("pools", name, "sharing"), ("pools", name, "sku"))
         fix = f"Leave it out, or migStrategy: {needed[name]}."
         if pool.sharing.mps is not None and wanted == "mixed":
             problem = f"The device plugin refuses MPS (pool {name}) with 'mixed'."
-            yield Finding(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_MPS)
+            yield error(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_MPS)
         elif pool.sharing.mig is not None and wanted != needed[name]:
             problem = f"Pool {name} has MIG instances for the strategy '{needed[name]}', not '{wanted}'."
-            yield Finding(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_POOL)
+            yield error(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_POOL)
         elif gpu_facts.has_host_mig(pool) and wanted != "single":
             problem = f"With '{wanted}' the vGPUs of pool {name} are not offered as nvidia.com/gpu by a MIG id"
             problem += ": CUDA fails on the id of the whole GPU." if wanted == "none" else ": no Pod finds them."
-            yield Finding(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_POOL)
+            yield error(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_POOL)

@@ -10,6 +10,7 @@ import pytest
 from physical_ai import catalog
 from physical_ai.catalog.load import CatalogError, read_rows, row
 from physical_ai.catalog.rows import VmSize
+from physical_ai.findings import Finding
 
 H100 = "Standard_NC40ads_H100_v5"
 RTX = "Standard_NC144ds_xl_RTXPRO6000BSE_v6"
@@ -24,7 +25,7 @@ PREVIEW_SUCCESSORS = {
 }
 
 
-def rules(verdicts: list[catalog.Verdict]) -> dict[str, str]:
+def rules(verdicts: list[Finding]) -> dict[str, str]:
     return {verdict.rule: verdict.severity for verdict in verdicts}
 
 
@@ -99,7 +100,7 @@ def test_an_unknown_size_suggests_the_nearest_one_that_deploys(typo: str, meant:
         catalog.vm_size(typo)
     assert caught.value.suggestion == meant
     (verdict,) = catalog.judge(typo, "westus2", "grid")
-    assert (verdict.rule, verdict.severity, verdict.subject) == ("size-unknown", "error", "sku")
+    assert (verdict.rule, verdict.severity, verdict.where) == ("size-unknown", "error", "sku")
     assert meant in (verdict.fix or "")
 
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from physical_ai.catalog import UnknownName
-from physical_ai.catalog.compat import KeyFinding, check_values, known_keys
+from physical_ai.catalog.compat import check_values, known_keys
+from physical_ai.findings import Finding
 from tests.support.examples import examples
 
 READ = ("v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0")
@@ -23,7 +24,7 @@ def nested(path: str, value: Any = "x") -> dict[str, Any]:
     return value
 
 
-def only(release: str, values: dict[str, Any]) -> KeyFinding:
+def only(release: str, values: dict[str, Any]) -> Finding:
     (finding,) = check_values(release, values)
     return finding
 
@@ -82,9 +83,9 @@ DEAD = [
 @pytest.mark.parametrize(("release", "path", "rule", "place"), DEAD)
 def test_a_key_without_effect_is_told_with_the_right_place(release: str, path: str, rule: str, place: str) -> None:
     finding = only(release, nested(path))
-    assert path == finding.path or path.startswith(f"{finding.path}.")
+    assert path == finding.where or path.startswith(f"{finding.where}.")
     assert finding.rule == rule
-    assert place in finding.fix
+    assert place in (finding.fix or "")
     assert finding.severity == ("warning" if rule in ("chart-key-renamed", "chart-key-unverified") else "error")
     assert finding.source
 
@@ -109,8 +110,8 @@ def test_the_same_key_is_right_where_the_release_renders_it(release: str, path: 
 def test_driver_values_are_dead_once_drivers_are_resources_of_their_own() -> None:
     values = {"driver": {"nvidiaDriverCRD": OWN_DRIVERS, "version": "580.173.02", "kernelModuleType": "open"}}
     findings = check_values("v26.7.0", values)
-    assert {f.path for f in findings} == {"driver.version", "driver.kernelModuleType"}
-    assert all("NVIDIADriver" in f.fix for f in findings)
+    assert {f.where for f in findings} == {"driver.version", "driver.kernelModuleType"}
+    assert all("NVIDIADriver" in (f.fix or "") for f in findings)
     assert check_values("v26.3.3", values) == []
 
 
@@ -142,7 +143,7 @@ def test_a_value_that_the_chart_or_the_operator_cannot_take(
 ) -> None:
     finding = only(release, values)
     assert finding.rule == rule
-    assert fix in finding.fix
+    assert fix in (finding.fix or "")
 
 
 def test_the_default_driver_is_a_conflict_before_26_7_and_a_surprise_since() -> None:
@@ -186,7 +187,7 @@ junk = st.recursive(
 @given(st.sampled_from(READ), st.dictionaries(st.sampled_from(["driver", "x", "mig", "nfd", "operator"]), junk))
 def test_any_values_are_judged_and_every_finding_names_path_and_rule(release: str, values: dict[str, Any]) -> None:
     for finding in check_values(release, values):
-        assert finding.path
+        assert finding.where
         assert finding.rule
         assert finding.problem.endswith(".")
         assert finding.source

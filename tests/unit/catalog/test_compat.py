@@ -24,7 +24,6 @@ from physical_ai.catalog import (
 )
 from physical_ai.catalog.compat import (
     GpuStack,
-    Severity,
     judge_stack,
     judge_upgrade,
     key_changes,
@@ -40,6 +39,7 @@ from physical_ai.catalog.gpu_load import (
     runtime_traits,
 )
 from physical_ai.catalog.gpu_lookup import builds, version, within
+from physical_ai.findings import Severity
 from tests.support.examples import examples
 
 TODAY = datetime.date(2026, 11, 20)
@@ -89,7 +89,7 @@ RTX: dict[str, Any] = {
 }
 A10: dict[str, Any] = {"driver": "570.237", "driver_kind": "grid", "gpu": "A10"}
 
-RULES: list[tuple[str, dict[str, Any], Severity]] = [
+RULES: list[tuple[str, dict[str, Any], str]] = [
     ("operator-unknown", {"operator": "v26.9.0"}, "error"),
     ("operator-end-of-support", {"operator": "v25.10.1"}, "error"),
     ("operator-deprecated", {"operator": "v26.3.3"}, "warning"),
@@ -178,9 +178,9 @@ def test_the_drop_in_verdict_names_schemas_and_the_setting() -> None:
     (verdict,) = [
         v for v in judge_stack(replace(GOOD, runtime_config_source=None), TODAY) if v.rule == "containerd-drop-in"
     ]
-    assert "version 4 drop-in beside the version 2" in verdict.message
-    assert "runtimeConfigSource: file" in verdict.fix
-    assert "2646" in verdict.source
+    assert "version 4 drop-in beside the version 2" in verdict.problem
+    assert "runtimeConfigSource: file" in (verdict.fix or "")
+    assert "2646" in (verdict.source or "")
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_an_upgrade_goes_line_by_line(old: str, new: str, path: list[str]) -> No
     assert upgrade_path(old, new) == path
     errors = [verdict for verdict in judge_upgrade(old, new) if verdict.severity == "error"]
     assert [verdict.rule for verdict in errors] == (["upgrade-skips-line"] if len(path) > 1 else [])
-    assert all(step in errors[0].fix for step in path) if errors else True
+    assert all(step in (errors[0].fix or "") for step in path) if errors else True
 
 
 @pytest.mark.parametrize(("old", "new"), [("v26.7.0", "v26.3.3"), ("v26.3.3", "v26.3.2")])
@@ -248,15 +248,15 @@ def test_every_change_to_a_release_that_is_not_known_names_those_that_are() -> N
     for old, new in (("v27.1.0", "v26.7.0"), ("v26.7.0", "v27.1.0"), ("v26.3.3", "v26.3.9")):
         (verdict,) = judge_upgrade(old, new)
         assert (verdict.rule, verdict.severity) == ("operator-unknown", "error")
-        assert next(name for name in (old, new) if name not in operator_releases()) in verdict.message
-        assert "v26.7.0" in verdict.fix
+        assert next(name for name in (old, new) if name not in operator_releases()) in verdict.problem
+        assert "v26.7.0" in (verdict.fix or "")
 
 
 def test_an_upgrade_to_the_next_line_tells_what_changes() -> None:
     (verdict,) = judge_upgrade("v26.3.3", "v26.7.0")
-    assert "operator.initContainer" in judge_upgrade("v25.10.1", "v26.3.3")[0].fix
+    assert "operator.initContainer" in (judge_upgrade("v25.10.1", "v26.3.3")[0].fix or "")
     assert verdict.severity == "info"
-    assert "595" in verdict.message
+    assert "595" in verdict.problem
     assert "driver.licensingConfig.secretName" in key_changes("v25.3.4", "v25.10.1").added
     assert "operator.initContainer.image" in key_changes("v25.10.1", "v26.3.3").removed
 
@@ -340,7 +340,7 @@ def test_any_combination_is_judged_and_every_verdict_has_a_source_and_a_way_out(
 ) -> None:
     for verdict in judge_stack(stack, today):
         assert verdict.rule
-        assert verdict.message.endswith((".", "?"))
+        assert verdict.problem.endswith((".", "?"))
         assert verdict.source
         assert verdict.fix
 

@@ -43,7 +43,7 @@ def test_a_wrong_field_is_told_with_its_path_and_the_way_out(
     release: str, spec: dict[str, Any], path: str, rule: str, fix: str
 ) -> None:
     (found,) = check_driver(release, spec)
-    assert (found.path, found.rule, found.severity) == (path, f"driver-field-{rule}", "error")
+    assert (found.where, found.rule, found.severity) == (path, f"driver-field-{rule}", "error")
     assert fix in str(found.fix)
 
 

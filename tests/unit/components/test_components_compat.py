@@ -60,17 +60,17 @@ def test_a_refusal_names_the_file_and_the_pools_setting() -> None:
         f"{H100}.sharing={{mig: {{strategy: single, profiles: {{1g.12gb: 7}}}}}}", f"{H100}.driver.version=570.148.08"
     )
     (fault,) = [fault for fault in refusals(loaded, TODAY) if "driver-mig-bug" in fault.problem]
-    assert (fault.file, fault.path) == ("--set", f"{H100}.driver.version")
+    assert (fault.file, fault.where) == ("--set", f"{H100}.driver.version")
     assert "NVIDIA/gpu-operator#1361" in fault.problem
     assert fault.fix is not None
 
 
 def test_a_mistake_in_a_values_file_stops_the_program_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
     from physical_ai.settings import SettingsError
-    from physical_ai.settings.faults import Fault
+    from physical_ai.settings.faults import fault
 
     def broken(_: object) -> None:
-        raise SettingsError([Fault("values/gpu-operator/values.yaml", "driver.tolerations", "No such key.", line=7)])
+        raise SettingsError([fault("values/gpu-operator/values.yaml", "driver.tolerations", "No such key.", line=7)])
 
     monkeypatch.setattr("components.config.gpu_plan", broken)
     with pytest.raises(pulumi.RunError) as caught:

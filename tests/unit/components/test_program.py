@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from components.platform import Platform
-from physical_ai.policies import UNKNOWN, Secret, Severity, Stack, evaluate
+from physical_ai.findings import Severity
+from physical_ai.policies import UNKNOWN, Secret, Stack, evaluate
 from physical_ai.policies.model import leaves
 from physical_ai.settings import Settings, SettingsError, load
 from physical_ai.settings.secrets import Secrets
@@ -38,7 +39,7 @@ def test_stack_runs_and_breaks_no_rule(simulate: Simulate, stack_name: str) -> N
 def test_the_preview_size_of_the_seed_is_warned_of(simulate: Simulate) -> None:
     (found,) = evaluate(simulate("seed-westus2").stack)
     assert (found.rule, found.severity) == ("size-current", Severity.WARNING)
-    assert "Standard_NC144ds_xl_RTXPRO6000BSE_v6" in found.message
+    assert "Standard_NC144ds_xl_RTXPRO6000BSE_v6" in found.problem
 
 
 def test_preview_with_nothing_known_declares_the_same_resources(simulate: Simulate, stack_name: str) -> None:

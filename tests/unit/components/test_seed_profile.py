@@ -43,7 +43,7 @@ def test_any_stack_can_be_looked_at_under_the_profile() -> None:
 
 
 def test_what_azure_has_retired_is_told_as_a_warning() -> None:
-    found = {fault.path: fault.problem for fault in load(SEED).warnings}
+    found = {fault.where: fault.problem for fault in load(SEED).warnings}
     assert sorted(found) == [
         "cluster.kubernetesVersion",
         "gridDriver.legacyValidationMarkers",
@@ -52,7 +52,7 @@ def test_what_azure_has_retired_is_told_as_a_warning() -> None:
         "record",
     ]
     assert "no longer deploys" in found["pools.rtxprogpu.sku"]
-    assert "has it no more" in found["cluster.kubernetesVersion"]
+    assert "no longer has it" in found["cluster.kubernetesVersion"]
 
 
 @pytest.mark.parametrize(
@@ -66,14 +66,14 @@ def test_in_another_stack_the_same_is_an_error(assignment: str, path: str, fix: 
     with pytest.raises(SettingsError) as caught:
         load("dev-westus2", [Overlay.assign([assignment])])
     (fault,) = caught.value.faults
-    assert (fault.file, fault.path) == ("--set", path)
+    assert (fault.file, fault.where) == ("--set", path)
     assert fix in (fault.fix or "")
 
 
 def test_azure_is_never_asked_for_a_record() -> None:
     with pytest.raises(SettingsError) as caught:
         load(SEED).for_azure()
-    assert {fault.path for fault in caught.value.faults} == {
+    assert {fault.where for fault in caught.value.faults} == {
         "record",
         "cluster.kubernetesVersion",
         "pools.rtxprogpu.sku",
@@ -88,7 +88,7 @@ def test_a_record_of_nothing_retired_is_kept_from_azure_all_the_same() -> None:
 
 
 def test_the_guards_refuse_its_versions_each_by_its_rule() -> None:
-    judged = {item.verdict.rule: (item.severity, item.path) for item in judge(load(SEED).settings, TODAY)}
+    judged = {item.rule: (item.severity, item.where) for item in judge(load(SEED).settings, TODAY)}
     assert judged == {
         "operator-end-of-support": ("error", "gpuOperator.version"),
         "kubernetes-end-of-support": ("error", "cluster.kubernetesVersion"),
@@ -159,5 +159,5 @@ def test_keys_that_the_reference_wrote_and_no_chart_reads_are_told() -> None:
     """The values of Microsoft's toolchain; settings have no such keys, so the record can't hold them."""
     sections = ("driver", "toolkit", "devicePlugin", "dcgmExporter", "gfd", "validator")
     values = {section: {"tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}]} for section in sections}
-    found = [finding.path for finding in check_values("v25.3.4", values) if finding.severity == "error"]
+    found = [finding.where for finding in check_values("v25.3.4", values) if finding.severity == "error"]
     assert found == [f"{section}.tolerations" for section in sections]

@@ -253,7 +253,7 @@ def test_the_values_are_yaml_without_anchors() -> None:
 def test_what_cannot_be_is_refused_at_its_path(assignments: tuple[str, ...], path: str, problem: str) -> None:
     with pytest.raises(SettingsError) as refused:
         given_settings(*assignments)
-    faults = [fault for fault in refused.value.faults if fault.path.startswith(path)]
+    faults = [fault for fault in refused.value.faults if fault.where.startswith(path)]
     assert faults
     assert problem in faults[0].problem
 

@@ -17,7 +17,7 @@ CASES = [
 
 
 def rules_broken(stack: Stack, only: str) -> list[str]:
-    return [finding.message for finding in evaluate(stack, [rule for rule in RULES if rule.id == only])]
+    return [finding.problem for finding in evaluate(stack, [rule for rule in RULES if rule.id == only])]
 
 
 def test_every_rule_has_examples_and_a_name_of_its_own() -> None:
@@ -43,7 +43,7 @@ def test_what_is_not_known_yet_raises_nothing(rule: str, example: Example) -> No
     resource, *others = stack.resources
     blank = replace(resource, inputs=dict.fromkeys(resource.inputs, UNKNOWN))
     found = evaluate(replace(stack, resources=(blank, *others)), [each for each in RULES if each.id == rule])
-    assert [str(each) for each in found if each.path.partition(".")[0] in blank.inputs] == []
+    assert [str(each) for each in found if each.where.partition(".")[0] in blank.inputs] == []
 
 
 def test_every_rule_gives_a_reason_in_a_sentence_and_a_place_to_read_on() -> None:

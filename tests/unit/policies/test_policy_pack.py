@@ -15,7 +15,8 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
 from physical_ai.catalog.engine_values import SECRET, SIGNATURE
 from physical_ai.cli.policy_pack import PACK
-from physical_ai.policies import RULES, Severity
+from physical_ai.findings import Severity
+from physical_ai.policies import RULES
 from physical_ai.policies.examples import EXAMPLES, Example
 from physical_ai.policies.model import UNKNOWN, Resource, Secret
 from physical_ai.policies.node_pools import AGENT_POOL

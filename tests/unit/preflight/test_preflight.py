@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from physical_ai.cli.commands import check as check_command
-from physical_ai.preflight import AzureRest, Finding, Status, Unanswered, Usage, check, login
+from physical_ai.findings import Finding, Severity
+from physical_ai.preflight import AzureRest, Unanswered, Usage, check, login
 from physical_ai.preflight.needs import ACTIONS, denied, namespaces
 from physical_ai.preflight.rest import subscriptions
 from physical_ai.settings import Overlay, load
@@ -34,7 +35,7 @@ def found(
     azure = AzureRest(answers or Answers(), SUBSCRIPTION)
     by_place: dict[tuple[str, str], list[Finding]] = {}
     for each in check(settings, azure, on_path, TODAY):
-        by_place.setdefault((each.topic, each.subject), []).append(each)
+        by_place.setdefault((each.rule, each.where), []).append(each)
     return by_place
 
 
@@ -53,59 +54,59 @@ def limit(name: str, value: int) -> Callable[[Any], None]:
 
 def test_quota_for_the_most_with_surge_is_enough() -> None:
     finding = one("dev-westus2", None, "quota", "lowPriorityCores")
-    assert finding.status is Status.OK
-    assert "400 of 400 vCPU free" in finding.message
-    assert "368 at its most" in finding.message
+    assert finding.severity is Severity.OK
+    assert "400 of 400 vCPU free" in finding.problem
+    assert "368 at its most" in finding.problem
 
 
 def test_quota_that_lasts_for_the_beginning_only_is_a_warning() -> None:
     answers = Answers().change("usages", limit("lowPriorityCores", 200))
     finding = one("dev-westus2", answers, "quota", "lowPriorityCores")
-    assert (finding.status, "too few for its most" in finding.message) == (Status.WARNING, True)
+    assert (finding.severity, "too few for its most" in finding.problem) == (Severity.WARNING, True)
 
 
 def test_quota_that_does_not_last_for_the_beginning_is_an_error() -> None:
     finding = one("prod-westus2", None, "quota", "StandardNCdsRTXPRO6000BSEv6XLFamily")
-    assert finding.status is Status.ERROR
-    assert "0 of 0 vCPU free" in finding.message
+    assert finding.severity is Severity.ERROR
+    assert "0 of 0 vCPU free" in finding.problem
 
 
 def test_what_is_used_already_is_not_free() -> None:
     finding = one("dev-westus2", None, "quota", "cores")
-    assert "250 of 350 vCPU free" in finding.message
+    assert "250 of 350 vCPU free" in finding.problem
 
 
 def test_the_surge_of_upgrades_counts() -> None:
     # h100gpu: 2 nodes of 40 at most; the family has 80.
-    assert one("staging-westus2", None, "quota", "StandardNCadsH100v5Family").status is Status.OK
+    assert one("staging-westus2", None, "quota", "StandardNCadsH100v5Family").severity is Severity.OK
     surge = "pools.h100gpu.upgrade={maxSurge: '1', maxUnavailable: '0'}"
-    assert one("staging-westus2", None, "quota", "StandardNCadsH100v5Family", surge).status is Status.WARNING
+    assert one("staging-westus2", None, "quota", "StandardNCadsH100v5Family", surge).severity is Severity.WARNING
 
 
 def test_a_quota_that_azure_does_not_list_is_told_and_not_taken_for_enough() -> None:
     answers = Answers().change("usages", lambda document: document["value"].clear())
-    assert one("dev-westus2", answers, "quota", "cores").status is Status.WARNING
+    assert one("dev-westus2", answers, "quota", "cores").severity is Severity.WARNING
 
 
 def test_a_size_that_the_subscription_may_not_use_is_an_error_with_azures_reason() -> None:
-    messages = [each.message for each in found()["size", "rtxprogpu"]]
+    messages = [each.problem for each in found()["size", "rtxprogpu"]]
     assert any("NotAvailableForSubscription" in message for message in messages)
     assert any("can't be Spot" in message for message in messages)
 
 
 def test_a_size_on_a_later_page_is_found() -> None:
-    assert one("dev-westus2", None, "size", "h100gpu").status is Status.OK
+    assert one("dev-westus2", None, "size", "h100gpu").severity is Severity.OK
 
 
 def test_a_zone_that_is_restricted_is_not_offered() -> None:
     finding = one("prod-westus2", None, "size", "cpu")
-    assert finding.status is Status.ERROR
-    assert "zone 3; it is in 1, 2" in finding.message
+    assert finding.severity is Severity.ERROR
+    assert "zone 3; it is in 1, 2" in finding.problem
 
 
 def test_a_size_that_is_not_listed_names_regions_that_have_it() -> None:
     finding = one("dev-westus2", None, "size", "h100gpu", "pools.h100gpu.sku=Standard_NC80adis_H100_v5")
-    assert finding.status is Status.ERROR
+    assert finding.severity is Severity.ERROR
     assert "eastus2" in (finding.fix or "")
 
 
@@ -116,29 +117,29 @@ def test_where_azure_and_the_catalogue_differ_the_catalogue_is_to_be_corrected()
                 row["family"] = "standardNCH100Family"
 
     finding = one("dev-westus2", Answers().change("skus", change), "size", "h100gpu")
-    assert finding.status is Status.WARNING
-    assert "standardNCH100Family" in finding.message
+    assert finding.severity is Severity.WARNING
+    assert "standardNCH100Family" in finding.problem
 
 
 def test_a_region_without_sizes_is_told_as_such() -> None:
     answers = Answers().change("skus", lambda document: (document["value"].clear(), document.pop("nextLink", None)))  # pyright: ignore[reportArgumentType]
-    assert one("dev-westus2", answers, "region", "westus2").status is Status.ERROR
+    assert one("dev-westus2", answers, "region", "westus2").severity is Severity.ERROR
 
 
 @pytest.mark.parametrize(
-    ("version", "status"),
-    [("1.36", Status.OK), ("1.36.3", Status.OK), ("1.36.1", Status.ERROR), ("1.37", Status.WARNING)],
+    ("version", "severity"),
+    [("1.36", Severity.OK), ("1.36.3", Severity.OK), ("1.36.1", Severity.ERROR), ("1.37", Severity.WARNING)],
 )
-def test_the_kubernetes_version_has_to_be_offered_in_the_region(version: str, status: Status) -> None:
+def test_the_kubernetes_version_has_to_be_offered_in_the_region(version: str, severity: Severity) -> None:
     assignments = (f'cluster.kubernetesVersion="{version}"', "cluster.upgrades.channel=none")
-    assert one("dev-westus2", None, "kubernetes", version, *assignments).status is status
+    assert one("dev-westus2", None, "kubernetes", version, *assignments).severity is severity
 
 
 def test_a_provider_that_is_not_registered_comes_with_the_command_that_registers_it() -> None:
     finding = one("dev-westus2", None, "provider", "Microsoft.OperationalInsights")
-    assert finding.status is Status.ERROR
+    assert finding.severity is Severity.ERROR
     assert finding.fix == "az provider register --namespace Microsoft.OperationalInsights"
-    assert one("dev-westus2", None, "provider", "Microsoft.Insights").status is Status.OK
+    assert one("dev-westus2", None, "provider", "Microsoft.Insights").severity is Severity.OK
 
 
 @pytest.mark.parametrize(
@@ -151,8 +152,8 @@ def test_a_provider_that_is_not_registered_comes_with_the_command_that_registers
 )
 def test_the_callers_rights_are_those_of_their_roles(role: str, lacks: list[str]) -> None:
     findings = found("dev-westus2", Answers(permissions=f"permissions-{role}.json"))["role", "you"]
-    assert [each.message for each in findings if each.status is Status.ERROR] == lacks
-    assert all(each.status is Status.OK for each in findings) is not bool(lacks)
+    assert [each.problem for each in findings if each.severity is Severity.ERROR] == lacks
+    assert all(each.severity is Severity.OK for each in findings) is not bool(lacks)
 
 
 def test_a_reader_may_do_nothing_of_it() -> None:
@@ -175,7 +176,7 @@ def test_a_subscription_that_is_disabled_is_an_error() -> None:
         document["state"] = "Disabled"
 
     findings = found("dev-westus2", Answers().change(SUBSCRIPTION, change))
-    assert findings["subscription", f"Robotics ({SUBSCRIPTION})"][0].status is Status.ERROR
+    assert findings["subscription", f"Robotics ({SUBSCRIPTION})"][0].severity is Severity.ERROR
 
 
 @pytest.mark.parametrize(
@@ -191,8 +192,8 @@ def test_a_subscription_that_is_disabled_is_an_error() -> None:
 def test_what_azure_does_not_answer_is_unknown_and_hides_nothing_else(refused: str, place: tuple[str, str]) -> None:
     findings = found("dev-westus2", Answers().refuse(refused))
     (unknown,) = findings[place]
-    assert unknown.status is Status.UNKNOWN
-    assert "403" in unknown.message
+    assert unknown.severity is Severity.UNKNOWN
+    assert "403" in unknown.problem
     assert len({topic for topic, _ in findings}) >= 6
 
 
@@ -220,23 +221,23 @@ def test_a_list_that_never_ends_is_given_up() -> None:
 def test_a_negative_limit_is_none() -> None:
     answers = Answers().change("usages", limit("cores", -1))
     assert AzureRest(answers, SUBSCRIPTION).usages("westus2")["cores"] == Usage(100, -1)
-    assert one("dev-westus2", answers, "quota", "cores").status is Status.OK
+    assert one("dev-westus2", answers, "quota", "cores").severity is Severity.OK
 
 
 def test_without_azure_the_catalogue_says_what_it_can_and_the_rest_is_unknown() -> None:
     findings = check(load("dev-westus2").settings, None, on_path, TODAY)
-    by_topic = {each.topic: each.status for each in findings}
-    assert by_topic["kubernetes"] is Status.OK
-    assert by_topic["quota"] is Status.UNKNOWN
-    assert by_topic["role"] is Status.UNKNOWN
-    assert all("not asked" in each.message for each in findings if each.status is Status.UNKNOWN)
+    by_topic = {each.rule: each.severity for each in findings}
+    assert by_topic["kubernetes"] is Severity.OK
+    assert by_topic["quota"] is Severity.UNKNOWN
+    assert by_topic["role"] is Severity.UNKNOWN
+    assert all("not asked" in each.problem for each in findings if each.severity is Severity.UNKNOWN)
     late = check(load("dev-westus2").settings, None, on_path, datetime.date(2027, 8, 1))
-    assert next(each for each in late if each.topic == "kubernetes").status is Status.ERROR
+    assert next(each for each in late if each.rule == "kubernetes").severity is Severity.ERROR
 
 
 def test_without_kubelogin_nothing_inside_the_cluster_can_be_made() -> None:
     findings = check(load("dev-westus2").settings, None, lambda name: None, TODAY)
-    assert next(each for each in findings if each.topic == "tool").status is Status.ERROR
+    assert next(each for each in findings if each.rule == "tool").severity is Severity.ERROR
 
 
 def client(*answers: httpx.Response | Exception) -> httpx.Client:

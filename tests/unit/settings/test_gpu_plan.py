@@ -61,7 +61,7 @@ def faults(root: Path, *assignments: str) -> list[str]:
 def test_committed_stacks_get_values_that_the_chart_knows_without_a_warning(stack: str) -> None:
     found = gpu_plan(load(stack).settings)
     # The files are every stack's; a ClusterPolicy has one driver, and says that a pool's own part is left out.
-    parts = [fault.path for fault in found.warnings]
+    parts = [fault.where for fault in found.warnings]
     assert parts == ([] if load(stack).settings.gpu_operator.driver_owner == "NVIDIADriver" else ["driver"])
     assert check_values(load(stack).settings.gpu_operator.version, found.values) == []
 
@@ -201,7 +201,7 @@ def test_a_cluster_policy_owns_one_driver_in_the_chart() -> None:
     assert (driver["version"], driver["kernelModuleType"]) == ("580.173.02", "proprietary")
     assert driver["kernelModuleConfig"] == {"name": "gpu-driver-modules"}
     assert found.config_maps["gpu-driver-modules"] == {"nvidia-uvm.conf": "uvm_disable_hmm=1\n"}
-    assert [warning.path for warning in found.warnings] == ["driver"]
+    assert [warning.where for warning in found.warnings] == ["driver"]
 
 
 def test_a_cluster_policy_without_an_operator_pool_installs_no_driver() -> None:
@@ -336,7 +336,7 @@ def test_a_mistake_in_another_file_is_told_with_file_line_and_path(
 def test_driver_fields_for_a_pool_without_an_operator_driver_do_nothing_and_say_so(written: Write) -> None:
     found = gpu_plan(given_settings().settings, written(pools__rtxprogpu="driver: {env: [{name: A, value: b}]}"))
     (warning,) = found.warnings
-    assert warning.path == "driver"
+    assert warning.where == "driver"
     assert "'grid'" in warning.problem
     assert set(found.drivers) == {"h100gpu"}
 
@@ -387,7 +387,7 @@ def test_fields_that_only_newer_releases_have_are_left_out_with_a_warning() -> N
     assert "upgradePolicy" not in found.drivers["h100gpu"].spec
     assert at(found.values, "driver.upgradePolicy.maxParallelUpgrades") == 1
     (warning,) = found.warnings
-    assert (warning.path, warning.file) == ("driver.upgradePolicy", "values/gpu-operator/pools/h100gpu.yaml")
+    assert (warning.where, warning.file) == ("driver.upgradePolicy", "values/gpu-operator/pools/h100gpu.yaml")
     assert "v26.7.0" in str(warning.fix)
 
 

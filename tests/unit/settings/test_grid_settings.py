@@ -81,7 +81,7 @@ WRONG = [
 def test_what_cannot_work_is_refused_with_its_place_and_a_way_out(
     assignments: tuple[str, ...], path: str, problem: str, fix: str
 ) -> None:
-    told = [f"{fault.path}|{fault.problem}|{fault.fix}" for fault in errors(*assignments)]
+    told = [f"{fault.where}|{fault.problem}|{fault.fix}" for fault in errors(*assignments)]
     assert any(text.startswith(path) and problem in text and fix in text for text in told), told
 
 
@@ -107,20 +107,20 @@ WARNED = [
 
 @pytest.mark.parametrize(("assignments", "path", "rule"), WARNED)
 def test_what_is_doubtful_is_told(assignments: tuple[str, ...], path: str, rule: str) -> None:
-    assert [(fault.path, fault.rule) for fault in given_settings(*assignments).warnings] == [(path, rule)]
+    assert [(fault.where, fault.rule) for fault in given_settings(*assignments).warnings] == [(path, rule)]
 
 
 @pytest.mark.parametrize("policy", ["drain", "wait"])
 def test_an_upgrade_policy_is_for_grid_pools(policy: str) -> None:
     (fault,) = errors(f"{H100}.driver.upgradePolicy={policy}")
-    assert (fault.path, fault.rule) == (f"{H100}.driver.upgradePolicy", "grid-upgrade-policy")
+    assert (fault.where, fault.rule) == (f"{H100}.driver.upgradePolicy", "grid-upgrade-policy")
 
 
 def test_production_never_gets_the_legacy_markers() -> None:
     with pytest.raises(SettingsError, match=r"gridDriver\.legacyValidationMarkers"):
         load("prod-westus2", [overlay("gridDriver.legacyValidationMarkers=true")])
     recorded = load("prod-westus2", [overlay("profile=seed-2026-02")])
-    assert "gridDriver.legacyValidationMarkers" in {fault.path for fault in recorded.warnings}
+    assert "gridDriver.legacyValidationMarkers" in {fault.where for fault in recorded.warnings}
 
 
 def overlay(*assignments: str) -> Overlay:

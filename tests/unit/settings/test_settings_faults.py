@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from physical_ai import settings
+from physical_ai.findings import Severity
 from physical_ai.settings import Fault, Overlay, SettingsError, dump, load, load_config
+from physical_ai.settings.faults import fault
 from physical_ai.settings.models.base import FORMS
 from physical_ai.settings.rules import check
 
@@ -21,24 +23,24 @@ def told(*assignments: str) -> list[Fault]:
     """The errors that these assignments over the dev stack cause."""
     with pytest.raises(SettingsError) as caught:
         load("dev-westus2", [Overlay.assign(assignments)])
-    assert all(fault.file and fault.path and not fault.warning for fault in caught.value.faults)
+    assert all(fault.file and fault.where and fault.is_error for fault in caught.value.faults)
     return caught.value.faults
 
 
 def warned(*assignments: str) -> list[Fault]:
     """The warnings that these assignments over the dev stack cause."""
     loaded = load("dev-westus2", [Overlay.assign(assignments)])
-    assert all(fault.warning for fault in loaded.warnings)
+    assert all(not fault.is_error for fault in loaded.warnings)
     return loaded.warnings
 
 
 def paths(faults: list[Fault]) -> list[str]:
-    return sorted(fault.path for fault in faults)
+    return sorted(fault.where for fault in faults)
 
 
 def expect(faults: list[Fault], path: str, problem: str, fix: str | None = None) -> None:
     """One of the faults is at the path in the overlay, says this, and advises that."""
-    texts = [f"{fault.problem}  ->  {fault.fix}" for fault in faults if (fault.file, fault.path) == ("--set", path)]
+    texts = [f"{fault.problem}  ->  {fault.fix}" for fault in faults if (fault.file, fault.where) == ("--set", path)]
     assert any(problem in text and (fix or "") in text.partition("->")[2] for text in texts), faults
 
 
@@ -244,7 +246,7 @@ def test_support_of_a_kubernetes_version_ends_with_its_date() -> None:
     loaded = load("dev-westus2").settings
     assert not check(loaded, today=datetime.date(2027, 6, 30))
     (ended,) = check(loaded, today=datetime.date(2027, 7, 1))
-    assert ended.warning
+    assert ended.severity is Severity.WARNING
     assert "ended in June 2027" in ended.problem
     (early,) = check(loaded, today=datetime.date(2026, 5, 1))
     assert "is due on AKS in June 2026" in early.problem
@@ -307,10 +309,10 @@ def test_an_exact_version_is_refused_beside_a_channel_that_leaves_it() -> None:
 
 def test_an_examples_address_is_a_warning_until_azure_is_meant() -> None:
     loaded = load("prod-westus2")
-    assert [fault.warning for fault in loaded.warnings] == [True, True]
+    assert [fault.severity for fault in loaded.warnings] == [Severity.WARNING] * 2
     with pytest.raises(SettingsError) as caught:
         loaded.for_azure()
-    assert [fault.path for fault in caught.value.faults] == [
+    assert [fault.where for fault in caught.value.faults] == [
         f"physical-ai:cluster.apiAccess.authorizedIpRanges[{index}]" for index in (0, 1)
     ]
     assert "your offices' and CI runners' public ranges" in str(caught.value)
@@ -355,17 +357,17 @@ def test_a_broken_section_brings_no_faults_about_made_up_values(assignment: str)
 def test_what_a_pool_lacks_is_asked_for_in_the_stack_file() -> None:
     with pytest.raises(SettingsError) as caught:
         load_config("dev-westus2", {"network": NETWORK})
-    assert {(fault.file, fault.path) for fault in caught.value.faults} == {
+    assert {(fault.file, fault.where) for fault in caught.value.faults} == {
         (DEV, "physical-ai:pools.h100gpu.subnet"),
         (DEV, "physical-ai:pools.rtxprogpu.subnet"),
     }
 
 
 def test_a_fault_prints_file_line_path_problem_and_fix() -> None:
-    fault = Fault("stacks/a.yaml", "pools.x.sku", "'y' is not a VM size.", "Did you mean 'z'?", line=3)
-    assert str(fault) == "stacks/a.yaml:3: pools.x.sku\n  'y' is not a VM size.\n  Did you mean 'z'?"
-    assert "warning: " in str(Fault("a", "b", "c", warning=True))
-    assert str(SettingsError([fault, fault])).count("stacks/a.yaml:3") == 2
+    found = fault("stacks/a.yaml", "pools.x.sku", "'y' is not a VM size.", "Did you mean 'z'?", line=3)
+    assert str(found) == "stacks/a.yaml:3: pools.x.sku\n  'y' is not a VM size.\n  Did you mean 'z'?"
+    assert "warning: " in str(fault("a", "b", "c").as_warning())
+    assert str(SettingsError([found, found])).count("stacks/a.yaml:3") == 2
 
 
 def test_dump_speaks_yaml_and_loads_again() -> None:

@@ -109,7 +109,7 @@ def test_null_removes_what_a_lower_layer_set() -> None:
 def test_null_for_a_key_that_is_no_setting_is_not_swallowed(stacks: Path) -> None:
     edit(stacks / "Pulumi.dev-westus2.yaml", "subnet: 10.40.1.0/26", "subnet: 10.40.1.0/26\n      prioritty: null")
     fault = only_fault(stacks)
-    assert (fault.file, fault.path) == (DEV, "physical-ai:pools.h100gpu.prioritty")
+    assert (fault.file, fault.where) == (DEV, "physical-ai:pools.h100gpu.prioritty")
     assert fault.fix == "Did you mean 'priority'?"
 
 
@@ -117,13 +117,13 @@ def test_null_that_removes_no_pool_names_the_pool_meant() -> None:
     with pytest.raises(SettingsError) as caught:
         load("dev-westus2", [Overlay.assign(["pools.rtxprogpuu=null"])])
     (fault,) = caught.value.faults
-    assert (fault.file, fault.path, fault.fix) == ("--set", "pools.rtxprogpuu", "Did you mean 'rtxprogpu'?")
+    assert (fault.file, fault.where, fault.fix) == ("--set", "pools.rtxprogpuu", "Did you mean 'rtxprogpu'?")
 
 
 def test_two_pools_that_share_a_name_are_refused_with_both_lines(stacks: Path) -> None:
     edit(stacks / "Pulumi.dev-westus2.yaml", "rtxprogpu:", "h100gpu:")
     twice = next(fault for fault in faults(stacks) if "stands twice" in fault.problem)
-    assert (twice.file, twice.path, twice.line) == (DEV, "config.physical-ai:pools.h100gpu", 10)
+    assert (twice.file, twice.where, twice.line) == (DEV, "config.physical-ai:pools.h100gpu", 10)
     assert "first on line 8" in twice.problem
 
 
@@ -196,7 +196,7 @@ def test_a_stack_name_needs_environment_and_region(name: str, problem: str, fix:
     with pytest.raises(SettingsError) as caught:
         StackName.parse(name)
     (fault,) = caught.value.faults
-    assert fault.path == "(stack name)"
+    assert fault.where == "(stack name)"
     assert problem in fault.problem
     assert fix in (fault.fix or "")
 
@@ -235,7 +235,7 @@ def test_the_base_layer_cannot_be_missing(stacks: Path) -> None:
 )
 def test_a_misspelt_key_of_the_stack_file_is_told(stacks: Path, old: str, new: str, path: str, fix: str) -> None:
     edit(stacks / "Pulumi.dev-westus2.yaml", old, new)
-    fault = next(fault for fault in faults(stacks) if fault.path == path)
+    fault = next(fault for fault in faults(stacks) if fault.where == path)
     assert fault.file == DEV
     assert fix in (fault.fix or "")
 
@@ -253,7 +253,7 @@ def test_other_projects_keys_and_secrets_are_left_alone(stacks: Path) -> None:
 def test_an_encrypted_value_outside_secrets_is_refused(stacks: Path) -> None:
     edit(stacks / "Pulumi.dev-westus2.yaml", "config:", "config:\n  physical-ai:tags: {token: {secure: v1:x}}")
     fault = next(fault for fault in faults(stacks) if "secret" in fault.problem)
-    assert (fault.file, fault.path, fault.line) == (DEV, "physical-ai:tags.token", 4)
+    assert (fault.file, fault.where, fault.line) == (DEV, "physical-ai:tags.token", 4)
     assert fault.fix == "Move it to physical-ai:secrets."
 
 
@@ -273,7 +273,7 @@ def test_the_engines_values_take_the_place_of_the_stack_file() -> None:
 def test_the_engines_values_are_blamed_on_the_stack_file() -> None:
     with pytest.raises(SettingsError) as caught:
         load_config("dev-westus2", {"protect": "yes", "pools": {"h100gpu": {"sku": 5}}})
-    assert {(fault.file, fault.path) for fault in caught.value.faults} >= {
+    assert {(fault.file, fault.where) for fault in caught.value.faults} >= {
         (DEV, "physical-ai:protect"),
         (DEV, "physical-ai:pools.h100gpu.sku"),
         (DEV, "physical-ai:network.addressSpace"),
@@ -283,7 +283,7 @@ def test_the_engines_values_are_blamed_on_the_stack_file() -> None:
 def test_a_value_without_json_form_is_refused() -> None:
     with pytest.raises(SettingsError) as caught:
         load_config("dev-westus2", {"protect": object(), "tags": {1: "x", "y": float("nan")}})
-    paths = {fault.path for fault in caught.value.faults}
+    paths = {fault.where for fault in caught.value.faults}
     assert {"physical-ai:protect", "physical-ai:tags", "physical-ai:tags.y"} <= paths
 
 
@@ -296,7 +296,7 @@ def test_a_value_may_be_null_or_empty_where_a_map_is_expected(stacks: Path) -> N
 
 def test_config_of_a_stack_file_must_be_a_map(stacks: Path) -> None:
     (stacks / "Pulumi.dev-westus2.yaml").write_text("config: [1]\n")
-    fault = next(fault for fault in faults(stacks) if fault.path == "config")
+    fault = next(fault for fault in faults(stacks) if fault.where == "config")
     assert (fault.file, fault.line) == (DEV, 1)
 
 
@@ -342,7 +342,7 @@ def test_a_broken_assignment_is_told(text: str, path: str) -> None:
     with pytest.raises(SettingsError) as caught:
         Overlay.assign([text])
     (fault,) = caught.value.faults
-    assert (fault.file, fault.path) == ("--set", path)
+    assert (fault.file, fault.where) == ("--set", path)
 
 
 def test_explain_names_the_layer_of_each_value() -> None:

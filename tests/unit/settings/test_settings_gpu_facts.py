@@ -118,18 +118,18 @@ def test_tolerations_of_all_pools_hold_every_taint_once() -> None:
 @pytest.mark.parametrize("stack", existing())
 def test_committed_stacks_have_no_version_error_but_for_records_of_the_past(stack: str) -> None:
     settings = load(stack).settings
-    errors = [item.verdict.rule for item in judge(settings, TODAY) if item.severity == "error"]
+    errors = [item.rule for item in judge(settings, TODAY) if item.severity == "error"]
     assert bool(errors) == settings.record, errors
 
 
 def test_a_verdict_is_told_once_with_its_pools_and_the_setting_to_change() -> None:
     settings = given_settings("gpuOperator.version=v25.3.4", f"{H100}.driver.version=570.148.08").settings
     judged = judge(settings, TODAY, running="v26.3.3")
-    rules = {item.verdict.rule: item for item in judged}
-    assert len(rules) == len({(item.verdict.rule, item.verdict.message) for item in judged})
+    rules = {item.rule: item for item in judged}
+    assert len(rules) == len({(item.rule, item.problem) for item in judged})
     assert rules["operator-end-of-support"].pools == ("h100gpu", "rtxprogpu")
-    assert rules["operator-end-of-support"].path == "gpuOperator.version"
-    assert rules["driver-mig-bug"].path == f"{H100}.driver.version"
+    assert rules["operator-end-of-support"].where == "gpuOperator.version"
+    assert rules["driver-mig-bug"].where == f"{H100}.driver.version"
     assert rules["upgrade-downgrade"].pools == ()
     severities = [item.severity for item in judged]
     assert severities == sorted(severities, key=["error", "warning", "info"].index)
@@ -137,7 +137,7 @@ def test_a_verdict_is_told_once_with_its_pools_and_the_setting_to_change() -> No
 
 def test_without_gpu_pools_the_operator_and_the_cluster_are_judged_all_the_same() -> None:
     none = given_settings(f"{H100}=null", f"{RTX}=null", "gpuOperator.version=v25.3.4").settings
-    judged = {item.verdict.rule: (item.path, item.pools) for item in judge(none, TODAY)}
+    judged = {item.rule: (item.where, item.pools) for item in judge(none, TODAY)}
     assert judged["operator-end-of-support"] == ("gpuOperator.version", ())
     assert judged["kubernetes-too-new"] == ("cluster.kubernetesVersion", ())
     assert "driver-unlisted" not in judged

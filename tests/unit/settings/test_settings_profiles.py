@@ -77,33 +77,33 @@ def test_an_overlay_chooses_another_one_or_none(stacks: Path) -> None:
 def test_an_unknown_profile_is_told_where_it_is_named_with_those_there_are(stacks: Path) -> None:
     named(stacks, "leen")
     fault = only_fault(stacks)
-    assert (fault.file, fault.path, fault.line) == (DEV, "physical-ai:profile", 4)
+    assert (fault.file, fault.where, fault.line) == (DEV, "physical-ai:profile", 4)
     assert fault.problem == "There is no profile 'leen'."
     assert "Did you mean 'lean'?" in (fault.fix or "")
     assert "There are: lean, seed-2026-02." in (fault.fix or "")
     fault = only_fault(stacks, "profile=nothing-like-it")
-    assert (fault.file, fault.path) == ("--set", "profile")
+    assert (fault.file, fault.where) == ("--set", "profile")
     assert "Did you mean" not in (fault.fix or "")
 
 
 @pytest.mark.parametrize("name", ["../base", "lean.yaml", "'[x]'", "''"])
 def test_a_name_that_is_no_file_of_the_folder_is_unknown(stacks: Path, name: str) -> None:
     named(stacks, name)
-    assert only_fault(stacks).path == "physical-ai:profile"
+    assert only_fault(stacks).where == "physical-ai:profile"
 
 
 @pytest.mark.parametrize("value", ["2026", "[lean]", "{name: lean}", "true"])
 def test_a_profile_that_is_no_text_is_told_as_such(stacks: Path, value: str) -> None:
     named(stacks, value)
     fault = only_fault(stacks)
-    assert fault.path == "physical-ai:profile"
+    assert fault.where == "physical-ai:profile"
     assert "text" in fault.problem
 
 
 def test_a_fault_in_a_profile_names_its_file_and_line(stacks: Path) -> None:
     (stacks / "layers/profile/lean.yaml").write_text("pools:\n  h100gpu:\n    maxPodds: 50\n")
     fault = only_fault(stacks)
-    assert (fault.file, fault.path, fault.line) == (LEAN, "pools.h100gpu.maxPodds", 3)
+    assert (fault.file, fault.where, fault.line) == (LEAN, "pools.h100gpu.maxPodds", 3)
 
 
 @pytest.mark.parametrize("layer", ["base", "env/dev", "region/westus2", "profile/lean"])
@@ -111,7 +111,7 @@ def test_a_layer_names_no_profile(stacks: Path, layer: str) -> None:
     file = stacks / f"layers/{layer}.yaml"
     file.write_text(f"{file.read_text()}\nprofile: seed-2026-02\n")
     fault = only_fault(stacks)
-    assert (fault.file, fault.path) == (f"stacks/layers/{layer}.yaml", "profile")
+    assert (fault.file, fault.where) == (f"stacks/layers/{layer}.yaml", "profile")
     assert "physical-ai:profile" in (fault.fix or "")
 
 

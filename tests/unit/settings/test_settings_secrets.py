@@ -43,5 +43,5 @@ def test_a_stack_without_secrets_has_none() -> None:
 def test_a_secret_that_is_no_text_is_refused_without_being_shown(config: Any, value: object) -> None:
     with pytest.raises(SettingsError) as caught:
         secrets(config(value))
-    assert caught.value.faults[0].path.startswith("physical-ai:secrets")
+    assert caught.value.faults[0].where.startswith("physical-ai:secrets")
     assert "12345678" not in str(caught.value)

@@ -182,9 +182,9 @@ REFUSED: list[tuple[tuple[str, ...], str, str, str]] = [
 def test_what_cannot_work_is_refused_at_its_path(
     assignments: tuple[str, ...], path: str, problem: str, fix: str
 ) -> None:
-    faults = [fault for fault in told(*assignments) if not fault.warning]
-    texts = [f"{fault.path}: {fault.problem} -> {fault.fix}" for fault in faults]
-    at_path = [fault for fault in faults if fault.path.replace('"', "") == path.replace('"', "")]
+    faults = [fault for fault in told(*assignments) if fault.is_error]
+    texts = [f"{fault.where}: {fault.problem} -> {fault.fix}" for fault in faults]
+    at_path = [fault for fault in faults if fault.where.replace('"', "") == path.replace('"', "")]
     found = [f for f in at_path if problem in f.problem and fix in (f.fix or "")]
     assert found, texts
     if not assignments[0].endswith("=26.7.0"):  # what is no release's name at all is a matter of spelling
@@ -244,7 +244,7 @@ DOUBTFUL = [
 
 @pytest.mark.parametrize(("assignments", "path", "problem"), DOUBTFUL)
 def test_what_is_doubtful_is_a_warning(assignments: tuple[str, ...], path: str, problem: str) -> None:
-    found = [f for f in given_settings(*assignments).warnings if f.path == path and problem in f.problem]
+    found = [f for f in given_settings(*assignments).warnings if f.where == path and problem in f.problem]
     assert len(found) == 1
 
 
@@ -287,7 +287,7 @@ def test_any_sharing_is_coherent_or_refused_with_a_path(case: tuple[str, dict[st
     found = outcome(overlay)
     if not isinstance(found, Loaded):
         assert found
-        assert all(fault.path.startswith("pools.p.") for fault in found)
+        assert all(fault.where.startswith("pools.p.") for fault in found)
         return
     settings, chosen = found.settings, found.settings.pools["p"]
     mig, gpu = chosen.sharing.mig, vm_size(size).gpu

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -57,6 +57,6 @@ def gpu_plan(settings: Settings, root: FilePath = VALUES) -> GpuPlan:
     drivers, found = driver_resources(settings, files, maps)
     faults += found
     faults = list(dict.fromkeys(faults))
-    if errors := [fault for fault in faults if not fault.warning]:
+    if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
-    return GpuPlan(values, drivers, maps, tuple(replace(fault, warning=True) for fault in faults))
+    return GpuPlan(values, drivers, maps, tuple(faults))

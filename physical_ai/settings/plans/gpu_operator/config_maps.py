@@ -16,7 +16,7 @@ from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import DriverSource, Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
-from physical_ai.settings.plans.values_files import fault, lay, section
+from physical_ai.settings.plans.values_files import lay, section
 
 POOL_CONFIGS = "gpu-pool-configs"
 MIG_LAYOUTS = "gpu-mig-layouts"
@@ -101,9 +101,9 @@ def _flag_faults(document: Document, added: Mapping[str, Any]) -> Iterator[Fault
     for key, value in added.items():
         here: Path = ("devicePlugin", key)
         if key == "sharing":
-            yield fault(document, here, "Sharing is a setting of the pool.", "Set pools.<pool>.sharing instead.")
+            yield document.fault(here, "Sharing is a setting of the pool.", "Set pools.<pool>.sharing instead.")
         elif key != "flags":
-            yield fault(document, here, f"'{key}' is no section of a pool's device plugin.", "Known here: flags.")
+            yield document.fault(here, f"'{key}' is no section of a pool's device plugin.", "Known here: flags.")
         else:
             for path in _leaves(value):
                 if path in FLAGS:
@@ -112,7 +112,7 @@ def _flag_faults(document: Document, added: Mapping[str, Any]) -> Iterator[Fault
                 if path in BY_ENVIRONMENT:
                     problem = f"The operator sets {path} by environment variable, which wins over the file."
                     fix = f"For all pools: {BY_ENVIRONMENT[path]}."
-                yield fault(document, (*here, *path.split(".")), problem, fix)
+                yield document.fault((*here, *path.split(".")), problem, fix)
 
 
 def _leaves(value: Any, prefix: str = "") -> Iterator[str]:

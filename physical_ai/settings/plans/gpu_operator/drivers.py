@@ -8,10 +8,11 @@ each pool, whatever changes about a driver is an update in place, which the oper
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.catalog.compat import check_driver, driver_fields
+from physical_ai.findings import Severity
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.pools import DRIVER_LABEL
 from physical_ai.settings.faults import Fault
@@ -22,7 +23,7 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator.config_maps import digest_env, modules_map
 from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
 from physical_ai.settings.plans.gpu_operator.values import MODULES_DIGEST, POOL_LABEL, operand_tolerations
-from physical_ai.settings.plans.values_files import fault, lay, own_env, owned, section, told
+from physical_ai.settings.plans.values_files import lay, located, own_env, owned, section
 
 UPGRADE_POLICY = "upgradePolicy"
 _RENAMED = {"gpuPodDeletion": "podDeletion"}
@@ -130,25 +131,25 @@ def _file_faults(settings: Settings, files: ValuesFiles) -> list[Fault]:
         if source is not DriverSource.OPERATOR:
             problem = f"The GPU Operator installs no driver on pool {name}, whose driver source is '{source.value}'; "
             problem += "this has no effect."
-            faults.append(fault(document, ("driver",), problem, "Leave driver out.", warning=True))
+            faults.append(document.fault(("driver",), problem, "Leave driver out.", severity=Severity.WARNING))
         elif not has_resources:
             problem = "A ClusterPolicy has one driver for all pools; this has no effect."
             fix = f"Write it under driver in {files.cluster.label}, or set gpuOperator.driverOwner: NVIDIADriver."
-            faults.append(fault(document, ("driver",), problem, fix, warning=True))
+            faults.append(document.fault(("driver",), problem, fix, severity=Severity.WARNING))
         faults += owned(document, ("driver",), own, OWNED)
         faults += own_env(
             document, ("driver", "env"), own.get("env"), (MODULES_DIGEST,), "pools.<pool>.driver.moduleParameters"
         )
         is_used = has_resources and source is DriverSource.OPERATOR
-        faults += [item for item in _checked(settings, document, own, "driver") if is_used or not item.warning]
+        faults += [item for item in _checked(settings, document, own, "driver") if is_used or item.is_error]
     return faults
 
 
 def _checked(settings: Settings, document: Document, spec: Mapping[str, Any], *prefix: str) -> list[Fault]:
     found = list[Fault]()
     for finding in check_driver(settings.gpu_operator.version, spec):
-        item = told(document, finding, prefix)
+        item = located(document, finding, prefix)
         if finding.rule == _OTHER_RELEASE:
-            item = replace(item, warning=True)
+            item = item.as_warning()
         found.append(item)
     return found

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from physical_ai.catalog.lookup import nearest
-from physical_ai.settings.faults import Fault
+from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document
 from physical_ai.settings.layers.names import STACKS, existing
 from physical_ai.settings.layers.overlay import read_file
 from physical_ai.settings.layers.stack_file import read_stack
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import fault, read_if_there
+from physical_ai.settings.plans.values_files import read_if_there
 
 CHART = "gpu-operator"
 """Name of the chart, its release, and its folder of values."""
@@ -43,7 +43,7 @@ def read_files(settings: Settings, root: FilePath) -> tuple[ValuesFiles, list[Fa
     for file in sorted((folder / "pools").glob("*")):
         name, here = file.stem, f"{label}/pools/{file.name}"
         if file.suffix != ".yaml":
-            faults.append(Fault(here, "(file)", "This file is not read.", f"Call it {name}.yaml, or remove it."))
+            faults.append(fault(here, "(file)", "This file is not read.", f"Call it {name}.yaml, or remove it."))
         elif name in settings.pools:
             pools[name] = read_if_there(file, here)
             faults += [*pools[name].faults, *_known(pools[name])]
@@ -57,9 +57,9 @@ def _known(document: Document) -> Iterator[Fault]:
         if key not in POOL_KEYS:
             near = nearest(key, POOL_KEYS)
             fix = f"Did you mean '{near}'?" if near else f"Known here: {', '.join(POOL_KEYS)}."
-            yield fault(document, (key,), f"'{key}' is nothing that a pool can have of its own.", fix)
+            yield document.fault((key,), f"'{key}' is nothing that a pool can have of its own.", fix)
         elif value is not None and not is_map(value):
-            yield fault(document, (key,), f"{key} is a section, not a value.")
+            yield document.fault((key,), f"{key} is a section, not a value.")
 
 
 def _pool_of_any_stack(name: str, label: str, settings: Settings) -> Iterator[Fault]:
@@ -68,7 +68,7 @@ def _pool_of_any_stack(name: str, label: str, settings: Settings) -> Iterator[Fa
     if name not in known:
         near = nearest(name, sorted(known))
         fix = f"Did you mean {near}.yaml?" if near else f"Pools: {', '.join(sorted(known))}."
-        yield Fault(label, "(file)", f"No stack has a pool '{name}'.", fix)
+        yield fault(label, "(file)", f"No stack has a pool '{name}'.", fix)
 
 
 def pool_names(root: FilePath = STACKS) -> set[str]:

@@ -19,7 +19,7 @@ from physical_ai.settings.plans.gpu_operator.config_maps import (
     shared_configs,
 )
 from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
-from physical_ai.settings.plans.values_files import lay, own_env, owned, section, told, without
+from physical_ai.settings.plans.values_files import lay, located, own_env, owned, section, without
 
 POOL_LABEL = "kubernetes.azure.com/agentpool"
 """Set by AKS on each node, and known to the autoscaler of a pool without nodes. `agentpool` is its deprecated name."""
@@ -71,7 +71,7 @@ def chart_values(
     values = lay(written, derived_values(settings, maps))
     # What is written is checked too: a value where a section belongs would be gone under what the program adds.
     for checked in (written, values):
-        faults += [told(document, finding) for finding in check_values(release, checked)]
+        faults += [located(document, finding) for finding in check_values(release, checked)]
     return values, faults
 
 
