@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pydantic import ValidationError
+
 CRASH = "crash"
 """Kind of a refusal where OSMO fails on data of an unexpected shape: the user sees an internal server error."""
 
@@ -43,3 +45,13 @@ class Refusal(Exception):
 def crash(why: object) -> Refusal:
     """A refusal for what OSMO fails on."""
     return Refusal(CRASH, f"OSMO would crash here: {why}")
+
+
+def as_refusal(error: ValidationError, kind: str = "ValidationError") -> Refusal:
+    """A model's error as a refusal that names every value that is wrong."""
+    problems = tuple(
+        Problem(".".join(str(step) for step in item["loc"]), item["type"], item["msg"])
+        for item in error.errors(include_url=False, include_input=False)
+    )
+    message = "; ".join(f"{problem.path or '(all)'}: {problem.message}" for problem in problems)
+    return Refusal(kind, message, problems=problems)

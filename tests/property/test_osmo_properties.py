@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from physical_ai.osmo import units
 from physical_ai.osmo.jinja import environment
 from physical_ai.osmo.lint import Context, check_text, of_stack
-from physical_ai.osmo.marks import line_map, marking_environment
 from physical_ai.osmo.merge import merge
 from physical_ai.osmo.refusal import CRASH, Refusal
-from physical_ai.osmo.service import load
-from physical_ai.osmo.stack_config import loaded_config
+from physical_ai.osmo.service.configuration import load
+from physical_ai.osmo.service.stack_config import loaded_config
+from physical_ai.osmo.workflow.line_marks import line_map, marking_environment
 from physical_ai.settings import Overlay, SettingsError
 from physical_ai.settings import load as load_stack
 from physical_ai.settings.facts.osmo import platforms

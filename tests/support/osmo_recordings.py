@@ -12,22 +12,23 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from physical_ai.osmo import backend, lifecycle, names, schema, units
-from physical_ai.osmo.assertions import ResourceAssertion
-from physical_ai.osmo.evaluation import failure
+from physical_ai.osmo import names, units
 from physical_ai.osmo.merge import merge
-from physical_ai.osmo.models import as_refusal
-from physical_ai.osmo.objects import make_all
-from physical_ai.osmo.pod import Run
-from physical_ai.osmo.pools import Pool, Toleration, merged_groups, read_pool, resolve_pool
-from physical_ai.osmo.refusal import Refusal, crash
-from physical_ai.osmo.rendering import Variables, is_templated, load_yaml, render
-from physical_ai.osmo.schema import ResourceSpec, TaskSpec, TimeoutSpec
-from physical_ai.osmo.service import Configuration, load
-from physical_ai.osmo.service_models import WorkflowConfig
-from physical_ai.osmo.submission import Submission, accepted, limit_of
+from physical_ai.osmo.pods import queues
+from physical_ai.osmo.pods.objects import make_all
+from physical_ai.osmo.pods.pod import Run
+from physical_ai.osmo.refusal import Refusal, as_refusal, crash
+from physical_ai.osmo.service.assertions import ResourceAssertion
+from physical_ai.osmo.service.configuration import Configuration, load
+from physical_ai.osmo.service.evaluation import failure
+from physical_ai.osmo.service.pools import Pool, Toleration, merged_groups, read_pool, resolve_pool
+from physical_ai.osmo.service.sections import WorkflowConfig
 from physical_ai.osmo.tokens import default_variables, group_objects, label_tokens, resource_tokens, substitute
-from physical_ai.osmo.validation import check_resources
+from physical_ai.osmo.workflow import lifecycle, schema
+from physical_ai.osmo.workflow.rendering import Variables, is_templated, load_yaml, render
+from physical_ai.osmo.workflow.schema import ResourceSpec, TaskSpec, TimeoutSpec
+from physical_ai.osmo.workflow.submission import Submission, accepted, limit_of
+from physical_ai.osmo.workflow.validation import check_resources
 from tests.support.osmo_matching import counts
 
 ROOT = Path(__file__).parents[1] / "fixtures" / "osmo" / "6.3.1"
@@ -191,7 +192,7 @@ def _fill_timeouts(given: Any) -> Any:
 
 
 def _queues(given: Any) -> Any:
-    return backend.queues(given["namespace"], [Pool(backend="d", **pool) for pool in given["pools"]])
+    return queues.queues(given["namespace"], [Pool(backend="d", **pool) for pool in given["pools"]])
 
 
 KINDS: dict[str, dict[str, Callable[[Any], Any]]] = {

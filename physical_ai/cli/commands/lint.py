@@ -72,7 +72,7 @@ def lint(  # noqa: PLR0917 - each is an option
     from physical_ai.cli.workflows.files import read_text, stack_context, values_context, workflow_files
     from physical_ai.osmo.lint import check_text
     from physical_ai.osmo.lint.report import document
-    from physical_ai.osmo.rendering import Variables
+    from physical_ai.osmo.workflow.rendering import Variables
 
     variables = Variables(set_ or (), set_string or (), set_env or ())
     if values is not None:

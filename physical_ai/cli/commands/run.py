@@ -39,7 +39,7 @@ def run(  # noqa: PLR0917 - each is an option
     from physical_ai.cli.simulated_stack import running_simulation
     from physical_ai.cli.workflows.files import workflow_files
     from physical_ai.cli.workflows.runner import run_files
-    from physical_ai.osmo.rendering import Variables
+    from physical_ai.osmo.workflow.rendering import Variables
 
     variables = Variables(set_ or (), set_string or (), set_env or ())
     documents = run_files(running_simulation(stack), workflow_files(files), pool, variables)

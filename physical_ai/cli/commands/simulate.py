@@ -66,7 +66,7 @@ def up(
     from physical_ai.cli.stack_status import status_document
     from physical_ai.cli.workflows.files import workflow_files
     from physical_ai.cli.workflows.runner import run_files
-    from physical_ai.osmo.rendering import Variables
+    from physical_ai.osmo.workflow.rendering import Variables
     from physical_ai.simulator.simulation import Simulation
 
     requested = read_stack(stack, file, set_)

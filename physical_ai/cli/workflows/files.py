@@ -10,7 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from physical_ai.osmo.lint import Context
-    from physical_ai.osmo.rendering import Variables
+    from physical_ai.osmo.workflow.rendering import Variables
 
 SUFFIXES = (".yaml", ".yml")
 

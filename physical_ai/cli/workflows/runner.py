@@ -18,8 +18,8 @@ from physical_ai.cli.workflows.simulated import deployed_context, simulated_work
 
 if TYPE_CHECKING:
     from physical_ai.osmo.lint import Checked, Context
-    from physical_ai.osmo.rendering import Variables
-    from physical_ai.osmo.submission import Submission
+    from physical_ai.osmo.workflow.rendering import Variables
+    from physical_ai.osmo.workflow.submission import Submission
     from physical_ai.simulator.osmo import Result, Service, TaskResult
     from physical_ai.simulator.osmo.history import History
     from physical_ai.simulator.simulation import Simulation
@@ -67,7 +67,7 @@ def placements(
 
 def _run(path: Path, submission: Submission, service: Service, history: History, context: Context) -> dict[str, Any]:
     """One workflow to its end. An interrupt deletes it from the cluster and is recorded."""
-    from physical_ai.osmo import lifecycle
+    from physical_ai.osmo.workflow import lifecycle
     from physical_ai.simulator.interrupts import as_interrupts
     from physical_ai.simulator.osmo.history import CANCELED
 

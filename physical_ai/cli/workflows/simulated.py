@@ -9,8 +9,8 @@ from physical_ai.cli.workflows.files import with_known_pool
 
 if TYPE_CHECKING:
     from physical_ai.osmo.lint import Context
-    from physical_ai.osmo.rendering import Variables
-    from physical_ai.osmo.submission import Submission
+    from physical_ai.osmo.workflow.rendering import Variables
+    from physical_ai.osmo.workflow.submission import Submission
     from physical_ai.simulator.osmo import Group, Workflow
     from physical_ai.simulator.simulation import Simulation
 
@@ -32,9 +32,9 @@ def deployed_context(simulation: Simulation, pool: str | None, variables: Variab
 
 def simulated_workflow(submission: Submission, context: Context, number: int) -> Workflow:
     """What the service stores of a submission: its groups with their objects, and the groups each waits for."""
-    from physical_ai.osmo import lifecycle
-    from physical_ai.osmo.backend import queues
-    from physical_ai.osmo.objects import invented_run
+    from physical_ai.osmo.pods.objects import invented_run
+    from physical_ai.osmo.pods.queues import queues
+    from physical_ai.osmo.workflow import lifecycle
     from physical_ai.simulator.osmo import Workflow
 
     config, run = context.config, invented_run(submission, number=number)
@@ -52,8 +52,8 @@ def simulated_workflow(submission: Submission, context: Context, number: int) ->
 
 
 def _groups(submission: Submission, context: Context, run: Any) -> tuple[Group, ...]:
-    from physical_ai.osmo.objects import make_all
-    from physical_ai.osmo.schema import upstream
+    from physical_ai.osmo.pods.objects import make_all
+    from physical_ai.osmo.workflow.schema import upstream
     from physical_ai.simulator.osmo import Group, Task
 
     made = {each.group: each for each in make_all(submission, context.config, run)}
@@ -84,7 +84,7 @@ def _annotate(pod: dict[str, Any], image: str) -> None:
 
 def status_after_exit(submission: Submission, context: Context) -> Callable[[str, int, str, int], str]:
     """A task's status after its program ended, by its exit actions: `(task, exit code, status, retries)`."""
-    from physical_ai.osmo import lifecycle
+    from physical_ai.osmo.workflow import lifecycle
 
     actions = {task.name: task.exitActions for group in submission.groups for task in group.tasks}
 

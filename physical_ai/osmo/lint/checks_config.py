@@ -7,15 +7,15 @@ from typing import Any
 
 from physical_ai.catalog import nearest
 from physical_ai.catalog.osmo import CONTROL_CONTAINER
-from physical_ai.osmo.assertions import ResourceAssertion
 from physical_ai.osmo.lint import rules_config
 from physical_ai.osmo.lint.context import config_of_values
 from physical_ai.osmo.lint.finding import Path
 from physical_ai.osmo.lint.source import Source
 from physical_ai.osmo.lint.view import requests_gpus
-from physical_ai.osmo.pools import Missing, Pool
 from physical_ai.osmo.refusal import Refusal
-from physical_ai.osmo.service import Configuration, load, load_errors
+from physical_ai.osmo.service.assertions import ResourceAssertion
+from physical_ai.osmo.service.configuration import Configuration, load, load_errors
+from physical_ai.osmo.service.pools import Missing, Pool
 from physical_ai.osmo.shapes import a_list, a_map
 from physical_ai.settings.plans.osmo_platforms import CAPABILITIES, DEFAULT_POOL
 from physical_ai.settings.plans.osmo_service import CHART_PLATFORM

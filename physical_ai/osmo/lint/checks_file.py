@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from physical_ai.osmo.choices import ExitAction
 from physical_ai.osmo.lint import rules_file
 from physical_ai.osmo.lint.view import WORKFLOW, TaskView, View
-from physical_ai.osmo.models import ExitAction
 from physical_ai.osmo.names import object_name
-from physical_ai.osmo.schema import upstream
 from physical_ai.osmo.shapes import a_list, a_map
-from physical_ai.osmo.spec_data import TaskInputOutput
 from physical_ai.osmo.units import duration
+from physical_ai.osmo.workflow.schema import upstream
+from physical_ai.osmo.workflow.spec_data import TaskInputOutput
 
 _TOKEN = re.compile(r"\{\{ *(uuid|workflow_id|output|input:[^}]+?|host:[^}]+?) *\}\}")
 

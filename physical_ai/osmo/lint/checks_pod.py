@@ -10,7 +10,7 @@ from physical_ai.catalog.osmo import CONTROL_CONTAINER
 from physical_ai.osmo.lint import rules_task
 from physical_ai.osmo.lint.finding import Path, Rule
 from physical_ai.osmo.lint.view import TaskView, View
-from physical_ai.osmo.objects import GroupObjects
+from physical_ai.osmo.pods.objects import GroupObjects
 from physical_ai.osmo.shapes import a_list, a_map
 
 LONGEST_STRING = 128 * 1024

@@ -10,8 +10,8 @@ from physical_ai.osmo.lint import rules_task
 from physical_ai.osmo.lint.finding import Path
 from physical_ai.osmo.lint.view import WORKFLOW, TaskView, View, gib
 from physical_ai.osmo.refusal import Refusal
-from physical_ai.osmo.schema import DEFAULT_RESOURCE, ResourceSpec
 from physical_ai.osmo.shapes import a_map
+from physical_ai.osmo.workflow.schema import DEFAULT_RESOURCE, ResourceSpec
 from physical_ai.settings.facts.osmo import PlatformFacts
 
 _KUBERNETES_UNITS = ("Ki", "Mi", "Gi", "Ti", "")

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from physical_ai.osmo.rendering import Variables
-from physical_ai.osmo.service import Configuration, load
+from physical_ai.osmo.service.configuration import Configuration, load
+from physical_ai.osmo.service.stack_config import loaded_config
 from physical_ai.osmo.shapes import a_map
-from physical_ai.osmo.stack_config import loaded_config
+from physical_ai.osmo.workflow.rendering import Variables
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import has_host_mig, is_vgpu, knows_gpu
 from physical_ai.settings.facts.osmo import PlatformFacts, platforms

@@ -12,14 +12,15 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from physical_ai.catalog import nearest
-from physical_ai.osmo import schema, units
+from physical_ai.osmo import units
 from physical_ai.osmo.lint import rules_file, rules_task
 from physical_ai.osmo.lint.finding import Path
 from physical_ai.osmo.lint.source import Source
 from physical_ai.osmo.names import NAME
 from physical_ai.osmo.refusal import Problem, Refusal
 from physical_ai.osmo.shapes import a_list, a_map
-from physical_ai.osmo.spec_data import CheckpointSpec, File
+from physical_ai.osmo.workflow import schema
+from physical_ai.osmo.workflow.spec_data import CheckpointSpec, File
 
 _ROUNDS = 4
 _FORMS = (

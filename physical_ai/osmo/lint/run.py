@@ -9,19 +9,20 @@ from typing import Any
 
 import yaml
 
-from physical_ai.osmo import objects, rendering
 from physical_ai.osmo.lint import checks_config, checks_container, checks_file, checks_pod, checks_resources, rules_file
 from physical_ai.osmo.lint.context import Context
 from physical_ai.osmo.lint.finding import WorkflowFinding
 from physical_ai.osmo.lint.repair import fit
 from physical_ai.osmo.lint.source import Source
 from physical_ai.osmo.lint.view import View
-from physical_ai.osmo.objects import GroupObjects
+from physical_ai.osmo.pods import objects
+from physical_ai.osmo.pods.objects import GroupObjects
 from physical_ai.osmo.refusal import Refusal
-from physical_ai.osmo.rendering import LOADER
-from physical_ai.osmo.schema import parse
 from physical_ai.osmo.shapes import a_list, a_map
-from physical_ai.osmo.submission import Submission, accepted, limit_of
+from physical_ai.osmo.workflow import rendering
+from physical_ai.osmo.workflow.rendering import LOADER
+from physical_ai.osmo.workflow.schema import parse
+from physical_ai.osmo.workflow.submission import Submission, accepted, limit_of
 
 _WHOLE = (1, 1)
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import yaml
 
 from physical_ai.osmo.lint.finding import Path, Rule, WorkflowFinding
-from physical_ai.osmo.rendering import LOADER
+from physical_ai.osmo.workflow.rendering import LOADER
 
 _ALLOW = re.compile(r"#\s*physai-lint:\s*allow\s+([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)")
 

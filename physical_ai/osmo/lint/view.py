@@ -11,10 +11,10 @@ from physical_ai.osmo import units
 from physical_ai.osmo.lint.context import Context
 from physical_ai.osmo.lint.finding import Path, Rule
 from physical_ai.osmo.lint.source import Source
-from physical_ai.osmo.pools import Platform, Pool
-from physical_ai.osmo.schema import ResourceSpec, TaskGroupSpec, TaskSpec, WorkflowSpec
+from physical_ai.osmo.service.pools import Platform, Pool
 from physical_ai.osmo.shapes import a_list, a_map
 from physical_ai.osmo.tokens import default_variables
+from physical_ai.osmo.workflow.schema import ResourceSpec, TaskGroupSpec, TaskSpec, WorkflowSpec
 from physical_ai.settings.facts.osmo import PlatformFacts
 
 WORKFLOW: Path = ("workflow",)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from physical_ai.osmo.lint import RULES, Checked, Context, check_text, of_stack
-from physical_ai.osmo.rendering import Variables
+from physical_ai.osmo.workflow.rendering import Variables
 from physical_ai.settings import Overlay, load
 
 EXAMPLES = Path(__file__).parents[2] / "fixtures" / "osmo" / "lint"

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from physical_ai.osmo.lint import check_text, of_stack
-from physical_ai.osmo.service import Configuration, load
-from physical_ai.osmo.stack_config import loaded_config
+from physical_ai.osmo.service.configuration import Configuration, load
+from physical_ai.osmo.service.stack_config import loaded_config
 from physical_ai.settings import SettingsError
 from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.labels import split_taint
@@ -278,7 +278,8 @@ def test_room_is_counted_as_the_simulated_nodes_count_it() -> None:
 
 
 def test_platforms_are_made_without_jinja() -> None:
-    code = "import sys; sys.modules['jinja2'] = None; import physical_ai.osmo.stack_config, physical_ai.osmo.service"
+    modules = "physical_ai.osmo.service.stack_config, physical_ai.osmo.service.configuration"
+    code = f"import sys; sys.modules['jinja2'] = None; import {modules}"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

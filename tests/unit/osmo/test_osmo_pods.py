@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.osmo.objects import GroupObjects, invented_run, make_all
+from physical_ai.osmo.pods.objects import GroupObjects, invented_run, make_all
 from physical_ai.osmo.refusal import Refusal
 from tests.support.osmo_recordings import configured, submit
 

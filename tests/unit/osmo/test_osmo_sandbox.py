@@ -7,7 +7,7 @@ import multiprocessing
 import pytest
 
 from physical_ai.osmo.refusal import CRASH, Refusal
-from physical_ai.osmo.sandbox import OSMO, render
+from physical_ai.osmo.workflow.sandbox import OSMO, render
 
 ESCAPES = [
     "{{ ''.__class__.__mro__ }}",

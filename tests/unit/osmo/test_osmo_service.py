@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from physical_ai.osmo.refusal import CRASH, Refusal
-from physical_ai.osmo.service import load, load_errors
+from physical_ai.osmo.service.configuration import load, load_errors
 from tests.support import osmo_recordings as recordings
 
 ONE_GPU = ("resource_validations", "one_gpu")

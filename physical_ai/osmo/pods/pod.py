@@ -11,16 +11,17 @@ from urllib.parse import urlencode
 import yaml
 
 from physical_ai.catalog.osmo import FINALIZER
-from physical_ai.osmo import containers, names, units
-from physical_ai.osmo.files import FileMount, task_file, text_file
+from physical_ai.osmo import names, units
 from physical_ai.osmo.merge import merge
-from physical_ai.osmo.pools import Platform, Pool
+from physical_ai.osmo.pods import containers
+from physical_ai.osmo.pods.files import FileMount, task_file, text_file
 from physical_ai.osmo.refusal import UNEXPECTED_SHAPE, Refusal, crash
-from physical_ai.osmo.schema import TaskSpec
-from physical_ai.osmo.service import Configuration
-from physical_ai.osmo.service_models import StaticDataCredential
-from physical_ai.osmo.spec_data import OUTPUT_FOLDER, DatasetInputOutput, URLInputOutput
+from physical_ai.osmo.service.configuration import Configuration
+from physical_ai.osmo.service.pools import Platform, Pool
+from physical_ai.osmo.service.sections import StaticDataCredential
 from physical_ai.osmo.tokens import default_variables, label_tokens, resource_tokens, substitute
+from physical_ai.osmo.workflow.schema import TaskSpec
+from physical_ai.osmo.workflow.spec_data import OUTPUT_FOLDER, DatasetInputOutput, URLInputOutput
 
 PRIORITY = "normal"
 """Of a workflow that is submitted without --priority."""

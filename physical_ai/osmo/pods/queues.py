@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from physical_ai.osmo.objects import queue_name
-from physical_ai.osmo.pools import Pool, PoolResourceCountable
+from physical_ai.osmo.pods.objects import queue_name
+from physical_ai.osmo.service.pools import Pool, PoolResourceCountable
 
 NAMESPACE_LABEL = "osmo.namespace"
 

@@ -19,8 +19,8 @@ from typing import Any
 from jinja2 import TemplateError
 
 from physical_ai.osmo.jinja import environment, without_last_newline
-from physical_ai.osmo.marks import marking_environment
 from physical_ai.osmo.refusal import Refusal, crash
+from physical_ai.osmo.workflow.line_marks import marking_environment
 
 _FORK = get_context("fork")
 """A new interpreter would take longer to start than OSMO lets a template render."""

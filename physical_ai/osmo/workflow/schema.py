@@ -17,10 +17,11 @@ from pydantic import (
 )
 
 from physical_ai.catalog.osmo import CONTROL_CONTAINER
-from physical_ai.osmo.models import DownloadType, ExitAction, TopologyRequirementType, as_refusal
+from physical_ai.osmo.choices import DownloadType, ExitAction, TopologyRequirementType
 from physical_ai.osmo.names import container_name, object_name
-from physical_ai.osmo.refusal import crash
-from physical_ai.osmo.spec_data import (
+from physical_ai.osmo.refusal import as_refusal, crash
+from physical_ai.osmo.units import stored_amount
+from physical_ai.osmo.workflow.spec_data import (
     CheckpointSpec,
     File,
     Input,
@@ -32,7 +33,6 @@ from physical_ai.osmo.spec_data import (
     TaskKPI,
     Texts,
 )
-from physical_ai.osmo.units import stored_amount
 
 EXIT_CODES = re.compile(r"(\d+(-\d+)?)+(,\d+(-\d+)?)*")
 """Codes and ranges, without spaces: `1-3,137`."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from physical_ai.osmo import names
-from physical_ai.osmo.evaluation import failure
-from physical_ai.osmo.models import PoolStatus
-from physical_ai.osmo.pools import Pool
+from physical_ai.osmo.choices import PoolStatus
 from physical_ai.osmo.refusal import Refusal
-from physical_ai.osmo.schema import TaskGroupSpec, TaskSpec
-from physical_ai.osmo.service import Configuration
-from physical_ai.osmo.spec_data import URLInputOutput
+from physical_ai.osmo.service.configuration import Configuration
+from physical_ai.osmo.service.evaluation import failure
+from physical_ai.osmo.service.pools import Pool
 from physical_ai.osmo.tokens import default_variables, resource_tokens
-from physical_ai.osmo.topology import check_uniform
+from physical_ai.osmo.workflow.schema import TaskGroupSpec, TaskSpec
+from physical_ai.osmo.workflow.spec_data import URLInputOutput
 
 
 def validate(name: str, groups: Sequence[TaskGroupSpec], config: Configuration, pool: Pool) -> None:
@@ -25,7 +24,7 @@ def validate(name: str, groups: Sequence[TaskGroupSpec], config: Configuration, 
     if pool.status is PoolStatus.MAINTENANCE:
         raise Refusal("OSMOUsageError", f"pool '{pool.name}' is in maintenance")
     _check_guarantee(groups, pool)
-    check_uniform([task for group in groups for task in group.tasks], pool)
+    _check_topology([task for group in groups for task in group.tasks], pool)
     for task in (task for group in groups for task in group.tasks):
         check_resources(task, pool)
         check_privileges(task, pool)
@@ -79,3 +78,16 @@ def _check_addresses(task: TaskSpec) -> None:
     for item in (*task.inputs, *task.outputs):
         if isinstance(item, URLInputOutput) and not names.is_storage(item.url):
             raise Refusal("OSMOError", f"{task.name}: '{item.url}' is no address of s3, gs, azure, swift or tos")
+
+
+def _check_topology(tasks: Sequence[TaskSpec], pool: Pool) -> None:
+    """All tasks with requirements use the same keys, and the pool has them. Raises Refusal."""
+    used = {tuple(sorted(item.key for item in task.resources.topology)) for task in tasks if task.resources.topology}
+    if len(used) > 1:
+        told = " and ".join(", ".join(keys) for keys in sorted(used))
+        raise Refusal("OSMOResourceError", f"tasks use different topology keys: {told}")
+    known = {key.key for key in pool.topology_keys}
+    for keys in used:
+        for key in keys:
+            if key not in known:
+                raise Refusal("OSMOResourceError", f"the pool has no topology key '{key}'")

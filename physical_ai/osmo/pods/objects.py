@@ -11,18 +11,18 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from physical_ai.osmo import names, pod
-from physical_ai.osmo.containers import CONFIG_FOLDER, DATA
-from physical_ai.osmo.files import FileMount, encoded, secret
-from physical_ai.osmo.models import as_refusal
-from physical_ai.osmo.pod import Group, Run
-from physical_ai.osmo.refusal import crash
-from physical_ai.osmo.schema import TaskGroupSpec, TaskSpec, upstream
-from physical_ai.osmo.service import Configuration
-from physical_ai.osmo.spec_data import File, TaskInputOutput
-from physical_ai.osmo.submission import Submission
+from physical_ai.osmo import names
+from physical_ai.osmo.pods import pod
+from physical_ai.osmo.pods.containers import CONFIG_FOLDER, DATA
+from physical_ai.osmo.pods.files import FileMount, encoded, secret
+from physical_ai.osmo.pods.pod import Group, Run
+from physical_ai.osmo.pods.topology import constraints
+from physical_ai.osmo.refusal import as_refusal, crash
+from physical_ai.osmo.service.configuration import Configuration
 from physical_ai.osmo.tokens import group_objects, label_tokens
-from physical_ai.osmo.topology import constraints
+from physical_ai.osmo.workflow.schema import TaskGroupSpec, TaskSpec, upstream
+from physical_ai.osmo.workflow.spec_data import File, TaskInputOutput
+from physical_ai.osmo.workflow.submission import Submission
 
 QUEUE_LABELS = ("kai.scheduler/queue", "runai/queue")
 SUBGROUP_LABEL = "kai.scheduler/subgroup-name"

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import yaml
 
-from physical_ai.osmo import marks, sandbox
 from physical_ai.osmo.refusal import Refusal, crash
+from physical_ai.osmo.workflow import line_marks, sandbox
 
 _SECTION = re.compile(r"^([a-zA-Z][a-zA-Z0-9_-]*):", re.MULTILINE)
 _SPECIAL = re.compile(r"\{\{(uuid|workflow_id|output|input:[^}]+|host:[^}]+)\}\}")
@@ -139,7 +139,7 @@ def render(text: str, given: Variables, limit: sandbox.Limit = sandbox.OSMO) -> 
     for token in tokens:
         template = template.replace(f"{{{{{token}}}}}", f"{{{{{stand_in(token)}}}}}")
     plain, marked = sandbox.render(template, variables(parts, given, tokens), limit)
-    return Rendered(plain, marks.line_map(plain, marked, workflow.line))
+    return Rendered(plain, line_marks.line_map(plain, marked, workflow.line))
 
 
 def load_yaml(rendered: str) -> Mapping[str, Any]:

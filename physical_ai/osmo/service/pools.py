@@ -10,10 +10,10 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel, ValidationError
 
 from physical_ai.catalog.osmo import CONTROL_CONTAINER
-from physical_ai.osmo.assertions import ResourceAssertion
+from physical_ai.osmo.choices import BackendSchedulerType, DownloadType, PoolStatus
 from physical_ai.osmo.merge import merge_into
-from physical_ai.osmo.models import BackendSchedulerType, DownloadType, PoolStatus, as_refusal
-from physical_ai.osmo.refusal import crash
+from physical_ai.osmo.refusal import as_refusal, crash
+from physical_ai.osmo.service.assertions import ResourceAssertion
 from physical_ai.osmo.shapes import a_map
 
 _POOL_LISTS = ("common_pod_template", "common_resource_validations", "common_group_templates")

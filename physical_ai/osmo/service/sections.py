@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from physical_ai.osmo.models import DownloadType
+from physical_ai.osmo.choices import DownloadType
 from physical_ai.osmo.names import STORAGE
 from physical_ai.osmo.refusal import Refusal
 

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from physical_ai.osmo.models import TopologyRequirementType
-from physical_ai.osmo.pools import Pool, TopologyKey
-from physical_ai.osmo.refusal import Refusal
-from physical_ai.osmo.schema import TaskSpec, TopologyRequirement
+from physical_ai.osmo.choices import TopologyRequirementType
+from physical_ai.osmo.service.pools import TopologyKey
+from physical_ai.osmo.workflow.schema import TaskSpec, TopologyRequirement
 
 
 @dataclass
@@ -40,19 +39,6 @@ class Constraints:
     subgroups: tuple[dict[str, Any], ...] = ()
     members: dict[str, str] = field(default_factory=dict[str, str])
     """Subgroup of each task that is in one."""
-
-
-def check_uniform(tasks: Sequence[TaskSpec], pool: Pool) -> None:
-    """All tasks with requirements use the same keys, and the pool has them. Raises Refusal."""
-    used = {tuple(sorted(item.key for item in task.resources.topology)) for task in tasks if task.resources.topology}
-    if len(used) > 1:
-        told = " and ".join(", ".join(keys) for keys in sorted(used))
-        raise Refusal("OSMOResourceError", f"tasks use different topology keys: {told}")
-    known = {key.key for key in pool.topology_keys}
-    for keys in used:
-        for key in keys:
-            if key not in known:
-                raise Refusal("OSMOResourceError", f"the pool has no topology key '{key}'")
 
 
 def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology: str) -> Constraints:

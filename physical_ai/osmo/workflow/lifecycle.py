@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 
-from physical_ai.osmo.models import ExitAction
-from physical_ai.osmo.pools import Pool
+from physical_ai.osmo.choices import ExitAction
 from physical_ai.osmo.refusal import crash
-from physical_ai.osmo.schema import TimeoutSpec
-from physical_ai.osmo.service_models import WorkflowConfig
+from physical_ai.osmo.service.pools import Pool
+from physical_ai.osmo.service.sections import WorkflowConfig
 from physical_ai.osmo.units import duration
+from physical_ai.osmo.workflow.schema import TimeoutSpec
 
 _RESULTS = {
     ExitAction.COMPLETE: "COMPLETED",

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 
 from physical_ai.catalog.osmo import CONTROL_CONTAINER
 from physical_ai.osmo import names
-from physical_ai.osmo.files import FileMount
-from physical_ai.osmo.models import DownloadType
-from physical_ai.osmo.schema import TaskSpec
-from physical_ai.osmo.service_models import WorkflowConfig
-from physical_ai.osmo.spec_data import DatasetInputOutput, TaskInputOutput, URLInputOutput
+from physical_ai.osmo.choices import DownloadType
+from physical_ai.osmo.pods.files import FileMount
+from physical_ai.osmo.service.sections import WorkflowConfig
+from physical_ai.osmo.workflow.schema import TaskSpec
+from physical_ai.osmo.workflow.spec_data import DatasetInputOutput, TaskInputOutput, URLInputOutput
 
 DATA = "/osmo/data"
 LOGIN = "/osmo/login"

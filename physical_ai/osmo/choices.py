@@ -1,12 +1,8 @@
-"""What OSMO's models share: choices that files and configuration write as words."""
+"""Choices that files and configuration write as words."""
 
 from __future__ import annotations
 
 from enum import Enum
-
-from pydantic import ValidationError
-
-from physical_ai.osmo.refusal import Problem, Refusal
 
 
 class OperatorType(Enum):
@@ -44,13 +40,3 @@ class TopologyRequirementType(Enum):
 
 class BackendSchedulerType(Enum):
     KAI = "kai"
-
-
-def as_refusal(error: ValidationError, kind: str = "ValidationError") -> Refusal:
-    """A model's error as a refusal that names every value that is wrong."""
-    problems = tuple(
-        Problem(".".join(str(step) for step in item["loc"]), item["type"], item["msg"])
-        for item in error.errors(include_url=False, include_input=False)
-    )
-    message = "; ".join(f"{problem.path or '(all)'}: {problem.message}" for problem in problems)
-    return Refusal(kind, message, problems=problems)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from physical_ai.osmo import units
-from physical_ai.osmo.assertions import ResourceAssertion
 from physical_ai.osmo.jinja import render
 from physical_ai.osmo.refusal import crash
+from physical_ai.osmo.service.assertions import ResourceAssertion
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "GT": operator.gt,

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from physical_ai.osmo import sandbox, schema
-from physical_ai.osmo.models import as_refusal
-from physical_ai.osmo.pools import Pool
-from physical_ai.osmo.refusal import Refusal, crash
-from physical_ai.osmo.schema import DEFAULT_RESOURCE, ResourceSpec, TaskGroupSpec, TaskSpec, WorkflowSpec
-from physical_ai.osmo.service import Configuration
-from physical_ai.osmo.validation import validate
+from physical_ai.osmo.refusal import Refusal, as_refusal, crash
+from physical_ai.osmo.service.configuration import Configuration
+from physical_ai.osmo.service.pools import Pool
+from physical_ai.osmo.workflow import sandbox, schema
+from physical_ai.osmo.workflow.schema import DEFAULT_RESOURCE, ResourceSpec, TaskGroupSpec, TaskSpec, WorkflowSpec
+from physical_ai.osmo.workflow.validation import validate
 
 
 @dataclass(frozen=True)

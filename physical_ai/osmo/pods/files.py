@@ -8,7 +8,7 @@ import posixpath
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.osmo.spec_data import File
+from physical_ai.osmo.workflow.spec_data import File
 
 
 @dataclass(frozen=True)

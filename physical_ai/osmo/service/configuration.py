@@ -10,10 +10,16 @@ from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 
-from physical_ai.osmo.models import as_refusal
-from physical_ai.osmo.pools import BackendSchedulerSettings, Missing, Pool, read_pool, read_scheduler, resolve_pool
-from physical_ai.osmo.refusal import UNEXPECTED_SHAPE, Refusal, crash
-from physical_ai.osmo.service_models import DatasetConfig, ServiceSection, WorkflowConfig
+from physical_ai.osmo.refusal import UNEXPECTED_SHAPE, Refusal, as_refusal, crash
+from physical_ai.osmo.service.pools import (
+    BackendSchedulerSettings,
+    Missing,
+    Pool,
+    read_pool,
+    read_scheduler,
+    resolve_pool,
+)
+from physical_ai.osmo.service.sections import DatasetConfig, ServiceSection, WorkflowConfig
 from physical_ai.osmo.shapes import a_map
 
 TYPED: dict[str, type[BaseModel]] = {"service": ServiceSection, "workflow": WorkflowConfig, "dataset": DatasetConfig}

@@ -6,7 +6,7 @@ import re
 
 from pydantic import BaseModel, ConfigDict
 
-from physical_ai.osmo.models import OperatorType
+from physical_ai.osmo.choices import OperatorType
 
 _TOKEN = re.compile(r"\{\{([^}]+)\}\}")
 _NODE_TOKENS = ("K8_STORAGE", "K8_CPU", "K8_MEMORY", "K8_GPU", "K8_GPU_PRODUCT", "K8_GPU_CUDA_DRIVER")

@@ -1,0 +1,1 @@
+"""The objects that OSMO creates in the cluster for a workflow."""

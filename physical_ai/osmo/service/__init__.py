@@ -1,0 +1,1 @@
+"""The service's configuration: its sections, its pools, and what loading it finds."""

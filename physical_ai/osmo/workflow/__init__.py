@@ -1,0 +1,1 @@
+"""The workflow file: rendered, read, and checked as the service checks a submission."""
