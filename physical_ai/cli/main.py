@@ -1,4 +1,4 @@
-"""The `physai` command: dispatch, and one place where failures become words and exit codes."""
+"""The `physai` command: its commands, and the one place where failures become messages and exit codes."""
 
 from __future__ import annotations
 
@@ -29,37 +29,45 @@ from physical_ai.cli.commands import (
 from physical_ai.cli.commands import run as run_workflows
 from physical_ai.cli.console import err, print_json
 from physical_ai.cli.exit_codes import BAD_INPUT, DONE, FAILED, INTERRUPTED
+from physical_ai.cli.groups import CommandGroup, UnknownCommand, command_path, listing, usage_text
 
-# The engine's connections are never used in a child of ours; without this gRPC says so at each program that is started.
+# No child process uses the engine's connections; without this, gRPC prints a warning for each program that is started.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 app = typer.Typer(
     name="physai",
-    help="GPU platform for physical AI on AKS: explain its stacks, and run them whole on this machine.",
+    cls=CommandGroup,
+    help="GPU platform for physical AI on AKS: describe its stacks, check them, and simulate them on this machine.",
     epilog="Exit codes: 0 done, 1 the operation failed, 2 the input is wrong, 3 findings.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (simulate.up, simulate.preview, simulate.down, simulate.status, simulate.env, simulate.tools):
-    app.command()(command)
-app.command()(explain.explain)
-app.command()(catalogue.sizes)
-app.command()(catalogue.regions)
-app.command()(compat.compat)
-app.command()(policy.policy)
-app.command()(check.check)
-app.command()(pr_preview.pr_preview)
-app.command()(bootstrap.bootstrap)
-app.command()(cost.cost)
-app.command()(stacks.stacks)
-app.command()(schema.schema)
-app.command()(gates.gates)
-app.command()(lint.lint)
-app.command()(run_workflows.run)
-app.add_typer(charts.app, name="charts")
-app.add_typer(osmo.app, name="osmo")
-app.add_typer(stack_new.app, name="stack")
+for name, command in {
+    "stacks": stacks.stacks,
+    "explain": explain.explain,
+    "cost": cost.cost,
+    "sizes": catalogue.sizes,
+    "regions": catalogue.regions,
+    "status": simulate.status,
+    "preview": simulate.preview,
+    "up": simulate.up,
+    "down": simulate.down,
+    "policy": policy.policy,
+    "compat": compat.compat,
+    "check": check.check,
+    "gates": gates.gates,
+    "pr-preview": pr_preview.pr_preview,
+    "lint": lint.lint,
+    "run": run_workflows.run,
+    "env": simulate.env,
+    "tools": simulate.tools,
+    "schema": schema.schema,
+    "bootstrap": bootstrap.bootstrap,
+}.items():
+    app.command(**listing(name))(command)
+for name, group in {"stack": stack_new.app, "osmo": osmo.app, "charts": charts.app}.items():
+    app.add_typer(group, **listing(name))
 
 
 def main() -> None:
@@ -68,21 +76,25 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
+    """Runs a command line. Returns the exit code."""
     try:
-        app(arguments)
-    except SystemExit as ending:  # how Typer ends, also after a wrong option, which it explains itself
-        return ending.code if isinstance(ending.code, int) else DONE
-    except KeyboardInterrupt:
-        err.print("interrupted; the same command goes on from here")
-        return INTERRUPTED
+        code = app(arguments, prog_name="physai", standalone_mode=False)
+    except SystemExit as end:  # output that nothing reads any more
+        return end.code if isinstance(end.code, int) else DONE
+    except typer.Abort:
+        err.print("canceled; nothing was changed")
+        return FAILED
     except Exception as problem:
-        code = _explained(problem)
-        if code is None:
+        failure = _failure(problem, arguments)
+        if failure is None:
             raise
-        if "--json" in arguments:
-            print_json({"error": {"exitCode": code, "text": str(problem), "faults": _faults(problem)}})
+        code, text = failure
+        if "--json" in arguments and text:
+            print_json({"error": {"exitCode": code, "text": text, "faults": _faults(problem)}})
         return code
-    return DONE
+    if code == INTERRUPTED:
+        err.print("interrupted; run the same command again to continue")
+    return code if isinstance(code, int) else DONE
 
 
 def _faults(problem: Exception) -> list[dict[str, Any]]:
@@ -94,15 +106,21 @@ def _faults(problem: Exception) -> list[dict[str, Any]]:
     return [fault.document() for fault in problem.faults]
 
 
-def _explained(problem: Exception) -> int | None:
-    """The exit code of an expected failure, told in its own words; None for a fault of ours."""
+def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None:
+    """Prints an expected failure; its exit code and text. None for a defect of this program."""
+    if isinstance(problem, typer.TyperException | UnknownCommand):
+        if type(problem).__name__ == "NoArgsIsHelpError":  # private to Typer, which has printed the help
+            return BAD_INPUT, ""
+        text = usage_text(problem, command_path(typer.main.get_command(app), arguments))
+        err.print(text, markup=False, style="red")
+        return BAD_INPUT, text
     from physical_ai.settings import SettingsError
 
     if isinstance(problem, SettingsError):
         err.print(str(problem), markup=False)
         count = len(problem.faults)
         err.print(f"\n{count} {'fault' if count == 1 else 'faults'}; nothing was changed", style="red")
-        return BAD_INPUT
+        return BAD_INPUT, str(problem)
 
     from physical_ai.catalog.charts import ChecksumMismatch
     from physical_ai.cli.chart_download import PullFailed
@@ -111,5 +129,5 @@ def _explained(problem: Exception) -> int | None:
 
     if isinstance(problem, SimulationError | BuildFailed | ChecksumMismatch | PullFailed):
         err.print(str(problem), markup=False, style="red")
-        return INTERRUPTED if isinstance(problem, Interrupted) else FAILED
+        return INTERRUPTED if isinstance(problem, Interrupted) else FAILED, str(problem)
     return None

@@ -9,12 +9,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from physical_ai.cli.console import err, out, print_json
+from physical_ai.cli.groups import CommandGroup
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
 
 if TYPE_CHECKING:
     from physical_ai.catalog.charts import Chart
 
-app = typer.Typer(help="The Helm charts that are pinned: list them, or pull a stack's.")
+app = typer.Typer(cls=CommandGroup, help="The Helm charts that are pinned: list them, or pull a stack's.")
 
 
 @app.callback(invoke_without_command=True)

@@ -9,9 +9,14 @@ import typer
 from rich.table import Table
 
 from physical_ai.cli.console import err, out, print_json, print_warnings
+from physical_ai.cli.groups import CommandGroup
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
 
-app = typer.Typer(help="NVIDIA OSMO: platforms of a stack, and the configuration of its service.", no_args_is_help=True)
+app = typer.Typer(
+    cls=CommandGroup,
+    help="NVIDIA OSMO: platforms of a stack, and the configuration of its service.",
+    no_args_is_help=True,
+)
 Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write there instead of stdout.")]
 
 

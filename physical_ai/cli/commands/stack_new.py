@@ -9,13 +9,14 @@ import typer
 
 from physical_ai.cli.console import err, out, print_json
 from physical_ai.cli.exit_codes import BAD_INPUT, FAILED
+from physical_ai.cli.groups import CommandGroup
 from physical_ai.cli.options import Json
 
 if TYPE_CHECKING:
     from physical_ai.settings import Loaded
     from physical_ai.settings.new_stack import NewFiles, Proposal
 
-app = typer.Typer(help="Make stacks.", no_args_is_help=True)
+app = typer.Typer(cls=CommandGroup, help="Make stacks.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="ENV-REGION", help="The new stack's name, as staging-eastus2.")]
 Sizes = Annotated[

@@ -25,7 +25,7 @@ from physical_ai.simulator.home import HOME_VARIABLE, Home
 SHARED = ("tools", "charts")
 """What a home apart shares with the user's: what was built, and what was fetched."""
 PYTHON_PATH = ("", "agents", "agents/grid_driver")
-WHERE = "import sys; from simulator.home import Home; print(Home.of_user().simulation(sys.argv[1]))"
+WHERE = "import sys; from physical_ai.simulator.home import Home; print(Home.of_user().simulation(sys.argv[1]))"
 ENDED_SECONDS = 10
 
 

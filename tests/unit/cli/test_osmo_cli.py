@@ -90,7 +90,7 @@ def test_objects_prints_all_there_is(capsys: pytest.CaptureFixture[str]) -> None
         ([GOOD, "--pool", "h100"], "no OSMO pool 'h100'"),
         ([GOOD, "--setting", "pools.h100gpu.skew=1"], "skew"),
         ([GOOD, "--values", "nosuch.yaml"], "No such file"),
-        ([], "Missing argument"),
+        ([], "FILES… is missing"),
     ],
 )
 def test_a_wrong_input_is_told_and_ends_with_two(
