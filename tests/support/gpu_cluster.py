@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from physical_ai.simulator.cluster.objects import annotations_of, at, labels
-from physical_ai.simulator.gpu import operator, placement
+from physical_ai.simulator.gpu import operator
 from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
 from physical_ai.simulator.gpu.names import LAST_APPLIED
 from physical_ai.simulator.gpu.state import State, Step, apply
 from physical_ai.simulator.gpu.upgrade import DriverPod
+from tests.support import gpu_placement as placement
 
 VALIDATOR = "nvidia-operator-validator"
 BOUND = 300

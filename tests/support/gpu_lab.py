@@ -8,12 +8,14 @@ from typing import Any
 
 from physical_ai.simulator.azure.nodes import taint
 from physical_ai.simulator.cluster.objects import annotations_of, labels, with_changes
-from physical_ai.simulator.gpu import nfd, node, operator, placement
+from physical_ai.simulator.gpu import nfd, node, operator
 from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
-from physical_ai.simulator.gpu.hardware import Hardware, h100, rtx_pro_6000
+from physical_ai.simulator.gpu.hardware import Hardware
 from physical_ai.simulator.gpu.names import LAST_APPLIED
 from physical_ai.simulator.gpu.node_state import Host, NodeState, Timing
-from physical_ai.simulator.gpu.state import State, apply_all
+from physical_ai.simulator.gpu.state import State, apply
+from tests.support import gpu_placement as placement
+from tests.support.gpu_hardware import h100, rtx_pro_6000
 
 SPOT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
 GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
@@ -115,7 +117,8 @@ class Lab:
             before = (self.state, dict(self.nodes))
             awake = operator.wakes(self.seen, self.state)
             self.seen = self.state
-            self.state = apply_all(self.state, operator.reconcile(self.state, awake).steps)
+            for step in operator.reconcile(self.state, awake).steps:
+                self.state = apply(self.state, step)
             for name in self.nodes:
                 self._kubelet(name)
             if before == (self.state, self.nodes):
@@ -141,10 +144,15 @@ class Lab:
         )
 
     def gpus(self, name: str) -> dict[str, int]:
-        return {key: count for key, count in node.allocatable(self.nodes[name]).items() if count}
+        return {key: count for key, count in self.nodes[name].resources.items() if count}
 
     def shut(self, name: str) -> dict[str, str]:
-        return node.shut(self.nodes[name])
+        """Pods that are not ready, by DaemonSet: `Init:0/1 (driver-validation): why`."""
+        return {
+            key: f"{pod.phase} ({pod.container}): {pod.message}"
+            for key, pod in sorted(self.nodes[name].pods.items())
+            if not pod.ready
+        }
 
     def labels(self, name: str) -> Mapping[str, str]:
         return labels(self.state.nodes[name])

@@ -8,8 +8,8 @@ from typing import Any
 
 from physical_ai.readiness import Cluster, Expected
 from physical_ai.simulator.cluster.objects import annotations_of, at
-from physical_ai.simulator.gpu import node, placement
 from physical_ai.simulator.gpu.node_state import Pod
+from tests.support import gpu_placement as placement
 from tests.support.gpu_lab import Lab
 
 H100 = Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator")
@@ -43,7 +43,7 @@ def node_object(lab: Lab, name: str, pool: str) -> dict[str, Any]:
     """The Node as the kubelet reports it."""
     item, mine = lab.state.nodes[name], lab.nodes[name]
     why = f"container runtime is down: {mine.containerd_dead}" if mine.containerd_dead else ""
-    resources = {key: str(count) for key, count in node.allocatable(mine).items()}
+    resources = {key: str(count) for key, count in dict(mine.resources).items()}
     return {
         "metadata": {
             "name": name,
@@ -54,7 +54,7 @@ def node_object(lab: Lab, name: str, pool: str) -> dict[str, Any]:
         "status": {
             "allocatable": resources,
             "capacity": resources,
-            "conditions": [condition("Ready", node.is_ready(mine), why)],
+            "conditions": [condition("Ready", not mine.containerd_dead, why)],
         },
     }
 

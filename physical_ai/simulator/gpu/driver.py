@@ -115,13 +115,6 @@ def owner_labels(drivers: Objects, nodes: Objects) -> dict[str, Changes]:
     return changes
 
 
-def nodes_of(found: Release, key: str, drivers: Objects, nodes: Objects) -> list[str]:
-    """The nodes an NVIDIADriver has to serve."""
-    if found.driver_owners:
-        return sorted(node for node, owner in owners(drivers, nodes).items() if owner == key)
-    return selected(drivers[key], nodes)
-
-
 def image(spec: Mapping[str, Any], default: str, target: OperatingSystem) -> str:
     """The driver image for a system; a version that is a digest already names one image."""
     path, _, tag = default.rpartition(":")

@@ -40,18 +40,6 @@ class Hardware:
         return len(self.mig)
 
 
-def h100(gpus: int = 1) -> Hardware:
-    """A complete GPU, passed through, as on Standard_NC40ads_H100_v5."""
-    return Hardware("NVIDIA-H100-NVL", 95830, mig=(MIG_OFF,) * gpus)
-
-
-def rtx_pro_6000(gpus: int = 1) -> Hardware:
-    """vGPUs of RTX PRO 6000 Blackwell Server Edition: the host has turned MIG on, the guest sees one instance each."""
-    return Hardware(
-        "NVIDIA-RTX-Pro-6000-Blackwell-DC-4-96Q", 98304, mig=(("4g.96gb",),) * gpus, pci_device="2bb5", vgpu=True
-    )
-
-
 PER_CARD = {"1": "4g.96gb", "1/2": "2g.48gb", "1/4": "1g.24gb"}
 """The instance that the guest of a part of an RTX PRO 6000 sees."""
 

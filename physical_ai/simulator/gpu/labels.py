@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from physical_ai.simulator.cluster.objects import Changes, Labels, at, changed, labels
+from physical_ai.simulator.cluster.objects import Changes, Labels, at, labels
 from physical_ai.simulator.gpu import names
 from physical_ai.simulator.gpu.release import Release
 
@@ -129,8 +129,3 @@ def starts_pass(found: Release, spec: Mapping[str, Any], before: Labels | None, 
         != workload({"sandboxWorkloads": {"enabled": True}}, after)
         or (is_mig_capable(after) and not after.get(names.DEPLOY_MIG_MANAGER))
     )
-
-
-def after_pass(found: Release, spec: Mapping[str, Any], given: Labels) -> dict[str, str]:
-    """A node's labels once a pass is over."""
-    return changed(given, node_labels(found, spec, given))

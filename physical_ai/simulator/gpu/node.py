@@ -183,25 +183,6 @@ def _advance(state: NodeState, name: str) -> NodeState:
     return state.with_pod(replace(pod, started=True, failed=failed, message=message, ready=ready, root=root))
 
 
-def allocatable(state: NodeState) -> dict[str, int]:
-    """Extended resources of the node, as the kubelet reports them."""
-    return dict(state.resources)
-
-
-def is_ready(state: NodeState) -> bool:
-    """Whether the kubelet reports Ready."""
-    return not state.containerd_dead
-
-
-def shut(state: NodeState) -> dict[str, str]:
-    """Gates that are shut: `pod: Init:0/1 (driver-validation): why`, by DaemonSet."""
-    return {
-        name: f"{pod.phase} ({pod.container}): {pod.message}"
-        for name, pod in sorted(state.pods.items())
-        if not pod.ready
-    }
-
-
 def cuda_probe(state: NodeState) -> str:
     """What a CUDA program says in a container that asked for one GPU; empty when it works."""
     return sharing.cuda(state.devices)

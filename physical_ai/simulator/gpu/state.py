@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
@@ -163,9 +163,3 @@ def apply(state: State, step: Step) -> State:
     if step.kind == "Pod":
         return replace(state, pods=_without(state.pods, step.name))
     return _apply_status(state, step) if step.verb == "status" else _apply_object(state, step)
-
-
-def apply_all(state: State, steps: Iterable[Step]) -> State:
-    for step in steps:
-        state = apply(state, step)
-    return state

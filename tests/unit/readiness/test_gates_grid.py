@@ -7,7 +7,8 @@ from typing import Any
 
 from grid_agent.facts import CONDITION, GATE_LABELS, PAUSED
 from physical_ai.readiness import diagnose
-from tests.support.gpu_lab import lab, rtx_pro_6000
+from tests.support.gpu_hardware import rtx_pro_6000
+from tests.support.gpu_lab import lab
 from tests.support.readiness_lab import RTX, cluster
 
 NODE = "rtx-01"

@@ -10,7 +10,8 @@ from physical_ai.readiness import Expected, Shut, diagnose
 from physical_ai.simulator.gpu import node
 from physical_ai.simulator.gpu.names import DEPLOY, DEPLOY_DRIVER
 from physical_ai.simulator.gpu.node_state import Host
-from tests.support.gpu_lab import GPU_TAINT, GRID, SPOT, Lab, h100, h100_driver, lab, rtx_pro_6000
+from tests.support.gpu_hardware import h100, rtx_pro_6000
+from tests.support.gpu_lab import GPU_TAINT, GRID, SPOT, Lab, h100_driver, lab
 from tests.support.readiness_lab import H100, RTX, cluster
 
 PCI = "feature.node.kubernetes.io/pci-10de.present"

@@ -12,7 +12,8 @@ import pytest
 from components.gpu_gate import failure
 from physical_ai.readiness import Cluster, Outcome, Report, diagnose
 from physical_ai.readiness.rollout import GATE, UPGRADE_STATE
-from tests.support.gpu_lab import h100, lab
+from tests.support.gpu_hardware import h100
+from tests.support.gpu_lab import lab
 from tests.support.readiness_lab import H100, cluster
 from tests.support.readiness_objects import World
 

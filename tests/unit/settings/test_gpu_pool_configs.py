@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from physical_ai.simulator.gpu.names import DEVICE_PLUGIN_CONFIG
-from tests.support.gpu_lab import GRID, h100, lab, rtx_pro_6000
+from tests.support.gpu_hardware import h100, rtx_pro_6000
+from tests.support.gpu_lab import GRID, lab
 
 PLUGIN = "nvidia-device-plugin-daemonset"
 

@@ -20,7 +20,8 @@ from physical_ai.simulator.gpu.node_state import Host, NodeState
 from physical_ai.simulator.gpu.state import State
 from physical_ai.simulator.gpu.upgrade import DriverPod
 from physical_ai.simulator.kubernetes.client import ApiError, Client
-from tests.support.gpu_lab import Lab, h100, lab, rtx_pro_6000
+from tests.support.gpu_hardware import h100, rtx_pro_6000
+from tests.support.gpu_lab import Lab, lab
 
 NOW = "2026-11-21T12:00:00Z"
 

@@ -9,7 +9,8 @@ import pytest
 from physical_ai.simulator.gpu import node
 from physical_ai.simulator.gpu.names import DEPLOY, DEPLOY_DRIVER, MIG_CONFIG, MIG_STATE, PRESENT
 from physical_ai.simulator.gpu.node_state import Host
-from tests.support.gpu_lab import GPU_TAINT, GRID, SPOT, Lab, h100, h100_driver, lab, rtx_pro_6000
+from tests.support.gpu_hardware import h100, rtx_pro_6000
+from tests.support.gpu_lab import GPU_TAINT, GRID, SPOT, Lab, h100_driver, lab
 
 TOOLKIT = "nvidia-container-toolkit-daemonset"
 VALIDATOR = "nvidia-operator-validator"
@@ -221,7 +222,7 @@ def test_containerd_dies_of_a_newer_drop_in(
     made = lab(release, **changes)
     made.join("h100-0", h100(), containerd=containerd)
     made.wait()
-    assert node.is_ready(made.nodes["h100-0"]) is alive
+    assert bool(made.nodes["h100-0"].containerd_dead) is not alive
     assert (made.gpus("h100-0") == {"nvidia.com/gpu": 1}) is alive
     if not alive:
         assert "drop-in config version 4 is higher than root config version 2" in made.shut("h100-0")[TOOLKIT]

@@ -11,13 +11,14 @@ import pytest
 from physical_ai.simulator.cluster.objects import annotations_of, at, labels
 from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.gpu import nfd, operator, sharing, upgrade
-from physical_ai.simulator.gpu.hardware import MIG_OFF, h100, repartitioned, rtx_pro_6000
+from physical_ai.simulator.gpu.hardware import MIG_OFF, repartitioned
 from physical_ai.simulator.gpu.labels import is_gpu_node
 from physical_ai.simulator.gpu.names import DRIVER_OWNER, UPGRADE_ENABLED, UPGRADE_STATE
 from physical_ai.simulator.gpu.release import names, release
 from physical_ai.simulator.gpu.sharing import PluginFault
 from physical_ai.simulator.gpu.state import State
 from tests.support.gpu_cluster import Cluster
+from tests.support.gpu_hardware import h100, rtx_pro_6000
 from tests.support.gpu_lab import spec
 from tests.support.gpu_play import nfd as nfd_labels
 from tests.support.gpu_play import node as make_node

@@ -14,11 +14,11 @@ from components.grid_driver import AGENT, FILES_MAP, key
 from grid_agent.facts import GATE_LABELS
 from grid_agent.steps import State
 from physical_ai.simulator.cluster.names import HOST_DRIVER
-from physical_ai.simulator.gpu.hardware import rtx_pro_6000
 from physical_ai.simulator.gpu.live.grid_host import SimulatedHost
 from physical_ai.simulator.gpu.live.grid_program import Condition, Pod, Program, ProgramFault, files_of, load
 from physical_ai.simulator.gpu.names import LEGACY_MOUNT
 from physical_ai.simulator.gpu.node_state import MARKER, Host, NodeState
+from tests.support.gpu_hardware import rtx_pro_6000
 
 FILES = files(AGENT)
 WANTED = {"version": "595.91.07", "sha256": "a" * 64, "urls": ["https://mirror.example/driver.run"]}

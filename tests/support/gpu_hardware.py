@@ -1,0 +1,17 @@
+"""The hardware of GPU nodes that tests simulate."""
+
+from __future__ import annotations
+
+from physical_ai.simulator.gpu.hardware import MIG_OFF, Hardware
+
+
+def h100(gpus: int = 1) -> Hardware:
+    """A complete GPU, passed through, as on Standard_NC40ads_H100_v5."""
+    return Hardware("NVIDIA-H100-NVL", 95830, mig=(MIG_OFF,) * gpus)
+
+
+def rtx_pro_6000(gpus: int = 1) -> Hardware:
+    """vGPUs of RTX PRO 6000 Blackwell Server Edition: the host has turned MIG on, the guest sees one instance each."""
+    return Hardware(
+        "NVIDIA-RTX-Pro-6000-Blackwell-DC-4-96Q", 98304, mig=(("4g.96gb",),) * gpus, pci_device="2bb5", vgpu=True
+    )
