@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from physical_ai.catalog import UnknownName, vm_size
-from physical_ai.cli.simulated_stack import deployed_pools, readiness_client
+from physical_ai.cli.simulated_stack import deployed_pools, readiness_client, running_cluster
 from physical_ai.readiness import Report, Unreachable, look
 from physical_ai.readiness.text import line
 from physical_ai.settings.facts.pools import DRIVER_LABEL
@@ -77,8 +78,13 @@ def _osmo(simulation: Simulation, outputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def node_counts(simulation: Simulation) -> dict[str, int]:
-    """Nodes of each pool as they are now; empty where no cluster runs."""
-    return {pool["name"]: pool["nodes"] for pool in status_document(simulation)["pools"]}
+    """The number of nodes in each pool now; empty where no cluster runs."""
+    cluster = running_cluster(simulation)
+    if cluster is None:
+        return {}
+    nodes: list[Object] = simulation.clusters().client(cluster).get("/api/v1/nodes")["items"]
+    counts = Counter(_pool_of(node) for node in nodes)
+    return {pool["name"]: counts[pool["name"]] for pool in azure_pools(simulation)}
 
 
 def azure_pools(simulation: Simulation) -> list[Mapping[str, Any]]:
@@ -102,7 +108,7 @@ def _pool_bodies(resources: Mapping[str, Mapping[str, Any]], cluster: str) -> li
 
 def _pool(body: Mapping[str, Any], nodes: Sequence[Object]) -> dict[str, Any]:
     name, size = body["name"], body["vmSize"]
-    members = [node for node in nodes if node["metadata"]["labels"].get(POOL_LABEL) == name]
+    members = [node for node in nodes if _pool_of(node) == name]
     labels: Mapping[str, str] = body.get("nodeLabels") or {}
     return {
         "name": name,
@@ -144,6 +150,10 @@ def _gpu_facts(pool: Mapping[str, Any], summary: Mapping[str, Any], report: Repo
         "gpus": found["gpus"],
         "gates": [{**each, "line": text} for each, text in zip(found["shut"], lines, strict=True)],
     }
+
+
+def _pool_of(node: Object) -> str | None:
+    return node["metadata"]["labels"].get(POOL_LABEL)
 
 
 def _gpus_of(size: str) -> int:

@@ -25,10 +25,10 @@ class Home:
     def tools(self) -> Path:
         return self.folder / "tools"
 
-    def simulation(self, stack: str) -> Path:
-        """The folder of one stack of this checkout; two checkouts never share a simulation."""
-        checkout = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-        return self.folder / "simulations" / f"{checkout}-{re.sub(r'[^a-z0-9-]', '_', stack)}"
+    def simulation(self, stack: str, checkout: Path = ROOT) -> Path:
+        """The folder of one stack of a checkout; two checkouts never share a simulation."""
+        prefix = hashlib.sha256(str(checkout).encode()).hexdigest()[:8]
+        return self.folder / "simulations" / f"{prefix}-{re.sub(r'[^a-z0-9-]', '_', stack)}"
 
     def lock(self, stack: str) -> Path:
         return self.folder / "locks" / f"{self.simulation(stack).name}.lock"

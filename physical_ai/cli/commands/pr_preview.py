@@ -1,9 +1,8 @@
-"""The `pr-preview` command: what a change does to every stack it affects, without Azure and without a credential."""
+"""The `pr-preview` command: what a change does to every stack it affects, without Azure and without credentials."""
 
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,18 +15,13 @@ from physical_ai.cli.exit_codes import FAILED
 from physical_ai.cli.options import Json
 
 if TYPE_CHECKING:
-    from physical_ai.cli.pull_request.affected import Affected
     from physical_ai.cli.pull_request.comment import Report
-    from physical_ai.cli.pull_request.trees import Side
 
-UP_SECONDS, PREVIEW_SECONDS = 1200, 600
-"""How long one stack may take. A simulated `up` takes a minute, on a laptop less."""
-
-Base = Annotated[str, typer.Option("--base", metavar="REF", help="What the change is to go into, as origin/main.")]
+Base = Annotated[str, typer.Option("--base", metavar="REF", help="The branch or commit to merge into, as origin/main.")]
 Head = Annotated[
-    str | None, typer.Option("--head", metavar="REF", help="The change; the checkout as it lies here if absent.")
+    str | None, typer.Option("--head", metavar="REF", help="The change; the files of this checkout if omitted.")
 ]
-Only = Annotated[list[str] | None, typer.Option("--stack", help="Only this stack, if affected at all; repeatable.")]
+Only = Annotated[list[str] | None, typer.Option("--stack", help="Only this stack, if it is affected; repeatable.")]
 Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write the comment to this file, and pictures beside it."),
@@ -35,12 +29,14 @@ Output = Annotated[
 
 
 def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output = None, json: Json = False) -> None:
-    """Simulate each stack that a change affects as the base has it, preview the change against it, write a comment.
+    """Preview a change on each stack that it affects, and write the result as a comment for the pull request.
 
-    The user's own simulations and the checkout are not touched. Exit code 1: a stack can't be previewed.
+    The base of each stack is deployed to a simulator of its own, and the change previewed against it. Your simulations
+    and this checkout stay as they are. Exit code 1: a stack cannot be previewed.
     """
     from physical_ai.cli.pull_request.affected import affected, own_files
     from physical_ai.cli.pull_request.comment import comment
+    from physical_ai.cli.pull_request.stack_previews import report
     from physical_ai.cli.pull_request.trees import Repository, sides
     from physical_ai.repository import ROOT
 
@@ -48,13 +44,13 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
     commit, tree = repository.head(head)
     start = repository.base(base, commit)
     files = repository.changed(start, tree)
-    with _ended_by_signals(), sides(repository, start, tree) as (before, after):
+    with _interrupted_by_sigterm(), sides(repository, start, tree) as (before, after):
         found = affected(files, own_files(before.folder / "stacks"), own_files(after.folder / "stacks"))
         wanted = [each for each in found if not stack or each.stack in stack]
         names = ", ".join(each.stack for each in wanted) or "none"
-        err.print(f"files that differ from {base} at {start[:10]}: {len(files)}; stacks affected: {names}")
+        err.print(f"{len(files)} files differ from {base} at {start[:10]}; affected stacks: {names}")
         pictures = output.resolve().parent if output is not None else None
-        reports = [_report(each, before, after, pictures) for each in wanted]
+        reports = [report(each, before, after, pictures) for each in wanted]
     text = comment(reports, files)
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -65,61 +61,6 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
         print(text, end="")
     if any(each.head_failed for each in reports):
         raise typer.Exit(FAILED)
-
-
-def _report(affected: Affected, before: Side, after: Side, pictures: Path | None) -> Report:
-    from physical_ai.cli.pull_request.affected import Kind
-    from physical_ai.cli.pull_request.comment import Report
-    from physical_ai.cli.pull_request.trees import end_processes
-
-    if affected.kind is Kind.REMOVED:
-        return Report(affected)
-    base_failed = picture = ""
-    try:
-        if affected.kind is Kind.CHANGED:
-            base_failed = _simulated(affected.stack, before, after)
-            if pictures is not None and not base_failed:
-                picture = _drawn(affected.stack, after, pictures)
-        began = time.monotonic()
-        document, head_failed = after.document("preview", affected.stack, "--format", "json", timeout=PREVIEW_SECONDS)
-        _tell(affected.stack, "head previewed", head_failed, began)
-    finally:
-        end_processes(before.home)
-    return Report(affected, document, base_failed, head_failed, picture)
-
-
-def _simulated(stack: str, before: Side, after: Side) -> str:
-    """Deploys the base and lets the head find it; what went wrong, or nothing."""
-    from physical_ai.simulator.errors import SimulationError
-
-    began = time.monotonic()
-    try:
-        deployed, problem = before.document("up", stack, "--json", timeout=UP_SECONDS)
-        if deployed is not None:
-            # A simulation belongs to a checkout; the head's gets the base's under its own name.
-            mine, theirs = before.simulation(stack), after.simulation(stack)
-            theirs.symlink_to(mine)
-    except SimulationError as failure:
-        problem = str(failure)
-    _tell(stack, "base simulated", problem, began)
-    return problem
-
-
-def _drawn(stack: str, after: Side, folder: Path) -> str:
-    """The name of the picture of what is deployed, drawn into `folder`; empty where the head's code draws none."""
-    file = folder / f"{stack}.svg"
-    file.unlink(missing_ok=True)
-    ran = after.physai("status", stack, "--picture", str(file), timeout=PREVIEW_SECONDS)
-    return file.name if ran.code == 0 and file.exists() else ""
-
-
-def _tell(stack: str, what: str, problem: str, began: float) -> None:
-    seconds = f"[dim]{time.monotonic() - began:.0f} s[/]"
-    if problem:
-        err.print(f"[red]{stack}: not {what}[/] {seconds}")
-        err.print(problem, markup=False)
-    else:
-        err.print(f"[green]{stack}: {what}[/] {seconds}")
 
 
 def _data(report: Report) -> dict[str, Any]:
@@ -135,8 +76,8 @@ def _data(report: Report) -> dict[str, Any]:
 
 
 @contextmanager
-def _ended_by_signals() -> Generator[None]:
-    """SIGTERM, by which CI cancels a job, ends this like Ctrl-C: cleaning up."""
+def _interrupted_by_sigterm() -> Generator[None]:
+    """Lets SIGTERM, with which CI cancels a job, clean up like Ctrl-C."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

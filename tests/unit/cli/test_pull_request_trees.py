@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from physical_ai.cli.pull_request.trees import NoSuchRevision, Repository, Side, end_processes, last_words, sides
+from physical_ai.cli.pull_request.trees import NoSuchRevision, Repository, Side, end_of_output, kill_processes, sides
 from physical_ai.simulator.home import HOME_VARIABLE
 
 
@@ -61,7 +61,7 @@ def test_the_base_is_where_the_head_left_it(checkout: Checkout, repository: Repo
     assert repository.changed(left, tree) == ["b.txt"]
 
 
-def test_without_a_name_the_head_is_the_checkout_as_it_lies_there(checkout: Checkout, repository: Repository) -> None:
+def test_without_a_name_the_head_is_the_checkout(checkout: Checkout, repository: Repository) -> None:
     (checkout.folder / "a.txt").write_text("two")
     (checkout.folder / "new.txt").write_text("untracked")
     (checkout.folder / ".gitignore").write_text("waste\n")
@@ -78,12 +78,12 @@ def test_a_renamed_file_counts_by_both_names(checkout: Checkout, repository: Rep
 
 
 @pytest.mark.parametrize("name", ["no-such-branch", "--output=x", ""])
-def test_a_revision_that_is_none_is_told(repository: Repository, name: str) -> None:
-    with pytest.raises(NoSuchRevision, match="git knows no commit"):
+def test_an_unknown_revision_is_reported(repository: Repository, name: str) -> None:
+    with pytest.raises(NoSuchRevision, match="git has no commit"):
         repository.base(name, "HEAD")
 
 
-def test_both_sides_lie_apart_and_go_again_even_when_something_fails(
+def test_both_sides_have_folders_that_are_removed_even_after_a_failure(
     checkout: Checkout, repository: Repository, home: Path
 ) -> None:
     checkout.commit("a.txt", "two")
@@ -103,14 +103,14 @@ def test_both_sides_lie_apart_and_go_again_even_when_something_fails(
     assert checkout.git("worktree", "list", "--porcelain").count("worktree ") == 1
 
 
-def test_processes_of_a_folder_end_and_no_others(tmp_path: Path) -> None:
+def test_only_processes_of_the_folder_are_killed(tmp_path: Path) -> None:
     mine, other = tmp_path / "mine" / "deep", tmp_path / "other"
     started: list[subprocess.Popen[bytes]] = []
     for folder in (mine, other):
         folder.mkdir(parents=True)
         started.append(subprocess.Popen([sys.executable, "-c", "input()"], cwd=folder, stdin=subprocess.PIPE))
     try:
-        end_processes(tmp_path / "mine")
+        kill_processes(tmp_path / "mine")
         assert not psutil.pid_exists(started[0].pid)
         assert started[1].poll() is None
     finally:
@@ -135,20 +135,20 @@ def test_a_side_runs_its_own_code_in_its_own_home(tmp_path: Path) -> None:
     assert problem == ""
 
 
-def test_what_a_side_says_when_it_fails_is_kept_without_its_folder(tmp_path: Path) -> None:
+def test_the_error_output_of_a_side_is_kept_without_its_folder(tmp_path: Path) -> None:
     broken = side(tmp_path, "import sys; sys.exit(f'{__file__}: no such size')")
     document, problem = broken.document("up", "x", timeout=60)
     assert document is None
     assert problem == "physical_ai/cli/__main__.py: no such size"
 
 
-def test_a_side_that_hangs_is_ended_and_said_to(tmp_path: Path) -> None:
+def test_a_side_that_hangs_is_killed_and_reported(tmp_path: Path) -> None:
     hanging = side(tmp_path, "import threading; threading.Event().wait()")
     document, problem = hanging.document("up", "x", timeout=1.2)
     assert document is None
-    assert "was not done" in problem
+    assert "did not finish" in problem
 
 
-def test_only_the_end_of_a_long_story_is_told(tmp_path: Path) -> None:
-    told = last_words("\n".join(map(str, range(100))), Side(tmp_path / "a", tmp_path / "h"), lines=3)
-    assert told == "97\n98\n99"
+def test_only_the_end_of_a_long_output_is_kept(tmp_path: Path) -> None:
+    shown = end_of_output("\n".join(map(str, range(100))), Side(tmp_path / "a", tmp_path / "h"), lines=3)
+    assert shown == "97\n98\n99"
