@@ -22,7 +22,7 @@ HEAD = """\
 
 Each row is a test: the real agent on a node of its own (`tests/host`), with the fault injected. In all of them no file
 was run whose checksum had not been verified, nothing was left in folders where everybody writes, modules of two
-versions were never loaded together, and a shut gate was told by the node's condition `GridDriverReady`.
+versions were never loaded together, and a closed gate was told by the node's condition `GridDriverReady`.
 
 *recovers*: ends with the wanted driver verified and the gate open, with nobody's help. *waits and goes on*: says what
 it waits for and ends so too as soon as the cause is gone. *stops for a person*: says what has to be done; after that,

@@ -39,7 +39,7 @@ class Fault:
     """No installer may have been run while the fault lasts."""
     still: str = ""
     """Version that goes on serving while the fault lasts."""
-    gate: Literal["shut", "open", ""] = ""
+    gate: Literal["closed", "open", ""] = ""
     """What the gate has to be while the fault lasts; empty: either, if told."""
     then: Act = nothing
     """What has to be seen in the end."""

@@ -41,7 +41,7 @@ def _stripped(lab: Lab) -> None:
 def _released(lab: Lab) -> None:
     lab.wait("the build runs behind the gate", lambda: lab.node.held("installer:build") and len(lab.gated) == 7)
     lab.cluster.set_labels({f"{PREFIX}{name}": "true" for name in lab.gated})
-    lab.wait("the gate is shut again", lambda: len(lab.gated) == 7)
+    lab.wait("the gate is closed again", lambda: len(lab.gated) == 7)
     lab.node.release("installer:build")
 
 
@@ -85,7 +85,7 @@ FAULTS = (
         "waits",
         "Changes no driver behind a gate that it can't shut; names the missing right.",
         live=_refused("PATCH", 403, "Forbidden", FORBIDDEN),
-        says="(?i)forbidden|may not|right",
+        says="(?i)forbidden|permission",
         where="memory",
         mend=_no_more_refusals,
         runs_nothing=True,

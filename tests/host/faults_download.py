@@ -116,7 +116,7 @@ FAULTS = (
     Fault(
         "the mirror refuses connections",
         "waits",
-        "Asks again with growing pauses, for ever; goes on when the mirror answers.",
+        "Asks again with growing pauses, forever; goes on when the mirror answers.",
         live=_mirror_stops,
         says=r"(?i)refused",
         mend=_mirror_starts,
@@ -188,7 +188,7 @@ FAULTS = (
         says=r"(?i)sha256|checksum",
         mend=_right_file_on_the_mirror,
         runs_nothing=True,
-        gate="shut",
+        gate="closed",
         then=_nothing_cached,
     ),
     Fault(
@@ -222,7 +222,7 @@ FAULTS = (
         then=_nothing_cached,
     ),
     Fault(
-        "the agent's folder was writable for everybody",
+        "the agent's folder was writable foreverybody",
         "recovers",
         "Trusts nothing in it: closes it, checks, downloads again.",
         disk=_planted(0o777),
@@ -244,7 +244,7 @@ FAULTS = (
         disk=_disk_fills_up,
         says=r"(?i)space",
         mend=_disk_has_room,
-        gate="shut",
+        gate="closed",
     ),
     Fault(
         "the cache is lost while the driver serves",

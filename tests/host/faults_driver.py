@@ -169,7 +169,7 @@ FAULTS = (
         disk=_fault("no-gridd"),
         says="(?i)gridd",
         mend=_mended("no-gridd"),
-        gate="shut",
+        gate="closed",
     ),
     Fault(
         "nvidia-gridd was stopped", "recovers", "Starts it again.", served=True, live=_gridd_stopped, then=_gridd_runs
@@ -177,11 +177,11 @@ FAULTS = (
     Fault(
         "the GPU gets no licence",
         "waits",
-        "Keeps the gate shut, says that it is unlicensed, goes on as soon as it is licensed.",
+        "Keeps the gate closed, says that it is unlicensed, goes on as soon as it is licensed.",
         disk=_fault("unlicensed"),
         says="(?i)licen",
         mend=_mended("unlicensed"),
-        gate="shut",
+        gate="closed",
     ),
     Fault("the GPU gets no licence, and none is asked for", "recovers", "Serves; the metric tells it.", disk=_optional),
     Fault(
@@ -191,7 +191,7 @@ FAULTS = (
         disk=_fault("load-nvidia_uvm"),
         says="(?i)(fail|help).*uvm|uvm.*(fail|insert)",
         mend=_mended("load-nvidia_uvm"),
-        gate="shut",
+        gate="closed",
     ),
     Fault(
         "the module nvidia_uvm is gone while the driver serves",

@@ -143,7 +143,7 @@ FAULTS = (
         says="(?i)secure boot",
         mend=_rebooted(secureboot="0"),
         runs_nothing=True,
-        gate="shut",
+        gate="closed",
     ),
     Fault(
         "/usr is read-only",
@@ -153,7 +153,7 @@ FAULTS = (
         says="(?i)read-only",
         mend=_writable,
         runs_nothing=True,
-        gate="shut",
+        gate="closed",
     ),
     Fault(
         "the node is arm64",
@@ -162,7 +162,7 @@ FAULTS = (
         disk=_hardware(machine="aarch64"),
         says="(?i)aarch64|arm64",
         runs_nothing=True,
-        gate="shut",
+        gate="closed",
         serves="",
     ),
     Fault(
@@ -173,7 +173,7 @@ FAULTS = (
         says="(?i)azurelinux",
         mend=_system(UBUNTU),
         runs_nothing=True,
-        gate="shut",
+        gate="closed",
     ),
     Fault(
         "no GPU is on the bus",
@@ -183,7 +183,7 @@ FAULTS = (
         says=r"no NVIDIA GPU",
         mend=_rebooted(pci="0002:00:00.0 0x10de 0x2bb5 0x030200", gpu="1"),
         runs_nothing=True,
-        gate="shut",
+        gate="closed",
     ),
     Fault(
         "the GPU is of another kind",
@@ -192,7 +192,7 @@ FAULTS = (
         disk=_other_gpu,
         says="10de:2331",
         runs_nothing=True,
-        gate="shut",
+        gate="closed",
         serves="",
     ),
     Fault(
@@ -203,6 +203,6 @@ FAULTS = (
         says=r"6\.11",
         mend=_rebooted(kernel=KERNEL),
         runs_nothing=True,
-        gate="shut",
+        gate="closed",
     ),
 )

@@ -71,7 +71,7 @@ FAULTS = (
             disk=_fault(f"fail-{stage}"),
             says="installer failed",
             mend=_mended(f"fail-{stage}"),
-            gate="shut",
+            gate="closed",
             serves=NEW,
         )
         for stage, doing in STAGES.items()
@@ -90,16 +90,16 @@ FAULTS = (
         disk=_hangs,
         says=r"longer than",
         mend=_mended("hang-build"),
-        gate="shut",
+        gate="closed",
     ),
     Fault(
         "the installer says success and did nothing",
         "stops",
         "Believes what is on the disk, not the exit code; stops.",
         disk=_fault("lies"),
-        says="said success",
+        says="reported success",
         mend=_mended("lies"),
-        gate="shut",
+        gate="closed",
     ),
     Fault(
         "the installer brings libraries of another version than its modules",
@@ -108,7 +108,7 @@ FAULTS = (
         disk=_mixed_build,
         says=r"580\.105\.08",
         mend=_right_build,
-        gate="shut",
+        gate="closed",
     ),
     Fault("half an install is on the node", "recovers", "Takes it off and installs.", disk=_half_install),
 )

@@ -106,7 +106,7 @@ FAULTS = (
         says=r"linux-headers-6",
         mend=_headers_in_the_archive,
         runs_nothing=True,
-        gate="shut",
+        gate="closed",
     ),
     Fault(
         "another program holds the lock of apt",
@@ -134,7 +134,7 @@ FAULTS = (
         says=r"Failed to fetch",
         mend=_archive_back,
         runs_nothing=True,
-        gate="shut",
+        gate="closed",
     ),
     Fault(
         "no archive at all, headers given by address",

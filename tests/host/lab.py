@@ -260,7 +260,7 @@ class Lab:
             assert stat.S_IMODE(home.stat().st_mode) == 0o700, f"{HOME} is open to others"
 
     def check_gate(self, longest: float = 3) -> None:
-        """At no time was the gate shut for long without a word in the node's condition."""
+        """At no time was the gate closed for long without a word in the node's condition."""
         history = [*self._history, (time.monotonic(), False)]
         silent = 0.0
         for (begin, quiet), (end, _) in pairwise(history):

@@ -17,7 +17,7 @@ Trouble = Literal["", "missing", "unavailable", "truncated", "slow", "stalled", 
 
 @dataclass
 class Mirror:
-    """`files` by path. `trouble` holds for every file; `truncated` for ever, `cuts` only so that a resume gets on."""
+    """`files` by path. `trouble` holds forevery file; `truncated` forever, `cuts` only so that a resume gets on."""
 
     network: Network
     port: int = PORT

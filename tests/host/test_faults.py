@@ -36,7 +36,7 @@ def test_fault(lab: Lab, fault: Fault) -> None:
 
 
 def lasts(lab: Lab, fault: Fault) -> None:
-    """While the fault lasts: told, no worse, and no gate shut in silence."""
+    """While the fault lasts: told, no worse, and no gate closed in silence."""
     said: list[str] = []
 
     def told() -> bool:
@@ -54,12 +54,12 @@ def lasts(lab: Lab, fault: Fault) -> None:
     if fault.still:
         assert lab.serves(fault.still), lab.story()
     if fault.gate == "shut":
-        lab.wait("the gate is shut", lambda: len(lab.gated) == 7)
+        lab.wait("the gate is closed", lambda: len(lab.gated) == 7)
     if fault.gate == "open":
         assert not lab.gated
     if lab.gated and fault.where == "condition":
         assert lab.status[0] == "False"
-        assert len(lab.status[2]) > 20, "a gate is shut and the condition says nothing about it"
+        assert len(lab.status[2]) > 20, "a gate is closed and the condition says nothing about it"
 
 
 def test_the_page_of_faults_is_fresh() -> None:

@@ -35,7 +35,7 @@ def test_validator_that_looked_too_early_is_kicked(lab: Lab) -> None:
     lab.wait("the operands run", lambda: lab.ready() and lab.around.settled())
 
 
-def test_operands_that_linger_behind_a_shut_gate_are_deleted(lab: Lab) -> None:
+def test_operands_that_linger_behind_a_closed_gate_are_deleted(lab: Lab) -> None:
     lab.boot()
     lab.around.lingering = True
     lab.start()
@@ -93,7 +93,7 @@ def test_power_fails_in_the_middle(served: Lab, step: str) -> None:
     served.check_host()
 
 
-def test_new_kernel_without_headers_stops_with_the_gate_shut(lab: Lab) -> None:
+def test_new_kernel_without_headers_stops_with_the_gate_closed(lab: Lab) -> None:
     lab.begin()
     lab.wait_ready()
     lab.node.hardware(repository="gcc\nmake")

@@ -13,7 +13,7 @@ from tests.host.shutdown_runs import (
     command,
     finish,
     gone,
-    nothing_left,  # noqa: F401 - a fixture for every test
+    nothing_left,  # noqa: F401 - a fixture forevery test
     run,
     spinning_library,
     start,

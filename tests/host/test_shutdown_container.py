@@ -13,7 +13,7 @@ import pytest
 from tests.host.shutdown_runs import (
     finish,
     new_pid_namespace,
-    nothing_left,  # noqa: F401 - a fixture for every test
+    nothing_left,  # noqa: F401 - a fixture forevery test
     run,
     script,
     start,

@@ -264,6 +264,6 @@ class World:
         return not any(self.labels.get(label) == "true" for label in GATE_LABELS)
 
     def serves(self, version: str) -> bool:
-        """Pods can use this build: it works, the operands are there and none of them waits for ever."""
+        """Pods can use this build: it works, the operands are there and none of them waits forever."""
         pods = self.operands.values()
         return self.facts.smi.version == version and len(pods) == len(LABEL_OF) and not any(p.looking for p in pods)

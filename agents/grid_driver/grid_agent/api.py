@@ -18,7 +18,7 @@ from grid_agent.pods import is_operand, pod_from, wants_gpus
 MERGE, STRATEGIC, JSON = (f"application/{kind}" for kind in ("merge-patch+json", "strategic-merge-patch+json", "json"))
 CONFLICT_TRIES = 4
 FORBIDDEN_SECONDS = 600.0
-"""How long a refused list of all pods is not asked for again."""
+"""How long a forbidden list of all Pods is not requested again."""
 
 
 class Api:
@@ -53,7 +53,7 @@ class Api:
         )
 
     def pool(self) -> str:
-        """The node pool that the own node belongs to; asked once, since a node never changes it."""
+        """The node pool of this node; requested once, since it never changes."""
         if not self._pool:
             metadata: dict[str, Any] = self._ask("GET", f"/api/v1/nodes/{self.node}")["metadata"]
             labels: dict[str, str] = metadata.get("labels") or {}

@@ -1,11 +1,11 @@
-"""The driver's settings on the host: what the files are to say, and writing them."""
+"""The driver's settings on the host: the content of their files, and writing them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from grid_agent.facts import HostError
-from grid_agent.look import is_program
+from grid_agent.inspection import is_program
 from grid_agent.shell import Shell
 from grid_agent.wanted import Wanted
 
@@ -16,7 +16,7 @@ GRIDD_UNIT = "nvidia-gridd.service"
 
 
 def modprobe_text(wanted: Wanted) -> str:
-    """modprobe.d: nouveau off, parameters on. It has to be there before the first load."""
+    """modprobe.d: nouveau off, parameters on. It has to exist before the first load."""
     lines = ["# The GRID driver agent writes this file; changes are overwritten.", "blacklist nouveau"]
     lines.append("options nouveau modeset=0")
     for module, parameters in sorted(wanted.module_parameters.items()):
@@ -27,7 +27,7 @@ def modprobe_text(wanted: Wanted) -> str:
 
 
 def gridd_text(template: str, settings: Mapping[str, str]) -> str:
-    """gridd.conf: NVIDIA's template with our settings. Its FeatureType would ask for another licence than Azure's."""
+    """gridd.conf: NVIDIA's template with our settings. Its FeatureType would request another licence than Azure's."""
     ours = {*settings, "FeatureType"}
     kept = [line for line in template.splitlines() if line.split("=", 1)[0].strip() not in ours]
     return "\n".join([*kept, *(f"{name}={value}" for name, value in settings.items())]) + "\n"
@@ -42,7 +42,7 @@ def is_gridd_configured(shell: Shell, wanted: Wanted) -> bool:
 
 
 def configure(shell: Shell, wanted: Wanted) -> None:
-    """Write what differs, or take it away with the driver; gridd.conf where GRID is installed. Raises HostError."""
+    """Write what differs, or remove it with the driver; gridd.conf where GRID is installed. Raises HostError."""
     try:
         if not wanted.present:
             shell.remove(MODPROBE)

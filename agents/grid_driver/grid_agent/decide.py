@@ -1,7 +1,7 @@
 """Facts and settings -> what to do next, and why. Pure: no clock, no files, no network.
 
-The plan is made anew from the facts each time, so it is right from any state the host may be in: first boot, half an
-install, another kernel, a driver of somebody else's. Memory only slows attempts down and ends them.
+Each plan is derived from the facts alone, so it is right for any state of the host: first boot, an incomplete
+installation, another kernel, a driver that something else installed. Memory only delays attempts and ends them.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from grid_agent.early_pods import pod_to_restart
 from grid_agent.facts import RETRY_ANNOTATION, HostFacts, Job, NodeFacts
 from grid_agent.faults import Cure, faults, remains
-from grid_agent.kick import early
 from grid_agent.memory import Failure, Memory
-from grid_agent.obstacles import obstacle
 from grid_agent.plan import DISRUPTIVE, DOING, STATE_OF, Case, Plan, names, target_of, word
-from grid_agent.refusals import refusal
+from grid_agent.preconditions import unmet
 from grid_agent.steps import State, Step
+from grid_agent.unsupported import unsupported
 from grid_agent.wanted import Wanted
 
 CURED_BY = {
@@ -25,11 +25,11 @@ CURED_BY = {
     Step.UNLOAD: Cure.RELOAD,
     Step.INSTALL: Cure.INSTALL,
 }
-"""What a step cures first of all."""
+"""The fault that a step is for."""
 
 
 def decide(host: HostFacts, node: NodeFacts | None, wanted: Wanted, memory: Memory, now: float) -> Plan:
-    """What to do with this host now. `node` is None while the API server can't be asked.
+    """What to do with this host now. `node` is None while the API server does not answer.
 
     `now` is in seconds since the epoch, of the same clock as the memory's times and the pods' `begun`.
     """
@@ -41,7 +41,7 @@ def decide(host: HostFacts, node: NodeFacts | None, wanted: Wanted, memory: Memo
         return _removal(case)
     if not case.found:
         return _settled(case)
-    if no := refusal(host, target, wanted, case.found):
+    if no := unsupported(host, target, wanted, case.found):
         return _blocked(case, no.reason, no.sentence)
     if outside := next((fault for fault in case.found if fault.cure is Cure.OUTSIDE), None):
         return _blocked(case, outside.reason, outside.sentence)
@@ -49,22 +49,22 @@ def decide(host: HostFacts, node: NodeFacts | None, wanted: Wanted, memory: Memo
 
 
 def _running(case: Case, job: Job) -> Plan:
-    """Wait for a job; put the gate back where the operator has stripped the labels meanwhile."""
+    """Wait for a job; close the gate again where the operator has removed the labels meanwhile."""
     text = f"{DOING[job.step]} driver {job.target.version}, for {max(0, case.now - job.started):.0f} s now"
-    stripped = case.node is not None and not case.gate_shut and not case.serving
+    stripped = case.node is not None and not case.gate_closed and not case.serving
     return case.plan(STATE_OF[job.step], word(job.step), text, Step.GATE if stripped else Step.WAIT)
 
 
 def _pending(case: Case) -> Iterator[Step]:
-    """Every step between this host and the wanted driver, in order."""
+    """Every step that this host still needs, in order."""
     host, cures = case.host, {fault.cure for fault in case.found}
     install = Cure.INSTALL in cures
     unload = (install and bool(host.loaded)) or host.nouveau or Cure.RELOAD in cures
     fetch = install and case.target.sha256 not in host.cached
     change = install or unload
     if fetch and case.serving:
-        yield Step.FETCH  # the node goes on working meanwhile
-    if change and not case.gate_shut:
+        yield Step.FETCH  # the node keeps working meanwhile
+    if change and not case.gate_closed:
         yield Step.GATE
     if host.legacy_marker or host.legacy_mount in ("root", "deleted"):
         yield Step.CLEAN
@@ -85,9 +85,9 @@ def _pending(case: Case) -> Iterator[Step]:
 
 
 def _work(case: Case, steps: tuple[Step, ...]) -> Plan:
-    """The first of the pending steps, unless something has to end before it, or it failed too often or just now."""
+    """The first of the pending steps, unless a precondition is unmet, or it failed too often or just now."""
     step, host = steps[0], case.host
-    if step is not Step.FETCH and any(each in DISRUPTIVE for each in steps) and (wait := obstacle(case, steps)):
+    if step is not Step.FETCH and any(each in DISRUPTIVE for each in steps) and (wait := unmet(case, steps)):
         return wait
     failure = case.memory.failures.get(step.value, Failure())
     if failure.tired and (stop := _given_up(case, step, failure)):
@@ -103,14 +103,14 @@ def _work(case: Case, steps: tuple[Step, ...]) -> Plan:
         return licence
     text = f"{DOING[step]} driver {case.target.version}: {_why(case, step)}"
     if case.memory.rolled_back:
-        text = f"{text} (putting the old driver back: {case.memory.rolled_back})"
+        text = f"{text} (restoring the previous driver: {case.memory.rolled_back})"
     if step is Step.UNLOAD and host.gpu_processes:
         text = f"{text}; held by {names(host.gpu_processes)}"
     return case.plan(STATE_OF[step], word(step), text, *steps)
 
 
 def _licence_pause(case: Case, step: Step) -> Plan | None:
-    """A licence takes its time after the modules are loaded; that is no failure yet."""
+    """Getting a licence takes time after the modules are loaded; that is no failure yet."""
     young = case.now - case.memory.loaded_at < case.wanted.timings.licence_seconds
     if step is Step.LOAD and young and {fault.reason for fault in case.found} == {"Unlicensed"}:
         return case.plan(State.VERIFYING, "WaitingForLicence", case.found[0].sentence)
@@ -118,9 +118,9 @@ def _licence_pause(case: Case, step: Step) -> Plan | None:
 
 
 def _given_up(case: Case, step: Step, failure: Failure) -> Plan | None:
-    """Enough attempts at this step: the old driver comes back, once, or the agent stops and says why.
+    """Too many attempts at this step: the previous driver is restored, once, or the agent stops and reports why.
 
-    None: it is time for another attempt at something that does no harm.
+    None: another attempt at a harmless step is due.
     """
     memory, previous = case.memory, case.memory.previous
     text = failure.sentence
@@ -128,31 +128,31 @@ def _given_up(case: Case, step: Step, failure: Failure) -> Plan | None:
     other = previous and (previous.sha256, previous.module_type) != (wanted.sha256, wanted.module_type)
     can = other and previous and previous.sha256 in case.host.cached
     if can and previous and not memory.rolled_back and not case.serving and step is not Step.UNLOAD:
-        plan = case.plan(State.INSTALLING, "RollingBack", f"{text}; driver {previous.version} is put back")
+        plan = case.plan(State.INSTALLING, "RollingBack", f"{text}; restoring driver {previous.version}")
         return replace(plan, give_up=text)
     if not failure.final and case.now >= failure.retry_at and not (step is Step.UNLOAD and case.serving):
         return None
     if memory.rolled_back:
-        return _blocked(case, "RollbackFailed", f"{memory.rolled_back}; putting {case.target.version} back: {text}")
-    again = f"Settle that, then give the node's annotation {RETRY_ANNOTATION} a new value"
+        return _blocked(case, "RollbackFailed", f"{memory.rolled_back}; restoring {case.target.version}: {text}")
+    again = f"Fix this, then set the node's annotation {RETRY_ANNOTATION} to a new value"
     return _blocked(case, f"{word(step)}Failed", f"{text.rstrip('.')}. {again}")
 
 
 def _blocked(case: Case, reason: str, sentence: str) -> Plan:
-    """Stop with a reason. The gate is shut, unless an earlier build of this agent's serves the node."""
+    """Stop with a reason. The gate is closed, unless an earlier build that this agent verified serves the node."""
     if case.serving:
-        text = f"{sentence}. Driver {case.host.smi.version} stays in service"
+        text = f"{sentence}. Driver {case.host.smi.version} remains in service"
         if case.gate_ours:
             return case.plan(State.BLOCKED, reason, text, Step.UNGATE)
         return case.plan(State.BLOCKED, reason, text)
-    text = f"{sentence}. No GPU pod can start on this node before that"
-    if case.node is not None and not case.gate_shut:
+    text = f"{sentence}. No GPU Pod can start on this node until this is fixed"
+    if case.node is not None and not case.gate_closed:
         return case.plan(State.BLOCKED, reason, text, Step.GATE)
     return case.plan(State.BLOCKED, reason, text)
 
 
 def _settled(case: Case) -> Plan:
-    """The driver is proven: what is left around it."""
+    """The driver is verified: the remaining steps."""
     plan = _around(case)
     return replace(plan, proven=True)
 
@@ -175,15 +175,15 @@ def _around(case: Case) -> Plan:
         if case.now >= failure.retry_at:
             plan = case.plan(STATE_OF[steps[0]], word(steps[0]), f"{DOING[steps[0]]} driver {build}", *steps)
             return replace(plan, restarts=steps[0] is Step.CLEAN and traces)
-        return case.plan(STATE_OF[steps[0]], f"{word(steps[0])}Failed", f"{failure.sentence}; tries again")
+        return case.plan(STATE_OF[steps[0]], f"{word(steps[0])}Failed", f"{failure.sentence}; the agent tries again")
     if node is None and memory.gated_at:
-        text = f"driver {build} works, but the API server does not answer, so the gate of this node stays shut"
+        text = f"driver {build} works, but the API server does not answer, so the gate of this node remains closed"
         return case.plan(State.WAITING, "ApiUnreachable", text)
-    if node and (pod := early(host, node, case.wanted, memory, case.now)):
-        text = f"driver {build} works; {pod.name} looked at the driver before that and is started anew"
+    if node and (pod := pod_to_restart(host, node, case.wanted, memory, case.now)):
+        text = f"driver {build} works; {pod.name} checked the driver before that and is restarted"
         return case.plan(State.KICKING, "RestartingOperands", text, Step.DELETE_OPERAND, pod=pod)
     if memory.rolled_back:
-        text = f"{memory.rolled_back}. Driver {build} is back and in service; change the settings to try again"
+        text = f"{memory.rolled_back}. Driver {build} is restored and in service; change the settings to try again"
         return case.plan(State.BLOCKED, "RolledBack", text)
     licence = ", licensed" if host.smi.licence == "licensed" else ""
     text = f"driver {build} ({case.target.module_type} modules{licence}) works"
@@ -191,13 +191,13 @@ def _around(case: Case) -> Plan:
 
 
 def _removal(case: Case) -> Plan:
-    """The driver is not wanted any more: gate, unload, remove."""
+    """The settings no longer require the driver: gate, unload, remove."""
     host = case.host
     if host.configured and not remains(host) and not host.loaded:
-        text = "the driver was removed on request; the gate of this node stays shut"
-        steps = (Step.GATE,) if case.node and not case.gate_shut else ()
+        text = "the driver was removed as the settings require; the gate of this node remains closed"
+        steps = (Step.GATE,) if case.node and not case.gate_closed else ()
         return case.plan(State.REMOVED, "Removed", text, *steps)
-    steps = (() if case.gate_shut else (Step.GATE,)) + (
+    steps = (() if case.gate_closed else (Step.GATE,)) + (
         *((Step.CLEAN,) if host.legacy_marker or host.legacy_mount in ("root", "deleted") else ()),
         *((Step.UNLOAD,) if host.loaded else ()),
         *((Step.REMOVE,) if remains(host) else ()),
@@ -207,8 +207,8 @@ def _removal(case: Case) -> Plan:
 
 
 def _why(case: Case, step: Step) -> str:
-    """The fault that the step is to cure, or the first one."""
+    """The fault that the step is for, or the first one."""
     if not case.found:
-        return "it is not wanted any more"
+        return "the settings no longer require it"
     fitting = (fault for fault in case.found if fault.cure is CURED_BY.get(step))
     return next(fitting, case.found[0]).sentence

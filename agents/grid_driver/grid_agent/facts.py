@@ -24,10 +24,10 @@ GATED = (
     "dcgm-exporter",
     "node-status-exporter",
 )
-"""Operands that the gate holds off a node; each is a label `nvidia.com/gpu.deploy.<operand>`."""
+"""Operands that the gate keeps off a node; each is a label `nvidia.com/gpu.deploy.<operand>`."""
 GATE_LABELS = tuple(f"{PREFIX}{operand}" for operand in GATED)
 PAUSED = "paused-for-grid-driver"
-"""A shut gate's label value. Not `false`: so a person, and an agent without memory, can tell whose it is."""
+"""The label value of a closed gate. Not `false`, so that a user, and an agent without memory, can see who set it."""
 RETRY_ANNOTATION = "physical-ai/grid-driver-retry"
 """On the node: any new value clears failed attempts."""
 CONDITION = "GridDriverReady"
@@ -65,7 +65,7 @@ class Module:
     """A kernel module, loaded or on disk."""
 
     version: str
-    """Empty where the module does not say."""
+    """Empty where the module has none."""
     flavour: Literal["open", "proprietary", ""] = ""
     """From its licence: Dual MIT/GPL is open."""
     users: int = 0
@@ -73,7 +73,7 @@ class Module:
 
 @dataclass(frozen=True)
 class Smi:
-    """One run of nvidia-smi. It is not run while no module is loaded, because that would load whatever is there."""
+    """One run of nvidia-smi. It is not run while no module is loaded, because it would load the module on disk."""
 
     found: bool = False
     """A regular, non-empty, executable file /usr/bin/nvidia-smi."""
@@ -97,11 +97,11 @@ class Job:
     step: Step
     target: Target
     state: Literal["running", "succeeded", "failed", "vanished"]
-    """`vanished`: it neither runs nor left a result: killed, or the machine went down."""
+    """`vanished`: it neither runs nor left a result: it was killed, or the machine restarted."""
     code: int = 0
     """Exit code of a finished job; README.md lists them."""
     sentence: str = ""
-    """The job's own last word."""
+    """The job's last message."""
     started: float = 0.0
     ended: float = 0.0
 
@@ -133,7 +133,7 @@ class HostFacts:
     headers: bool = True
     """/lib/modules/<kernel>/build leads to headers."""
     compiler: bool = True
-    """gcc and make are there."""
+    """gcc and make exist."""
     nouveau: bool = False
     loaded: Mapping[str, Module] = field(default_factory=dict[str, Module])
     """Loaded modules of NVIDIA, by name with underscores: nvidia, nvidia_uvm, nvidia_modeset …"""
@@ -146,25 +146,25 @@ class HostFacts:
     """Loaded module -> parameter -> value as the kernel shows it (`Y` for a true boolean)."""
     record: Record | None = None
     half_install: bool = False
-    """An install job began and never said that it was done."""
+    """An install job started and did not report its end."""
     prebaked: str = ""
     """Version of the CUDA driver in the node image (`unknown` where only its marker is left); empty: none."""
     packaged: tuple[str, ...] = ()
     """Driver packages that dpkg owns."""
     gridd: Literal["active", "inactive", "missing"] = "missing"
     configured: bool = False
-    """modprobe.d is as wanted: options and blacklist there, or gone with the driver."""
+    """modprobe.d matches the settings: it has options and blacklist, or none of them once the driver is removed."""
     gridd_configured: bool = False
-    """/etc/nvidia/gridd.conf is as wanted."""
+    """/etc/nvidia/gridd.conf matches the settings."""
     legacy_marker: bool = False
     legacy_mount: Literal["none", "root", "deleted", "other"] = "none"
-    """What is mounted on /run/nvidia/driver: nothing, a bind of /, a mount whose source is gone, something else."""
+    """What is mounted on /run/nvidia/driver: nothing, a bind of /, a mount whose source is deleted, something else."""
     driver_ready: Literal["absent", "host", "container"] = "absent"
     """The validator's verdict in /run/nvidia/validations/driver-ready, by its IS_HOST_DRIVER."""
     gpu_processes: tuple[str, ...] = ()
-    """`name (pid)` of processes that hold /dev/nvidia*, without the driver's own daemons."""
+    """`name (pid)` of processes that have /dev/nvidia* open, without the driver's own daemons."""
     cached: tuple[str, ...] = ()
-    """sha256 of installers in the cache that were whole and right when they were put there."""
+    """sha256 of installers in the cache that were complete and correct when they were stored."""
     job: Job | None = None
 
 
@@ -180,9 +180,9 @@ class Pod:
     phase: str = "Running"
     terminating: bool = False
     looking: bool = False
-    """Its first init container has not succeeded: in toolkit and validator the one that looks for the driver."""
+    """Its first init container has not succeeded: in toolkit and validator the one that checks the driver."""
     begun: float | None = None
-    """When it looked at the driver first: start of its first init container, or of its first container."""
+    """When it checked the driver first: start of its first init container, or of its first container."""
     gpus: int = 0
 
 
@@ -196,27 +196,27 @@ class NodeFacts:
     operands: tuple[Pod, ...] = ()
     """Pods of the GPU Operator on this node that OPERANDS names."""
     gpu_pods: tuple[Pod, ...] | None = ()
-    """Pods on this node that ask for NVIDIA devices and have not ended; None: this account may not list them."""
+    """Pods on this node that request NVIDIA devices and have not ended; None: this account may not list them."""
     condition: tuple[str, str] | None = None
-    """Status and reason of the condition that is there now."""
+    """Status and reason of the current condition."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What the node's condition is to say."""
+    """The node's condition."""
 
     status: Literal["True", "False", "Unknown"]
     reason: str
-    """CamelCase, as the API asks."""
+    """CamelCase, as the API requires."""
     message: str
 
 
 class HostError(Exception):
-    """An action of the host failed; the text is a sentence for people."""
+    """An action of the host failed; the text is a sentence for users."""
 
 
 class ClusterError(Exception):
-    """The API server did not do what was asked; the text is a sentence for people."""
+    """A request to the API server failed; the text is a sentence for users."""
 
     def __init__(self, kind: Literal["unreachable", "forbidden", "conflict", "refused", "other"], text: str) -> None:
         super().__init__(text)
@@ -227,7 +227,7 @@ class Host(Protocol):
     """The machine: real (`host.RealHost`), or simulated."""
 
     def inspect(self, wanted: Wanted) -> HostFacts:
-        """Look at everything; bounded by a few short commands. Never changes anything, never loads a module."""
+        """Observe everything, by a few short commands. Never changes anything, never loads a module."""
         ...
 
     def perform(self, step: Step, target: Target, wanted: Wanted, job_id: str) -> None:
@@ -248,11 +248,11 @@ class ClusterApi(Protocol):
         ...
 
     def delete(self, pod: Pod) -> None:
-        """Delete this very pod (by uid). One that is gone already is no error."""
+        """Delete exactly this Pod (by uid). One that no longer exists is no error."""
         ...
 
     def evict(self, pod: Pod) -> None:
-        """Evict a pod; kind `refused` where a disruption budget says not now."""
+        """Evict a pod; kind `refused` where a disruption budget forbids it now."""
         ...
 
     def report(self, condition: Condition) -> None:
@@ -260,5 +260,5 @@ class ClusterApi(Protocol):
         ...
 
     def event(self, kind: Literal["Normal", "Warning"], reason: str, message: str) -> None:
-        """Tell an event about the node."""
+        """Record an event about the node."""
         ...

@@ -1,4 +1,4 @@
-"""What keeps a host from having exactly the wanted driver, and what cures it. Pure."""
+"""Differences between a host and the driver that the settings require, and what corrects them. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEEDED = ("nvidia", "nvidia_uvm", "nvidia_modeset")
 
 
 class Cure(str, Enum):
-    """From the mildest to the hardest; the hardest one among a host's faults is applied."""
+    """In order of severity; the most severe among a host's faults is applied."""
 
     CONFIGURE = "configure"
     LOAD = "load"
@@ -26,7 +26,7 @@ class Cure(str, Enum):
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong."""
+    """A difference between host and settings."""
 
     reason: str
     """CamelCase, for the condition."""
@@ -35,14 +35,14 @@ class Fault:
 
 
 def faults(host: HostFacts, target: Target, wanted: Wanted) -> tuple[Fault, ...]:
-    """Everything that is wrong with this host for this build; empty: the driver is proven."""
+    """Every fault of this host for this build; empty: the driver is verified."""
     if missing := tuple(_not_on_disk(host, target)):
         return missing
     return (*_not_loaded(host, target, wanted), *_not_working(host, target, wanted), *_not_written(host))
 
 
 def serving(host: HostFacts, verified: Target | None) -> bool:
-    """The build that was once proven on this node still works for pods, whether it is the wanted one or not."""
+    """The build that was once verified on this node still works for Pods, whether the settings require it or not."""
     smi, loaded = host.smi, host.loaded.get("nvidia")
     if verified is None or loaded is None or not smi.ran or "nvidia_uvm" not in host.loaded:
         return False
@@ -51,7 +51,7 @@ def serving(host: HostFacts, verified: Target | None) -> bool:
 
 
 def remains(host: HostFacts) -> bool:
-    """Something of a driver is on the host's disk."""
+    """Parts of a driver are on the host's disk."""
     return bool(
         host.on_disk or host.library or host.smi.found or host.half_install or host.prebaked or host.gridd != "missing"
     )
@@ -60,23 +60,23 @@ def remains(host: HostFacts) -> bool:
 def _not_on_disk(host: HostFacts, target: Target) -> Iterator[Fault]:
     disk, name = host.on_disk, f"driver {target.version}"
     if host.half_install:
-        yield Fault("HalfInstalled", "an earlier install or removal never came to its end", Cure.INSTALL)
+        yield Fault("HalfInstalled", "an earlier installation or removal did not finish", Cure.INSTALL)
         return
     if disk is None and not host.library and not host.smi.found:
         yield Fault("NotInstalled", f"{name} is not installed", Cure.INSTALL)
         return
     if host.prebaked and (disk is None or disk.version != target.version):
-        text = f"the node image brought a CUDA driver ({host.prebaked}), which does not drive a vGPU"
+        text = f"the node image contains a CUDA driver ({host.prebaked}), which does not support vGPUs"
         yield Fault("PrebakedDriver", text, Cure.INSTALL)
     if disk is None:
-        yield Fault("NoModule", f"there is no nvidia module for kernel {host.kernel}", Cure.INSTALL)
+        yield Fault("NoModule", f"no nvidia module exists for kernel {host.kernel}", Cure.INSTALL)
     elif disk.version != target.version:
-        text = f"the modules on disk are {disk.version or 'of an unknown version'}, wanted is {target.version}"
+        text = f"the modules on disk are {disk.version or 'of an unknown version'}, not {target.version}"
         yield Fault("WrongVersion", text, Cure.INSTALL)
     elif disk.flavour not in ("", target.module_type):
         yield Fault("WrongFlavour", f"the modules on disk are {disk.flavour}, not {target.module_type}", Cure.INSTALL)
     if host.library != target.version:
-        text = f"the libraries are {host.library or 'missing'}, wanted is {target.version}"
+        text = f"the libraries are {host.library or 'missing'}, not {target.version}"
         yield Fault("WrongLibrary", text, Cure.INSTALL)
     if not host.smi.found:
         yield Fault("NoNvidiaSmi", "/usr/bin/nvidia-smi is not an executable file", Cure.INSTALL)
@@ -84,18 +84,18 @@ def _not_on_disk(host: HostFacts, target: Target) -> Iterator[Fault]:
         yield Fault("NoGridd", f"nvidia-gridd is missing: this is not a GRID build of {target.version}", Cure.INSTALL)
     record = host.record
     if record and record.version == target.version and target.sha256 and record.sha256 != target.sha256:
-        yield Fault("OtherChecksum", f"driver {target.version} came from another installer file", Cure.INSTALL)
+        yield Fault("OtherChecksum", f"driver {target.version} was installed from another installer file", Cure.INSTALL)
 
 
 def _not_loaded(host: HostFacts, target: Target, wanted: Wanted) -> Iterator[Fault]:
     if host.nouveau:
-        yield Fault("NouveauLoaded", "the nouveau module is loaded and keeps the GPU", Cure.RELOAD)
+        yield Fault("NouveauLoaded", "the nouveau module is loaded and holds the GPU", Cure.RELOAD)
     for name in NEEDED:
         module = host.loaded.get(name)
         if module is None:
             yield Fault("ModuleMissing", f"module {name} is not loaded", Cure.LOAD)
         elif module.version and module.version != target.version:
-            text = f"module {name} {module.version} is loaded, wanted is {target.version}"
+            text = f"module {name} {module.version} is loaded, not {target.version}"
             yield Fault("OldModuleLoaded", text, Cure.RELOAD)
         elif module.flavour not in ("", target.module_type):
             text = f"the loaded {name} is {module.flavour}, not {target.module_type}"
@@ -106,7 +106,7 @@ def _not_loaded(host: HostFacts, target: Target, wanted: Wanted) -> Iterator[Fau
         for name, value in parameters.items():
             shown = host.parameters.get(module, {}).get(name, "")
             if not _same(value, shown):
-                text = f"{module}.{name} is {shown or 'unknown to the module'}, wanted is {value}"
+                text = f"{module}.{name} is {shown or 'unknown to the module'}, not {value}"
                 yield Fault("WrongParameter", text, Cure.RELOAD)
 
 
@@ -123,20 +123,20 @@ def _not_working(host: HostFacts, target: Target, wanted: Wanted) -> Iterator[Fa
     if not smi.devices:
         yield Fault("NoDevice", "nvidia-smi lists no GPU", Cure.OUTSIDE)
     elif smi.mig == "enabled" and not smi.mig_devices:
-        text = "MIG is on, but the vGPU host gave this node no MIG device"
+        text = "MIG is enabled, but the vGPU host did not assign a MIG device to this node"
         yield Fault("NoMigDevice", text, Cure.OUTSIDE)
     if host.gridd != "active":
-        yield Fault("GriddInactive", "the licence daemon nvidia-gridd does not run", Cure.LOAD)
+        yield Fault("GriddInactive", "the licence daemon nvidia-gridd is not running", Cure.LOAD)
     elif smi.licence != "licensed" and wanted.licence == "required":
-        yield Fault("Unlicensed", "the vGPU has no licence yet; unlicensed, CUDA slows down and fails", Cure.LOAD)
+        yield Fault("Unlicensed", "the vGPU has no licence yet; without one, CUDA slows down and fails", Cure.LOAD)
 
 
 def _not_written(host: HostFacts) -> Iterator[Fault]:
     if not host.configured:
-        text = "the module options in /etc/modprobe.d are not as wanted"
+        text = "the module options in /etc/modprobe.d differ from the settings"
         yield Fault("OptionsMissing", text, Cure.CONFIGURE)
     if not host.gridd_configured:
-        yield Fault("GriddNotConfigured", "/etc/nvidia/gridd.conf is not as wanted", Cure.CONFIGURE)
+        yield Fault("GriddNotConfigured", "/etc/nvidia/gridd.conf differs from the settings", Cure.CONFIGURE)
 
 
 def _same(wanted: str, shown: str) -> bool:

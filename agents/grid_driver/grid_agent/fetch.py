@@ -35,7 +35,7 @@ class Failed(Exception):
 
 
 def fetch(urls: Sequence[str], sha256: str, goal: Path, stall: float, pause: float = 1.0) -> None:
-    """Put the file with this checksum at `goal`. Raises Failed with what the last URL said.
+    """Put the file with this checksum at `goal`. Raises Failed with the last URL's error.
 
     `stall`: seconds without a byte before a connection is dropped; `pause`: before the second try, doubling.
     """
@@ -65,14 +65,14 @@ def _fetch_from(url: str, sha256: str, part: Path, stall: float, pause: float) -
     _download(url, part, stall, pause)
     if digest(part) == sha256:
         return
-    if resumed:  # what was there before may have been of another file
+    if resumed:  # the earlier part may have been of another file
         part.unlink()
         _download(url, part, stall, pause)
         if digest(part) == sha256:
             return
     found = digest(part)
     part.unlink()
-    raise Failed(CHECKSUM, f"the file has sha256 {found[:16]}…, wanted is {sha256[:16]}…")
+    raise Failed(CHECKSUM, f"the file has sha256 {found[:16]}…, not {sha256[:16]}…")
 
 
 def _download(url: str, part: Path, stall: float, pause: float) -> None:
@@ -83,7 +83,7 @@ def _download(url: str, part: Path, stall: float, pause: float) -> None:
         try:
             return _receive(url, part, stall)
         except urllib.error.HTTPError as error:
-            if error.code == 416:  # what is there is longer than the file
+            if error.code == 416:  # the part on disk is longer than the file
                 part.unlink(missing_ok=True)
             text = f"HTTP {error.code} {error.reason}"
         except OSError as error:  # refused, reset, timed out, disk full
@@ -110,7 +110,7 @@ def _receive(url: str, part: Path, stall: float) -> None:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC), 0o600)
         with os.fdopen(descriptor, "ab" if append else "wb") as file:
             received = 0
-            while data := answer.read1(CHUNK):  # what came before a stall is kept
+            while data := answer.read1(CHUNK):  # what arrived before a stall is kept
                 file.write(data)
                 received += len(data)
             file.flush()
@@ -136,7 +136,7 @@ def _sync(folder: Path) -> None:
 
 
 def _make_room(cache: Path, keep: Sequence[str]) -> None:
-    """Builds that neither the settings nor a rollback asks for."""
+    """Builds that neither the settings nor a rollback needs."""
     for path in cache.glob("*.*"):
         if path.suffix in (".run", ".part") and path.stem not in keep:
             path.unlink(missing_ok=True)

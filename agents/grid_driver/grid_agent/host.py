@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Literal
 
-from grid_agent import configure, jobs, look, modules
+from grid_agent import configure, inspection, jobs, modules
 from grid_agent.facts import HostError, HostFacts, Job, Smi
 from grid_agent.shell import Shell
 from grid_agent.smi import module_from, smi_from
@@ -34,35 +34,35 @@ class RealHost:
         shell.seconds = wanted.timings.command_seconds
         job = jobs.found(shell)  # first: what follows is then not older than its end
         kernel = shell.run("uname", "-r").out.strip()
-        loaded = look.loaded(shell)
+        loaded = inspection.loaded(shell)
         return HostFacts(
             kernel=kernel,
             architecture=shell.run("uname", "-m").out.strip(),
-            system=look.system(shell),
+            system=inspection.system(shell),
             boot_id=(shell.read("/proc/sys/kernel/random/boot_id") or "").strip(),
-            gpus=tuple(look.gpus(shell)),
-            secure_boot=look.secure_boot(shell),
-            usr_writable=all(look.writable(shell.path(path)) for path in ("/usr", "/lib/modules")),
-            free_bytes=look.free_bytes(self.store.folder),
-            headers=look.has_headers(shell, kernel),
-            compiler=all(look.is_program(shell.path(f"/usr/bin/{name}")) for name in ("gcc", "make")),
-            nouveau=look.is_loaded(shell, "nouveau"),
+            gpus=tuple(inspection.gpus(shell)),
+            secure_boot=inspection.secure_boot(shell),
+            usr_writable=all(inspection.writable(shell.path(path)) for path in ("/usr", "/lib/modules")),
+            free_bytes=inspection.free_bytes(self.store.folder),
+            headers=inspection.has_headers(shell, kernel),
+            compiler=all(inspection.is_program(shell.path(f"/usr/bin/{name}")) for name in ("gcc", "make")),
+            nouveau=inspection.is_loaded(shell, "nouveau"),
             loaded=loaded,
             on_disk=module_from(shell.run("modinfo", "-k", kernel, "nvidia")),
-            library=look.library(shell),
+            library=inspection.library(shell),
             smi=self._asked("nvidia" in loaded),
-            parameters=look.parameters(shell, loaded),
-            record=look.record(shell, RECORD),
+            parameters=inspection.parameters(shell, loaded),
+            record=inspection.record(shell, RECORD),
             half_install=shell.path(HALF).exists(),
-            prebaked=look.prebaked(shell),
-            packaged=look.packaged(shell),
+            prebaked=inspection.prebaked(shell),
+            packaged=inspection.packaged(shell),
             gridd=self._gridd(),
             configured=configure.is_configured(shell, wanted),
             gridd_configured=configure.is_gridd_configured(shell, wanted),
-            legacy_marker=shell.path(look.LEGACY_MARKER).exists(),
-            legacy_mount=look.legacy_mount(shell),
-            driver_ready=look.driver_ready(shell),
-            gpu_processes=look.gpu_processes(shell) if "nvidia" in loaded else (),
+            legacy_marker=shell.path(inspection.LEGACY_MARKER).exists(),
+            legacy_mount=inspection.legacy_mount(shell),
+            driver_ready=inspection.driver_ready(shell),
+            gpu_processes=inspection.gpu_processes(shell) if "nvidia" in loaded else (),
             cached=jobs.cached(shell),
             job=job,
         )
@@ -80,7 +80,7 @@ class RealHost:
         elif step is Step.CONFIGURE:
             configure.configure(self.shell, wanted)
         elif step is Step.LOAD:
-            modules.load(self.shell, len(tuple(look.gpus(self.shell))), wanted.persistence)
+            modules.load(self.shell, len(tuple(inspection.gpus(self.shell))), wanted.persistence)
         elif step is Step.MARK_LEGACY:
             modules.mark_legacy(self.shell)
         else:
@@ -92,7 +92,7 @@ class RealHost:
         except OSError as error:
             raise HostError(f"{error.filename} can't be written: {error.strerror}") from error
         scripts = jobs.as_host_path(self.shell.root, folder / "host")
-        record = look.record(self.shell, RECORD)
+        record = inspection.record(self.shell, RECORD)
         keep = (wanted.sha256, *((record.sha256,) if record else ()), *self._previous())
         job = Job(job_id, step, target, "running", started=time.time())
         jobs.start(self.shell, job, wanted, jobs.Place(scripts, self._kernel(), keep))
@@ -106,13 +106,13 @@ class RealHost:
         return self.shell.run("uname", "-r").out.strip()
 
     def _gridd(self) -> Literal["active", "inactive", "missing"]:
-        if not look.is_program(self.shell.path("/usr/bin/nvidia-gridd")):
+        if not inspection.is_program(self.shell.path("/usr/bin/nvidia-gridd")):
             return "missing"
         return "active" if self.shell.run("systemctl", "is-active", configure.GRIDD_UNIT).ok else "inactive"
 
     def _asked(self, loaded: bool) -> Smi:
-        """nvidia-smi's answer. It is not asked while no module is loaded: it would load whatever lies there."""
-        if not look.is_program(self.shell.path("/usr/bin/nvidia-smi")):
+        """nvidia-smi's answer. It is not run while no module is loaded, because it would load whichever is on disk."""
+        if not inspection.is_program(self.shell.path("/usr/bin/nvidia-smi")):
             return Smi()
         if not loaded:
             return Smi(found=True, error="module nvidia is not loaded")

@@ -78,7 +78,7 @@ def start(shell: Shell, job: Job, wanted: Wanted, place: Place) -> None:
         "--property=TimeoutStopSec=30",
         "--property=UMask=0077",
         "--property=OOMScoreAdjust=-500",
-        "--property=EnvironmentFile=-/etc/environment",  # AKS writes a cluster's proxy there
+        "--property=EnvironmentFile=-/etc/environment",  # AKS writes a cluster's proxy to it
         *(f"--setenv={name}={value}" for name, value in environment.items()),
         "--",
         "/bin/bash",
@@ -90,7 +90,7 @@ def start(shell: Shell, job: Job, wanted: Wanted, place: Place) -> None:
 
 
 def found(shell: Shell) -> Job | None:
-    """The last job and how it stands."""
+    """The last job and its state."""
     document = shell.read_json(f"{STATE_DIR}/job.json")
     if document is None:
         return None
@@ -104,7 +104,7 @@ def found(shell: Shell) -> Job | None:
     result = _result(shell, identity)
     if result is None and _runs(shell, started, document):
         return Job(identity, step, target, "running", started=started)
-    result = result or _result(shell, identity)  # it may have ended between the two looks
+    result = result or _result(shell, identity)  # it may have ended between the two checks
     if result is None:
         return Job(identity, step, target, "vanished", started=started)
     code = int(result.get("code", 1))
@@ -126,7 +126,7 @@ def _runs(shell: Shell, started: float, document: dict[str, Any]) -> bool:
 
 
 def cached(shell: Shell) -> tuple[str, ...]:
-    """Checksums of installers that were whole when the fetch job put them there."""
+    """Checksums of installers that were complete when the fetch job stored them."""
     return tuple(sorted(path.stem for path in shell.path(f"{STATE_DIR}/cache").glob("*.run")))
 
 

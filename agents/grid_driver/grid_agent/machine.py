@@ -1,15 +1,15 @@
-"""One step of the agent: look, decide, do at most one bounded thing, remember."""
+"""One step of the agent: observe, decide, perform at most one bounded action, remember."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from grid_agent import ledger
+from grid_agent import transitions
 from grid_agent.decide import decide
 from grid_agent.facts import RETRY_ANNOTATION, ClusterApi, ClusterError, Condition, Host, HostError, NodeFacts
 from grid_agent.memory import Memory
-from grid_agent.plan import Plan, open_labels, shut_labels
+from grid_agent.plan import Plan, closing_labels, opening_labels
 from grid_agent.steps import JOBS, State, Step
 from grid_agent.wanted import Wanted
 
@@ -34,26 +34,26 @@ def advance(
     `remember` is called with the memory that has to survive before anything is done that may kill agent or machine.
     """
     node, trouble = _look(cluster)
-    memory = ledger.renewed(memory, wanted, node.annotations.get(RETRY_ANNOTATION, "") if node else None)
+    memory = transitions.renewed(memory, wanted, node.annotations.get(RETRY_ANNOTATION, "") if node else None)
     facts = host.inspect(wanted)
-    memory = ledger.observed(memory, facts, node, wanted, now)
+    memory = transitions.observed(memory, facts, node, wanted, now)
     plan = _explained(decide(facts, node, wanted, memory, now), trouble)
     if step := _without_effect(memory, plan):
         text = f"{step.value} of driver {plan.target.version} did not help: {plan.why or plan.sentence}"
-        memory = ledger.failed(memory, step, text, wanted.timings, now)
+        memory = transitions.failed(memory, step, text, wanted.timings, now)
         plan = _explained(decide(facts, node, wanted, memory, now), trouble)
-    memory = ledger.planned(memory, plan, now)
+    memory = transitions.planned(memory, plan, now)
     if node is not None:
         memory = _report(memory, cluster, now)
     if plan.step is Step.WAIT:
         return memory
-    memory = ledger.about_to(memory, plan)
+    memory = transitions.about_to(memory, plan)
     if remember:
         remember(memory)
     try:
         return _perform(memory, plan, _World(host, cluster, node), wanted, now)
     except HostError as error:
-        return ledger.failed(memory, plan.step, f"{plan.step.value} failed: {error}", wanted.timings, now)
+        return transitions.failed(memory, plan.step, f"{plan.step.value} failed: {error}", wanted.timings, now)
     except ClusterError as error:
         refused = "EvictionRefused" if error.kind == "refused" else memory.reason
         return replace(memory, begun="", done="", reason=refused, sentence=f"{plan.sentence}; {error}")
@@ -94,18 +94,18 @@ def _perform(memory: Memory, plan: Plan, world: _World, wanted: Wanted, now: flo
         world.host.perform(step, plan.target, wanted, f"{step.value}-{number}-{int(now)}")
         return replace(memory, jobs_started=number, begun="", done="")
     if step in (Step.GATE, Step.UNGATE) and node:
-        cluster.label(shut_labels(node) if step is Step.GATE else open_labels(node))
+        cluster.label(closing_labels(node) if step is Step.GATE else opening_labels(node))
         memory = replace(memory, gated_at=now if step is Step.GATE else 0.0)
     elif step in (Step.EVICT, Step.DELETE_OPERAND) and plan.pod:
         patient = step is Step.EVICT and wanted.upgrade == "drain"
         (cluster.evict if patient else cluster.delete)(plan.pod)
     else:
         world.host.perform(step, plan.target, wanted, "")
-    return ledger.performed(memory, plan, now)
+    return transitions.performed(memory, plan, now)
 
 
 def condition_of(memory: Memory) -> Condition:
-    """What the node says of itself."""
+    """The node's condition."""
     return Condition("True" if memory.state is State.READY else "False", memory.reason, memory.sentence)
 
 
@@ -120,5 +120,5 @@ def _report(memory: Memory, cluster: ClusterApi, now: float) -> Memory:
             bad = memory.state is State.BLOCKED or condition.reason.endswith("Failed")
             cluster.event("Warning" if bad else "Normal", condition.reason, condition.message)
     except ClusterError:
-        return replace(memory, reported_at=now)  # the next look tries again; the node says nothing wrong meanwhile
+        return replace(memory, reported_at=now)  # the next step tries again; until then the condition is not wrong
     return replace(memory, reported=condition, reported_at=now)

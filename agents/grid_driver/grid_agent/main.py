@@ -26,7 +26,7 @@ from grid_agent.wanted import Wanted, WantedError, for_pool, wanted_from
 STOPPED, USAGE, LOCKED, UNSAFE, NOT_ROOT, TOO_LATE = 0, 2, 3, 4, 5, 6
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 QUIET = (State.READY, State.REMOVED, State.BLOCKED)
-"""States in which looks are rare."""
+"""States in which the host is checked rarely."""
 
 
 class Unusable(Exception):
@@ -69,7 +69,7 @@ def api_from(options: argparse.Namespace) -> Api:
     if not url:
         host = os.environ.get("KUBERNETES_SERVICE_HOST", "")
         if not host:
-            raise Unusable("KUBERNETES_SERVICE_HOST is not set, and there is no --api")
+            raise Unusable("KUBERNETES_SERVICE_HOST is not set, and --api is not given")
         bracketed = f"[{host}]" if ":" in host else host
         url = f"https://{bracketed}:{os.environ.get('KUBERNETES_SERVICE_PORT') or '443'}"
     return Api(url, options.service_account, node, os.environ.get("POD_NAMESPACE") or NAMESPACE)
@@ -102,7 +102,7 @@ class Agent:
                 return STOPPED
 
     def step(self, memory: Memory) -> Memory:
-        """One step. What nobody foresaw is logged and tried again: an agent that died would leave the gate as it is."""
+        """One step. Unexpected errors are logged and the step is repeated: without an agent the gate stays as it is."""
         try:
             self.wanted = read_wanted(Path(self.options.wanted), self.api.pool)
         except Unusable as error:
@@ -120,8 +120,8 @@ class Agent:
             text = f"{error.filename or 'the host'}: {error.strerror or error}"
             memory = replace(memory, sentence=text, reason="HostFault")
         except Exception:
-            logging.exception("a step failed in a way nobody foresaw")
-            memory = replace(memory, sentence="the agent has a fault; its log tells", reason="AgentFault")
+            logging.exception("a step failed unexpectedly")
+            memory = replace(memory, sentence="the agent failed unexpectedly; see its log", reason="AgentFault")
         if before != (memory.state, memory.reason):
             logging.info("%s (%s): %s", memory.state.value, memory.reason, memory.sentence)
         self.board.put(memory, self.wanted)

@@ -22,22 +22,22 @@ class Failure:
     retry_at: float = 0.0
     """Not before this time (seconds since the epoch)."""
     tired: bool = False
-    """As many as the timings allow: the node counts as blocked, and an older driver comes back where there is one."""
+    """As many as the timings allow: the node counts as blocked, and an older driver is restored where there is one."""
     final: bool = False
     """Trying again is no use before the settings change, or does harm."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """JSON-able by `to_document`. A fresh one is right on a node nobody knows yet, and harmless anywhere else."""
+    """JSON-able by `to_document`. A new one is right on a new node, and harmless on any other."""
 
     state: State = State.INSPECTING
     since: float = 0.0
     """When this state began."""
     reason: str = "Inspecting"
-    sentence: str = "The agent has not looked at this node yet."
+    sentence: str = "The agent has not checked this node yet."
     upcoming: tuple[Step, ...] = ()
-    """The plan from here, as it stands now."""
+    """The current plan."""
     digest: str = ""
     """Of the settings that the attempts below belong to."""
     retry_token: str = ""
@@ -45,11 +45,11 @@ class Memory:
     failures: Mapping[str, Failure] = field(default_factory=dict[str, Failure])
     """Step -> failed attempts with the present target."""
     done: str = ""
-    """The step that succeeded last. A plan that asks for it again at once shows that it did not help."""
+    """The step that succeeded last. A plan that repeats it at once shows that it did not help."""
     begun: str = ""
-    """The step that is being performed now; found after a crash, it says what the agent or machine died of."""
+    """The step that is being performed now; found after a crash, it is the step that the crash interrupted."""
     last_job: str = ""
-    """Id of the last job whose end was taken note of."""
+    """Id of the last job whose end is recorded."""
     jobs_started: int = 0
     verified: Target | None = None
     """The build that last passed every check on this node."""
@@ -60,19 +60,19 @@ class Memory:
     loaded_at: float = 0.0
     """When this agent last loaded the modules."""
     driver_since: float = 0.0
-    """Since when the driver has been verified without a break; pods that looked before it may have seen another."""
+    """Since when the driver has been verified without a break; Pods that checked before may have found another."""
     boot_id: str = ""
     """The boot `driver_since` belongs to."""
     changed: bool = False
-    """The driver was changed in this boot: pods of the operator that ran before hold on to the old one."""
+    """The driver was changed in this boot: Pods of the operator that ran before still use the old one."""
     gated_at: float = 0.0
-    """When the gate was shut; 0: it is open, or was never shut by this agent."""
+    """When the gate was closed; 0: it is open, or was never closed by this agent."""
     kicks: Mapping[str, float] = field(default_factory=dict[str, float])
     """Operand -> when its pod was last deleted."""
     reported: Condition | None = None
     reported_at: float = 0.0
     checked_at: float = 0.0
-    """When the host was last looked at."""
+    """When the host was last checked."""
     seen: Mapping[str, str] = field(default_factory=dict[str, str])
     """`installed` (version that works), `kernel`, `licence`, as of then."""
     durations: Mapping[str, float] = field(default_factory=dict[str, float])

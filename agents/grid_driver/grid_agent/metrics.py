@@ -12,7 +12,7 @@ from grid_agent.steps import State
 from grid_agent.wanted import Wanted
 
 DONE = (State.READY, State.REMOVED)
-"""The node is as it is wanted: the driver proven, or gone where it is not wanted. Roll-outs go on to the next node."""
+"""The node matches the settings: the driver is verified, or removed if they require that. A rollout then continues."""
 STALE_SECONDS = 900.0
 """A loop that finished no step for so long is dead."""
 
@@ -51,15 +51,15 @@ def _lines(memory: Memory, wanted: Wanted | None) -> Iterator[str]:
     for state in State:
         yield _sample("grid_driver_state", {"state": state.value}, memory.state is state)
     ready = memory.state is State.READY
-    yield from _single("grid_driver_ready", "The driver is proven and pods may use it.", ready)
-    yield from _single("grid_driver_gate_closed", "Operands are held off this node.", bool(memory.gated_at))
+    yield from _single("grid_driver_ready", "The driver is verified and Pods may use it.", ready)
+    yield from _single("grid_driver_gate_closed", "Operands are kept off this node.", bool(memory.gated_at))
     yield from _single("grid_driver_licensed", "The vGPU has its licence.", memory.seen.get("licence") == "licensed")
     yield from _single("grid_driver_rolled_back", "The wanted build was given up.", bool(memory.rolled_back))
-    yield from _single("grid_driver_last_check_timestamp_seconds", "Last look at the host.", memory.checked_at)
+    yield from _single("grid_driver_last_check_timestamp_seconds", "When the host was last checked.", memory.checked_at)
     yield from _family("grid_driver_info", "gauge", "Versions; always 1.")
-    told = {"wanted": wanted.version, "module_type": wanted.module_type} if wanted else {}
+    labels = {"wanted": wanted.version, "module_type": wanted.module_type} if wanted else {}
     seen = {"installed": memory.seen.get("installed", ""), "kernel": memory.seen.get("kernel", "")}
-    yield _sample("grid_driver_info", {**told, **seen, "reason": memory.reason}, 1)
+    yield _sample("grid_driver_info", {**labels, **seen, "reason": memory.reason}, 1)
     counted = (
         ("grid_driver_step_attempts_total", "Steps performed or started.", memory.attempts),
         ("grid_driver_step_failures_total", "Steps that failed.", memory.failed),
@@ -93,7 +93,7 @@ def _escaped(text: str) -> str:
 
 
 def serve(board: Board, host: str, port: int) -> ThreadingHTTPServer:
-    """Answer on host:port from a thread of its own; port 0 picks one. Raises OSError where the port is taken."""
+    """Serves on host:port in a thread of its own; port 0 picks one. Raises OSError where the port is taken."""
 
     class Handler(BaseHTTPRequestHandler):
         timeout = 10

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grid_agent.configure import GRIDD_UNIT
 from grid_agent.facts import HostError
-from grid_agent.look import DRIVER_ROOT, LEGACY_MARKER, MODULES, PREBAKED_MARKER, is_loaded, legacy_mount
+from grid_agent.inspection import DRIVER_ROOT, LEGACY_MARKER, MODULES, PREBAKED_MARKER, is_loaded, legacy_mount
 from grid_agent.shell import Result, Shell
 
 PERSISTENCED = "nvidia-persistenced.service"
@@ -14,7 +14,7 @@ HINT = "stop what uses it, or reboot the node"
 def unload(shell: Shell) -> None:
     """Stop the daemons, then remove the modules that are loaded, in order. Raises HostError on the first that stays.
 
-    Whatever was taken away by then is brought back: a driver that can't go has to go on working.
+    What was unloaded by then is loaded again: a driver that can't be unloaded has to keep working.
     """
     there = [module for module in (*MODULES, "nouveau") if is_loaded(shell, module)]
     for unit in (GRIDD_UNIT, PERSISTENCED):
@@ -23,14 +23,14 @@ def unload(shell: Shell) -> None:
         shell.run("nvidia-smi", "-pm", "0")
     for module in there:
         if not is_loaded(shell, module):
-            continue  # it went along with one before it
-        result = shell.run("rmmod", module)  # modprobe -r needs the file, which may be gone
+            continue  # unloaded together with an earlier one
+        result = shell.run("rmmod", module)  # modprobe -r needs the file, which may be missing
         if is_loaded(shell, module):
-            _bring_back(shell, there)
+            _reload(shell, there)
             raise HostError(f"module {module} can't be unloaded: {result.complaint}; {HINT}")
 
 
-def _bring_back(shell: Shell, modules: list[str]) -> None:
+def _reload(shell: Shell, modules: list[str]) -> None:
     for module in reversed(modules):
         if not is_loaded(shell, module):
             shell.run("modprobe", module)
@@ -54,8 +54,8 @@ def load(shell: Shell, gpus: int, persistence: bool) -> None:
 def clean(shell: Shell, ours: bool) -> None:
     """Remove marker and bind mount of the seed deployment; `ours`: also the marker of the image's own driver.
 
-    The mount goes by a plain umount: a recursive one could take real mounts of the host along.
-    AKS's marker makes a later provisioning run delete /usr/bin/nvidia-* whoever put them there.
+    A plain umount removes the mount: a recursive one could remove real mounts of the host too.
+    AKS's marker makes a later provisioning run delete /usr/bin/nvidia-*, whatever installed them.
     """
     try:
         shell.remove(LEGACY_MARKER)

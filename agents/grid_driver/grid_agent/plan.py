@@ -1,4 +1,4 @@
-"""A decision's givens, its result, and the words for both. Pure."""
+"""The input and result of a decision, and their messages. Pure."""
 
 from __future__ import annotations
 
@@ -27,41 +27,41 @@ STATE_OF = {
 """The state in which each step is done. WAIT keeps the state it waits in."""
 
 DOING = {
-    Step.GATE: "holding the GPU Operator's pods off this node for",
-    Step.CLEAN: "clearing away marks of earlier deployments for",
+    Step.GATE: "closing the gate for the GPU Operator's Pods, for",
+    Step.CLEAN: "removing traces of earlier deployments for",
     Step.UNLOAD: "unloading kernel modules for",
-    Step.REMOVE: "removing what is on the host in favour of",
+    Step.REMOVE: "removing the driver on the host, to install",
     Step.FETCH: "downloading the installer of",
     Step.CONFIGURE: "writing the module options of",
     Step.INSTALL: "building and installing",
     Step.LOAD: "loading and checking",
-    Step.MARK_LEGACY: "setting marker and bind mount of the seed deployment for",
-    Step.UNGATE: "letting the GPU Operator's pods onto this node with",
+    Step.MARK_LEGACY: "creating the seed deployment's marker and bind mount for",
+    Step.UNGATE: "opening the gate for the GPU Operator's Pods with",
 }
 DISRUPTIVE = frozenset({Step.UNLOAD, Step.REMOVE, Step.INSTALL})
-"""Steps that no pod with a GPU would survive."""
+"""Steps that end every Pod with a GPU."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The next step, those that are to follow, and a sentence for people."""
+    """The next step, those after it, and a sentence for users."""
 
     state: State
     reason: str
     """CamelCase word for the condition."""
     sentence: str
     steps: tuple[Step, ...]
-    """The first is performed now; the rest is what comes if all goes well."""
+    """The first is performed now; the rest follow if it succeeds."""
     target: Target
-    """The build the steps are about: the wanted one, or the old one while it is put back."""
+    """The build the steps are about: the one in the settings, or the previous one while it is restored."""
     pod: Pod | None = None
-    """Whom EVICT or DELETE_OPERAND means."""
+    """The Pod that EVICT or DELETE_OPERAND is about."""
     why: str = ""
-    """What is wrong with the host that the step is to cure."""
+    """The fault that the step is for."""
     give_up: str = ""
-    """Why the wanted build is given up in favour of the one before; the machine remembers it."""
+    """Why the build in the settings is given up in favour of the previous one."""
     restarts: bool = False
-    """The step takes something away that running operands were started with."""
+    """The step removes files that running operands were started with."""
     proven: bool = False
     """The target passes every check on this host."""
 
@@ -72,7 +72,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Case:
-    """One decision's givens, with what follows from them directly."""
+    """The input of a decision, with what follows from it directly."""
 
     host: HostFacts
     node: NodeFacts | None
@@ -84,17 +84,17 @@ class Case:
 
     @property
     def serving(self) -> bool:
-        """A build that this agent proved on this node works for pods, whichever it is."""
+        """A build that this agent verified on this node works for Pods, whichever it is."""
         return serving(self.host, self.memory.verified)
 
     @property
-    def gate_shut(self) -> bool:
-        """No operand is let onto the node, by us or by somebody else."""
-        return self.node is not None and not shut_labels(self.node)
+    def gate_closed(self) -> bool:
+        """No operand is admitted to the node, because of this agent or anything else."""
+        return self.node is not None and not closing_labels(self.node)
 
     @property
     def gate_ours(self) -> bool:
-        return self.node is not None and bool(open_labels(self.node))
+        return self.node is not None and bool(opening_labels(self.node))
 
     def plan(self, state: State, reason: str, sentence: str, *steps: Step, pod: Pod | None = None) -> Plan:
         why = self.found[0].sentence if self.found else ""
@@ -102,17 +102,17 @@ class Case:
 
 
 def target_of(wanted: Wanted, memory: Memory) -> Target:
-    """The build to have: the wanted one, or the one before it once the wanted one was given up."""
+    """The build to install: the one in the settings, or the previous one once that was given up."""
     return (memory.previous if memory.rolled_back else None) or wanted.target
 
 
-def shut_labels(node: NodeFacts) -> dict[str, str]:
-    """Labels to set so that the gate is shut. What somebody else switched off stays theirs."""
+def closing_labels(node: NodeFacts) -> dict[str, str]:
+    """Labels that close the gate. An operand that is disabled by other means keeps its label."""
     return {label: PAUSED for label in GATE_LABELS if node.labels.get(label, "") in ("", "true")}
 
 
-def open_labels(node: NodeFacts) -> dict[str, str]:
-    """Labels to set so that the gate is open: those that carry the gate's value."""
+def opening_labels(node: NodeFacts) -> dict[str, str]:
+    """Labels that open the gate: those that have the gate's value."""
     return {label: "true" for label in GATE_LABELS if node.labels.get(label) == PAUSED}
 
 

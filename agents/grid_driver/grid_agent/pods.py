@@ -74,7 +74,7 @@ def _looking(pod: Mapping[str, Any]) -> bool:
 
 
 def _begun(pod: Mapping[str, Any]) -> float | None:
-    """Start of the first init container, which is the one that looks for the driver; else of the first container."""
+    """Start of the first init container, which checks the driver; else of the first container."""
     statuses = _listed(_status(pod), "initContainerStatuses") or _listed(_status(pod), "containerStatuses")
     state = _part(statuses[0], "state") if statuses else {}
     running = _part(state, "running") or _part(state, "terminated")

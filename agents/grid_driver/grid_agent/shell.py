@@ -22,7 +22,7 @@ TIMED_OUT, NOT_FOUND = 124, 127
 
 @dataclass(frozen=True)
 class Result:
-    """How a command ended. `code` is TIMED_OUT for one that took too long, NOT_FOUND for one that is not there."""
+    """How a command ended. `code` is TIMED_OUT for one that took too long, NOT_FOUND for one that does not exist."""
 
     code: int
     out: str = ""
@@ -34,7 +34,7 @@ class Result:
 
     @property
     def complaint(self) -> str:
-        """The first line that says something, for a sentence."""
+        """The first line that is not empty, for a message."""
         words = {TIMED_OUT: "timed out", NOT_FOUND: "not found"}
         lines = [line.strip() for line in (self.err + "\n" + self.out).splitlines() if line.strip()]
         return words.get(self.code) or (lines[0][:300] if lines else f"exit code {self.code}")
@@ -78,7 +78,7 @@ class Shell:
         return Result(process.returncode, out, err)
 
     def read(self, path: str) -> str | None:
-        """A file's text; None where it is not there or can't be read."""
+        """A file's text; None where it does not exist or can't be read."""
         try:
             return self.path(path).read_text(errors="replace")
         except OSError:
@@ -93,7 +93,7 @@ class Shell:
         return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
     def write(self, path: str, text: str, mode: int = 0o644) -> None:
-        """Put a file there whole or not at all: temporary file, fsync, rename, fsync of the folder."""
+        """Write a file completely or not at all: temporary file, fsync, rename, fsync of the folder."""
         write_whole(self.path(path), text, mode)
 
     def remove(self, path: str) -> None:

@@ -12,7 +12,7 @@ VERSION = re.compile(r"\d{3}\.\d+(?:\.\d+)?")
 
 
 def smi_from(query: Result, listing: Result) -> Smi:
-    """`nvidia-smi -q` and `nvidia-smi -L`, of an executable that is there."""
+    """`nvidia-smi -q` and `nvidia-smi -L`, of an executable that exists."""
     version = _value(query.out, "Driver Version")
     if not query.ok or not version:
         return Smi(found=True, error=query.complaint)

@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Step(str, Enum):
-    """What `Host.perform` or the cluster is asked to do; one step is one bounded, non-blocking action."""
+    """An action of `Host.perform` or of the cluster, bounded and non-blocking."""
 
     WAIT = "wait"
     GATE = "gate"
@@ -38,12 +38,12 @@ JOBS = (Step.FETCH, Step.REMOVE, Step.INSTALL)
 
 
 class State(str, Enum):
-    """Where a node is; the condition's and metrics' word for it."""
+    """The state of a node, as the condition and the metrics name it."""
 
     INSPECTING = "inspecting"
     GATING = "gating"
     WAITING = "waiting"
-    """Something outside has to end first: GPU pods, a process that holds the GPU, the API server."""
+    """Something outside the agent has to change first: GPU Pods, a process that uses the GPU, the API server."""
     DRAINING = "draining"
     CLEANING = "cleaning"
     FETCHING = "fetching"
@@ -55,5 +55,5 @@ class State(str, Enum):
     KICKING = "kicking"
     READY = "ready"
     BLOCKED = "blocked"
-    """Somebody has to act; the sentence says on what."""
+    """A person has to act; the message describes how."""
     REMOVED = "removed"

@@ -1,4 +1,4 @@
-"""The agent's own folder on the host: root's and nobody else's."""
+"""The agent's folder on the host, which belongs to root and is closed to others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEPT_AGENTS = 2
 
 
 class UnsafeFolder(Exception):
-    """The state folder belongs to somebody else, or is open to others; the text says which and why."""
+    """The state folder belongs to another user, or is open to others; the text says which and why."""
 
 
 class Locked(Exception):
@@ -53,7 +53,7 @@ class Store:
         self._lock = descriptor
 
     def load(self) -> Memory:
-        """The memory; a fresh one where there is none, or none that can be read."""
+        """The memory; a new one where there is none, or none that can be read."""
         try:
             return from_document(json.loads((self.folder / "memory.json").read_text()))
         except FileNotFoundError:

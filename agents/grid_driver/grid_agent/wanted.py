@@ -1,4 +1,4 @@
-"""What the stack's settings ask of a node: the shape of `wanted.json`."""
+"""What the stack's settings require of a node: the schema of `wanted.json`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Target:
 
     version: str
     sha256: str
-    """Of the installer file, 64 lower-case hexadecimal digits; empty where nobody knows it (then it is refused)."""
+    """Of the installer file, 64 lower-case hexadecimal digits; empty: unknown, the build is refused."""
     module_type: ModuleType = "open"
     urls: tuple[str, ...] = ()
     """Where the installer is, tried in this order. Empty for a build that can only come from the node's cache."""
@@ -47,9 +47,9 @@ class Timings:
     poll_seconds: float = 5
     """Between two steps while there is work."""
     watch_seconds: float = 30
-    """Between two looks at labels and pods once the driver is verified."""
+    """Between two checks of labels and Pods once the driver is verified."""
     check_seconds: float = 300
-    """Between two looks at the host's driver once it is verified, and while the agent is blocked."""
+    """Between two checks of the host's driver once it is verified, and while the agent is blocked."""
     command_seconds: float = 30
     """Longest time for one short command of the host (modprobe, nvidia-smi …)."""
     api_seconds: float = 15
@@ -61,7 +61,7 @@ class Timings:
     apt_lock_seconds: float = 600
     """How long the install job waits for another apt or dpkg."""
     stall_seconds: float = 60
-    """A download that brings nothing for so long is dropped and resumed."""
+    """A download without data for so long is stopped and resumed."""
     licence_seconds: float = 300
     """How long after loading the modules a licence may take."""
     pods_seconds: float = 300
@@ -72,9 +72,9 @@ class Timings:
     retry_max_seconds: float = 900
     """First and longest pause between attempts; the pause doubles."""
     checksum_attempts: int = 2
-    """Files with a wrong checksum before the agent stops asking. Other download failures are retried for ever."""
+    """Files with a wrong checksum before the agent gives up. Other download failures are retried forever."""
     install_attempts: int = 3
-    """Failed installs before the old driver is put back, or the agent stops."""
+    """Failed installations before the previous driver is restored, or the agent stops."""
     unload_attempts: int = 5
     verify_attempts: int = 3
     """Loads of a freshly installed driver that may fail its verification."""
@@ -82,7 +82,7 @@ class Timings:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Everything the agent is told. Keys in `wanted.json` are these names in camelCase."""
+    """The agent's settings. Keys in `wanted.json` are these names in camelCase."""
 
     version: str
     sha256: str = ""
@@ -98,10 +98,10 @@ class Wanted:
     package_source: PackageSource = "apt"
     """`offline`: headers and compiler come from `packages` or are on the node; apt is never called."""
     upgrade: UpgradePolicy = "wait"
-    """GPU pods in the way of a change: wait for their end, evict them (budgets are kept), or delete them."""
+    """GPU Pods that prevent a change: wait until they end, evict them (within their budgets), or delete them."""
     licence: LicencePolicy = "required"
     gridd: Mapping[str, str] = field(default_factory=lambda: {"IgnoreSP": "FALSE", "EnableUI": "FALSE"})
-    """Lines of /etc/nvidia/gridd.conf; `FeatureType` is taken out of NVIDIA's template unless it is set here."""
+    """Lines of /etc/nvidia/gridd.conf; `FeatureType` is removed from NVIDIA's template unless it is set here."""
     persistence: bool = True
     legacy_validation_markers: bool = False
     """Reproduce the marker file and bind mount of the seed deployment. They hide device nodes; see the README."""
@@ -112,7 +112,7 @@ class Wanted:
     refused_kernels: tuple[str, ...] = ("6.11",)
     """Beginnings of kernel releases on which this driver is known not to build."""
     present: bool = True
-    """False: take the driver off the node and stop there."""
+    """False: remove the driver from the node."""
     timings: Timings = field(default_factory=Timings)
 
     @property
@@ -121,9 +121,9 @@ class Wanted:
 
     @property
     def digest(self) -> str:
-        """Changes when a change of settings deserves new attempts: everything but the timings."""
-        told = {key: value for key, value in asdict(self).items() if key != "timings"}
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+        """Differs when a change of settings resets the failures: everything but the timings."""
+        counted = {key: value for key, value in asdict(self).items() if key != "timings"}
+        return hashlib.sha256(json.dumps(counted, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def camel(name: str) -> str:
@@ -165,20 +165,20 @@ def wanted_from(document: Mapping[str, Any]) -> Wanted:
 
 
 def for_pool(document: Mapping[str, Any], pool: Callable[[], str]) -> Mapping[str, Any]:
-    """What `wanted.json` says of one node pool: all of it, or where pools differ the pool's entry under `pools`.
+    """The part of `wanted.json` for a node pool: all of it, or the pool's entry under `pools` where pools differ.
 
-    `pool` is asked only where pools differ. Raises WantedError where there is nothing for the pool.
+    `pool` is called only where pools differ. Raises WantedError where there is no entry for the pool.
     """
     if "pools" not in document:
         return document
     entries, name = cast("Mapping[str, Mapping[str, Any]]", document["pools"]), pool()
     if name not in entries:
-        raise WantedError(f"wanted.json: nothing is said of node pool '{name}'; known: {', '.join(entries)}")
+        raise WantedError(f"wanted.json: no entry for node pool '{name}'; known: {', '.join(entries)}")
     return entries[name]
 
 
 def document_of(wanted: Wanted) -> dict[str, Any]:
-    """The inverse of `wanted_from`, for whoever writes `wanted.json`."""
+    """The inverse of `wanted_from`, to write `wanted.json`."""
     return {
         camel(key): {camel(name): inner for name, inner in cast("dict[str, Any]", value).items()}
         if key == "timings"

@@ -28,9 +28,9 @@ locked_apt() {
         fi
         left=$((GRID_APT_LOCK_SECONDS - SECONDS))
         if [ "$left" -le 0 ]; then
-            stop 21 "another apt or dpkg has held its lock for $GRID_APT_LOCK_SECONDS s"
+            stop 21 "another apt or dpkg process has held the lock for $GRID_APT_LOCK_SECONDS s"
         fi
-        say "apt is locked; waiting $left s more at most"
+        say "apt is locked; waiting at most $left s more"
         sleep "$((left < 5 ? left : 5))"
     done
     cat "$out"
@@ -91,9 +91,9 @@ prove() {
     local version
     depmod "$GRID_KERNEL" || say "depmod failed ($?)"
     version=$(modinfo -k "$GRID_KERNEL" nvidia 2>/dev/null | sed -n 's/^version:[[:space:]]*//p')
-    [ "$version" = "$GRID_VERSION" ] || stop 32 "the installer said success, but module nvidia is ${version:-missing}"
-    is_program /usr/bin/nvidia-smi || stop 32 "the installer said success, but there is no /usr/bin/nvidia-smi"
-    is_program /usr/bin/nvidia-gridd || stop 32 "there is no /usr/bin/nvidia-gridd: the installer is not one of a GRID driver"
+    [ "$version" = "$GRID_VERSION" ] || stop 32 "the installer reported success, but module nvidia is ${version:-missing}"
+    is_program /usr/bin/nvidia-smi || stop 32 "the installer reported success, but /usr/bin/nvidia-smi is missing"
+    is_program /usr/bin/nvidia-gridd || stop 32 "/usr/bin/nvidia-gridd is missing: the installer does not contain a GRID driver"
     if modinfo -k "$GRID_KERNEL" nouveau >/dev/null 2>&1 && command -v update-initramfs >/dev/null; then
         update-initramfs -u -k "$GRID_KERNEL" || say "update-initramfs failed ($?)"
     fi

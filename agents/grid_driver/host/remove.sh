@@ -18,10 +18,10 @@ rm -f "$GRID_STATE/installed.json"
 uninstall() {
     if is_program /usr/bin/nvidia-uninstall; then
         say "nvidia-uninstall"
-        nvidia-uninstall --silent || say "nvidia-uninstall failed ($?); what is left is removed by name"
+        nvidia-uninstall --silent || say "nvidia-uninstall failed ($?); removing the remaining files by name"
     elif is_program /usr/bin/nvidia-installer; then
         say "nvidia-installer --uninstall"
-        nvidia-installer --uninstall --silent || say "nvidia-installer failed ($?); what is left is removed by name"
+        nvidia-installer --uninstall --silent || say "nvidia-installer failed ($?); removing the remaining files by name"
     fi
 }
 
@@ -89,4 +89,4 @@ if [ "$GRID_PRESENT" = 0 ]; then
 fi
 rm -f "$GRID_STATE/installing"
 sync "$GRID_STATE"
-say "nothing of a driver is left"
+say "all driver files are removed"

@@ -99,7 +99,7 @@ CASES = [
         host=replace(installed(), loaded={}, gridd_configured=False),
     ),
     Case("configured after install", State.VERIFYING, "Load", Step.LOAD, host=working(loaded={})),
-    Case("proven, gate shut", State.UNGATING, "Ungate", Step.UNGATE, host=working()),
+    Case("proven, gate closed", State.UNGATING, "Ungate", Step.UNGATE, host=working()),
     Case("proven, gate open", State.READY, "DriverVerified", Step.WAIT, "licensed", host=working(), node=OPEN),
     # Downloads.
     Case(
@@ -115,7 +115,7 @@ CASES = [
         State.BLOCKED,
         "FetchFailed",
         Step.WAIT,
-        "No GPU pod can start",
+        "No GPU Pod can start",
         memory=failing(Step.FETCH, "wrong sha256", final=True),
     ),
     Case("unknown checksum", State.BLOCKED, "UnknownChecksum", Step.WAIT, "sha256", wanted=wanted(sha256="")),
@@ -198,7 +198,7 @@ CASES = [
         State.REMOVING,
         "Remove",
         Step.REMOVE,
-        "never came to its end",
+        "did not finish",
         host=replace(installed(loaded={}), half_install=True),
     ),
     Case("libraries of another version", State.CLEANING, "Unload", Step.UNLOAD, "580", host=working(library=OLD)),
@@ -412,7 +412,7 @@ CASES = [
         State.WAITING,
         "MayNotListPods",
         Step.WAIT,
-        "list pods",
+        "list the Pods",
         host=installed(OLD, cached=(SHA[NEW],), gpu_processes=("python (7)",)),
         node=replace(SHUT, gpu_pods=None),
         wanted=wanted(upgrade="drain"),
@@ -450,14 +450,14 @@ CASES = [
         State.BLOCKED,
         "UnknownChecksum",
         Step.WAIT,
-        "stays in service",
+        "remains in service",
         host=installed(OLD),
         node=OPEN,
         wanted=wanted(sha256=""),
         memory=OURS,
     ),
     Case(
-        "a gate that is shut for nothing opens",
+        "a gate that is closed for nothing opens",
         State.BLOCKED,
         "UnknownChecksum",
         Step.UNGATE,
@@ -487,10 +487,12 @@ CASES = [
     # The API server.
     Case("silent before any change", State.WAITING, "ApiUnreachable", Step.WAIT, node=None),
     Case("silent, driver proven", State.READY, "DriverVerified", Step.WAIT, host=working(), node=None, memory=Memory()),
-    Case("silent, gate shut", State.WAITING, "ApiUnreachable", Step.WAIT, "stays shut", host=working(), node=None),
+    Case(
+        "silent, gate closed", State.WAITING, "ApiUnreachable", Step.WAIT, "remains closed", host=working(), node=None
+    ),
     # Operands that looked too early.
     Case(
-        "validator waits for ever",
+        "validator waits forever",
         State.KICKING,
         "RestartingOperands",
         Step.DELETE_OPERAND,
@@ -556,12 +558,12 @@ def test_every_state_is_reached_by_a_decision() -> None:
     assert {case.plan().state for case in CASES} | {State.INSPECTING} == set(State)
 
 
-def test_no_gate_stays_shut_without_a_word() -> None:
+def test_no_gate_remains_closed_without_a_reason() -> None:
     """On a gated node every plan says what is going on, and a blocked one what that means for pods."""
     for case in CASES:
         plan = case.plan()
         if plan.state is State.BLOCKED and plan.reason != "RolledBack":
-            assert "No GPU pod can start" in plan.sentence or "stays in service" in plan.sentence, case.name
+            assert "No GPU Pod can start" in plan.sentence or "remains in service" in plan.sentence, case.name
 
 
 def test_a_proven_driver_is_never_changed() -> None:

@@ -76,7 +76,7 @@ def test_pods_in_init_after_a_reboot_are_started_anew() -> None:
     assert Step.GATE not in world.done
 
 
-def test_an_upgrade_fetches_first_and_changes_the_driver_behind_a_shut_gate() -> None:
+def test_an_upgrade_fetches_first_and_changes_the_driver_behind_a_closed_gate() -> None:
     world = serving()
     world.run(State.READY)
     assert world.serves(NEW)
@@ -154,7 +154,7 @@ def test_a_build_that_fails_its_checks_gives_way_to_the_old_one() -> None:
     assert world.serves(OLD)
 
 
-def test_a_failed_rollback_ends_with_a_shut_gate_and_both_reasons() -> None:
+def test_a_failed_rollback_ends_with_a_closed_gate_and_both_reasons() -> None:
     world = serving()
     world.fail[Step.INSTALL] = [(30, "the new one fails")] * 3 + [(30, "the old one fails too")] * 3
     world.run(State.BLOCKED)
@@ -184,17 +184,17 @@ def test_an_annotation_ends_a_rollback() -> None:
     assert world.serves(NEW)
 
 
-def test_a_first_install_that_never_succeeds_stops_behind_a_shut_gate() -> None:
+def test_a_first_install_that_never_succeeds_stops_behind_a_closed_gate() -> None:
     world = World()
     world.fail[Step.INSTALL] = [(30, "no compiler")] * 9
     world.run(State.BLOCKED)
     assert world.memory.reason == "InstallFailed"
     assert world.gated
     assert world.events[-1][0] == "Warning"
-    assert "No GPU pod can start" in world.memory.sentence
+    assert "No GPU Pod can start" in world.memory.sentence
 
 
-def test_downloads_are_tried_for_ever_with_growing_pauses() -> None:
+def test_downloads_are_tried_forever_with_growing_pauses() -> None:
     world = World()
     world.fail[Step.FETCH] = [(10, "connection refused")] * 12
     world.run_until("FetchFailed")
@@ -352,7 +352,7 @@ def test_the_images_own_marker_goes_without_a_restart_of_anything() -> None:
     assert world.deleted == []
 
 
-def test_removal_on_request_ends_with_a_clean_host_and_a_shut_gate() -> None:
+def test_removal_on_request_ends_with_a_clean_host_and_a_closed_gate() -> None:
     world = serving()
     world.wanted = replace(world.wanted, present=False)
     world.run(State.REMOVED)
@@ -364,7 +364,7 @@ def test_removal_on_request_ends_with_a_clean_host_and_a_shut_gate() -> None:
     assert world.done.count(Step.REMOVE) == 1
 
 
-def test_a_machine_that_dies_while_loading_does_not_do_so_for_ever() -> None:
+def test_a_machine_that_dies_while_loading_does_not_do_so_forever() -> None:
     world = World()
     deaths = 0
     for _ in range(2000):
@@ -378,7 +378,7 @@ def test_a_machine_that_dies_while_loading_does_not_do_so_for_ever() -> None:
             break
     assert world.memory.state is State.BLOCKED
     assert deaths == 3
-    assert "went down" in world.memory.sentence
+    assert "restarted" in world.memory.sentence
 
 
 def test_the_wrong_kernel_after_an_image_upgrade_is_built_for_from_the_cache() -> None:

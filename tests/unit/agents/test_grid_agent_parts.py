@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grid_agent import look, metrics
+from grid_agent import inspection, metrics
 from grid_agent.configure import gridd_text, modprobe_text
 from grid_agent.facts import Module
 from grid_agent.memory import Failure, Memory, from_document, to_document
@@ -113,7 +113,7 @@ def test_what_is_mounted_on_the_driver_root(tmp_path: Path, kind: str) -> None:
     file = tmp_path / "proc/self/mountinfo"
     file.parent.mkdir(parents=True)
     file.write_text("20 1 8:1 / / rw - ext4 /dev/sda1 rw\n25 20 0:24 / /run rw - tmpfs tmpfs rw\n" + MOUNTS[kind])
-    assert look.legacy_mount(Shell(str(tmp_path))) == kind
+    assert inspection.legacy_mount(Shell(str(tmp_path))) == kind
 
 
 def test_gpus_are_found_by_vendor_and_class(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_gpus_are_found_by_vendor_and_class(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         for file, text in (("vendor", vendor), ("device", device), ("class", kind)):
             (folder / file).write_text(f"{text}\n")
-    assert [gpu.id for gpu in look.gpus(Shell(str(tmp_path)))] == ["10de:2bb5"]
+    assert [gpu.id for gpu in inspection.gpus(Shell(str(tmp_path)))] == ["10de:2bb5"]
 
 
 def test_every_library_version_counts(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_every_library_version_counts(tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(parents=True)
         (tmp_path / path).touch()
     (tmp_path / "usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1").touch()
-    assert look.library(Shell(str(tmp_path))) == "570.237,595.91.07"
+    assert inspection.library(Shell(str(tmp_path))) == "570.237,595.91.07"
 
 
 def test_a_command_is_bounded() -> None:

@@ -1,4 +1,4 @@
-"""Which of the operator's pods on this node has to be started anew. Pure."""
+"""The operator's Pods on this node that started too early and have to be restarted. Pure."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from grid_agent.memory import Memory
 from grid_agent.wanted import Wanted
 
 
-def early(host: HostFacts, node: NodeFacts, wanted: Wanted, memory: Memory, now: float) -> Pod | None:
-    """The next pod that saw no driver, or an older one. None: all of them may stay.
+def pod_to_restart(host: HostFacts, node: NodeFacts, wanted: Wanted, memory: Memory, now: float) -> Pod | None:
+    """The next Pod that found no driver, or an older one. None: none has to be restarted.
 
-    Toolkit and validator look at the host exactly once, at the start of their first init container, and wait for ever
-    when there was no driver then. After a change of driver every operand that ran before it holds stale files.
+    Toolkit and validator check the host exactly once, at the start of their first init container, and wait forever
+    when there was no driver then. After a change of driver every operand that ran before it has stale files.
     """
     stale = [pod for pod in node.operands if not pod.terminating and _stale(pod, host, wanted, memory, now)]
     order = {TOOLKIT: 0, VALIDATOR: 1}
@@ -26,13 +26,13 @@ def early(host: HostFacts, node: NodeFacts, wanted: Wanted, memory: Memory, now:
 def _stale(pod: Pod, host: HostFacts, wanted: Wanted, memory: Memory, now: float) -> bool:
     if pod.begun is None:
         return False
-    # The API server tells whole seconds. A pod of the very second may have seen either: where it waits it is started
-    # anew later on, where it runs it was let in after the verification.
+    # The API server reports whole seconds. A Pod of the same second may have found either: where it waits it is
+    # restarted later, where it runs it was admitted after the verification.
     before = pod.begun < math.floor(memory.driver_since)
     if memory.changed and before:
         return True
     if wanted.legacy_validation_markers or pod.app not in (TOOLKIT, VALIDATOR):
-        return False  # with the seed's marker, pods that came early are let through by it
-    if host.driver_ready == "container":  # as long as the seed's marks are there, it would only find them again
+        return False  # the seed's marker admits Pods that started early
+    if host.driver_ready == "container":  # while the seed's traces exist, it would only find them again
         return not host.legacy_marker and host.legacy_mount == "none"
     return pod.looking and (before or now - pod.begun > wanted.timings.kick_seconds)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from grid_agent.early_pods import pod_to_restart
 from grid_agent.facts import TOOLKIT, HostFacts, NodeFacts, Pod
-from grid_agent.kick import early
 from grid_agent.memory import Memory
 from grid_agent.wanted import Timings, Wanted
 
@@ -30,4 +30,4 @@ def test_only_a_pod_of_an_earlier_second_or_one_that_hangs_is_started_anew(
     pod = Pod("gpu-operator", "toolkit-1", "t", TOOLKIT, begun=begun, looking=looking)
     node = NodeFacts("rtx-0", operands=(pod,))
     memory = Memory(driver_since=VERIFIED, changed=True)
-    assert (early(HOST, node, WANTED, memory, VERIFIED + after) is pod) is kicked
+    assert (pod_to_restart(HOST, node, WANTED, memory, VERIFIED + after) is pod) is kicked

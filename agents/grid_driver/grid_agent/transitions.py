@@ -1,4 +1,4 @@
-"""What happened -> what is remembered. Pure."""
+"""From events to the memory after them. Pure."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from dataclasses import replace
 
 from grid_agent.facts import HostFacts, Job, NodeFacts
 from grid_agent.memory import Failure, Memory
-from grid_agent.plan import Plan, open_labels, target_of
+from grid_agent.plan import Plan, opening_labels, target_of
 from grid_agent.steps import Step
 from grid_agent.wanted import Timings, Wanted
 
 CHECKSUM, DISK_FULL, APT_LOCKED, TAMPERED, READ_ONLY, BUSY, INTERRUPTED = 11, 12, 21, 31, 33, 75, 143
 """Exit codes of jobs that are judged here; README.md lists all."""
 DIED = -1
-"""No exit code: the machine went down."""
-PATIENT = frozenset({Step.UNLOAD, Step.LOAD})
-"""Harmless to try for ever: what is in use gets free, what does not answer comes back."""
-WEATHER = frozenset({DISK_FULL, APT_LOCKED, TAMPERED, BUSY})
-"""Codes that say nothing against the build: there is no end to these attempts."""
+"""No exit code: the machine restarted."""
+RETRIED_FOREVER = frozenset({Step.UNLOAD, Step.LOAD})
+"""Harmless to retry forever: what is in use is released, what does not answer recovers."""
+TRANSIENT = frozenset({DISK_FULL, APT_LOCKED, TAMPERED, BUSY})
+"""Codes of transient failures, which are retried without limit."""
 CHANGING = frozenset({Step.UNLOAD, Step.REMOVE, Step.INSTALL})
 
 
 def renewed(memory: Memory, wanted: Wanted, token: str | None) -> Memory:
-    """Other settings, or a person's request (`token`; None: not known), deserve new attempts."""
+    """Changed settings, or a user's request (`token`; None: unknown), reset the failures."""
     asked = token is not None and token != memory.retry_token
     if memory.digest == wanted.digest and not asked:
         return memory
@@ -31,7 +31,7 @@ def renewed(memory: Memory, wanted: Wanted, token: str | None) -> Memory:
 
 
 def observed(memory: Memory, host: HostFacts, node: NodeFacts | None, wanted: Wanted, now: float) -> Memory:
-    """The memory after a look at host and node: boots, deaths, ended jobs, lost modules, a gate that was found shut."""
+    """The memory after host and node were observed: restarts, ended jobs, unloaded modules, a gate that is closed."""
     memory = _booted(memory, host, wanted, now)
     seen = {"installed": host.smi.version, "kernel": host.kernel, "licence": host.smi.licence}
     memory = replace(memory, begun="", seen=seen, checked_at=now)
@@ -41,9 +41,9 @@ def observed(memory: Memory, host: HostFacts, node: NodeFacts | None, wanted: Wa
     if "nvidia" not in host.loaded:
         memory = replace(memory, driver_since=0.0)
     if node is not None:
-        shut = bool(open_labels(node))
-        if shut != bool(memory.gated_at):
-            memory = replace(memory, gated_at=now if shut else 0.0)
+        closed = bool(opening_labels(node))
+        if closed != bool(memory.gated_at):
+            memory = replace(memory, gated_at=now if closed else 0.0)
     return memory
 
 
@@ -57,7 +57,12 @@ def _booted(memory: Memory, host: HostFacts, wanted: Wanted, now: float) -> Memo
     memory = replace(memory, driver_since=0.0, changed=False, loaded_at=0.0)
     if died_at == Step.LOAD.value and not first:
         return failed(
-            memory, Step.LOAD, "the machine went down while the modules were loaded", wanted.timings, now, code=DIED
+            memory,
+            Step.LOAD,
+            "the machine restarted while loading the modules",
+            wanted.timings,
+            now,
+            code=DIED,
         )
     return memory
 
@@ -67,7 +72,7 @@ def _ended(memory: Memory, job: Job, wanted: Wanted, now: float) -> Memory:
         return replace(memory, done=job.step.value, changed=memory.changed or job.step in CHANGING)
     if job.target.sha256 != target_of(wanted, memory).sha256:
         return memory
-    cut = "it was cut off: killed, or the machine went down"
+    cut = "it was interrupted: killed, or the machine restarted"
     sentence, code = (
         (job.sentence or f"exit code {job.code}", job.code) if job.state == "failed" else (cut, INTERRUPTED)
     )
@@ -76,7 +81,7 @@ def _ended(memory: Memory, job: Job, wanted: Wanted, now: float) -> Memory:
 
 
 def failed(memory: Memory, step: Step, sentence: str, timings: Timings, now: float, *, code: int = 0) -> Memory:
-    """One more failed attempt: when the next may be, and whether there is one."""
+    """One more failed attempt: when the next one is due, if any."""
     before = memory.failures.get(step.value, Failure())
     limits = {
         Step.FETCH: timings.checksum_attempts,
@@ -85,11 +90,11 @@ def failed(memory: Memory, step: Step, sentence: str, timings: Timings, now: flo
         Step.UNLOAD: timings.unload_attempts,
         Step.LOAD: timings.verify_attempts,
     }
-    counts = code == CHECKSUM if step is Step.FETCH else code not in WEATHER
+    counts = code == CHECKSUM if step is Step.FETCH else code not in TRANSIENT
     hard = before.hard + (1 if counts else 0)
     limit = limits.get(step)
     tired = limit is not None and hard >= limit
-    final = code == READ_ONLY or (tired and (step not in PATIENT or code == DIED))
+    final = code == READ_ONLY or (tired and (step not in RETRIED_FOREVER or code == DIED))
     pause = min(timings.retry_seconds * 2 ** min(before.count, 20), timings.retry_max_seconds)
     failure = Failure(before.count + 1, hard, sentence, now + pause, tired or final, final)
     count = memory.failed.get(step.value, 0) + 1
@@ -103,7 +108,7 @@ def failed(memory: Memory, step: Step, sentence: str, timings: Timings, now: flo
 
 
 def planned(memory: Memory, plan: Plan, now: float) -> Memory:
-    """The memory once a plan is made: state and words, proof, and the end of hope in a build."""
+    """The memory once a plan is made: state and message, verification, and giving up a build."""
     if plan.state is not memory.state:
         spent = {**memory.durations, memory.state.value: now - memory.since} if memory.since else memory.durations
         memory = replace(memory, state=plan.state, since=now, durations=spent)
@@ -123,7 +128,7 @@ def planned(memory: Memory, plan: Plan, now: float) -> Memory:
 
 
 def about_to(memory: Memory, plan: Plan) -> Memory:
-    """What must be on disk before a step is performed, in case nobody lives to write it down after."""
+    """What must be on disk before a step is performed, in case the agent ends during the step."""
     step, verified, target = plan.step, memory.verified, plan.target
     if step in CHANGING and not memory.rolled_back and memory.previous is None and verified:
         other = (verified.sha256, verified.module_type) != (target.sha256, target.module_type)

@@ -1,4 +1,4 @@
-"""Looking at the host: files of /proc, /sys and /etc, and a few commands that change nothing."""
+"""The state of the host: files of /proc, /sys and /etc, and a few commands that change nothing."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def library(shell: Shell) -> str:
 
 
 def is_program(path: Path) -> bool:
-    """A regular, non-empty, executable file, as the validator asks of nvidia-smi."""
+    """A regular, non-empty, executable file, as the validator requires of nvidia-smi."""
     try:
         found = path.stat()
     except OSError:
@@ -124,7 +124,7 @@ def prebaked(shell: Shell) -> str:
 
 
 def gpu_processes(shell: Shell) -> tuple[str, ...]:
-    """Who holds a device node of the driver, without its own daemons."""
+    """Processes that have a device node of the driver open, without its own daemons."""
     holders: list[str] = []
     for process in shell.path("/proc").glob("[0-9]*"):
         name = (shell.read(f"/proc/{process.name}/comm") or "").strip()
@@ -134,9 +134,9 @@ def gpu_processes(shell: Shell) -> tuple[str, ...]:
 
 
 def _open_files(process: Path) -> Iterator[str]:
-    with contextlib.suppress(OSError):  # it ended
+    with contextlib.suppress(OSError):  # the process ended
         for link in (process / "fd").iterdir():
-            with contextlib.suppress(OSError):  # it closed the file
+            with contextlib.suppress(OSError):  # the file was closed
                 yield os.readlink(link)
 
 

@@ -1,4 +1,4 @@
-"""What rules an install out, as things stand: sentences that a person can act on. Pure."""
+"""Hosts on which the driver can't be installed: what to change, in a sentence. Pure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ SPACE = 3 << 30
 """Bytes for the installer, what it unpacks and the build."""
 
 
-def refusal(host: HostFacts, target: Target, wanted: Wanted, found: tuple[Fault, ...]) -> Fault | None:
-    """Why this host can't get this build at all; None: nothing is in the way. `found`: what is wrong with the host."""
+def unsupported(host: HostFacts, target: Target, wanted: Wanted, found: tuple[Fault, ...]) -> Fault | None:
+    """Why this build can't be installed on this host; None: it can. `found`: the host's faults."""
     reasons = [_machine(host, wanted)]
     if any(fault.cure is Cure.INSTALL for fault in found):
         reasons += [_file(host, target), _build(host, wanted)]
@@ -25,20 +25,20 @@ def _machine(host: HostFacts, wanted: Wanted) -> Iterator[tuple[str, str]]:
     if host.architecture != "x86_64":
         yield (
             "WrongArchitecture",
-            f"this node is {host.architecture}, and Azure's GRID drivers are for x86_64; take an x86_64 VM size",
+            f"this node is {host.architecture}, and Azure's GRID drivers support x86_64 only; use an x86_64 VM size",
         )
     if host.system not in wanted.systems:
         there, supported = host.system or "an unknown system", ", ".join(wanted.systems)
         yield "WrongSystem", f"this node runs {there}; set the pool's OS to one of: {supported}"
     if not host.gpus:
-        yield "NoGpu", "there is no NVIDIA GPU on the PCI bus; check the pool's VM size, or redeploy the node"
+        yield "NoGpu", "no NVIDIA GPU was found on the PCI bus; check the pool's VM size, or redeploy the node"
     elif wanted.devices and not any(gpu.id in wanted.devices for gpu in host.gpus):
         there, asked = ", ".join(sorted({gpu.id for gpu in host.gpus})), ", ".join(wanted.devices)
-        yield "WrongGpu", f"the GPU is {there}, and this driver is meant for {asked}; check the pool's driver source"
+        yield "WrongGpu", f"the GPU is {there}, but this driver supports {asked}; check the pool's driver source"
     if host.secure_boot:
         yield (
             "SecureBoot",
-            "Secure Boot is on and the driver's modules are unsigned; make the pool anew without Secure Boot and vTPM",
+            "Secure Boot is on and the driver's modules are unsigned; recreate the pool without Secure Boot and vTPM",
         )
     if host.legacy_mount == "other":
         yield (
@@ -53,12 +53,12 @@ def _file(host: HostFacts, target: Target) -> Iterator[tuple[str, str]]:
         names = ", ".join(host.packaged[:3])
         yield (
             "PackagedDriver",
-            f"Ubuntu packages own a driver here ({names}); purge them or take a node image without",
+            f"Ubuntu packages have installed a driver ({names}); purge them or use a node image without them",
         )
     if not target.sha256:
         yield (
             "UnknownChecksum",
-            f"no sha256 is known for driver {target.version}; put the installer's sha256 into the stack's settings",
+            f"the sha256 of driver {target.version} is unknown; add it to the stack's settings",
         )
     elif not target.urls and target.sha256 not in host.cached:
         yield "NoSource", f"no URL is set for driver {target.version} and this node has no copy of it; set a mirror"
@@ -68,18 +68,18 @@ def _build(host: HostFacts, wanted: Wanted) -> Iterator[tuple[str, str]]:
     if bad := next((kernel for kernel in wanted.refused_kernels if host.kernel.startswith(kernel)), None):
         yield (
             "RefusedKernel",
-            f"the driver does not build on kernel {host.kernel} (all of {bad}); take a node image with another kernel",
+            f"the driver does not build on kernel {host.kernel} (all of {bad}); use a node image with another kernel",
         )
     if not host.usr_writable:
-        yield "ReadOnlyUsr", "/usr or /lib/modules is read-only, so no driver can be installed; take an Ubuntu image"
+        yield "ReadOnlyUsr", "/usr or /lib/modules is read-only, so no driver can be installed; use an Ubuntu image"
     if host.free_bytes < SPACE:
         free, need = host.free_bytes / (1 << 30), SPACE / (1 << 30)
-        yield "DiskFull", f"{free:.1f} GiB are free on the node's disk and {need:.0f} are needed; make room there"
+        yield "DiskFull", f"{free:.1f} GiB are free on the node's disk, but {need:.0f} GiB are needed; free disk space"
     missing = [name for name, there in (("kernel headers", host.headers), ("gcc and make", host.compiler)) if not there]
     fitting = [each for each in wanted.packages if each.kernel in ("", host.kernel)]
     if missing and wanted.package_source == "offline" and not fitting:
         yield (
             "HeadersMissing",
-            f"{' and '.join(missing)} for kernel {host.kernel} are missing and no packages are given; "
+            f"{' and '.join(missing)} for kernel {host.kernel} are missing and the settings list no packages; "
             "add them to the settings, or allow apt",
         )
