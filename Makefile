@@ -19,9 +19,15 @@ $(READY): requirements-dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Try: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
 	@echo "installing Python packages into $(VENV) (once)" >&2
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@$(if $(WITH_TOOLS),$(BIN)/python -m physical_ai.simulator.tools & tools=$$!;) \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt; \
+	  packages=$$?; $(if $(WITH_TOOLS),wait $$tools;) exit $$packages
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# The engine and the control plane need no Python packages, so they are installed beside these; a failure is reported by
+# the command that needs them.
+up preview simulator: WITH_TOOLS := yes
 
 # A workflow on two platforms, which the default stack has.
 SAMPLE := physical_ai/osmo/samples/train-and-evaluate.yaml

@@ -1,7 +1,8 @@
-"""Where the checkout is: the YAML and the programs that people edit stand beside this package, not in it."""
+"""Where things are: the YAML and the programs that people edit, beside this package, and the user's cache folder."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -14,3 +15,11 @@ VALUES = ROOT / "values"
 MANIFESTS = ROOT / "manifests"
 DOCS = ROOT / "docs"
 SAMPLES = ROOT / "physical_ai" / "osmo" / "samples"
+HOME_VARIABLE = "PHYSAI_HOME"
+
+
+def user_folder() -> Path:
+    """Where this project keeps what it can get again: $PHYSAI_HOME, or `physical-ai` in the user's cache folder."""
+    if HOME_VARIABLE in os.environ:
+        return Path(os.environ[HOME_VARIABLE]).expanduser().resolve()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().resolve() / "physical-ai"

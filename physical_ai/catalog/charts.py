@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import os
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -23,9 +22,8 @@ from pydantic import StringConstraints
 from physical_ai.catalog.load import DATA, CatalogError, read_rows, row
 from physical_ai.catalog.lookup import UnknownName, nearest
 from physical_ai.catalog.rows import Row, Text
-from physical_ai.repository import STACKS
+from physical_ai.repository import STACKS, user_folder
 
-HOME_VARIABLE = "PHYSAI_HOME"
 LOCK = STACKS / "charts.lock"
 _LOCK_HEAD = """\
 # Checksums of charts for which physical_ai/catalog/data/charts.yaml has none: what the first `physai charts pull`
@@ -91,13 +89,6 @@ def chart(name: str, version: str) -> Chart:
         raise UnknownName("chart", name, nearest(name, {other for other, _ in pinned_charts()}))
     near = f"v{version}" if f"v{version}" in versions else nearest(version, reversed(versions))
     raise UnknownName(f"version of the {name} chart", version, near)
-
-
-def user_folder() -> Path:
-    """Where this project keeps what it can get again: $PHYSAI_HOME, or `physical-ai` in the user's cache folder."""
-    if HOME_VARIABLE in os.environ:
-        return Path(os.environ[HOME_VARIABLE]).expanduser().resolve()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().resolve() / "physical-ai"
 
 
 def cached_chart(chart: Chart) -> Path:

@@ -19,9 +19,9 @@ from physical_ai.catalog.charts import (
     expected_sha256,
     record,
     sha256_of,
-    user_folder,
     verify,
 )
+from physical_ai.repository import user_folder
 
 _SECONDS = 300
 

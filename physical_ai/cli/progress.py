@@ -11,6 +11,7 @@ from pulumi.automation.events import EngineEvent
 from rich.console import RenderableType
 from rich.live import Live
 from rich.markup import escape
+from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
 from rich.table import Table
 
@@ -18,6 +19,7 @@ from physical_ai.cli.console import err
 from physical_ai.cli.preview.changes import VERBS, Message, Run, Step
 from physical_ai.simulator.errors import EngineFailed
 from physical_ai.simulator.tools import Progress as ToolProgress
+from physical_ai.simulator.tools.reporting import ToolLines
 
 PHASES = {
     "tools": "engine and control-plane commands",
@@ -43,8 +45,7 @@ class Progress:
         """How long each finished phase took."""
         self._quiet = quiet
         self._phase, self._phase_began = "", time.monotonic()
-        self._tool: ToolProgress | None = None
-        self._announced: set[str] = set()
+        self._tools = ToolLines(self._say_tool, regular=not err.is_terminal)
         self._lock = threading.Lock()
         self._live = Live(console=err, get_renderable=self._render, transient=True, refresh_per_second=8)
 
@@ -76,11 +77,10 @@ class Progress:
             self._phase, self._phase_began = name, now
 
     def tool(self, progress: ToolProgress) -> None:
-        with self._lock:
-            self._tool = progress if progress.packages < progress.total or not progress.total else None
-        if progress.family not in self._announced:
-            self._announced.add(progress.family)
-            self._say(f"[dim]building[/] {progress.family} [dim]from its Go module (once; some minutes)[/]")
+        self._tools.report(progress)  # without the lock: what it prints waits for a redraw, which waits for the lock
+
+    def _say_tool(self, line: str) -> None:
+        self._say(f"[dim]{escape(line)}[/]")
 
     def note(self, text: str) -> None:
         self._say(f"[yellow]note[/] {escape(text)}")
@@ -130,10 +130,11 @@ class Progress:
         grid = Table.grid(padding=(0, 1))
         elapsed = time.monotonic() - self._phase_began
         title = PHASES.get(self._phase, self._phase)
-        if self._tool is not None:
-            part = f"{self._tool.packages} of at most {self._tool.total} packages" if self._tool.total else "resolving"
-            title = f"building {self._tool.family}: {part}"
         grid.add_row(Spinner("dots"), f"{title} [dim]{elapsed:.0f} s[/]")
+        if tool := self._tools.current():
+            grid.add_row("", escape(tool))
+            if (share := self._tools.share) is not None:
+                grid.add_row("", ProgressBar(total=1, completed=share, width=40))
         under_way = [s for s in self.run.steps.values() if s.is_shown and s.seconds is None]
         for step in under_way[:ROWS]:
             seconds = time.monotonic() - step.began

@@ -7,8 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from physical_ai.catalog.charts import HOME_VARIABLE, user_folder
-from physical_ai.repository import ROOT
+from physical_ai.repository import HOME_VARIABLE, ROOT, user_folder
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ import psutil
 from physical_ai.simulator.home import HOME_VARIABLE, Home
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.tools import toolbox
+from physical_ai.simulator.tools.reporting import ToolLines
 
 DEFAULT_STACK = "dev-westus2"
 
@@ -122,7 +123,7 @@ class Place:
 def place(stack: str = DEFAULT_STACK) -> Generator[Place]:
     """A home in a temporary folder with the user's built commands in it; nothing of it is left at the end."""
     tools = Home.of_user().tools
-    toolbox(tools, lambda progress: note(f"building {progress.family}: {progress.packages} packages"))
+    toolbox(tools, ToolLines(note, regular=True).report)
     with tempfile.TemporaryDirectory(prefix="physai-bench-") as folder:
         (Path(folder) / "tools").symlink_to(tools.resolve())
         here = Place(Home(Path(folder)), stack)

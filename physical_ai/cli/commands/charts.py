@@ -23,7 +23,8 @@ def charts(context: typer.Context, json: Json = False) -> None:
     """List the pinned charts: where they come from, their checksums, and what is in the cache."""
     if context.invoked_subcommand is not None:
         return
-    from physical_ai.catalog.charts import pinned_charts, user_folder
+    from physical_ai.catalog.charts import pinned_charts
+    from physical_ai.repository import user_folder
     from physical_ai.simulator.charts import modelled
 
     rows: list[dict[str, Any]] = [

@@ -12,6 +12,7 @@ import typer
 from physical_ai.cli.console import err, out, print_json
 from physical_ai.cli.exit_codes import FAILED, FINDINGS
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+from physical_ai.simulator.tools.install import VARIABLE, Origin
 
 
 class Format(StrEnum):
@@ -44,6 +45,15 @@ Discard = Annotated[
 ]
 Policies = Annotated[
     bool, typer.Option("--policies", help="Also run the policy pack over each resource; exit with 3 if it refuses.")
+]
+ToolsFrom = Annotated[
+    Origin,
+    typer.Option(
+        "--from",
+        envvar=VARIABLE,
+        help="release: download from the projects, or fail. build: compile the Go modules. auto: download where a"
+        " checksum is pinned and the server can be reached, else compile.",
+    ),
 ]
 
 
@@ -180,8 +190,11 @@ def env(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
         print(f"export {name}={shlex.quote(value)}")  # never wrapped: a shell reads it
 
 
-def tools() -> None:
-    """Install the engine and control-plane programs before the first `up`."""
+def tools(origin: ToolsFrom = Origin.AUTO) -> None:
+    """Install the engine and control-plane programs before the first `up`.
+
+    Of etcd, helm and KWOK the projects' own releases, verified; Kubernetes and Pulumi are built from their Go modules.
+    """
     from physical_ai.cli.progress import Progress
     from physical_ai.simulator.home import Home
     from physical_ai.simulator.tools import toolbox
@@ -189,5 +202,5 @@ def tools() -> None:
     home = Home.of_user()
     with Progress() as progress:
         progress.phase("tools")
-        toolbox(home.tools, progress.tool)
+        toolbox(home.tools, progress.tool, origin=origin)
     err.print(f"all programs are in {home.tools}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from physical_ai.catalog.charts import ChecksumMismatch, cached_chart, pinned_charts, user_folder, verify
-from physical_ai.repository import ROOT
+from physical_ai.catalog.charts import ChecksumMismatch, cached_chart, pinned_charts, verify
+from physical_ai.repository import ROOT, user_folder
 from physical_ai.simulator.charts.models import materialise, modelled
 from physical_ai.simulator.kubernetes.helm import HelmFailed
 

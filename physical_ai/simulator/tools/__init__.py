@@ -1,5 +1,9 @@
-"""The engine and control-plane commands the simulator runs, pinned as Go modules and built when they are missing."""
+"""The engine and control-plane commands that the simulator runs: pinned, and downloaded or built when missing.
 
-from physical_ai.simulator.tools.build import LINTERS, BuildFailed, Progress, Toolbox, toolbox
+Standard library only: `python -m physical_ai.simulator.tools` installs them before there are any Python packages.
+"""
 
-__all__ = ["LINTERS", "BuildFailed", "Progress", "Toolbox", "toolbox"]
+from physical_ai.simulator.tools.families import LINTERS, BuildFailed, Progress
+from physical_ai.simulator.tools.install import Origin, Toolbox, missing, toolbox
+
+__all__ = ["LINTERS", "BuildFailed", "Origin", "Progress", "Toolbox", "missing", "toolbox"]

@@ -10,9 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from filelock import FileLock
+from physical_ai.simulator.tools.families import HERE, locked
 
-HERE = Path(__file__).parent
 REQUIREMENT = HERE / "go-toolchain.txt"
 
 
@@ -24,7 +23,7 @@ def find_go(cache: Path) -> Path:
     """A `go` that can build every module in this folder: the one on PATH, or one fetched into `cache`.
 
     Raises:
-        GoMissing: neither is to be had.
+        GoMissing: neither is available.
     """
     on_path = shutil.which("go")
     if on_path is not None and _version(Path(on_path)) >= needed():
@@ -52,7 +51,7 @@ def _fetched(cache: Path) -> Path:
     assert pinned is not None, REQUIREMENT
     home = cache / f"go-{pinned[1]}"
     go = home / "go" / "bin" / "go"
-    with FileLock(cache / "go.lock"):
+    with locked(cache / "go.lock"):
         if not go.exists():
             _install(home)
     return go

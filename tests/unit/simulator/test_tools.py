@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.simulator.tools import BuildFailed, Progress, Toolbox, build, go
-from physical_ai.simulator.tools.build import FAMILIES, Family, toolbox
+from physical_ai.simulator.tools import BuildFailed, Origin, Progress, Toolbox, families, go
+from physical_ai.simulator.tools import toolbox as installed
+from physical_ai.simulator.tools.families import FAMILIES, Family, Report
 
 FAKE_GO = """#!/bin/sh
 echo "$@" >> "$CALLS"
@@ -24,6 +25,10 @@ case "$1" in
     ;;
 esac
 """
+
+
+def toolbox(cache: Path, report: Report = lambda _: None) -> Toolbox:
+    return installed(cache, report, origin=Origin.BUILD)
 
 
 @pytest.fixture
@@ -60,8 +65,9 @@ def test_progress_counts_packages_up_to_the_total(fake_go: Path, tmp_path: Path)
     seen: list[Progress] = []
     toolbox(tmp_path / "cache", seen.append)
     first = [p for p in seen if p.family == "etcd"]
-    assert (first[0].packages, first[0].total) == (0, 0)
-    assert first[-1].packages == first[-1].total == 3
+    assert (first[0].done, first[0].total) == (0, 0)
+    assert first[-1].done == first[-1].total == 3
+    assert [p.finished for p in first] == [False] * (len(first) - 1) + [True]
 
 
 def test_a_failed_build_says_which_why_and_where_and_leaves_nothing_behind(
@@ -93,7 +99,7 @@ def test_the_users_own_go_flags_do_not_reach_the_build(
 
 
 def test_a_changed_pin_builds_beside_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "HERE", tmp_path)
+    monkeypatch.setattr(families, "HERE", tmp_path)
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "go.sum").write_text("")
     family = Family("x", "example.com/x", {"x": "x"}, ("main.version={v}",))

@@ -1,0 +1,112 @@
+"""The programs that the simulator runs, each family of them pinned by the go.mod in a folder beside this module."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import platform
+import re
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+HERE = Path(__file__).parent
+
+
+class BuildFailed(Exception):
+    """A tool could not be installed; the text says which, why, and where the log is."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far one family is: `done` of `total`, which is 0 while it is unknown."""
+
+    family: str
+    action: Literal["build", "download"]
+    done: int
+    """Packages compiled, of at most `total`; or bytes fetched."""
+    total: int
+    reason: str = ""
+    """Why it is built rather than downloaded, when there is something to say."""
+    finished: bool = False
+
+
+Report = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Commands of one Go module."""
+
+    name: str
+    module: str
+    """The module whose version is stamped into the commands."""
+    commands: dict[str, str]
+    """Name that `go build` gives a command → the name it is known by."""
+    stamps: tuple[str, ...] = ()
+    """Linker variables that take the version; `{v}`, `{major}` and `{minor}` are filled in."""
+
+    @property
+    def folder(self) -> Path:
+        return HERE / self.name
+
+    def version(self) -> str:
+        """The pinned version, as `v1.36.3`."""
+        pinned = re.search(rf"^\s*(?:require )?{re.escape(self.module)} (v\S+)", self._read("go.mod"), re.MULTILINE)
+        if pinned is None:
+            raise BuildFailed(f"physical_ai/simulator/tools/{self.name}/go.mod does not require {self.module}")
+        return pinned[1]
+
+    def fingerprint(self) -> str:
+        """Changes whenever a build could give other bytes."""
+        machine = f"{platform.system()}-{platform.machine()}"
+        parts = (self._read("go.mod"), self._read("go.sum"), machine, *self.stamps)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+    def linker_flags(self) -> str:
+        version = self.version()
+        major, minor, *_ = version.removeprefix("v").split(".")
+        stamps = (f"-X {stamp.format(v=version, major=major, minor=minor)}" for stamp in self.stamps)
+        return " ".join(("-s", "-w", *stamps))
+
+    def _read(self, file: str) -> str:
+        return (self.folder / file).read_text()
+
+
+@contextmanager
+def locked(path: Path) -> Generator[None]:
+    """Holds a lock between processes; it ends with the process that holds it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+FAMILIES = (
+    Family("etcd", "go.etcd.io/etcd/server/v3", {"server": "etcd"}),
+    Family("kwok", "sigs.k8s.io/kwok", {"kwok": "kwok"}),
+    Family("helm", "helm.sh/helm/v3", {"helm": "helm"}, ("helm.sh/helm/v3/internal/version.version={v}",)),
+    Family(
+        "pulumi",
+        "github.com/pulumi/pulumi/pkg/v3",
+        {"pulumi": "pulumi"},
+        ("github.com/pulumi/pulumi/sdk/v3/go/common/version.Version={v}",),
+    ),
+    Family(
+        "kubernetes",
+        "k8s.io/kubernetes",
+        {name: name for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")},
+        # Charts and clients read the server's version; an unstamped build reports v0.0.0-master.
+        (
+            "k8s.io/component-base/version.gitVersion={v}",
+            "k8s.io/component-base/version.gitMajor={major}",
+            "k8s.io/component-base/version.gitMinor={minor}",
+            "k8s.io/client-go/pkg/version.gitVersion={v}",
+        ),
+    ),
+)
+"""What the simulator runs, the quickest build first."""
+LINTERS = (Family("actionlint", "github.com/rhysd/actionlint", {"actionlint": "actionlint"}),)
+"""What looks at the repository's own files."""
