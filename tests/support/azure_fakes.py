@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from physical_ai.simulator.azure import Cloud, ModelClock, violations
-from physical_ai.simulator.azure.world import Resource
+from physical_ai.simulator.azure import Cloud, ModelClock, ids, schema
+from physical_ai.simulator.azure.data import mappings
+from physical_ai.simulator.azure.rules import Put, refusals
+from physical_ai.simulator.azure.state import Resource
 
 GROUP = "rg-dev"
 PLACE = "westus2"
@@ -204,7 +206,11 @@ class Azure:
 
     def rules(self, kind: str, inputs: Mapping[str, Any]) -> set[str]:
         """Ids of the rules that a PUT with these inputs breaks."""
-        return {refusal.rule for refusal in violations(kind, inputs, self.cloud.world())}
+        mapping, state = mappings()[kind], self.cloud.azure()
+        params = {name: inputs.get(name, "") for name in mapping.path_params}
+        resource_id = ids.build(mapping, state.directory.subscription, params)
+        put = Put(mapping.kind, resource_id, inputs, state.get(resource_id), state)
+        return {refusal.rule for refusal in (*schema.refusals(mapping, put.body), *refusals(put))}
 
     def platform(self) -> Resource:
         """Everything up to a cluster with its system pool."""

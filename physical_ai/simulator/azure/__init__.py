@@ -11,8 +11,7 @@ from physical_ai.simulator.azure.cluster_host import ClusterHost
 from physical_ai.simulator.azure.errors import ArmError, Refusal
 from physical_ai.simulator.azure.offers import CatalogOffers
 from physical_ai.simulator.azure.provider import AzureNative
-from physical_ai.simulator.azure.violations import violations
-from physical_ai.simulator.azure.world import Directory
+from physical_ai.simulator.azure.state import Directory
 
 __all__ = [
     "ArmError",
@@ -23,5 +22,4 @@ __all__ = [
     "Directory",
     "ModelClock",
     "Refusal",
-    "violations",
 ]

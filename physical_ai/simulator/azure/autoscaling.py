@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.simulator.azure import capacity, ids, nodes, staging
+from physical_ai.simulator.azure import capacity, ids, nodes, puts
+from physical_ai.simulator.azure.bodies import Json, get
 from physical_ai.simulator.azure.errors import ArmError, Refusal
 from physical_ai.simulator.azure.rules.quota import shortages, usage
-from physical_ai.simulator.azure.shapes import Json, get
-from physical_ai.simulator.azure.world import Resource, World
+from physical_ai.simulator.azure.state import AzureState, Resource
 
 
 @dataclass(frozen=True)
@@ -30,19 +30,19 @@ class ScaledPool:
     """A Node as the pool's machines register it, instance 0."""
 
 
-def profile(cluster_id: str, world: World) -> Json:
+def profile(cluster_id: str, azure: AzureState) -> Json:
     """`autoScalerProfile` of the cluster; empty where it leaves all to AKS."""
-    cluster = world.get(cluster_id, "ManagedCluster")
+    cluster = azure.get(cluster_id, "ManagedCluster")
     return dict(get(cluster.body, "properties.autoScalerProfile", {})) if cluster else {}
 
 
-def scaled_pools(cluster_id: str, world: World) -> Iterator[ScaledPool]:
+def scaled_pools(cluster_id: str, azure: AzureState) -> Iterator[ScaledPool]:
     """The autoscaled pools of a cluster, by name."""
-    for pool in sorted(world.children(cluster_id, "AgentPool"), key=lambda each: each.id):
-        spec = staging.spec_of(pool, world)
+    for pool in sorted(azure.children(cluster_id, "AgentPool"), key=lambda each: each.id):
+        spec = puts.spec_of(pool, azure)
         if not spec.get("enableAutoScaling") or pool.state == "Deleting" or "version" not in pool.facts:
             continue
-        sample = staging.nodes_of(pool, world, {0: "192.0.2.1"})
+        sample = puts.nodes_of(pool, azure, {0: "192.0.2.1"})
         if sample:
             name = ids.name(pool.id)
             yield ScaledPool(
@@ -50,29 +50,29 @@ def scaled_pools(cluster_id: str, world: World) -> Iterator[ScaledPool]:
                 scale_set=nodes.scale_set(cluster_id, name),
                 least=int(spec["minCount"]),
                 most=int(spec["maxCount"]),
-                count=len(staging.machines_of(pool.facts)),
+                count=len(puts.machines_of(pool.facts)),
                 spec=spec,
                 sample=sample[0],
             )
 
 
-def staged(pool: Resource | None, count: int, world: World, without: Collection[int]) -> Resource:
+def staged(pool: Resource | None, count: int, azure: AzureState, without: Collection[int]) -> Resource:
     """The pool after its autoscaler has asked for `count` nodes, held within the pool's bounds.
 
     Raises:
         ValueError: the pool is not there, or not the autoscaler's.
         ArmError: the subscription has no quota for more of them.
     """
-    spec: dict[str, Any] = staging.spec_of(pool, world) if pool else {}
+    spec: dict[str, Any] = puts.spec_of(pool, azure) if pool else {}
     if pool is None or pool.state == "Deleting" or not spec.get("enableAutoScaling"):
         raise ValueError(f"{ids.name(pool.id) if pool else 'it'} is not an autoscaled pool of the cluster")
     bounded = min(max(count, int(spec["minCount"])), int(spec["maxCount"]))
-    cluster = world.get(ids.parent(pool.id), "ManagedCluster")
-    if cluster is not None and bounded > len(staging.machines_of(pool.facts)):
-        wanted = usage(spec, bounded, world.offers)
-        for _, message in shortages(pool.id, wanted, cluster.location, world):
+    cluster = azure.get(ids.parent(pool.id), "ManagedCluster")
+    if cluster is not None and bounded > len(puts.machines_of(pool.facts)):
+        wanted = usage(spec, bounded, azure.offers)
+        for _, message in shortages(pool.id, wanted, cluster.location, azure):
             raise ArmError(Refusal("quota-aks-vcpu", 400, "ErrCode_InsufficientVCPUQuota", message, flat=True))
-    return staging.resized(pool, bounded, world, without)
+    return puts.resized(pool, bounded, azure, without)
 
 
 def allocation_failure(spec: Json) -> str:

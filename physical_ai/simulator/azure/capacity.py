@@ -7,11 +7,11 @@ Failed, and the pool stays with the nodes it could get until another PUT finds r
 from __future__ import annotations
 
 from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.bodies import get
 from physical_ai.simulator.azure.data import rules
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.registry import models
-from physical_ai.simulator.azure.shapes import get
-from physical_ai.simulator.azure.world import FAILED, SUCCEEDED, Resource, World
+from physical_ai.simulator.azure.state import FAILED, SUCCEEDED, AzureState, Resource
 
 MESSAGE = (
     "Allocation failed. We do not have sufficient capacity for the requested VM size in this {place}. Read more about"
@@ -19,30 +19,30 @@ MESSAGE = (
 )
 
 
-def obtainable(pool_id: str, vm_size: str, wanted: int, held: int, world: World) -> int:
+def obtainable(pool_id: str, vm_size: str, wanted: int, held: int, azure: AzureState) -> int:
     """Nodes a pool gets of those it wants: it keeps the `held` ones it has, and the rest as far as there are any."""
-    most = world.capacity.get(vm_size)
+    most = azure.capacity.get(vm_size)
     if most is None or wanted <= held:
         return wanted
     taken = sum(
         len(other.facts.get("addresses", ()))
-        for other in world.of_kind("AgentPool")
+        for other in azure.of_kind("AgentPool")
         if get(other.body, "properties.vmSize") == vm_size and not ids.same(other.id, pool_id)
     )
     return max(held, min(wanted, most - taken))
 
 
-def outcome(resource: Resource, world: World) -> str:
+def outcome(resource: Resource, azure: AzureState) -> str:
     """The state in which an operation ends: Failed for a pool that is short of nodes, and for its cluster's PUT."""
-    return FAILED if any(_is_short(pool) for pool in _pools(resource, world)) else SUCCEEDED
+    return FAILED if any(_is_short(pool) for pool in _pools(resource, azure)) else SUCCEEDED
 
 
 @models("alloc-fail", "aks-async", "aks-pool-failed")
-def failure(resource: Resource, world: World) -> Refusal:
+def failure(resource: Resource, azure: AzureState) -> Refusal:
     """Why an accepted operation ended Failed."""
-    short = next(pool for pool in _pools(resource, world) if _is_short(pool))
+    short = next(pool for pool in _pools(resource, azure) if _is_short(pool))
     size, wanted = str(get(short.body, "properties.vmSize")), int(short.facts["count"])
-    if obtainable(short.id, size, wanted, len(short.facts["addresses"]), world) == wanted:
+    if obtainable(short.id, size, wanted, len(short.facts["addresses"]), azure) == wanted:
         rule, code = rules()["net-subnet-capacity"], "SubnetIsFull"
         message = f"The subnet of node pool {ids.name(short.id)} has no address left for {wanted} nodes."
     else:
@@ -52,9 +52,9 @@ def failure(resource: Resource, world: World) -> Refusal:
     return Refusal(rule.id, rule.status, code, message, flat=True)
 
 
-def _pools(resource: Resource, world: World) -> list[Resource]:
+def _pools(resource: Resource, azure: AzureState) -> list[Resource]:
     if resource.kind == "ManagedCluster":
-        return [pool for pool in world.children(resource.id, "AgentPool") if pool.inline]
+        return [pool for pool in azure.children(resource.id, "AgentPool") if pool.inline]
     return [resource] if resource.kind == "AgentPool" else []
 
 

@@ -1,8 +1,8 @@
 """The simulated Azure: takes PUTs and DELETEs, refuses as ARM does, and makes nodes of node pools.
 
-What survives a kill at any moment: every operation is in the file before its first effect on a cluster, with the state
-Creating, Updating or Deleting, and leaves that state only when its effects are done. `settle` carries on what a killed
-process left half done, as Azure would have done without its client; all effects are idempotent.
+The cloud survives a kill at any moment. Every operation is in the file before it changes a cluster, with the state
+Creating, Updating or Deleting, and leaves that state when its work in the cluster is done. `settle` completes what a
+killed process left unfinished, as Azure does without its client. All of that work is idempotent.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from physical_ai.simulator.azure import autoscaling, effects, ids, outputs, schema, staging
+from physical_ai.simulator.azure import autoscaling, cluster_operations, ids, outputs, puts, schema
 from physical_ai.simulator.azure import capacity as machines
+from physical_ai.simulator.azure.bodies import Json
 from physical_ai.simulator.azure.clock import ModelClock
 from physical_ai.simulator.azure.cluster_host import ClusterHost
 from physical_ai.simulator.azure.data import TypeMapping, by_token, mappings, rules
@@ -25,9 +26,8 @@ from physical_ai.simulator.azure.locks import PoolLocks, SharedLock
 from physical_ai.simulator.azure.offers import CatalogOffers, Offers
 from physical_ai.simulator.azure.registry import models
 from physical_ai.simulator.azure.rules import Delete, Put, refusals
-from physical_ai.simulator.azure.shapes import Json
+from physical_ai.simulator.azure.state import FINAL, SUCCEEDED, AzureState, Directory, Resource
 from physical_ai.simulator.azure.store import Store
-from physical_ai.simulator.azure.world import FINAL, SUCCEEDED, Directory, Resource, World
 from physical_ai.simulator.wire import Refused
 
 
@@ -61,17 +61,17 @@ class Cloud:
         self._lock = SharedLock(path, self._store.refresh)
         self._in_flight: dict[str, str] = {}
         self._grants = Grants(self._store, self._lock, host, self.clock)
-        self._effects = effects.Effects(host, self._lock, PoolLocks(path), self._world)
+        self._operations = cluster_operations.ClusterOperations(host, self._lock, PoolLocks(path), self._azure)
 
     # What there is
 
-    def world(self) -> World:
-        """The present, for `violations`; it does not change when the cloud does."""
+    def azure(self) -> AzureState:
+        """What Azure knows now; it does not change when the cloud does."""
         with self._lock:
-            return replace(self._world(), resources=dict(self._store.resources), in_flight=dict(self._in_flight))
+            return replace(self._azure(), resources=dict(self._store.resources), in_flight=dict(self._in_flight))
 
-    def _world(self) -> World:
-        return World(
+    def _azure(self) -> AzureState:
+        return AzureState(
             resources=self._store.resources,
             directory=self.directory,
             offers=self._offers,
@@ -98,13 +98,13 @@ class Cloud:
 
     def exists(self, resource_id: str) -> bool:
         with self._lock:
-            return self._world().get(resource_id) is not None
+            return self._azure().get(resource_id) is not None
 
     def get(self, resource_id: str) -> Resource | None:
         """A resource with the outputs a GET would show now."""
         with self._lock:
-            found = self._world().get(resource_id)
-            return found and replace(found, outputs=outputs.compute(found, self._world()))
+            found = self._azure().get(resource_id)
+            return found and replace(found, outputs=outputs.compute(found, self._azure()))
 
     def resources(self, *, inline: bool = False) -> dict[str, Json]:
         """Id → `{type, inputs, outputs, state}`; with `inline` also what a parent's PUT made."""
@@ -118,7 +118,7 @@ class Cloud:
     def failure(self, resource: Resource) -> Refusal:
         """Why the operation that left a resource in the state Failed did so."""
         with self._lock:
-            return machines.failure(resource, self._world())
+            return machines.failure(resource, self._azure())
 
     # What changes it
 
@@ -132,18 +132,18 @@ class Cloud:
         mapping = _mapping(type)
         with self._lock:
             resource_id = self._id(mapping, inputs)
-            old = self._world().get(resource_id)
+            old = self._azure().get(resource_id)
             if creating and old is not None:
                 raise Refused(f"cannot create already existing resource '{old.id}'")
-            request = Put(mapping.kind, old.id if old else resource_id, inputs, old, self._world())
+            request = Put(mapping.kind, old.id if old else resource_id, inputs, old, self._azure())
             _raise_first(chain(schema.refusals(mapping, request.body), refusals(request)))
-            before = [old, *staging.inline_children(old, self._world())] if old else []
-            staged = staging.stage(request, self._store, self.clock)
+            before = [old, *puts.inline_children(old, self._azure())] if old else []
+            staged = puts.stage(request, self._store, self.clock)
             self._store.save()
-        if mapping.kind in effects.KINDS:
+        if mapping.kind in cluster_operations.KINDS:
             with self._operation(staged.id, staged.state):
                 try:
-                    self._effects.put(staged)
+                    self._operations.put(staged)
                 except Exception as error:
                     self._roll_back(staged, before)
                     raise Refused(f"the simulated cluster of {staged.id} failed: {error}") from error
@@ -158,10 +158,10 @@ class Cloud:
     def delete(self, resource_id: str) -> None:
         """Deletes a resource and what lies under it; one that is gone already is no error. Raises `ArmError`."""
         with self._lock:
-            found = self._world().get(resource_id)
+            found = self._azure().get(resource_id)
             if found is None:
                 return
-            _raise_first(refusals(Delete(found, self._world())))
+            _raise_first(refusals(Delete(found, self._azure())))
             self._store.put(replace(found, state="Deleting"))
             self._store.save()
         if found.kind == "ResourceGroup":
@@ -178,11 +178,11 @@ class Cloud:
         `without` names instances that go. Returns how many nodes the pool has then; raises ArmError or ValueError.
         """
         with self._lock:
-            found = self._world().get(f"{cluster_id}/agentPools/{pool}", "AgentPool")
-            staged = autoscaling.staged(found, count, self._world(), without)
+            found = self._azure().get(f"{cluster_id}/agentPools/{pool}", "AgentPool")
+            staged = autoscaling.staged(found, count, self._azure(), without)
             self._keep(replace(staged, state="Updating"))
         with self._operation(staged.id, "Scaling"):
-            self._effects.put(staged)
+            self._operations.put(staged)
             self._finish(staged.id)
         return int(staged.facts["count"])
 
@@ -198,7 +198,7 @@ class Cloud:
                 self.delete(resource.id)
             elif self.exists(resource.id):
                 with self._operation(resource.id, resource.state):
-                    self._effects.put(resource)
+                    self._operations.put(resource)
                     self._finish(resource.id)
         self._grants.tick()
 
@@ -226,19 +226,19 @@ class Cloud:
     def _finish(self, resource_id: str) -> None:
         """Ends an operation, also for the pools that a cluster's PUT makes along with it."""
         with self._lock:
-            world = self._world()
-            found = world.get(resource_id)
+            azure = self._azure()
+            found = azure.get(resource_id)
             if found is None or found.state == "Deleting":
                 return  # somebody else's work on it has begun meanwhile
-            for each in (*(r for r in staging.inline_children(found, world) if r.kind == "AgentPool"), found):
-                ended = replace(each, state=machines.outcome(each, world))
-                self._store.put(replace(ended, outputs=outputs.compute(ended, world)))
+            for each in (*(r for r in puts.inline_children(found, azure) if r.kind == "AgentPool"), found):
+                ended = replace(each, state=machines.outcome(each, azure))
+                self._store.put(replace(ended, outputs=outputs.compute(ended, azure)))
             self._store.save()
 
     def _roll_back(self, staged: Resource, before: list[Resource]) -> None:
         """An operation that failed leaves what was there before, so that the next run can try again."""
         with self._lock:
-            staging.remove_tree(staged.id, self._store)
+            puts.remove_tree(staged.id, self._store)
             for resource in before:
                 self._store.put(resource)
             self._store.save()
@@ -246,11 +246,11 @@ class Cloud:
             self.host.delete(staged.id)
 
     def _finish_delete(self, resource: Resource) -> None:
-        self._effects.delete(resource)
+        self._operations.delete(resource)
         if resource.kind == "RoleAssignment":
             self._grants.revoke(resource)
         with self._lock:
-            staging.remove_tree(resource.id, self._store)
+            puts.remove_tree(resource.id, self._store)
             self._grants.forget_cluster(resource.id)
             self._store.save()
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.bodies import Json, get, table
 from physical_ai.simulator.azure.data import load_json
 from physical_ai.simulator.azure.offers import Offers, location, resolve
 from physical_ai.simulator.azure.registry import models
-from physical_ai.simulator.azure.shapes import Json, get, table
 
 _NETWORK: Mapping[str, Any] = {
     "networkPlugin": "azure",

@@ -7,12 +7,12 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.bodies import Json, get
 from physical_ai.simulator.azure.clock import ModelClock
 from physical_ai.simulator.azure.cluster_host import ClusterHost
 from physical_ai.simulator.azure.roles import role_of
-from physical_ai.simulator.azure.shapes import Json, get
+from physical_ai.simulator.azure.state import FINAL, Resource
 from physical_ai.simulator.azure.store import Store
-from physical_ai.simulator.azure.world import FINAL, Resource
 
 CLUSTER_ADMIN = "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b"
 """Azure Kubernetes Service RBAC Cluster Admin, which the admin groups of a cluster's aadProfile amount to."""

@@ -10,9 +10,9 @@ from typing import Any
 
 from physical_ai import catalog
 from physical_ai.simulator.azure import ids, pools
+from physical_ai.simulator.azure.bodies import Json, get, table
 from physical_ai.simulator.azure.offers import Offers
 from physical_ai.simulator.azure.registry import models
-from physical_ai.simulator.azure.shapes import Json, get, table
 from physical_ai.simulator.cluster.names import HOST_DRIVER, SECURE_BOOT
 
 IMAGE_VERSION = "202611.05.0"

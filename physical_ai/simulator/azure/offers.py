@@ -11,7 +11,7 @@ from physical_ai.simulator.azure.data import load_json
 
 
 class Offers(Protocol):
-    """The parts of the world that are not resources."""
+    """What Azure has besides resources."""
 
     def size(self, name: str) -> catalog.VmSize | None: ...
     def region(self, name: str) -> catalog.Region | None: ...

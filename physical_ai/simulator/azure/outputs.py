@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from physical_ai.simulator.azure import clusters, ids, nodes, pools
+from physical_ai.simulator.azure.bodies import Json, get, table
 from physical_ai.simulator.azure.offers import location
 from physical_ai.simulator.azure.registry import models
 from physical_ai.simulator.azure.roles import role_guid
-from physical_ai.simulator.azure.shapes import Json, get, table
-from physical_ai.simulator.azure.world import SUCCEEDED, Resource, World
+from physical_ai.simulator.azure.state import SUCCEEDED, AzureState, Resource
 
 PUBLIC_ADDRESSES = ipaddress.IPv4Network("198.51.100.0/24")
 """RFC 5737 documentation range: the simulated public addresses reach nobody."""
@@ -26,7 +26,7 @@ def guid(resource: Resource, purpose: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{ids.key(resource.id)}#{resource.serial}#{purpose}"))
 
 
-def compute(resource: Resource, world: World) -> Json:
+def compute(resource: Resource, azure: AzureState) -> Json:
     """The outputs of a resource, in Pulumi's shape, from its inputs and the cloud's own facts."""
     mapping = resource.mapping
     sent = {n: copy.deepcopy(v) for n, v in resource.inputs.items() if n in mapping.inputs and v is not None}
@@ -38,11 +38,11 @@ def compute(resource: Resource, world: World) -> Json:
         "provisioningState": resource.state,
         "etag": f'W/"{guid(resource, "etag")}"',
         "resourceGuid": guid(resource, "resource"),
-        "systemData": {"createdAt": moment(resource), "createdBy": world.directory.deployer, "createdByType": "User"},
+        "systemData": {"createdAt": moment(resource), "createdBy": azure.directory.deployer, "createdByType": "User"},
     }
     extra = _COMPUTERS.get(resource.kind)
     if extra is not None:
-        outputs |= extra(resource, outputs, world)
+        outputs |= extra(resource, outputs, azure)
     known = set(mapping.outputs)
     return {name: value for name, value in outputs.items() if name in known}
 
@@ -51,13 +51,13 @@ def moment(resource: Resource) -> str:
     return datetime.fromtimestamp(resource.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _group(resource: Resource, outputs: Json, world: World) -> Json:
+def _group(resource: Resource, outputs: Json, azure: AzureState) -> Json:
     return {"properties": {"provisioningState": SUCCEEDED}}
 
 
-def _network(resource: Resource, outputs: Json, world: World) -> Json:
+def _network(resource: Resource, outputs: Json, azure: AzureState) -> Json:
     return {
-        "subnets": [subnet_view(child) for child in world.children(resource.id, "Subnet")],
+        "subnets": [subnet_view(child) for child in azure.children(resource.id, "Subnet")],
         "virtualNetworkPeerings": [],
         "flowLogs": [],
     }
@@ -68,7 +68,7 @@ def subnet_view(subnet: Resource) -> Json:
     return {"id": subnet.id, **subnet.outputs}
 
 
-def _subnet(resource: Resource, outputs: Json, world: World) -> Json:
+def _subnet(resource: Resource, outputs: Json, azure: AzureState) -> Json:
     empty = ("ipConfigurationProfiles", "ipConfigurations", "privateEndpoints", "resourceNavigationLinks")
     return {
         **{name: [] for name in (*empty, "serviceAssociationLinks")},
@@ -81,10 +81,10 @@ def _subnet(resource: Resource, outputs: Json, world: World) -> Json:
     }
 
 
-def _nat(resource: Resource, outputs: Json, world: World) -> Json:
+def _nat(resource: Resource, outputs: Json, azure: AzureState) -> Json:
     return {
         "idleTimeoutInMinutes": 4,
-        "subnets": users(resource, world, "natGateway"),
+        "subnets": users(resource, azure, "natGateway"),
         **_only(outputs, "idleTimeoutInMinutes"),
     }
 
@@ -93,28 +93,28 @@ def _only(outputs: Json, *names: str) -> Json:
     return {name: outputs[name] for name in names if name in outputs}
 
 
-def users(resource: Resource, world: World, field: str) -> list[Json]:
+def users(resource: Resource, azure: AzureState, field: str) -> list[Json]:
     """References to the subnets that name this resource."""
     return [
         {"id": subnet.id}
-        for subnet in world.of_kind("Subnet")
+        for subnet in azure.of_kind("Subnet")
         if ids.same(get(subnet.body, f"properties.{field}.id"), resource.id)
     ]
 
 
-def _public_address(resource: Resource, outputs: Json, world: World) -> Json:
+def _public_address(resource: Resource, outputs: Json, azure: AzureState) -> Json:
     number = int(hashlib.sha256(f"{ids.key(resource.id)}#{resource.serial}".encode()).hexdigest(), 16)
     address = PUBLIC_ADDRESSES[1 + number % (PUBLIC_ADDRESSES.num_addresses - 2)]
     defaults = {"ipAddress": str(address), "idleTimeoutInMinutes": 4, "publicIPAddressVersion": "IPv4"}
     return {**defaults, **_only(outputs, "ipAddress", "idleTimeoutInMinutes", "publicIPAddressVersion")}
 
 
-def _security_group(resource: Resource, outputs: Json, world: World) -> Json:
+def _security_group(resource: Resource, outputs: Json, azure: AzureState) -> Json:
     rules = [
         {"id": f"{resource.id}/securityRules/{rule.get('name')}", "provisioningState": SUCCEEDED, "etag": "", **rule}
         for rule in outputs.get("securityRules", [])
     ]
-    subnets = users(resource, world, "networkSecurityGroup")
+    subnets = users(resource, azure, "networkSecurityGroup")
     return {
         "securityRules": rules,
         "defaultSecurityRules": [],
@@ -124,21 +124,21 @@ def _security_group(resource: Resource, outputs: Json, world: World) -> Json:
     }
 
 
-def _identity(resource: Resource, outputs: Json, world: World) -> Json:
+def _identity(resource: Resource, outputs: Json, azure: AzureState) -> Json:
     return {
         "principalId": guid(resource, "principal"),
         "clientId": guid(resource, "client"),
-        "tenantId": world.directory.tenant,
+        "tenantId": azure.directory.tenant,
     }
 
 
-def _assignment(resource: Resource, outputs: Json, world: World) -> Json:
-    root = f"/subscriptions/{world.directory.subscription}/providers/Microsoft.Authorization/roleDefinitions"
-    by, at = world.directory.deployer, moment(resource)
+def _assignment(resource: Resource, outputs: Json, azure: AzureState) -> Json:
+    root = f"/subscriptions/{azure.directory.subscription}/providers/Microsoft.Authorization/roleDefinitions"
+    by, at = azure.directory.deployer, moment(resource)
     return {
         "scope": "/" + str(resource.inputs["scope"]).strip("/"),
         "roleDefinitionId": f"{root}/{role_guid(outputs['roleDefinitionId'])}",
-        "principalType": outputs.get("principalType") or world.principal_type(outputs["principalId"]),
+        "principalType": outputs.get("principalType") or azure.principal_type(outputs["principalId"]),
         "createdBy": by,
         "updatedBy": by,
         "createdOn": at,
@@ -146,7 +146,7 @@ def _assignment(resource: Resource, outputs: Json, world: World) -> Json:
     }
 
 
-def _workspace(resource: Resource, outputs: Json, world: World) -> Json:
+def _workspace(resource: Resource, outputs: Json, azure: AzureState) -> Json:
     sku = {"name": "PerGB2018", **table(outputs, "sku"), "lastSkuUpdate": moment(resource)}
     return {
         "customerId": guid(resource, "customer"),
@@ -155,49 +155,49 @@ def _workspace(resource: Resource, outputs: Json, world: World) -> Json:
         "createdDate": moment(resource),
         "modifiedDate": moment(resource),
         "privateLinkScopedResources": [],
-        **identity_output(resource, outputs, world),
+        **identity_output(resource, outputs, azure),
     }
 
 
-def identity_output(resource: Resource, outputs: Json, world: World) -> Json:
+def identity_output(resource: Resource, outputs: Json, azure: AzureState) -> Json:
     """`identity` as it comes out: user-assigned identities as a map with their ids."""
     given = outputs.get("identity")
     if not given:
         return {}
     result: Json = {"type": given.get("type")}
     if "SystemAssigned" in str(given.get("type")):
-        result |= {"principalId": guid(resource, "system"), "tenantId": world.directory.tenant}
+        result |= {"principalId": guid(resource, "system"), "tenantId": azure.directory.tenant}
     assigned: Iterable[str] = given.get("userAssignedIdentities") or ()
     if assigned:
-        result["userAssignedIdentities"] = {reference: _identity_ids(reference, world) for reference in assigned}
+        result["userAssignedIdentities"] = {reference: _identity_ids(reference, azure) for reference in assigned}
     return {"identity": result}
 
 
-def _identity_ids(reference: str, world: World) -> Json:
-    found = world.get(reference, "UserAssignedIdentity")
+def _identity_ids(reference: str, azure: AzureState) -> Json:
+    found = azure.get(reference, "UserAssignedIdentity")
     outputs: Mapping[str, Any] = found.outputs if found else {}
     return {"clientId": outputs.get("clientId", ""), "principalId": outputs.get("principalId", "")}
 
 
 @models("mc-oidc-url")
-def _cluster(resource: Resource, outputs: Json, world: World) -> Json:
+def _cluster(resource: Resource, outputs: Json, azure: AzureState) -> Json:
     body = clusters.effective(resource.body, resource.id)
     properties, place, name = body["properties"], location(str(body.get("location", ""))), ids.name(resource.id)
     unique = guid(resource, "cluster")
     prefix = properties.get("dnsPrefix") or properties.get("fqdnSubdomain") or name
     private = bool(get(properties, "apiServerAccessProfile.enablePrivateCluster"))
     host = f"{prefix}-{unique[:8]}.hcp.{place}.azmk8s.io"
-    issuer = f"https://{place}.oic.prod-aks.azure.com/{world.directory.tenant}/{unique}/"
+    issuer = f"https://{place}.oic.prod-aks.azure.com/{azure.directory.tenant}/{unique}/"
     oidc = table(properties, "oidcIssuerProfile")
     return {
-        "agentPoolProfiles": pool_views(resource, world) or outputs.get("agentPoolProfiles", []),
+        "agentPoolProfiles": pool_views(resource, azure) or outputs.get("agentPoolProfiles", []),
         "azurePortalFQDN": f"{prefix}-{unique[:8]}.portal.hcp.{place}.azmk8s.io",
         "currentKubernetesVersion": resource.facts["version"],
         "disableLocalAccounts": properties["disableLocalAccounts"],
         "eTag": guid(resource, f"etag-{resource.facts.get('puts', 0)}"),
         "enableRBAC": properties["enableRBAC"],
         "fqdn": host,
-        "identityProfile": {"kubeletidentity": kubelet_identity(resource, world)},
+        "identityProfile": {"kubeletidentity": kubelet_identity(resource, azure)},
         "kubernetesVersion": properties["kubernetesVersion"],
         "maxAgentPools": 100,
         "networkProfile": properties["networkProfile"],
@@ -208,28 +208,28 @@ def _cluster(resource: Resource, outputs: Json, world: World) -> Json:
         "resourceUID": unique.replace("-", "")[:24],
         "sku": body["sku"],
         "supportPlan": properties["supportPlan"],
-        **identity_output(resource, outputs, world),
+        **identity_output(resource, outputs, azure),
     }
 
 
-def kubelet_identity(cluster: Resource, world: World) -> Json:
+def kubelet_identity(cluster: Resource, azure: AzureState) -> Json:
     """The identity nodes pull images with: the given one, or one AKS makes in the node resource group."""
     given = get(cluster.body, "properties.identityProfile.kubeletidentity.resourceId")
-    found = world.get(given, "UserAssignedIdentity")
+    found = azure.get(given, "UserAssignedIdentity")
     if found is not None:
         ids_ = {"clientId": found.outputs["clientId"], "objectId": found.outputs["principalId"]}
         return {"resourceId": found.id, **ids_}
     group = get(clusters.effective(cluster.body, cluster.id), "properties.nodeResourceGroup")
-    root = f"/subscriptions/{world.directory.subscription}/resourceGroups/{group}"
+    root = f"/subscriptions/{azure.directory.subscription}/resourceGroups/{group}"
     made = f"{root}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/{ids.name(cluster.id)}-agentpool"
     return {"resourceId": made, "clientId": guid(cluster, "kubelet"), "objectId": guid(cluster, "kubelet-object")}
 
 
-def pool_views(cluster: Resource, world: World) -> list[Json]:
+def pool_views(cluster: Resource, azure: AzureState) -> list[Json]:
     """agentPoolProfiles as the cluster's GET shows them: every pool it has, whoever made it."""
     return [
         {**{n: v for n, v in pool.outputs.items() if n != "azureApiVersion"}, **_pool_type(pool)}
-        for pool in world.children(cluster.id, "AgentPool")
+        for pool in azure.children(cluster.id, "AgentPool")
         if pool.outputs
     ]
 
@@ -239,10 +239,10 @@ def _pool_type(pool: Resource) -> Json:
     return {"type": get(pool.body, "properties.type") or "VirtualMachineScaleSets"}
 
 
-def _pool(resource: Resource, outputs: Json, world: World) -> Json:
-    cluster = world.get(ids.parent(resource.id), "ManagedCluster")
+def _pool(resource: Resource, outputs: Json, azure: AzureState) -> Json:
+    cluster = azure.get(ids.parent(resource.id), "ManagedCluster")
     body: Mapping[str, Any] = clusters.effective(cluster.body, cluster.id) if cluster else {}
-    spec = pools.effective(table(resource.body, "properties"), body, world.offers)
+    spec = pools.effective(table(resource.body, "properties"), body, azure.offers)
     version = str(resource.facts.get("version", ""))
     return {
         **{name: value for name, value in spec.items() if name != "type"},
@@ -250,12 +250,12 @@ def _pool(resource: Resource, outputs: Json, world: World) -> Json:
         "currentOrchestratorVersion": version,
         "orchestratorVersion": spec.get("orchestratorVersion") or version,
         "eTag": guid(resource, f"etag-{resource.facts.get('puts', 0)}"),
-        "nodeImageVersion": nodes.image_name(nodes.os_release(spec, world.offers.ubuntu(version))),
+        "nodeImageVersion": nodes.image_name(nodes.os_release(spec, azure.offers.ubuntu(version))),
         "type": resource.mapping.arm_type,
     }
 
 
-_COMPUTERS: Mapping[str, Callable[[Resource, Json, World], Json]] = {
+_COMPUTERS: Mapping[str, Callable[[Resource, Json, AzureState], Json]] = {
     "ResourceGroup": _group,
     "VirtualNetwork": _network,
     "Subnet": _subnet,

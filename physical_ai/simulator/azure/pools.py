@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from physical_ai.simulator.azure.bodies import Json, get
 from physical_ai.simulator.azure.offers import Offers, resolve
 from physical_ai.simulator.azure.registry import models
-from physical_ai.simulator.azure.shapes import Json, get
 
 SPOT_LABEL = ("kubernetes.azure.com/scalesetpriority", "spot")
 SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"

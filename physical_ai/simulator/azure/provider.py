@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.simulator.azure import shapes
+from physical_ai.simulator.azure import bodies
+from physical_ai.simulator.azure.bodies import Json, get
 from physical_ai.simulator.azure.cloud import Cloud
 from physical_ai.simulator.azure.data import TypeMapping, by_token
 from physical_ai.simulator.azure.errors import ArmError, Refusal
 from physical_ai.simulator.azure.naming import autoname, looks_autonamed
 from physical_ai.simulator.azure.offers import location
 from physical_ai.simulator.azure.schema import client_failures
-from physical_ai.simulator.azure.shapes import Json, get
-from physical_ai.simulator.azure.world import FAILED, Resource
+from physical_ai.simulator.azure.state import FAILED, Resource
 from physical_ai.simulator.wire import (
     UNKNOWN,
     Diff,
@@ -61,7 +61,7 @@ class AzureNative(Provider):
         if "location" in mapping.inputs and "location" not in checked:
             place = self._default_location(mapping, old_inputs, checked)
             checked |= {"location": place} if place is not None else {}
-        checked[shapes.API_VERSION_INPUT] = mapping.api_version
+        checked[bodies.API_VERSION_INPUT] = mapping.api_version
         return checked, client_failures(mapping, checked)
 
     def _default_location(self, mapping: TypeMapping, old: Json, inputs: Json) -> Any:
@@ -88,7 +88,7 @@ class AzureNative(Provider):
     def create(self, request: Request, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         mapping = _known(request)
         if request.preview:
-            return "", shapes.preview_outputs(mapping, inputs)
+            return "", bodies.preview_outputs(mapping, inputs)
         made = self._cloud.put(mapping.kind, _sendable(inputs), creating=True)
         return made.id, self._ready(made, inputs)
 
@@ -107,7 +107,7 @@ class AzureNative(Provider):
         mapping = _known(request)
         if request.preview:
             kept = {name: old_outputs[name] for name in KEEPS_IN_PREVIEW if name in old_outputs}
-            return {**shapes.preview_outputs(mapping, inputs), **kept}
+            return {**bodies.preview_outputs(mapping, inputs), **kept}
         return self._ready(self._cloud.put(mapping.kind, _sendable(inputs)), inputs)
 
     def _ready(self, put: Resource, inputs: Json) -> Json:
@@ -196,7 +196,7 @@ def _normal(inputs: Mapping[str, Any]) -> Json:
 def _read_inputs(mapping: TypeMapping, found: Resource, outputs: Json, inputs: Json) -> Json:
     """Inputs after a refresh: as they were, with the outputs that changed meanwhile; all of them on import."""
     if not inputs:
-        return {**copy.deepcopy(found.inputs), shapes.API_VERSION_INPUT: mapping.api_version}
+        return {**copy.deepcopy(found.inputs), bodies.API_VERSION_INPUT: mapping.api_version}
     result = dict(inputs)
     for name in mapping.inputs:
         if name in mapping.input_only or (name in mapping.maintain_if_unset and name not in inputs):
@@ -205,7 +205,7 @@ def _read_inputs(mapping: TypeMapping, found: Resource, outputs: Json, inputs: J
         if name == "type" or outputs.get(name) == found.outputs.get(name):
             continue
         if name in found.outputs:
-            result[name] = shapes.to_input(mapping, name, found.outputs[name])
+            result[name] = bodies.to_input(mapping, name, found.outputs[name])
         else:
             result.pop(name, None)
     return result

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, cast
 
+from physical_ai.simulator.azure.bodies import to_body
 from physical_ai.simulator.azure.data import TypeMapping, rules, schema
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.registry import models
-from physical_ai.simulator.azure.shapes import to_body
 from physical_ai.simulator.wire import UNKNOWN, Failure
 
 Kind = Literal["required", "type", "enum", "pattern", "length", "range", "unknown", "readOnly"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from physical_ai.simulator.azure import ids
-from physical_ai.simulator.azure.world import Resource
+from physical_ai.simulator.azure.state import Resource
 
 FORMAT = 1
 

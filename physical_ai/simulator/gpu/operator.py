@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from physical_ai.simulator.cluster.objects import at, labels, name
-from physical_ai.simulator.gpu import driver, names, operands, others, status, upgrade
+from physical_ai.simulator.gpu import driver, names, operands, status, supporting_objects, upgrade
 from physical_ai.simulator.gpu.driver import DriverFault
 from physical_ai.simulator.gpu.labels import is_gpu_node, is_managed, labelling_pass, starts_pass
 from physical_ai.simulator.gpu.release import operand, release
@@ -170,7 +170,7 @@ def _driver_daemonsets(run: Run, key: str) -> set[str]:
     owner = ("NVIDIADriver", key, str(at(given, "metadata.uid", "")))
     for target in driver.systems(state.nodes, wanted, at(given, "spec.usePrecompiled", False) is True):
         account = driver.account(key, target)
-        for item in others.companions(found, run.spec, "driver", state.namespace, owner, account=account):
+        for item in supporting_objects.companions(found, run.spec, "driver", state.namespace, owner, account=account):
             run.ensure(item)
         daemonset = driver.daemonset(found, run.spec, given, state.namespace, target)
         run.ensure(daemonset)
@@ -187,12 +187,12 @@ def _policy(run: Run) -> None:
     state, spec = run.state, run.spec
     if at(spec, "psa.enabled", False) is True and not PRIVILEGED.items() <= state.namespace_labels.items():
         run.add("label", "Namespace", state.namespace, PRIVILEGED)
-    wanted, gone = others.runtime_classes(spec, state.owner)
+    wanted, gone = supporting_objects.runtime_classes(spec, state.owner)
     for key in gone:
         run.remove("RuntimeClass", key)
     for item in wanted:
         run.ensure(item)
-    run.ensure(others.metrics_service(state.namespace, state.owner))
+    run.ensure(supporting_objects.metrics_service(state.namespace, state.owner))
     has_gpus = any(is_gpu_node(labels(node)) for node in state.nodes.values())
     waiting = _policy_driver(run, has_gpus)
     for key in operands.ORDER:
@@ -207,10 +207,14 @@ def _policy_driver(run: Run, has_gpus: bool) -> list[str]:
         run.remove("DaemonSet", driver.POLICY_DAEMONSET)
         if not driver.crds_in_charge(spec):
             run.remove_all(
-                others.companions(found, spec, "driver", state.namespace, state.owner, account="nvidia-driver")
+                supporting_objects.companions(
+                    found, spec, "driver", state.namespace, state.owner, account="nvidia-driver"
+                )
             )
         return []
-    for item in others.companions(found, spec, "driver", state.namespace, state.owner, account="nvidia-driver"):
+    for item in supporting_objects.companions(
+        found, spec, "driver", state.namespace, state.owner, account="nvidia-driver"
+    ):
         run.ensure(item)
     if not has_gpus:
         return []
@@ -227,7 +231,7 @@ def _operand(run: Run, key: str, has_gpus: bool) -> list[str]:
     """Makes or removes one operand; returns its state's name when that is not ready."""
     state, spec, found = run.state, run.spec, run.found
     description = operand(found.version, key)
-    companions = others.companions(found, spec, key, state.namespace, state.owner)
+    companions = supporting_objects.companions(found, spec, key, state.namespace, state.owner)
     if not operands.is_enabled(description, spec):
         run.remove("DaemonSet", key)
         run.remove_all(companions)

@@ -11,7 +11,7 @@ import pytest
 
 from physical_ai import catalog
 from physical_ai.simulator.azure.nodes import base36, cpu_reserved_millis, free_addresses, memory_reserved_kib, taint
-from physical_ai.simulator.azure.staging import nodes_of
+from physical_ai.simulator.azure.puts import nodes_of
 from tests.support.azure_fakes import SPOT, Azure
 
 
@@ -152,10 +152,10 @@ def test_taints_with_and_without_a_value() -> None:
 
 def test_a_label_of_a_pool_made_before_never_hides_what_aks_says(azure: Azure) -> None:
     azure.pool()
-    pool = azure.cloud.world().get(f"{azure.cluster_id}/agentPools/h100gpu")
+    pool = azure.cloud.azure().get(f"{azure.cluster_id}/agentPools/h100gpu")
     assert pool is not None
     pool.inputs["nodeLabels"] = {"agentpool": "mine", "kubernetes.azure.com/mode": "system", "team": "robots"}
-    (node,) = nodes_of(replace(pool), azure.cloud.world())
+    (node,) = nodes_of(replace(pool), azure.cloud.azure())
     labels = node["metadata"]["labels"]
     assert (labels["agentpool"], labels["kubernetes.azure.com/mode"]) == ("h100gpu", "user")
     assert labels["team"] == "robots"

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from physical_ai import catalog
-from physical_ai.simulator.azure import ArmError, CatalogOffers, violations
+from physical_ai.simulator.azure import ArmError, CatalogOffers
 from physical_ai.simulator.azure.pools import SYSTEM_LABELS
-from physical_ai.simulator.wire import UNKNOWN
 from tests.support.azure_fakes import NETWORK, SPOT, Azure
 
 SCALED: dict[str, Any] = {"enableAutoScaling": True, "minCount": 0, "maxCount": 4, "count": 1}
@@ -278,16 +277,3 @@ def test_quota_that_just_suffices_is_enough_and_spot_draws_on_its_own(tmp_path: 
 def test_the_last_system_pool_stays(azure: Azure) -> None:
     with pytest.raises(ArmError, match="at least one system agent pool"):
         azure.cloud.delete(f"{azure.cluster_id}/agentPools/system")
-
-
-def test_preview_warns_about_a_pool_whose_surroundings_are_not_known_yet(tmp_path: Path) -> None:
-    azure = Azure(tmp_path / "azure.json")
-    inputs = azure.pool_inputs(
-        resourceName=UNKNOWN, vnetSubnetID=UNKNOWN, **{**SPOT, "upgradeSettings": {"maxSurge": "1"}}
-    )
-    world = azure.cloud.world()
-    assert {r.rule for r in violations("azure-native:containerservice:AgentPool", inputs, world)} == {
-        "spot-no-maxsurge"
-    }
-    fine = azure.pool_inputs(resourceName=UNKNOWN, vnetSubnetID=UNKNOWN, orchestratorVersion=UNKNOWN)
-    assert violations("azure-native:containerservice:AgentPool", fine, world) == []

@@ -11,8 +11,8 @@ import pytest
 from pulumi._types import resource_types  # what the SDK itself resolves outputs by
 
 from physical_ai.simulator.azure import ArmError, AzureNative
+from physical_ai.simulator.azure.bodies import preview_outputs
 from physical_ai.simulator.azure.data import KINDS, mappings
-from physical_ai.simulator.azure.shapes import preview_outputs
 from physical_ai.simulator.wire import UNKNOWN, Refused, Request, changes, under
 from tests.support.azure_fakes import Azure
 

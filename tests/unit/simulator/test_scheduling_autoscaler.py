@@ -31,7 +31,7 @@ def scaled(azure: Azure, name: str = "h100gpu", size: str = H100, **more: Any) -
     """An autoscaled pool of 0 to 3 nodes, as Azure tells the autoscaler of it."""
     bounds = {"enableAutoScaling": True, "minCount": 0, "maxCount": 3, "count": 0}
     azure.pool(**{**bounds, "agentPoolName": name, "vmSize": size, "nodeTaints": [GPU_TAINT], **more})
-    return next(each for each in scaled_pools(azure.cluster_id, azure.cloud.world()) if each.pool == name)
+    return next(each for each in scaled_pools(azure.cluster_id, azure.cloud.azure()) if each.pool == name)
 
 
 def grown(found: Plan) -> tuple[str, int] | None:

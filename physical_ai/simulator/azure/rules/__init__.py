@@ -1,4 +1,4 @@
-"""ARM's and AKS's rules that no schema has: pure functions over a request and the world."""
+"""ARM's and AKS's rules that no schema has: pure functions over a request and the azure."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def form(put: Put) -> Iterator[Refusal]:
     elif role_of(role) is None:
         message = f"The specified role definition with ID '{role_guid(role)}' does not exist."
         yield refuse(put, "ra-role-exists", message, target)
-    if put.old is None and sum(1 for _ in put.world.of_kind(put.kind)) >= MOST:
+    if put.old is None and sum(1 for _ in put.azure.of_kind(put.kind)) >= MOST:
         yield refuse(put, "ra-limit", f"The subscription has {MOST} role assignments; no more can be created.")
 
 
@@ -41,10 +41,10 @@ def form(put: Put) -> Iterator[Refusal]:
 def principal(put: Put) -> Iterator[Refusal]:
     """A fresh identity reaches the directory late; naming its type makes Azure take it on trust."""
     principal_id, given = str(put.properties.get("principalId", "")), put.properties.get("principalType")
-    found = put.world.principal_type(principal_id)
+    found = put.azure.principal_type(principal_id)
     if found is None and given is None:
         message = (
-            f"Principal {principal_id} does not exist in the directory {put.world.directory.tenant}. Check that you"
+            f"Principal {principal_id} does not exist in the directory {put.azure.directory.tenant}. Check that you"
         )
         message += " have the correct principal ID. If you are creating this principal and then immediately assigning a"
         message += " role, this error might be related to a replication delay. In this case, set the role assignment"
@@ -58,10 +58,10 @@ def principal(put: Put) -> Iterator[Refusal]:
 @on_put("RoleAssignment", "ra-duplicate", "ra-update", "ra-scope-missing", "ra-condition-version")
 def assignment(put: Put) -> Iterator[Refusal]:
     scope = str(put.inputs.get("scope", ""))
-    if not put.world.exists(scope):
+    if not put.azure.exists(scope):
         yield refuse(put, "ra-scope-missing", f"The Resource '{scope}' was not found.")
     mine = _meaning(put.inputs)
-    for other in put.world.of_kind(put.kind):
+    for other in put.azure.of_kind(put.kind):
         if not ids.same(other.id, put.id) and _meaning(other.inputs) == mine:
             message = "The role assignment already exists. The ID of the existing role assignment is"
             yield refuse(put, "ra-duplicate", f"{message} {ids.name(other.id)}.")

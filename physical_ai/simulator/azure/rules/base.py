@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from physical_ai.simulator.azure import clusters, ids, pools
+from physical_ai.simulator.azure.bodies import Json, items, table, to_body
 from physical_ai.simulator.azure.data import TypeMapping, mappings, rules
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.registry import models
-from physical_ai.simulator.azure.shapes import Json, items, table, to_body
-from physical_ai.simulator.azure.world import Resource, World
+from physical_ai.simulator.azure.state import AzureState, Resource
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Put:
     id: str
     inputs: Mapping[str, Any]
     old: Resource | None
-    world: World
+    azure: AzureState
 
     @property
     def mapping(self) -> TypeMapping:
@@ -43,7 +43,7 @@ class Delete:
     """A DELETE of a resource that exists."""
 
     resource: Resource
-    world: World
+    azure: AzureState
 
     @property
     def kind(self) -> str:
@@ -82,8 +82,8 @@ class Pool:
     """The cluster's other pools after the request, with defaults, by name."""
 
     @property
-    def world(self) -> World:
-        return self.put.world
+    def azure(self) -> AzureState:
+        return self.put.azure
 
     @property
     def location(self) -> str:
@@ -161,7 +161,7 @@ def pools_of(put: Put) -> list[Pool]:
     """The node pools a PUT declares."""
     if put.kind == "AgentPool":
         cluster_id = put.id.rsplit("/", 2)[0]
-        cluster = put.world.get(cluster_id, "ManagedCluster")
+        cluster = put.azure.get(cluster_id, "ManagedCluster")
         # In a preview the cluster may be yet to come; what a pool says of itself can be judged all the same.
         body = clusters.effective(cluster.body if cluster else {}, cluster_id)
         return [
@@ -186,7 +186,7 @@ def pools_of(put: Put) -> list[Pool]:
                 path=f"properties.agentPoolProfiles[{index}]",
                 cluster=body,
                 cluster_id=put.id,
-                old=put.world.get(f"{put.id}/agentPools/{profile.get('name', '')}", "AgentPool"),
+                old=put.azure.get(f"{put.id}/agentPools/{profile.get('name', '')}", "AgentPool"),
             )
             for index, profile in enumerate(profiles)
         ]
@@ -194,13 +194,13 @@ def pools_of(put: Put) -> list[Pool]:
 
 
 def _pool(put: Put, *, name: str, sent: Json, path: str, cluster: Json, cluster_id: str, old: Resource | None) -> Pool:
-    world = put.world
-    old_spec = pools.effective(table(old.body, "properties"), cluster, world.offers) if old else None
+    azure = put.azure
+    old_spec = pools.effective(table(old.body, "properties"), cluster, azure.offers) if old else None
     return Pool(
         put=put,
         name=name,
         sent=sent,
-        spec=pools.effective(sent, cluster, world.offers),
+        spec=pools.effective(sent, cluster, azure.offers),
         old=old_spec,
         path=path,
         cluster=cluster,
@@ -211,9 +211,9 @@ def _pool(put: Put, *, name: str, sent: Json, path: str, cluster: Json, cluster_
 
 def pools_after(put: Put, cluster: Mapping[str, Any], cluster_id: str) -> dict[str, Json]:
     """Every pool the cluster has once the request is through, with defaults, by name."""
-    offers = put.world.offers
+    offers = put.azure.offers
     found: dict[str, Json] = {
-        ids.name(pool.id): table(pool.body, "properties") for pool in put.world.children(cluster_id, "AgentPool")
+        ids.name(pool.id): table(pool.body, "properties") for pool in put.azure.children(cluster_id, "AgentPool")
     }
     if put.kind == "AgentPool":
         found[ids.name(put.id)] = put.properties

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from physical_ai.simulator.azure import clusters, ids
+from physical_ai.simulator.azure.bodies import get, items, table
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.rules.base import Put, on_put, refuse
-from physical_ai.simulator.azure.shapes import get, items, table
 
 ASSIGN = "Microsoft.ManagedIdentity/userAssignedIdentities/{}/assign/action"
 JOIN = "Microsoft.Network/virtualNetworks/subnets/join/action"
@@ -30,14 +30,14 @@ def identity(put: Put) -> Iterator[Refusal]:
         message = "userAssignedIdentities need identity.type UserAssigned."
         yield refuse(put, "mc-uai-with-system", message, "identity.userAssignedIdentities")
     for reference in assigned:
-        if put.world.get(reference, "UserAssignedIdentity") is None:
+        if put.azure.get(reference, "UserAssignedIdentity") is None:
             message = f"The user-assigned identity {reference} was not found."
             yield refuse(put, "mc-identity", message, "identity.userAssignedIdentities")
 
 
 def control_plane_principal(put: Put) -> str | None:
     """Object id of the user-assigned control plane identity, when it has one that exists."""
-    resource = put.world.get(clusters.control_plane_identity(put.body), "UserAssignedIdentity")
+    resource = put.azure.get(clusters.control_plane_identity(put.body), "UserAssignedIdentity")
     return str(resource.outputs.get("principalId")) if resource else None
 
 
@@ -52,11 +52,11 @@ def kubelet_identity(put: Put) -> Iterator[Refusal]:
         message = "A custom kubelet identity needs a user-assigned control plane identity."
         yield refuse(put, "mc-kubelet-identity", message, target)
         return
-    if put.world.get(reference, "UserAssignedIdentity") is None:
+    if put.azure.get(reference, "UserAssignedIdentity") is None:
         yield refuse(put, "mc-identity", f"The kubelet identity {reference} was not found.", target)
         return
     principal, name = control_plane_principal(put), ids.name(reference)
-    if principal and not put.world.allowed(principal, ASSIGN.format(name), reference):
+    if principal and not put.azure.allowed(principal, ASSIGN.format(name), reference):
         message = (
             f"The cluster identity (object id {principal}) does not have the role Managed Identity Operator on the"
         )
@@ -72,7 +72,7 @@ def joins_subnets(put: Put) -> Iterator[Refusal]:
     principal = control_plane_principal(put)
     for profile in items(put.body, "properties.agentPoolProfiles"):
         reference = profile.get("vnetSubnetID")
-        if principal and put.world.get(reference, "Subnet") and not put.world.allowed(principal, JOIN, reference):
+        if principal and put.azure.get(reference, "Subnet") and not put.azure.allowed(principal, JOIN, reference):
             message = (
                 f"The client '{principal}' with object id '{principal}' does not have permission to perform action"
             )
@@ -86,13 +86,13 @@ def joins_subnets(put: Put) -> Iterator[Refusal]:
 @on_put("AgentPool")
 def pool_joins_subnet(put: Put) -> Iterator[Refusal]:
     """The same for a pool of its own: the cluster's identity joins the nodes to the subnet."""
-    cluster = put.world.get(ids.parent(put.id), "ManagedCluster")
-    resource = cluster and put.world.get(clusters.control_plane_identity(cluster.body), "UserAssignedIdentity")
+    cluster = put.azure.get(ids.parent(put.id), "ManagedCluster")
+    resource = cluster and put.azure.get(clusters.control_plane_identity(cluster.body), "UserAssignedIdentity")
     reference = put.properties.get("vnetSubnetID")
-    if not resource or put.world.get(reference, "Subnet") is None:
+    if not resource or put.azure.get(reference, "Subnet") is None:
         return
     principal = str(resource.outputs.get("principalId"))
-    if not put.world.allowed(principal, JOIN, str(reference)):
+    if not put.azure.allowed(principal, JOIN, str(reference)):
         message = f"The client '{principal}' with object id '{principal}' does not have permission to perform action"
         message += f" '{JOIN}' on the linked scope(s) '{reference}'."
         yield refuse(put, "net-subnet-perm", message, "properties.vnetSubnetID")
@@ -172,6 +172,6 @@ def private_dns(put: Put) -> Iterator[Refusal]:
         message = "A custom private DNS zone needs a user-assigned identity."
         yield refuse(put, "mc-private-dns-id", message, target)
     principal = control_plane_principal(put)
-    if principal and not put.world.allowed(principal, f"{ZONE}/join/action", zone):
+    if principal and not put.azure.allowed(principal, f"{ZONE}/join/action", zone):
         message = f"The cluster identity (object id {principal}) lacks Private DNS Zone Contributor on {zone}."
         yield refuse(put, "mc-private-dns-perm", message, target)

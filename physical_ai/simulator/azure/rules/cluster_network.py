@@ -8,10 +8,10 @@ from ipaddress import IPv4Network
 from typing import Any
 
 from physical_ai.simulator.azure import clusters, ids
+from physical_ai.simulator.azure.bodies import get, items, table
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.rules.base import Put, on_put, pools_of, refuse
 from physical_ai.simulator.azure.rules.pool_subnets import prefixes
-from physical_ai.simulator.azure.shapes import get, items, table
 
 RESERVED = tuple(
     ipaddress.IPv4Network(text) for text in ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24")
@@ -121,7 +121,7 @@ def ranges_beside_subnets(put: Put) -> Iterator[Refusal]:
         if not network_id or network_id in seen:
             continue
         seen.add(network_id)
-        for subnet in put.world.children(network_id, "Subnet"):
+        for subnet in put.azure.children(network_id, "Subnet"):
             for text in prefixes(subnet):
                 taken = network(text)
                 for name, rule in (("serviceCidr", "net-svc-subnet"), ("podCidr", "net-pod-subnet")):
@@ -171,7 +171,7 @@ def load_balancer(put: Put) -> Iterator[Refusal]:
 @on_put("ManagedCluster")
 def node_subnets_not_reserved(put: Put) -> Iterator[Refusal]:
     for profile_ in items(put.body, "properties.agentPoolProfiles"):
-        subnet = put.world.get(profile_.get("vnetSubnetID"), "Subnet")
+        subnet = put.azure.get(profile_.get("vnetSubnetID"), "Subnet")
         for text in prefixes(subnet) if subnet else ():
             taken = network(text)
             if taken and any(taken.overlaps(reserved) for reserved in RESERVED):

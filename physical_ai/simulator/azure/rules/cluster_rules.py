@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.bodies import get, items, table
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.rules.base import Put, on_put, refuse
-from physical_ai.simulator.azure.shapes import get, items, table
 
 DNS_PREFIX = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9-]{0,52}[A-Za-z0-9])?$")
 DURATIONS = (
@@ -45,7 +45,7 @@ def node_resource_group(put: Put) -> Iterator[Refusal]:
     if name.lower() == ids.group(put.id).lower():
         message = "The node resource group must not be the cluster's own resource group."
         yield refuse(put, "mc-noderg-same", message, target)
-    elif put.world.group_exists(name):
+    elif put.azure.group_exists(name):
         yield refuse(put, "mc-noderg-exists", f"Node resource group '{name}' already exists.", target)
     if not 1 <= len(name) <= 80:
         yield refuse(put, "mc-noderg-length", f"'{name}' must have 1 to 80 characters.", target)
@@ -60,7 +60,7 @@ def inline_pools(put: Put) -> Iterator[Refusal]:
         yield refuse(put, "inline-pool-names", message, "properties.agentPoolProfiles")
     if put.old is None:
         return
-    known = {ids.name(pool.id) for pool in put.world.children(put.id, "AgentPool")}
+    known = {ids.name(pool.id) for pool in put.azure.children(put.id, "AgentPool")}
     for name in names:
         if name not in known:
             message = f"A new agent pool was introduced. Adding agent pools to an existing cluster ({name}) is not"
@@ -103,7 +103,7 @@ def _workspace(put: Put, reference: Any, missing_rule: str, where: str) -> Itera
     target = f"properties.{where}"
     if not reference:
         yield refuse(put, missing_rule, "The Log Analytics workspace resource id is not set.", target)
-    elif put.world.get(reference, "Workspace") is None:
+    elif put.azure.get(reference, "Workspace") is None:
         yield refuse(put, "mc-oms-exists", f"Log Analytics workspace {reference} was not found.", target)
 
 

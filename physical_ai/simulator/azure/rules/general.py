@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.bodies import get
 from physical_ai.simulator.azure.data import mappings
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.offers import location
 from physical_ai.simulator.azure.rules.base import Delete, Put, on_delete, on_put, refuse
-from physical_ai.simulator.azure.shapes import get
-from physical_ai.simulator.azure.world import kind_of
+from physical_ai.simulator.azure.state import kind_of
 
 
 @on_put("*", "arm-location-rg", "arm-rg-deleting")
@@ -19,7 +19,7 @@ def group(put: Put) -> Iterator[Refusal]:
     if put.kind == "ResourceGroup" or "resourceGroupName" not in put.mapping.path_params:
         return
     name = str(put.inputs.get("resourceGroupName", ""))
-    found = put.world.get(f"/subscriptions/{put.world.directory.subscription}/resourceGroups/{name}")
+    found = put.azure.get(f"/subscriptions/{put.azure.directory.subscription}/resourceGroups/{name}")
     if found is None:
         yield refuse(put, "arm-location-rg", f"Resource group '{name}' could not be found.")
     elif found.state == "Deleting":
@@ -32,7 +32,7 @@ def parent(put: Put) -> Iterator[Refusal]:
     if put.mapping.arm_type.count("/") < 2:
         return
     above = ids.parent(put.id)
-    if put.world.get(above) is None:
+    if put.azure.get(above) is None:
         rule = "aks-parent" if put.mapping.is_aks else "arm-child-parent"
         message = (
             f"Can not perform requested operation on nested resource. Parent resource '{ids.name(above)}' not found."
@@ -52,7 +52,7 @@ def place(put: Put) -> Iterator[Refusal]:
             f" '{put.old.location}'. A resource with the same name cannot be created in another location."
         )
         yield refuse(put, rule, message, "location")
-    elif put.world.offers.region(wanted) is None:
+    elif put.azure.offers.region(wanted) is None:
         message = f"The provided location '{wanted}' is not available for resource type '{put.mapping.arm_type}'."
         yield refuse(put, "arm-location-known", message, "location")
 
@@ -84,7 +84,7 @@ def references(put: Put) -> Iterator[Refusal]:
     for path, reference in found:
         if not isinstance(reference, str):
             continue
-        target = put.world.get(reference)
+        target = put.azure.get(reference)
         if target is None and (kind_of(reference) or path in REFERENCES):
             message = f"Resource {reference} referenced by resource {put.id} was not found."
             yield refuse(put, "arm-ref-missing", message, f"properties.{path}")
@@ -106,7 +106,7 @@ def busy_delete(delete: Delete) -> Iterator[Refusal]:
 def _busy(request: Put | Delete) -> Iterator[Refusal]:
     """One operation at a time on a cluster; pools may move side by side, but not while their cluster does."""
     mine = ids.key(request.id)
-    for other, operation in request.world.in_flight.items():
+    for other, operation in request.azure.in_flight.items():
         blocks = other == mine or mine.startswith(f"{other}/") or (other.startswith(f"{mine}/agentpools/"))
         if blocks:
             message = (

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.bodies import get, items
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.rules.base import Put, on_put, refuse
-from physical_ai.simulator.azure.shapes import get, items
 
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{2,127}$")
 MOST_CREDENTIALS = 20
@@ -35,7 +35,7 @@ def name(put: Put) -> Iterator[Refusal]:
 def federated_credential(put: Put) -> Iterator[Refusal]:
     """An issuer that differs from the token's by its final slash passes: the exchange fails later, not ARM."""
     issuer, subject = str(put.properties.get("issuer", "")), str(put.properties.get("subject", ""))
-    others = [c for c in put.world.children(ids.parent(put.id), put.kind) if not ids.same(c.id, put.id)]
+    others = [c for c in put.azure.children(ids.parent(put.id), put.kind) if not ids.same(c.id, put.id)]
     if len(others) >= MOST_CREDENTIALS:
         message = f"An identity has at most {MOST_CREDENTIALS} federated identity credentials."
         yield refuse(put, "fic-limit", message)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from physical_ai.simulator.azure import clusters, ids
+from physical_ai.simulator.azure.bodies import get
 from physical_ai.simulator.azure.data import Rule, rules
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.offers import location
 from physical_ai.simulator.azure.registry import models
 from physical_ai.simulator.azure.rules.base import Pool, Put, on_pool, on_put, refuse
-from physical_ai.simulator.azure.shapes import get
 
 
 def _fixed(kind: str) -> Mapping[str, Rule]:

@@ -7,9 +7,9 @@ from datetime import date
 from typing import Any
 
 from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.bodies import items, table
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.rules.base import Put, on_put, refuse
-from physical_ai.simulator.azure.shapes import items, table
 
 MANAGED = ("aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule")
 SCHEDULES = ("daily", "weekly", "absoluteMonthly", "relativeMonthly")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from physical_ai.simulator.azure.bodies import get
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.rules.base import Put, on_put, refuse
-from physical_ai.simulator.azure.shapes import get
-from physical_ai.simulator.azure.world import kind_of
+from physical_ai.simulator.azure.state import kind_of
 
 OPEN_SKUS = ("PerGB2018", "CapacityReservation", "LACluster")
 LEVELS = (100, 200, 300, 400, 500, 1000, 2000, 5000, 10000, 25000, 50000)
@@ -39,10 +39,10 @@ DESTINATIONS = ("workspaceId", "storageAccountId", "eventHubAuthorizationRuleId"
 def diagnostic_setting(put: Put) -> Iterator[Refusal]:
     """The watched resource and the workspace exist, and there is a destination."""
     watched = str(put.inputs.get("resourceUri", ""))
-    if kind_of(watched) and put.world.get(watched) is None:
+    if kind_of(watched) and put.azure.get(watched) is None:
         yield refuse(put, "arm-child-parent", f"The Resource '{watched}' was not found.", code="ResourceNotFound")
     workspace_id = put.properties.get("workspaceId")
-    if workspace_id and put.world.get(workspace_id, "Workspace") is None:
+    if workspace_id and put.azure.get(workspace_id, "Workspace") is None:
         message = f"The workspace '{workspace_id}' was not found."
         yield refuse(put, "arm-ref-missing", message, "properties.workspaceId", "ResourceNotFound")
     if not any(put.properties.get(name) for name in DESTINATIONS):

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.bodies import get, items, table
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.rules.base import Delete, Put, on_delete, on_put, refuse
 from physical_ai.simulator.azure.rules.networks import PORTS
-from physical_ai.simulator.azure.shapes import get, items, table
 
 
 @on_put("NetworkSecurityGroup", "nsg-priority", "nsg-priority-unique", "nsg-prefix-forms", "nsg-port-range")
@@ -53,7 +53,7 @@ def subnet(delete: Delete) -> Iterator[Refusal]:
 
 @on_delete("VirtualNetwork", "vnet-delete-used")
 def virtual_network(delete: Delete) -> Iterator[Refusal]:
-    for child in delete.world.children(delete.id, "Subnet"):
+    for child in delete.azure.children(delete.id, "Subnet"):
         yield from _in_use(delete, child.id)
 
 
@@ -63,15 +63,15 @@ def inline_subnets(put: Put) -> Iterator[Refusal]:
     if put.old is None or "subnets" not in put.properties:
         return
     named = {str(subnet.get("name")).lower() for subnet in items(put.properties, "subnets")}
-    for child in put.world.children(put.id, "Subnet"):
-        users = put.world.subnet_users(child.id)
+    for child in put.azure.children(put.id, "Subnet"):
+        users = put.azure.subnet_users(child.id)
         if ids.name(child.id).lower() not in named and users:
             message = f"Subnet {ids.name(child.id)} is in use by {users[0].id} and cannot be deleted."
             yield refuse(put, "vnet-inline-drop", message, "properties.subnets")
 
 
 def _in_use(delete: Delete, subnet_id: str) -> Iterator[Refusal]:
-    users = delete.world.subnet_users(subnet_id)
+    users = delete.azure.subnet_users(subnet_id)
     if users:
         rule = "subnet-delete-used" if delete.kind == "Subnet" else "vnet-delete-used"
         message = (
@@ -97,7 +97,7 @@ def public_address(delete: Delete) -> Iterator[Refusal]:
 
 
 def _referenced(delete: Delete, by: str, field: str, rule: str) -> Iterator[Refusal]:
-    for other in delete.world.of_kind(by):
+    for other in delete.azure.of_kind(by):
         references = items(other.body, f"properties.{field}") or [get(other.body, f"properties.{field}")]
         if any(ids.same(get(reference, "id"), delete.id) for reference in references):
             message = f"{delete.mapping.arm_type.rsplit('/', 1)[-1]} {ids.name(delete.id)} is in use by {other.id} and"

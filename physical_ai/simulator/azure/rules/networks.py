@@ -9,10 +9,10 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
 from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.bodies import get, items, table
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.rules.base import Put, on_put, refuse
 from physical_ai.simulator.azure.rules.pool_subnets import prefixes
-from physical_ai.simulator.azure.shapes import get, items, table
 
 NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$")
 DNS_LABEL = re.compile(r"^[a-z][a-z0-9-]{1,61}[a-z0-9]$")
@@ -80,7 +80,7 @@ def address_space(put: Put) -> Iterator[Refusal]:
         for second in space[index + 1 :]:
             if first.version == second.version and first.overlaps(second):
                 yield refuse(put, "vnet-space-overlap", f"Address prefixes {first} and {second} overlap.", target)
-    for subnet in put.world.children(put.id, "Subnet") if len(space) == len(given) else ():
+    for subnet in put.azure.children(put.id, "Subnet") if len(space) == len(given) else ():
         for text in prefixes(subnet):
             inside = parse(text)
             if inside and not _inside(inside, space):
@@ -105,7 +105,7 @@ def subnet(put: Put) -> Iterator[Refusal]:
     if one and many and many != [one]:
         message = "addressPrefix and addressPrefixes must not differ."
         yield refuse(put, "subnet-one-prefix-form", message, target)
-    parent = put.world.get(ids.parent(put.id), "VirtualNetwork")
+    parent = put.azure.get(ids.parent(put.id), "VirtualNetwork")
     space = [
         n for n in map(parse, items(parent.body if parent else {}, "properties.addressSpace.addressPrefixes")) if n
     ]
@@ -117,11 +117,11 @@ def subnet(put: Put) -> Iterator[Refusal]:
             message = f"Subnet '{name}' is not valid in virtual network '{ids.name(parent.id)}': {text} is outside its"
             message += f" address space {', '.join(map(str, space))}."
             yield refuse(put, "subnet-in-vnet", message, target)
-        for other in put.world.children(ids.parent(put.id), "Subnet"):
+        for other in put.azure.children(ids.parent(put.id), "Subnet"):
             if not ids.same(other.id, put.id) and any((n := parse(p)) and n.overlaps(mine) for p in prefixes(other)):
                 message = f"Subnet '{name}' is not valid: {text} overlaps with subnet '{ids.name(other.id)}'."
                 yield refuse(put, "subnet-overlap", message, target)
-    if put.old and prefixes(put.old) != subnet_prefixes(put.properties) and put.world.subnet_users(put.id):
+    if put.old and prefixes(put.old) != subnet_prefixes(put.properties) and put.azure.subnet_users(put.id):
         message = f"Subnet {name} is in use and its address prefix cannot be changed."
         yield refuse(put, "subnet-resize-used", message, target)
     if put.properties.get("sharingScope") and put.properties.get("defaultOutboundAccess") is not False:
@@ -132,8 +132,8 @@ def subnet(put: Put) -> Iterator[Refusal]:
 @on_put("Subnet", "nat-region", "nat-gw-subnet", "nat-one-per-subnet", "subnet-defaultoutbound")
 def subnet_nat(put: Put) -> Iterator[Refusal]:
     """A subnet has one natGateway field, so a second gateway takes the place of the first."""
-    gateway = put.world.get(get(put.properties, "natGateway.id"), "NatGateway")
-    parent = put.world.get(ids.parent(put.id), "VirtualNetwork")
+    gateway = put.azure.get(get(put.properties, "natGateway.id"), "NatGateway")
+    parent = put.azure.get(ids.parent(put.id), "VirtualNetwork")
     target = "properties.natGateway"
     if gateway and parent and gateway.location != parent.location:
         message = (
@@ -166,14 +166,14 @@ def nat_gateway(put: Put) -> Iterator[Refusal]:
     if len(addresses) > 16:
         yield refuse(put, "nat-pip-count", f"{len(addresses)} public IP addresses; at most 16.", target)
     for reference in addresses:
-        address = put.world.get(reference.get("id"), "PublicIPAddress")
+        address = put.azure.get(reference.get("id"), "PublicIPAddress")
         if address is None:
             continue
         name = ids.name(address.id)
         version = get(address.body, "properties.publicIPAddressVersion") or "IPv4"
         if get(address.body, "sku.name") != "Standard" or version != "IPv4":
             yield refuse(put, "nat-pip-sku", f"Public IP {name} must be a Standard static IPv4 address.", target)
-        for other in put.world.of_kind("NatGateway"):
+        for other in put.azure.of_kind("NatGateway"):
             taken = items(other.body, "properties.publicIpAddresses")
             if not ids.same(other.id, put.id) and any(ids.same(t.get("id"), address.id) for t in taken):
                 message = f"Public IP {name} is in use by NAT gateway {ids.name(other.id)}."
@@ -204,7 +204,7 @@ def public_address(put: Put) -> Iterator[Refusal]:
     target = "properties.dnsSettings.domainNameLabel"
     if not DNS_LABEL.match(label):
         yield refuse(put, "pip-dns", f"Domain name label '{label}' is invalid.", target, "DomainNameLabelInvalid")
-    for other in put.world.of_kind("PublicIPAddress"):
+    for other in put.azure.of_kind("PublicIPAddress"):
         theirs = get(other.body, "properties.dnsSettings.domainNameLabel")
         same_place = other.location == str(put.body.get("location", "")).replace(" ", "").lower()
         if theirs == label and same_place and not ids.same(other.id, put.id):

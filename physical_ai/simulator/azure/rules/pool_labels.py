@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from physical_ai.simulator.azure import pools
+from physical_ai.simulator.azure.bodies import items
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.rules.base import Pool, on_pool, refuse
-from physical_ai.simulator.azure.shapes import items
 
 NAME_PART = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$")
 DNS_PREFIX = re.compile(r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$")

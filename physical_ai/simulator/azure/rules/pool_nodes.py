@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from physical_ai.simulator.azure import pools
+from physical_ai.simulator.azure.bodies import get, items, table
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.offers import number
 from physical_ai.simulator.azure.rules.base import Pool, on_pool, refuse
-from physical_ai.simulator.azure.shapes import get, items, table
 
 
 @on_pool("system-linux", "system-maxpods", "maxpods-range", "system-sku")
@@ -28,7 +28,7 @@ def system_nodes(pool: Pool) -> Iterator[Refusal]:
     if 10 <= most < 30:
         message = f"A System pool needs maxPods of at least 30, not {most}."
         yield refuse(pool, "system-maxpods", message, "agentPoolProfile.maxPods")
-    size = pool.world.offers.size(str(pool.spec.get("vmSize")))
+    size = pool.azure.offers.size(str(pool.spec.get("vmSize")))
     if size is not None and (size.vcpus < 2 or size.memory_gib < 4):
         yield refuse(pool, "system-sku", f"{size.name} is too small for a System pool.", "agentPoolProfile.vmSize")
 
@@ -40,18 +40,18 @@ def size(pool: Pool) -> Iterator[Refusal]:
         if pool.spec["type"] != "VirtualMachines":
             yield refuse(pool, "vmsize-required", "Required parameter agentPoolProfile.vmSize is missing.", target)
         return
-    found, region = pool.world.offers.size(name), pool.world.offers.region(pool.location)
+    found, region = pool.azure.offers.size(name), pool.azure.offers.region(pool.location)
     if found is None:
         yield refuse(pool, "vmsize-known", f"The VM size of {name} is not supported.", target)
         return
     offered = found
     if found.is_retired:
-        if not pool.world.accepts_retired_sizes:
+        if not pool.azure.accepts_retired_sizes:
             message = f"The requested VM size {name} is not available: it was a preview size."
             message += f" Its successor is {found.successor}." if found.successor else ""
             yield refuse(pool, "gpu-preview-size", message, target)
             return
-        offered = pool.world.offers.size(found.successor or name) or found
+        offered = pool.azure.offers.size(found.successor or name) or found
     if region is None:
         return
     listing = region.sizes.get(offered.name)
@@ -92,7 +92,7 @@ def os_disk(pool: Pool) -> Iterator[Refusal]:
         yield refuse(pool, "osdisk-range", message, target)
     if pool.spec["osDiskType"] != "Ephemeral":
         return
-    size = pool.world.offers.size(str(pool.spec.get("vmSize")))
+    size = pool.azure.offers.size(str(pool.spec.get("vmSize")))
     if size is None:
         return
     if size.local_disk_gib is None:
@@ -110,7 +110,7 @@ def os_disk(pool: Pool) -> Iterator[Refusal]:
 @on_pool("gpu-instance-size", "gpu-secureboot", "gpu-driver-os", "skip-driver-tag", "gpu-profile-nongpu")
 def gpu(pool: Pool) -> Iterator[Refusal]:
     """A gpuProfile on a size without a GPU passes."""
-    size = pool.world.offers.size(str(pool.spec.get("vmSize")))
+    size = pool.azure.offers.size(str(pool.spec.get("vmSize")))
     profile = pool.sent.get("gpuInstanceProfile")
     if profile and size is not None and not size.mig:
         message = f"VM size {size.name} does not support multi-instance GPU ({profile})."
@@ -145,12 +145,12 @@ def operating_system(pool: Pool) -> Iterator[Refusal]:
     if pool.sent.get("osSKU") and sku.startswith("Windows") != (os_type == "Windows"):
         yield refuse(pool, "ossku-ostype", f"OSSKU {sku} is not valid for osType {os_type}.", target)
     cluster_version = str(get(pool.cluster, "properties.kubernetesVersion"))
-    version = pools.version_of(pool.spec, cluster_version, pool.world.offers)
+    version = pools.version_of(pool.spec, cluster_version, pool.azure.offers)
     if sku == "Ubuntu2204" and number(version)[:2] > (1, 36):
         yield refuse(pool, "ubuntu2204-k8s", f"OSSKU Ubuntu2204 is not supported on Kubernetes {version}.", target)
     if sku == "Ubuntu2404" and number(version)[:2] < (1, 32):
         yield refuse(pool, "ubuntu2404-k8s", f"OSSKU Ubuntu2404 is not supported on Kubernetes {version}.", target)
-    image = {"Ubuntu2404": "24.04", "Ubuntu": pool.world.offers.ubuntu(version)}.get(sku)
+    image = {"Ubuntu2404": "24.04", "Ubuntu": pool.azure.offers.ubuntu(version)}.get(sku)
     if pool.sent.get("enableFIPS") and image == "24.04":
         message = "FIPS is not available on Ubuntu 24.04."
         yield refuse(pool, "fips-2404", message, "agentPoolProfile.enableFIPS")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.bodies import get, items, table
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.rules.base import Delete, Pool, Put, on_delete, on_pool, on_put, pools_after, refuse
-from physical_ai.simulator.azure.shapes import get, items, table
 
 MOST_NODES = 1000
 MOST_POOLS = 100
@@ -117,7 +117,7 @@ def spot(pool: Pool) -> Iterator[Refusal]:
 def spot_machines(pool: Pool) -> Iterator[Refusal]:
     if not pool.is_spot:
         return
-    size = pool.world.offers.size(str(pool.spec.get("vmSize")))
+    size = pool.azure.offers.size(str(pool.spec.get("vmSize")))
     if size is not None and not size.low_priority:
         message = f"VM size {size.name} is not available at low priority and cannot be Spot."
         yield refuse(pool, "spot-size", message, "agentPoolProfile.vmSize")
@@ -143,7 +143,7 @@ def spot_only_properties(pool: Pool) -> Iterator[Refusal]:
 @on_put(("ManagedCluster", "AgentPool"), "system-at-least-one", "first-inline-pool-system")
 def keeps_a_system_pool(put: Put) -> Iterator[Refusal]:
     cluster_id = put.id if put.kind == "ManagedCluster" else ids.parent(put.id)
-    cluster = put.body if put.kind == "ManagedCluster" else getattr(put.world.get(cluster_id), "body", None)
+    cluster = put.body if put.kind == "ManagedCluster" else getattr(put.azure.get(cluster_id), "body", None)
     if cluster is None:
         return
     after = pools_after(put, cluster, cluster_id)
@@ -157,7 +157,7 @@ def keeps_a_system_pool(put: Put) -> Iterator[Refusal]:
 def last_system_pool(delete: Delete) -> Iterator[Refusal]:
     others = [
         pool
-        for pool in delete.world.children(ids.parent(delete.id), "AgentPool")
+        for pool in delete.azure.children(ids.parent(delete.id), "AgentPool")
         if not ids.same(pool.id, delete.id) and get(pool.body, "properties.mode") == "System"
     ]
     if not others:
@@ -167,7 +167,7 @@ def last_system_pool(delete: Delete) -> Iterator[Refusal]:
 @on_put(("ManagedCluster", "AgentPool"), "pool-limit", "cluster-node-limit")
 def limits(put: Put) -> Iterator[Refusal]:
     cluster_id = put.id if put.kind == "ManagedCluster" else ids.parent(put.id)
-    others = [p for p in put.world.children(cluster_id, "AgentPool") if not ids.same(p.id, put.id)]
+    others = [p for p in put.azure.children(cluster_id, "AgentPool") if not ids.same(p.id, put.id)]
     mine: list[Any] = (
         items(put.body, "properties.agentPoolProfiles") if put.kind == "ManagedCluster" else [put.properties]
     )

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.bodies import get, items, table
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.rules.base import Pool, on_pool, refuse
-from physical_ai.simulator.azure.shapes import get, items, table
-from physical_ai.simulator.azure.world import Resource
+from physical_ai.simulator.azure.state import Resource
 
 RESERVED_ADDRESSES = 5
 """Azure keeps the first four and the last address of each subnet."""
@@ -32,11 +32,11 @@ def subnets_of(pool: Pool) -> list[tuple[str, str]]:
 def subnet(pool: Pool) -> Iterator[Refusal]:
     for name, reference in subnets_of(pool):
         target = f"agentPoolProfile.{name}"
-        found = pool.world.get(reference, "Subnet")
+        found = pool.azure.get(reference, "Subnet")
         if found is None:
             yield refuse(pool, "net-subnet-exists", f"Subnet {reference} was not found.", target)
             continue
-        network = pool.world.get(ids.parent(reference), "VirtualNetwork")
+        network = pool.azure.get(ids.parent(reference), "VirtualNetwork")
         if network is not None and pool.location and network.location != pool.location:
             message = (
                 f"Virtual network {ids.name(network.id)} is in {network.location}, the cluster in {pool.location}."
@@ -83,10 +83,10 @@ def nat(pool: Pool) -> Iterator[Refusal]:
         message = "outboundType userAssignedNATGateway needs an own virtual network (vnetSubnetID)."
         yield refuse(pool, "net-nat-byo-vnet", message, target)
         return
-    found = pool.world.get(reference, "Subnet")
+    found = pool.azure.get(reference, "Subnet")
     if found is None:
         return
-    gateway = pool.world.get(get(found.body, "properties.natGateway.id"), "NatGateway")
+    gateway = pool.azure.get(get(found.body, "properties.natGateway.id"), "NatGateway")
     if gateway is None:
         message = f"Subnet {reference} is not associated with a NAT gateway."
         yield refuse(pool, "net-nat-assoc", message, "agentPoolProfile.vnetSubnetID")
@@ -101,7 +101,7 @@ def nat(pool: Pool) -> Iterator[Refusal]:
 def user_defined_routing(pool: Pool) -> Iterator[Refusal]:
     if get(pool.cluster, "properties.networkProfile.outboundType") != "userDefinedRouting":
         return
-    found = pool.world.get(pool.spec.get("vnetSubnetID"), "Subnet")
+    found = pool.azure.get(pool.spec.get("vnetSubnetID"), "Subnet")
     if found is not None and not get(found.body, "properties.routeTable.id"):
         message = f"Subnet {ids.name(found.id)} has no route table, which outboundType userDefinedRouting needs."
         yield refuse(pool, "net-udr-table", message, "networkProfile.outboundType")
@@ -127,7 +127,7 @@ def addresses_needed(spec: Mapping[str, Any], cluster: Mapping[str, Any], nodes:
 @on_pool("net-subnet-capacity")
 def capacity(pool: Pool) -> Iterator[Refusal]:
     reference = pool.spec.get("vnetSubnetID")
-    found = pool.world.get(reference, "Subnet")
+    found = pool.azure.get(reference, "Subnet")
     if found is None or not prefixes(found):
         return
     try:

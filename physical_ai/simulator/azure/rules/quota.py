@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from physical_ai.simulator.azure import ids, pools
+from physical_ai.simulator.azure.bodies import table
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.offers import Offers
 from physical_ai.simulator.azure.rules.base import Pool, Put, on_pool, on_put, refuse
-from physical_ai.simulator.azure.shapes import table
-from physical_ai.simulator.azure.world import World
+from physical_ai.simulator.azure.state import AzureState
 
 REGIONAL, LOW_PRIORITY = "cores", "lowPriorityCores"
 
@@ -28,22 +28,22 @@ def usage(spec: Mapping[str, Any], nodes: int, offers: Offers) -> Counter[str]:
 @on_pool("quota-aks-vcpu", "quota-aks-spot")
 def vcpus(pool: Pool) -> Iterator[Refusal]:
     """The nodes a pool asks for fit beside all others in the region."""
-    wanted = usage(pool.spec, pools.initial_count(pool.spec), pool.world.offers)
-    for name, message in shortages(f"{pool.cluster_id}/agentPools/{pool.name}", wanted, pool.location, pool.world):
+    wanted = usage(pool.spec, pools.initial_count(pool.spec), pool.azure.offers)
+    for name, message in shortages(f"{pool.cluster_id}/agentPools/{pool.name}", wanted, pool.location, pool.azure):
         rule = "quota-aks-spot" if name == LOW_PRIORITY else "quota-aks-vcpu"
         yield refuse(pool, rule, message, "agentPoolProfile.count")
 
 
-def shortages(pool_id: str, wanted: Mapping[str, int], place: str, world: World) -> Iterator[tuple[str, str]]:
+def shortages(pool_id: str, wanted: Mapping[str, int], place: str, azure: AzureState) -> Iterator[tuple[str, str]]:
     """The quotas, with the words for each, that are too small for a pool that takes `wanted` vCPUs of them."""
     used = Counter[str]()
-    for other in world.of_kind("AgentPool"):
-        cluster = world.get(ids.parent(other.id), "ManagedCluster")
+    for other in azure.of_kind("AgentPool"):
+        cluster = azure.get(ids.parent(other.id), "ManagedCluster")
         if cluster is None or ids.same(other.id, pool_id) or cluster.location != place:
             continue
-        used += usage(table(other.body, "properties"), int(other.facts.get("count", 0)), world.offers)
+        used += usage(table(other.body, "properties"), int(other.facts.get("count", 0)), azure.offers)
     for name, amount in wanted.items():
-        left = world.limit(name) - used[name]
+        left = azure.limit(name) - used[name]
         if amount <= left or amount == 0:
             continue
         which = {REGIONAL: "regional vcpu", LOW_PRIORITY: "low priority vcpu"}.get(name, f"{name} vcpu")
@@ -58,8 +58,8 @@ def public_addresses(put: Put) -> Iterator[Refusal]:
     """Standard public addresses in the region, usage name `StandardSkuPublicIpAddresses`."""
     if put.old is not None:
         return
-    used = len(list(put.world.of_kind("PublicIPAddress")))
-    limit = put.world.limit("StandardSkuPublicIpAddresses")
+    used = len(list(put.azure.of_kind("PublicIPAddress")))
+    limit = put.azure.limit("StandardSkuPublicIpAddresses")
     if used >= limit:
         message = f"Cannot create more than {limit} standard public IP addresses for this subscription in this region."
         yield refuse(put, "quota-publicip", message, code="StandardSkuPublicIPCountLimitReached")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.bodies import get, items
 from physical_ai.simulator.azure.clusters import default_version, version_after
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.offers import number, resolve
 from physical_ai.simulator.azure.rules.base import Pool, Put, on_pool, on_put, refuse
-from physical_ai.simulator.azure.shapes import get, items
 
 
 def _offered(put: Put) -> str:
-    return ", ".join(put.world.offers.versions())
+    return ", ".join(put.azure.offers.versions())
 
 
 @on_put(
@@ -22,7 +22,7 @@ def _offered(put: Put) -> str:
 def control_plane(put: Put) -> Iterator[Refusal]:
     asked = str(get(put.body, "properties.kubernetesVersion") or default_version())
     current = str(put.old.outputs.get("currentKubernetesVersion")) if put.old else None
-    wanted, target = version_after(put.body, current, put.world.offers), "properties.kubernetesVersion"
+    wanted, target = version_after(put.body, current, put.azure.offers), "properties.kubernetesVersion"
     if wanted is None:
         message = f"Managed cluster {ids.name(put.id)} is on version {asked}, which is not supported in this region."
         yield refuse(put, "version-supported", f"{message} Supported: {_offered(put)}.", target)
@@ -53,8 +53,8 @@ def node_pool(pool: Pool) -> Iterator[Refusal]:
     asked, target = pool.sent.get("orchestratorVersion"), "agentPoolProfile.orchestratorVersion"
     if asked is None:
         return
-    offers = pool.world.offers
-    existing = pool.world.get(f"{pool.cluster_id}/agentPools/{pool.name}", "AgentPool")
+    offers = pool.azure.offers
+    existing = pool.azure.get(f"{pool.cluster_id}/agentPools/{pool.name}", "AgentPool")
     current = str(existing.outputs.get("currentOrchestratorVersion", "")) if existing else ""
     same = bool(current) and (current == asked or (str(asked).count(".") == 1 and current.startswith(f"{asked}.")))
     wanted = current if same else resolve(str(asked), offers.versions())
@@ -62,7 +62,7 @@ def node_pool(pool: Pool) -> Iterator[Refusal]:
         message = f"Agent pool version {asked} is not supported in this region. Supported: {_offered(pool.put)}."
         yield refuse(pool, "version-supported", message, target, "AgentPoolK8sVersionNotSupported")
         return
-    cluster = pool.world.get(pool.cluster_id, "ManagedCluster")
+    cluster = pool.azure.get(pool.cluster_id, "ManagedCluster")
     running = str(cluster.outputs.get("currentKubernetesVersion", "")) if cluster else None
     plane = version_after(pool.cluster, running, offers)
     if plane and (number(wanted) > number(plane) or number(wanted)[1] < number(plane)[1] - 3):

@@ -82,8 +82,8 @@ class Pools:
             return Scaled()
         if self._cloud is None:
             self._cloud = open_cloud(self._folder, NodesOnly(self._client))
-        world = self._cloud.world()
-        return Scaled(cluster_id, tuple(scaled_pools(cluster_id, world)), profile(cluster_id, world))
+        azure = self._cloud.azure()
+        return Scaled(cluster_id, tuple(scaled_pools(cluster_id, azure)), profile(cluster_id, azure))
 
     def resize(self, pool: ScaledPool, count: int, without: Collection[int] = ()) -> str:
         """Asks Azure for a pool of that size; why it is not, in Azure's words, or empty."""

@@ -1,4 +1,4 @@
-"""The shapes of one resource: Pulumi inputs, the ARM body they become, and the outputs of a preview."""
+"""One resource in its three forms: Pulumi inputs, the ARM body, and the outputs of a preview."""
 
 from __future__ import annotations
 

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from physical_ai.simulator.azure import ids
+from physical_ai.simulator.azure.bodies import Json, get, to_body
 from physical_ai.simulator.azure.data import KINDS, TypeMapping, mappings
 from physical_ai.simulator.azure.offers import CatalogOffers, Offers, location
 from physical_ai.simulator.azure.roles import role_of
-from physical_ai.simulator.azure.shapes import Json, get, to_body
 
 SUCCEEDED, FAILED = "Succeeded", "Failed"
 FINAL = (SUCCEEDED, FAILED)
@@ -71,7 +71,7 @@ DEFAULT_QUOTA = 100_000
 
 
 @dataclass(frozen=True)
-class World:
+class AzureState:
     """A consistent view for the rules."""
 
     resources: Mapping[str, Resource]

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from physical_ai.simulator.azure import ids, staging
+from physical_ai.simulator.azure import ids, puts
 from physical_ai.simulator.azure.cluster_host import ClusterHost
 from physical_ai.simulator.azure.locks import PoolLocks
-from physical_ai.simulator.azure.world import Resource, World
+from physical_ai.simulator.azure.state import AzureState, Resource
 
 KINDS = ("ManagedCluster", "AgentPool")
 """Kinds whose operations reach into a cluster."""
 
 
-class Effects:
+class ClusterOperations:
     """Carries a resource, as it stands in the cloud's memory, into its cluster."""
 
     def __init__(
-        self, host: ClusterHost, lock: AbstractContextManager[None], pools: PoolLocks, world: Callable[[], World]
+        self, host: ClusterHost, lock: AbstractContextManager[None], pools: PoolLocks, azure: Callable[[], AzureState]
     ) -> None:
-        self._host, self._lock, self._pools, self._world = host, lock, pools, world
+        self._host, self._lock, self._pools, self._azure = host, lock, pools, azure
 
     def put(self, resource: Resource) -> None:
         if resource.kind == "AgentPool":
@@ -29,7 +29,7 @@ class Effects:
             if resource.state == "Creating":
                 self._host.create(resource.id, str(resource.facts["version"]))
             with self._lock:
-                inline = [pool for pool in self._world().children(resource.id, "AgentPool") if pool.inline]
+                inline = [pool for pool in self._azure().children(resource.id, "AgentPool") if pool.inline]
             for pool in inline:
                 self._apply_nodes(pool)
 
@@ -37,10 +37,10 @@ class Effects:
         """Makes the pool's nodes what the cloud's memory says by now, whoever changed it last."""
         with self._pools.of(ids.key(pool.id)):
             with self._lock:
-                world = self._world()
-                cluster = world.get(ids.parent(pool.id), "ManagedCluster")
-                current = world.get(pool.id, "AgentPool")
-                wanted = staging.nodes_of(current, world) if current else []
+                azure = self._azure()
+                cluster = azure.get(ids.parent(pool.id), "ManagedCluster")
+                current = azure.get(pool.id, "AgentPool")
+                wanted = puts.nodes_of(current, azure) if current else []
             if cluster is not None and current is not None and current.state != "Deleting":
                 self._host.apply_nodes(cluster.id, ids.name(pool.id), wanted)
 
@@ -49,7 +49,7 @@ class Effects:
             self._host.delete(resource.id)
         elif resource.kind == "AgentPool":
             with self._lock:
-                cluster = self._world().get(ids.parent(resource.id), "ManagedCluster")
+                cluster = self._azure().get(ids.parent(resource.id), "ManagedCluster")
             if cluster is not None:
                 with self._pools.of(ids.key(resource.id)):
                     self._host.apply_nodes(cluster.id, ids.name(resource.id), [])

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any, cast
 
 from physical_ai.simulator.azure import capacity, clusters, ids, nodes, outputs, pools
+from physical_ai.simulator.azure.bodies import Json, get, items, table
 from physical_ai.simulator.azure.clock import ModelClock
 from physical_ai.simulator.azure.registry import models
 from physical_ai.simulator.azure.rules import Put
 from physical_ai.simulator.azure.rules.pool_subnets import prefixes
-from physical_ai.simulator.azure.shapes import Json, get, items, table
+from physical_ai.simulator.azure.state import SUCCEEDED, AzureState, Resource
 from physical_ai.simulator.azure.store import Store
-from physical_ai.simulator.azure.world import SUCCEEDED, Resource, World
 
 MANAGED_SUBNET = "10.224.0.0/16"
 """Node subnet of a cluster that brings no virtual network (AKS docs)."""
@@ -43,7 +43,7 @@ def stage(put: Put, store: Store, clock: ModelClock) -> Resource:
             _stage_inline_pool(put, profile, store, clock)
     if put.kind == "VirtualNetwork" and "subnets" in put.properties:
         _stage_inline_subnets(put, store, clock)
-    resource = replace(resource, outputs=outputs.compute(resource, put.world))
+    resource = replace(resource, outputs=outputs.compute(resource, put.azure))
     store.put(resource)
     return resource
 
@@ -62,31 +62,31 @@ def _facts(put: Put, clock: ModelClock) -> Json:
     if put.kind == "RoleAssignment":
         return old or {"effectiveAt": clock.now() + clock.role_delay_seconds, "granted": []}
     if put.kind == "ManagedCluster":
-        version = clusters.version_after(put.body, old.get("version"), put.world.offers)
+        version = clusters.version_after(put.body, old.get("version"), put.azure.offers)
         return {**old, "version": version, "puts": old.get("puts", 0) + 1}
     if put.kind == "AgentPool":
         before = get(put.old.body, "properties") if put.old else None
-        return _pool_facts(put.id, put.properties, before, old, put.world)
+        return _pool_facts(put.id, put.properties, before, old, put.azure)
     return old
 
 
 def _pool_facts(
-    pool_id: str, sent: Mapping[str, Any], before: Mapping[str, Any] | None, old: Mapping[str, Any], world: World
+    pool_id: str, sent: Mapping[str, Any], before: Mapping[str, Any] | None, old: Mapping[str, Any], azure: AzureState
 ) -> Json:
-    cluster = world.get(ids.parent(pool_id), "ManagedCluster")
+    cluster = azure.get(ids.parent(pool_id), "ManagedCluster")
     body: Mapping[str, Any] = clusters.effective(cluster.body, cluster.id) if cluster else {}
     running = str(cluster.facts["version"]) if cluster else ""
-    spec = pools.effective(sent, body, world.offers)
-    version = _pool_version(sent, old.get("version"), running, world)
+    spec = pools.effective(sent, body, azure.offers)
+    version = _pool_version(sent, old.get("version"), running, azure)
     facts: Json = {
         "version": version,
         "puts": old.get("puts", 0) + 1,
-        "count": pools.count_after(spec, before and pools.effective(before, body, world.offers), old.get("count")),
+        "count": pools.count_after(spec, before and pools.effective(before, body, azure.offers), old.get("count")),
     }
-    return {**facts, **_machines(pool_id, spec, facts["count"], machines_of(old), world)}
+    return {**facts, **_machines(pool_id, spec, facts["count"], machines_of(old), azure)}
 
 
-def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, world: World) -> str:
+def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, azure: AzureState) -> str:
     """A minor means its newest patch, once; without a version a pool stays, or starts where its control plane is."""
     asked = str(sent.get("orchestratorVersion") or current or running)
     if current and current.startswith(f"{asked}."):
@@ -94,7 +94,7 @@ def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, wo
     # A new pool of the control plane's minor gets its patch and no newer one.
     if running.startswith(f"{asked}."):
         return running
-    return pools.version_of({"orchestratorVersion": asked}, running, world.offers)
+    return pools.version_of({"orchestratorVersion": asked}, running, azure.offers)
 
 
 def machines_of(facts: Mapping[str, Any]) -> dict[int, str]:
@@ -103,15 +103,15 @@ def machines_of(facts: Mapping[str, Any]) -> dict[int, str]:
     return dict(zip(facts.get("instances") or range(len(addresses)), addresses, strict=True))
 
 
-def _machines(pool_id: str, spec: Mapping[str, Any], count: int, had: Mapping[int, str], world: World) -> Json:
+def _machines(pool_id: str, spec: Mapping[str, Any], count: int, had: Mapping[int, str], azure: AzureState) -> Json:
     """As many machines as Azure can make: those the pool has, then further ones with the lowest free numbers and the
     lowest free addresses of its subnet."""
     reference = spec.get("vnetSubnetID")
-    subnet = world.get(reference, "Subnet")
+    subnet = azure.get(reference, "Subnet")
     kept = dict(list(had.items())[:count])
-    count = capacity.obtainable(pool_id, str(spec.get("vmSize")), count, len(kept), world)
+    count = capacity.obtainable(pool_id, str(spec.get("vmSize")), count, len(kept), azure)
     taken = list(kept.values())
-    for other in world.of_kind("AgentPool"):
+    for other in azure.of_kind("AgentPool"):
         if not ids.same(other.id, pool_id) and _shares(other, reference, pool_id):
             taken += other.facts.get("addresses", [])
     prefix = prefixes(subnet)[0] if subnet and prefixes(subnet) else MANAGED_SUBNET
@@ -130,7 +130,7 @@ def _shares(other: Resource, subnet_id: Any, pool_id: str) -> bool:
 
 def _stage_inline_pool(put: Put, profile: Mapping[str, Any], store: Store, clock: ModelClock) -> None:
     name = str(profile["name"])
-    old = put.world.get(f"{put.id}/agentPools/{name}", "AgentPool")
+    old = put.azure.get(f"{put.id}/agentPools/{name}", "AgentPool")
     place = {key: put.inputs[key] for key in ("resourceGroupName", "resourceName")}
     sent = {key: value for key, value in profile.items() if key != "name"}
     before = get(old.body, "properties") if old else None
@@ -142,10 +142,10 @@ def _stage_inline_pool(put: Put, profile: Mapping[str, Any], store: Store, clock
         outputs={},
         serial=old.serial if old else store.next_serial(),
         created=old.created if old else clock.now(),
-        facts=_pool_facts(pool_id, sent, before, old.facts if old else {}, put.world),
+        facts=_pool_facts(pool_id, sent, before, old.facts if old else {}, put.azure),
         inline=old.inline if old else True,
     )
-    store.put(replace(resource, outputs=outputs.compute(resource, put.world)))
+    store.put(replace(resource, outputs=outputs.compute(resource, put.azure)))
 
 
 @models("subnet-policy-mix")
@@ -153,11 +153,11 @@ def _stage_inline_subnets(put: Put, store: Store, clock: ModelClock) -> None:
     """The subnet list of a virtual network's PUT is what it has afterwards."""
     given: list[Json] = items(put.inputs, "subnets")
     named = {str(subnet["name"]).lower() for subnet in given}
-    for child in list(put.world.children(put.id, "Subnet")):
+    for child in list(put.azure.children(put.id, "Subnet")):
         if ids.name(child.id).lower() not in named:
             store.remove(child.id)
     for subnet in given:
-        old = put.world.get(f"{put.id}/subnets/{subnet['name']}", "Subnet")
+        old = put.azure.get(f"{put.id}/subnets/{subnet['name']}", "Subnet")
         place = {"resourceGroupName": put.inputs["resourceGroupName"], "virtualNetworkName": ids.name(put.id)}
         resource = Resource(
             id=f"{put.id}/subnets/{subnet['name']}",
@@ -168,30 +168,30 @@ def _stage_inline_subnets(put: Put, store: Store, clock: ModelClock) -> None:
             created=old.created if old else clock.now(),
             inline=old.inline if old else True,
         )
-        store.put(replace(resource, outputs=outputs.compute(resource, put.world)))
+        store.put(replace(resource, outputs=outputs.compute(resource, put.azure)))
 
 
-def resized(pool: Resource, count: int, world: World, without: Collection[int] = ()) -> Resource:
+def resized(pool: Resource, count: int, azure: AzureState, without: Collection[int] = ()) -> Resource:
     """A pool with the count its autoscaler arrives at: nodes that Azure has not, it soon does without.
 
     `without` are instances that go; unless there are enough of them, the youngest go too.
     """
     left = {number: address for number, address in machines_of(pool.facts).items() if number not in without}
-    machines = _machines(pool.id, spec_of(pool, world), count, left, world)
+    machines = _machines(pool.id, spec_of(pool, azure), count, left, azure)
     changed = replace(pool, facts={**pool.facts, "count": len(machines["addresses"]), **machines})
-    return replace(changed, outputs=outputs.compute(changed, world))
+    return replace(changed, outputs=outputs.compute(changed, azure))
 
 
-def spec_of(pool: Resource, world: World) -> Json:
+def spec_of(pool: Resource, azure: AzureState) -> Json:
     """The pool's properties with AKS's defaults."""
-    cluster = world.get(ids.parent(pool.id), "ManagedCluster")
+    cluster = azure.get(ids.parent(pool.id), "ManagedCluster")
     body: Mapping[str, Any] = clusters.effective(cluster.body, cluster.id) if cluster else {}
-    return pools.effective(table(pool.body, "properties"), body, world.offers)
+    return pools.effective(table(pool.body, "properties"), body, azure.offers)
 
 
-def nodes_of(pool: Resource, world: World, machines: Mapping[int, str] | None = None) -> list[Json]:
+def nodes_of(pool: Resource, azure: AzureState, machines: Mapping[int, str] | None = None) -> list[Json]:
     """The Node objects a pool stands for now, or would with other machines."""
-    cluster = world.get(ids.parent(pool.id), "ManagedCluster")
+    cluster = azure.get(ids.parent(pool.id), "ManagedCluster")
     if cluster is None:
         return []
     body = clusters.effective(cluster.body, cluster.id)
@@ -202,17 +202,17 @@ def nodes_of(pool: Resource, world: World, machines: Mapping[int, str] | None = 
         location=cluster.location,
         version=version,
         name=ids.name(pool.id),
-        spec=spec_of(pool, world),
+        spec=spec_of(pool, azure),
         cluster=body,
-        kubelet_client_id=str(outputs.kubelet_identity(cluster, world)["clientId"]),
-        ubuntu=world.offers.ubuntu(version),
+        kubelet_client_id=str(outputs.kubelet_identity(cluster, azure)["clientId"]),
+        ubuntu=azure.offers.ubuntu(version),
     )
-    return nodes.nodes(facts, machines_of(pool.facts) if machines is None else machines, world.offers)
+    return nodes.nodes(facts, machines_of(pool.facts) if machines is None else machines, azure.offers)
 
 
-def inline_children(resource: Resource, world: World) -> list[Resource]:
+def inline_children(resource: Resource, azure: AzureState) -> list[Resource]:
     """What a resource's own PUT made beside it."""
-    return [r for r in world.resources.values() if r.inline and ids.same(ids.parent(r.id), resource.id)]
+    return [r for r in azure.resources.values() if r.inline and ids.same(ids.parent(r.id), resource.id)]
 
 
 def remove_tree(resource_id: str, store: Store) -> None:
