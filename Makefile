@@ -110,19 +110,19 @@ types: $(READY) ## types
 bench: $(READY) ## the benchmarks, minutes each
 	@for file in tests/benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
-# What README and docs link to, besides each other.
+# Files that the pages link to, other than pages.
 LINKED := values/*.md agents/*/*.md tests/fixtures/osmo/README.md \
   physical_ai/osmo/samples/*.yaml stacks/layers/*/*.yaml stacks/*.yaml physical_ai/catalog/data/charts/*.yaml
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
-docs: $(READY) site-source ## the pages as a site, .site/html/index.html; a link that leads nowhere is an error
+docs: $(READY) site-source ## build the pages as a local site, .site/html/index.html; fails on broken links
 	@$(MKDOCS) build --quiet --strict
 	@echo "$(CURDIR)/.site/html/index.html"
 
-docs-serve: docs ## the site at http://127.0.0.1:8000, with search
+docs-serve: docs ## serve the site at http://127.0.0.1:8000, with search
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory .site/html 8000
 
-docs-reference: $(READY) ## write the pages and schemas that are made of the code anew
+docs-reference: $(READY) ## regenerate the pages, drawings and schemas from the code
 	@$(BIN)/python -m docs.generator
 	@$(BIN)/python -m tests.support.grid_agent_states
 	@$(BIN)/python -m tests.host.document

@@ -1,4 +1,4 @@
-"""docs/reference/catalogue.md, made of the catalogue's rows."""
+"""docs/reference/catalogue.md, generated from the rows of the catalogue."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from physical_ai.catalog import (
 _HEAD = """\
 # Catalogue
 
-Made of the rows in `physical_ai/catalog/data/` by `python -m docs.generator`: what the project knows of the world.
-Each row there names its source and the day it was looked at, and the fields for which no source stands (marked \\*
-here). `physai sizes`, `physai regions` and `physai compat` answer from the same rows.
+Generated from `physical_ai/catalog/data/` by `python -m docs.generator`: facts about Azure, Kubernetes and NVIDIA. Each
+row there names its source, the date on which it was read, and the fields without a source (marked \\* here).
+`physai sizes`, `physai regions` and `physai compat` use the same rows.
 """
 
 
 def document() -> str:
-    """The whole page."""
+    """The complete page."""
     sections = (_sizes, _regions, _prices, _kubernetes, _releases, _drivers, _vgpus, _images, _mig, _charts)
     return "\n".join([_HEAD, *(section() for section in sections)])
 
 
 def _sourced(rows: Iterable[tuple[str, object]]) -> str:
-    """The sources of a table's rows with their days, each once."""
-    told = dict.fromkeys(f"{source} ({date})" for source, date in rows)
-    return "Sources: " + "; ".join(told) + ".\n"
+    """The sources of a table's rows with their dates, without duplicates."""
+    sources = dict.fromkeys(f"{source} ({date})" for source, date in rows)
+    return "Sources: " + "; ".join(sources) + ".\n"
 
 
 def _marked(text: str, field: str, unverified: Sequence[str]) -> str:
@@ -81,8 +81,8 @@ def _regions() -> str:
     ]
     parts = ["## Regions\n", table(head, rows)]
     parts.append(
-        "How far it is known that a region lists a size: **documented**, the docs name the region; **believed**, known"
-        " to be offered, no source was opened; **price**, only a price is listed, and a price is no capacity.\n"
+        "Evidence that a region offers a size: **documented**, the Azure documentation names the region; **believed**,"
+        " reported without a source; **price**, only a price is listed, which does not prove capacity.\n"
     )
     names = list(regions())
     listed = [

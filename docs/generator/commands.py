@@ -1,4 +1,4 @@
-"""docs/reference/commands.md, made of the commands themselves."""
+"""docs/reference/commands.md, generated from the command line."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from physical_ai.cli.main import app
 _HEAD = """\
 # Commands
 
-Made of the commands by `python -m docs.generator`; `physai COMMAND --help` says the same. STACK is
-`<environment>-<region>`, and `dev-westus2` where it is left out. With `--json` stdout is one JSON document and
-everything else goes to stderr.
+Generated from the command line by `python -m docs.generator`; `physai COMMAND --help` prints the same. STACK is
+`<environment>-<region>`; the default is `dev-westus2`. With `--json`, stdout is one JSON document, and all other output
+goes to stderr.
 """
 _EXIT_CODES = """\
 | exit code | means |
 |---|---|
 | 0 | done |
 | 1 | the operation failed |
-| 2 | the input is wrong; nothing was changed |
+| 2 | the input is invalid; nothing was changed |
 | 3 | there are findings at or above the chosen severity |
-| 130 | interrupted; the same command goes on from there |
+| 130 | interrupted; run the same command to continue |
 """
 
 
 def commands(command: Any = None, words: tuple[str, ...] = ("physai",)) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every command that can be run, with the words that name it."""
+    """Every command with its name, as words."""
     command = typer.main.get_command(app) if command is None else command
     below: dict[str, Any] | None = getattr(command, "commands", None)
     if below is None or command.invoke_without_command:
@@ -39,7 +39,7 @@ def commands(command: Any = None, words: tuple[str, ...] = ("physai",)) -> Itera
 
 
 def document() -> str:
-    """The whole page."""
+    """The complete page."""
     found = list(commands())
     listed = [(f"[`{' '.join(words)}`](#{'-'.join(words)})", _first(command.help)) for words, command in found]
     parts = [_HEAD, table(("command", "does"), listed), _EXIT_CODES]

@@ -1,4 +1,4 @@
-"""The few forms of Markdown that the made pages use."""
+"""The Markdown elements of the generated pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _CODE = re.compile(r"(`[^`]*`)")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table. Within a cell `|` is escaped, `<` too outside of code, and a line end becomes a space."""
+    """A table. In cells, `|` is escaped, `<` outside of code as well, and a line break becomes a space."""
     lines = [_line(head), "|" + "---|" * len(head), *(_line([_cell(text) for text in row]) for row in rows)]
     return "\n".join(lines) + "\n"
 
@@ -24,16 +24,16 @@ def _cell(text: str) -> str:
 
 
 def code(text: object) -> str:
-    """Text as code, nothing for none; what looks like HTML is safe in it."""
+    """Text as code, which also escapes HTML. Empty text stays empty."""
     shown = str(text)
     return f"`{shown}`" if shown else ""
 
 
 def codes(items: Iterable[object], empty: str = "–") -> str:
-    """Items as code, with commas between; `empty` where there are none."""
+    """Items as code, with commas between; `empty` if there are none."""
     return ", ".join(code(item) for item in items) or empty
 
 
 def or_dash(value: object) -> str:
-    """A value as text; a dash where it is not known or empty."""
+    """A value as text; a dash if it is unknown or empty."""
     return "–" if value is None or value in ("", ()) else str(value)

@@ -1,4 +1,4 @@
-"""docs/reference/outputs.md: the stack's outputs, and what each component takes and gives, read from the source."""
+"""docs/reference/outputs.md: the outputs of a stack, and the inputs and outputs of each component."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _COMPONENTS = ROOT / "components"
 _HEAD = """\
 # Outputs and components
 
-Made of `components/` by `python -m docs.generator`. `pulumi stack output` shows the outputs of a stack on Azure; the
-simulator shows what matters of them in `physai status`. None of them is secret. `‹name›` is a name that the settings
-choose.
+Generated from `components/` by `python -m docs.generator`. `pulumi stack output` prints the outputs of a stack on
+Azure; `physai status` shows the most important ones in the simulator. None of them is secret. `‹name›` is a name from
+the settings.
 """
 _ABOUT = """\
 ## Components
 
-One a file. Each is a Pulumi component: in a preview its resources stand below it, under the type that is named here.
-Inputs are the fields of its arguments, outputs what other components read from it.
+One per file. Each is a Pulumi component resource: a preview lists its resources below it, with the type that is given
+here. Inputs are the fields of its arguments. Other components read its outputs.
 """
 
 
@@ -36,7 +36,7 @@ class _Field:
 
 @dataclass(frozen=True)
 class Component:
-    """What the source of one component says about it."""
+    """A component as its source describes it."""
 
     name: str
     type: str
@@ -67,7 +67,7 @@ def _components(file: Path) -> Iterator[Component]:
 
 
 def _fields(node: ast.ClassDef) -> Iterator[_Field]:
-    """Annotated attributes, each with the string that may follow it."""
+    """Annotated attributes, each with its docstring if there is one."""
     for number, line in enumerate(node.body):
         if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
             after = node.body[number + 1] if number + 1 < len(node.body) else None
@@ -76,7 +76,7 @@ def _fields(node: ast.ClassDef) -> Iterator[_Field]:
 
 
 def _docstring(node: ast.ClassDef) -> tuple[str, dict[str, str]]:
-    """A class's text, and what its section `Attributes` says of each."""
+    """The description of a class, and of each attribute in its section `Attributes`."""
     text, _, section = (ast.get_docstring(node) or "").partition("Attributes:\n")
     attributes: dict[str, str] = {}
     last = ""
@@ -100,7 +100,7 @@ def _type(node: ast.ClassDef) -> str:
 
 
 def document() -> str:
-    """The whole page."""
+    """The complete page."""
     rows = [(code(path), text) for path, text in OUTPUTS.items()]
     parts = [_HEAD, "## Outputs of a stack\n", table(("output", "what it is"), rows), _ABOUT]
     return "\n".join([*parts, *map(_section, components())])
@@ -111,7 +111,7 @@ def _section(component: Component) -> str:
     for title, fields in (("input", component.inputs), ("output", component.outputs)):
         if fields:
             rows = [(code(each.name), code(each.form), each.text) for each in fields]
-            told = any(each.text for each in fields)
-            head = (title, "type", "what it is") if told else (title, "type")
-            lines.append(table(head, rows if told else [row[:2] for row in rows]))
+            described = any(each.text for each in fields)
+            head = (title, "type", "what it is") if described else (title, "type")
+            lines.append(table(head, rows if described else [row[:2] for row in rows]))
     return "\n".join(lines)

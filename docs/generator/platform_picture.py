@@ -1,4 +1,4 @@
-"""docs/img/platform.svg: how the default stack becomes a cluster, drawn from its settings."""
+"""docs/img/platform.svg: how the default stack becomes a cluster, generated from its settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/reference/settings.md, made of the settings' models."""
+"""docs/reference/settings.md, generated from the models of the settings."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from physical_ai.settings.shape import FROM_STACK_NAME
 _HEAD = """\
 # Settings
 
-Made of the models in `physical_ai/settings/` by `python -m docs.generator`: every key that a layer or a stack file may
-set, with its form and its default. How files are laid over one another, and what the keys are for, tells
-[settings.md](../settings.md); `physai explain STACK` shows the values in effect and where each comes from. In a stack
-file each top-level key carries the project's name: `physical-ai:pools`.
+Generated from the models in `physical_ai/settings/` by `python -m docs.generator`: every key that a layer or a stack
+file can set, with its form and default. [settings.md](../settings.md) explains how files are merged, and what the keys
+are for. `physai explain STACK` shows the effective values and their origins. In a stack file, each top-level key has
+the project's name as a prefix: `physical-ai:pools`.
 
-*required* means that some layer, or the stack file, has to set it; the committed layers do. `‹name›` is a name of your
-own. `null` removes what a lower layer has set. What depends on several keys, or on the catalogue, is checked besides:
-every fault names its rule.
+*required* means that a layer or the stack file must set the key; the committed layers do. `‹name›` is a name that you
+choose. `null` removes what a lower layer has set. Rules check what depends on several keys or on the catalogue; each
+finding names its rule.
 """
 _FORMATS = {"ipv4": "IPv4 address", "ipv4network": "CIDR"}
 _REFERENCE = "#/$defs/"
@@ -38,7 +38,7 @@ class _Row:
 
 
 class _Pages:
-    """Walks the JSON schema of the settings; models that stand in several places get a section of their own."""
+    """Walks the JSON schema of the settings; models that several keys use get a section of their own."""
 
     def __init__(self) -> None:
         self.schema: dict[str, Any] = Settings.model_json_schema(by_alias=True)
@@ -63,7 +63,7 @@ class _Pages:
             yield f"### {name}\n\n{model.get('description', '')}\n\n{_table(list(self.fields('', model)))}"
 
     def about(self, value: Mapping[str, Any]) -> str:
-        """What a key is; a description that says what the model's says stands there only."""
+        """The description of a key, or of its model."""
         name = _model(value, self.models)
         return str(value.get("description") or (self.models[name].get("description", "") if name else ""))
 
@@ -73,7 +73,7 @@ class _Pages:
             yield from self.rows(f"{prefix}{key}", value, required=key in required)
 
     def rows(self, path: str, value: Mapping[str, Any], *, required: bool) -> Iterator[_Row]:
-        """A row for a key, and rows for what is inside it."""
+        """A row for a key, and rows for the keys below it."""
         inner, below = self.inside(path, value)
         if inner is not None and inner not in self.shared:
             if below != path or _is_optional(value):
@@ -83,7 +83,7 @@ class _Pages:
         yield _Row(path, self.form(value), _default(value, required=required), self.about(value))
 
     def inside(self, path: str, value: Mapping[str, Any]) -> tuple[str | None, str]:
-        """The model whose fields a key holds, and the path at which they stand."""
+        """The model whose fields a key has, and the path of these fields."""
         if name := _model(value, self.models):
             return name, path
         for kind in ("additionalProperties", "items"):
@@ -95,7 +95,7 @@ class _Pages:
         return None, path
 
     def form(self, value: Mapping[str, Any]) -> str:
-        """What may be written, in words."""
+        """The allowed values, as text."""
         if "$ref" in value:
             name = str(value["$ref"]).removeprefix(_REFERENCE)
             model = self.models[name]
@@ -168,5 +168,5 @@ def _table(rows: list[_Row]) -> str:
 
 
 def document() -> str:
-    """The whole page."""
+    """The complete page."""
     return "\n".join([_HEAD, *_Pages().sections()])

@@ -1,4 +1,4 @@
-"""The list of GPU symptoms in docs/troubleshooting.md, from the causes that the diagnosis knows."""
+"""The list of GPU symptoms in docs/troubleshooting.md, generated from the causes of the diagnosis."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ BEGIN, END = "<!-- from physical_ai/readiness/data/causes.yaml: python -m docs.g
 
 
 def renewed() -> str:
-    """The page with its list as the causes are now.
+    """The page with the current list.
 
     Raises:
-        ValueError: The page has lost the marks between which the list stands.
+        ValueError: The page does not contain the marks around the list.
     """
     text = FILE.read_text(encoding="utf-8")
     before, begin, rest = text.partition(BEGIN)

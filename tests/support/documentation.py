@@ -1,4 +1,4 @@
-"""The Markdown pages of this repository as the tests read them: links, anchors, shell blocks."""
+"""Parse the Markdown pages of this repository: links, anchors, fenced blocks."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _CODE = re.compile(r"(`+).+?\1")
 
 
 def pages() -> list[Path]:
-    """Every page that is ours to keep right: README and its like, `docs`, and the pages beside code."""
+    """Every page of this repository: those at the top, in `docs`, and beside code."""
     beside = [path for folder in ("agents", "manifests", "values") for path in (ROOT / folder).rglob("*.md")]
     return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *beside])
 
 
 def name(page: Path) -> str:
-    """The page's path below the root."""
+    """The path of a page relative to the root."""
     return page.relative_to(ROOT).as_posix()
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: what its fence says, its text, and the line on which that begins."""
+    """A fenced block: its info string, its text, and the line number of the first line."""
 
     info: str
     text: str
@@ -36,7 +36,7 @@ class Block:
 
 @cache
 def parts(page: Path) -> tuple[tuple[str, ...], tuple[Block, ...]]:
-    """The page's lines without fenced blocks, and these."""
+    """The lines outside fenced blocks, and the fenced blocks."""
     prose: list[str] = []
     blocks: list[Block] = []
     fence, info, start, inside = "", "", 0, list[str]()
@@ -55,7 +55,7 @@ def parts(page: Path) -> tuple[tuple[str, ...], tuple[Block, ...]]:
 
 
 def links(page: Path) -> Iterator[str]:
-    """Targets of the page's links, but for those to the web."""
+    """Targets of the page's links, without those to the web."""
     for target in _LINK.findall(_CODE.sub("", "\n".join(parts(page)[0]))):
         if not re.match(r"[a-z]+:", target):
             yield target
@@ -63,7 +63,7 @@ def links(page: Path) -> Iterator[str]:
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    """Anchors that GitHub makes of the page's headings, and those written out."""
+    """Anchors that GitHub generates for the headings, and explicit ones."""
     found: list[str] = []
     for line in parts(page)[0]:
         found += re.findall(r'<a id="([^"]+)">', line)

@@ -1,4 +1,4 @@
-"""Commands that the pages tell people to type: from shell blocks, and from code within sentences."""
+"""Commands in the pages: from shell blocks, and from inline code."""
 
 from __future__ import annotations
 
@@ -21,42 +21,42 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 
 @dataclass(frozen=True)
 class Command:
-    """One command as a shell would split it."""
+    """One command, split like a shell does."""
 
     page: str
     words: tuple[str, ...]
-    whole: bool
-    """From a block, to be typed as it is. Otherwise from a sentence, which may name a part of it only."""
+    complete: bool
+    """From a block, and complete. Otherwise from a sentence, which may contain only a part of the command."""
 
 
 def commands(page: Path) -> Iterator[Command]:
-    """Every command of a page's shell blocks, and those of ours in its sentences."""
+    """Every command of a page's shell blocks, and our own commands in its sentences."""
     prose, blocks = parts(page)
     for block in blocks:
         if block.info.split(" ")[0] in SHELLS:
             for words in split(block.text):
-                yield Command(name(page), words, whole=True)
+                yield Command(name(page), words, complete=True)
     for code in _INLINE.findall("\n".join(prose)):
         if code.split(" ")[0] in _OURS or "$(physai" in code:
             for words in split(" ".join(code.split())):
-                yield Command(name(page), words, whole=False)
+                yield Command(name(page), words, complete=False)
 
 
 def every_command() -> list[Command]:
-    """All commands of all pages, each once a page."""
+    """All commands of all pages, without duplicates per page."""
     return list(dict.fromkeys(command for page in pages() for command in commands(page)))
 
 
 def split(text: str) -> Iterator[tuple[str, ...]]:
-    """A shell text as simple commands, those in `$( )` as well; assignments before a command are left out.
+    """Split a shell text into simple commands, including those in `$( )`. Assignments before a command are dropped.
 
     >>> list(split("A=1 make up  # now\\nx=$(physai env) && ls"))
     [('physai', 'env'), ('make', 'up'), ('ls',)]
     """
-    whole = re.sub(r"\d?>&\d", "", text.replace("\\\n", " "))
-    for inner in _INNER.findall(re.sub(r"(^|\s)#.*", "", whole)):
+    joined = re.sub(r"\d?>&\d", "", text.replace("\\\n", " "))
+    for inner in _INNER.findall(re.sub(r"(^|\s)#.*", "", joined)):
         yield from split(inner)
-    for line in _lines(whole):
+    for line in _lines(joined):
         lexer = shlex.shlex(_INNER.sub("…", line), posix=True, punctuation_chars="();|&")
         lexer.whitespace_split = True
         words: list[str] = []
@@ -70,7 +70,7 @@ def split(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Lines, joined where a quotation goes over several."""
+    """Lines, joined where a quotation spans several lines."""
     kept = ""
     for line in text.splitlines():
         kept = f"{kept}\n{line}" if kept else line
@@ -81,7 +81,7 @@ def _lines(text: str) -> Iterator[str]:
         yield kept
         kept = ""
     if kept:
-        raise ValueError(f"a quotation does not end: {kept}")
+        raise ValueError(f"unterminated quotation: {kept}")
 
 
 def _undirected(words: list[str]) -> list[str]:

@@ -107,13 +107,13 @@ def _put(target: dict[str, Any], path: Sequence[str | int], value: dict[str, Any
 
 
 def _region_text(data: Mapping[str, Any]) -> str:
-    return f"# Windows are meant in local standard time.\n{_yaml(data)}"
+    return f"# Maintenance windows are in local standard time.\n{_yaml(data)}"
 
 
 def _stack_text(proposal: Proposal, own: Mapping[str, Any], *, placeholder: bool) -> str:
     name = proposal.name
     head = (
-        "# What is particular to this stack; the rest comes from layers/base,"
+        "# Settings of this stack only. The others come from layers/base,"
         f" layers/env/{name.environment} and layers/region/{name.region}.\n"
     )
     order = [key for key in ("network", "cluster", "systemPool", "cpuPool", "pools") if key in own]

@@ -1,4 +1,4 @@
-"""Every command the pages tell people to type exists, with its options; what needs no cluster is run as it stands."""
+"""Every command in the pages exists, with its options. Commands that need no cluster are executed."""
 
 from __future__ import annotations
 
@@ -17,24 +17,26 @@ from physical_ai.settings import existing
 from tests.support.documentation import ROOT
 from tests.support.shell_blocks import Command, every_command, split
 
-ELSEWHERE = {
+OTHERS = {
     *("apt-get", "az", "cd", "echo", "eval", "export", "git", "grep", "helm", "kubectl", "kubelogin", "mkdir", "osmo"),
     *("pip", "pulumi", "apt-cache", "sha256sum", "sort", "cat", "pre-commit", "python", "xargs"),
 }
-"""Commands that are not ours."""
+"""Commands of other projects."""
 OFFLINE = ("explain", "sizes", "regions", "compat", "cost", "stacks", "lint", "osmo platforms", "osmo values", "charts")
-"""Of ours, those that need neither a simulation nor a network nor seconds."""
+"""Our commands that are fast and need neither a simulation nor a network."""
 STACK = re.compile(r"(dev|staging|prod|seed)-[a-z0-9]+")
 PLACEHOLDER = re.compile(r"[A-Z][A-Z_]*(\.\w+)?|.*[‹<…].*")
 COMMANDS = {words[1:]: command for words, command in physai_commands()}
 ALL = every_command()
 OURS = [command for command in ALL if command.words[0] in {"physai", ".venv/bin/physai"} and "$@" not in command.words]
-MADE = {each for made in ALL if made.words[1:3] == ("stack", "new") for each in made.words if STACK.fullmatch(each)}
-"""Stacks that a page has made before it uses them."""
+CREATED = {
+    each for command in ALL if command.words[1:3] == ("stack", "new") for each in command.words if STACK.fullmatch(each)
+}
+"""Stacks that a page creates before it uses them."""
 
 
 def subcommand(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words that name a command, and its arguments."""
+    """The name of a command, as words, and its arguments."""
     for length in (2, 1):
         if words[1 : 1 + length] in COMMANDS:
             return words[1 : 1 + length], words[1 + length :]
@@ -42,7 +44,7 @@ def subcommand(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def faults(command: Command) -> Iterator[str]:
-    """What is wrong with a `physai` command, in words."""
+    """Messages about what is wrong with a `physai` command."""
     name, arguments = subcommand(command.words)
     if not name:
         groups = {each[0] for each in COMMANDS}
@@ -65,15 +67,15 @@ def faults(command: Command) -> Iterator[str]:
             yield f"no option {word}"
             return
         elif not option.is_flag and "=" not in word:
-            if command.whole and len(rest) < option.nargs:
-                yield f"{word} wants a value"
+            if command.complete and len(rest) < option.nargs:
+                yield f"{word} needs a value"
             rest = rest[option.nargs :]
     if len(given) > len(places) and not any(each.nargs == -1 for each in places):
         yield f"too many arguments: {' '.join(given)}"
-    if command.whole and len(given) < sum(each.required for each in places):
+    if command.complete and len(given) < sum(each.required for each in places):
         yield "an argument is missing"
     for word in arguments:
-        if STACK.fullmatch(word) and word not in {*existing(), *MADE}:
+        if STACK.fullmatch(word) and word not in {*existing(), *CREATED}:
             yield f"no stack {word}"
 
 
@@ -90,15 +92,15 @@ def test_the_command_exists_with_its_options(command: Command) -> None:
         ("physai down dev-westus2 prod-westus2", "too many arguments: dev-westus2 prod-westus2"),
         ("physai lint", "an argument is missing"),
         ("physai cost dev-mars", "no stack dev-mars"),
-        ("physai up dev-westus2 --set", "--set wants a value"),
+        ("physai up dev-westus2 --set", "--set needs a value"),
     ],
 )
 def test_a_command_that_does_not_exist_is_found(text: str, fault: str) -> None:
     (words,) = split(text)
-    assert list(faults(Command("page", words, whole=True))) == [fault]
+    assert list(faults(Command("page", words, complete=True))) == [fault]
 
 
-def test_commands_are_split_as_a_shell_does() -> None:
+def test_commands_are_split_like_in_a_shell() -> None:
     text = """A=1 make up  # now
 kubectl get pods > pods.txt 2>&1 | grep 'a b' && physai stack new <environment>-<region> \\
   --yes
@@ -112,8 +114,8 @@ x=$(physai env)"""
     ]
 
 
-def test_what_is_not_ours_is_known() -> None:
-    assert {each.words[0].removeprefix(".venv/bin/") for each in ALL} - ELSEWHERE - {"physai", "make"} == set()
+def test_commands_of_other_projects_are_known() -> None:
+    assert {each.words[0].removeprefix(".venv/bin/") for each in ALL} - OTHERS - {"physai", "make"} == set()
 
 
 def test_make_targets_exist() -> None:
@@ -130,21 +132,21 @@ def test_python_modules_exist() -> None:
 
 
 def offline() -> dict[tuple[str, ...], str]:
-    """Commands that can be run here, each once, with the page it is from."""
+    """Commands to execute, without duplicates, each with its page."""
     found: dict[tuple[str, ...], str] = {}
     for command in OURS:
         name, arguments = subcommand(command.words)
         new = name == ("stack", "new") and "--dry-run" in arguments
-        made = set() if new else MADE
-        known = not any(PLACEHOLDER.fullmatch(each) or each in {*made, "--simulate"} for each in arguments)
-        if command.whole and known and (new or " ".join(name) in OFFLINE):
+        created = set() if new else CREATED
+        known = not any(PLACEHOLDER.fullmatch(each) or each in {*created, "--simulate"} for each in arguments)
+        if command.complete and known and (new or " ".join(name) in OFFLINE):
             found.setdefault((*name, *arguments), command.page)
     return found
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the commands are run: a checkout's samples, and the files that readers are said to have."""
+    """The working directory of the commands, with the samples and the files that the pages mention."""
     (tmp_path / "physical_ai").symlink_to(ROOT / "physical_ai")
     (tmp_path / "train.yaml").write_bytes((ROOT / "physical_ai/osmo/samples/train-and-evaluate.yaml").read_bytes())
     (tmp_path / "my.yaml").write_text("tags: {team: vision}\n")
@@ -154,7 +156,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("arguments", offline(), ids=" ".join)
-def test_the_command_runs_as_it_stands(arguments: tuple[str, ...], folder: Path) -> None:
+def test_the_command_succeeds(arguments: tuple[str, ...], folder: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = run(list(arguments))

@@ -1,4 +1,4 @@
-"""The pages hang together: every link leads somewhere, on GitHub too, and every page has its place in the site."""
+"""Every link works, on GitHub and on the site, and every page is part of the site."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import yaml
 from tests.support.documentation import ROOT, anchors, links, name, pages
 
 
-def dead(page: Path, target: str) -> bool:
+def is_broken(page: Path, target: str) -> bool:
     path, _, anchor = target.partition("#")
     file = (page.parent / path).resolve() if path else page
     return not file.exists() or (bool(anchor) and file.suffix == ".md" and anchor not in anchors(file))
 
 
 @pytest.mark.parametrize("page", pages(), ids=name)
-def test_every_link_leads_somewhere(page: Path) -> None:
-    assert [target for target in links(page) if dead(page, target)] == []
+def test_every_link_works(page: Path) -> None:
+    assert [target for target in links(page) if is_broken(page, target)] == []
 
 
-def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# One heading, and more\n\n[a](#one-heading-and-more) [b](#other) [c](none.md) `[d](none.md)`\n")
-    assert [target for target in links(page) if dead(page, target)] == ["#other", "none.md"]
+    assert [target for target in links(page) if is_broken(page, target)] == ["#other", "none.md"]
 
 
 def leaves(entry: Any) -> Iterator[str]:
@@ -37,7 +37,7 @@ def leaves(entry: Any) -> Iterator[str]:
             yield from leaves(item)
 
 
-def test_every_page_has_one_place_in_the_site() -> None:
+def test_every_page_appears_once_in_the_site() -> None:
     listed = list(leaves(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]))
     assert len(listed) == len(set(listed))
     wanted = {name(page) for page in pages()}

@@ -1,4 +1,4 @@
-"""The made pages say what the code says, and leave nothing out."""
+"""The generated pages are current and complete."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def test_the_page_is_fresh(page: Path) -> None:
 
 
 def test_a_stale_page_is_found_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    behind, missing, fresh = tmp_path / "behind.md", tmp_path / "missing.md", tmp_path / "fresh.md"
-    behind.write_text("old")
+    stale, missing, fresh = tmp_path / "stale.md", tmp_path / "missing.md", tmp_path / "fresh.md"
+    stale.write_text("old")
     fresh.write_text("new")
-    monkeypatch.setattr(pages, "PAGES", {each: lambda: "new" for each in (behind, missing, fresh)})
-    assert pages.write() == [behind, missing]
+    monkeypatch.setattr(pages, "PAGES", {each: lambda: "new" for each in (stale, missing, fresh)})
+    assert pages.write() == [stale, missing]
     assert pages.stale() == []
     assert missing.read_text() == "new"
 
@@ -39,7 +39,7 @@ def test_every_output_is_described(simulate: Simulate) -> None:
     assert set(output_paths(simulate("dev-westus2").exports)) == set(OUTPUTS)
 
 
-def test_an_output_that_nobody_described_is_told_by_its_path() -> None:
+def test_an_output_without_a_description_is_found_by_its_path() -> None:
     paths = set(
         output_paths({"cluster": "a", "new": {"thing": 1}, "pools": {"h100gpu": {"size": "s", "colour": "red"}}})
     )
@@ -47,7 +47,7 @@ def test_an_output_that_nobody_described_is_told_by_its_path() -> None:
 
 
 def keys(value: Any, known: set[str], prefix: str = "") -> Iterator[str]:
-    """Paths of settings in effect, as deep as the page goes; names of one's own as the page writes them."""
+    """Paths of effective settings, as deep as the page goes, with ‹name› for names that the user chooses."""
     for key, item in value.items():
         named, listed = f"{prefix}‹name›", f"{prefix}{key}"
         path = listed if listed in known or any(each.startswith(f"{listed}.") for each in known) else named
@@ -57,7 +57,7 @@ def keys(value: Any, known: set[str], prefix: str = "") -> Iterator[str]:
             yield path
 
 
-def test_the_settings_in_effect_are_all_on_the_page(stack_name: str) -> None:
+def test_all_effective_settings_are_on_the_page(stack_name: str) -> None:
     text = next(page for page in pages.OWN if page.name == "settings.md").read_text()
     known = {line.split("`")[1] for line in text.splitlines() if line.startswith("| `")}
     data = load(stack_name).settings.model_dump(by_alias=True, exclude={"environment", "region"})
@@ -73,13 +73,13 @@ def test_every_command_has_its_section_with_all_its_options() -> None:
         assert [option for option in options if f"`{option}" not in section] == []
 
 
-def test_every_component_says_what_it_is() -> None:
+def test_every_component_has_a_description() -> None:
     found = components()
     assert {"Platform", "Cluster", "GpuPool", "GpuOperator", "GridDriver"} <= {each.name for each in found}
     assert [each.name for each in found if not each.about] == []
 
 
-def test_cells_keep_to_their_columns() -> None:
+def test_cells_are_escaped() -> None:
     made = table(("a", "b"), [("x | y", "two\nlines"), ("`<env>`", "<env>-<region>")])
     assert made.splitlines()[2:] == ["| x \\| y | two lines |", "| `<env>` | &lt;env>-&lt;region> |"]
 

@@ -1,4 +1,4 @@
-"""Whoever looks for a symptom finds it in the index, and from there a cause and a way out."""
+"""Every symptom is in the index, which links to a cause and a fix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from physical_ai.readiness.causes import causes
 from physical_ai.readiness.document import FILE as GATES
 from tests.support.documentation import anchors, links
 
-TYPED = (
+SEARCHED = (
     "Init:0/1",
     "CUDA_ERROR_NO_DEVICE",
     "vkCreateDevice failed",
@@ -26,31 +26,31 @@ TYPED = (
     "kubelogin is not on PATH",
     "PropertyChangeNotAllowed",
 )
-"""What people paste into a search."""
+"""Text that users search for."""
 
 
 def index() -> Iterator[tuple[str, str]]:
-    """Rows of the first table: what one sees, and the section to go to."""
+    """Rows of the first table: the symptom, and the anchor of its section."""
     for line in FILE.read_text().partition("\n## ")[0].splitlines():
         if found := re.fullmatch(r"\| (.*) \| \[.*\]\(#(.*)\) \|", line):
             yield found[1], found[2]
 
 
 def sections() -> dict[str, str]:
-    """Sections by their headings' anchors."""
+    """Sections by anchor."""
     parts = re.split(r"^### ", FILE.read_text().partition(BEGIN)[0], flags=re.MULTILINE)[1:]
     slugs = [re.sub(r"[^\w\- ]", "", part.partition("\n")[0].lower()).replace(" ", "-") for part in parts]
     return dict(zip(slugs, parts, strict=True))
 
 
-@pytest.mark.parametrize("typed", TYPED)
-def test_what_people_type_stands_in_the_index(typed: str) -> None:
-    rows = [anchor for seen, anchor in index() if typed in seen]
+@pytest.mark.parametrize("text", SEARCHED)
+def test_text_that_users_search_for_is_in_the_index(text: str) -> None:
+    rows = [anchor for seen, anchor in index() if text in seen]
     assert len(rows) == 1
     assert rows[0] in sections()
 
 
-def test_the_index_leads_to_every_section_once() -> None:
+def test_the_index_links_to_every_section_once() -> None:
     assert sorted(anchor for _, anchor in index()) == sorted(sections())
 
 
@@ -61,7 +61,7 @@ def test_a_section_has_a_cause_and_a_fix(anchor: str) -> None:
 
 
 @pytest.mark.parametrize("cause", causes())
-def test_every_cause_of_the_gates_is_reached_from_the_page(cause: str) -> None:
+def test_the_page_links_to_every_cause(cause: str) -> None:
     assert f"{GATES.name}#{cause}" in set(links(FILE))
     assert cause in anchors(GATES)
 
