@@ -209,14 +209,14 @@ class Lab:
         """Stopped for somebody to act."""
         return self.memory.get("state") == "blocked" and self.status[0] == "False"
 
-    def wait(self, what: str, true: Callable[[], Any], within: float = 30) -> None:
+    def wait(self, what: str, true: Callable[[], Any], within: float = 120) -> None:
         """Wait for a condition; when it does not come about, tell what there is instead."""
         try:
             wait_for(what, true, within, every=0.02)
         except TimeoutError as late:
             raise AssertionError(f"{late}\n{self.story()}") from None
 
-    def wait_ready(self, within: float = 30) -> None:
+    def wait_ready(self, within: float = 120) -> None:
         self.wait("the driver is verified and the gate open", self.ready, within)
 
     def story(self) -> str:
@@ -259,8 +259,8 @@ class Lab:
         if home.exists():
             assert stat.S_IMODE(home.stat().st_mode) == 0o700, f"{HOME} is open to others"
 
-    def check_gate(self, longest: float = 3) -> None:
-        """At no time was the gate closed for long without a word in the node's condition."""
+    def check_gate(self, longest: float = 10) -> None:
+        """At no time was the gate shut for long without a word in the node's condition."""
         history = [*self._history, (time.monotonic(), False)]
         silent = 0.0
         for (begin, quiet), (end, _) in pairwise(history):

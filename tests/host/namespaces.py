@@ -67,7 +67,7 @@ def why_not() -> str | None:
         shutil.rmtree(probe, ignore_errors=True)
 
 
-def wait_for(what: str, true: Callable[[], T], within: float = 10.0, every: float = 0.01) -> T:
+def wait_for(what: str, true: Callable[[], T], within: float = 60.0, every: float = 0.01) -> T:
     """The first true answer; an error that names what did not come about in `within` seconds."""
     until = time.monotonic() + within
     while True:

@@ -198,7 +198,7 @@ class Node:
         self.network.close()
         shutil.rmtree(self.where, ignore_errors=True)
 
-    def run(self, *arguments: str, within: float = 20) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, within: float = 60) -> subprocess.CompletedProcess[str]:
         """Run a program on the node, as a person with root would."""
         return subprocess.run(
             self.up.command(arguments),

@@ -51,7 +51,7 @@ def _kill_at(lab: Lab, step: str) -> None:
     lab.node.release(name)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.deep) for part in range(1, PARTS))])
 def test_killed_once_at_each_step_of_a_clean_install(lab: Lab, part: int) -> None:
     del lab  # the fixture only says whether nodes can be made here
     for step in steps_of_a_clean_install()[part::PARTS]:

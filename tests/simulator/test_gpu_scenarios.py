@@ -106,6 +106,7 @@ def test_missing_toleration_of_nfd_hides_the_gpus(place: Field) -> None:
     place.stays(lambda: names.PRESENT not in place.labels(h100), "GPUs were found without a worker on the node")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("operator", "reached"), [("Exists", True), ("Equal", False)])
 def test_valueless_taint_needs_a_toleration_that_asks_for_no_value(place: Field, operator: str, reached: bool) -> None:
     settings = stack("pools.h100gpu.priority=Regular")
@@ -125,6 +126,7 @@ def test_valueless_taint_needs_a_toleration_that_asks_for_no_value(place: Field,
         place.stays(lambda: names.PRESENT not in place.labels(h100), "a taint without value was tolerated")
 
 
+@pytest.mark.deep
 def test_mig_strategy_none_hands_out_a_gpu_on_which_cuda_fails(place: Field) -> None:
     settings = stack("gpuOperator.migStrategy=single")
     (rtx,) = place.pool(settings, "rtxprogpu", host=GRID_DRIVER)
@@ -139,6 +141,7 @@ def test_mig_strategy_none_hands_out_a_gpu_on_which_cuda_fails(place: Field) -> 
     assert place.cuda_probe(rtx) == ("Succeeded", "")
 
 
+@pytest.mark.deep
 def test_mig_manager_let_loose_on_a_vgpu_keeps_its_clients_down(place: Field) -> None:
     settings = stack()
     (rtx,) = place.pool(settings, "rtxprogpu", host=GRID_DRIVER)
@@ -155,6 +158,7 @@ def test_mig_manager_let_loose_on_a_vgpu_keeps_its_clients_down(place: Field) ->
     place.until(has_gpus(place, rtx), "switching the MIG manager off did not help")
 
 
+@pytest.mark.deep
 def test_mig_layouts_of_a_pool_become_its_resources(place: Field) -> None:
     settings = stack(f"{H100}.sharing={MIXED}")
     h100, rtx = prepared(place, settings)
@@ -163,6 +167,7 @@ def test_mig_layouts_of_a_pool_become_its_resources(place: Field) -> None:
     place.until(has_gpus(place, rtx), "the other pool's strategy is not its own")
 
 
+@pytest.mark.deep
 def test_time_slicing_of_one_pool_leaves_the_other_alone(place: Field) -> None:
     settings = stack(f"{H100}.sharing={{timeSlicing: {{replicas: 4}}}}")
     h100, rtx = prepared(place, settings)
@@ -171,6 +176,7 @@ def test_time_slicing_of_one_pool_leaves_the_other_alone(place: Field) -> None:
     place.until(has_gpus(place, rtx), "the RTX is")
 
 
+@pytest.mark.deep
 def test_two_drivers_on_one_pool_contradict_each_other(place: Field) -> None:
     settings = stack()
     (h100,) = place.pool(settings, "h100gpu")
@@ -196,6 +202,7 @@ def test_operators_driver_leaves_a_node_alone_whose_image_has_one(place: Field) 
     place.until(has_gpus(place, h100), "no GPU on the H100 node")
 
 
+@pytest.mark.deep
 def test_mixed_systems_under_one_clusterpolicy_get_the_wrong_driver_image(place: Field) -> None:
     settings = load("seed-westus2").settings
     place.definitions("v25.3.4")
@@ -208,6 +215,7 @@ def test_mixed_systems_under_one_clusterpolicy_get_the_wrong_driver_image(place:
     )
 
 
+@pytest.mark.deep
 def test_mixed_systems_under_nvidiadrivers_get_a_driver_each(place: Field) -> None:
     settings = stack()
     (new,) = place.pool(settings, "h100gpu", system="24.04")
@@ -218,6 +226,7 @@ def test_mixed_systems_under_nvidiadrivers_get_a_driver_each(place: Field) -> No
     place.until(has_gpus(place, "old"), "no GPU under 22.04")
 
 
+@pytest.mark.deep
 def test_nfd_reinstalled_strips_labels_and_they_come_back_as_true(place: Field) -> None:
     settings = stack()
     _, rtx = prepared(place, settings)
@@ -234,6 +243,7 @@ def test_nfd_reinstalled_strips_labels_and_they_come_back_as_true(place: Field) 
     assert not place.phase(rtx, DRIVER), "the lost label brought a datacenter driver onto the vGPU node"
 
 
+@pytest.mark.deep
 def test_containerd_dies_of_a_newer_drop_in_unless_the_toolkit_reads_the_file(place: Field) -> None:
     settings = stack()
     (h100,) = place.pool(settings, "h100gpu", containerd="2.3.2")
@@ -278,6 +288,7 @@ def test_dead_key_is_refused_by_helm(place: Field, path: str, value: Any) -> Non
     assert place.all("nvidia.com/v1", "ClusterPolicy") == []
 
 
+@pytest.mark.deep
 def test_pool_scaled_from_zero_finds_its_driver_waiting(place: Field) -> None:
     settings = stack()
     place.install(settings)
@@ -291,6 +302,7 @@ def test_pool_scaled_from_zero_finds_its_driver_waiting(place: Field) -> None:
     place.until(has_gpus(place, second), "no GPU on the second node")
 
 
+@pytest.mark.deep
 def test_another_driver_version_drains_one_node_at_a_time(place: Field) -> None:
     settings = stack()
     nodes = place.pool(settings, "h100gpu", 3)

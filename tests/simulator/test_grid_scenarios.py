@@ -5,6 +5,8 @@ The agent is the one that was deployed; its host is simulated, with a minute of 
 
 from __future__ import annotations
 
+import pytest
+
 from components import manifests
 from components.agents import files
 from components.grid_driver import AGENT, FILES_MAP, daemon_set, key
@@ -101,6 +103,7 @@ def test_after_a_reboot_the_driver_is_proven_again(place: Field) -> None:
     place.until(lambda: has_gpu(place, rtx) and is_proven(place, rtx), "no GPU after the reboot")
 
 
+@pytest.mark.deep
 def test_a_driver_that_somebody_removed_comes_back_with_its_gpus(place: Field) -> None:
     settings = stack()
     agents(place, settings)

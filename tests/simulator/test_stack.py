@@ -194,9 +194,6 @@ def test_without_waiting_for_roles_a_deployment_fails(home: Home, monkeypatch: p
     monkeypatch.setattr(role_propagation, "MAX_ATTEMPTS", 1)
     refused = physai("up", expect=1)
     assert "CustomKubeletIdentityMissingPermissionError" in refused.err or "LinkedAuthorizationFailed" in refused.err
-    monkeypatch.undo()
-    monkeypatch.setenv("PHYSAI_HOME", str(home.folder))
-    physai("up")
 
 
 def test_an_empty_preview_leaves_nothing_behind(home: Home) -> None:
