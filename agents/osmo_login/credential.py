@@ -1,7 +1,7 @@
 """Prints the Pod's ServiceAccount token as an ExecCredential, for a client that reads a token file only once.
 
-With the development login OSMO's agents take their kubeconfig from a file. A token in there is good for about an hour;
-a client asks this program again when it is over, and the kubelet has renewed the file by then.
+With the development login OSMO's agents take their kubeconfig from a file. A token in it is valid for about an hour;
+a client runs this program again when it expires, and the kubelet has renewed the file by then.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import sys
 
 TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token"  # noqa: S105 - a path
 EARLIER = 300
-"""Seconds before the token's end at which the client shall ask again."""
+"""Seconds before the token expires at which the client requests a new one."""
 
 
 def credential(token: str) -> dict[str, object]:
-    """The answer that client-go's exec plugins give. Raises ValueError for what is no JSON Web Token."""
+    """The answer of client-go's exec plugins. Raises ValueError for anything but a JSON Web Token."""
     _, claims, _ = token.split(".")
     ends = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["exp"] - EARLIER
     expires = datetime.datetime.fromtimestamp(ends, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: UP017

@@ -6,7 +6,7 @@
     env.close()
     exit_now(0)                             # never simulation_app.close()
 
-Linux, Python 3.10 or newer, standard library only. Nothing of Isaac is imported: what is loaded is looked at.
+Linux, Python 3.10 or newer, standard library only. Isaac is never imported; only loaded modules are inspected.
 """
 
 from __future__ import annotations

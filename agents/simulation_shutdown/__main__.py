@@ -13,14 +13,14 @@ from .supervise import replace, supervise
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command's exit code, or 2 with a sentence where it can't be started as asked."""
+    """The command's exit code, or 2 with a message where the arguments are invalid."""
     parser = argparse.ArgumentParser(
         prog="python -m simulation_shutdown", description="Ends Isaac Sim runs that would hang while they close."
     )
     commands = parser.add_subparsers(required=True, metavar="exec")
     run = commands.add_parser("exec", help="run a script that can't be edited; its exit code is passed on")
     run.add_argument("--timeout", metavar="SECONDS", help="what closing may take (30)")
-    run.add_argument("--exit-code", metavar="CODE", help="the code of a run that had not failed and is cut off")
+    run.add_argument("--exit-code", metavar="CODE", help="the exit code of a run that had not failed and is killed")
     run.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND")
     options = parser.parse_args(arguments)
     command: list[str] = options.command[options.command[:1] == ["--"] :]

@@ -1,4 +1,4 @@
-"""What the environment says about the end of a run. It wins over what the code says."""
+"""Environment variables about the end of a run. They override the arguments in code."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ SWITCH = "SIMULATION_SHUTDOWN"
 TIMEOUT = "SIMULATION_SHUTDOWN_TIMEOUT"
 EXIT_CODE = "SIMULATION_SHUTDOWN_EXIT_CODE"
 CONTROL = "SIMULATION_SHUTDOWN_CONTROL"
-"""Set by `exec` for the process it starts: the descriptor that leads back to it. Taken away before the script runs."""
+"""Set by `exec` for the process it starts: the descriptor of its socket. Removed before the script runs."""
 
 UNFINISHED = 124
-"""The code of a run that is cut off before its script's end. timeout(1) uses it too."""
+"""The exit code of a run that is killed before its script ends. timeout(1) uses it too."""
 
 
 @dataclass(frozen=True)
 class Overrides:
-    """The environment's word. `faults` are sentences on variables that could not be used."""
+    """The environment's values. `faults` describe variables that could not be used."""
 
     timeout: float | None = None
     exit_code: int | None = None
@@ -26,7 +26,7 @@ class Overrides:
     faults: tuple[str, ...] = ()
 
     def code(self, code: int) -> int:
-        """The exit code of a process that is cut off. A failure never becomes a success."""
+        """The exit code of a process that is killed. A failure never becomes a success."""
         return self.exit_code if self.exit_code is not None and code in (0, UNFINISHED) else code
 
 
@@ -37,19 +37,19 @@ def seconds(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or value <= 0:
-        raise ValueError(f"{text!r} is no number of seconds above 0")
+        raise ValueError(f"{text!r} is not a number of seconds above 0")
     return value
 
 
 def exit_code(text: str) -> int:
     """A process's exit code, 0 to 255; ValueError says what is wrong."""
     if not text.isascii() or not text.isdigit() or int(text) > 255:
-        raise ValueError(f"{text!r} is no exit code from 0 to 255")
+        raise ValueError(f"{text!r} is not an exit code from 0 to 255")
     return int(text)
 
 
 def overrides(environ: Mapping[str, str]) -> Overrides:
-    """What the environment sets. Never raises: at the end of a training it is too late for that."""
+    """The values in the environment. Never raises: that would lose a training at its end."""
     faults: list[str] = []
     timeout = code = None
     if text := environ.get(TIMEOUT, ""):

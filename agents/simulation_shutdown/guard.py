@@ -1,4 +1,4 @@
-"""Who looks on from outside: a process of our own, or the `exec` that started this one."""
+"""Processes that kill this one when it hangs: a watchdog, or the `exec` that started it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from . import watchdog
 
 _STARTS_WITHIN = 10.0
-"""Seconds that an interpreter gets to come up."""
+"""Seconds in which an interpreter has to start."""
 
 
 class Watchdog:
@@ -25,25 +25,25 @@ class Watchdog:
         try:
             identity = (str(os.getpid()), watchdog.born(os.getpid()))
             if pidfd < 0 and not identity[1]:
-                raise OSError("neither pidfd_open nor /proc tells this process from a later one")
+                raise OSError("neither pidfd_open nor /proc identifies this process")
             self._line = _first_that_starts(pidfd, identity, deadline)
         finally:
             if pidfd >= 0:
                 os.close(pidfd)
 
     def cancel(self) -> None:
-        """Tells it to go. Harmless where it is gone already."""
-        _say(self._line, watchdog.CANCEL)
+        """Ends the watchdog. Has no effect where it has already ended."""
+        _send(self._line, watchdog.CANCEL)
         with suppress(OSError):
             os.close(self._line)
 
 
-def _say(line: int, words: bytes) -> None:
-    """Says it where somebody listens. The line stays a number: an object would close it while Python winds up."""
+def _send(line: int, message: bytes) -> None:
+    """Sends a message, if the other end is open. `line` stays a number: an object would close it when Python ends."""
     with suppress(OSError):
         control = socket.socket(fileno=line)
         try:
-            control.send(words, socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
+            control.send(message, socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
         finally:
             control.detach()
 
@@ -56,17 +56,17 @@ def _own_descriptor() -> int:
 
 
 def _first_that_starts(pidfd: int, identity: tuple[str, str], deadline: float) -> int:
-    said: list[str] = []
+    errors: list[str] = []
     for python in _interpreters():
         answer = _attempt(python, pidfd, identity, deadline)
         if isinstance(answer, int):
             return answer
-        said.append(f"{python}: {answer}")
-    raise OSError(f"no Python interpreter starts ({'; '.join(said) or 'none found'})")
+        errors.append(f"{python}: {answer}")
+    raise OSError(f"no Python interpreter starts ({'; '.join(errors) or 'none found'})")
 
 
 def _attempt(python: str, pidfd: int, identity: tuple[str, str], deadline: float) -> int | str:
-    """The line to the watchdog, or why this interpreter runs none."""
+    """The socket of the watchdog, or why this interpreter could not start it."""
     try:
         return _start(python, pidfd, identity, deadline)
     except (OSError, subprocess.SubprocessError) as fault:
@@ -74,7 +74,7 @@ def _attempt(python: str, pidfd: int, identity: tuple[str, str], deadline: float
 
 
 def _interpreters() -> Iterator[str]:
-    """This interpreter by its names, then any other: inside Kit's own executable there is no Python to start."""
+    """This interpreter by its names, then any other: Kit's own executable can't be started as Python."""
     seen: set[str] = set()
     for path in (sys.executable, getattr(sys, "_base_executable", ""), "/proc/self/exe", shutil.which("python3")):
         real = os.path.realpath(path) if path else ""
@@ -88,7 +88,7 @@ def _start(python: str, pidfd: int, identity: tuple[str, str], deadline: float) 
     with theirs:
         program = str(Path(watchdog.__file__).resolve())
         arguments = (str(theirs.fileno()), str(pidfd), *identity, repr(deadline))
-        # Isaac Sim's start script preloads a library of Carbonite, which this process has no use for.
+        # Isaac Sim's start script preloads a library of Carbonite, which this process does not need.
         environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
         # Not os.fork: handlers that libraries registered for it (gRPC has some) may wait for locks of lost threads.
         process = subprocess.Popen(
@@ -113,7 +113,7 @@ def _start(python: str, pidfd: int, identity: tuple[str, str], deadline: float) 
 
 
 class Supervisor:
-    """The way back to `python -m simulation_shutdown exec`, for the very process that it started."""
+    """The connection to `python -m simulation_shutdown exec`, for exactly the process that it started."""
 
     def __init__(self, descriptor: int) -> None:
         os.set_inheritable(descriptor, False)
@@ -121,17 +121,17 @@ class Supervisor:
         self._pid = os.getpid()
 
     def is_ours(self) -> bool:
-        """No, in a forked child: its end is not the script's."""
+        """False in a forked child: its end is not the script's."""
         return os.getpid() == self._pid
 
     def arm(self, deadline: float, code: int) -> None:
-        """Kill at `deadline`, and end with `code` then."""
-        _say(self._line, f"arm {deadline!r} {code}".encode())
+        """Requests a kill at `deadline`, with exit code `code`."""
+        _send(self._line, f"arm {deadline!r} {code}".encode())
 
     def ended(self, code: int) -> None:
-        """The script is over and its code is `code`, whatever closing makes of it."""
-        _say(self._line, f"ended {code}".encode())
+        """The script has ended with `code`, which counts whatever happens while closing."""
+        _send(self._line, f"ended {code}".encode())
 
     def cancel(self) -> None:
-        """The clock is off, and the script goes on."""
-        _say(self._line, b"cancel")
+        """The timeout is off, and the script continues."""
+        _send(self._line, b"cancel")

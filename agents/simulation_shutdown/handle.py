@@ -1,4 +1,4 @@
-"""prepare_for_shutdown, and the handle that it gives."""
+"""prepare_for_shutdown, and the handle that it returns."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from typing import NoReturn, Protocol
 
 from .environment import Overrides, overrides, seconds
 from .environment import exit_code as valid_code
-from .fuse import Fuse, flush_native_streams
+from .exit_timer import ExitTimer, flush_native_streams
 from .guard import Supervisor, Watchdog
 from .isaac import quiet_stop_callbacks
 
 GRACE = 2.0
-"""Seconds by which the kill from outside follows the process's own end: that one has the right exit code."""
+"""Seconds by which the kill by another process follows the timer, which ends with the right exit code."""
 FLUSH_SECONDS = 5.0
-"""What exit_now gives streams whose reader does not read."""
+"""Seconds in which exit_now has to write the streams."""
 
 _log = logging.getLogger("simulation_shutdown")
 
 
-class _Outside(Protocol):
+class _Watcher(Protocol):
     def cancel(self) -> None: ...
 
 
 class Shutdown:
-    """The clock over the end of this process.
+    """The timeout for the end of this process.
 
     `with prepare_for_shutdown(): env.close()` runs it for the block only.
     """
@@ -38,61 +38,61 @@ class Shutdown:
     def __init__(self, timeout: float, exit_code: int | None, chosen: Overrides) -> None:
         self.timeout = chosen.timeout or timeout
         self.exit_code = exit_code
-        """The code when the time is up; None takes that of the exception being handled when the clock starts, or 0."""
+        """The exit code on timeout; None: that of the exception being handled when the timeout starts, or 0."""
         self.deadline: float | None = None
-        """When this process ends, in seconds of time.monotonic(); None while no clock runs."""
+        """When this process ends, in seconds of time.monotonic(); None while the timeout is off."""
         self._chosen = chosen
         self._pid = os.getpid()
-        self._fuse: Fuse | None = None
-        self._outside: _Outside | None = None
+        self._timer: ExitTimer | None = None
+        self._watcher: _Watcher | None = None
 
     @property
     def armed(self) -> bool:
-        """Whether the clock runs, in this process: a forked child has none."""
+        """Whether the timeout runs in this process: a forked child has none."""
         return self.deadline is not None and self._pid == os.getpid()
 
     def arm(self) -> None:
-        """Starts the clock. Where it runs it keeps its time."""
+        """Starts the timeout. A running one keeps its deadline."""
         with _Process.lock:
             if self.armed or self._chosen.off or self._pid != os.getpid():
                 return
             _Process.handle = _Process.handle or self
             self.deadline = time.monotonic() + self.timeout
-            code = self._light(self.deadline)
-            self._outside = self._call_for_help(self.deadline, code)
+            code = self._start_timer(self.deadline)
+            self._watcher = self._start_watcher(self.deadline, code)
         _log.info("closing has %g s, then the exit code is %d", self.timeout, code)
         with suppress(Exception):
             _flush()
 
     def change_code(self, code: int) -> None:
-        """The exit code when the time is up, from here on. A running clock keeps its time."""
+        """Changes the exit code on timeout. A running timeout keeps its deadline."""
         with _Process.lock:
             self.exit_code = code
             if self.armed and self.deadline is not None:
-                if self._fuse:
-                    self._fuse.out()
-                code = self._light(self.deadline)
+                if self._timer:
+                    self._timer.cancel()
+                code = self._start_timer(self.deadline)
                 if supervisor := _supervisor():
-                    supervisor.arm(self._late(self.deadline), code)
+                    supervisor.arm(self._kill_deadline(self.deadline), code)
 
     def cancel(self) -> None:
-        """Stops the clock. Harmless a second time, and in a forked child; `arm` starts it anew."""
+        """Stops the timeout. Has no effect the second time or in a forked child; `arm` starts it again."""
         with _Process.lock:
             self.disarm()
             if _Process.handle is self:
                 _Process.handle = None
 
     def disarm(self) -> None:
-        """Stops the clock and stays what the next prepare_for_shutdown gives."""
+        """Stops the timeout; the next prepare_for_shutdown still returns this handle."""
         with _Process.lock:
             if self._pid != os.getpid():
                 return
             self.deadline = None
-            if self._fuse:
-                self._fuse.out()
-            if self._outside:
-                self._outside.cancel()
-            self._fuse = self._outside = None
+            if self._timer:
+                self._timer.cancel()
+            if self._watcher:
+                self._watcher.cancel()
+            self._timer = self._watcher = None
 
     def __enter__(self) -> Shutdown:
         return self
@@ -102,40 +102,40 @@ class Shutdown:
     ) -> None:
         self.cancel()
 
-    def _light(self, deadline: float) -> int:
-        """Lights the fuse; the exit code that it has."""
+    def _start_timer(self, deadline: float) -> int:
+        """Starts the timer; returns its exit code."""
         code = self._chosen.code(code_in_flight() if self.exit_code is None else self.exit_code)
-        words = f"not closed after {self.timeout:g} s, ending with exit code {code}"
+        message = f"not closed after {self.timeout:g} s, ending with exit code {code}"
         try:
-            self._fuse = Fuse(deadline, code, f"simulation_shutdown: {words}")
+            self._timer = ExitTimer(deadline, code, f"simulation_shutdown: {message}")
         except OSError as fault:
-            self._fuse = None
-            _log.warning("no timer in this process: it takes a kill to end it, with exit code 137 (%s)", fault)
+            self._timer = None
+            _log.warning("no timer in this process: a kill has to end it, with exit code 137 (%s)", fault)
         return code
 
-    def _late(self, deadline: float) -> float:
-        return deadline + GRACE if self._fuse else deadline
+    def _kill_deadline(self, deadline: float) -> float:
+        return deadline + GRACE if self._timer else deadline
 
-    def _call_for_help(self, deadline: float, code: int) -> _Outside | None:
+    def _start_watcher(self, deadline: float, code: int) -> _Watcher | None:
         if supervisor := _supervisor():
-            supervisor.arm(self._late(deadline), code)
+            supervisor.arm(self._kill_deadline(deadline), code)
             return supervisor
         if os.getpid() == 1:
-            if not self._fuse:
+            if not self._timer:
                 _log.error(
-                    "nothing in a container can kill its first process: run it under an init "
+                    "no process in a container can kill its first process: run it under an init "
                     "(docker run --init, or python -m simulation_shutdown exec -- COMMAND)"
                 )
             return None
         try:
-            return Watchdog(self._late(deadline))
+            return Watchdog(self._kill_deadline(deadline))
         except OSError as fault:
-            _log.warning("no process watches this one: %s", fault)
+            _log.warning("no watchdog for this process: %s", fault)
             return None
 
 
 class _Process:
-    """What there is once in a process."""
+    """State that exists once in a process."""
 
     handle: Shutdown | None = None
     supervisor: Supervisor | None = None
@@ -151,12 +151,12 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def prepare_for_shutdown(timeout: float = 30, *, exit_code: int | None = None, arm: bool = True) -> Shutdown:
-    """Takes Isaac Lab's stop callbacks off and starts the clock over the end of this process.
+    """Disables Isaac Lab's stop callbacks and starts the timeout for the end of this process.
 
-    `timeout` in seconds, above 0. `exit_code` (0 to 255) is the process's code when the time is up; without it, the
-    code of the exception being handled, or 0. `arm=False` leaves the clock to `Shutdown.arm`, after uploads say.
-    A second call gives the first one's handle: the clock keeps its time, an exit code given takes effect.
-    ValueError for a timeout or code out of range; a watchdog that can't start is a warning, since the run is over.
+    `timeout` in seconds, above 0. `exit_code` (0 to 255) is the process's exit code on timeout; without it, that
+    of the exception being handled, or 0. With `arm=False`, `Shutdown.arm` starts the timeout, say after uploads.
+    A second call returns the first one's handle: the timeout keeps its deadline, a given exit code takes effect.
+    ValueError for a timeout or code out of range; a watchdog that can't start is a warning, since the run has ended.
     """
     seconds(str(timeout))
     if exit_code is not None:
@@ -176,12 +176,12 @@ def prepare_for_shutdown(timeout: float = 30, *, exit_code: int | None = None, a
         if arm:
             handle.arm()
     if not chosen.off:
-        quiet_stop_callbacks()  # after the clock has started: to unsubscribe is native code too
+        quiet_stop_callbacks()  # after the timeout has started: to unsubscribe is native code too
     return handle
 
 
 def code_in_flight() -> int:
-    """The exit code that Python would give to the exception being handled; 0 without one."""
+    """Python's exit code for the exception being handled; 0 without one."""
     return code_of(sys.exc_info()[1])
 
 
@@ -197,12 +197,16 @@ def code_of(error: BaseException | None) -> int:
 
 
 def exit_now(code: int = 0) -> NoReturn:
-    """Writes what streams still hold and ends this process, without closing anything.
+    """Flushes the output streams and ends this process, without closing anything.
 
     The last line of a script that ran Isaac Sim: `simulation_app.close()` hangs where Vulkan failed.
     """
     with suppress(OSError):
-        Fuse(time.monotonic() + FLUSH_SECONDS, code & 0xFF, "simulation_shutdown: nobody reads, output is dropped")
+        ExitTimer(
+            time.monotonic() + FLUSH_SECONDS,
+            code & 0xFF,
+            "simulation_shutdown: output is blocked and dropped",
+        )
     with suppress(Exception):
         _flush()
     os._exit(code & 0xFF)
@@ -216,7 +220,7 @@ def _flush() -> None:
 
 
 def supervised_by(descriptor: int) -> None:
-    """Makes `exec` the one who looks on from outside."""
+    """Makes `exec` the process that kills this one."""
     _Process.supervisor = Supervisor(descriptor)
 
 
@@ -225,7 +229,7 @@ def _supervisor() -> Supervisor | None:
     return found if found and found.is_ours() else None
 
 
-def tell_ended(code: int) -> None:
-    """Tells `exec` that the script is over with `code`, and that this counts whatever closing makes of it."""
+def report_ended(code: int) -> None:
+    """Reports to `exec` that the script has ended with `code`, which counts whatever happens while closing."""
     if supervisor := _supervisor():
         supervisor.ended(code)

@@ -1,9 +1,9 @@
-"""The callbacks by which Isaac Lab waits for a timeline that nobody starts again.
+"""The callbacks in which Isaac Lab waits for a timeline that is never started again.
 
 Isaac Lab up to 2.x subscribes to the timeline's STOP event and renders until the timeline plays (isaac-sim/IsaacLab,
 simulation_context.py). Closing stops the timeline, so the loop has no end. In 3.x the loop is gone; its betas moved
-flag and subscription to an object that the context holds. Hence nothing here asks for a version: what is loaded and
-has the attributes is changed, all else is left alone. stop() and detach_stage() are never called.
+flag and subscription to an object that the context holds. So nothing here checks a version: loaded objects
+that have the attributes are changed, all others are left alone. stop() and detach_stage() are never called.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _log = logging.getLogger("simulation_shutdown")
 
 
 def loaded(module: str, name: str, modules: Mapping[str, Any] | None = None) -> Any:
-    """An attribute of a module that is loaded already, or None. Lazy modules are not made to load anything."""
+    """An attribute of a loaded module, or None. Never loads a module."""
     found = (sys.modules if modules is None else modules).get(module)
     return getattr(found, "__dict__", {}).get(name)
 
@@ -53,7 +53,7 @@ def _contexts(modules: Mapping[str, Any] | None) -> list[Any]:
         try:
             context = kind.instance()
         except Exception:
-            _log.warning("%s.SimulationContext gives no instance", module, exc_info=True)
+            _log.warning("%s.SimulationContext returns no instance", module, exc_info=True)
             continue
         if context is not None and not any(context is other for other in contexts):
             contexts.append(context)
@@ -61,7 +61,7 @@ def _contexts(modules: Mapping[str, Any] | None) -> list[Any]:
 
 
 def _holders(context: Any) -> Iterator[Any]:
-    """The context and what it holds, itself or in a list: the betas of 3.x have visualizers there."""
+    """The context and its attributes, alone or in a list: the betas of 3.x keep visualizers in one."""
     yield context
     for value in list(_attributes(context).values()):
         if type(value) in (list, tuple):
@@ -71,7 +71,7 @@ def _holders(context: Any) -> Iterator[Any]:
 
 
 def _attributes(holder: Any) -> dict[str, Any]:
-    """An object's own attributes. Properties are not run; classes, dead references and the like have none."""
+    """An object's own attributes. Properties are not evaluated; classes, dead references and the like have none."""
     try:
         found = cast("object", getattr(holder, "__dict__", None))
     except Exception:

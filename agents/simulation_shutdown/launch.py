@@ -11,13 +11,13 @@ _INTERPRETERS = ("python", "python3", "python.sh")
 """Names of Python commands beside python3.N. python.sh is Isaac Sim's, which passes its arguments on."""
 _WITH_VALUE = "WX"
 _SCRIPTLESS = "hVi?"
-"""Options after which Python runs no script to its end, or stays."""
-RUNNER = Path(__file__).resolve().parent / "inside.py"
+"""Options with which Python runs no script, or does not exit after it."""
+RUNNER = Path(__file__).resolve().parent / "bootstrap.py"
 
 
 @dataclass(frozen=True)
 class Launch:
-    """A command line, and whether its process tells of the script's end."""
+    """A command line, and whether its process reports the end of the script."""
 
     command: tuple[str, ...]
     reports: bool

@@ -1,7 +1,7 @@
-"""`exec`: starts a command, passes signals on, and ends it when it does not end by itself.
+"""`exec`: starts a command, forwards signals, and kills it when it does not end.
 
-It is a process of its own, so it holds the exit code while the command's process hangs, and it can be the first process
-of a container: it reaps what nobody waits for.
+It is a separate process, so it keeps the exit code while the command's process hangs, and it can be the first process
+of a container: it reaps orphaned processes.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ _FORWARDED = (
 )
 _WAITED = {*_FORWARDED, signal.SIGCHLD, signal.SIGIO}
 _SI_KERNEL = 0x80
-"""si_code of what a terminal sends: the command, in the same process group, has had it too."""
+"""si_code of a terminal's signals: the command, in the same process group, has received them too."""
 
 
 @dataclass
 class Progress:
-    """What the supervised process has said of its end."""
+    """What the supervised process has reported about its end."""
 
     deadline: float | None = None
     """When to kill it, in seconds of time.monotonic()."""
     cut_code: int = 0
     ended: int | None = None
-    """The script's exit code, once it is over."""
+    """The script's exit code, once it has ended."""
     cut: bool = False
-    """Killed by us."""
+    """Killed by this process."""
     forwarded: set[int] = field(default_factory=set[int])
 
-    def hear(self, words: str) -> None:
-        """Takes in one message of guard.Supervisor."""
-        verb, *rest = words.split()
+    def receive(self, message: str) -> None:
+        """Handles one message of guard.Supervisor."""
+        verb, *rest = message.split()
         if verb == "arm":
             self.deadline, self.cut_code = float(rest[0]), int(rest[1])
         elif verb == "ended":
@@ -58,8 +58,8 @@ class Progress:
     def verdict(self, status: int) -> int:
         """The exit code for a wait status.
 
-        Once the script is over its code counts: closing may die of a signal (isaac-sim/IsaacLab#3730) or end with 0
-        after a failure (isaac-sim/IsaacLab#6573). Before that, a death by signal n is 128 + n.
+        Once the script has ended its code counts: closing may end by a signal (isaac-sim/IsaacLab#3730) or end with 0
+        after a failure (isaac-sim/IsaacLab#6573). Before that, an end by signal n is 128 + n.
         """
         if self.cut:
             return self.cut_code
@@ -86,7 +86,7 @@ def supervise(launch: Launch) -> int:
 
 
 def _spawn(launch: Launch, line: socket.socket, mask: set[signal.Signals] | set[int]) -> int:
-    """Starts the command with the signals that we were started with; its process id."""
+    """Starts the command with the signal mask of this process's start; returns its process id."""
     environment = dict(os.environ)
     if launch.reports:
         line.set_inheritable(True)
@@ -96,7 +96,7 @@ def _spawn(launch: Launch, line: socket.socket, mask: set[signal.Signals] | set[
 
 
 def _refused(program: str, fault: OSError) -> int:
-    _say(f"{program}: {fault.strerror}")
+    _print(f"{program}: {fault.strerror}")
     return 127 if isinstance(fault, FileNotFoundError) else 126
 
 
@@ -123,16 +123,16 @@ def _follow(child: int, line: socket.socket) -> int:
 def _listen(line: socket.socket, progress: Progress) -> None:
     while True:
         try:
-            words = line.recv(256)
-        except OSError:  # nothing more for now, or the other end is gone
+            message = line.recv(256)
+        except OSError:  # no more messages, or the other end is closed
             return
-        if not words:
+        if not message:
             return
-        progress.hear(words.decode())
+        progress.receive(message.decode())
 
 
 def _reap(child: int) -> int | None:
-    """Collects every process that has ended; the wait status of `child` if it is among them."""
+    """Reaps every process that has ended; the wait status of `child` if it is among them."""
     found: int | None = None
     while True:
         try:
@@ -149,19 +149,19 @@ def _concluded(progress: Progress, status: int) -> int:
     code = progress.verdict(status)
     own = os.waitstatus_to_exitcode(status)
     if progress.cut:
-        _say(f"killed while closing; the exit code is {code}")
+        _print(f"killed while closing; the exit code is {code}")
     elif code != (128 - own if own < 0 else own):
-        how = f"died of signal {-own}" if own < 0 else f"ended with {own}"
-        _say(f"{how} while closing, after the script's end with {code}: the script's code counts")
+        how = f"ended by signal {-own}" if own < 0 else f"ended with {own}"
+        _print(f"{how} while closing, after the script ended with {code}; the script's exit code is used")
     return code
 
 
-def _say(words: str) -> None:
-    print(f"simulation_shutdown: {words}", file=sys.stderr, flush=True)
+def _print(message: str) -> None:
+    print(f"simulation_shutdown: {message}", file=sys.stderr, flush=True)
 
 
 def replace(command: Sequence[str]) -> int:
-    """Becomes the command, as if there were no helper. Returns only where it can't be run."""
+    """Replaces this process by the command. Returns only where it can't be run."""
     try:
         os.execvp(command[0], list(command))  # noqa: S606 - to be the command, not to have it as a child
     except OSError as fault:

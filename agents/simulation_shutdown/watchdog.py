@@ -1,10 +1,10 @@
-"""The process beside: kills the one that it was started for, unless that one ends or cancels before.
+"""The watchdog process: kills the process that started it, unless that one ends or cancels before.
 
 A program of its own, run with `python -I -S watchdog.py CONTROL PIDFD PID BORN DEADLINE`. It is executed and not only
-forked, so nothing of the parent stays with it: no pipe, no device file, no mapping of the GPU's memory.
+forked, so it inherits nothing of the parent: no pipe, no device file, no mapping of the GPU's memory.
 
-CONTROL  a socket: this side says `watching` once, the other may say `cancel`
-PIDFD    a descriptor of the parent, or -1 where the kernel gives none
+CONTROL  a socket: this side sends `watching` once, the other may send `cancel`
+PIDFD    a descriptor of the parent, or -1 where the kernel has none
 PID BORN the parent's id and start time, for a kernel without such descriptors
 DEADLINE seconds of time.monotonic()
 """
@@ -19,8 +19,8 @@ import sys
 import time
 
 WATCHING, CANCEL = b"watching", b"cancel"
-_LOOK = 0.1
-"""Seconds between two looks at a parent of which there is no descriptor."""
+_CHECK_SECONDS = 0.1
+"""Seconds between two checks of a parent without a descriptor."""
 
 
 def born(pid: int) -> str:
@@ -34,19 +34,19 @@ def born(pid: int) -> str:
 
 
 def watch(control: socket.socket, pidfd: int, pid: int, start: str, deadline: float) -> bool:
-    """Waits for the first of three: the parent's end, its word, the deadline. Whether the parent was killed."""
+    """Waits for the parent's end, its message, or the deadline. Returns whether the parent was killed."""
     poll = select.poll()
     poll.register(control, select.POLLIN)
     if pidfd >= 0:
         poll.register(pidfd, select.POLLIN)
     while (left := deadline - time.monotonic()) > 0:
-        ready = {number for number, _ in poll.poll(1000 * (left if pidfd >= 0 else min(left, _LOOK)))}
+        ready = {number for number, _ in poll.poll(1000 * (left if pidfd >= 0 else min(left, _CHECK_SECONDS)))}
         if pidfd in ready or (pidfd < 0 and born(pid) != start):
             return False
         if control.fileno() in ready:
             if control.recv(64) == CANCEL:
                 return False
-            # The parent closed all it had, or replaced itself. It still is the process whose time runs.
+            # The parent closed its descriptors, or replaced itself. The deadline still applies to it.
             poll.unregister(control)
     try:
         if pidfd >= 0:
@@ -61,7 +61,7 @@ def watch(control: socket.socket, pidfd: int, pid: int, start: str, deadline: fl
 
 
 def main(arguments: list[str]) -> None:
-    """Leaves the parent's children and its session, so that neither wait() nor Ctrl-C there meets this process."""
+    """Leaves the parent's children and session, so that neither wait() nor Ctrl-C in it reaches this process."""
     number, pidfd, pid = (int(text) for text in arguments[:3])
     if os.fork():
         os._exit(0)

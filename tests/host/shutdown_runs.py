@@ -36,13 +36,13 @@ def spin(library):
 def dud():
     class Dud:
         def __init__(self, *arguments): pass
-        def out(self): pass
-    simulation_shutdown.handle.Fuse = Dud
+        def cancel(self): pass
+    simulation_shutdown.handle.ExitTimer = Dud
     simulation_shutdown.handle.GRACE = 0.1
 
 def no_timers():
     def none(*arguments): raise OSError("no timers here")
-    simulation_shutdown.handle.Fuse = none
+    simulation_shutdown.handle.ExitTimer = none
 """
 
 _started: list[subprocess.Popen[str]] = []

@@ -112,7 +112,7 @@ prepare_for_shutdown(60); print("on", flush=True); sys.stdin.read()
     gone("the watchdog goes with the process", watchdog.exists)
 
 
-def test_watchdog_is_nobodys_child() -> None:
+def test_watchdog_is_not_a_child() -> None:
     """A script that waits for all its children would wait for the watchdog, which waits for the script."""
     done = run(
         "prepare_for_shutdown(60)\ntry: os.waitpid(-1, 0)\nexcept ChildProcessError: print('none')\nexit_now()",
@@ -256,7 +256,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])); exit_now()
 def test_environment_has_the_last_word(variables: dict[str, str], call: str, code: int) -> None:
     done = run(f"{call}; hang()", variables=variables)
     assert done.code == code
-    assert ("'soon' is no number of seconds" in done.err) == ("soon" in variables.values())
+    assert ("'soon' is not a number of seconds" in done.err) == ("soon" in variables.values())
 
 
 def test_environment_switches_it_off() -> None:

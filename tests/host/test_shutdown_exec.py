@@ -256,8 +256,8 @@ def test_any_command_runs_under_it() -> None:
         (["--", "no-such-command"], 127, "no-such-command: No such file or directory"),
         (["--", "/"], 126, "/: Permission denied"),
         (["--", "python", "no-such.py"], 2, "can't open file"),
-        (["--timeout", "0", "--", "true"], 2, "'0' is no number of seconds above 0"),
-        (["--exit-code", "256", "--", "true"], 2, "'256' is no exit code from 0 to 255"),
+        (["--timeout", "0", "--", "true"], 2, "'0' is not a number of seconds above 0"),
+        (["--exit-code", "256", "--", "true"], 2, "'256' is not an exit code from 0 to 255"),
         (["--"], 2, "no command"),
     ],
 )

@@ -40,7 +40,7 @@ class Subscription:
 
 
 class Plain:
-    """An object with the attributes given. Whoever stops it or detaches its stage is told off."""
+    """An object with the attributes given. stop() and detach_stage() fail."""
 
     def __init__(self, **attributes: Any) -> None:
         vars(self).update(attributes)
@@ -98,7 +98,7 @@ def test_isaac_lab_3_has_none_and_is_left_as_it_is() -> None:
     assert set(vars(context)) == {"_visualizers", "cfg"}
 
 
-def test_whatever_the_context_holds_it_is_looked_at_without_harm() -> None:
+def test_whatever_the_context_holds_it_is_inspected_without_harm() -> None:
     gone = weakref.proxy(Plain())
     context = Plain(**{FLAG: False, "_dead": gone, "_items": [gone, 1, None], "_kind": Plain})
     assert quiet_stop_callbacks(lab(context)) == 1
@@ -117,7 +117,7 @@ def test_subscription_that_will_not_end_stops_nothing(caplog: pytest.LogCaptureF
     assert "keeps its stop callback" in caplog.text
 
 
-def test_nothing_is_imported_for_a_look() -> None:
+def test_nothing_is_imported() -> None:
     class Lazy(ModuleType):
         def __getattr__(self, name: str) -> Any:
             raise AssertionError(f"{name} was asked for, which would load it")
@@ -243,13 +243,13 @@ def exited(code: int) -> int:
 def test_exit_code_of_a_supervised_script(heard: list[str], status: int, code: int) -> None:
     progress = Progress(forwarded={signal.SIGTERM})
     for words in heard:
-        progress.hear(words)
+        progress.receive(words)
     assert progress.verdict(status) == code
 
 
 def test_script_that_is_killed_has_the_code_it_asked_for() -> None:
     progress = Progress()
-    progress.hear("arm 1.0 7")
+    progress.receive("arm 1.0 7")
     progress.cut = True
     assert progress.verdict(signal.SIGKILL) == 7
 

@@ -1,8 +1,8 @@
-"""What `exec` adds to a script that it can't edit: the clock around the calls that are known to hang.
+"""What `exec` adds to a script that can't be edited: a timeout for the calls that are known to hang.
 
-`SimulationApp.close` is the last thing that a script does, and under fast shutdown never comes back: the clock's code
-is the script's own. After an environment's `close` a script may still have work to do (uploads), so a run that hangs
-there has not succeeded.
+`SimulationApp.close` is the last call of a script, and under fast shutdown it never returns: the timeout's exit code is
+the script's own. After an environment's `close` a script may still have work to do (uploads), so a run that hangs there
+has not succeeded.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ ENVIRONMENTS = tuple(
         ("direct_marl_env", "DirectMARLEnv"),
     )
 )
-"""Isaac Lab's base classes. What derives from them calls their close."""
+"""Isaac Lab's base classes. Derived classes call their close."""
 
 _WATCHED = {module for module, _ in (*APPS, *ENVIRONMENTS)}
 _MARK = "_simulation_shutdown"
 
 
 def wrap_loaded() -> None:
-    """Puts the clock around `close` of every known class that is loaded by now. Harmless a second time."""
+    """Adds the timeout to `close` of every known class that is loaded. Calling it again has no effect."""
     for module, name in APPS:
         _wrap(loaded(module, name), _closing_app)
     for module, name in ENVIRONMENTS:
@@ -76,7 +76,7 @@ def _closing_app(named: dict[str, Any]) -> Generator[None, None, None]:
     code = (asked & 0xFF if isinstance(asked, int) else 0) or handles.code_in_flight() or _Script.code or 0
     with _clock(code):
         if _Script.code is None:
-            handles.tell_ended(code)
+            handles.report_ended(code)
         yield
 
 
@@ -88,7 +88,7 @@ def _closing_environment(named: dict[str, Any]) -> Generator[None, None, None]:
 
 @contextmanager
 def _clock(code: int) -> Generator[None, None, None]:
-    """The clock for a block. One that runs already, the script's own or an outer block's, is left to run."""
+    """The timeout for a block. One that already runs, the script's own or an outer block's, is kept."""
     handle = handles.prepare_for_shutdown(arm=False)
     if handle.armed:
         yield
@@ -105,19 +105,19 @@ def _clock(code: int) -> Generator[None, None, None]:
 class _Script:
     pid = os.getpid()
     code: int | None = None
-    """The script's exit code, once it is over."""
+    """The script's exit code, once it has ended."""
 
 
 def script_ended(code: int) -> None:
-    """The script is over. The clock starts after the threads that Python waits for, before the first atexit hook.
+    """The script has ended. The timeout starts after the threads that Python waits for, before the first atexit hook.
 
-    A forked child that comes this way is not the script.
+    A forked child that calls this is not the script.
     """
     if os.getpid() != _Script.pid:
         return
     quiet_stop_callbacks()
     _Script.code = code
-    handles.tell_ended(code)
+    handles.report_ended(code)
     atexit.register(_start_clock, code)
 
 
@@ -127,10 +127,10 @@ def _start_clock(code: int) -> None:
     handle.arm()
 
 
-class _Onlooker(MetaPathFinder):
-    """Finds what the others find, and looks at known modules once they are loaded.
+class _ImportWatcher(MetaPathFinder):
+    """Delegates to the other finders, and wraps known classes once their modules are loaded.
 
-    It also looks around whenever anything is asked for: Kit loads modules in ways of its own.
+    It also checks on every import, because Kit loads modules in other ways.
     """
 
     def find_spec(
@@ -156,5 +156,5 @@ def _then_wrap(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], Non
 
 
 def watch_imports() -> None:
-    """Looks for known classes whenever the script imports something new."""
-    sys.meta_path.insert(0, _Onlooker())
+    """Wraps known classes whenever the script imports a module."""
+    sys.meta_path.insert(0, _ImportWatcher())

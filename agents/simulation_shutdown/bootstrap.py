@@ -1,4 +1,4 @@
-"""Runs a script as Python would, and tells when it is over. A program: `python inside.py KIND TARGET ARGUMENTS…`.
+"""Runs a script as Python would, and reports its end. A program: `python bootstrap.py KIND TARGET ARGUMENTS…`.
 
 KIND is script, module or code, for `python TARGET`, `python -m TARGET` and `python -c TARGET`.
 """
@@ -20,26 +20,26 @@ NAME = "simulation_shutdown"
 
 
 def main() -> None:
-    """Ends as the script does: same exit code, same traceback, and the clock runs from its end."""
+    """Ends as the script does: same exit code, same traceback; the timeout starts at its end."""
     kind, target = sys.argv[1:3]
     _package()
-    from simulation_shutdown import closing, environment, handle
+    from simulation_shutdown import close_hooks, environment, handle
 
     if line := os.environ.pop(environment.CONTROL, ""):
         handle.supervised_by(int(line))
-    closing.watch_imports()
+    close_hooks.watch_imports()
     run = _prepared(kind, target)
     try:
         run()
     except (SystemExit, KeyboardInterrupt) as error:
-        closing.script_ended(handle.code_of(error))
+        close_hooks.script_ended(handle.code_of(error))
         raise
     except BaseException as error:
         error.__traceback__ = _of_script(error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)
-        closing.script_ended(1)
+        close_hooks.script_ended(1)
         sys.exit(1)
-    closing.script_ended(0)
+    close_hooks.script_ended(0)
 
 
 def _package() -> None:
@@ -56,15 +56,15 @@ def _package() -> None:
 
 
 def _prepared(kind: str, target: str) -> Callable[[], object]:
-    """Sets sys.argv and sys.path as Python does; what then runs the script."""
+    """Sets sys.argv and sys.path as Python does; returns the function that runs the script."""
     arguments = sys.argv[3:]
     adds_path = not (sys.flags.isolated or getattr(sys.flags, "safe_path", False))
     if kind == "module":
-        _lead(os.getcwd(), adds_path)
+        _set_first_path(os.getcwd(), adds_path)
         sys.argv[:] = ["-m", *arguments]
         return lambda: runpy.run_module(target, run_name="__main__", alter_sys=True)
     if kind == "code":
-        _lead("", adds_path)
+        _set_first_path("", adds_path)
         sys.argv[:] = ["-c", *arguments]
         return lambda: _run(target, "<string>", ModuleType("__main__"))
     sys.argv[:] = [target, *arguments]
@@ -75,7 +75,7 @@ def _prepared(kind: str, target: str) -> Callable[[], object]:
         if adds_path:
             del sys.path[0]
         return lambda: runpy.run_path(os.path.abspath(target), run_name="__main__")
-    _lead(os.path.dirname(os.path.realpath(target)), adds_path)
+    _set_first_path(os.path.dirname(os.path.realpath(target)), adds_path)
     return lambda: _run_file(target)
 
 
@@ -84,7 +84,7 @@ def _is_archive(target: str) -> bool:
         return file.read(2) == b"PK"
 
 
-def _lead(folder: str, adds_path: bool) -> None:
+def _set_first_path(folder: str, adds_path: bool) -> None:
     if adds_path:
         sys.path[0] = folder
 
@@ -100,9 +100,9 @@ def _run_file(target: str) -> None:
 
 
 def _run(source: str | bytes, name: str, module: ModuleType) -> None:
-    """The module stays `__main__` for good: pickle, multiprocessing and atexit hooks look there."""
+    """The module stays `__main__`: pickle, multiprocessing and atexit hooks look it up."""
     vars(module)["__builtins__"] = builtins
-    sys.modules["simulation_shutdown.inside"] = sys.modules["__main__"]
+    sys.modules["simulation_shutdown.bootstrap"] = sys.modules["__main__"]
     sys.modules["__main__"] = module
     exec(compile(source, name, "exec", dont_inherit=True), vars(module))  # noqa: S102 - what Python itself would do
 

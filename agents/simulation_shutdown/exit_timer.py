@@ -1,8 +1,8 @@
-"""Ends this process at a given time with a given exit code, whoever holds the interpreter.
+"""Ends this process at a given time with a given exit code, whichever code holds the interpreter.
 
 A timer of libc starts a thread of libc, and that thread calls `_exit`. No Python runs, so native code that keeps the
-interpreter's lock can't be in the way, and the first process of a container can end itself so, although no process in
-the container can kill it. A forked child does not inherit the timer (timer_create(2)).
+interpreter's lock does not prevent it. The first process of a container can end itself this way, although no process
+in the container can kill it. A forked child does not inherit the timer (timer_create(2)).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 _CLOCK_MONOTONIC = 1
 _TIMER_ABSTIME = 1
 _SIGEV_THREAD = 2
-_SAID_BEFORE = 0.05
-"""Seconds that the message gets before the process ends. It has a timer of its own, so it can't hold up the end."""
+_MESSAGE_BEFORE = 0.05
+"""Seconds before the end at which the message is written. It has its own timer, so it can't delay the end."""
 
 
 class _Event(ctypes.Structure):
@@ -38,7 +38,7 @@ class _Time(ctypes.Structure):
 
 
 def _library(name: str) -> Any:
-    """The C library that has a function: timers lie in librt before glibc 2.34. OSError where none has it."""
+    """The C library that has a function: timers are in librt before glibc 2.34. OSError where none has it."""
     for library in (None, "librt.so.1"):
         loaded = ctypes.CDLL(library, use_errno=True)
         if hasattr(loaded, name):
@@ -46,18 +46,18 @@ def _library(name: str) -> Any:
     raise OSError(f"the C library has no {name}")
 
 
-class Fuse:
-    """Burns from the start. `deadline` is in seconds of time.monotonic(); OSError where there are no such timers."""
+class ExitTimer:
+    """Runs from its creation. `deadline` is in seconds of time.monotonic(); OSError where such timers don't exist."""
 
     def __init__(self, deadline: float, code: int, message: str) -> None:
         if ctypes.sizeof(ctypes.c_void_p) != 8:
-            raise OSError("timers are known for 64-bit machines only")
+            raise OSError("timers are supported on 64-bit machines only")
         self._timers: list[ctypes.c_void_p] = []
         try:
             self._start("_exit", code, deadline)
-            self._start("warnx", _kept(message.replace("%", "%%")), deadline - _SAID_BEFORE)
+            self._start("warnx", _kept(message.replace("%", "%%")), deadline - _MESSAGE_BEFORE)
         except OSError:
-            self.out()
+            self.cancel()
             raise
 
     def _start(self, function: str, argument: int, at: float) -> None:
@@ -70,8 +70,8 @@ class Fuse:
         when = _Time(at_s=nanoseconds // 10**9, at_ns=nanoseconds % 10**9)
         _checked("timer_settime", timer, _TIMER_ABSTIME, ctypes.byref(when), None)
 
-    def out(self) -> None:
-        """Puts the fuse out. Harmless a second time."""
+    def cancel(self) -> None:
+        """Stops the timer. Calling it again has no effect."""
         while self._timers:
             _library("timer_delete").timer_delete(self._timers.pop())
 
@@ -84,7 +84,7 @@ def _kept(text: str) -> int:
 
 
 def flush_native_streams() -> None:
-    """What C and C++ code has printed and not yet written: `os._exit` would drop it."""
+    """Writes the buffered output of C and C++ code, which `os._exit` would drop."""
     _library("fflush").fflush(None)
 
 
