@@ -17,6 +17,6 @@ except SettingsError as error:
 for warning in loaded.warnings:
     pulumi.log.warn(str(warning))
 
-platform = Platform("physical-ai", loaded.settings, secrets)
+platform = Platform("physical-ai", loaded, secrets)
 for name, value in platform.outputs.items():
     pulumi.export(name, value)

@@ -14,7 +14,6 @@ from pulumi.runtime.config import CONFIG, get_config_env
 
 from physical_ai.settings import Loaded, load_config
 from physical_ai.settings.layers.stack_file import SECRETS
-from physical_ai.settings.plans.gpu_operator import gpu_plan
 from physical_ai.settings.rules.compat import refusals
 from physical_ai.settings.secrets import Secrets, secrets
 
@@ -59,7 +58,7 @@ def configured() -> tuple[Loaded, Secrets]:
             work together or are out of support; a simulation only tells of these.
     """
     loaded = load_config(pulumi.get_stack(), engine_config())
-    warnings = [*loaded.warnings, *gpu_plan(loaded.settings).warnings]
+    warnings = list(loaded.warnings)
     refused = refusals(loaded, today())
     if is_simulated(os.environ):
         warnings += [replace(fault.as_warning(), problem=f"{WOULD_REFUSE} {fault.problem}") for fault in refused]

@@ -16,7 +16,7 @@ from components.release_upgrades import judged_upgrades
 from physical_ai.catalog.charts import chart
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
-from physical_ai.settings.plans.gpu_operator import CHART, gpu_plan
+from physical_ai.settings.plans.gpu_operator import CHART, GpuPlan
 
 TIMEOUT_SECONDS = 1800
 """Helm waits for the operator and NFD; a node that the autoscaler has yet to bring up takes most of it."""
@@ -29,6 +29,7 @@ class GpuOperatorArgs:
     target: ClusterTarget
     namespace: kubernetes.core.v1.Namespace
     settings: Settings
+    plan: GpuPlan
     after: Sequence[pulumi.Resource] = ()
     """What is to be there before the first operand looks at a node."""
 
@@ -48,7 +49,7 @@ class GpuOperator(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:GpuOperator", name, {}, opts)
-        plan, operator = gpu_plan(args.settings), args.settings.gpu_operator
+        plan, operator = args.plan, args.settings.gpu_operator
         self.configs = {
             config: config_map(
                 f"{name}-{config}", config, OPERATOR_NAMESPACE, data, args.target.options(self, [args.namespace])

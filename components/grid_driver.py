@@ -15,9 +15,8 @@ from components.cluster_target import ClusterTarget
 from components.gpu_configs import config_map
 from components.objects import declare
 from physical_ai.catalog.images import image
-from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
-from physical_ai.settings.plans.grid_driver import GridPlan, digest, grid_plan
+from physical_ai.settings.plans.grid_driver import GridPlan, digest
 
 AGENT = "grid_driver"
 """Folder of the agent in `agents/`."""
@@ -39,7 +38,8 @@ class GridDriverArgs:
 
     target: ClusterTarget
     namespace: kubernetes.core.v1.Namespace
-    settings: Settings
+    plan: GridPlan | None
+    """None without a GRID pool."""
 
 
 class GridDriver(pulumi.ComponentResource):
@@ -56,7 +56,7 @@ class GridDriver(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: GridDriverArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:GridDriver", name, {}, opts)
-        plan = grid_plan(args.settings)
+        plan = args.plan
         self.daemon_set = None if plan is None else self._declare(name, args, plan)
         self.register_outputs({"pools": [] if plan is None else list(plan.wanted)})
 

@@ -27,7 +27,6 @@ from physical_ai.settings.plans.osmo import (
     KUBECONFIG,
     OsmoRelease,
     agent_kubeconfig,
-    osmo_releases,
 )
 from physical_ai.settings.secrets import Secrets
 
@@ -50,6 +49,8 @@ EVERYWHERE = "0.0.0.0/0"
 class OsmoArgs:
     target: ClusterTarget
     settings: Settings
+    plan: Sequence[OsmoRelease]
+    """The scheduler and the agents; empty with mode `namespaces`."""
     secrets: Secrets
     names: Names
     resource_group_name: pulumi.Input[str]
@@ -102,7 +103,7 @@ class Osmo(pulumi.ComponentResource):
             args.target.options(self, [args.namespaces[osmo.CONTROL_NAMESPACE]]),
         )
         self.releases, self.versions = {}, {}
-        if args.settings.osmo.mode == "backend":
+        if args.plan:
             self._install(name, args, objects)
         OsmoGate(
             f"{name}-gate",
@@ -131,7 +132,7 @@ class Osmo(pulumi.ComponentResource):
 
     def _install(self, name: str, args: OsmoArgs, objects: Sequence[pulumi.Resource]) -> None:
         """The scheduler, and after it the agents, once they have something to log in with."""
-        scheduler, agents = osmo_releases(args.settings)
+        scheduler, agents = args.plan
         self._release(f"{name}-scheduler", args, scheduler, scheduler.values, [args.namespaces[scheduler.namespace]])
         token = args.secrets.get(AGENT_TOKEN)
         if missing := missing_for_agents(args.settings, has_token=token is not None):

@@ -32,9 +32,8 @@ from components.resource_group import ResourceGroup, ResourceGroupArgs
 from components.role_propagation import wait_for_roles
 from physical_ai.catalog.osmo import KAI_NAMESPACE
 from physical_ai.readiness import expected_pools
-from physical_ai.settings import Settings
+from physical_ai.settings import Loaded
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
-from physical_ai.settings.plans.osmo_service import values_files
 from physical_ai.settings.secrets import Secrets
 
 
@@ -65,11 +64,10 @@ class Platform(pulumi.ComponentResource):
 
     outputs: dict[str, Any]
 
-    def __init__(
-        self, name: str, settings: Settings, secrets: Secrets, opts: pulumi.ResourceOptions | None = None
-    ) -> None:
+    def __init__(self, name: str, loaded: Loaded, secrets: Secrets, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:index:Platform", name, {}, opts)
-        self._name, self._settings, self._secrets = name, settings, secrets
+        settings = loaded.settings
+        self._name, self._settings, self._plan, self._secrets = name, settings, loaded.plan, secrets
         self._names = Names(settings.stack)
         self._account = azure_account()
         self._retry = wait_for_roles(f"{name}-role-propagation")
@@ -220,13 +218,14 @@ class Platform(pulumi.ComponentResource):
         return GpuAdmission(f"{self._name}-gpu-admission", args, self._protected)
 
     def _grid_driver(self, interior: Interior) -> GridDriver:
-        args = GridDriverArgs(interior.target, interior.namespaces[OPERATOR_NAMESPACE], self._settings)
+        args = GridDriverArgs(interior.target, interior.namespaces[OPERATOR_NAMESPACE], self._plan.grid)
         return GridDriver(f"{self._name}-grid-driver", args, self._protected)
 
     def _gpu_operator(self, interior: Interior, driver: GridDriver) -> GpuOperator:
         # The validator looks for a host's driver once: the agent keeps it off the node until there is one.
         after = [driver.daemon_set] if driver.daemon_set is not None else []
-        args = GpuOperatorArgs(interior.target, interior.namespaces[OPERATOR_NAMESPACE], self._settings, after)
+        namespace = interior.namespaces[OPERATOR_NAMESPACE]
+        args = GpuOperatorArgs(interior.target, namespace, self._settings, self._plan.gpu, after)
         return GpuOperator(f"{self._name}-gpu-operator", args, self._protected)
 
     def _gpu_gate(self, interior: Interior, operator: GpuOperator) -> GpuGate:
@@ -247,13 +246,14 @@ class Platform(pulumi.ComponentResource):
             OsmoArgs(
                 target=interior.target,
                 settings=self._settings,
+                plan=self._plan.osmo,
                 secrets=self._secrets,
                 names=self._names,
                 resource_group_name=foundation.group.name,
                 issuer_url=cluster.oidc_issuer_url,
                 kubeconfig=interior.kubeconfig,
                 namespaces=interior.namespaces,
-                service_values=values_files(self._settings),
+                service_values=self._plan.osmo_service,
                 admission=[admission],
             ),
             self._protected,

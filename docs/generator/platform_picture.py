@@ -9,7 +9,7 @@ from docs.generator.svg import Box, accent, arrow, document, rectangle, text
 from physical_ai.catalog import vm_size
 from physical_ai.settings import DriverSource, NodePool, Pool, Priority, Scale, Settings, load
 from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL, node_pools
-from physical_ai.settings.plans.charts import stack_charts
+from physical_ai.settings.plans.plan import make_plan
 
 STACK = "dev-westus2"
 LEFT = Box(16, 16, 200, 500)
@@ -148,7 +148,7 @@ def _in_cluster(settings: Settings) -> list[Card]:
     cards = list[Card]()
     if any(pool.driver.source is DriverSource.GRID for pool in settings.pools.values()):
         cards.append(Card("GRID driver", [settings.grid_driver.version, "agent per node"], "purple"))
-    for chart in stack_charts(settings):
+    for chart in make_plan(settings).charts:
         title, text_, color = titles[chart.name]
         cards.append(Card(title, [chart.version, text_], color))
     return cards

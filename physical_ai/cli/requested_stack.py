@@ -9,11 +9,9 @@ from typing import Any, cast
 
 import yaml
 
-from physical_ai.repository import VALUES
 from physical_ai.settings import STACKS, Loaded, Overlay, Settings, load
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
-from physical_ai.settings.plans.gpu_operator import gpu_plan
 from physical_ai.simulator.stack_input import StackInput
 
 SIMULATED_SERVICE = "https://osmo.invalid"
@@ -40,7 +38,6 @@ def read_stack(
     if assignments:
         overlays.append(Overlay.assign(assignments))
     loaded = load(stack, overlays)
-    gpu_plan(loaded.settings, VALUES)
     config, secret_names = _stack_config(stack)
     for overlay in overlays:
         config = merge(config, {f"{PREFIX}{key}": value for key, value in overlay.data.items()})

@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.catalog import nearest
+from physical_ai.repository import VALUES
 from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.layers.document import plain
 from physical_ai.settings.layers.merge import Layer, Merged, merge
@@ -18,6 +19,7 @@ from physical_ai.settings.layers.paths import Path, parse, show
 from physical_ai.settings.layers.profile import PROFILE, chosen, without_profile
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS, read_stack
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.plan import Plan, make_plan
 from physical_ai.settings.shape import below, tree
 from physical_ai.settings.validate import validate
 
@@ -44,6 +46,8 @@ class Loaded:
     settings: Settings
     merged: Merged
     warnings: list[Fault]
+    """About settings, and about the values of charts."""
+    plan: Plan
 
     @property
     def raw(self) -> dict[str, Any]:
@@ -93,14 +97,15 @@ class Loaded:
         return found
 
 
-def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS) -> Loaded:
-    """The settings of a stack, from the files under `root` and the overlays above them.
+def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS, values: FilePath = VALUES) -> Loaded:
+    """The settings of a stack, from the files under `root` and the overlays above them, and what is installed by them
+    with the files under `values`.
 
     Raises SettingsError holding every fault found. Warnings don't raise; they are kept on the result.
     """
     name = StackName.parse(stack)
     layer, faults = read_stack(stack, root)
-    return _load(name, layer, faults, overlays, root)
+    return _load(name, layer, faults, overlays, root, values)
 
 
 def from_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS) -> Settings:
@@ -111,7 +116,7 @@ def from_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS) 
     return load_config(stack, config, root).settings
 
 
-def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS) -> Loaded:
+def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS, values: FilePath = VALUES) -> Loaded:
     """Like `from_config`, with warnings and origins. Raises SettingsError."""
     name = StackName.parse(stack)
     faults: list[Fault] = []
@@ -120,7 +125,7 @@ def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS) 
     data: Any = plain(given, (), "", faults)
     label = stack_label(stack, root)
     faults = [fault(label, f"{PREFIX}{each.where}", each.problem, each.fix) for each in faults]
-    return _load(name, Layer(label, data, PREFIX), faults, (), root)
+    return _load(name, Layer(label, data, PREFIX), faults, (), root, values)
 
 
 def dump(settings: Settings) -> dict[str, Any]:
@@ -128,8 +133,13 @@ def dump(settings: Settings) -> dict[str, Any]:
     return settings.model_dump(mode="json", by_alias=True)
 
 
-def _load(
-    name: StackName, stack: Layer, stack_faults: Sequence[Fault], overlays: Sequence[Overlay], root: FilePath
+def _load(  # noqa: PLR0917 - where each part comes from
+    name: StackName,
+    stack: Layer,
+    stack_faults: Sequence[Fault],
+    overlays: Sequence[Overlay],
+    root: FilePath,
+    values: FilePath,
 ) -> Loaded:
     faults = [*name_faults(name, root), *stack_faults]
     above = [stack, *(_overlay(overlay, faults) for overlay in overlays)]
@@ -154,7 +164,8 @@ def _load(
     errors = [fault for fault in faults if fault.is_error]
     if errors or outcome.settings is None:
         raise SettingsError(errors)
-    return Loaded(outcome.settings, merged, faults)
+    planned = make_plan(outcome.settings, values)
+    return Loaded(outcome.settings, merged, [*faults, *planned.warnings], planned)
 
 
 def _overlay(overlay: Overlay, faults: list[Fault]) -> Layer:

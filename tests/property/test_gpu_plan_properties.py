@@ -14,7 +14,8 @@ from physical_ai.catalog.compat import check_driver, check_values
 from physical_ai.settings import Overlay, Settings, SettingsError, load
 from physical_ai.settings.facts.gpu import gpu_resources, pool_labels
 from physical_ai.settings.facts.pools import node_taints, split_taint
-from physical_ai.settings.plans.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan, gpu_plan
+from physical_ai.settings.plans.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan
+from physical_ai.settings.plans.plan import make_plan
 from tests.support.examples import examples
 
 quick = examples(80)
@@ -108,7 +109,7 @@ def labels_of(stack: Settings, pool: str) -> dict[str, str]:
 @quick
 @given(stacks())
 def test_every_taint_of_every_pool_is_tolerated_in_all_three_places(stack: Settings) -> None:
-    plan = gpu_plan(stack)
+    plan = make_plan(stack).gpu
     places = [
         plan.values["daemonsets"]["tolerations"],
         plan.values["node-feature-discovery"]["worker"]["tolerations"],
@@ -122,7 +123,7 @@ def test_every_taint_of_every_pool_is_tolerated_in_all_three_places(stack: Setti
 @quick
 @given(stacks())
 def test_a_node_is_selected_by_its_pools_driver_and_no_other(stack: Settings) -> None:
-    plan, owner = gpu_plan(stack), stack.gpu_operator.driver_owner
+    plan, owner = make_plan(stack).gpu, stack.gpu_operator.driver_owner
     for name, pool in stack.pools.items():
         wanted = [name] if pool.driver.source == "operator" and owner == "NVIDIADriver" else []
         assert selected(plan, labels_of(stack, name)) == wanted
@@ -132,7 +133,7 @@ def test_a_node_is_selected_by_its_pools_driver_and_no_other(stack: Settings) ->
 @given(stacks(), stacks())
 def test_no_node_is_selected_twice_while_one_stack_becomes_another(old: Settings, new: Settings) -> None:
     """Nodes and drivers change one after the other, so a node of either may meet drivers of both."""
-    plans = [gpu_plan(old), gpu_plan(new)]
+    plans = [make_plan(old).gpu, make_plan(new).gpu]
     for stack in (old, new):
         for name in stack.pools:
             found = {pool for plan in plans for pool in selected(plan, labels_of(stack, name))}
@@ -144,7 +145,7 @@ def test_no_node_is_selected_twice_while_one_stack_becomes_another(old: Settings
 @quick
 @given(stacks())
 def test_the_chart_and_the_driver_resource_know_every_key(stack: Settings) -> None:
-    plan, release = gpu_plan(stack), stack.gpu_operator.version
+    plan, release = make_plan(stack).gpu, stack.gpu_operator.version
     assert check_values(release, plan.values) == []
     assert [found for driver in plan.drivers.values() for found in check_driver(release, driver.spec)] == []
 
@@ -152,7 +153,7 @@ def test_the_chart_and_the_driver_resource_know_every_key(stack: Settings) -> No
 @quick
 @given(stacks())
 def test_every_name_that_is_mounted_or_labelled_exists(stack: Settings) -> None:
-    plan = gpu_plan(stack)
+    plan = make_plan(stack).gpu
     configs = plan.config_maps[POOL_CONFIGS]
     assert plan.values["devicePlugin"]["config"]["default"] in configs
     assert (MIG_LAYOUTS in plan.config_maps) is plan.values["migManager"]["enabled"]
@@ -172,7 +173,7 @@ def test_every_name_that_is_mounted_or_labelled_exists(stack: Settings) -> None:
 @quick
 @given(stacks())
 def test_with_a_strategy_of_its_own_no_pool_meets_a_global_one(stack: Settings) -> None:
-    plan = gpu_plan(stack)
+    plan = make_plan(stack).gpu
     strategies = {
         yaml.safe_load(text).get("flags", {}).get("migStrategy") for text in plan.config_maps[POOL_CONFIGS].values()
     }

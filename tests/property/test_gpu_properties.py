@@ -22,7 +22,7 @@ from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import pools as facts
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.layers.paths import parse
-from physical_ai.settings.plans.gpu_operator import gpu_plan
+from physical_ai.settings.plans.plan import make_plan
 from physical_ai.settings.rules.compat import gpu_stacks, judge
 from physical_ai.settings.shape import shape_at
 from physical_ai.simulator.gpu import sharing as device_plugin
@@ -188,7 +188,7 @@ def one_policy(stack: Settings) -> None:
 
 def planned(stack: Settings) -> None:
     """What the GPU Operator is sent: tolerations in every place, drivers on operator pools alone, one each."""
-    plan = gpu_plan(stack)
+    plan = make_plan(stack).gpu
     values = plan.values
     needed = {(key, effect) for p in stack.pools.values() for key, _, effect in map(split_taint, facts.node_taints(p))}
     places = [values["daemonsets"]["tolerations"], values["node-feature-discovery"]["worker"]["tolerations"]]

@@ -9,7 +9,7 @@ from typing import Protocol
 import pytest
 
 from physical_ai.settings import existing, load
-from physical_ai.settings.plans.gpu_operator import gpu_plan
+from physical_ai.settings.plans.plan import make_plan
 from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH
 from tests.support.charts import DRIVERS, OPERATOR, OURS, POLICY, Json, driver, model, render, run
@@ -86,7 +86,7 @@ def test_a_driver_keeps_upstreams_rules(installed: Client, own_driver: str, spec
 @pytest.mark.parametrize("stack", existing())
 def test_the_drivers_of_every_committed_stack_have_known_fields_only(installed: Client, stack: str) -> None:
     settings = load(stack).settings
-    plan = gpu_plan(settings)
+    plan = make_plan(settings).gpu
     assert bool(plan.drivers) == (settings.gpu_operator.driver_owner == "NVIDIADriver")
     for resource in plan.drivers.values():
         given = {**driver(resource.name), "spec": dict(resource.spec)}

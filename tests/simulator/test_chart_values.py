@@ -10,7 +10,7 @@ import pytest
 from physical_ai.catalog.compat import known_keys
 from physical_ai.catalog.gpu_load import chart_key_notes
 from physical_ai.settings import existing, load
-from physical_ai.settings.plans.gpu_operator import gpu_plan
+from physical_ai.settings.plans.plan import make_plan
 from physical_ai.simulator.charts.models import default_values
 from tests.support.charts import OPERATOR, RELEASES, Json, Refused, model, nested, one, render
 
@@ -81,7 +81,7 @@ def test_dead_keys_have_no_default_either() -> None:
 @pytest.mark.parametrize("stack", existing())
 def test_the_chart_takes_what_every_committed_stack_gives_it(stack: str) -> None:
     settings = load(stack).settings
-    plan = gpu_plan(settings)
+    plan = make_plan(settings).gpu
     policy = one(render(settings.gpu_operator.version, plan.values), "ClusterPolicy")["spec"]
     assert policy["daemonsets"]["tolerations"] == plan.values["daemonsets"]["tolerations"]
     assert policy["driver"]["useNvidiaDriverCRD"] is (settings.gpu_operator.driver_owner == "NVIDIADriver")

@@ -12,7 +12,7 @@ import yaml
 
 from physical_ai.catalog import osmo
 from physical_ai.catalog.compat import key_table
-from physical_ai.settings.plans.osmo import backend_values, kai_values
+from physical_ai.settings.plans.plan import make_plan
 from physical_ai.simulator.charts import materialise
 from physical_ai.simulator.charts.models import default_values
 from physical_ai.simulator.home import Home
@@ -37,10 +37,10 @@ def render(of: tuple[str, str, str, str], values: Mapping[str, Any]) -> list[Jso
     return [document for document in yaml.safe_load_all(printed) if document]
 
 
-def ours(of: tuple[str, str, str, str], *assignments: str) -> dict[str, Any]:
+def ours(of: tuple[str, str, str, str], *assignments: str) -> Mapping[str, Any]:
     given = ("osmo.mode=backend", "osmo.serviceUrl=https://osmo.example.com", *assignments)
     settings = given_settings(*given).settings
-    return kai_values(settings) if of is KAI else backend_values(settings)
+    return make_plan(settings).osmo[0].values if of is KAI else make_plan(settings).osmo[1].values
 
 
 def key(item: Json) -> list[Any]:

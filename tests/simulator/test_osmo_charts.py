@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from physical_ai.catalog import osmo
-from physical_ai.settings.plans.osmo import OsmoRelease, osmo_releases
+from physical_ai.settings.plans.osmo import OsmoRelease
+from physical_ai.settings.plans.plan import make_plan
 from physical_ai.simulator.charts import chart_source, crds
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.kubernetes import ApiError, Client
@@ -34,7 +35,7 @@ class ApiServer(Protocol):
 
 
 def release(chart: str, *assignments: str) -> OsmoRelease:
-    found = osmo_releases(given_settings(*SETTINGS, *assignments).settings)
+    found = make_plan(given_settings(*SETTINGS, *assignments).settings).osmo
     return next(item for item in found if item.chart.name == chart)
 
 

@@ -17,7 +17,7 @@ from physical_ai import catalog
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.pools import node_taints
-from physical_ai.settings.plans.gpu_operator import gpu_plan
+from physical_ai.settings.plans.plan import make_plan
 from physical_ai.simulator.azure import nodes
 from physical_ai.simulator.charts import chart_source, crds
 from physical_ai.simulator.cluster.definitions import replace_definition
@@ -98,7 +98,7 @@ class Field:
 
     def install(self, settings: Settings, change: Callable[[dict[str, Any]], None] = lambda _: None) -> None:
         """The operator with the values the program gives it, changed by the test; drivers and ConfigMaps too."""
-        plan = gpu_plan(settings)
+        plan = make_plan(settings).gpu
         values: dict[str, Any] = dict(plan.values)
         change(values)
         for name, data in plan.config_maps.items():

@@ -51,13 +51,13 @@ def pull(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = N
     from physical_ai.catalog.charts import LOCK
     from physical_ai.cli.chart_download import pull as download
     from physical_ai.cli.requested_stack import read_stack
-    from physical_ai.settings.plans.charts import stack_charts
     from physical_ai.simulator.home import Home
     from physical_ai.simulator.tools import toolbox
 
-    settings = read_stack(stack, file, set_).loaded.settings
+    loaded = read_stack(stack, file, set_).loaded
+    settings = loaded.settings
     helm = toolbox(Home.of_user().tools).path("helm")
-    pulled = [download(chart, helm) for chart in stack_charts(settings)]
+    pulled = [download(chart, helm) for chart in loaded.plan.charts]
     if json:
         rows = [{**_row(item.chart), "outcome": item.outcome} for item in pulled]
         print_json({"stack": stack, "source": settings.charts.source, "charts": rows})

@@ -62,10 +62,8 @@ def new(  # noqa: PLR0917 - each is an option
     """Write a new stack's file, and its region's layer if there is none, after checking both; nothing is deployed."""
     from physical_ai.cli.stack_new.answers import Given
     from physical_ai.cli.stack_new.summary import document, head, next_steps, summary
-    from physical_ai.repository import VALUES
     from physical_ai.settings.layers.names import STACKS
     from physical_ai.settings.new_stack import AlreadyThere, new_files, propose, verified, write
-    from physical_ai.settings.plans.gpu_operator import gpu_plan
 
     asks = not yes and not json and _is_terminal()
     if not asks and not yes:
@@ -83,7 +81,6 @@ def new(  # noqa: PLR0917 - each is an option
     except ValueError as problem:
         raise typer.BadParameter(str(problem), param_hint="--address-space") from None
     loaded = verified(name, files, STACKS)
-    gpu_plan(loaded.settings, VALUES)
     err.print(summary(proposal, loaded))
     if dry_run:
         _print(files, loaded, proposal, json=json)

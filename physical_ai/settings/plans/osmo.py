@@ -1,6 +1,6 @@
 """What a stack with `osmo.mode: backend` installs of OSMO, from files and settings: the KAI scheduler and the agents.
 
->>> kai_values(load("dev-westus2").settings)["admission"]["gpuFractionRuntimeClassName"]
+>>> load("dev-westus2").plan.osmo[0].values["admission"]["gpuFractionRuntimeClassName"]
 ''
 """
 
@@ -15,9 +15,8 @@ from typing import Any
 from physical_ai.catalog import osmo
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.compat import check_chart
-from physical_ai.repository import VALUES
 from physical_ai.settings.facts.pools import CPU_POOL
-from physical_ai.settings.faults import SettingsError
+from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator.values import POOL_LABEL
 from physical_ai.settings.plans.values_files import lay, located, owned, read_if_there, without
@@ -66,17 +65,20 @@ class OsmoRelease:
     values: Mapping[str, Any]
 
 
-def osmo_releases(settings: Settings, root: FilePath = VALUES) -> tuple[OsmoRelease, ...]:
-    """The releases in the order in which they are installed; none with `osmo.mode: namespaces`.
+def osmo_releases(settings: Settings, root: FilePath) -> tuple[tuple[OsmoRelease, ...], list[Fault]]:
+    """The releases in the order in which they are installed, and what is wrong with their files.
 
-    Raises SettingsError with every fault in the files.
+    With `osmo.mode: namespaces` there are none.
     """
     if settings.osmo.mode == "namespaces":
-        return ()
-    return (
-        OsmoRelease(osmo.KAI_RELEASE, osmo.KAI_NAMESPACE, kai_chart(), kai_values(settings, root)),
-        OsmoRelease(osmo.BACKEND_RELEASE, osmo.OPERATOR_NAMESPACE, backend_chart(), backend_values(settings, root)),
+        return (), []
+    kai, faults = _values(root, KAI_FILE, kai_chart(), KAI_OWNED, {"global": _on_cpu_pool()})
+    backend, found = _values(root, BACKEND_FILE, backend_chart(), BACKEND_OWNED, _backend(settings))
+    releases = (
+        OsmoRelease(osmo.KAI_RELEASE, osmo.KAI_NAMESPACE, kai_chart(), kai),
+        OsmoRelease(osmo.BACKEND_RELEASE, osmo.OPERATOR_NAMESPACE, backend_chart(), backend),
     )
+    return releases, [*faults, *found]
 
 
 def kai_chart() -> Chart:
@@ -87,14 +89,9 @@ def backend_chart() -> Chart:
     return chart(osmo.BACKEND_CHART, osmo.CHART_VERSION)
 
 
-def kai_values(settings: Settings, root: FilePath = VALUES) -> dict[str, Any]:
-    """Values of the KAI scheduler's chart. Raises SettingsError with every fault in the file."""
-    return _values(root, KAI_FILE, kai_chart(), KAI_OWNED, {"global": _on_cpu_pool()})
-
-
-def backend_values(settings: Settings, root: FilePath = VALUES) -> dict[str, Any]:
-    """Values of the chart of OSMO's agents. Raises SettingsError with every fault in the file."""
-    ours = {
+def _backend(settings: Settings) -> dict[str, Any]:
+    """Values of the agents' chart that follow from settings."""
+    ours: dict[str, Any] = {
         "global": {
             "osmoImageLocation": osmo.IMAGES,
             "osmoImageTag": osmo.IMAGE_TAG,
@@ -113,7 +110,7 @@ def backend_values(settings: Settings, root: FilePath = VALUES) -> dict[str, Any
     }
     if settings.osmo.login == "dev":
         ours["services"] = {"backendListener": _dev_agent(), "backendWorker": _dev_agent()}
-    return _values(root, BACKEND_FILE, backend_chart(), BACKEND_OWNED, ours)
+    return ours
 
 
 def agent_kubeconfig() -> str:
@@ -170,13 +167,11 @@ def _dev_agent() -> dict[str, Any]:
 
 def _values(
     root: FilePath, file: str, pinned: Chart, owners: Mapping[str, str], ours: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], list[Fault]]:
     document = read_if_there(root / file, f"{root.name}/{file}")
     faults = [*document.faults, *owned(document, (), document.data, owners)]
     written = without(document.data, owners)
     values = lay(written, ours)
     for checked in (written, values):
         faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
-    if errors := [fault for fault in dict.fromkeys(faults) if fault.is_error]:
-        raise SettingsError(errors)
-    return values
+    return values, faults

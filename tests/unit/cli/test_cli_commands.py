@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from physical_ai.cli.main import run
 from physical_ai.cli.requested_stack import merge, read_stack
+from physical_ai.settings import load
 from physical_ai.simulator.home import HOME_VARIABLE
 
 
@@ -124,7 +126,7 @@ def test_a_mistake_in_a_values_file_is_wrong_input_to_every_command(
     file = tmp_path / "values" / "gpu-operator" / "values.yaml"
     file.parent.mkdir(parents=True)
     file.write_text("driver:\n  tolerations: []\n")
-    monkeypatch.setattr("physical_ai.cli.requested_stack.VALUES", tmp_path / "values")
+    monkeypatch.setattr("physical_ai.cli.requested_stack.load", partial(load, values=tmp_path / "values"))
     code, out, err = call(command, "dev-westus2")
     assert (code, out) == (2, "")
     assert "values/gpu-operator/values.yaml" in err

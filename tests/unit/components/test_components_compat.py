@@ -63,16 +63,3 @@ def test_a_refusal_names_the_file_and_the_pools_setting() -> None:
     assert (fault.file, fault.where) == ("--set", f"{H100}.driver.version")
     assert "NVIDIA/gpu-operator#1361" in fault.problem
     assert fault.fix is not None
-
-
-def test_a_mistake_in_a_values_file_stops_the_program_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    from physical_ai.settings import SettingsError
-    from physical_ai.settings.faults import fault
-
-    def broken(_: object) -> None:
-        raise SettingsError([fault("values/gpu-operator/values.yaml", "driver.tolerations", "No such key.", line=7)])
-
-    monkeypatch.setattr("components.config.gpu_plan", broken)
-    with pytest.raises(pulumi.RunError) as caught:
-        record("dev-westus2")
-    assert str(caught.value) == "values/gpu-operator/values.yaml:7: driver.tolerations\n  No such key."

@@ -13,7 +13,7 @@ from components.release_upgrades import installed_version, refusal
 from physical_ai.catalog.compat import check_driver, check_values
 from physical_ai.policies import Resource
 from physical_ai.settings import load
-from physical_ai.settings.plans.gpu_operator import gpu_plan
+from physical_ai.settings.plans.plan import make_plan
 from tests.support.recording import Recording
 from tests.unit.conftest import Simulate
 
@@ -55,7 +55,7 @@ def test_release_is_pinned_named_patient_and_leaves_its_traces(simulate: Simulat
 
 def test_values_and_drivers_that_are_sent_are_those_of_the_plan(simulate: Simulate, stack_name: str) -> None:
     recording, settings = simulate(stack_name), load(stack_name).settings
-    plan = gpu_plan(settings)
+    plan = make_plan(settings).gpu
     assert release(recording).inputs["values"] == plan.values
     sent = {each.inputs["metadata"]["name"]: each.inputs["spec"] for each in recording.of_type("NVIDIADriver")}
     assert sent == {pool: driver.spec for pool, driver in plan.drivers.items()}

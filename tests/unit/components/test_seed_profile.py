@@ -15,7 +15,7 @@ import yaml
 from physical_ai.catalog.compat import check_values
 from physical_ai.cli.main import run
 from physical_ai.settings import Overlay, SettingsError, load
-from physical_ai.settings.plans.gpu_operator import gpu_plan
+from physical_ai.settings.plans.plan import make_plan
 from physical_ai.settings.rules.compat import judge
 from tests.golden.regenerate import COMMAND, STACKS, document, path
 from tests.support.recording import ROOT, record
@@ -46,6 +46,7 @@ def test_what_azure_has_retired_is_told_as_a_warning() -> None:
     found = {fault.where: fault.problem for fault in load(SEED).warnings}
     assert sorted(found) == [
         "cluster.kubernetesVersion",
+        "driver",
         "gridDriver.legacyValidationMarkers",
         "gridDriver.moduleType",
         "pools.rtxprogpu.sku",
@@ -110,7 +111,7 @@ def test_compat_ends_with_findings_for_it_today_and_without_at_its_time(capsys: 
 
 
 def test_the_chart_gets_one_policy_with_the_values_of_that_time() -> None:
-    plan = gpu_plan(load(SEED).settings)
+    plan = make_plan(load(SEED).settings).gpu
     values = plan.values
     assert not plan.drivers
     assert values["driver"]["nvidiaDriverCRD"] == {"enabled": False}

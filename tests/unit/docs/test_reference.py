@@ -16,7 +16,7 @@ from docs.generator.outputs import components
 from docs.generator.platform_picture import picture
 from physical_ai.settings import load
 from physical_ai.settings.facts.pools import node_pools
-from physical_ai.settings.plans.charts import stack_charts
+from physical_ai.settings.plans.plan import make_plan
 from tests.unit.conftest import Simulate
 
 
@@ -89,6 +89,6 @@ def test_the_platform_picture_shows_every_pool_and_chart() -> None:
     shown = picture()
     for pool in node_pools(settings).values():
         assert f">{pool.sku}<" in shown
-    for chart in stack_charts(settings):
+    for chart in make_plan(settings).charts:
         assert f">{chart.version}<" in shown
     assert "prefers-color-scheme: dark" in shown

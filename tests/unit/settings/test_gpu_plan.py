@@ -12,7 +12,8 @@ import yaml
 from physical_ai.catalog.compat import check_driver, check_values, driver_fields
 from physical_ai.settings import SettingsError, existing, load
 from physical_ai.settings.facts import gpu as gpu_facts
-from physical_ai.settings.plans.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan, gpu_plan
+from physical_ai.settings.plans.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan
+from physical_ai.settings.plans.plan import make_plan
 from tests.support.gpu_settings import H100, MIXED, RTX, SINGLE, given_settings
 
 CLUSTER_POLICY = "gpuOperator.driverOwner=ClusterPolicy"
@@ -21,7 +22,7 @@ PLACES = ("daemonsets.tolerations", "node-feature-discovery.worker.tolerations")
 
 
 def plan(*assignments: str) -> GpuPlan:
-    return gpu_plan(given_settings(*assignments).settings)
+    return given_settings(*assignments).plan.gpu
 
 
 def at(data: Any, path: str) -> Any:
@@ -53,17 +54,17 @@ def written(tmp_path: Path) -> Write:
 
 def faults(root: Path, *assignments: str) -> list[str]:
     with pytest.raises(SettingsError) as caught:
-        gpu_plan(given_settings(*assignments).settings, root)
+        make_plan(given_settings(*assignments).settings, root)
     return [str(fault) for fault in caught.value.faults]
 
 
 @pytest.mark.parametrize("stack", existing())
 def test_committed_stacks_get_values_that_the_chart_knows_without_a_warning(stack: str) -> None:
-    found = gpu_plan(load(stack).settings)
+    plan = load(stack).plan
     # The files are every stack's; a ClusterPolicy has one driver, and says that a pool's own part is left out.
-    parts = [fault.where for fault in found.warnings]
+    parts = [fault.where for fault in plan.warnings]
     assert parts == ([] if load(stack).settings.gpu_operator.driver_owner == "NVIDIADriver" else ["driver"])
-    assert check_values(load(stack).settings.gpu_operator.version, found.values) == []
+    assert check_values(load(stack).settings.gpu_operator.version, plan.gpu.values) == []
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -201,7 +202,8 @@ def test_a_cluster_policy_owns_one_driver_in_the_chart() -> None:
     assert (driver["version"], driver["kernelModuleType"]) == ("580.173.02", "proprietary")
     assert driver["kernelModuleConfig"] == {"name": "gpu-driver-modules"}
     assert found.config_maps["gpu-driver-modules"] == {"nvidia-uvm.conf": "uvm_disable_hmm=1\n"}
-    assert [warning.where for warning in found.warnings] == ["driver"]
+    (warning,) = given_settings(CLUSTER_POLICY, "gpuOperator.driver.moduleType=proprietary").plan.warnings
+    assert warning.where == "driver"
 
 
 def test_a_cluster_policy_without_an_operator_pool_installs_no_driver() -> None:
@@ -334,11 +336,11 @@ def test_a_mistake_in_another_file_is_told_with_file_line_and_path(
 
 
 def test_driver_fields_for_a_pool_without_an_operator_driver_do_nothing_and_say_so(written: Write) -> None:
-    found = gpu_plan(given_settings().settings, written(pools__rtxprogpu="driver: {env: [{name: A, value: b}]}"))
+    found = make_plan(given_settings().settings, written(pools__rtxprogpu="driver: {env: [{name: A, value: b}]}"))
     (warning,) = found.warnings
     assert warning.where == "driver"
     assert "'grid'" in warning.problem
-    assert set(found.drivers) == {"h100gpu"}
+    assert set(found.gpu.drivers) == {"h100gpu"}
 
 
 def test_a_file_for_nobodys_pool_is_a_mistake_and_one_for_another_stacks_pool_is_not(written: Write) -> None:
@@ -347,7 +349,7 @@ def test_a_file_for_nobodys_pool_is_a_mistake_and_one_for_another_stacks_pool_is
     assert "Did you mean h100gpu.yaml?" in fault
     a10 = written(pools__a10gpu="devicePlugin: {flags: {gdsEnabled: true}}")
     (a10 / "gpu-operator/pools/h10gpu.yaml").unlink()
-    assert gpu_plan(given_settings().settings, a10).warnings == ()
+    assert make_plan(given_settings().settings, a10).warnings == ()
 
 
 def test_a_file_that_is_no_yaml_or_has_another_name_is_told(written: Write) -> None:
@@ -362,14 +364,14 @@ def test_a_file_that_is_no_yaml_or_has_another_name_is_told(written: Write) -> N
 
 
 def test_no_file_at_all_is_fine(tmp_path: Path) -> None:
-    found = gpu_plan(given_settings().settings, tmp_path)
+    found = make_plan(given_settings().settings, tmp_path).gpu
     assert found.drivers["h100gpu"].spec["version"] == "580.173.02"
     assert check_values("v26.7.0", found.values) == []
 
 
 def test_flags_that_a_pools_file_may_set_reach_its_configuration(written: Write) -> None:
     root = written(pools__rtxprogpu="devicePlugin: {flags: {gdsEnabled: true}}")
-    found = gpu_plan(given_settings(f"{RTX}.sharing={{timeSlicing: {{replicas: 2}}}}").settings, root)
+    found = make_plan(given_settings(f"{RTX}.sharing={{timeSlicing: {{replicas: 2}}}}").settings, root).gpu
     config = yaml.safe_load(found.config_maps[POOL_CONFIGS]["rtxprogpu"])
     assert config["flags"] == {"gdsEnabled": True}
     assert set(config["sharing"]) == {"timeSlicing"}
@@ -377,16 +379,17 @@ def test_flags_that_a_pools_file_may_set_reach_its_configuration(written: Write)
 
 def test_environment_of_the_file_and_of_the_program_go_together(written: Write) -> None:
     root = written(values="toolkit: {env: [{name: CONTAINERD_SOCKET, value: /x.sock}]}")
-    found = gpu_plan(given_settings().settings, root)
+    found = make_plan(given_settings().settings, root).gpu
     assert env(at(found.values, "toolkit.env")) == {"CONTAINERD_SOCKET": "/x.sock", "RUNTIME_CONFIG_SOURCE": "file"}
 
 
 def test_fields_that_only_newer_releases_have_are_left_out_with_a_warning() -> None:
     assert "upgradePolicy.drain.enable" in driver_fields("v26.7.0")
-    found = plan("gpuOperator.version=v26.3.3")
+    loaded = given_settings("gpuOperator.version=v26.3.3")
+    found = loaded.plan.gpu
     assert "upgradePolicy" not in found.drivers["h100gpu"].spec
     assert at(found.values, "driver.upgradePolicy.maxParallelUpgrades") == 1
-    (warning,) = found.warnings
+    (warning,) = loaded.plan.warnings
     assert (warning.where, warning.file) == ("driver.upgradePolicy", "values/gpu-operator/pools/h100gpu.yaml")
     assert "v26.7.0" in str(warning.fix)
 
@@ -408,7 +411,7 @@ def test_a_module_parameter_is_a_word_and_a_line(parameters: str) -> None:
 
 def test_all_operands_are_told_of_the_same_tolerations_as_the_facts() -> None:
     settings = given_settings().settings
-    assert at(gpu_plan(settings).values, "daemonsets.tolerations") == gpu_facts.all_tolerations(settings)
+    assert at(make_plan(settings).gpu.values, "daemonsets.tolerations") == gpu_facts.all_tolerations(settings)
 
 
 @pytest.mark.parametrize("text", ["daemonsets: 3", "devicePlugin: plain", "node-feature-discovery: []"])

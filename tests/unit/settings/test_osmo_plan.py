@@ -7,7 +7,7 @@ import datetime
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +17,14 @@ from physical_ai.catalog import osmo
 from physical_ai.catalog.compat import check_chart, key_table
 from physical_ai.repository import AGENTS
 from physical_ai.settings import Overlay, SettingsError, existing, load
-from physical_ai.settings.plans.charts import stack_charts
 from physical_ai.settings.plans.osmo import (
     AGENT_FILES,
     AGENT_FOLDER,
     CREDENTIAL,
     KUBECONFIG,
     agent_kubeconfig,
-    backend_values,
-    kai_values,
-    osmo_releases,
 )
+from physical_ai.settings.plans.plan import make_plan
 from tests.support.gpu_settings import given_settings
 
 BACKEND = ("osmo.mode=backend", "osmo.serviceUrl=https://osmo.example.com")
@@ -36,12 +33,12 @@ CREDENTIAL_PROGRAM = AGENTS / "osmo_login" / CREDENTIAL
 Write = Callable[..., Path]
 
 
-def kai(*assignments: str) -> dict[str, Any]:
-    return kai_values(given_settings(*BACKEND, *assignments).settings)
+def kai(*assignments: str) -> Mapping[str, Any]:
+    return make_plan(given_settings(*BACKEND, *assignments).settings).osmo[0].values
 
 
-def backend(*assignments: str) -> dict[str, Any]:
-    return backend_values(given_settings(*BACKEND, *assignments).settings)
+def backend(*assignments: str) -> Mapping[str, Any]:
+    return make_plan(given_settings(*BACKEND, *assignments).settings).osmo[1].values
 
 
 @pytest.fixture
@@ -59,30 +56,30 @@ def written(tmp_path: Path) -> Write:
 
 def faults(root: Path) -> list[str]:
     with pytest.raises(SettingsError) as caught:
-        osmo_releases(given_settings(*BACKEND).settings, root)
+        make_plan(given_settings(*BACKEND).settings, root)
     return [str(fault) for fault in caught.value.faults]
 
 
 @pytest.mark.parametrize("stack", existing())
 def test_a_stack_with_namespaces_only_installs_neither_release(stack: str) -> None:
     settings = load(stack, [Overlay.assign(["osmo.mode=namespaces"])]).settings
-    assert osmo_releases(settings) == ()
-    assert [chart.name for chart in stack_charts(settings)] == ["gpu-operator"]
+    assert make_plan(settings).osmo == ()
+    assert [chart.name for chart in make_plan(settings).charts] == ["gpu-operator"]
 
 
 def test_a_backend_is_the_scheduler_and_then_the_agents_each_in_its_namespace() -> None:
     settings = given_settings(*BACKEND).settings
-    found = [(item.name, item.namespace, item.chart.name, item.chart.version) for item in osmo_releases(settings)]
+    found = [(item.name, item.namespace, item.chart.name, item.chart.version) for item in make_plan(settings).osmo]
     assert found == [
         ("kai-scheduler", "kai-scheduler", "kai-scheduler", "v0.20.1"),
         ("osmo-operator", "osmo-operator", "backend-operator", "1.3.1"),
     ]
-    assert [chart.name for chart in stack_charts(settings)] == ["gpu-operator", "kai-scheduler", "backend-operator"]
+    assert [chart.name for chart in make_plan(settings).charts] == ["gpu-operator", "kai-scheduler", "backend-operator"]
 
 
 @pytest.mark.parametrize("login", ["token", "dev"])
 def test_the_charts_know_every_key_that_is_sent(login: str) -> None:
-    for release in osmo_releases(given_settings(*BACKEND, f"osmo.login={login}").settings):
+    for release in make_plan(given_settings(*BACKEND, f"osmo.login={login}").settings).osmo:
         assert check_chart(release.chart.name, release.chart.version, release.values) == []
 
 
@@ -202,7 +199,7 @@ def test_what_follows_from_settings_is_not_for_the_files(written: Write, file: s
 
 def test_a_file_may_be_missing(tmp_path: Path) -> None:
     settings = given_settings(*BACKEND).settings
-    assert kai_values(settings, tmp_path) == {"global": {"nodeSelector": CPU, "tolerations": []}}
+    assert make_plan(settings, tmp_path).osmo[0].values == {"global": {"nodeSelector": CPU, "tolerations": []}}
 
 
 def test_a_login_method_that_the_agents_do_not_know_is_refused() -> None:

@@ -1,6 +1,6 @@
 """What the GPU Operator is installed with, from files and settings: chart values, driver resources, ConfigMaps.
 
->>> gpu_plan(load("dev-westus2").settings).values["mig"]
+>>> load("dev-westus2").plan.gpu.values["mig"]
 {'strategy': 'single'}
 """
 
@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.repository import VALUES
-from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator.config_maps import MIG_LAYOUTS, POOL_CONFIGS, config_maps
 from physical_ai.settings.plans.gpu_operator.drivers import DriverResource, driver_resources
@@ -23,7 +22,6 @@ __all__ = [
     "CHART",
     "MIG_LAYOUTS",
     "POOL_CONFIGS",
-    "VALUES",
     "DriverResource",
     "GpuPlan",
     "gpu_plan",
@@ -40,15 +38,10 @@ class GpuPlan:
     """NVIDIADriver resources by pool; empty where a ClusterPolicy owns the drivers."""
     config_maps: Mapping[str, Mapping[str, str]]
     """Data of ConfigMaps by name."""
-    warnings: tuple[Fault, ...] = ()
 
 
-def gpu_plan(settings: Settings, root: FilePath = VALUES) -> GpuPlan:
-    """The plan for a stack; `root` holds `gpu-operator/values.yaml` and what belongs to it.
-
-    Raises SettingsError with every fault in the files: unknown keys, keys without effect, keys that the settings own,
-    files for pools that no stack has.
-    """
+def gpu_plan(settings: Settings, root: FilePath) -> tuple[GpuPlan, list[Fault]]:
+    """The plan for a stack, and what is wrong with the files in `gpu-operator/` below `root`."""
     files, faults = read_files(settings, root)
     maps, found = config_maps(settings, files)
     faults += found
@@ -56,7 +49,4 @@ def gpu_plan(settings: Settings, root: FilePath = VALUES) -> GpuPlan:
     faults += found
     drivers, found = driver_resources(settings, files, maps)
     faults += found
-    faults = list(dict.fromkeys(faults))
-    if errors := [fault for fault in faults if fault.is_error]:
-        raise SettingsError(errors)
-    return GpuPlan(values, drivers, maps, tuple(faults))
+    return GpuPlan(values, drivers, maps), faults

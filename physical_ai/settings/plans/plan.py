@@ -1,0 +1,48 @@
+"""Everything that is installed into a stack's cluster, from its settings and the files in `values/`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.repository import VALUES
+from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.gpu_operator import CHART, GpuPlan, gpu_plan
+from physical_ai.settings.plans.grid_driver import GridPlan, grid_plan
+from physical_ai.settings.plans.osmo import OsmoRelease, osmo_releases
+from physical_ai.settings.plans.osmo_service import values_files
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What each component installs."""
+
+    gpu: GpuPlan
+    grid: GridPlan | None
+    """None without a GRID pool."""
+    osmo: tuple[OsmoRelease, ...]
+    """The scheduler and the agents, in the order of installation; empty with `osmo.mode: namespaces`."""
+    osmo_service: Mapping[str, str]
+    """Values for the chart of OSMO's control plane, by file name."""
+    charts: tuple[Chart, ...]
+    """The charts in the order of installation."""
+    warnings: tuple[Fault, ...] = ()
+    """About the files."""
+
+
+def make_plan(settings: Settings, root: FilePath = VALUES) -> Plan:
+    """The plan of a stack; `root` holds a folder of values for each chart.
+
+    Raises SettingsError with every fault in the files that the stack uses: unknown keys, keys without effect, keys
+    that the settings decide, files for pools that no stack has.
+    """
+    gpu, faults = gpu_plan(settings, root)
+    osmo, found = osmo_releases(settings, root)
+    faults = list(dict.fromkeys([*faults, *found]))
+    if errors := [fault for fault in faults if fault.is_error]:
+        raise SettingsError(errors)
+    charts = (chart(CHART, settings.gpu_operator.version), *(release.chart for release in osmo))
+    return Plan(gpu, grid_plan(settings), osmo, values_files(settings), charts, tuple(faults))
