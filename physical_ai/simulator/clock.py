@@ -1,4 +1,4 @@
-"""How fast model time runs in the whole simulator."""
+"""How fast model time runs in the simulator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def seconds_per_idle_minute() -> float:
     """Seconds that a minute takes in which nothing happens and the autoscaler counts.
 
     Longer than the others: what a person does between two commands takes as long here as it does on Azure, and nodes
-    that were gone after seconds could not be looked at.
+    that are deleted after seconds could not be inspected.
 
     Raises:
         SimulationError: the environment asks for something else than a positive number.

@@ -57,7 +57,7 @@ class Clusters:
                 for plane in planes:
                     plane.start()
             except ControlPlaneFailed as problem:
-                self._failure = problem  # told to whoever needs a cluster; a destroy needs none
+                self._failure = problem  # reported to operations that need a cluster; a destroy needs none
 
         self._preparing = threading.Thread(target=start, name="control-plane", daemon=True)
         self._preparing.start()
@@ -129,7 +129,7 @@ class Clusters:
         Server-side apply as AKS: labels and taints it no longer sets go, those that others have set stay.
         """
         if not nodes and self._failure is not None:
-            return  # a control plane that can't start shows its nodes to nobody, and goes with its cluster
+            return  # a control plane that can't start has no nodes to show, and is deleted with its cluster
         pool_nodes.apply(self.client(cluster_id), pool, nodes)
 
     def grant(

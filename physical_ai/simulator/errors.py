@@ -16,7 +16,7 @@ class Protected(SimulationError):
 
 
 class ControlPlaneFailed(SimulationError):
-    """A control-plane process did not start; the text names it, its last words and its log."""
+    """A control-plane process did not start; the text names it, its last lines and its log."""
 
 
 class Interrupted(SimulationError):

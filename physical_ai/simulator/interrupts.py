@@ -15,7 +15,7 @@ import psutil
 
 @contextmanager
 def patient_interrupts(engines: Callable[[], Iterable[psutil.Process]]) -> Generator[list[int]]:
-    """Lets the engine end by itself on the first interrupt, and ends it on the second; the signals that came.
+    """Lets the engine end on the first interrupt, and kills it on the second; yields the signals received.
 
     A terminal sends Ctrl-C to the engine too. A signal sent to this process alone is passed on to it.
     """

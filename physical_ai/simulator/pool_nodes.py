@@ -1,4 +1,4 @@
-"""The Node objects of a pool, made what Azure says they are."""
+"""The Node objects of a pool, as Azure describes them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ WRITERS = 16
 def apply(client: Client, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
     """Makes the pool's nodes exactly these, and waits until they are Ready.
 
-    Server-side apply as AKS: labels and taints it no longer sets go, those that others have set stay.
+    Server-side apply as AKS: labels and taints that it no longer sets are removed, those of other managers remain.
 
     Raises:
-        ControlPlaneFailed: a node did not get Ready in time.
+        ControlPlaneFailed: a node was not Ready in time.
     """
     wanted = {node["metadata"]["name"]: node for node in nodes}
     have = _pool_nodes(client, pool)
@@ -47,13 +47,13 @@ def _wait_until_ready(client: Client, pool: str, names: set[str]) -> None:
     pause = 0.05
     while waiting := names - {name for name, node in _pool_nodes(client, pool).items() if is_ready(node)}:
         if time.monotonic() > end:
-            raise ControlPlaneFailed(f"node {min(waiting)} and {len(waiting) - 1} more of {pool} never got Ready")
+            raise ControlPlaneFailed(f"node {min(waiting)} and {len(waiting) - 1} more of {pool} did not become Ready")
         time.sleep(pause)
         pause = min(pause * 1.5, 0.5)
 
 
 def with_host(node: Mapping[str, Any], live: Object | None) -> Object:
-    """The node; one that is there keeps what has become of its host since it joined, which AKS knows nothing of."""
+    """The node; an existing one keeps the state of its host, which AKS does not know."""
     if live is None:
         return dict(node)
     metadata: Object = node["metadata"]
@@ -70,7 +70,7 @@ def _apply_node(client: Client, node: Mapping[str, Any]) -> None:
 
 
 def _remove_node(client: Client, name: str) -> None:
-    """As AKS removes a node: its pods go first, so that controllers replace them at once."""
+    """As AKS removes a node: its pods first, so that controllers replace them at once."""
     pods = client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={name}"})
     for pod in pods["items"]:
         place = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
@@ -79,7 +79,7 @@ def _remove_node(client: Client, name: str) -> None:
 
 
 def delete(client: Client, path: str, params: Mapping[str, str] | None = None) -> None:
-    """Deletes an object; one that is gone already is no error."""
+    """Deletes an object; one that does not exist is no error."""
     try:
         client.request("DELETE", path, params=params)
     except ApiError as refusal:

@@ -12,7 +12,7 @@ from physical_ai.simulator.errors import SimulationError
 
 AZURE_FILE = "azure.json"
 LIMITS_FILE = "limits.json"
-"""What Azure has for this simulation, where somebody wants less than there is by default:
+"""What Azure has for this simulation, where a simulation has less than the default:
 `{"quota": {"lowPriorityCores": 40}, "capacity": {"Standard_NC40ads_H100_v5": 1}}`, in vCPUs and in nodes."""
 
 

@@ -1,4 +1,4 @@
-"""What Azure tells a cluster's autoscaler of the pools that are its to scale, and what it says to a wish for nodes."""
+"""The pools that a cluster's autoscaler scales, and Azure's answer to a request for nodes."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Cloud:
         """`quota` is in vCPUs by usage name: a size's family, `cores`, `lowPriorityCores`, or `*` for the rest.
 
         `capacity` is how many nodes of a VM size Azure has in all; there is no end to sizes it does not name.
-        `accepts_retired_sizes` is for a cloud that plays back what was recorded before a preview size was retired.
+        `accepts_retired_sizes` is for replaying recordings that are older than the retirement of a preview size.
         """
         self.host = host
         self.clock = clock or ModelClock()
@@ -126,7 +126,7 @@ class Cloud:
     def put(self, type: str, inputs: Mapping[str, Any], *, creating: bool = False) -> Resource:
         """Creates or updates a resource. Raises `ArmError`; with `creating`, `Refused` when the id is taken.
 
-        What comes back in the state Failed was accepted and then came to nothing, or not to all of it; `failure` says
+        A resource in the state Failed was accepted, and its operation failed in part or completely; `failure` says
         why. Where Azure answers a second writer with "busy" and azure-native tries again, the second one waits here.
         """
         mapping = _mapping(type)
@@ -138,7 +138,7 @@ class Cloud:
             request = Put(mapping.kind, old.id if old else resource_id, inputs, old, self._azure())
             _raise_first(chain(schema.refusals(mapping, request.body), refusals(request)))
             before = [old, *puts.inline_children(old, self._azure())] if old else []
-            staged = puts.stage(request, self._store, self.clock)
+            staged = puts.record(request, self._store, self.clock)
             self._store.save()
         if mapping.kind in cluster_operations.KINDS:
             with self._operation(staged.id, staged.state):
@@ -156,7 +156,7 @@ class Cloud:
 
     @models("arm-delete-missing", "uai-delete")
     def delete(self, resource_id: str) -> None:
-        """Deletes a resource and what lies under it; one that is gone already is no error. Raises `ArmError`."""
+        """Deletes a resource and its children; one that does not exist is no error. Raises `ArmError`."""
         with self._lock:
             found = self._azure().get(resource_id)
             if found is None:
@@ -229,7 +229,7 @@ class Cloud:
             azure = self._azure()
             found = azure.get(resource_id)
             if found is None or found.state == "Deleting":
-                return  # somebody else's work on it has begun meanwhile
+                return  # another operation on it has started
             for each in (*(r for r in puts.inline_children(found, azure) if r.kind == "AgentPool"), found):
                 ended = replace(each, state=machines.outcome(each, azure))
                 self._store.put(replace(ended, outputs=outputs.compute(ended, azure)))

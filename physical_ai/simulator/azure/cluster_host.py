@@ -1,4 +1,4 @@
-"""What the Azure stand-in asks of whoever runs the Kubernetes control planes."""
+"""What the Azure stand-in needs of the Kubernetes control planes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ClusterHost(Protocol):
         ...
 
     def delete(self, cluster_id: str) -> None:
-        """Ends the control plane; its processes and data are gone on return."""
+        """Ends the control plane; its processes and data are deleted on return."""
         ...
 
     def user_kubeconfig(self, cluster_id: str) -> str:

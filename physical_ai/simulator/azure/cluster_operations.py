@@ -1,4 +1,4 @@
-"""What operations do inside Kubernetes clusters. All of it can be done twice."""
+"""What operations change in Kubernetes clusters. All of it is idempotent."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from physical_ai.simulator.azure.locks import PoolLocks
 from physical_ai.simulator.azure.state import AzureState, Resource
 
 KINDS = ("ManagedCluster", "AgentPool")
-"""Kinds whose operations reach into a cluster."""
+"""Kinds whose operations change a cluster."""
 
 
 class ClusterOperations:
-    """Carries a resource, as it stands in the cloud's memory, into its cluster."""
+    """Applies a resource, as the cloud's file describes it, to its cluster."""
 
     def __init__(
         self, host: ClusterHost, lock: AbstractContextManager[None], pools: PoolLocks, azure: Callable[[], AzureState]
@@ -34,7 +34,7 @@ class ClusterOperations:
                 self._apply_nodes(pool)
 
     def _apply_nodes(self, pool: Resource) -> None:
-        """Makes the pool's nodes what the cloud's memory says by now, whoever changed it last."""
+        """Applies the pool's nodes as the cloud's file describes them now."""
         with self._pools.of(ids.key(pool.id)):
             with self._lock:
                 azure = self._azure()

@@ -1,4 +1,4 @@
-"""Locks that keep other processes out as well as other threads: a cluster's autoscaler works beside the deployment."""
+"""Locks between processes and threads: a cluster's autoscaler runs beside the deployment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from types import TracebackType
 class SharedLock:
     """A re-entrant lock on what a file holds, for all threads of all processes that use the file.
 
-    `refresh` is called each time the lock is taken from outside: somebody else may have changed the file meanwhile.
+    `refresh` is called each time the lock is acquired, because another process may have changed the file.
     """
 
     def __init__(self, path: Path, refresh: Callable[[], None]) -> None:

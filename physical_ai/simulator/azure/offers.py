@@ -1,4 +1,4 @@
-"""What Azure offers: VM sizes, regions and Kubernetes versions, as the catalogue tells it."""
+"""What Azure offers: VM sizes, regions and Kubernetes versions, from the catalogue."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from physical_ai.simulator.azure.roles import role_guid
 from physical_ai.simulator.azure.state import SUCCEEDED, AzureState, Resource
 
 PUBLIC_ADDRESSES = ipaddress.IPv4Network("198.51.100.0/24")
-"""RFC 5737 documentation range: the simulated public addresses reach nobody."""
+"""RFC 5737 documentation range: simulated public addresses lead nowhere."""
 
 
 def guid(resource: Resource, purpose: str) -> str:
@@ -160,7 +160,7 @@ def _workspace(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def identity_output(resource: Resource, outputs: Json, azure: AzureState) -> Json:
-    """`identity` as it comes out: user-assigned identities as a map with their ids."""
+    """`identity` as a GET returns it: user-assigned identities as a map with their ids."""
     given = outputs.get("identity")
     if not given:
         return {}
@@ -226,7 +226,7 @@ def kubelet_identity(cluster: Resource, azure: AzureState) -> Json:
 
 
 def pool_views(cluster: Resource, azure: AzureState) -> list[Json]:
-    """agentPoolProfiles as the cluster's GET shows them: every pool it has, whoever made it."""
+    """agentPoolProfiles as the cluster's GET shows them: every pool it has, inline or separate."""
     return [
         {**{n: v for n, v in pool.outputs.items() if n != "azureApiVersion"}, **_pool_type(pool)}
         for pool in azure.children(cluster.id, "AgentPool")

@@ -72,7 +72,7 @@ class AzureNative(Provider):
             return self._location
         group = inputs.get("resourceGroupName")
         found = self._cloud.get(f"/subscriptions/{self._cloud.directory.subscription}/resourceGroups/{group}")
-        # A group that is yet to be made has a location, but nobody can say which.
+        # A group that does not exist yet has an unknown location.
         return found.outputs["location"] if found else UNKNOWN
 
     def diff(
@@ -119,7 +119,7 @@ class AzureNative(Provider):
         if put.state != FAILED:
             return put.outputs
         why = self._cloud.failure(put)
-        # The poll that reports a failed operation is itself answered with 200, so there is no status to tell.
+        # The poll that reports a failed operation is itself answered with 200, so there is no status to report.
         reason = f'Code="{why.code}" Message="{why.message}"'
         raise NotReady(put.id, put.outputs, [reason], inputs)
 
@@ -186,7 +186,7 @@ def _sendable(inputs: Mapping[str, Any]) -> Json:
 
 
 def _normal(inputs: Mapping[str, Any]) -> Json:
-    """Inputs with what azure-native does not tell apart made equal."""
+    """Inputs, with differences removed that azure-native ignores."""
     result = {name: value for name, value in inputs.items() if value is not None}
     if isinstance(result.get("location"), str):
         result["location"] = location(result["location"])

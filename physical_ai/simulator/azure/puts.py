@@ -1,4 +1,4 @@
-"""What a PUT that passed the rules makes of the cloud's memory, before anything happens in a cluster."""
+"""What an accepted PUT changes in the cloud's file, before anything happens in a cluster."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ SECRETS = frozenset({"secret", "adminPassword", "serverAppSecret", "trustedCa"})
 """Write-only inputs; a GET never shows them and the file never holds them."""
 
 
-def stage(put: Put, store: Store, clock: ModelClock) -> Resource:
-    """Puts the resource and its inline children into the store, its operation marked as begun."""
+def record(put: Put, store: Store, clock: ModelClock) -> Resource:
+    """Puts the resource and its inline children into the store, its operation marked as started."""
     has_effects = put.kind in ("ManagedCluster", "AgentPool")
     begun = ("Updating" if put.old else "Creating") if has_effects else SUCCEEDED
     resource = Resource(
@@ -40,9 +40,9 @@ def stage(put: Put, store: Store, clock: ModelClock) -> Resource:
     store.put(resource)
     if put.kind == "ManagedCluster":
         for profile in items(put.properties, "agentPoolProfiles"):
-            _stage_inline_pool(put, profile, store, clock)
+            _record_inline_pool(put, profile, store, clock)
     if put.kind == "VirtualNetwork" and "subnets" in put.properties:
-        _stage_inline_subnets(put, store, clock)
+        _record_inline_subnets(put, store, clock)
     resource = replace(resource, outputs=outputs.compute(resource, put.azure))
     store.put(resource)
     return resource
@@ -128,7 +128,7 @@ def _shares(other: Resource, subnet_id: Any, pool_id: str) -> bool:
     return ids.same(theirs, subnet_id)
 
 
-def _stage_inline_pool(put: Put, profile: Mapping[str, Any], store: Store, clock: ModelClock) -> None:
+def _record_inline_pool(put: Put, profile: Mapping[str, Any], store: Store, clock: ModelClock) -> None:
     name = str(profile["name"])
     old = put.azure.get(f"{put.id}/agentPools/{name}", "AgentPool")
     place = {key: put.inputs[key] for key in ("resourceGroupName", "resourceName")}
@@ -149,7 +149,7 @@ def _stage_inline_pool(put: Put, profile: Mapping[str, Any], store: Store, clock
 
 
 @models("subnet-policy-mix")
-def _stage_inline_subnets(put: Put, store: Store, clock: ModelClock) -> None:
+def _record_inline_subnets(put: Put, store: Store, clock: ModelClock) -> None:
     """The subnet list of a virtual network's PUT is what it has afterwards."""
     given: list[Json] = items(put.inputs, "subnets")
     named = {str(subnet["name"]).lower() for subnet in given}
@@ -190,7 +190,7 @@ def spec_of(pool: Resource, azure: AzureState) -> Json:
 
 
 def nodes_of(pool: Resource, azure: AzureState, machines: Mapping[int, str] | None = None) -> list[Json]:
-    """The Node objects a pool stands for now, or would with other machines."""
+    """The Node objects of a pool, with its present machines or with others."""
     cluster = azure.get(ids.parent(pool.id), "ManagedCluster")
     if cluster is None:
         return []

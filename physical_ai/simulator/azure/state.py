@@ -58,7 +58,7 @@ class Directory:
     subscription: str = "11111111-1111-4111-8111-111111111111"
     tenant: str = "22222222-2222-4222-8222-222222222222"
     deployer: str = "33333333-3333-4333-8333-333333333333"
-    """Entra object id of the deployer: Owner of the subscription, nobody inside a cluster."""
+    """Entra object id of the deployer: Owner of the subscription, without rights in a cluster."""
     deployer_type: str = "User"
     """`User` for a person at a machine, `ServicePrincipal` for a pipeline."""
     deployer_client: str = "44444444-4444-4444-8444-444444444444"

@@ -1,4 +1,4 @@
-"""The cloud's memory: one JSON file, replaced as a whole after every change, and read again after others' changes."""
+"""The cloud's file: JSON, replaced completely after every change, and read again after another process changed it."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ are those of OpenAPI and `int32`, `int64`, `int-or-string`, `strings` and `integ
 `quantities` (of resources), `image` (a name without a tag), `any` (not looked into); with a `!` the field is required.
 What begins with `$` in a mapping is about the field itself: `$type`, `$required`, `$list` and `$map` (of such objects),
 `$like` (with the fields of a group besides), `$since` and `$until` (the releases that have it), `$cel` (rules),
-`$either` (one of these, by release); the rest (`$enum`, `$default`, `$minimum` …) goes into the schema as it stands.
+`$either` (one of these, by release); the rest (`$enum`, `$default`, `$minimum` …) is copied into the schema.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _OWN = ("$type", "$required", "$list", "$map", "$like", "$since", "$until", "$ce
 def definitions(chart: str, release: str) -> tuple[Json, ...]:
     """The definitions that one chart, or a subchart, brings in its `crds` folder; read-only.
 
-    `release` is the version of the whole: a subchart's fields are told apart by it too.
+    `release` is the version of the parent chart, which also selects the fields of a subchart.
     """
     found = {path: load(path) for path in files(f"{chart}/crds")}
     groups: Json = next((table for path, table in found.items() if path.endswith("/groups.yaml")), dict[str, Any]())

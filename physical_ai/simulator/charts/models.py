@@ -122,7 +122,7 @@ def default_values(chart: str, release: str) -> Json:
 
 
 def _known(values: Json, keys: frozenset[str], prefix: str) -> Json:
-    """Values under known keys; what is below a free map or list stays whole."""
+    """Values under known keys; what is below a free map or list is unchanged."""
     kept: Json = {}
     for key, value in values.items():
         path = f"{prefix}{key}"

@@ -16,7 +16,7 @@ Json = dict[str, Any]
 _SCALAR = ["string", "number", "boolean", "null"]
 _GONE = ("dead", "removed")
 _OPERATOR = "gpu-operator"
-"""The chart whose keys the catalogue tells apart by release."""
+"""The chart whose keys the catalogue lists by release."""
 
 
 def rendered_keys(chart: str, release: str) -> Mapping[str, Kind]:
@@ -41,7 +41,7 @@ def values_schema(chart: str, release: str) -> Json:
     """JSON schema (draft 7) of a release's values.
 
     Sections are closed; below a free map or list nothing is looked at, as in the chart. Enumerations are those of
-    whoever would refuse the value later: a custom resource's schema, or the program that takes it as an argument.
+    those that would refuse the value later: a custom resource's schema, or the program that takes it as an argument.
     """
     schema = _section("object")
     enumerations = CHOICES if chart == _OPERATOR else choices(chart)

@@ -1,4 +1,4 @@
-"""Which chart stands in for the one a release names."""
+"""Which chart is installed for the one that a release names."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Watch:
         self._thread.start()
 
     def stop(self) -> None:
-        """The thread ends with its connection; nothing of it is used any more."""
+        """Ends the thread with its connection."""
         self._stopped.set()
 
     def all(self) -> list[Json]:
@@ -52,11 +52,11 @@ class Watch:
             return [self._held[key] for key in sorted(self._held)]
 
     def put(self, item: Json) -> None:
-        """Takes in what a write returned, so that the writer need not wait for the watch to tell it."""
+        """Stores what a write returned, so that the writer need not wait for the watch."""
         self._store(item)
 
     def forget(self, item: Json) -> None:
-        """The object is gone; the watch may tell so later."""
+        """Removes an object that was deleted; the watch may report it later."""
         with self._lock:
             self._drop(key_of(item), version_of(item))
 

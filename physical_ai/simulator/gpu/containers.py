@@ -18,7 +18,7 @@ NEWEST_CONFIG = {"1": 2, "2.0": 3, "2.1": 3, "2.2": 3, "2.3": 4}
 
 
 def driver(state: NodeState, pod: Pod) -> Verdict:
-    """Builds and loads the datacenter driver. It is for one system and knows no vGPU; what it builds nobody signed."""
+    """Builds and loads the datacenter driver. For one operating system; without vGPU, and with unsigned modules."""
     tag = pod.workload.image.rpartition(":")[2]
     if not tag.endswith(state.os):
         return state, f"driver image {tag} is not for {state.os}: could not install kernel headers", True

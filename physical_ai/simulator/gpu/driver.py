@@ -56,7 +56,7 @@ def system(node: Mapping[str, Any], precompiled: bool = False) -> OperatingSyste
 
 
 def crds_in_charge(spec: Mapping[str, Any]) -> bool:
-    """NVIDIADrivers install drivers; the ClusterPolicy's own driver DaemonSet goes."""
+    """NVIDIADrivers install drivers; the ClusterPolicy's own driver DaemonSet is deleted."""
     return at(spec, "driver.useNvidiaDriverCRD", False) is True
 
 

@@ -1,4 +1,4 @@
-"""The gates of a node: what each init container waits for, does, and says while it is shut."""
+"""The gates of a node: what each init container waits for, does, and reports while the gate is closed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPEN = ""
 RETRY = "command failed, retrying after 5 seconds"
 
 Verdict = tuple[NodeState, str, bool]
-"""The node after the look, why the gate is shut (empty: open), and whether the container has failed."""
+"""The node after the look, why the gate is closed (empty: open), and whether the container has failed."""
 
 
 def host_driver_works(state: NodeState) -> bool:
@@ -33,9 +33,9 @@ def host_driver_works(state: NodeState) -> bool:
 
 
 def driver_validation(state: NodeState, pod: Pod) -> Verdict:
-    """Looks at the host once, at its start, and never again; then waits for the operator's driver.
+    """Checks the host once, at its start; then waits for the operator's driver.
 
-    A pod that starts a moment before somebody installs a driver on the host waits until it is deleted. Any driver
+    A pod that starts a moment before a driver is installed on the host waits until it is deleted. Any driver
     DaemonSet of the operator, on whatever nodes, makes it wait for the marker of a driver container.
     """
     if not pod.started:
@@ -63,7 +63,7 @@ def device_fault(state: NodeState, root: str) -> str:
 
 
 def toolkit_validation(state: NodeState, pod: Pod) -> Verdict:
-    """In the validator it runs nvidia-smi in a container and says so; everywhere else it waits for that word."""
+    """In the validator it runs nvidia-smi in a container and records the result; elsewhere it waits for that file."""
     if "cuda-validation" in pod.workload.init:
         fault = device_fault(state, state.driver_root)
         return (state, fault, True) if fault else (state.with_files(TOOLKIT_READY), OPEN, False)
@@ -112,7 +112,7 @@ def reading_config(state: NodeState, pod: Pod) -> Pod:
 
 
 def driver_manager(state: NodeState, pod: Pod) -> Verdict:
-    """Leaves a node alone that has a working driver on its host: it labels it and the DaemonSet goes elsewhere."""
+    """Skips a node with a working driver on its host: it labels the node, which the DaemonSet then leaves."""
     if pod.workload.is_driver and host_driver_works(state):
         label = {names.DEPLOY_DRIVER: "pre-installed"}
         return replace(state, own_labels={**state.own_labels, **label}), "driver is pre-installed on host", False

@@ -123,7 +123,7 @@ def _happen(state: NodeState, event: Event) -> NodeState:
 
 
 def _without(state: NodeState, name: str) -> NodeState:
-    """A pod goes, and with it what its preStop hook or the kubelet takes away."""
+    """A pod is deleted, with the files that its preStop hook or the kubelet removes."""
     pod = state.pods.get(name)
     if pod is None:
         return state

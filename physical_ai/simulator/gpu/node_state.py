@@ -82,7 +82,7 @@ class Pod:
 
 @dataclass(frozen=True)
 class Host:
-    """What the node itself has, whoever put it there."""
+    """What is installed on the node itself."""
 
     driver: str = ""
     """Version of a driver installed on the host; nvidia-smi works with it."""

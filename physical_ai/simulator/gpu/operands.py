@@ -29,7 +29,7 @@ ORDER = (
     "nvidia-vfio-manager",
     "nvidia-sandbox-device-plugin-daemonset",
 )
-"""Operands in the order of the operator's states; the ClusterPolicy's own driver comes before them."""
+"""Operands in the order of the operator's states; the ClusterPolicy's own driver is first."""
 
 OFF_BY_DEFAULT = ("dcgm", "nodeStatusExporter")
 OWN_ENV = (
@@ -137,7 +137,7 @@ def _config_manager(given: Draft, spec: Mapping[str, Any], image: str, process: 
 
 
 def _mig_strategy(given: Draft, spec: Mapping[str, Any]) -> None:
-    """A non-empty strategy goes into the environment, where it beats every pool's config file."""
+    """A non-empty strategy is set in the environment, which has precedence over every pool's config file."""
     if at(spec, "mig.strategy"):
         given.env(given.main)["MIG_STRATEGY"] = str(at(spec, "mig.strategy"))
 

@@ -1,7 +1,7 @@
 """The GPU Operator, without an API server: from what it sees to what it writes.
 
 Four controllers share the work. `wakes` says which of them a change of the cluster wakes, `reconcile` what they do.
-Both are pure; whoever drives them applies the steps, lets the cluster react, and asks again until nothing wakes.
+Both are pure. The caller applies the steps, lets the cluster react, and calls again until no controller wakes.
 """
 
 from __future__ import annotations
@@ -187,8 +187,8 @@ def _policy(run: Run) -> None:
     state, spec = run.state, run.spec
     if at(spec, "psa.enabled", False) is True and not PRIVILEGED.items() <= state.namespace_labels.items():
         run.add("label", "Namespace", state.namespace, PRIVILEGED)
-    wanted, gone = supporting_objects.runtime_classes(spec, state.owner)
-    for key in gone:
+    wanted, unwanted = supporting_objects.runtime_classes(spec, state.owner)
+    for key in unwanted:
         run.remove("RuntimeClass", key)
     for item in wanted:
         run.ensure(item)
@@ -201,7 +201,7 @@ def _policy(run: Run) -> None:
 
 
 def _policy_driver(run: Run, has_gpus: bool) -> list[str]:
-    """The ClusterPolicy's own driver. Its image is for the system of whichever GPU node comes first in this pass."""
+    """The ClusterPolicy's own driver. Its image is for the system of the first GPU node of this pass."""
     state, spec, found = run.state, run.spec, run.found
     if driver.crds_in_charge(spec) or at(spec, "driver.enabled", True) is not True:
         run.remove("DaemonSet", driver.POLICY_DAEMONSET)

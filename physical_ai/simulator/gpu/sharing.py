@@ -22,9 +22,9 @@ class Device:
 
     resource: str
     uuid: str
-    """`GPU-…` for a whole GPU, `MIG-…` for an instance."""
+    """`GPU-…` for a complete GPU, `MIG-…` for an instance."""
     mig_mode: bool = False
-    """The GPU's MIG mode is on: CUDA sees nothing through a whole GPU's UUID."""
+    """The GPU's MIG mode is on: CUDA sees nothing through a complete GPU's UUID."""
 
 
 @dataclass(frozen=True)

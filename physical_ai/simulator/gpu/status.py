@@ -1,4 +1,4 @@
-"""Status of ClusterPolicy and NVIDIADriver, in the operator's own words."""
+"""Status of ClusterPolicy and NVIDIADriver, with the operator's own messages."""
 
 from __future__ import annotations
 

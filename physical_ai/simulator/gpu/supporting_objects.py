@@ -1,4 +1,4 @@
-"""What operands need besides their DaemonSet: accounts, rights, ConfigMaps, Services, and the RuntimeClasses."""
+"""Objects that operands need besides their DaemonSet: accounts, rights, ConfigMaps, Services, RuntimeClasses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _new(kind: str, name: str, namespace: str, owner: tuple[str, str, str], **re
 
 
 def _rights(name: str, kinds: tuple[str, ...], namespace: str, owner: tuple[str, str, str]) -> list[Json]:
-    """A service account and its roles. The rules are left empty: simulated pods ask the API server for nothing."""
+    """A service account and its roles. The rules are left empty: simulated pods send no requests."""
     subject = {"kind": "ServiceAccount", "name": name, "namespace": namespace}
     result = [_new("ServiceAccount", name, namespace, owner)]
     for kind in kinds:
@@ -42,7 +42,7 @@ def _rights(name: str, kinds: tuple[str, ...], namespace: str, owner: tuple[str,
 
 
 def _config_maps(description: Mapping[str, Any], spec: Mapping[str, Any]) -> Mapping[str, list[str]]:
-    """ConfigMaps the operator brings along; a user's own MIG configuration takes the default's place."""
+    """ConfigMaps that the operator creates; a user's own MIG configuration replaces the default one."""
     given: dict[str, list[str]] = dict(description.get("configMaps", {}))
     if description["component"] == "migManager":
         for name, setting in (("default-mig-parted-config", "config"), ("default-gpu-clients", "gpuClientsConfig")):
@@ -98,10 +98,10 @@ def metrics_service(namespace: str, owner: tuple[str, str, str]) -> Json:
 
 
 def runtime_classes(spec: Mapping[str, Any], owner: tuple[str, str, str]) -> tuple[list[Json], list[str]]:
-    """RuntimeClasses to have, and names of those to remove. One whose name was changed away from stays behind."""
+    """RuntimeClasses to have, and names of those to remove. One that the settings named before is not removed."""
     own = operands.runtime_class(spec)
     if operands.nri(spec):
         return [], [own, *RUNTIME_CLASSES_OF_CDI]
     wanted = [own, *(RUNTIME_CLASSES_OF_CDI if operands.cdi(spec) else ())]
-    gone: list[str] = [] if operands.cdi(spec) else [*RUNTIME_CLASSES_OF_CDI]
-    return [_new("RuntimeClass", name, "", owner, handler=name) for name in wanted], gone
+    unwanted: list[str] = [] if operands.cdi(spec) else [*RUNTIME_CLASSES_OF_CDI]
+    return [_new("RuntimeClass", name, "", owner, handler=name) for name in wanted], unwanted

@@ -72,7 +72,7 @@ def _next(node: str, state: str, pod: DriverPod, policy: Mapping[str, Any], vali
 def advance(
     nodes: Mapping[str, Any], pods: Mapping[str, DriverPod], policy: Mapping[str, Any], validated: frozenset[str]
 ) -> list[Move]:
-    """One pass: each node under way goes one step; outdated ones are marked; as many start as there are slots.
+    """One pass: each node in progress advances one step; outdated ones are marked; as many start as there are slots.
 
     Args:
         nodes: Node objects; only those with the upgrade annotation count.

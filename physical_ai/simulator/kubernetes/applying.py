@@ -1,4 +1,4 @@
-"""Changing objects: server-side apply with its dry run, create, replace and relinquish, and how refusals are told."""
+"""Changing objects: server-side apply with its dry run, create, replace, relinquish, and messages of refusals."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ class Applier:
         return self.client.patch(self.path(obj), self._scoped(obj), APPLY_PATCH, params)
 
     def update(self, old: Object, obj: Object, manager: str, force: bool, dry_run: bool = False) -> Object:
-        """Bring an existing object to the inputs; raises ApiError (404 when it is gone) or UnknownKind.
+        """Bring an existing object to the inputs; raises ApiError (404 when it does not exist) or UnknownKind.
 
-        A CRD is replaced whole, so that removed versions and fields go; others are applied, or without server-side
+        A CRD is replaced, so that removed versions and fields disappear; others are applied, or without server-side
         apply patched with what changed since the old inputs.
         """
         path = self.path(obj)
@@ -80,13 +80,13 @@ class Applier:
         return self.client.patch(path, merge_patch(old, obj), MERGE_PATCH, _options(manager, dry_run))
 
     def relinquish(self, obj: Object, manager: str) -> None:
-        """Give up every field a manager owns: what only it had set goes, the object stays."""
+        """Give up every field a manager owns: what only it had set is removed, the object remains."""
         held = {key: value for key, value in metadata(obj).items() if key in ("name", "namespace")}
         empty = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": held}
         self.apply(empty, manager, force=True)
 
     def _scoped(self, obj: Object) -> Object:
-        """The object without a namespace where its kind has none: Check can't tell before the CRD exists."""
+        """The object without a namespace where its kind has none: Check does not know before the CRD exists."""
         resource = self.client.resource(str(obj["apiVersion"]), str(obj["kind"]))
         if resource is None or resource.namespaced or "namespace" not in metadata(obj):
             return obj
@@ -94,7 +94,7 @@ class Applier:
 
 
 def merge_patch(old: Object, new: Object) -> Object:
-    """The JSON merge patch (RFC 7386) that turns the old inputs into the new; lists are replaced whole."""
+    """The JSON merge patch (RFC 7386) that turns the old inputs into the new; lists are replaced completely."""
     patch: Object = {key: None for key in old if key not in new}
     for key, value in new.items():
         before = old.get(key)
@@ -108,7 +108,7 @@ def merge_patch(old: Object, new: Object) -> Object:
 
 
 def explained(problem: ApiError | UnknownKind, manager: str) -> str:
-    """The API server's words, with the official plugin's advice on field conflicts."""
+    """The API server's message, with the official plugin's advice on field conflicts."""
     if isinstance(problem, ApiError) and problem.code == 409 and _is_field_conflict(problem):
         return (
             f"Server-Side Apply field conflict detected. See {_CONFLICT_HELP} for troubleshooting help.\n"

@@ -1,4 +1,4 @@
-"""Waiting on the API server: for an object to be ready, for it to be gone, and what to say when it is not."""
+"""Waiting on the API server: until an object is ready or deleted, and the message when it is not."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Awaiter:
             headline = f"Resource '{name_of(live)}' was created but failed to initialize"
             raise NotInTime(live, [headline, *state.reasons, *self._causes(live, state)])
 
-    def gone(self, path: str, inputs: Object, timeout: float) -> None:
+    def deleted(self, path: str, inputs: Object, timeout: float) -> None:
         """Return once nothing is at the path; raises Refused, naming what blocks, when time is up."""
         group, _, kind = gvk_of(inputs)
         if annotated(inputs, SKIP_AWAIT) and (group, kind) in _DELETE_UNAWAITED:

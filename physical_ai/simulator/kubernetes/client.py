@@ -58,7 +58,7 @@ class Unreachable(Exception):
 
 
 class UnknownKind(Exception):
-    """The server does not serve the kind, in the words of client-go."""
+    """The server does not serve the kind, with client-go's message."""
 
     def __init__(self, api_version: str, kind: str) -> None:
         super().__init__(f'no matches for kind "{kind}" in version "{api_version}"')
@@ -97,7 +97,7 @@ class Client:
         self._http.close()
 
     def as_bearer(self, token: str) -> Client:
-        """The same server for somebody else, whose token this is."""
+        """The same server for another user, with this token."""
         config = replace(self.config, token=token, certificate=b"", key=b"", exec=None)
         return Client(config, transport=self._transport, timeout=self._timeout)
 

@@ -16,9 +16,9 @@ from physical_ai.simulator.kubernetes.kubeconfig import ExecCommand, Kubeconfig
 
 _SUPPORTED = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 _LOGIN_SECONDS = 120
-"""A login that needs longer waits for a person, and nobody is there."""
+"""A login that takes longer waits for a person."""
 _EARLY = timedelta(seconds=10)
-"""A token this close to its end is asked for again, so that it does not end on the way."""
+"""A token this close to its end is renewed, so that it does not expire during a request."""
 
 
 class CredentialError(Exception):

@@ -30,7 +30,7 @@ _IDENTITY = ("metadata.name", "metadata.namespace")
 
 @dataclass(frozen=True)
 class Mutability:
-    """Which of the kinds that are immutable by default the provider was told to update in place."""
+    """Which of the kinds that are immutable by default the provider is configured to update in place."""
 
     config_maps: bool = False
     secrets: bool = False
@@ -54,7 +54,7 @@ def diff_objects(
 ) -> Diff:
     """Compare the live state, cut to the shape of the old inputs, with the new inputs.
 
-    So drift that a refresh found is put right, and what the cluster adds by itself makes no difference.
+    So drift that a refresh found is corrected, and what the cluster adds is ignored.
     """
     base = as_inputs(to_api(live), without_read_only(to_api(old_inputs)))
     wanted = without_read_only(to_api(new))

@@ -32,7 +32,7 @@ class Helm:
         self._options, self._config = options, config
 
     def run(self, *arguments: str, stdin: str | None = None, seconds: float = 300) -> str:
-        """Standard output of one helm command; `seconds` is what it was told to wait at most. Raises HelmFailed."""
+        """Standard output of one helm command; `seconds` is its --timeout. Raises HelmFailed."""
         with tempfile.TemporaryDirectory(prefix="helm-") as folder:  # 0700: the kubeconfig may hold keys
             kubeconfig = Path(folder) / "kubeconfig"
             kubeconfig.write_text(self._config.text if self._config else "")

@@ -40,7 +40,7 @@ class Kubeconfig:
     namespace: str
     """Namespace of the context; "default" when it names none, as kubectl has it."""
     document: Document
-    """The whole kubeconfig, with the chosen context current."""
+    """The complete kubeconfig, with the chosen context as current-context."""
     authority: str = ""
     """CA certificates in PEM; empty for the system's."""
     verify: bool = True
@@ -89,7 +89,7 @@ def load(source: str | Path | Mapping[str, Any], context: str = "", cluster: str
 def active_cluster(source: object, context: str = "", cluster: str = "") -> Document | None:
     """The cluster stanza in effect, by which a provider decides whether it points at another cluster.
 
-    None where the kubeconfig is missing, broken or names no such cluster: then nothing can be told.
+    None where the kubeconfig is missing, broken or names no such cluster: then the cluster is not known.
     """
     if not isinstance(source, str | Mapping) or not source:
         return None

@@ -1,4 +1,4 @@
-"""The verbs for objects on a cluster that can be reached, with failures told as the official plugin tells them."""
+"""The verbs for objects on a cluster that can be reached, with the official plugin's error messages."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class ObjectManager:
             return inputs
         except ApiError as problem:
             # 403: the right may come with this very run. 404: the namespace may. 409 and immutable fields, for which
-            # CRDs have words of their own: the object may be about to be replaced.
+            # CRDs have messages of their own: the object may be about to be replaced.
             if problem.code in (403, 404, 409) or "immutable" in str(problem):
                 return inputs
             raise Refused(_not_created(request, str(problem))) from None
@@ -98,7 +98,7 @@ class ObjectManager:
         return _state(with_unknowns(live, obj), inputs, manager)
 
     def update(self, request: Request, old_inputs: Object, old_outputs: Object, inputs: Object) -> Object:
-        """The new state; raises Refused where the object is gone, NotReady where it refused or is not ready."""
+        """The new state; raises Refused where the object does not exist, NotReady where it refused or is not ready."""
         manager, held = self._manager(request, inputs, old_outputs), self._manager(request, {}, old_outputs)
         obj = to_api(inputs)
         try:
@@ -134,7 +134,7 @@ class ObjectManager:
         return _state(live, inputs, manager)
 
     def read(self, request: Request, outputs: Object, inputs: Object) -> tuple[str, Object, Object]:
-        """Id, state and inputs as they are now; an empty id where the object or its kind is gone."""
+        """Id, state and inputs as they are now; an empty id where the object or its kind does not exist."""
         found = self.find(_identity(request, inputs or outputs))
         if found is None:
             return "", {}, {}
@@ -148,7 +148,7 @@ class ObjectManager:
         return request.id, state, _sealed(shown)
 
     def delete(self, request: Request, old_inputs: Object, old_outputs: Object) -> None:
-        """Delete and wait until it is gone; what is gone already, or has lost its CRD, is no error."""
+        """Delete and wait until it is deleted; one that does not exist, or whose CRD was deleted, is no error."""
         known = old_inputs or old_outputs
         obj = _identity(request, known)
         try:
@@ -162,7 +162,7 @@ class ObjectManager:
             self.client.request(
                 "DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy}
             )
-            self.awaiter.gone(path, {**obj, "metadata": {**metadata(known), **obj["metadata"]}}, request.timeout)
+            self.awaiter.deleted(path, {**obj, "metadata": {**metadata(known), **obj["metadata"]}}, request.timeout)
         except UnknownKind:
             return
         except ApiError as problem:
@@ -174,7 +174,7 @@ class ObjectManager:
             self.scopes.forget(to_api(known))
 
     def find(self, obj: Object) -> Object | None:
-        """The live object, or None where it or its kind is gone."""
+        """The live object, or None where it or its kind does not exist."""
         try:
             return self.client.find(self._applier.path(obj))
         except UnknownKind:
@@ -189,13 +189,13 @@ class ObjectManager:
             live, reasons = problem.live, problem.reasons
         except (ApiError, Unreachable, Refused) as problem:
             reasons = [str(problem)]
-        told = [f"{headline}: {reasons[0]}", *reasons[1:]]
-        raise NotReady(object_id(live), _state(live, inputs, manager), told, _sealed(inputs))
+        messages = [f"{headline}: {reasons[0]}", *reasons[1:]]
+        raise NotReady(object_id(live), _state(live, inputs, manager), messages, _sealed(inputs))
 
     def _update_refused(
         self, request: Request, inputs: Object, manager: str, problem: ApiError | Unreachable
     ) -> NoReturn:
-        """A refused update of an object that still exists goes to state as not ready, so that the next run retries."""
+        """A refused update of an object that still exists is stored as not ready, so that the next run retries."""
         live = self.find(to_api(inputs)) if isinstance(problem, ApiError) else None
         if live is None:
             raise Refused(f'update of resource "{request.urn}" failed: {_told(problem, manager)}')
@@ -226,7 +226,7 @@ def _identity(request: Request, known: Object) -> Object:
 
 
 def _state(live: Object, inputs: Object, manager: str) -> Object:
-    """What goes to state: the live object. The inputs are there already, so they are not repeated."""
+    """What is stored in the state: the live object, without the inputs, which the state has."""
     return {**_sealed(from_api(live)), _INITIAL_VERSION: inputs.get("apiVersion"), _MANAGER: manager}
 
 
@@ -241,8 +241,8 @@ def _told(problem: ApiError | Unreachable, manager: str) -> str:
     return explained(problem, manager) if isinstance(problem, ApiError) else str(problem)
 
 
-def _not_created(request: Request, told: str) -> str:
-    return f'resource "{request.urn}" was not successfully created by the Kubernetes API server: {told}'
+def _not_created(request: Request, message: str) -> str:
+    return f'resource "{request.urn}" was not successfully created by the Kubernetes API server: {message}'
 
 
 def _not_live(id: str) -> str:

@@ -133,7 +133,7 @@ def gvk_of(obj: Mapping[str, Any]) -> Gvk:
 
 
 def is_patch(token: str, obj: Mapping[str, Any]) -> bool:
-    """Whether a resource manages only some fields of an object that is somebody else's."""
+    """Whether a resource manages only some fields of an object that another manager owns."""
     return token.endswith("Patch") and not str(obj.get("kind", "")).endswith("Patch")
 
 
@@ -185,7 +185,7 @@ def field_manager(urn: str) -> str:
     """The field manager of a resource.
 
     The official plugin draws a random one and keeps it in state. Here it follows from the URN, so that a run that
-    was killed before the state was written knows its own objects when it comes back.
+    was killed before the state was written recognizes its own objects in the next run.
     """
     return f"pulumi-kubernetes-{hashlib.sha256(urn.encode()).hexdigest()[:8]}"
 

@@ -41,7 +41,7 @@ def awaited(obj: Mapping[str, Any]) -> bool:
 
 
 def waiting(obj: Object, around: Surroundings | None = None) -> Waiting | None:
-    """None when the object is ready (or of a kind nobody waits for), else why not."""
+    """None when the object is ready (or of a kind that needs no waiting), else why not."""
     check = _CHECKS.get(_kind(obj))
     return check(obj, around or Surroundings()) if check else None
 

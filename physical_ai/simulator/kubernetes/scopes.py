@@ -19,7 +19,7 @@ class Scopes:
         self._lock = threading.Lock()
 
     def namespaced(self, obj: Object) -> bool:
-        """Whether the object's kind has a namespace; a kind nobody knows yet is taken to have one."""
+        """Whether the object's kind has a namespace; an unknown kind counts as namespaced."""
         gvk = gvk_of(obj)
         served = self.served(gvk)
         if served is not None:

@@ -1,4 +1,4 @@
-"""The cluster as the operators see it: watches by name, and writes that forgive what is gone by now."""
+"""The cluster as the operators see it: watches by name, and writes that ignore objects that were deleted."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ class Cluster:
         mine = (item for item in self._managed.all() if at(item, "metadata.namespace") == namespace)
         return {name(item): item for item in mine if at(item, "metadata.deletionTimestamp") is None}
 
-    def pods(self, player: str) -> list[Json]:
-        """Pods that wait for a player."""
-        found = (item for item in self._pods.all() if labels(item).get(RUN_BY) == player)
+    def pods(self, model: str) -> list[Json]:
+        """Pods that this model runs."""
+        found = (item for item in self._pods.all() if labels(item).get(RUN_BY) == model)
         return [item for item in found if at(item, "metadata.deletionTimestamp") is None]
 
     def find(self, kind: str, namespace: str, key: str) -> Json | None:
@@ -74,7 +74,7 @@ class Cluster:
         return self._seen(self.client.patch(path, item, APPLY_PATCH, {"fieldManager": manager, "force": "true"}))
 
     def patch(self, item: Json, body: Json, kind: str = MERGE_PATCH, sub: str = "") -> None:
-        """Changes an object, unless it is gone by now."""
+        """Changes an object, unless it was deleted."""
         path = path_of(item["kind"], str(at(item, "metadata.namespace", "")), name(item))
         try:
             self._seen(self.client.patch(f"{path}{sub}", body, kind))
@@ -90,7 +90,7 @@ class Cluster:
                 raise
 
     def _seen(self, item: Json) -> Json:
-        """A write is seen at once by who reads next."""
+        """Readers see each write at once."""
         watches = {"Pod": self._pods, "Deployment": self._managed}
         watches |= {"Config": self._own[CONFIGS], "SchedulingShard": self._own[SHARDS]} if self._own else {}
         watch = watches.get(str(item.get("kind")))

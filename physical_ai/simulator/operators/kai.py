@@ -16,13 +16,13 @@ from physical_ai.simulator.operators.kai_operands import OPERATOR, conditions, o
 
 log = logging.getLogger("operators")
 CONFIG = "kai-config"
-"""The one Config that counts."""
+"""The Config that the operator reads."""
 MANIFEST = "kai-config-manifest"
 _DEPLOYER = "kai-config-deployer"
 
 
 class KaiOperator:
-    """Makes Deployments of the Config and of SchedulingShards, and tells in their status how far they are."""
+    """Creates the Deployments of the Config and of SchedulingShards, and reports progress in their status."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -46,9 +46,9 @@ class KaiOperator:
             if key not in {name(each) for each in everything if each["kind"] == "Deployment"}:
                 self._cluster.delete("Deployment", str(at(item, "metadata.namespace")), key)
         live = self._cluster.managed(str(at(config, "spec.namespace", "")))
-        self._tell(config, own, live)
+        self._report(config, own, live)
         for shard in self._cluster.shards():
-            self._tell(shard, wanted[name(shard)], live)
+            self._report(shard, wanted[name(shard)], live)
 
     def _make(self, item: Json, live: dict[str, Json]) -> None:
         key = (item["kind"], str(at(item, "metadata.namespace", "")), name(item))
@@ -58,10 +58,10 @@ class KaiOperator:
             self._cluster.apply(item, OPERATOR)
             self._made[key] = mark
 
-    def _tell(self, item: Json, wanted: list[Json], live: dict[str, Json]) -> None:
-        told = conditions(item, wanted, live, timestamp())
-        if told != at(item, "status.conditions", []):
-            self._cluster.patch(item, {"status": {"conditions": told}}, sub="/status")
+    def _report(self, item: Json, wanted: list[Json], live: dict[str, Json]) -> None:
+        wanted_conditions = conditions(item, wanted, live, timestamp())
+        if wanted_conditions != at(item, "status.conditions", []):
+            self._cluster.patch(item, {"status": {"conditions": wanted_conditions}}, sub="/status")
 
 
 class KaiHookJobs:

@@ -129,7 +129,7 @@ def is_available(deployment: Json | None) -> bool:
 def conditions(item: Json, wanted: Iterable[Json], live: Mapping[str, Json], now: str) -> list[Json]:
     """Status conditions of a Config or SchedulingShard whose Deployments are `wanted`; `live` are those there are.
 
-    `Reconciling` stays True on a SchedulingShard even when everything is there, so that whoever waits as kstatus does
+    `Reconciling` stays True on a SchedulingShard even when everything is there, so that what waits as kstatus does
     (helm 4, AICR's first scripts) waits for ever. Times of conditions that did not change are kept.
     """
     names = [name(each) for each in wanted if each["kind"] == "Deployment"]
@@ -137,7 +137,7 @@ def conditions(item: Json, wanted: Iterable[Json], live: Mapping[str, Json], now
     deployed, available = all(key in live for key in names), not waiting
     missing = "\n".join(f"Deployment [{key}] is not available" for key in waiting)
     reconciling = item["kind"] == "SchedulingShard" or not deployed
-    told = [
+    found = [
         _condition("Deployed", deployed, "Deployed", "Resources deployed", "Resources not deployed yet"),
         _condition("Available", available, "Available", "System available", missing),
         _condition("DependenciesFulfilled", True, "DependenciesFulfilled", "Dependencies are fulfilled", ""),
@@ -154,7 +154,7 @@ def conditions(item: Json, wanted: Iterable[Json], live: Mapping[str, Json], now
     generation = at(item, "metadata.generation", 1)
     return [
         {**each, "observedGeneration": generation, "lastTransitionTime": _since(each, held.get(each["type"]), now)}
-        for each in told
+        for each in found
     ]
 
 

@@ -1,4 +1,4 @@
-"""A stand-in for OSMO's service and agents: takes a workflow's objects to the API server, and follows them.
+"""A stand-in for OSMO's service and agents: creates a workflow's objects, and follows them.
 
 It has no database, no storage and no users. What it does in the cluster it does with the rights of the agents' service
 account, so that what their chart does not grant is refused here too.

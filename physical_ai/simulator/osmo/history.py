@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 
 class History:
-    """Kept in the simulation's folder, so it goes with the simulation. Several commands may use it at once."""
+    """Kept in the simulation's folder, so it is deleted with the simulation. Several commands may use it at once."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
@@ -30,7 +30,7 @@ class History:
         return [{key: value for key, value in each.items() if key != "by"} for each in self._read()]
 
     def begin(self, name: str, file: str) -> int:
-        """Takes the number of a workflow's next run, which nobody else gets."""
+        """Reserves the number of a workflow's next run."""
         with self._changing() as runs:
             number = _next(runs, name)
             by = [os.getpid(), birth(os.getpid())]
@@ -46,7 +46,7 @@ class History:
             return dict(run)
 
     def cut_off(self) -> list[str]:
-        """Ids of runs whose command is gone without having ended them."""
+        """Ids of runs whose command ended before they did."""
         return [each["id"] for each in self._read() if "by" in each and not lives(*each["by"])]
 
     def _read(self) -> list[Json]:

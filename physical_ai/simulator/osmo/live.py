@@ -1,4 +1,4 @@
-"""Workflows' Pods in a running cluster: their containers end, and OSMO's agents let go of those that leave."""
+"""Workflows' Pods in a running cluster: containers end, and OSMO's agents remove finalizers of deleted Pods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TASK_SECONDS = 180.0
 
 
 class Workflows:
-    """Plays what workflows' Pods and the agents do, one look after the other."""
+    """What workflows' Pods and the agents do."""
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self._client = client
@@ -42,7 +42,7 @@ class Workflows:
         for uid, pod in pods.items():
             if at(pod, "metadata.deletionTimestamp"):
                 self._began.pop(uid, None)
-                moved = self._let_go(pod) or moved
+                moved = self._remove_finalizer(pod) or moved
             elif at(pod, "status.phase") == "Running":
                 if now - self._began.setdefault(uid, now) >= TASK_SECONDS:
                     self._end(pod, *outcome(pod, faults))
@@ -52,8 +52,8 @@ class Workflows:
                 self._began.pop(uid, None)
         return moved
 
-    def _let_go(self, pod: Json) -> bool:
-        """As the agents do when they have the last logs; while they are away the Pod stays."""
+    def _remove_finalizer(self, pod: Json) -> bool:
+        """As the agents do when they have the last logs; without agents the Pod remains."""
         held: list[str] = at(pod, "metadata.finalizers", [])
         if FINALIZER not in held or not self._has_agents():
             return False

@@ -1,4 +1,4 @@
-"""What a task's Pod says of itself. Pure."""
+"""The state of a task's Pod. Pure."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Seen:
     running: bool
     exit_code: int | None
     """Of the user's container, once it has ended."""
-    words: str
-    """Its last ones."""
+    message: str
+    """Of that container."""
     waits: str
-    """Why it has no node, in the scheduler's words."""
+    """Why it has no node, from the scheduler."""
 
 
 def seen(pod: Mapping[str, Any]) -> Seen:
@@ -31,13 +31,13 @@ def seen(pod: Mapping[str, Any]) -> Seen:
     ended: Mapping[str, Any] = own.get("state", {}).get("terminated") or {}
     code = ended.get("exitCode")
     if code is None and status.get("phase") == "Failed":
-        # Evicted or preempted: no container tells why.
+        # Evicted or preempted: no container has a reason.
         code = 137
     return Seen(
         node=str(spec.get("nodeName", "")),
         running=status.get("phase") == "Running",
         exit_code=code,
-        words=str(ended.get("message") or status.get("message") or ""),
+        message=str(ended.get("message") or status.get("message") or ""),
         waits=_waits(status),
     )
 

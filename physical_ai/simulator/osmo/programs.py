@@ -1,6 +1,6 @@
 """How a task's program ends. Pure.
 
-Nothing is run: a program is taken to do its work, unless what it needs of the GPU is not there.
+Nothing is run: a program is taken to do its work, unless it needs of the GPU what the container does not have.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ NO_VULKAN = (
 
 
 def outcome(pod: Mapping[str, Any], faults: Mapping[str, str]) -> tuple[int, str]:
-    """Exit code and last words of the task's container.
+    """Exit code and termination message of the task's container.
 
     Args:
         pod: The Pod, on a node.
-        faults: What CUDA says on each GPU node; empty where it works.
+        faults: The CUDA error of each GPU node; empty where it works.
     """
     container = next(each for each in pod["spec"]["containers"] if each["name"] != CONTROL_CONTAINER)
     limits: Mapping[str, Any] = container.get("resources", {}).get("limits") or {}

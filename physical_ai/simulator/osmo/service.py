@@ -1,31 +1,24 @@
-"""The service's and the agents' doing for one workflow, from submission to the last Pod's end."""
+"""OSMO's service, with the rights of its agents' account."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from physical_ai.catalog.osmo import OPERATOR_NAMESPACE, WORKER_ACCOUNT, WORKFLOW_LABEL
 from physical_ai.simulator.clock import seconds_per_model_minute
 from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.kubernetes.client import ApiError, Client
 from physical_ai.simulator.osmo import workflow as of
-from physical_ai.simulator.osmo.pods import Seen, seen
-from physical_ai.simulator.osmo.workflow import Group, Json, Result, Task, TaskResult, Workflow, pending
+from physical_ai.simulator.osmo.run import POLL_SECONDS, AfterExit, Report, Run
+from physical_ai.simulator.osmo.workflow import Json, Result, Workflow
 
-POLL_SECONDS = 0.1
-LEAVE_SECONDS = 10.0
 LEFT = (("scheduling.run.ai/v2alpha2", "PodGroup"), ("v1", "Pod"), ("v1", "Service"), ("v1", "Secret"))
-"""What a run may leave, in the order in which it goes."""
-AfterExit = Callable[[str, int, str, int], str]
-"""(task, exit code, status, retries so far) -> status, by the task's and the pool's exit actions."""
-Tell = Callable[[TaskResult], None]
+"""What a run may leave, in the order of its deletion."""
 
 
 class AgentsMissing(SimulationError):
-    """The cluster has no OSMO agents, so nobody would take a workflow."""
+    """The cluster has no OSMO agents, so no workflow can run."""
 
 
 class Service:
@@ -41,26 +34,26 @@ class Service:
         self._speed = 60 / seconds_per_model_minute()
         self._worker = as_account(admin, OPERATOR_NAMESPACE, WORKER_ACCOUNT)
 
-    def run(self, workflow: Workflow, after_exit: AfterExit, tell: Tell) -> Result:
+    def run(self, workflow: Workflow, after_exit: AfterExit, report: Report) -> Result:
         """Runs the workflow to its end. Whatever is left of it in the cluster then is removed.
 
         Args:
-            tell: Is told of each task when something about it changes.
+            report: Called with each task when it changes.
 
         Raises:
             ApiError: The API server refuses the queues. What it refuses of a workflow ends the workflow.
         """
         self._keep_queues(workflow.queues)
-        run = _Run(self._worker, workflow, after_exit, tell, lambda: self._clock() * self._speed)
+        run = Run(self._worker, workflow, after_exit, report, lambda: self._clock() * self._speed)
         try:
             while not run.step():
                 time.sleep(POLL_SECONDS)
         finally:
             run.clean()
-            run.leave()
+            run.wait_for_deletion()
         return run.result
 
-    def place(self, workflow: Workflow, seconds: float, tell: Tell) -> Result:
+    def place(self, workflow: Workflow, seconds: float, report: Report) -> Result:
         """Creates each group's Pods, waits until scheduler and autoscaler have had their say, and takes them away.
 
         Args:
@@ -70,7 +63,7 @@ class Service:
             ApiError: The API server refuses the queues.
         """
         self._keep_queues(workflow.queues)
-        run = _Run(self._worker, workflow, _fails, tell, lambda: self._clock() * self._speed)
+        run = Run(self._worker, workflow, _fails, report, lambda: self._clock() * self._speed)
         for group in workflow.groups:
             end = self._clock() + seconds
             try:
@@ -79,7 +72,7 @@ class Service:
                         time.sleep(POLL_SECONDS)
             finally:
                 run.clean([group])
-                run.leave()
+                run.wait_for_deletion()
         return run.result
 
     def sweep(self, id: str, namespace: str) -> None:
@@ -106,186 +99,9 @@ class Service:
                 self._worker.request("PUT", path, {**queue, "metadata": {**queue["metadata"], **version}})
 
 
-class _Run:
-    """One workflow under way."""
-
-    def __init__(
-        self, client: Client, workflow: Workflow, after_exit: AfterExit, tell: Tell, now: Callable[[], float]
-    ) -> None:
-        self._client, self._workflow, self._after_exit, self._tell, self._now = client, workflow, after_exit, tell, now
-        self.result = pending(workflow)
-        self._submitted = now()
-        self._began: float | None = None
-        """Model time at which the first task ran."""
-        self._groups = {group.name: group for group in workflow.groups}
-        self._told: dict[str, TaskResult] = {}
-
-    def step(self) -> bool:
-        """One look; whether the workflow is over."""
-        statuses = self.result.groups
-        for name, group in self._groups.items():
-            if statuses[name] == "WAITING":
-                self._begin(group)
-        self._look()
-        self._time_out()
-        return all(_is_over(status) for status in statuses.values())
-
-    def _begin(self, group: Group) -> None:
-        needed = [self.result.groups[name] for name in group.needs]
-        if any(status.startswith("FAILED") for status in needed):
-            self._end(group, of.UPSTREAM, "a task that it takes an input from has failed")
-        elif all(status == of.COMPLETED for status in needed):
-            self.create(group)
-
-    def create(self, group: Group) -> bool:
-        """The group's objects, in order; whether all were taken."""
-        for item in group.objects:
-            try:
-                self._create(item)
-            except ApiError as refusal:
-                self.clean([group])
-                self._end(group, of.SERVER_ERROR, f"{item['kind']} refused: {refusal}")
-                return False
-        self.result.groups[group.name] = "SCHEDULING"
-        for task in group.tasks:
-            self._set(task, status="SCHEDULING", attempts=1)
-        return True
-
-    def _create(self, item: Json) -> None:
-        path = self._client.path(item["apiVersion"], item["kind"], self._workflow.namespace)
-        self._client.request("POST", path, item)
-
-    def placed(self, group: Group) -> bool:
-        """Whether every Pod has a node, or was told that it will have none."""
-        pods = self._pods()
-        for task in group.tasks:
-            found = pods.get(task.pod)
-            if found is not None:
-                self._set(task, status="PLACED" if found.node else "SCHEDULING", node=found.node, message=found.waits)
-        return all(self.result.tasks[task.name].node for task in group.tasks)
-
-    def _look(self) -> None:
-        pods = self._pods()
-        for name, group in self._groups.items():
-            if self.result.groups[name] not in ("SCHEDULING", "RUNNING"):
-                continue
-            for task in group.tasks:
-                self._follow(task, pods.get(task.pod))
-            self._judge(group)
-
-    def _follow(self, task: Task, found: Seen | None) -> None:
-        state = self.result.tasks[task.name]
-        if _is_over(state.status):
-            return
-        if found is None:
-            self._set(task, status=of.SERVER_ERROR, message="its Pod is gone, and nobody here has deleted it")
-            return
-        if found.exit_code is None:
-            if found.running and self._began is None:
-                self._began = self._now()
-            status = "RUNNING" if found.running else "INITIALIZING" if found.node else "SCHEDULING"
-            self._set(task, status=status, node=found.node, message=found.waits)
-            return
-        status = of.COMPLETED if found.exit_code == 0 else of.FAILED
-        status = self._after_exit(task.name, found.exit_code, status, state.attempts - 1)
-        if status == of.RESCHEDULED and state.attempts <= self._workflow.retries:
-            self._again(task, found)
-            return
-        self._set(task, status=status, node=found.node, exit_code=found.exit_code, message=found.words)
-
-    def _again(self, task: Task, found: Seen) -> None:
-        """The task's Pod anew, under a name that tells the attempt."""
-        (group,) = (each for each in self._groups.values() if task in each.tasks)
-        attempt = self.result.tasks[task.name].attempts + 1
-        (old,) = (item for item in group.objects if item["kind"] == "Pod" and item["metadata"]["name"] == task.pod)
-        name = f"{task.pod.rpartition('-try-')[0] or task.pod}-try-{attempt}"
-        fresh = {**old, "metadata": {**old["metadata"], "name": name}}
-        self._delete(old)
-        self._create(fresh)
-        renamed = replace(task, pod=name)
-        self._groups[group.name] = replace(
-            group,
-            tasks=tuple(renamed if each is task else each for each in group.tasks),
-            objects=tuple(fresh if item is old else item for item in group.objects),
-        )
-        words = f"started anew after {found.exit_code}"
-        self._set(renamed, status="SCHEDULING", node="", attempts=attempt, message=words)
-
-    def _judge(self, group: Group) -> None:
-        states = [self.result.tasks[task.name].status for task in group.tasks]
-        lead = next(self.result.tasks[task.name].status for task in group.tasks if task.lead)
-        if _is_over(lead):
-            # With its leading task the group ends, whatever the others still do.
-            for task in group.tasks:
-                if not _is_over(self.result.tasks[task.name].status):
-                    self._set(task, status=lead)
-            self.result.groups[group.name] = lead
-            self.clean([group])
-        elif "RUNNING" in states:
-            self.result.groups[group.name] = "RUNNING"
-
-    def _time_out(self) -> None:
-        now = self._now()
-        if self._began is not None and now - self._began > self._workflow.exec_seconds:
-            status, words = of.EXEC_TIMEOUT, "the workflow ran longer than its exec_timeout"
-        elif self._began is None and now - self._submitted > self._workflow.queue_seconds:
-            status, words = of.QUEUE_TIMEOUT, "the workflow waited longer than its queue_timeout"
-        else:
-            return
-        for name, group in list(self._groups.items()):
-            if not _is_over(self.result.groups[name]):
-                self._end(group, status, words)
-                self.clean([group])
-
-    def _end(self, group: Group, status: str, words: str) -> None:
-        self.result.groups[group.name] = status
-        for task in group.tasks:
-            last = self.result.tasks[task.name].message
-            self._set(task, status=status, message=f"{words}; last: {last}" if last else words)
-
-    def _set(self, task: Task, **changes: Any) -> None:
-        state = replace(self.result.tasks[task.name], **changes)
-        self.result.tasks[task.name] = state
-        if self._told.get(task.name) != state:
-            self._told[task.name] = state
-            self._tell(state)
-
-    # In the cluster
-
-    def _pods(self) -> Mapping[str, Seen]:
-        path = f"/api/v1/namespaces/{self._workflow.namespace}/pods"
-        items = self._client.get(path, {"labelSelector": f"{WORKFLOW_LABEL}={self._workflow.id}"})["items"]
-        return {item["metadata"]["name"]: seen(item) for item in items}
-
-    def clean(self, groups: Sequence[Group] | None = None) -> None:
-        """Removes what is left of these groups, of all where none are named."""
-        for group in self._groups.values() if groups is None else groups:
-            for item in reversed(group.objects):
-                self._delete(item)
-
-    def leave(self) -> None:
-        """Waits, within a bound, until the agents have let go of the last Pod: until then it holds its GPU."""
-        end = time.monotonic() + LEAVE_SECONDS
-        while self._pods() and time.monotonic() < end:
-            time.sleep(POLL_SECONDS)
-
-    def _delete(self, item: Json) -> None:
-        metadata = item["metadata"]
-        path = self._client.path(item["apiVersion"], item["kind"], self._workflow.namespace, metadata["name"])
-        try:
-            self._client.request("DELETE", path)
-        except ApiError as refusal:
-            if refusal.code != 404:
-                raise
-
-
 def _fails(task: str, code: int, status: str, retries: int) -> str:
     del task, code, status, retries
     return of.FAILED
-
-
-def _is_over(status: str) -> bool:
-    return status == of.COMPLETED or status.startswith("FAILED")
 
 
 def as_account(admin: Client, namespace: str, account: str) -> Client:
@@ -302,6 +118,6 @@ def as_account(admin: Client, namespace: str, account: str) -> Client:
         if refusal.code != 404:
             raise
         raise AgentsMissing(
-            "OSMO's agents are not in this cluster, so nobody takes a workflow. They come with osmo.mode: backend"
+            "OSMO's agents are not in this cluster, so no workflow can run. Set osmo.mode: backend to install them"
         ) from None
     return admin.as_bearer(token)

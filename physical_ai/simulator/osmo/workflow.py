@@ -1,4 +1,4 @@
-"""A workflow as the service keeps it once it has taken it, and what came of it."""
+"""A workflow as the service keeps it once it has taken it, and its result."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Workflow:
     queue_seconds: float
     exec_seconds: float
     retries: int = 0
-    """How often a task may be started anew."""
+    """How often a task may be started again."""
 
 
 @dataclass
@@ -62,7 +62,7 @@ class TaskResult:
     node: str = ""
     exit_code: int | None = None
     message: str = ""
-    """The container's last words, or why it waits."""
+    """The container's termination message, or why it waits."""
     attempts: int = 0
 
     def document(self) -> Json:

@@ -1,1 +1,1 @@
-"""Which pod goes where, and where nodes for it come from: models of KAI and of the cluster autoscaler."""
+"""Models of the KAI scheduler and of the cluster autoscaler."""

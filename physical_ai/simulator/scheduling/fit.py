@@ -1,4 +1,4 @@
-"""Whether a pod fits a node, and why not in kube-scheduler's words. Pure.
+"""Whether a pod fits a node, and why not, with kube-scheduler's message. Pure.
 
 The filters of kube-scheduler 1.36 that look at one node alone (pkg/scheduler/framework/plugins), in its order; the
 first that refuses a node gives the reason. Not judged: host ports, volumes, rules about other pods (affinity, spread).
@@ -31,7 +31,7 @@ CONFLICT = "pod affinity terms conflict"
 TOO_MANY = "Too many pods"
 NO_NODES = "no nodes available to schedule pods"
 POD_LEVEL = ("cpu", "memory", "hugepages-")
-"""Resources that `spec.resources` of a whole pod may name."""
+"""Resources that `spec.resources` of a pod may name."""
 FINAL = ("Succeeded", "Failed")
 """Phases of pods that hold nothing any more."""
 
@@ -66,8 +66,8 @@ def requests(pod: Mapping[str, Any]) -> Counter[str]:
         else:
             most |= asked + sidecars
     total |= most
-    whole = amounts(at(pod, "spec.resources.requests"))
-    total.update({key: value - total[key] for key, value in whole.items() if key.startswith(POD_LEVEL)})
+    of_pod = amounts(at(pod, "spec.resources.requests"))
+    total.update({key: value - total[key] for key, value in of_pod.items() if key.startswith(POD_LEVEL)})
     return total + amounts(at(pod, "spec.overhead"))
 
 
@@ -151,7 +151,7 @@ def fitting(pod: Mapping[str, Any], offers: Iterable[Offer]) -> list[Offer]:
 
 
 def refusal(pod: Mapping[str, Any], offers: Sequence[Offer]) -> str:
-    """Why no node takes the pod, in kube-scheduler's words up to those on preemption; empty where one does."""
+    """Why no node takes the pod, with kube-scheduler's message up to the part on preemption; empty where one does."""
     reasons = [why_not(pod, offer) for offer in offers]
     if not reasons:
         return NO_NODES

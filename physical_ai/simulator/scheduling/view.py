@@ -56,7 +56,7 @@ class View:
     def all(self, path: str) -> list[Json]:
         return self._watches[path].all() if path in self._watches else []
 
-    # Writes; each says whether the object was still there
+    # Writes; each returns whether the object exists
 
     def patch(self, path: str, body: Json, kind: str) -> bool:
         try:
@@ -78,7 +78,7 @@ class View:
         return ""
 
     def set_condition(self, pod: Mapping[str, Any], message: str) -> None:
-        """PodScheduled=False, Unschedulable, with these words; nothing where that stands there already."""
+        """PodScheduled=False, Unschedulable, with this message; no request where the status has it already."""
         conditions: list[Json] = at(pod, "status.conditions", [])
         before = next((each for each in conditions if each["type"] == "PodScheduled"), dict[str, Any]())
         if (before.get("status"), before.get("message")) == ("False", message):
@@ -88,14 +88,16 @@ class View:
         body = {"status": {"conditions": [{**condition, "lastTransitionTime": since or timestamp()}]}}
         self.patch(f"{path_of(pod)}/status", body, STRATEGIC)
 
-    def tell(self, item: Mapping[str, Any], component: str, reason: str, message: str, type: str = "Normal") -> None:
-        """An event about an object. The same words about the same object are one event."""
-        told = event(item, component, reason, message, type)
-        path = f"/api/v1/namespaces/{told['metadata']['namespace']}/events/{told['metadata']['name']}"
+    def record_event(
+        self, item: Mapping[str, Any], component: str, reason: str, message: str, type: str = "Normal"
+    ) -> None:
+        """An event about an object. The same message about the same object is one event."""
+        recorded = event(item, component, reason, message, type)
+        path = f"/api/v1/namespaces/{recorded['metadata']['namespace']}/events/{recorded['metadata']['name']}"
         try:
-            self.client.patch(path, told, APPLY_PATCH, {"fieldManager": component, "force": "true"})
+            self.client.patch(path, recorded, APPLY_PATCH, {"fieldManager": component, "force": "true"})
         except ApiError as refusal:
-            if refusal.code not in (403, 404, 409):  # its namespace is going, or gone
+            if refusal.code not in (403, 404, 409):  # its namespace is terminating, or deleted
                 raise
 
 

@@ -25,7 +25,7 @@ class ProviderServicer(provider_pb2_grpc.ResourceProviderServicer):
     """Serves every instance the engine makes of one package.
 
     CRUD requests do not say which provider instance they are for, but the engine dials one connection for each,
-    so the peer address tells them apart.
+    which the peer address distinguishes.
     """
 
     def __init__(self, make: Callable[[], Provider], package: str, version: str) -> None:

@@ -131,7 +131,7 @@ def _encode(value: Any, into: struct_pb2.Value) -> None:
 
 
 def has_unknown(value: Any) -> bool:
-    """Whether an unknown stands anywhere inside."""
+    """Whether the value contains an unknown."""
     if value is UNKNOWN:
         return True
     if isinstance(value, Mapping):

@@ -2,7 +2,7 @@
 
 `types/*.json` hold one ARM type each, at the API version azure-native 3.29.0 uses: body path → constraints, with `[]`
 for an array's element and `{}` for a map's value. `mapping.json` holds how inputs become that body. `rules.json`
-holds the rules that are in no schema; `documented` ones stand in a source that was read, `believed` ones do not.
+holds the rules that are in no schema; `documented` ones are in a source that was read, `believed` ones do not.
 `not_modelled.json` says which rules the simulator leaves out, and why.
 """
 

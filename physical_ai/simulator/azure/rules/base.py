@@ -74,7 +74,7 @@ class Pool:
     old: Mapping[str, Any] | None
     """Properties with defaults as they are now, None for a new pool."""
     path: str
-    """Where the properties stand in the body."""
+    """Path of the properties in the body."""
     cluster: Mapping[str, Any]
     """Body of the managed cluster, with defaults."""
     cluster_id: str

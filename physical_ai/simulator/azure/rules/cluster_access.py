@@ -136,7 +136,7 @@ def authorized_ranges(put: Put) -> Iterator[Refusal]:
             continue
         if network.version != 4 or (network.is_private and network.prefixlen):
             message = f"'{text}' is not a public IPv4 range."
-            # Documentation ranges stand for public ones in examples and tests.
+            # Examples and tests use documentation ranges as public ones.
             if not any(network.overlaps(ipaddress.ip_network(doc)) for doc in ("198.51.100.0/24", "203.0.113.0/24")):
                 yield refuse(put, "mc-authorized-format", message, target)
 

@@ -129,7 +129,7 @@ def gpu(pool: Pool) -> Iterator[Refusal]:
 
 
 def _image(spec: Mapping[str, Any]) -> str:
-    """A Linux pool's osSKU in the catalogue's words; empty for Windows."""
+    """A Linux pool's osSKU as the catalogue names it; empty for Windows."""
     sku = str(spec["osSKU"])
     if sku.startswith(("AzureLinux", "CBLMariner")):
         return "AzureLinux"

@@ -35,7 +35,7 @@ def vcpus(pool: Pool) -> Iterator[Refusal]:
 
 
 def shortages(pool_id: str, wanted: Mapping[str, int], place: str, azure: AzureState) -> Iterator[tuple[str, str]]:
-    """The quotas, with the words for each, that are too small for a pool that takes `wanted` vCPUs of them."""
+    """The quotas, each with its message, that are too small for a pool that takes `wanted` vCPUs of them."""
     used = Counter[str]()
     for other in azure.of_kind("AgentPool"):
         cluster = azure.get(ids.parent(other.id), "ManagedCluster")

@@ -2,5 +2,5 @@
 
     watch → State and NodeStates → `physical_ai.simulator.gpu` decides → writes
 
-The process belongs to the control plane and lives as long as it: a pod deleted an hour after `up` comes back.
+The process runs as long as the control plane: a pod deleted an hour after `up` is created again.
 """

@@ -1,4 +1,4 @@
-"""The cluster as the GPU stack sees it, and its way to write to it. Every write is seen at once by who reads next."""
+"""The cluster as the GPU stack sees it, and its way to write to it. Readers see each write at once."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Cluster:
         self.attend(NAMESPACE)
 
     def operator(self) -> Operator | None:
-        """The operator whose Deployment is there and available. Everything else about it is watched from then on."""
+        """The operator whose Deployment is available. Everything else about it is watched from then on."""
         for item in self._deployments.all():
             if int(at(item, "status.availableReplicas", 0)) > 0:
                 namespace = str(at(item, "metadata.namespace"))
@@ -107,7 +107,7 @@ class Cluster:
     # Writes
 
     def patch(self, item: Json, body: Json, kind: str = MERGE_PATCH, sub: str = "") -> Json | None:
-        """Changes an object; None where it is gone by now."""
+        """Changes an object; None where it does not exist any more."""
         params = {"fieldManager": FIELD_MANAGER} | ({"force": "true"} if kind == APPLY_PATCH else {})
         try:
             result = self.client.patch(f"{path(item)}{sub}", body, kind, params)

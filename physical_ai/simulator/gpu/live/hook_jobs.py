@@ -1,4 +1,4 @@
-"""Helm hooks of the operator's chart that do something: the Job that brings the CRDs of a new release."""
+"""Hook Jobs of the operator's chart. One of them has an effect: it applies the CRDs of a new release."""
 
 from __future__ import annotations
 

@@ -80,17 +80,17 @@ class Kubelet:
         self._now = 0.0
         self._pods: dict[str, str] = {}
         self.began: dict[str, float] = {}
-        """When each pod came, by uid: model seconds since the epoch."""
+        """When each pod was created, by uid: model seconds since the epoch."""
         self._written: dict[str, tuple[Any, ...]] = {}
-        self._words: dict[str, tuple[str, float]] = {}
-        """By pod: what holds it up, and since when; told once it has done so for a while."""
+        self._messages: dict[str, tuple[str, float]] = {}
+        """By pod: why it is not ready, and since when. An event follows after a while."""
 
     @property
     def is_waiting(self) -> bool:
-        """Something on the node waits for time to pass: a driver's build, or words that are to be told."""
+        """Something on the node waits for time to pass: a driver's build, or an event that is due."""
         driver = self.state.driver_pod
         builds = driver is not None and not driver.ready and not driver.failed
-        return builds or any(since for words, since in self._words.values() if words)
+        return builds or any(since for message, since in self._messages.values() if message)
 
     def run(self, item: Json, around: Surroundings, pods: Mapping[str, Json], seconds: float, now: float) -> bool:
         """Everything that has happened since the last call; whether the node moved.
@@ -140,14 +140,14 @@ class Kubelet:
                 uid = self._pods.pop(daemonset)
                 self.began.pop(uid, None)
                 self._written.pop(uid, None)
-                self._words.pop(uid, None)
+                self._messages.pop(uid, None)
         for daemonset, pod in sorted(pods.items()):
             if daemonset not in self._pods:
                 self._pods[daemonset] = str(at(pod, "metadata.uid"))
                 self.began[self._pods[daemonset]] = self._now
                 self._do(node.PodAdded(pseudo_daemonset(pod)))
 
-    # What the API server is told
+    # Reports to the API server
 
     def _report(self, item: Json, before: NodeState, pods: Mapping[str, Json]) -> None:
         self._report_node(item)
@@ -170,18 +170,18 @@ class Kubelet:
         if self._written.get(uid) != key:
             self._cluster.patch(live, {"status": pod_status.status(pod, live, timestamp())}, STRATEGIC, "/status")
             self._written[uid] = key
-        self._report_words(pod, uid, live)
+        self._report_message(pod, uid, live)
 
-    def _report_words(self, pod: Pod, uid: str, live: Json) -> None:
-        """An event for what holds a pod up, unless it is over in a moment."""
-        words = "" if pod.ready else pod.message
-        told, since = self._words.get(uid, ("", 0.0))
+    def _report_message(self, pod: Pod, uid: str, live: Json) -> None:
+        """An event for a pod that is not ready, unless it becomes ready in a moment."""
+        message = "" if pod.ready else pod.message
+        shown, since = self._messages.get(uid, ("", 0.0))
         now = time.monotonic()
-        if words != told:
-            self._words[uid] = (words, now)
-        elif words and since and now - since > PATIENCE_SECONDS:
+        if message != shown:
+            self._messages[uid] = (message, now)
+        elif message and since and now - since > PATIENCE_SECONDS:
             self._cluster.apply(pod_status.event(pod, live, timestamp()))
-            self._words[uid] = (words, 0.0)
+            self._messages[uid] = (message, 0.0)
 
     def _report_node(self, item: Json) -> None:
         """Extended resources, and readiness: a node whose containerd is dead stays NotReady."""
@@ -215,7 +215,7 @@ class Kubelets:
         return any(each.is_waiting for each in self._nodes.values())
 
     def cuda(self) -> dict[str, str]:
-        """What a CUDA program says on each node; empty where it works."""
+        """The CUDA error of each node; empty where CUDA works."""
         return {key: node.cuda_probe(each.state) for key, each in self._nodes.items()}
 
     def of(self, name: str) -> Kubelet | None:

@@ -113,7 +113,7 @@ class Controllers:
         self._seen: State | None = None
 
     def restart(self) -> None:
-        """A new operator knows nothing of what the one before it saw."""
+        """A new operator has none of the state of the previous one."""
         self._seen = None
 
     def run(self, given: Operator) -> bool:
@@ -143,7 +143,7 @@ class Controllers:
             case "cordon":
                 cluster.patch(item, {"spec": {"unschedulable": step.body or None}})
             case "apply":
-                cluster.apply(played(step.body) if step.kind == "DaemonSet" else step.body)
+                cluster.apply(marked(step.body) if step.kind == "DaemonSet" else step.body)
             case "delete":
                 known = state.daemonsets.get(step.name) if step.kind == "DaemonSet" else None
                 found = known or state.others.get((step.kind, step.name))
@@ -166,9 +166,9 @@ def is_missing_driver_pods(state: State) -> bool:
     return sum(int(at(item, "status.desiredNumberScheduled", 0)) for item in drivers) > len(state.pods)
 
 
-def played(daemonset: Json) -> Json:
-    """The DaemonSet with pods that are marked as this stack's to run."""
+def marked(daemonset: Json) -> Json:
+    """The DaemonSet with pods that carry this model's annotation."""
     template: Json = daemonset["spec"]["template"]
     metadata: Json = template["metadata"]
-    marked = {**metadata, "annotations": {**metadata.get("annotations", {}), RUN_BY: names.STACK}}
-    return {**daemonset, "spec": {**daemonset["spec"], "template": {**template, "metadata": marked}}}
+    annotated = {**metadata, "annotations": {**metadata.get("annotations", {}), RUN_BY: names.STACK}}
+    return {**daemonset, "spec": {**daemonset["spec"], "template": {**template, "metadata": annotated}}}

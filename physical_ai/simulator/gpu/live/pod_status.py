@@ -103,7 +103,7 @@ def key(pod: Pod) -> tuple[Any, ...]:
 
 
 def event(pod: Pod, live: Json, now: str) -> Json:
-    """The words a user finds about a pod that is held up.
+    """The message that a user finds for a pod that is not ready.
 
     A sandbox that can't be made is the kubelet's own event. Logs of simulated containers can't be read, so that a
     container's last line is an event here as well.

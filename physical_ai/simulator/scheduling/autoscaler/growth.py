@@ -22,7 +22,7 @@ EXPENDABLE_BELOW = -10
 
 @dataclass(frozen=True)
 class Group:
-    """An autoscaled pool as it stands."""
+    """An autoscaled pool in its present state."""
 
     pool: ScaledPool
     template: Offer

@@ -36,14 +36,14 @@ class Backoff:
 
 
 class Autoscaler:
-    """Adds nodes for pods that wait, and takes away those that nobody has needed for a while."""
+    """Adds nodes for pods that wait, and removes nodes that were not needed for a while."""
 
     def __init__(self, view: View, pools: Pools) -> None:
         self._view, self._pools = view, pools
         self._backoffs: dict[str, Backoff] = {}
         self._rest, self._report = Rest(), Report(view)
         self._added = 0.0
-        self._told: dict[str, str] = {}
+        self._reported: dict[str, str] = {}
 
     def round(self) -> float | None:
         """One look at the cluster; seconds until the next one is due, None where only a change calls for it."""
@@ -61,7 +61,9 @@ class Autoscaler:
                 self._grow(found.growth)
                 return 0.0
             self._refuse(found)
-        self._told = {uid: words for uid, words in self._told.items() if uid in {uid_of(pod) for pod in candidates}}
+        self._reported = {
+            uid: message for uid, message in self._reported.items() if uid in {uid_of(pod) for pod in candidates}
+        }
         due = self._shrink(scaled, nodes, pods, found, now)
         self._report.write(scaled, nodes, self._rest.since, {pool for pool in self._backoffs if self._waits(pool)})
         return min((each for each in (pause, due) if each is not None), default=None)
@@ -91,16 +93,16 @@ class Autoscaler:
         size = pool.count + growth.added
         sizes = f"{size} instead of {pool.count} (max: {pool.most})"
         log.info("scale-up: setting group %s size to %s", pool.scale_set, sizes)
-        self._report.tell("ScaledUpGroup", f"Scale-up: setting group {pool.scale_set} size to {sizes}")
+        self._report.record_event("ScaledUpGroup", f"Scale-up: setting group {pool.scale_set} size to {sizes}")
         problem = self._pools.resize(pool, size)
         if problem:
             self._fail(pool, problem)
             return
         self._added = time.monotonic()
         self._backoffs.pop(pool.pool, None)
-        self._report.tell("ScaledUpGroup", f"Scale-up: group {pool.scale_set} size set to {sizes}")
+        self._report.record_event("ScaledUpGroup", f"Scale-up: group {pool.scale_set} size set to {sizes}")
         for pod in growth.pods:
-            self._view.tell(pod, COMPONENT, "TriggeredScaleUp", f"pod triggered scale-up: [{growth}]")
+            self._view.record_event(pod, COMPONENT, "TriggeredScaleUp", f"pod triggered scale-up: [{growth}]")
 
     def _fail(self, pool: ScaledPool, problem: str) -> None:
         log.warning("scale-up failed for group %s: %s", pool.scale_set, problem)
@@ -108,14 +110,14 @@ class Autoscaler:
         wait = min(before.minutes * 2, LONGEST_BACKOFF_MINUTES) if before else BACKOFF_MINUTES
         self._backoffs[pool.pool] = Backoff(time.monotonic() + wait * seconds_per_model_minute(), wait)
         message = f"Scale-up failed for group {pool.scale_set}: {problem}"
-        self._report.tell("FailedToScaleUpGroup", message, "Warning")
+        self._report.record_event("FailedToScaleUpGroup", message, "Warning")
 
     def _refuse(self, found: Plan) -> None:
         for pod, message in found.refused:
-            if self._told.get(uid_of(pod)) != message:
-                self._told[uid_of(pod)] = message
+            if self._reported.get(uid_of(pod)) != message:
+                self._reported[uid_of(pod)] = message
                 log.info("%s/%s: %s", at(pod, "metadata.namespace"), name(pod), message)
-                self._view.tell(pod, COMPONENT, "NotTriggerScaleUp", message)
+                self._view.record_event(pod, COMPONENT, "NotTriggerScaleUp", message)
 
     # Down
 
@@ -156,12 +158,12 @@ class Autoscaler:
             self._view.patch(path, {"spec": {"taints": before}}, MERGE_PATCH)
             return
         log.info("scale-down: removing empty node %s of %s", host, pool.scale_set)
-        self._report.tell("ScaleDownEmpty", f'Scale-down: removing empty node "{host}"')
+        self._report.record_event("ScaleDownEmpty", f'Scale-down: removing empty node "{host}"')
         problem = self._pools.resize(pool, pool.count - 1, {instance_of(node)})
         if problem:
             log.warning("scale-down of %s failed: %s", host, problem)
             self._view.patch(path, {"spec": {"taints": before}}, MERGE_PATCH)
             return
         self._rest.since.pop(host, None)
-        self._report.tell("ScaleDownEmpty", f'Scale-down: empty node "{host}" removed')
-        self._view.tell(node, COMPONENT, "ScaleDown", "node removed by cluster autoscaler")
+        self._report.record_event("ScaleDownEmpty", f'Scale-down: empty node "{host}" removed')
+        self._view.record_event(node, COMPONENT, "ScaleDown", "node removed by cluster autoscaler")

@@ -86,7 +86,7 @@ class Pools:
         return Scaled(cluster_id, tuple(scaled_pools(cluster_id, azure)), profile(cluster_id, azure))
 
     def resize(self, pool: ScaledPool, count: int, without: Collection[int] = ()) -> str:
-        """Asks Azure for a pool of that size; why it is not, in Azure's words, or empty."""
+        """Resizes the pool in Azure; returns Azure's error, or an empty text."""
         cluster_id = self._scaled.cluster_id
         if self._cloud is None:
             return "Azure is not there"

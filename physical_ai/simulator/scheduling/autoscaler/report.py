@@ -68,7 +68,9 @@ class Report:
             self._uid = str(made["metadata"]["uid"])
             self._written = found
 
-    def tell(self, reason: str, message: str, type: str = "Normal") -> None:
-        """An event about the whole autoscaler, which hangs at the ConfigMap."""
+    def record_event(self, reason: str, message: str, type: str = "Normal") -> None:
+        """An event about the autoscaler, recorded on its ConfigMap."""
         about = {"name": NAME, "namespace": NAMESPACE, "uid": self._uid}
-        self._view.tell({"apiVersion": "v1", "kind": "ConfigMap", "metadata": about}, COMPONENT, reason, message, type)
+        self._view.record_event(
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": about}, COMPONENT, reason, message, type
+        )

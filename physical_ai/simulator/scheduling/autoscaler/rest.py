@@ -18,7 +18,7 @@ DEFAULTS = {"scale-down-unneeded-time": 10, "scale-down-unready-time": 20, "scal
 
 
 def minutes(profile: Mapping[str, Any], key: str) -> int:
-    """A duration of the profile: whole minutes, as `15m`."""
+    """A duration of the profile: full minutes, as `15m`."""
     found = re.fullmatch(r"(\d+)m", str(profile.get(key, "")))
     return int(found[1]) if found else DEFAULTS[key]
 

@@ -1,6 +1,6 @@
 """What one more node of a pool would be, as the autoscaler believes. Pure.
 
-A pool with a node that is ready shows it. Of an empty pool the autoscaler knows what Azure tells it, and that is not
+A pool with a node that is ready shows it. Of an empty pool the autoscaler knows what Azure reports, and that is not
 all and not quite right: cloudprovider/azure/azure_template.go.
 """
 
@@ -37,7 +37,7 @@ PREDICTED = (
     "kubernetes.azure.com/storagetier",
     "kubernetes.azure.com/os-sku",
     "kubernetes.azure.com/cluster",
-    # Upstream's list of GPU sizes ends at A100. Believed: that of AKS goes on.
+    # Upstream's list of GPU sizes ends at A100. Believed: that of AKS is longer.
     *GPU_LABELS,
 )
 """Labels of an empty pool's nodes that the autoscaler knows beside the pool's own. With zones it picks one at random;

@@ -1,4 +1,4 @@
-"""A model of the KAI scheduler v0.20.1: queues, gangs, and its words; what it leaves out is in docs/simulator.md."""
+"""A model of the KAI scheduler v0.20.1: queues, gangs, and its messages; what it leaves out is in docs/simulator.md."""
 
 from __future__ import annotations
 

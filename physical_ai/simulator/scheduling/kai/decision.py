@@ -21,10 +21,10 @@ WORDS = {names.GPU: "GPUs", CPU: "CPU cores"}
 
 @dataclass
 class Round:
-    """What one look at the cluster comes to; pods by uid."""
+    """The result of one round; pods by uid."""
 
     bindings: dict[str, tuple[Json, str]] = field(default_factory=dict[str, tuple[Json, str]])
-    """Pods with the node each goes to."""
+    """Pods with the node of each."""
     refusals: dict[str, tuple[Json, str]] = field(default_factory=dict[str, tuple[Json, str]])
     """Pods with the reason for which each stays pending."""
     jobs: dict[tuple[str, str], tuple[Job, str]] = field(default_factory=dict[tuple[str, str], tuple[Job, str]])
@@ -75,8 +75,8 @@ def _schedule(job: Job, shares: Shares, room: dict[str, Offer], found: Round) ->
         placing = _placed(chunk, room)
         if placing.without_place is not None:
             own = fit_message(placing.without_place, placing.offers.values())
-            words = _of_job(job, placing.without_place, len(placing.hosts), own, together)
-            _refuse(job, [*chunk, *left], f"PodSchedulingErrors: {words}.", found)
+            message = _of_job(job, placing.without_place, len(placing.hosts), own, together)
+            _refuse(job, [*chunk, *left], f"PodSchedulingErrors: {message}.", found)
             found.refusals[uid_of(placing.without_place)] = (placing.without_place, own)
             return
         found.bindings |= {uid_of(pod): (pod, host) for pod, host in zip(chunk, placing.hosts, strict=True)}
@@ -116,12 +116,12 @@ def preference(pod: Mapping[str, Any], offer: Offer) -> tuple[Any, ...]:
     """Sorts nodes: pods without GPUs leave nodes with some alone; all go where the least is left (bin packing)."""
     gpus = offer.free.get(names.GPU, 0)
     asks = requests(pod)[names.GPU] > 0
-    whole = gpus + offer.taken[names.GPU]
-    return (gpus, offer.name) if asks else (whole > 0, offer.free.get(CPU, 0), offer.name)
+    total = gpus + offer.taken[names.GPU]
+    return (gpus, offer.name) if asks else (total > 0, offer.free.get(CPU, 0), offer.name)
 
 
 def fit_message(pod: Mapping[str, Any], offers: Iterable[Offer]) -> str:
-    """Why no node takes a pod, in KAI's words: resources are looked at before everything else."""
+    """Why no node takes a pod, with KAI's message: resources are checked before everything else."""
     asked = requests(pod)
     reasons = Counter(reason for offer in offers for reason in _reasons(pod, asked, offer))
     if not reasons:

@@ -60,7 +60,7 @@ def jobs_of(pods: Iterable[Json], groups: Iterable[Json], classes: Iterable[Json
     """The jobs that KAI's pods make up.
 
     Args:
-        pods: Of the whole cluster, also those of other schedulers.
+        pods: Of the complete cluster, also those of other schedulers.
         groups: All PodGroups; one without pods is no job yet.
         classes: All PriorityClasses.
     """

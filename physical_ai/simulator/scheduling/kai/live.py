@@ -25,11 +25,11 @@ class KaiScheduler:
     def __init__(self, view: View) -> None:
         self._view = view
         self._bound: dict[str, str] = {}
-        """Nodes of pods that were bound a moment ago, by uid, until the watch tells it."""
-        self._told: dict[str, str] = {}
+        """Nodes of pods that were bound a moment ago, by uid, until the watch reports it."""
+        self._reported: dict[str, str] = {}
         """What was last said about pods and groups, by uid."""
         self._marked: set[str] = set()
-        """Groups whose status says that they wait, also before the watch tells of it."""
+        """Groups whose status says that they wait, also before the watch reports it."""
 
     def round(self) -> float | None:
         """One look at the cluster; seconds until the next one is due, None where only a change calls for it."""
@@ -40,7 +40,7 @@ class KaiScheduler:
         if not waiting or not self._view.has_kai():
             return None
         known = mine.keys() | {uid_of(group) for group in self._view.all(GROUPS)}
-        self._told = {uid: words for uid, words in self._told.items() if uid in known}
+        self._reported = {uid: message for uid, message in self._reported.items() if uid in known}
         pods = [self._with_node(pod) for pod in seen] if self._bound else seen
         jobs = jobs_of(pods, self._view.all(GROUPS), self._view.all(CLASSES))
         found = decide(jobs, queues_of(self._view.all(QUEUES)), offers_of(self._view.nodes, pods))
@@ -78,11 +78,11 @@ class KaiScheduler:
                 self._say(pod, "Scheduled", message)
 
     def _say(self, item: Json, reason: str, message: str, type: str = "Normal") -> None:
-        if self._told.get(uid_of(item)) != message:
-            self._told[uid_of(item)] = message
+        if self._reported.get(uid_of(item)) != message:
+            self._reported[uid_of(item)] = message
             if type == "Warning":
                 log.info("%s: %s", name(item), message.replace("\n", ""))
-            self._view.tell(item, kai.SCHEDULER, reason, message, type)
+            self._view.record_event(item, kai.SCHEDULER, reason, message, type)
 
     def _mark(self, job: Job, message: str) -> None:
         """Says in the group's status why it is not scheduled, unless some of it is."""
@@ -93,14 +93,14 @@ class KaiScheduler:
         before: list[Json] = at(group, "status.schedulingConditions", [])
         if before and before[-1].get("message") == message:
             return
-        reason, _, words = message.partition(": ")
+        reason, _, rest = message.partition(": ")
         number = int(before[-1].get("transitionID") or 0) if before else 0
         condition = {
             "type": CONDITION,
             "nodePool": NODE_POOL,
             "reason": "Unschedulable",
             "message": message,
-            "reasons": [{"reason": reason, "message": words.removesuffix(".")}] if words else [],
+            "reasons": [{"reason": reason, "message": rest.removesuffix(".")}] if rest else [],
             "status": "True",
             "transitionID": str(number + 1),
             "lastTransitionTime": timestamp(),

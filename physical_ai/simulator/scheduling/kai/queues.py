@@ -101,7 +101,7 @@ class Shares:
         return over, -queue.priority, held / (queue.weight[GPU] or 1), queue.created, queue.name
 
     def refusal(self, queue: str, share: Mapping[str, float], *, preemptible: bool) -> tuple[str, str] | None:
-        """Why a queue does not get that much more, as KAI's reason and words; None where it does."""
+        """Why a queue does not get that much more, as KAI's reason and message; None where it does."""
         for each in () if preemptible else self._path(queue):
             for key, amount in share.items():
                 held = self._fixed.get(each.name, {}).get(key, 0)
