@@ -9,7 +9,8 @@ import pulumi
 from pulumi_azure_native import authorization
 
 from components.account import AzureAccount
-from components.roles import PrincipalType, Role, assign_role
+from components.roles import PrincipalType, assign_role
+from physical_ai.catalog.aks import Role
 from physical_ai.settings import Access as AccessSettings
 
 

@@ -9,7 +9,8 @@ import pulumi
 from pulumi_azure_native import authorization, managedidentity
 
 from components.naming import Names
-from components.roles import Role, assign_role
+from components.roles import assign_role
+from physical_ai.catalog.aks import Role
 
 
 @dataclass(frozen=True)

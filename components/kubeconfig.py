@@ -6,15 +6,14 @@ from typing import Any, cast
 
 import yaml
 
-AKS_SERVER_ID = "6dae42f8-4368-4678-94ff-3960e28e3630"
-"""Application id of AKS's Entra server, the same in every tenant (AKS docs, kubelogin-authentication)."""
+from physical_ai.catalog.aks import SERVER_ID
 
 LOGIN_ARGUMENTS = (
     "get-token",
     "--login",
     "azurecli",
     "--server-id",
-    AKS_SERVER_ID,
+    SERVER_ID,
     "--environment",
     "AzurePublicCloud",
 )

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Literal
 
 import pulumi
 from pulumi_azure_native import authorization
 
 from components.naming import role_assignment_name, role_definition_id
+from physical_ai.catalog.aks import Role
 
 PrincipalType = Literal["User", "Group", "ServicePrincipal"]
-
-
-class Role(StrEnum):
-    """GUIDs of built-in roles, the same in every tenant (Azure built-in roles reference)."""
-
-    NETWORK_CONTRIBUTOR = "4d97b98b-1d4f-4787-a291-c67834d212e7"
-    MANAGED_IDENTITY_OPERATOR = "f1a07417-d97a-45cb-824c-7a7467783830"
-    CLUSTER_USER = "4abbcc35-e782-43d8-92c5-2d3f1bd2253f"
-    RBAC_CLUSTER_ADMIN = "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b"
-    RBAC_READER = "7f6c6a51-bcf8-42ba-9220-52d62157d7db"
 
 
 def assign_role(

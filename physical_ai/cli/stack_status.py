@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from physical_ai.catalog import UnknownName, vm_size
+from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.cli.simulated_stack import deployed_pools, readiness_client, running_cluster
 from physical_ai.readiness import Report, Unreachable, look
 from physical_ai.readiness.text import line
 from physical_ai.settings.facts.pools import DRIVER_LABEL
 from physical_ai.simulator.kubernetes.client import Client, Object
 from physical_ai.simulator.osmo.history import History
-from physical_ai.simulator.pool_nodes import POOL_LABEL
 from physical_ai.simulator.simulation import Simulation
 
 SIMULATED = ("Azure Resource Manager", "Entra ID", "virtual machines and GPUs (KWOK nodes)", "GPU Operator, KAI, OSMO")

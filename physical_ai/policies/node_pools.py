@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from physical_ai.catalog.aks import SPOT_LABEL, SPOT_TAINT
 from physical_ai.findings import Severity
 from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
 from physical_ai.settings.facts.labels import EFFECTS, is_reserved, is_value, key_problem, split_taint
 from physical_ai.settings.facts.pools import (
     GPU_TAINT_KEY,
     IMMUTABLE_POOL_PROPERTIES,
-    SPOT_LABEL,
-    SPOT_TAINT,
     SYSTEM_TAINT,
 )
 

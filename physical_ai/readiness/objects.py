@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
 from physical_ai.readiness.model import Json
 
-POOL_LABELS = ("agentpool", "kubernetes.azure.com/agentpool")
+POOL_LABELS = (SHORT_POOL_LABEL, POOL_LABEL)
 """AKS sets both on every node."""
 
 _TOLERATED_BY_ALL = {

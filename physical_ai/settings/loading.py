@@ -90,11 +90,23 @@ class Loaded:
             raise SettingsError([fault("(command line)", path, f"{error}.")]) from None
         found = [row for row in self._rows if parse(row.path)[: len(wanted)] == wanted]
         if not found:
-            places = {show(parse(row.path)[:n]) for row in self._rows for n in range(1, len(parse(row.path)) + 1)}
-            near = nearest(path, places)
-            fix = f"Did you mean '{near}'?" if near else "All of them: physai explain"
+            fix = _suggestion(wanted, [parse(row.path) for row in self._rows])
             raise SettingsError([fault("(command line)", path, f"There is no setting '{path}'.", fix)])
         return found
+
+
+def _suggestion(wanted: Path, known: Sequence[Path]) -> str:
+    """What to write instead of a path that is not among the known ones: a neighbor of its first unknown step."""
+    depth = max(n for n in range(len(wanted)) if any(path[:n] == wanted[:n] for path in known))
+    branch = wanted[:depth]
+    steps = list(dict.fromkeys(str(path[depth]) for path in known if path[:depth] == branch and len(path) > depth))
+    if not steps:
+        return f"'{show(branch)}' is a single value."
+    near = nearest(str(wanted[depth]), steps)
+    if near is None:
+        return f"In '{show(branch)}': {', '.join(steps)}." if branch else "All of them: physai explain"
+    meant = (*branch, near, *wanted[depth + 1 :])
+    return f"Did you mean '{show(meant if any(path[: len(meant)] == meant for path in known) else (*branch, near))}'?"
 
 
 def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS, values: FilePath = VALUES) -> Loaded:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from physical_ai.catalog.aks import Role
 from physical_ai.simulator import pool_nodes
 from physical_ai.simulator.control_plane import SLOTS_FILE, ControlPlane
 from physical_ai.simulator.entra import tokens_file
@@ -19,10 +20,10 @@ from physical_ai.simulator.tools import Toolbox
 
 # Roles of Azure RBAC for Kubernetes, each with the built-in ClusterRole of the same reach (AKS docs).
 CLUSTER_ROLES: Mapping[str, str] = {
-    "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b": "cluster-admin",
-    "3498e952-d568-435e-9b2c-8d77e338d7f7": "admin",
-    "a7ffa36f-339b-4b5c-8bdf-e2c188b2c0eb": "edit",
-    "7f6c6a51-bcf8-42ba-9220-52d62157d7db": "view",
+    Role.RBAC_CLUSTER_ADMIN: "cluster-admin",
+    Role.RBAC_ADMIN: "admin",
+    Role.RBAC_WRITER: "edit",
+    Role.RBAC_READER: "view",
 }
 
 

@@ -13,8 +13,6 @@ from pathlib import Path
 
 TENANT_ID = "5a1e0000-0000-4000-8000-000000000001"
 SUBSCRIPTION_ID = "5a1e0000-0000-4000-8000-000000000002"
-AKS_SERVER_ID = "6dae42f8-4368-4678-94ff-3960e28e3630"
-"""Application id of "Azure Kubernetes Service AAD Server", the same in every tenant."""
 AKS_CLIENT_ID = "80faf920-1908-4b52-b5ef-a8e7bedfc67a"
 """Application id of "Azure Kubernetes Service AAD Client", the same in every tenant."""
 

@@ -14,7 +14,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-AKS_SERVER_ID = "6dae42f8-4368-4678-94ff-3960e28e3630"  # as in simulator.entra, which costs too much to import here
+AKS_SERVER_ID = "6dae42f8-4368-4678-94ff-3960e28e3630"  # as in the catalogue, which costs too much to import here
 NONINTERACTIVE = ("azurecli", "msi", "spn", "workloadidentity")
 INTERACTIVE = ("devicecode", "interactive")
 LIFETIME = timedelta(minutes=60)

@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
+from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.simulator.cluster.names import SIMULATOR
 from physical_ai.simulator.cluster.objects import is_ready
 from physical_ai.simulator.errors import ControlPlaneFailed
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, ApiError, Client, Object
 
-POOL_LABEL = "kubernetes.azure.com/agentpool"
 FIELD_MANAGER = "aks"
 NODE_READY_SECONDS = 120.0
 WRITERS = 16

@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 from measure import Place
 
-from physical_ai.simulator.pool_nodes import POOL_LABEL
+from physical_ai.catalog.aks import POOL_LABEL
 
 CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 OWN_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")

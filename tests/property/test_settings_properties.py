@@ -11,6 +11,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from physical_ai import catalog
+from physical_ai.catalog.aks import SPOT_LABEL, SPOT_TAINT
 from physical_ai.settings import (
     Fault,
     Loaded,
@@ -129,8 +130,8 @@ def invariants(stack: Settings) -> None:
         assert pool.driver.source.value in catalog.vm_size(pool.sku).driver_sources
         labels, taints = facts.node_labels(pool), facts.node_taints(pool)
         assert labels[facts.DRIVER_LABEL] == pool.driver.source.value
-        assert (labels.get(facts.SPOT_LABEL[0]) == "spot") is pool.is_spot
-        assert (facts.SPOT_TAINT in taints) is pool.is_spot is not facts.sends_upgrade_settings(pool)
+        assert (labels.get(SPOT_LABEL[0]) == "spot") is pool.is_spot
+        assert (SPOT_TAINT in taints) is pool.is_spot is not facts.sends_upgrade_settings(pool)
         assert (facts.gpu_profile_driver(pool) == "Install") is (
             labels.get(facts.DEPLOY_DRIVER_LABEL) == "pre-installed"
         )

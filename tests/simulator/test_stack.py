@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from components import role_propagation
+from physical_ai.catalog.aks import SPOT_TAINT
 from physical_ai.repository import ROOT
-from physical_ai.settings.facts.pools import DRIVER_LABEL, GPU_TAINT, SPOT_TAINT
+from physical_ai.settings.facts.pools import DRIVER_LABEL, GPU_TAINT
 from physical_ai.simulator import processes
 from physical_ai.simulator.azure import Cloud
 from physical_ai.simulator.control_plane import ControlPlane

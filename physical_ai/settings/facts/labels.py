@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from physical_ai.catalog.aks import SET_BY_AKS
+
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 RESERVED_DOMAINS = ("kubernetes.azure.com", "kubernetes.io", "k8s.io")
 """Prefixes that Kubernetes and AKS keep to themselves, with every domain below them."""
 
-SET_BY_AKS = frozenset({"accelerator", "agentpool", "storageprofile", "storagetier"})
 """Labels without a prefix that AKS sets on nodes itself, old names of some below kubernetes.azure.com (AKS docs,
 use-labels, deprecated labels)."""
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from physical_ai.catalog import VmSize, vm_size
+from physical_ai.catalog.aks import reserved_mib, reserved_millis
 from physical_ai.settings.models.node_pools import MANAGED_DISK_GIB, NodePool
 
 GIB_IN_MIB = 1024
-EVICTION_MIB = 100
-"""Memory below which kubelet evicts (AKS docs, node-resource-reservations)."""
 DAEMONS_MILLIS, DAEMONS_MIB = 1000, 2 * GIB_IN_MIB
 """Left to what runs on every node: network and storage agents of AKS, log agent, the GPU operator's operands."""
 CONTROL_MILLIS, CONTROL_MIB, CONTROL_STORAGE_MIB = 250, 1 * GIB_IN_MIB, 3 * GIB_IN_MIB
@@ -27,16 +26,6 @@ class Room:
     def shared_by(self, tasks: int) -> Room:
         """The part of each of `tasks` that run at once."""
         return Room(self.cpus // tasks, self.memory_gib // tasks, self.storage_gib // tasks)
-
-
-def reserved_millis(vcpus: int) -> int:
-    """CPU that AKS keeps: 60m, 100m, 140m, 180m of 1, 2, 4, 8 cores, then 10m a core."""
-    return sum([60, 40, 20, 20][:vcpus]) + max(vcpus - 4, 0) * 10
-
-
-def reserved_mib(memory_gib: int, max_pods: int) -> int:
-    """Memory that AKS keeps, from Kubernetes 1.29 on: 20 MiB a pod and 50 MiB, at most a quarter, and for eviction."""
-    return min(20 * max_pods + 50, memory_gib * GIB_IN_MIB // 4) + EVICTION_MIB
 
 
 def disk_gib(pool: NodePool) -> int:

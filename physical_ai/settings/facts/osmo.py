@@ -26,9 +26,6 @@ AGENT_TOKEN = "osmoAgentToken"  # noqa: S105 - a name
 MANAGED_LABEL = "physical-ai/osmo-backend"
 """On the agents' Secret: a deployment of this project has installed them, and takes them away in order."""
 
-POOL_LABEL = "agentpool"
-"""Label by which AKS tells nodes of a pool, and the autoscaler knows what a pool at zero would bring."""
-
 WAITING_FACTOR = 4
 """How many times the GPUs of the pools workflows may ask for, where the settings don't say."""
 

@@ -6,6 +6,7 @@ Everything that has to agree about a pool (node pool, tolerations of every Daemo
 from __future__ import annotations
 
 from physical_ai.catalog import vm_size
+from physical_ai.catalog.aks import SPOT_LABEL, SPOT_TAINT
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.models.node_pools import DriverSource, NodePool, Pool
 from physical_ai.settings.models.tree import Settings
@@ -24,11 +25,6 @@ DEPLOY_DRIVER_LABEL = "nvidia.com/gpu.deploy.driver"
 
 UPGRADE_SKIP_LABEL = "nvidia.com/gpu-driver-upgrade.skip"
 """Without it the Operator's upgrade controller cordons fresh nodes whose driver it doesn't own."""
-
-SPOT_KEY = "kubernetes.azure.com/scalesetpriority"
-SPOT_LABEL = (SPOT_KEY, "spot")
-SPOT_TAINT = f"{SPOT_KEY}=spot:NoSchedule"
-"""AKS adds label and taint to every Spot pool and returns them, so leaving them out shows as drift on each refresh."""
 
 SYSTEM_POOL = "system"
 CPU_POOL = "cpu"

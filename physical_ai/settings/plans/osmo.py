@@ -13,12 +13,12 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.catalog import osmo
+from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.compat import check_chart
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.gpu_operator.values import POOL_LABEL
 from physical_ai.settings.plans.values_files import lay, located, owned, read_if_there, without
 
 KAI_CHART, BACKEND_CHART = osmo.KAI_CHART, osmo.BACKEND_CHART

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.osmo import SCHEDULER, SERVICE_ACCOUNT
-from physical_ai.settings.facts.osmo import CPU_PLATFORM, POOL_LABEL, PlatformFacts, platforms
+from physical_ai.settings.facts.osmo import CPU_PLATFORM, PlatformFacts, platforms
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.models.tree import Settings
 
@@ -82,7 +83,7 @@ def platform_template(item: PlatformFacts) -> dict[str, Any]:
 
     Nodes are chosen by pool: labels that name the GPU exist only once a node has run.
     """
-    spec: dict[str, Any] = {"nodeSelector": {POOL_LABEL: item.pool}}
+    spec: dict[str, Any] = {"nodeSelector": {SHORT_POOL_LABEL: item.pool}}
     if item.tolerations:
         spec["tolerations"] = [{"key": key, "operator": "Exists", "effect": effect} for key, effect in item.tolerations]
     if item.resource is not None:

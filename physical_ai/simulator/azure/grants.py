@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+from physical_ai.catalog.aks import Role
 from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import Json, get
 from physical_ai.simulator.azure.clock import ModelClock
@@ -14,7 +15,6 @@ from physical_ai.simulator.azure.roles import role_of
 from physical_ai.simulator.azure.state import FINAL, Resource
 from physical_ai.simulator.azure.store import Store
 
-CLUSTER_ADMIN = "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b"
 """Azure Kubernetes Service RBAC Cluster Admin, which the admin groups of a cluster's aadProfile amount to."""
 MARGIN = 0.02
 """Seconds a timer waits beyond the due time, so that it does not wake a moment early and find nothing due."""
@@ -117,7 +117,9 @@ class Grants:
             waiting = [(c, self._new_admin_groups(c)) for c in self._clusters()]
         for cluster, groups in waiting:
             for group in groups:
-                self._host.grant(cluster.id, f"{cluster.id}/adminGroups/{group}", group, "Group", CLUSTER_ADMIN)
+                self._host.grant(
+                    cluster.id, f"{cluster.id}/adminGroups/{group}", group, "Group", Role.RBAC_CLUSTER_ADMIN.value
+                )
             if groups:
                 with self._lock:
                     current = self._store.resources.get(ids.key(cluster.id))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai import catalog
+from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, reserved_mib, reserved_millis
 from physical_ai.simulator.azure import ids, pools
 from physical_ai.simulator.azure.bodies import Json, get, table
 from physical_ai.simulator.azure.offers import Offers
@@ -19,8 +20,6 @@ IMAGE_VERSION = "202611.05.0"
 AKS_DRIVERS = {"datacenter": "580.159.04", "grid": "595.58.03"}
 """Drivers of AKS's node images, by kind (Azure/AgentBaker, cuda-lts and aks-gpu-grid-v20, August 2026)."""
 GIB_IN_KIB = 1024 * 1024
-EVICTION_MIB = 100
-"""Kubelet's memory.available hard eviction on AKS (AKS docs, node resource reservations)."""
 
 KERNELS = {"22.04": "5.15.0-1102-azure", "24.04": "6.8.0-1041-azure", "AzureLinux": "6.6.104.2-4.azl3"}
 AZURE_LINUX_CONTAINERD = "2.0.0"
@@ -99,18 +98,6 @@ def free_addresses(prefix: str, taken: Sequence[str], wanted: int) -> list[str]:
     return found
 
 
-def cpu_reserved_millis(vcpus: int) -> int:
-    """CPU AKS reserves for kubelet and system: 60m, 100m, 140m, 180m for 1, 2, 4, 8 cores, then 10m a core."""
-    steps = [60, 40, 20, 20]
-    return sum(steps[:vcpus]) + max(vcpus - 4, 0) * 10
-
-
-def memory_reserved_kib(memory_gib: int, max_pods: int) -> int:
-    """Memory AKS reserves from Kubernetes 1.29 on: 20 MiB a pod and 50 MiB, at most a quarter; eviction apart."""
-    kubelet = min((20 * max_pods + 50) * 1024, memory_gib * GIB_IN_KIB // 4)
-    return kubelet + EVICTION_MIB * 1024
-
-
 def capacity(size: catalog.VmSize, spec: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
     """Capacity and allocatable of a node. GPUs are not in it: a device plugin has to find them first."""
     disk_kib = int(spec["osDiskSizeGB"]) * GIB_IN_KIB
@@ -123,8 +110,8 @@ def capacity(size: catalog.VmSize, spec: Mapping[str, Any]) -> tuple[dict[str, s
         **fixed,
     }
     usable = {
-        "cpu": f"{size.vcpus * 1000 - cpu_reserved_millis(size.vcpus)}m",
-        "memory": f"{size.memory_gib * GIB_IN_KIB - memory_reserved_kib(size.memory_gib, max_pods)}Ki",
+        "cpu": f"{size.vcpus * 1000 - reserved_millis(size.vcpus)}m",
+        "memory": f"{size.memory_gib * GIB_IN_KIB - reserved_mib(size.memory_gib, max_pods) * 1024}Ki",
         # Kubelet keeps a tenth of the disk free.
         "ephemeral-storage": str(disk_kib * 1024 * 9 // 10),
         **fixed,
@@ -154,13 +141,13 @@ def labels(pool: PoolFacts, size: catalog.VmSize, index: int) -> dict[str, str]:
     sku, disk = str(spec["osSKU"]), str(spec["osDiskType"]).lower()
     effective = f"Ubuntu{pool.release.replace('.', '')}" if sku.startswith("Ubuntu") else sku
     own = {
-        "agentpool": pool.name,
+        SHORT_POOL_LABEL: pool.name,
         "beta.kubernetes.io/arch": "amd64",
         "beta.kubernetes.io/instance-type": size.name,
         "beta.kubernetes.io/os": "linux",
         "failure-domain.beta.kubernetes.io/region": pool.location,
         "failure-domain.beta.kubernetes.io/zone": zone,
-        "kubernetes.azure.com/agentpool": pool.name,
+        POOL_LABEL: pool.name,
         "kubernetes.azure.com/cluster": pool.node_resource_group,
         "kubernetes.azure.com/kubelet-identity-client-id": pool.kubelet_client_id,
         "kubernetes.azure.com/mode": str(spec["mode"]).lower(),

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from physical_ai.catalog.aks import SPOT_LABEL, SPOT_TAINT
 from physical_ai.simulator.azure.bodies import Json, get
 from physical_ai.simulator.azure.offers import Offers, resolve
 from physical_ai.simulator.azure.registry import models
 
-SPOT_LABEL = ("kubernetes.azure.com/scalesetpriority", "spot")
-SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
-SYSTEM_LABELS = frozenset({"accelerator", "agentpool", "storageprofile", "storagetier"})
-"""Labels without a reserved prefix that AKS puts on nodes itself (AKS docs, use-labels)."""
 MANAGED_DISK_GIB = 128
 
 

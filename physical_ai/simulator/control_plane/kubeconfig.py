@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from physical_ai.simulator.entra import AKS_CLIENT_ID, AKS_SERVER_ID, TENANT_ID
+from physical_ai.catalog.aks import SERVER_ID
+from physical_ai.simulator.entra import AKS_CLIENT_ID, TENANT_ID
 
 
 def with_certificate(server: str, pki: Path, name: str) -> str:
@@ -24,7 +25,7 @@ def for_cluster_user(server: str, pki: Path, resource_group: str, cluster: str) 
 
     It asks a person at a browser, which is why programs have to change the mode (AKS kubelogin documentation).
     """
-    arguments = ("get-token", "--environment", "AzurePublicCloud", "--server-id", AKS_SERVER_ID)
+    arguments = ("get-token", "--environment", "AzurePublicCloud", "--server-id", SERVER_ID)
     user = {
         "exec": {
             "apiVersion": "client.authentication.k8s.io/v1beta1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.naming import Names, role_assignment_name
-from components.roles import Role
+from physical_ai.catalog.aks import Role
 from physical_ai.mocks.azure_answers import DEPLOYER, NAT_ADDRESS, SUBSCRIPTION, guid
 from tests.unit.conftest import STACKS, Simulate
 

@@ -10,18 +10,17 @@ from typing import Any
 import pytest
 import yaml
 
+from physical_ai.catalog.aks import SPOT_KEY
 from physical_ai.osmo.lint import check_text, of_stack
 from physical_ai.osmo.service.configuration import Configuration, load
 from physical_ai.osmo.service.stack_config import loaded_config
 from physical_ai.settings import SettingsError
 from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.labels import split_taint
-from physical_ai.settings.facts.node_room import reserved_mib, reserved_millis
 from physical_ai.settings.facts.osmo import platforms
-from physical_ai.settings.facts.pools import CPU_POOL, SPOT_KEY, node_taints
+from physical_ai.settings.facts.pools import CPU_POOL, node_taints
 from physical_ai.settings.plans import osmo_service as values
 from physical_ai.settings.plans.osmo_platforms import CAPABILITIES
-from physical_ai.simulator.azure.nodes import cpu_reserved_millis, memory_reserved_kib
 from tests.support.gpu_settings import given_settings
 from tests.support.osmo_matching import counts
 from tests.support.osmo_recordings import ROOT, helm_merged
@@ -268,13 +267,6 @@ def test_what_cannot_be_is_refused_at_its_path(assignments: tuple[str, ...], pat
 )
 def test_what_is_doubtful_is_a_warning(assignment: str, problem: str) -> None:
     assert any(problem in warning.problem for warning in given_settings(assignment).warnings)
-
-
-def test_room_is_counted_as_the_simulated_nodes_count_it() -> None:
-    for vcpus in (1, 2, 4, 8, 40, 144):
-        assert reserved_millis(vcpus) == cpu_reserved_millis(vcpus)
-    for memory, pods in ((4, 30), (32, 110), (320, 110), (516, 250)):
-        assert reserved_mib(memory, pods) * 1024 == memory_reserved_kib(memory, pods)
 
 
 def test_platforms_are_made_without_jinja() -> None:

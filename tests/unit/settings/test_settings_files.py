@@ -382,3 +382,20 @@ def test_loading_does_not_import_pulumi() -> None:
         "import sys; from physical_ai import settings; settings.load('dev-westus2'); sys.exit('pulumi' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=STACKS.parent, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "fix"),
+    [
+        ("pools.nosuch", "In 'pools': h100gpu, rtxprogpu."),
+        ("pools.h10gpu.sku", "Did you mean 'pools.h100gpu.sku'?"),
+        ("pools.h100gpu.scal.nosuch", "Did you mean 'pools.h100gpu.scale'?"),
+        ("pool.h100gpu.sku", "Did you mean 'pools.h100gpu.sku'?"),
+        ("protect.x", "'protect' is a single value."),
+        ("nothing-like-it", "All of them: physai explain"),
+    ],
+)
+def test_a_suggestion_is_in_the_same_branch_of_the_tree(path: str, fix: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load("dev-westus2").explain(path)
+    assert caught.value.faults[0].fix == fix

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from physical_ai import catalog
-from physical_ai.simulator.azure.nodes import base36, cpu_reserved_millis, free_addresses, memory_reserved_kib, taint
+from physical_ai.catalog.aks import reserved_mib, reserved_millis
+from physical_ai.simulator.azure.nodes import base36, free_addresses, taint
 from physical_ai.simulator.azure.puts import nodes_of
 from tests.support.azure_fakes import SPOT, Azure
 
@@ -113,11 +114,11 @@ def test_capacity_is_the_sizes_and_allocatable_what_aks_leaves(azure: Azure) -> 
 
 @pytest.mark.parametrize(("cores", "millis"), [(1, 60), (2, 100), (4, 140), (8, 180), (16, 260), (32, 420), (64, 740)])
 def test_reserved_cpu_is_the_documented_table(cores: int, millis: int) -> None:
-    assert cpu_reserved_millis(cores) == millis
+    assert reserved_millis(cores) == millis
 
 
 def test_reserved_memory_is_at_most_a_quarter_beside_the_eviction_floor() -> None:
-    assert memory_reserved_kib(8, 250) == 2 * 1024 * 1024 + 100 * 1024
+    assert reserved_mib(8, 250) == 2 * 1024 + 100
 
 
 @pytest.mark.parametrize(

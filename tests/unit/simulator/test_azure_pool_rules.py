@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from physical_ai import catalog
+from physical_ai.catalog.aks import SET_BY_AKS
 from physical_ai.simulator.azure import ArmError, CatalogOffers
-from physical_ai.simulator.azure.pools import SYSTEM_LABELS
 from tests.support.azure_fakes import NETWORK, SPOT, Azure
 
 SCALED: dict[str, Any] = {"enableAutoScaling": True, "minCount": 0, "maxCount": 4, "count": 1}
@@ -99,7 +99,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("label-reserved", {"nodeLabels": {"kubernetes.azure.com/mine": "x"}}),
     ("label-reserved", {"nodeLabels": {"node.kubernetes.io/mine": "x"}}),
     ("label-reserved", {"nodeLabels": {"kubernetes.azure.com/scalesetpriority": "spot"}}),
-    *(("label-system", {"nodeLabels": {name: "x"}}) for name in sorted(SYSTEM_LABELS)),
+    *(("label-system", {"nodeLabels": {name: "x"}}) for name in sorted(SET_BY_AKS)),
     ("label-syntax", {"nodeLabels": {"team": "robots and more"}}),
     ("label-syntax", {"nodeLabels": {"Bad_Prefix/team": "a"}}),
     ("label-syntax", {"nodeLabels": {"team": "x" * 64}}),

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from physical_ai.catalog.aks import SERVER_ID
 from physical_ai.simulator import entra, kubelogin
 
-GET_TOKEN = ("get-token", "--server-id", entra.AKS_SERVER_ID)
+GET_TOKEN = ("get-token", "--server-id", SERVER_ID)
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def login(tokens: Path, *arguments: str, **environment: str) -> subprocess.Compl
 
 
 def test_the_server_id_is_the_one_of_the_simulated_tenant() -> None:
-    assert kubelogin.AKS_SERVER_ID == entra.AKS_SERVER_ID
+    assert kubelogin.AKS_SERVER_ID == SERVER_ID
 
 
 def test_azurecli_gives_the_deployers_token_with_an_expiry(tokens: Path) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.compat import check_driver, driver_fields
 from physical_ai.findings import Severity
 from physical_ai.settings.facts import gpu as gpu_facts
@@ -22,7 +23,7 @@ from physical_ai.settings.models.node_pools import DriverSource, Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator.config_maps import digest_env, modules_map
 from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
-from physical_ai.settings.plans.gpu_operator.values import MODULES_DIGEST, POOL_LABEL, operand_tolerations
+from physical_ai.settings.plans.gpu_operator.values import MODULES_DIGEST, operand_tolerations
 from physical_ai.settings.plans.values_files import lay, located, own_env, owned, section
 
 UPGRADE_POLICY = "upgradePolicy"

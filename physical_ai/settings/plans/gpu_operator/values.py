@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.compat import check_values, known_keys
 from physical_ai.settings.facts import gpu as gpu_facts
-from physical_ai.settings.facts.pools import CPU_POOL
+from physical_ai.settings.facts.pools import CPU_POOL, GPU_TAINT_KEY
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.node_pools import DriverSource
 from physical_ai.settings.models.tree import Settings
@@ -21,9 +22,7 @@ from physical_ai.settings.plans.gpu_operator.config_maps import (
 from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
 from physical_ai.settings.plans.values_files import lay, located, own_env, owned, section, without
 
-POOL_LABEL = "kubernetes.azure.com/agentpool"
-"""Set by AKS on each node, and known to the autoscaler of a pool without nodes. `agentpool` is its deprecated name."""
-GPU_TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+GPU_TOLERATION = {"key": GPU_TAINT_KEY, "operator": "Exists", "effect": "NoSchedule"}
 RUNTIME_CONFIG_SOURCE = "RUNTIME_CONFIG_SOURCE"
 CONFIGS_DIGEST = "GPU_POOL_CONFIGS_DIGEST"
 LAYOUTS_DIGEST = "GPU_MIG_LAYOUTS_DIGEST"

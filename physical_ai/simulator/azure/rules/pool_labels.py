@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from physical_ai.simulator.azure import pools
+from physical_ai.catalog.aks import SET_BY_AKS, SPOT_LABEL, SPOT_TAINT
 from physical_ai.simulator.azure.bodies import items
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.rules.base import Pool, on_pool, refuse
@@ -16,7 +16,7 @@ DNS_PREFIX = re.compile(r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a
 RESERVED = re.compile(r"^([a-z0-9-]+\.)*(kubernetes\.azure\.com|kubernetes\.io|k8s\.io)$")
 TAINT = re.compile(r"^(?P<key>[^=:]+)(=(?P<value>[^:]*))?:(?P<effect>NoSchedule|PreferNoSchedule|NoExecute)$")
 SYSTEM_TAINT = re.compile(r"^CriticalAddonsOnly=true:")
-ALLOWED_ON_SPOT = {pools.SPOT_LABEL, ("kubernetes.azure.com/priority", "spot")}
+ALLOWED_ON_SPOT = {SPOT_LABEL, ("kubernetes.azure.com/priority", "spot")}
 
 
 def valid_key(key: str) -> bool:
@@ -43,7 +43,7 @@ def labels(pool: Pool) -> Iterator[Refusal]:
         elif RESERVED.match(key.rpartition("/")[0]) and not (pool.is_spot and (key, value) in ALLOWED_ON_SPOT):
             message = f"Node label key '{key}' is not allowed: its prefix is reserved for AKS and Kubernetes."
             yield refuse(pool, "label-reserved", message, target)
-        elif key in pools.SYSTEM_LABELS:
+        elif key in SET_BY_AKS:
             message = f"Node label key '{key}' is not allowed: AKS sets this label itself."
             yield refuse(pool, "label-system", message, target)
 
@@ -60,11 +60,7 @@ def taints(pool: Pool) -> Iterator[Refusal]:
             yield refuse(pool, "taint-duplicate", f"Duplicate taint '{taint}': key and effect repeat.", target)
         else:
             seen.add((found["key"], found["effect"]))
-        if (
-            found
-            and found["key"].startswith("kubernetes.azure.com/")
-            and not (pool.is_spot and taint == pools.SPOT_TAINT)
-        ):
+        if found and found["key"].startswith("kubernetes.azure.com/") and not (pool.is_spot and taint == SPOT_TAINT):
             message = f"Taint '{taint}' is not allowed: its prefix is reserved for AKS."
             yield refuse(pool, "taint-reserved", message, target)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 
+from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.simulator.cluster.objects import (
     Json,
     annotations_of,
@@ -34,7 +35,6 @@ APP = ("app.kubernetes.io/name", "gpu-grid-driver-installer")
 """Label of the agent's Pods. KWOK leaves them alone (kwok.yaml)."""
 WANTED = "physical-ai/grid-driver-wanted"
 """Annotation of the Pod: `wanted.json`, or one for each pool."""
-POOL = "kubernetes.azure.com/agentpool"
 AT_REST = ("ready", "blocked", "removed")
 LOOK_SECONDS = 2.0
 """Between two looks at a node where nothing has changed; the agent itself looks every few minutes of model time."""
@@ -233,7 +233,7 @@ def wanted_of(program: Program, pod: Json, node: Json) -> Wanted | None:
     """What the Pod was created to install on its node; None, with a line in the log, where that cannot be used."""
     try:
         document = json.loads(annotations_of(pod).get(WANTED, ""))
-        return program.wanted_from(program.for_pool(document, lambda: labels(node).get(POOL, "")))
+        return program.wanted_from(program.for_pool(document, lambda: labels(node).get(POOL_LABEL, "")))
     except ValueError as problem:
         log.warning("%s: %s", name(pod), problem)
         return None

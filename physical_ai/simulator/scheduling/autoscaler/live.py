@@ -6,10 +6,10 @@ import logging
 import time
 from dataclasses import dataclass
 
+from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.simulator.clock import seconds_per_idle_minute, seconds_per_model_minute
 from physical_ai.simulator.cluster.objects import Json, at, is_ready, is_terminating, labels, name
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH
-from physical_ai.simulator.pool_nodes import POOL_LABEL
 from physical_ai.simulator.scheduling.autoscaler import COMPONENT
 from physical_ai.simulator.scheduling.autoscaler.growth import Group, Growth, Plan, is_candidate, plan
 from physical_ai.simulator.scheduling.autoscaler.pools import Pools, Scaled, ScaledPool

@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
+from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.simulator.cluster.objects import Json, is_ready, labels, name, timestamp
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH
-from physical_ai.simulator.pool_nodes import POOL_LABEL
 from physical_ai.simulator.scheduling.autoscaler import COMPONENT
 from physical_ai.simulator.scheduling.autoscaler.pools import Scaled
 from physical_ai.simulator.scheduling.autoscaler.template import lacks_gpus

@@ -1,0 +1,46 @@
+"""What AKS does on every cluster: labels of its nodes, what it reserves of them, and ids of Azure's built-in roles."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+POOL_LABEL = "kubernetes.azure.com/agentpool"
+"""Set by AKS on each node, and known to the autoscaler of a pool without nodes."""
+SHORT_POOL_LABEL = "agentpool"
+"""The deprecated name of the same label, which AKS still sets, and by which OSMO's platforms select nodes."""
+SET_BY_AKS = frozenset({"accelerator", SHORT_POOL_LABEL, "storageprofile", "storagetier"})
+"""Labels without a reserved prefix that AKS sets on nodes itself (AKS docs, use-labels)."""
+
+SPOT_KEY = "kubernetes.azure.com/scalesetpriority"
+SPOT_LABEL = (SPOT_KEY, "spot")
+SPOT_TAINT = f"{SPOT_KEY}=spot:NoSchedule"
+"""AKS adds label and taint to every Spot pool and returns them, so leaving them out shows as drift on each refresh."""
+
+EVICTION_MIB = 100
+"""Available memory below which the kubelet evicts Pods (AKS docs, node-resource-reservations)."""
+
+SERVER_ID = "6dae42f8-4368-4678-94ff-3960e28e3630"
+"""Entra application of every AKS API server, which tokens are issued for (AKS docs, kubelogin-authentication)."""
+
+
+class Role(StrEnum):
+    """GUIDs of built-in roles, the same in every tenant (Azure built-in roles reference)."""
+
+    NETWORK_CONTRIBUTOR = "4d97b98b-1d4f-4787-a291-c67834d212e7"
+    MANAGED_IDENTITY_OPERATOR = "f1a07417-d97a-45cb-824c-7a7467783830"
+    CLUSTER_USER = "4abbcc35-e782-43d8-92c5-2d3f1bd2253f"
+    RBAC_CLUSTER_ADMIN = "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b"
+    RBAC_ADMIN = "3498e952-d568-435e-9b2c-8d77e338d7f7"
+    RBAC_WRITER = "a7ffa36f-339b-4b5c-8bdf-e2c188b2c0eb"
+    RBAC_READER = "7f6c6a51-bcf8-42ba-9220-52d62157d7db"
+
+
+def reserved_millis(vcpus: int) -> int:
+    """CPU that AKS reserves: 60m, 100m, 140m, 180m of 1, 2, 4, 8 cores, then 10m a core."""
+    return sum([60, 40, 20, 20][:vcpus]) + max(vcpus - 4, 0) * 10
+
+
+def reserved_mib(memory_gib: int, max_pods: int) -> int:
+    """Memory that AKS reserves, from Kubernetes 1.29 on: 20 MiB a Pod and 50 MiB, at most a quarter, and the eviction
+    threshold (AKS docs, node-resource-reservations)."""
+    return min(20 * max_pods + 50, memory_gib * 1024 // 4) + EVICTION_MIB
