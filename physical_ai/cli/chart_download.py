@@ -1,4 +1,4 @@
-"""Downloading a pinned chart into the user's cache, and verifying it on the way."""
+"""Downloads a pinned chart to the user's cache and verifies it."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ _SECONDS = 300
 
 
 class PullFailed(Exception):
-    """A chart could not be downloaded; the text is what helm said."""
+    """A chart could not be downloaded; the text is helm's error output."""
 
 
 @dataclass(frozen=True)
 class Pulled:
-    """A chart that is in the cache now."""
+    """A chart in the cache."""
 
     chart: Chart
     path: Path
     sha256: str
     outcome: Literal["present", "verified", "recorded"]
-    """Was there already; downloaded and compared; downloaded, and its checksum written down as the first one."""
+    """In the cache before; downloaded and verified; downloaded, and its checksum recorded as the first one."""
 
 
 def pull(chart: Chart, helm: Path) -> Pulled:
-    """Puts a chart's archive into the cache, unless the pinned one is there already.
+    """Downloads a chart's archive to the cache, unless the pinned one is in it.
 
     Raises:
-        PullFailed: There is no such chart in the repository, or no way to it.
-        ChecksumMismatch: The repository holds another archive than the pinned one. Nothing of it is kept.
+        PullFailed: the repository has no such chart, or cannot be reached.
+        ChecksumMismatch: the repository has another archive than the pinned one, which is deleted.
     """
     target = cached_chart(chart)
     lock = user_folder() / "locks" / "charts.lock"
@@ -72,14 +72,14 @@ def _verified(chart: Chart, archive: Path) -> str:
         return verify(chart, archive)
     except ChecksumMismatch:
         raise ChecksumMismatch(
-            f"{chart.repository} holds another archive of the chart {chart.name} {chart.version} than the pinned one:\n"
-            f"    sha256 {sha256_of(archive)}\n  and should be\n    sha256 {expected_sha256(chart)}\n"
+            f"{chart.repository} has another archive of the chart {chart.name} {chart.version} than the pinned one:\n"
+            f"    sha256 {sha256_of(archive)}\n  expected\n    sha256 {expected_sha256(chart)}\n"
             "  It was deleted. Find out why before you change the pin in physical_ai/catalog/data/charts.yaml."
         ) from None
 
 
 def _download(chart: Chart, helm: Path, folder: Path) -> Path:
-    """The one archive that `helm pull` leaves in `folder`; its index cache stays in there too."""
+    """The archive that `helm pull` writes to `folder`, in which its index cache is too."""
     source = [f"{chart.repository}/{chart.name}"] if chart.is_oci else [chart.name, "--repo", chart.repository]
     done = subprocess.run(
         [str(helm), "pull", *source, "--version", chart.version, "--destination", str(folder)],
@@ -91,6 +91,6 @@ def _download(chart: Chart, helm: Path, folder: Path) -> Path:
     )
     archives = sorted(folder.glob("*.tgz"))
     if done.returncode or len(archives) != 1:
-        said = done.stderr.strip().removeprefix("Error: ") or "helm left no archive"
-        raise PullFailed(f"{chart.name} {chart.version} could not be pulled from {chart.repository}:\n  {said}")
+        problem = done.stderr.strip().removeprefix("Error: ") or "helm wrote no archive"
+        raise PullFailed(f"{chart.name} {chart.version} could not be pulled from {chart.repository}:\n  {problem}")
     return archives[0]

@@ -14,7 +14,7 @@ from physical_ai.findings import Severity
 
 FULL_WIDTH = 1000
 PIPED_WIDTH = 200
-"""Columns where no terminal says otherwise: a log or a file should not break tables."""
+"""Columns without a terminal: tables in a log or a file should not wrap."""
 
 STYLES = {
     Severity.OK: "green",
@@ -29,10 +29,10 @@ err = Console(stderr=True, highlight=False, soft_wrap=True, width=None if sys.st
 
 
 def print_figures(table: RenderableType, console: Console = out) -> None:
-    """A table in its full width: on a narrow terminal a broken line is better than a figure with its end cut off."""
+    """A table at its full width: on a narrow terminal a wrapped line is better than a truncated figure."""
     needed = Measurement.get(console, console.options.update(max_width=FULL_WIDTH), table).maximum
     width = console.width
-    console.width = max(width, needed)  # a print's own width can only be less than the console's
+    console.width = max(width, needed)  # `print` can only reduce the width of its console
     try:
         console.print(table)
     finally:

@@ -97,7 +97,7 @@ def usage_text(problem: typer.TyperException | UnknownCommand, path: str) -> str
 
         near = nearest(problem.name, problem.known)
         return _lines(f"{path}: there is no command '{problem.name}'", near, f"All commands: {path} --help")
-    # Typer keeps the classes of its errors private; what they carry is stable.
+    # Typer exports no classes of these errors, so their attributes tell them apart.
     option, near = getattr(problem, "option_name", None), getattr(problem, "possibilities", None)
     if option is not None and hasattr(problem, "possibilities"):
         return _lines(

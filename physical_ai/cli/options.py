@@ -21,11 +21,20 @@ def _complete_stack(incomplete: str) -> list[str]:
 Stack = Annotated[str, typer.Argument(help="The stack, <env>-<region>.", autocompletion=_complete_stack)]
 Files = Annotated[
     list[Path] | None,
-    typer.Option("--file", "-f", metavar="FILE", help="Settings laid over the stack's, in a layer's form; repeatable."),
+    typer.Option(
+        "--file",
+        "-f",
+        metavar="FILE",
+        help="A file in the form of a layer that overrides the stack's settings; repeatable.",
+    ),
 ]
 Assignments = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="One setting over all others, as pools.h100gpu.scale.max=2."),
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="A setting that overrides all others, as pools.h100gpu.scale.max=2; repeatable.",
+    ),
 ]
 Least = Annotated[
     Severity,
@@ -35,7 +44,7 @@ Least = Annotated[
         help="Exit with 3 for findings of this severity and above: info, unknown, warning or error.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help='One JSON document on stdout; of a failure {"error": …}.')]
+Json = Annotated[bool, typer.Option("--json", help='Print one JSON document on stdout; {"error": …} after a failure.')]
 
 SpotFactor = Annotated[
     float | None,

@@ -172,12 +172,12 @@ def test_a_program_that_loses_the_engine_is_run_once_more(running: Simulation, m
     monkeypatch.setattr(program, "run_program", losing(2))
     gave_up = physai("preview", STACK, expect=1).err
     assert "1 error above" in gave_up
-    assert gave_up.count("beginning once more") == 1
+    assert gave_up.count("starting again") == 1
 
     monkeypatch.setattr(program, "run_program", losing(1))
     up = physai("up", STACK)
     assert "Socket closed" in up.err
-    assert "beginning once more" in up.err
+    assert "starting again" in up.err
     assert physai("preview", STACK, "--json").json["changes"] == []
 
 

@@ -64,7 +64,7 @@ def test_a_change_is_previewed_against_the_simulated_base_and_told_in_one_commen
     assert "1 node lost" in replaced
     assert "to create" not in answer.out, "the head did not find what the base had deployed"
     assert "2 stacks affected" in answer.out
-    assert f"`{NEW}` | **the head can't be previewed**" in answer.out
+    assert f"`{NEW}` | **the preview of the head failed**" in answer.out
     assert f"stacks/Pulumi.{NEW}.yaml" in answer.out
     assert "Standard_NC40ads_H100_v6" in answer.out
     assert str(scratch) not in answer.out

@@ -1,4 +1,4 @@
-"""The `bootstrap` command: what has to be made once in Azure and on GitHub before pipelines deploy."""
+"""The `bootstrap` command: what has to be created once in Azure and on GitHub before pipelines deploy."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ Repository = Annotated[str, typer.Option("--repository", metavar="OWNER/NAME", h
 Subscription = Annotated[
     str, typer.Option("--subscription", envvar="ARM_SUBSCRIPTION_ID", help="The subscription to deploy to.")
 ]
-Location = Annotated[str, typer.Option("--location", help="Where state and keys are kept.")]
+Location = Annotated[str, typer.Option("--location", help="The region of state and keys.")]
 Environments = Annotated[
-    list[str] | None, typer.Option("--environment", help="dev, staging and prod if absent; repeatable.")
+    list[str] | None,
+    typer.Option("--environment", help="An environment; dev, staging and prod if omitted; repeatable."),
 ]
-Print = Annotated[bool, typer.Option("--print", help="Print the steps. It is all this command ever does.")]
+Print = Annotated[bool, typer.Option("--print", help="Print the steps; this command does nothing else.")]
 
 
 def bootstrap(  # noqa: PLR0917 - each is an option
@@ -30,22 +31,22 @@ def bootstrap(  # noqa: PLR0917 - each is an option
     print_: Print = True,
     json: Json = False,
 ) -> None:
-    """Print, as a script, all it takes for pipelines to deploy: state, keys, identities. Nothing is done.
+    """Print a script that creates what pipelines need to deploy: state, keys and identities.
 
-    Read it, then run it yourself: physai bootstrap … > bootstrap.sh; bash bootstrap.sh
+    Nothing is created. Read the script, then run it: physai bootstrap … > bootstrap.sh; bash bootstrap.sh
     """
-    from physical_ai.cli.bootstrap_plan import Delivery, WrongAnswer, script, steps
+    from physical_ai.cli.bootstrap_plan import Delivery, InvalidValue, script, steps
     from physical_ai.settings import existing, load
 
     chosen = tuple(environment or ENVIRONMENTS)
     stacks = tuple(name for name in existing() if not load(name).settings.record)
     try:
         delivery = Delivery(subscription, repository, location, chosen, stacks)
-    except WrongAnswer as problem:
+    except InvalidValue as problem:
         raise typer.BadParameter(str(problem)) from None
     found = steps(delivery)
     if json:
         print_json([{"title": each.title, "why": each.why, "lines": list(each.lines)} for each in found])
         return
     print(script(delivery), end="")
-    err.print(f"{len(found)} steps, none of them done; the script stops at the first that fails, and may be run again")
+    err.print(f"{len(found)} steps, none executed. The script stops at the first failure and can run again")

@@ -15,12 +15,12 @@ from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Sta
 if TYPE_CHECKING:
     from physical_ai.catalog.charts import Chart
 
-app = typer.Typer(cls=CommandGroup, help="The Helm charts that are pinned: list them, or pull a stack's.")
+app = typer.Typer(cls=CommandGroup, help="The pinned Helm charts: list them, or download those of a stack.")
 
 
 @app.callback(invoke_without_command=True)
 def charts(context: typer.Context, json: Json = False) -> None:
-    """List the pinned charts: where they come from, their checksums, and what is in the cache."""
+    """List the pinned charts: repository, checksum, and whether the cache has a verified copy."""
     if context.invoked_subcommand is not None:
         return
     from physical_ai.catalog.charts import pinned_charts
@@ -42,12 +42,12 @@ def charts(context: typer.Context, json: Json = False) -> None:
         table.add_row(*cells, "yes" if row["model"] else "–", row["repository"])
     out.print(table)
     out.print(f"\ncache: {escape(str(user_folder() / 'charts'))}", soft_wrap=True)
-    out.print("In the simulator a chart in the cache comes before a model of it; without either it is refused.")
+    out.print("The simulator uses a chart in the cache, or else its model, and refuses a chart that has neither.")
 
 
 @app.command()
 def pull(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = None, json: Json = False) -> None:
-    """Download a stack's charts into the cache, and verify them; the first pull of a chart records its checksum."""
+    """Download a stack's charts to the cache and verify them. The first download of a chart records its checksum."""
     from physical_ai.catalog.charts import LOCK
     from physical_ai.cli.chart_download import pull as download
     from physical_ai.cli.requested_stack import read_stack
@@ -67,30 +67,30 @@ def pull(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = N
         out.print(f"{title}  {item.outcome}  sha256 {item.sha256}", soft_wrap=True)
         out.print(f"  {escape(str(item.path))}", soft_wrap=True)
         if item.outcome == "recorded":
-            out.print(f"  No checksum was known; this one stands in {LOCK.parent.name}/{LOCK.name} now: commit it.")
-            out.print("  Once another source tells the same, write it into physical_ai/catalog/data/charts.yaml:")
+            out.print(f"  No checksum was known. This one is now in {LOCK.parent.name}/{LOCK.name}: commit it.")
+            out.print("  When another source confirms it, add it to physical_ai/catalog/data/charts.yaml:")
             out.print(escape(f"    - {{version: {item.chart.version}, sha256: {item.sha256}, …}}"), soft_wrap=True)
     if settings.charts.source == "repository":
         err.print(
-            "charts.source is repository: `pulumi up` downloads the charts by itself and verifies nothing; "
-            "charts.source: cache installs exactly these."
+            "charts.source is repository: `pulumi up` downloads the charts again and verifies nothing. "
+            "With charts.source: cache it installs these files."
         )
 
 
 def _row(chart: Chart) -> dict[str, Any]:
-    """A chart as the documents show it."""
+    """A chart as data."""
     from physical_ai.catalog.charts import cached_chart, expected_sha256, sha256_of
 
     path, expected = cached_chart(chart), expected_sha256(chart)
-    there = path.exists()
+    is_cached = path.exists()
     return {
         "name": chart.name,
         "version": chart.version,
         "repository": chart.repository,
         "sha256": expected,
         "sha256From": "catalogue" if chart.sha256 else "lock" if expected else None,
-        "path": str(path) if there else None,
-        "verified": sha256_of(path) == expected if there else None,
+        "path": str(path) if is_cached else None,
+        "verified": sha256_of(path) == expected if is_cached else None,
         "source": chart.source,
         "date": chart.date.isoformat(),
     }

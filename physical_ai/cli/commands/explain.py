@@ -1,4 +1,4 @@
-"""The `explain` command: effective settings, and the layer each came from."""
+"""The `explain` command: effective settings, and the layer of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.table import Table
 from physical_ai.cli.console import out, print_json, print_warnings
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
 
-SettingPath = Annotated[str | None, typer.Argument(help="Only this setting and what is below it, as pools.h100gpu.")]
+SettingPath = Annotated[str | None, typer.Argument(help="Only this setting and those below it, as pools.h100gpu.")]
 
 
 def explain(
@@ -21,7 +21,7 @@ def explain(
     set_: Assignments = None,
     json: Json = False,
 ) -> None:
-    """Print the effective settings of a stack, and the file that each value comes from."""
+    """Show the effective settings of a stack, and the file that each value comes from."""
     from physical_ai.cli.requested_stack import read_stack
 
     loaded = read_stack(stack, file, set_).loaded

@@ -1,4 +1,4 @@
-"""The `lint` command: OSMO workflows, and values of OSMO's chart, checked before they cost anything."""
+"""The `lint` command: checks OSMO workflows, and values of OSMO's chart, before they run."""
 
 from __future__ import annotations
 
@@ -32,21 +32,24 @@ class Format(StrEnum):
 
 
 Workflows = Annotated[
-    list[Path], typer.Argument(metavar="FILES…", help="Workflow files, chart values, folders of them.")
+    list[Path], typer.Argument(metavar="FILES…", help="Workflow files, chart values, or folders of them.")
 ]
 StackOption = Annotated[str, typer.Option("--stack", help="Check against this stack's platforms.")]
 Setting = Annotated[
-    list[str] | None, typer.Option("--setting", metavar="PATH=VALUE", help="A setting of the stack over all others.")
+    list[str] | None,
+    typer.Option("--setting", metavar="PATH=VALUE", help="A setting that overrides those of the stack."),
 ]
 Values = Annotated[
     Path | None, typer.Option("--values", metavar="FILE", help="Check against these chart values, not the stack's.")
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="text, one JSON document, or GitHub annotations.")]
-Render = Annotated[bool, typer.Option("--render", help="Print the very Pods that OSMO would make.")]
+Render = Annotated[bool, typer.Option("--render", help="Print the Pods that OSMO would create.")]
 Simulate = Annotated[
-    bool, typer.Option("--simulate", help="Then create the Pods in the simulated stack: do they get a node?")
+    bool, typer.Option("--simulate", help="Then create the Pods in the simulated stack, and show the node of each.")
 ]
-Objects = Annotated[bool, typer.Option("--objects", help="Print all it would create: Secrets, PodGroups, Pods.")]
+Objects = Annotated[
+    bool, typer.Option("--objects", help="Print all objects that OSMO would create: Secrets, PodGroups, Pods.")
+]
 
 
 def lint(  # noqa: PLR0917 - each is an option
@@ -66,7 +69,7 @@ def lint(  # noqa: PLR0917 - each is an option
     simulate: Simulate = False,
     json: Json = False,
 ) -> None:
-    """Check OSMO workflow files against a stack: schema, GPUs, sizes, images, secrets, and the Pods they become."""
+    """Check OSMO workflow files against a stack: schema, GPUs, sizes, images, secrets, and the resulting Pods."""
     from physical_ai.cli.output.lint import print_annotations, print_findings, print_objects, print_placements
     from physical_ai.cli.simulated_stack import running_simulation
     from physical_ai.cli.workflows.files import read_text, stack_context, values_context, workflow_files

@@ -1,4 +1,4 @@
-"""The `osmo` commands: what a stack has for OSMO's own control plane."""
+"""The `osmo` commands: a stack's platforms, and its values for OSMO's control plane."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ app = typer.Typer(
     help="NVIDIA OSMO: platforms of a stack, and the configuration of its service.",
     no_args_is_help=True,
 )
-Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write there instead of stdout.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead of stdout.")
+]
 
 
 @app.command()
@@ -28,7 +30,7 @@ def values(
     set_: Assignments = None,
     json: Json = False,
 ) -> None:
-    """Print values for OSMO's chart `service`: platforms, templates and validations made of the stack's pools."""
+    """Print values for OSMO's chart `service`: platforms, templates and validations from the stack's pools."""
     from physical_ai.settings.plans.osmo_service import as_yaml, chart_values
 
     settings = _settings(stack, file, set_)
@@ -48,7 +50,7 @@ def values(
 
 @app.command()
 def platforms(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = None, json: Json = False) -> None:
-    """List the platforms that workflows can name, and what one task may ask of each."""
+    """List the platforms for workflows, and the most that one task can request on each."""
     from physical_ai.settings.facts.osmo import platforms as facts_of
     from physical_ai.settings.plans.osmo_platforms import default_variables
 
@@ -72,8 +74,8 @@ def platforms(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignment
     for column in ("platform", "pool", "GPUs", "cpu", "memory", "storage", "default"):
         table.add_column(column, no_wrap=True)
     for row in rows:
-        given = row["defaults"]
-        default = f"{given['USER_CPU']} cpu, {given['USER_MEMORY']}, {given['USER_STORAGE']} disk"
+        defaults = row["defaults"]
+        default = f"{defaults['USER_CPU']} cpu, {defaults['USER_MEMORY']}, {defaults['USER_STORAGE']} disk"
         gpus = f"{row['gpus']} {row['resource']}" if row["resource"] else "–"
         table.add_row(row["name"], row["pool"], gpus, str(row["cpu"]), row["memory"], row["storage"], default)
     out.print(table)

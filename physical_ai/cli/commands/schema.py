@@ -1,4 +1,4 @@
-"""The `schema` command: writes the JSON schemas of stack and layer files, for editors."""
+"""The `schema` command: JSON schemas of stack and layer files, for editors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from physical_ai.cli.options import Json
 
 
 def schema(json: Json = False) -> None:
-    """Write the JSON schemas of stack and layer files, which editors complete from; with --json, print both."""
+    """Write the JSON schemas of stack and layer files, which editors use to complete and check them.
+
+    With --json, print both and write nothing.
+    """
     from physical_ai.settings import STACKS
     from physical_ai.settings.json_schema import layer_schema, schema_files, stack_schema
 
@@ -20,4 +23,4 @@ def schema(json: Json = False) -> None:
         changed = not file.is_file() or file.read_text(encoding="utf-8") != text
         if changed:
             file.write_text(text, encoding="utf-8")
-        err.print(f"{STACKS.name}/{path}: {'written' if changed else 'as it was'}", markup=False)
+        err.print(f"{STACKS.name}/{path}: {'written' if changed else 'unchanged'}", markup=False)

@@ -1,4 +1,4 @@
-"""The `stack new` command: asks what a new stack needs, checks it against the catalogue, and writes its files."""
+"""The `stack new` command: asks for the choices of a new stack, validates them, and writes its files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from physical_ai.settings import Loaded
     from physical_ai.settings.new_stack import NewFiles, Proposal
 
-app = typer.Typer(cls=CommandGroup, help="Make stacks.", no_args_is_help=True)
+app = typer.Typer(cls=CommandGroup, help="Create stacks.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="ENV-REGION", help="The new stack's name, as staging-eastus2.")]
 Sizes = Annotated[
     list[str] | None,
-    typer.Option("--size", metavar="POOL=SKU", help="VM size of a pool, or none to leave it out; repeatable."),
+    typer.Option("--size", metavar="POOL=SKU", help="VM size of a pool, or none to leave the pool out; repeatable."),
 ]
 Drivers = Annotated[
     list[str] | None,
@@ -29,22 +29,27 @@ Drivers = Annotated[
 ]
 Zones = Annotated[
     list[str] | None,
-    typer.Option("--zones", metavar="POOL=1,2", help="Zones of a pool; nothing after = for none; repeatable."),
+    typer.Option("--zones", metavar="POOL=1,2", help="Zones of a pool, or nothing after = for none; repeatable."),
 ]
 Space = Annotated[
-    str | None, typer.Option("--address-space", metavar="CIDR", help="The virtual network's; a free /16 if absent.")
+    str | None,
+    typer.Option(
+        "--address-space", metavar="CIDR", help="Address space of the virtual network; a free /16 if omitted."
+    ),
 ]
 Ranges = Annotated[
     list[str] | None,
-    typer.Option("--api-range", metavar="CIDR", help="Public range that reaches the API server; repeatable."),
+    typer.Option("--api-range", metavar="CIDR", help="Public range that may reach the API server; repeatable."),
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing: take what is proposed where no option says else.")]
+Yes = Annotated[
+    bool, typer.Option("--yes", "-y", help="Ask nothing, and use the proposed value for each omitted option.")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the files and write none.")]
 
 
 @app.callback()
 def stack() -> None:
-    """Make stacks."""
+    """Create stacks."""
 
 
 @app.command()
@@ -59,23 +64,26 @@ def new(  # noqa: PLR0917 - each is an option
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Write a new stack's file, and its region's layer if there is none, after checking both; nothing is deployed."""
-    from physical_ai.cli.stack_new.answers import Given
+    """Write the file of a new stack, and the layer of its region if missing.
+
+    Both are validated. Nothing is deployed.
+    """
+    from physical_ai.cli.stack_new.answers import Choices
     from physical_ai.cli.stack_new.summary import document, head, next_steps, summary
     from physical_ai.settings.layers.names import STACKS
     from physical_ai.settings.new_stack import AlreadyThere, new_files, propose, verified, write
 
-    asks = not yes and not json and _is_terminal()
-    if not asks and not yes:
-        problem = "nobody is there to be asked; --yes takes what is proposed wherever no option says else"
+    interactive = not yes and not json and _is_terminal()
+    if not interactive and not yes:
+        problem = "there is no terminal for questions; --yes uses the proposed value for each omitted option"
         raise typer.BadParameter(problem, param_hint="--yes")
     proposal = propose(name, STACKS)
-    given = Given(proposal, size or [], driver or [], zones or [], address_space, api_range or [])
-    if asks:
+    options = Choices(proposal, size or [], driver or [], zones or [], address_space, api_range or [])
+    if interactive:
         err.print(head(proposal))
-    choices = {pool.name: given.choice(pool, asks=asks) for pool in proposal.pools}
-    space = given.space(asks=asks)
-    ranges = given.ranges(asks=asks)
+    choices = {pool.name: options.choice(pool, interactive=interactive) for pool in proposal.pools}
+    space = options.space(interactive=interactive)
+    ranges = options.ranges(interactive=interactive)
     try:
         files = new_files(proposal, choices, space, ranges)
     except ValueError as problem:
@@ -85,7 +93,7 @@ def new(  # noqa: PLR0917 - each is an option
     if dry_run:
         _print(files, loaded, proposal, json=json)
         return
-    if asks and not typer.confirm(
+    if interactive and not typer.confirm(
         f"write {' and '.join(f'{STACKS.name}/{path}' for path in files.texts)}?", default=True, err=True
     ):
         err.print("nothing was written")
@@ -96,7 +104,9 @@ def new(  # noqa: PLR0917 - each is an option
         err.print(f"{problem}; nothing was written", style="red", markup=False)
         raise typer.Exit(BAD_INPUT) from None
     except OSError as problem:
-        err.print(f"{STACKS.name} can't be written: {problem.strerror}; nothing was", style="red", markup=False)
+        err.print(
+            f"{STACKS.name} cannot be written: {problem.strerror}; nothing was written", style="red", markup=False
+        )
         raise typer.Exit(FAILED) from None
     if json:
         print_json(document(proposal, loaded, files, made))

@@ -111,9 +111,7 @@ def print_places(settings: Settings, places: Places) -> None:
     """The same, for people."""
     from physical_ai.settings.facts.pools import node_pools
 
-    out.print(
-        f"pools of [bold]{settings.stack}[/] as they are set, in each region of the catalogue; USD an hour a node"
-    )
+    out.print(f"pools of [bold]{settings.stack}[/] in each region of the catalogue; USD per node hour")
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("region", no_wrap=True)
     for name, pool in node_pools(settings).items():
@@ -123,17 +121,17 @@ def print_places(settings: Settings, places: Places) -> None:
         table.add_row(mark, *(_cell(place) for place in pools.values()))
     print_figures(table)
     out.print(
-        "[dim]documented: a document names the region. believed: offered, as far as is known."
-        " price only: it has a price there, which is no capacity.[/]",
+        "[dim]documented: a source lists the region. believed: probably offered."
+        " price only: the region has a price, which is not capacity.[/]",
         soft_wrap=True,
     )
 
 
 def _cell(place: Place) -> str:
-    """Evidence and price of a pool in a region, or what stands against it."""
-    stands = next((each for each in place.verdicts if each.is_error), None)
-    if stands is not None:
-        return "[red]no[/]" if stands.rule == "size-not-in-region" else f"[red]no: {stands.rule}[/]"
+    """Evidence and price of a pool in a region, or the reason against it."""
+    refusal = next((each for each in place.verdicts if each.is_error), None)
+    if refusal is not None:
+        return "[red]no[/]" if refusal.rule == "size-not-in-region" else f"[red]no: {refusal.rule}[/]"
     word = "price only" if place.evidence == "price" else place.evidence
     price = "no price" if place.usd_per_hour is None else f"{place.usd_per_hour:,.3f}"
     return f"{word}, {price}"

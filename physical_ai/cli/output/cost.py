@@ -1,4 +1,4 @@
-"""What a stack costs, and what a change of it costs more, for people; `physical_ai.costs.document` has the data."""
+"""The cost of a stack and of a change to it, for people; `physical_ai.costs.document` has the data."""
 
 from __future__ import annotations
 
@@ -38,42 +38,42 @@ def print_estimate(found: Estimate) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("pool", "size", "priority"):
         table.add_column(column, no_wrap=True)
-    for column in ("nodes", "hourly a node", "hourly", "monthly"):
+    for column in ("nodes", "per node hour", "hourly", "monthly"):
         table.add_column(column, justify="right", no_wrap=True)
     for pool in found.pools:
         node = _price(pool.price) if pool.price else "no price  "
         sums = [span(pool.hourly, 2), span(pool.monthly, 0)] if pool.price else ["–", "–"]
         table.add_row(pool.name, pool.size, pool.priority, span(pool.nodes, 0), node, *sums)
-    label = "priced" if found.unpriced else "in all"
+    label = "priced" if found.unpriced else "total"
     table.add_row(label, "", "", "", "", span(found.hourly, 2), span(found.monthly, 0), style="bold")
     print_figures(table)
-    out.print("[dim]three figures: the autoscaler's least / as asked for / its most[/]")
+    out.print("[dim]three figures: for the minimum / requested / maximum number of nodes[/]")
     for line in notes(found):
         out.print(escape(line), soft_wrap=True)
 
 
 def print_change(found: Change) -> None:
     if not found.pools:
-        out.print("\nno pool costs more or less than before")
+        out.print("\nno pool changes its cost")
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("changed", "how"):
+    for column in ("pool", "change"):
         table.add_column(column, no_wrap=True)
-    for column in ("more an hour", "more a month"):
+    for column in ("per hour", "per month"):
         table.add_column(column, justify="right", no_wrap=True)
     for pool in found.pools:
         before, after = (each.size if each else "" for each in (pool.before, pool.after))
         how = pool.kind if before == after or not before or not after else f"{before} → {after}"
         table.add_row(pool.name, how, signed(pool.hourly, 2), signed(pool.monthly, 0))
-    table.add_row("priced" if found.unpriced else "in all", "", signed(found.hourly, 2), signed(found.monthly, 0))
+    table.add_row("priced" if found.unpriced else "total", "", signed(found.hourly, 2), signed(found.monthly, 0))
     out.print("")
     print_figures(table)
     if found.unpriced:
-        out.print(f"without a price, left out of the sum: {', '.join(pool.name for pool in found.unpriced)}")
+        out.print(f"without a price, not in the total: {', '.join(pool.name for pool in found.unpriced)}")
 
 
 def signed(of: Span | None, digits: int) -> str:
-    """Like `span`, of differences: `+6.98`, `-6.98`, `0`."""
+    """Like `span`, for differences: `+6.98`, `-6.98`, `0`."""
     if of is None:
         return "no price"
     figures = [f"{value:+,.{digits}f}" if round(value, digits) else "0" for value in (of.least, of.asked, of.most)]
@@ -85,7 +85,7 @@ def _price(price: NodePrice) -> str:
 
 
 def span(of: Span | None, digits: int) -> str:
-    """`least / asked / most`, or the one figure where all are the same."""
+    """`minimum / requested / maximum`, or one figure where all are the same."""
     if of is None:
         return "–"
     figures = [f"{value:,.{digits}f}" for value in (of.least, of.asked, of.most)]
@@ -93,17 +93,17 @@ def span(of: Span | None, digits: int) -> str:
 
 
 def notes(found: Estimate) -> list[str]:
-    """What has to be known to read the figures."""
+    """Explanations of the figures."""
     lines: list[str] = []
     if found.spot_at_regular:
-        lines.append("* Spot, at the regular price: say --spot-factor PART to estimate with what you see on Azure")
+        lines.append("* Spot, at the regular price: estimate with --spot-factor PART and the share that Azure shows")
     bases = {pool.price.basis.value for pool in found.pools if pool.price}
     if "spot-factor" in bases:
         lines.append(f"× Spot, at {found.spot_factor:g} of the regular price")
     if "max-price" in bases:
-        lines.append("≤ Spot, at the most that spot.maxPrice pays")
+        lines.append("≤ Spot, at the limit of spot.maxPrice")
     if found.unpriced:
         named = ", ".join(f"{pool.name} ({pool.size})" for pool in found.unpriced)
-        lines.append(f"no price in physical_ai/catalog/data/prices.yaml, left out of the sum: {named}")
-    lines.append("not counted, for want of a sourced price: " + "; ".join(each.what for each in found.not_counted))
+        lines.append(f"no price in physical_ai/catalog/data/prices.yaml, not in the total: {named}")
+    lines.append("not included, because no price has a source: " + "; ".join(each.what for each in found.not_counted))
     return lines

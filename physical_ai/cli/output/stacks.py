@@ -72,16 +72,16 @@ def print_rows(rows: Sequence[tuple[dict[str, Any], Estimate]]) -> None:
             cells = [pool["name"], pool["size"], pool["driverSource"] or "", pool["priority"], span(priced.nodes, 0)]
             table.add_row(*map(escape, head), *cells, f"{priced.monthly.asked:,.0f}" if priced.monthly else "no price")
             head = [""] * len(head)
-        label = "priced" if cost.unpriced else "in all"
+        label = "priced" if cost.unpriced else "total"
         table.add_row(*[""] * 6, label, f"[bold]{cost.monthly.asked:,.0f}[/]")
     print_figures(table)
-    out.print("[dim]nodes: least / as asked for / most. monthly: USD as asked for, an estimate: physai cost STACK[/]")
-    out.print("\n[bold]what each stack file sets over its layers[/]")
+    out.print("[dim]nodes: minimum / requested / maximum. monthly: USD, estimated for the requested nodes[/]")
+    out.print("\n[bold]settings of each stack file that differ from its layers[/]")
     own = Table(box=None, pad_edge=False, header_style="bold")
     own.add_column("stack", no_wrap=True)
     own.add_column("setting", no_wrap=True)
     own.add_column("value", overflow="fold")
-    own.add_column("layers say", overflow="fold")
+    own.add_column("in the layers", overflow="fold")
     for document, _ in rows:
         name = document["name"]
         for each in document["own"]:
@@ -123,7 +123,7 @@ def _cells(value: Any, row: Any) -> tuple[str, str]:
 
 
 def text(value: Any) -> str:
-    """A setting's value as a file would have it, in one line; a dash where there is none."""
+    """A setting's value as in a file, on one line; a dash for none."""
     if value is None:
         return "–"
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""What the engine's events say about one run, as plain records: progress, plan and summary are made from them."""
+"""The engine's events of one run as plain records, from which progress, plan and summary are made."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ VERBS = {
     "update": ("updating", "updated"),
     "delete": ("deleting", "deleted"),
     "replace": ("replacing", "replaced"),
-    "create-replacement": ("creating anew", "created anew"),
-    "delete-replaced": ("deleting the old", "deleted the old"),
+    "create-replacement": ("creating replacement", "created replacement"),
+    "delete-replaced": ("deleting original", "deleted original"),
     "read": ("reading", "read"),
     "refresh": ("refreshing", "refreshed"),
     "import": ("importing", "imported"),
 }
-"""Engine operation → what is being done, what was done. Others (`same`, `discard`, …) change nothing."""
+"""Engine operation → its present and past form. Others (`same`, `discard`, …) change nothing."""
 
 HIDDEN_TYPES = ("pulumi:pulumi:Stack", "pulumi:providers:")
 SHOWN_SEVERITIES = ("error", "warning", "info", "info#err")
-ECHOED = ("due to on-error hook request", "update failed", "preview failed", "an unhandled error occurred: ")
-"""What says nothing new: the program tells what it waits for before each retry, and a failure has its own message."""
+REPEATED = ("due to on-error hook request", "update failed", "preview failed", "an unhandled error occurred: ")
+"""Messages that add nothing: the program reports each retry itself, and a failure has a message of its own."""
 
 
 @dataclass
@@ -38,12 +38,12 @@ class Step:
     properties: tuple[str, ...] = ()
     """Changed property paths."""
     keys: tuple[str, ...] = ()
-    """Those of them that make it a replacement."""
+    """Those of them that require a replacement."""
     old: dict[str, Any] = field(default_factory=dict[str, Any])
     """Inputs before."""
     new: dict[str, Any] = field(default_factory=dict[str, Any])
     """Inputs after."""
-    began: float = field(default_factory=time.monotonic)
+    start: float = field(default_factory=time.monotonic)
     seconds: float | None = None
     failed: bool = False
 
@@ -53,7 +53,7 @@ class Step:
 
     @property
     def kind(self) -> str:
-        """The type's last word, as `AgentPool`."""
+        """The last part of the type, as `AgentPool`."""
         return self.type.rsplit(":", 1)[-1]
 
     @property
@@ -85,16 +85,16 @@ class Violation:
 
 @dataclass
 class Run:
-    """Everything one engine run has told so far."""
+    """Everything that one engine run has reported so far."""
 
     steps: dict[tuple[str, str], Step] = field(default_factory=dict[tuple[str, str], Step])
     messages: list[Message] = field(default_factory=list[Message])
     violations: list[Violation] = field(default_factory=list[Violation])
 
-    def take(self, event: EngineEvent) -> Step | Message | None:
-        """Records an event; the step that began or ended, or the message, if it is one to show."""
+    def add(self, event: EngineEvent) -> Step | Message | None:
+        """Adds an event. Returns the step that started or ended, or the message, if it is to be shown."""
         if event.resource_pre_event is not None:
-            return self._began(event.resource_pre_event.metadata)
+            return self._started(event.resource_pre_event.metadata)
         if event.res_outputs_event is not None:
             return self._ended(event.res_outputs_event.metadata, failed=False)
         if event.res_op_failed_event is not None:
@@ -103,7 +103,7 @@ class Run:
             text, urn = policy.message.strip(), policy.resource_urn or ""
             self.violations.append(Violation(policy.policy_name, policy.enforcement_level, urn, text))
         diagnostic = event.diagnostic_event
-        if diagnostic is None or diagnostic.severity not in SHOWN_SEVERITIES or _is_echo(diagnostic.message):
+        if diagnostic is None or diagnostic.severity not in SHOWN_SEVERITIES or _is_repeated(diagnostic.message):
             return None
         if text := diagnostic.message.strip():
             message = Message(diagnostic.severity, diagnostic.urn or "", text)
@@ -112,23 +112,23 @@ class Run:
         return None
 
     def counts(self) -> Counter[str]:
-        """How many shown resources were created, updated, deleted, replaced; a replacement counts once."""
-        done: Counter[str] = Counter()
+        """The number of resources created, updated, deleted and replaced; a replacement counts once."""
+        counts: Counter[str] = Counter()
         replaced = {step.urn for step in self.steps.values() if "replace" in step.op}
         for step in self.steps.values():
             if step.is_shown and not step.failed and step.urn not in replaced:
-                done[step.op] += 1
-        done["replace"] += len(
+                counts[step.op] += 1
+        counts["replace"] += len(
             [urn for urn in replaced if any(s.is_shown for s in self.steps.values() if s.urn == urn)]
         )
-        return +done
+        return +counts
 
     def changed(self) -> list[Step]:
-        """The steps that change something, in the order they began."""
-        quiet = ("read", "refresh")
-        return [step for step in self.steps.values() if step.is_shown and step.op not in quiet]
+        """The steps that change something, in the order they started."""
+        unchanging = ("read", "refresh")
+        return [step for step in self.steps.values() if step.is_shown and step.op not in unchanging]
 
-    def _began(self, metadata: StepEventMetadata) -> Step | None:
+    def _started(self, metadata: StepEventMetadata) -> Step | None:
         step = _step(metadata)
         self.steps[step.urn, step.op] = step
         return step if step.is_shown else None
@@ -136,13 +136,13 @@ class Run:
     def _ended(self, metadata: StepEventMetadata, *, failed: bool) -> Step | None:
         new = _step(metadata)
         step = self.steps.setdefault((new.urn, new.op), new)
-        step.seconds = time.monotonic() - step.began
+        step.seconds = time.monotonic() - step.start
         step.failed = failed
         return step if step.is_shown else None
 
 
-def _is_echo(message: str) -> bool:
-    return any(echo in message for echo in ECHOED)
+def _is_repeated(message: str) -> bool:
+    return any(text in message for text in REPEATED)
 
 
 def _step(metadata: StepEventMetadata) -> Step:

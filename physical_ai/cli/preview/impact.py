@@ -1,4 +1,4 @@
-"""What it costs to replace or delete a resource, in words: nodes, drivers, minutes, data."""
+"""The impact of replacing or deleting a resource, as sentences: nodes, drivers, minutes, data."""
 
 from __future__ import annotations
 
@@ -8,47 +8,47 @@ from physical_ai.cli.preview.changes import Step
 from physical_ai.settings.facts.pools import DRIVER_LABEL
 
 NODE_MINUTES = 10
-"""What AKS takes at least to bring up a cluster, and as long again for GPU nodes (docs/simulator.md, "Time")."""
-NO_DRAIN = "What runs there ends without a drain."
+"""The least time AKS takes to create a cluster, and GPU nodes after it (docs/simulator.md, "Time")."""
+NO_DRAIN = "Pods on them end without a drain."
 """AKS drains nodes for upgrades, not when it deletes their pool (AKS docs, delete-node-pool)."""
 DRIVERS: Mapping[str, str] = {
-    "operator": "the GPU Operator builds its driver anew on each",
-    "grid": "the GRID agent installs its driver anew on each",
-    "aks": "their driver comes with the node image",
+    "operator": "the GPU Operator installs the driver on each",
+    "grid": "the GRID agent installs the driver on each",
+    "aks": "the driver is part of their node image",
 }
-"""What happens on a new node of a pool, by the pool's driver source."""
+"""How a new node of a pool gets its driver, by the pool's driver source."""
 LOST: Mapping[str, str] = {
-    "azure-native:containerservice:ManagedCluster": "Everything in the cluster goes with it.",
-    "azure-native:resources:ResourceGroup": "Everything in the group goes with it.",
+    "azure-native:containerservice:ManagedCluster": "Everything in the cluster is deleted with it.",
+    "azure-native:resources:ResourceGroup": "Everything in the group is deleted with it.",
     "azure-native:operationalinsights:Workspace": "The logs in it are lost.",
-    "azure-native:network:VirtualNetwork": "Everything attached to it has to go first.",
-    "azure-native:network:Subnet": "Everything attached to it has to go first.",
-    "azure-native:network:PublicIPAddress": "The address changes: allow lists elsewhere no longer fit.",
-    "azure-native:managedidentity:UserAssignedIdentity": "Its ids change: grants made elsewhere no longer fit.",
+    "azure-native:network:VirtualNetwork": "Everything attached to it has to be deleted first.",
+    "azure-native:network:Subnet": "Everything attached to it has to be deleted first.",
+    "azure-native:network:PublicIPAddress": "The address changes: update allow lists elsewhere.",
+    "azure-native:managedidentity:UserAssignedIdentity": "Its ids change: repeat role assignments made elsewhere.",
     "azure-native:storage:StorageAccount": "The data in it is lost.",
     "azure-native:containerregistry:Registry": "The images in it are lost.",
-    "azure-native:keyvault:Vault": "The keys and secrets in it are lost, or locked until it is purged.",
+    "azure-native:keyvault:Vault": "The keys and secrets in it are lost, or unavailable until it is purged.",
     "azure-native:dbforpostgresql:Server": "The databases in it are lost.",
     "azure-native:redis:Redis": "The data in it is lost.",
-    "kubernetes:core/v1:Namespace": "Every object in the namespace goes with it.",
+    "kubernetes:core/v1:Namespace": "Every object in the namespace is deleted with it.",
     "kubernetes:core/v1:PersistentVolumeClaim": "The data on the volume may be lost.",
-    "kubernetes:apps/v1:StatefulSet": "Its pods end; its volumes stay.",
+    "kubernetes:apps/v1:StatefulSet": "Its pods are deleted; its volumes are kept.",
     "kubernetes:helm.sh/v3:Release": "Nothing of the release runs until it is installed again.",
-    "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition": "Every object of its kind goes with it.",
-    "kubernetes:nvidia.com/v1alpha1:NVIDIADriver": "GPU pods of its nodes end while the driver is installed anew.",
-    "kubernetes:nvidia.com/v1:ClusterPolicy": "GPU pods end while drivers and toolkit are installed anew.",
+    "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition": "Every object of its kind is deleted with it.",
+    "kubernetes:nvidia.com/v1alpha1:NVIDIADriver": "GPU pods on its nodes end while the driver is installed again.",
+    "kubernetes:nvidia.com/v1:ClusterPolicy": "GPU pods end while drivers and toolkit are installed again.",
 }
-"""What holds state or drives GPUs, by type token, and what is lost with it."""
+"""Resources that hold state or drive GPUs, by type token, and what is lost with each."""
 DRIVER_PROPERTIES = ("spec.version", "spec.image", "spec.repository", "spec.kernelModuleType")
 """Of an NVIDIADriver: what makes the GPU Operator install the driver again, node by node."""
 
 
 def impact(step: Step, nodes_lost: int, driver_minutes: int) -> list[str]:
-    """What a change costs, as sentences; empty for one that costs nothing but the change itself.
+    """The impact of a change, as sentences; empty where nothing is lost.
 
     Args:
-        nodes_lost: nodes that go with the resource.
-        driver_minutes: how long an `up` waits for GPUs at most; 0 for no wait.
+        nodes_lost: nodes that are deleted with the resource.
+        driver_minutes: how long an `up` waits for GPUs; 0 for no wait.
     """
     if step.op == "update":
         return _driver_update(step)
@@ -59,31 +59,31 @@ def impact(step: Step, nodes_lost: int, driver_minutes: int) -> list[str]:
         most = f", up to {step.old['maxCount']} while they are in use" if step.old.get("enableAutoScaling") else ""
         sentences += [f"{nodes_lost} {'node' if nodes_lost == 1 else 'nodes'} lost{most}.", NO_DRAIN]
     if step.op == "replace" and step.kind in ("AgentPool", "ManagedCluster"):
-        sentences += _comes_back(step, driver_minutes)
+        sentences += _new_nodes(step, driver_minutes)
     if step.type in LOST:
         sentences.append(LOST[step.type])
     return sentences
 
 
-def is_grave(step: Step) -> bool:
-    """Whether the change takes away state or GPUs: what a reviewer should not overlook."""
+def is_disruptive(step: Step) -> bool:
+    """Whether the change removes state or GPUs, which a reviewer should not overlook."""
     return step.op in ("replace", "delete") and (step.kind == "AgentPool" or step.type in LOST)
 
 
-def _comes_back(step: Step, driver_minutes: int) -> list[str]:
-    back = [f"New nodes take {NODE_MINUTES} minutes or more, and capacity may not come back at once."]
+def _new_nodes(step: Step, driver_minutes: int) -> list[str]:
+    sentences = [f"New nodes take {NODE_MINUTES} minutes or more, and capacity may not be available at once."]
     labels: Mapping[str, str] = step.new.get("nodeLabels") or {}
     source = labels.get(DRIVER_LABEL, "")
     if source in DRIVERS:
         bound = f"; `up` waits up to {driver_minutes} minutes for the GPUs" if driver_minutes else ""
-        back.append(f"Then {DRIVERS[source]}{bound}.")
-    return back
+        sentences.append(f"Then {DRIVERS[source]}{bound}.")
+    return sentences
 
 
 def _driver_update(step: Step) -> list[str]:
     if step.kind != "NVIDIADriver" or not _touches(step.properties, DRIVER_PROPERTIES):
         return []
-    return ["The driver is installed anew, node by node; GPU pods of the node in turn end."]
+    return ["The driver is installed again, node by node; GPU pods on each node end."]
 
 
 def _touches(paths: Sequence[str], names: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""A stack's preview as Markdown that GitHub renders and a terminal shows just as well. Pure text from a document."""
+"""A stack's preview as Markdown, for GitHub and for a terminal: pure text from a document."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from enum import IntEnum
 from typing import Any
 
 OPERATIONS = ("replace", "delete", "create", "update")
-"""In the order a reviewer wants them: what takes something away first."""
+"""In the order of a review: what removes something first."""
 ROWS = 20
-"""Changes shown at once; the others are folded away."""
+"""Changes shown at once; the others are folded."""
 DIFFERENCES = 8
 """Changed properties shown of one resource."""
 VALUE_LENGTH = 70
@@ -18,12 +18,12 @@ Document = Mapping[str, Any]
 
 
 class Detail(IntEnum):
-    """How much of a stack's preview is written."""
+    """How much of a stack's preview is shown."""
 
     COUNTS = 0
     """Counts, and what is lost."""
     SHOWN = 1
-    """Without what is folded away."""
+    """Without what is folded."""
     ALL = 2
 
 
@@ -40,13 +40,13 @@ def stack(document: Document, detail: Detail = Detail.ALL) -> str:
 
 
 def headline(document: Document) -> str:
-    """What a preview comes to, as `1 to replace, 4 to update, 2 nodes lost`."""
+    """A preview in one line, as `1 to replace, 4 to update, 2 nodes lost`."""
     counts: Mapping[str, int] = document["summary"]
-    told = [f"{counts[op]} to {op}" for op in OPERATIONS if counts.get(op)]
-    told = [f"**{each}**" if each.endswith(("replace", "delete")) else each for each in told]
+    parts = [f"{counts[op]} to {op}" for op in OPERATIONS if counts.get(op)]
+    parts = [f"**{each}**" if each.endswith(("replace", "delete")) else each for each in parts]
     if lost := nodes_lost(document):
-        told.append(f"**{lost} {'node' if lost == 1 else 'nodes'} lost**")
-    return ", ".join(told) or "no changes"
+        parts.append(f"**{lost} {'node' if lost == 1 else 'nodes'} lost**")
+    return ", ".join(parts) or "no changes"
 
 
 def nodes_lost(document: Document) -> int:
@@ -57,10 +57,10 @@ def _changes(document: Document, detail: Detail) -> list[str]:
     changes: Sequence[Document] = document["changes"]
     ordered = sorted(changes, key=_order)
     if detail is Detail.COUNTS:
-        ordered = [each for each in ordered if each["grave"]]
+        ordered = [each for each in ordered if each["disruptive"]]
     if not ordered:
         return []
-    # A new stack creates everything: what there is of each kind says more than a hundred rows.
+    # A new stack creates everything: the number of each kind says more than a hundred rows.
     many = len(ordered) > ROWS
     created = [each for each in ordered if each["op"] == "create" and many and not each["differences"]]
     listed = [each for each in ordered if each not in created]
@@ -75,8 +75,8 @@ def _changes(document: Document, detail: Detail) -> list[str]:
 
 
 def _order(change: Document) -> tuple[bool, int, str, str]:
-    """By weight, then always the same: a comment that is updated should not move its lines about."""
-    return not change["grave"], OPERATIONS.index(change["op"]), change["kind"], change["name"]
+    """By importance, then in a stable order: an updated comment should not reorder its lines."""
+    return not change["disruptive"], OPERATIONS.index(change["op"]), change["kind"], change["name"]
 
 
 def _table(changes: Iterable[Document]) -> str:
@@ -87,11 +87,11 @@ def _row(change: Document) -> str:
     shown = [_difference(each) for each in change["differences"][:DIFFERENCES]]
     if (more := len(change["differences"]) - DIFFERENCES) > 0:
         shown.append(f"… and {more} more properties")
-    costs = " ".join(text(each) for each in change["impact"])
+    impact = " ".join(text(each) for each in change["impact"])
     what, where = change["op"], f"{change['kind']} {code(change['name'])}"
-    if change["grave"]:
-        what, where, costs = f"**{what}**", f"**{where}**", costs and f"**{costs}**"
-    return f"| {what} | {where} | {'<br>'.join([*shown, *([costs] if costs else [])])} |"
+    if change["disruptive"]:
+        what, where, impact = f"**{what}**", f"**{where}**", impact and f"**{impact}**"
+    return f"| {what} | {where} | {'<br>'.join([*shown, *([impact] if impact else [])])} |"
 
 
 def _difference(each: Document) -> str:
@@ -123,29 +123,29 @@ def _finding(each: Document) -> str:
     where = f"{each['type'].rpartition(':')[2]} {code(each['name'])}" + (
         f" {code(each['path'])}" if each["path"] else ""
     )
-    said = f"{text(each['message'])}. {text(each['reason'])}"
-    return f"- {_severity(each)} [{text(each['rule'])}]({each['link']}), {where}: {said}"
+    message = f"{text(each['message'])}. {text(each['reason'])}"
+    return f"- {_severity(each)} [{text(each['rule'])}]({each['link']}), {where}: {message}"
 
 
 def _versions(compat: Document, detail: Detail) -> str:
     operator = compat["operator"]
-    stands = f"GPU Operator {operator['version']} ({operator['lifecycle']}), Kubernetes {compat['kubernetes']}"
+    versions = f"GPU Operator {operator['version']} ({operator['lifecycle']}), Kubernetes {compat['kubernetes']}"
     verdicts: Sequence[Document] = compat["verdicts"]
-    told = [each for each in verdicts if each["severity"] != "info"]
-    known = [each for each in verdicts if each["severity"] == "info"]
-    lines = [f"**Versions**: {stands}; {severities(verdicts) or 'no verdict against them'}."]
-    if told and detail is not Detail.COUNTS:
-        lines += ["", *(_verdict(each) for each in told)]
-    if known and detail is Detail.ALL:
-        lines += ["", _folded(f"{len(known)} for information", "\n".join(_verdict(each) for each in known))]
+    listed = [each for each in verdicts if each["severity"] != "info"]
+    folded = [each for each in verdicts if each["severity"] == "info"]
+    lines = [f"**Versions**: {versions}; {severities(verdicts) or 'no finding'}."]
+    if listed and detail is not Detail.COUNTS:
+        lines += ["", *(_verdict(each) for each in listed)]
+    if folded and detail is Detail.ALL:
+        lines += ["", _folded(f"{len(folded)} for information", "\n".join(_verdict(each) for each in folded))]
     return "\n".join(lines)
 
 
 def _verdict(each: Document) -> str:
     pools = f" ({text(', '.join(each['pools']))})" if each["pools"] else ""
     sentences: list[str] = [sentence for sentence in (each["message"], each["fix"]) if sentence]
-    said = " ".join(text(sentence).rstrip(".") + "." for sentence in sentences)
-    return f"- {_severity(each)} {text(each['rule'])}, {code(each['path'])}{pools}: {said}"
+    message = " ".join(text(sentence).rstrip(".") + "." for sentence in sentences)
+    return f"- {_severity(each)} {text(each['rule'])}, {code(each['path'])}{pools}: {message}"
 
 
 def _severity(each: Document) -> str:
@@ -153,14 +153,14 @@ def _severity(each: Document) -> str:
 
 
 def severities(rows: Sequence[Document]) -> str:
-    """How many there are of each severity, as `1 error, 2 warnings`; empty for none."""
+    """The number of each severity, as `1 error, 2 warnings`; empty for none."""
     counts = {name: sum(row["severity"] == name for row in rows) for name in ("error", "warning", "info")}
     words = {"error": "errors", "warning": "warnings"}
     named = {
         name: f"{count} for information" if name == "info" else f"{count} {name if count == 1 else words[name]}"
         for name, count in counts.items()
     }
-    return ", ".join(told for name, told in named.items() if counts[name])
+    return ", ".join(shown for name, shown in named.items() if counts[name])
 
 
 def _cost(document: Document, detail: Detail) -> str:
@@ -168,13 +168,15 @@ def _cost(document: Document, detail: Detail) -> str:
     dates = " and ".join(dict.fromkeys(each["date"] for each in cost["prices"]))
     basis = f"estimate, list prices of {dates}" if dates else "estimate; the catalogue has no price here"
     change = cost["change"]
-    now = f"{dollars(cost['monthly'], signed=False)} a month at the autoscaler's least / as asked / at its most"
-    lines = [f"**Cost** ({basis}): {change_of_cost(document)}; in all {now}."]
+    now = f"{dollars(cost['monthly'], signed=False)} a month with the minimum / requested / maximum nodes"
+    lines = [f"**Cost** ({basis}): {change_of_cost(document)}; total {now}."]
     if cost["unpriced"]:
-        lines.append(f"Without a price, left out: {', '.join(code(each['pool']) for each in cost['unpriced'])}.")
+        lines.append(
+            f"Not included, for lack of a price: {', '.join(code(each['pool']) for each in cost['unpriced'])}."
+        )
     if cost["spotAtRegular"]:
         names = ", ".join(code(name) for name in cost["spotAtRegular"])
-        lines.append(f"Spot at the regular price, so less than shown: {names}.")
+        lines.append(f"Spot, shown at the regular price and cheaper: {names}.")
     if cost["stale"]:
         lines.append(f"The prices are {cost['daysOld']} days old.")
     if change["pools"] and detail is Detail.ALL:
@@ -183,7 +185,7 @@ def _cost(document: Document, detail: Detail) -> str:
 
 
 def change_of_cost(document: Document) -> str:
-    """What the change costs more a month, or that it costs nothing more."""
+    """The difference per month, or that there is none."""
     monthly = document["cost"]["change"]["monthly"]
     if not document["deployed"]:
         return f"new, **{dollars(monthly, signed=True)}** a month"
@@ -199,7 +201,7 @@ def _pool_cost(pool: Document) -> str:
 
 
 def dollars(span: Mapping[str, float], *, signed: bool) -> str:
-    """`+$1,200` for a difference, `$0 / $1,200 / $2,400` where least, asked and most are not the same."""
+    """`+$1,200` for a difference, `$0 / $1,200 / $2,400` where minimum, requested and maximum differ."""
     figures = [round(span[key]) for key in ("min", "asked", "max")]
     shown = [f"{'-' if value < 0 else '+' if signed else ''}${abs(value):,}" for value in figures]
     return shown[0] if len(set(shown)) == 1 else " / ".join(shown)
@@ -211,7 +213,7 @@ def _folded(title: str, body: str) -> str:
 
 
 def code(value: Any) -> str:
-    """A value as it is, on one line and inside a table too, whatever characters it has."""
+    """A value as code on one line, inside a table too, whatever characters it contains."""
     shown = " ".join(str(value).split())
     shown = shown if len(shown) <= VALUE_LENGTH else f"{shown[: VALUE_LENGTH - 1]}…"
     if not shown:
@@ -222,7 +224,7 @@ def code(value: Any) -> str:
 
 
 def text(value: str) -> str:
-    """Words as words: one line, no markup, and nobody is mentioned. What stands in backticks stays code."""
+    """Text on one line without markup or mentions. Text in backticks stays code."""
     parts = re.split(r"(`[^`\n]*`)", " ".join(value.split()))
     return "".join(code(part[1:-1]) if part.startswith("`") and len(part) > 2 else _plain(part) for part in parts)
 

@@ -1,4 +1,4 @@
-"""A cluster as an SVG picture: its pools, their nodes and GPUs. Pure text, readable in light and dark."""
+"""A cluster as an SVG picture: pools, nodes and GPUs, readable in light and dark mode."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DARK = {
     ".gpu": "fill: #4493f8; stroke: #4493f8",
     ".missing": "fill: none; stroke: #f85149",
 }
-"""Colours by selector. Plain rules instead of variables, which some programs that show SVG do not know."""
+"""Colours by selector. Plain rules instead of variables, which some SVG viewers do not support."""
 
 
 def _rules(colours: Mapping[str, str]) -> str:
@@ -65,7 +65,7 @@ text {{ font-family: {FONT}; font-size: 12px }}
 
 @dataclass(frozen=True)
 class Card:
-    """One pool's place in the picture."""
+    """A pool's position in the picture."""
 
     pool: Pool
     top: int
@@ -175,7 +175,7 @@ def _is_shared(pool: Pool) -> bool:
 
 
 def _offered(pool: Pool, node: Mapping[str, Any]) -> int:
-    """Physical GPUs of a node that are offered. Of shared ones a node counts slices, so all are, or none."""
+    """Physical GPUs that a node offers. Of shared GPUs a node counts slices: all GPUs are offered, or none."""
     if not _is_shared(pool):
         return node["gpus"]
     slices: Sequence[Mapping[str, int]] = list(pool["gpus"].values())
@@ -185,14 +185,14 @@ def _offered(pool: Pool, node: Mapping[str, Any]) -> int:
 
 def _footer(bottom: int) -> Iterator[str]:
     y, x = bottom + 20, MARGIN
-    signs = (
+    legend = (
         ("node", "node, ready"),
         ("node unready", "node, not ready"),
         ("gpu", "GPU offered"),
         ("missing", "GPU not offered"),
         ("room", "room for the autoscaler"),
     )
-    for style, text in signs:
+    for style, text in legend:
         yield f'<rect class="{style}" x="{x}" y="{y - 9}" width="10" height="10" rx="2"/>'
         yield _text(x + 16, y, text, "small")
         x += 40 + 6 * len(text)

@@ -1,4 +1,4 @@
-"""What a preview found, for people and as data."""
+"""The changes of a preview, for people and as data."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ HIDDEN = "(secret)"
 
 
 def planned(run: Run) -> list[Step]:
-    """The changes, a replacement as the one step it is to a reader."""
+    """The changes; a replacement is one step."""
     return [step for step in run.changed() if step.op not in PARTS_OF_REPLACE]
 
 
 def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
-    """The plan as data: counts by operation, and every change; `nodes` says how many each pool has now."""
+    """The plan as data: counts by operation, and every change; `nodes` has the number of each pool's nodes."""
     changes = [
         {
             "op": step.op,
@@ -45,9 +45,9 @@ def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
 
 
 def nodes_lost(step: Step, nodes: Mapping[str, int]) -> int:
-    """Nodes whose capacity goes while their pool or cluster is replaced or deleted; it may not come back at once.
+    """Nodes that are deleted with their pool or cluster; their capacity may not be available again at once.
 
-    Counted in the cluster: what the stack asked for once says little about a pool that an autoscaler runs.
+    Counted in the cluster: the requested number says little about a pool with an autoscaler.
     """
     if step.op not in ("replace", "delete"):
         return 0
@@ -68,7 +68,7 @@ def render(run: Run, nodes: Mapping[str, int]) -> RenderableType:
             lines += [f"    {escape(line)}" for line in _differences(step)]
         if lost := nodes_lost(step, nodes):
             lines.append(
-                f"    [red]{lost} {'node' if lost == 1 else 'nodes'} lost[/]; capacity may not come back at once"
+                f"    [red]{lost} {'node' if lost == 1 else 'nodes'} lost[/]; capacity may not be available at once"
             )
     return Group(*(Text.from_markup(line) for line in [*lines, summary(run)]))
 
@@ -80,7 +80,7 @@ def summary(run: Run) -> str:
 
 
 def done(changes: Mapping[str, int]) -> str:
-    """What an operation did, as `3 created, 1 updated`."""
+    """The result of an operation, as `3 created, 1 updated`."""
     parts = ", ".join(f"{changes[op]} {past}" for op, past in DONE.items() if changes.get(op))
     return parts or "no changes"
 
@@ -95,7 +95,7 @@ def _differences(step: Step) -> list[str]:
 def differences(step: Step) -> list[dict[str, Any]]:
     """What changes in a resource: `{path, before, after, replaces}`; `NONE` for a side without such a value.
 
-    A secret is `HIDDEN` on both sides: that it changes is all there is to tell.
+    A secret is `HIDDEN` on both sides: only that it changes is shown.
     """
     replacing = set(step.keys)
     return [
@@ -110,7 +110,7 @@ def differences(step: Step) -> list[dict[str, Any]]:
 
 
 def _at(value: Any, path: str) -> Any:
-    # What the engine hands over is JSON of any shape: its parts have no types to check.
+    # The engine passes JSON of any shape: its parts have no types to check.
     for part in _parts(path):
         if isinstance(value, dict) and part in value:
             value = value[part]  # pyright: ignore[reportUnknownVariableType]

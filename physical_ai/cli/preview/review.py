@@ -11,7 +11,7 @@ from physical_ai.cli.output import compat, policy
 from physical_ai.cli.policy_pack import declared_resources
 from physical_ai.cli.preview import plan
 from physical_ai.cli.preview.changes import Run, Step
-from physical_ai.cli.preview.impact import impact, is_grave
+from physical_ai.cli.preview.impact import impact, is_disruptive
 from physical_ai.cli.preview.model import Preview
 from physical_ai.cli.requested_stack import RequestedStack
 from physical_ai.costs import change, deployed, estimate
@@ -55,7 +55,7 @@ def _changes(run: Run, nodes: Mapping[str, int], driver_minutes: int) -> list[di
             "kind": step.kind,
             "differences": _differences(step),
             "impact": impact(step, row["nodesLost"], driver_minutes),
-            "grave": is_grave(step),
+            "disruptive": is_disruptive(step),
         }
         for step, row in zip(plan.planned(run), rows, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Which stacks a change of files affects. What nothing is known of affects them all."""
+"""Which stacks a change of files affects. A file of unknown purpose affects all of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from physical_ai.settings.layers.stack_file import PREFIX
 HARMLESS_FOLDERS = ("docs/", "tests/", ".github/", ".ci/", "stacks/schema/")
 HARMLESS_FILES = (".gitignore", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", "LICENSE", "Makefile")
 HARMLESS_ENDINGS = (".md",)
-"""What no stack is made of."""
+"""Files that no stack depends on."""
 STACK_FOLDER = "stacks/"
 PROFILE = "profile"
 
@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Affected:
-    """A stack that a change affects, and the files that make it so."""
+    """A stack that a change affects, and the files that affect it."""
 
     stack: str
     kind: Kind
@@ -44,13 +44,13 @@ def affected(
 
     Args:
         files: changed files, relative to the repository.
-        before, after: each stack's own files on that side, as `own_files` gives them.
+        before, after: each stack's own files on that side, from `own_files`.
     """
     everywhere = [file for file in files if not is_harmless(file) and not file.startswith(STACK_FOLDER)]
     found: list[Affected] = []
     for name in sorted({**before, **after}):
-        mine = before.get(name, frozenset()) | after.get(name, frozenset())
-        touched = (*(file for file in files if file in mine), *everywhere)
+        own = before.get(name, frozenset()) | after.get(name, frozenset())
+        touched = (*(file for file in files if file in own), *everywhere)
         if name not in before:
             found.append(Affected(name, Kind.NEW, touched))
         elif name not in after:
@@ -61,12 +61,12 @@ def affected(
 
 
 def is_harmless(file: str) -> bool:
-    """Whether no stack can differ for this file."""
+    """Whether no stack depends on this file."""
     return file in HARMLESS_FILES or file.startswith(HARMLESS_FOLDERS) or file.endswith(HARMLESS_ENDINGS)
 
 
 def own_files(root: Path) -> dict[str, frozenset[str]]:
-    """The files that each stack below `root`, a folder `stacks`, is put together from."""
+    """The files of which each stack below `root`, a folder `stacks`, consists."""
     return {name: frozenset(_files(name, root)) for name in existing(root)}
 
 
@@ -78,7 +78,7 @@ def _files(name: str, root: Path) -> Iterable[str]:
 
 
 def _profile(file: Path) -> str | None:
-    """The profile that a file chooses; None where it chooses none, is missing, or is no YAML."""
+    """The profile that a file chooses; None where it chooses none, is missing, or is not YAML."""
     try:
         document: Any = yaml.safe_load(file.read_text())
     except (OSError, yaml.YAMLError):

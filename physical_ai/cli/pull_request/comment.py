@@ -1,4 +1,4 @@
-"""One Markdown comment about all the stacks that a change affects, within what GitHub takes."""
+"""One Markdown comment about all the stacks that a change affects, within GitHub's size limit."""
 
 from __future__ import annotations
 
@@ -11,74 +11,74 @@ from physical_ai.cli.preview.markdown import Detail, code
 from physical_ai.cli.pull_request.affected import Affected, Kind
 
 MARKER = "<!-- physai pr-preview -->"
-"""First line of the comment, by which it is found again and updated."""
+"""First line of the comment, by which an update finds it."""
 LIMIT = 65_536
-"""What GitHub takes, in characters. Counted in bytes here, of which there are never fewer."""
+"""GitHub's limit in characters. Counted in bytes here, which are never fewer."""
 FILES = 3
-"""Files named as the reason why a stack is affected."""
+"""Files listed as the reason why a stack is affected."""
 UNFOLDED = 2
-"""Up to how many stacks are shown without folding any."""
+"""The number of stacks up to which none is folded."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What is known of one affected stack. `document` is None where there is no preview."""
+    """The result for one affected stack. `document` is None where there is no preview."""
 
     affected: Affected
     document: Mapping[str, Any] | None = None
     base_failed: str = ""
-    """What the base said when it could not be simulated; the head was then previewed from nothing."""
+    """The error output of the base that could not be simulated; the head was then previewed as a new stack."""
     head_failed: str = ""
-    """What the head said when it could not be previewed."""
+    """The error output of the head that could not be previewed."""
     picture: str = ""
     """Name of the file with the picture of the simulated base."""
 
 
 def comment(reports: Sequence[Report], files: Sequence[str], limit: int = LIMIT) -> str:
-    """The whole comment, in at most `limit` bytes; what was left out is named.
+    """The comment, in at most `limit` bytes; it lists what was left out.
 
     Args:
         files: all changed files.
     """
     details = {each.affected.stack: Detail.ALL for each in reports}
     dropped: set[str] = set()
-    text = _written(reports, files, details, dropped)
+    text = _text(reports, files, details, dropped)
     while _size(text) > limit:
         lengths = {name: _size(section) for name, section in _sections(reports, details, dropped).items()}
-        can = {name: size for name, size in lengths.items() if details[name] > Detail.COUNTS}
-        if can:
-            longest = max(can, key=lambda name: can[name])
+        reducible = {name: size for name, size in lengths.items() if details[name] > Detail.COUNTS}
+        if reducible:
+            longest = max(reducible, key=lambda name: reducible[name])
             details[longest] = Detail(details[longest] - 1)
         elif lengths:
             dropped.add(max(lengths, key=lambda name: lengths[name]))
         else:
-            note = "\n\nCut off: the comment is longer than GitHub takes.\n"
+            note = "\n\nTruncated: the comment is longer than GitHub allows.\n"
             return text.encode()[: limit - len(note.encode())].decode(errors="ignore") + note
-        text = _written(reports, files, details, dropped)
+        text = _text(reports, files, details, dropped)
     return text
 
 
-def _written(reports: Sequence[Report], files: Sequence[str], details: Mapping[str, Detail], dropped: set[str]) -> str:
+def _text(reports: Sequence[Report], files: Sequence[str], details: Mapping[str, Detail], dropped: set[str]) -> str:
     parts = [MARKER, _head(reports, files)]
     if reports:
         parts += [_summary(reports), *_sections(reports, details, dropped).values()]
     shorter = [name for name, detail in details.items() if detail is not Detail.ALL and name not in dropped]
     if shorter or dropped:
-        told = [f"details of {', '.join(map(code, shorter))}"] if shorter else []
-        told += [f"all of {', '.join(map(code, sorted(dropped)))} but the line above"] if dropped else []
+        parts_left = [f"details of {', '.join(map(code, shorter))}"] if shorter else []
+        parts_left += [f"all of {', '.join(map(code, sorted(dropped)))} but the row above"] if dropped else []
         how = "`make pr-preview BASE=…` shows them."
-        parts.append(f"Left out, because GitHub takes {LIMIT:,} characters: {'; '.join(told)}. {how}")
+        parts.append(f"Left out, because GitHub allows {LIMIT:,} characters: {'; '.join(parts_left)}. {how}")
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
 def _head(reports: Sequence[Report], files: Sequence[str]) -> str:
     count = f"{len(files)} changed {'file' if len(files) == 1 else 'files'}"
     if not reports:
-        return f"## Preview: no stack is affected\n\nNo stack is made of any of the {count}."
+        return f"## Preview: no stack is affected\n\nNo stack depends on the {count}."
     stacks = f"{len(reports)} {'stack' if len(reports) == 1 else 'stacks'}"
     how = (
-        "What the base has of each stack was deployed into the simulator, and the real Pulumi engine previewed the head"
-        " against it. No Azure and no credential took part."
+        "The base of each stack was deployed to the simulator, and the Pulumi engine previewed the head against it."
+        " Azure and credentials were not used."
     )
     return f"## Preview: {stacks} affected\n\n{count}. {how}"
 
@@ -93,12 +93,12 @@ def _line(report: Report) -> str:
     if report.affected.kind is Kind.REMOVED:
         return f"| {name} | **removed** | | | |"
     if report.document is None:
-        return f"| {name} | **the head can't be previewed** | | | |"
+        return f"| {name} | **the preview of the head failed** | | | |"
     document = report.document
     new = "new: " if report.affected.kind is Kind.NEW else ""
-    note = ", against nothing" if report.base_failed else ""
+    note = ", as a new stack" if report.base_failed else ""
     policies = markdown.severities(document["policy"]["findings"]) or "no finding"
-    versions = markdown.severities(document["compat"]["verdicts"]) or "no verdict"
+    versions = markdown.severities(document["compat"]["verdicts"]) or "no finding"
     cost = "not compared" if report.base_failed else markdown.change_of_cost(document)
     return f"| {name} | {new}{markdown.headline(document)}{note} | {policies} | {versions} | {cost} |"
 
@@ -107,15 +107,15 @@ def _sections(reports: Sequence[Report], details: Mapping[str, Detail], dropped:
     shown = [each for each in reports if each.affected.stack not in dropped]
     folds = len(reports) > UNFOLDED
     return {
-        each.affected.stack: _section(each, details[each.affected.stack], folded=folds and not _is_urgent(each))
+        each.affected.stack: _section(each, details[each.affected.stack], folded=folds and not _needs_attention(each))
         for each in shown
     }
 
 
-def _is_urgent(report: Report) -> bool:
+def _needs_attention(report: Report) -> bool:
     if report.document is None or report.base_failed:
         return True
-    return any(change["grave"] for change in report.document["changes"])
+    return any(change["disruptive"] for change in report.document["changes"])
 
 
 def _section(report: Report, detail: Detail, *, folded: bool) -> str:
@@ -123,17 +123,19 @@ def _section(report: Report, detail: Detail, *, folded: bool) -> str:
     parts: list[str] = []
     if report.affected.kind is Kind.REMOVED:
         parts.append(
-            f"### {code(stack)}: removed\n\nIts file is gone. What it has deployed stays until somebody destroys it:"
+            f"### {code(stack)}: removed\n\nIts file was deleted. What it deployed remains until you destroy it:"
             f" `pulumi destroy --stack {stack}` from a checkout that still has the file."
         )
     elif report.document is None:
-        parts.append(f"### {code(stack)}: the head can't be previewed\n\n{_said(report.head_failed)}")
+        parts.append(f"### {code(stack)}: the preview of the head failed\n\n{_output(report.head_failed)}")
     else:
         parts.append(markdown.stack(report.document, detail).strip())
     if report.base_failed:
-        told = "The base could not be simulated, so this is a preview against nothing: what exists shows as new."
-        parts.insert(1, f"**{told}** It said:\n\n{_said(report.base_failed)}")
-    picture = f"The cluster before the change, drawn: {code(report.picture)}, in the run's artefact."
+        problem = (
+            "The base could not be simulated. This preview is of a new stack, so existing resources appear as new."
+        )
+        parts.insert(1, f"**{problem}** Its output:\n\n{_output(report.base_failed)}")
+    picture = f"Picture of the cluster before the change: {code(report.picture)}, in the artifact of the workflow run."
     parts.append(" ".join(part for part in (_why(report.affected), picture if report.picture else "") if part))
     body = "\n\n".join(part for part in parts if part)
     if not folded:
@@ -148,8 +150,8 @@ def _why(affected: Affected) -> str:
     return f"Affected by {named}{more}." if named else ""
 
 
-def _said(text: str) -> str:
-    """Output as it was, in a block that nothing in it can end."""
+def _output(text: str) -> str:
+    """Unchanged output in a code block that nothing in it can end."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -157,7 +159,7 @@ def _said(text: str) -> str:
 
 
 def _html(title: str) -> str:
-    """A headline for a place where GitHub renders no Markdown."""
+    """A headline without Markdown, for elements in which GitHub does not render it."""
     return title.replace("`", "").replace("**", "")
 
 

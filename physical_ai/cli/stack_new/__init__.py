@@ -1,1 +1,1 @@
-"""What `stack new` asks, and what it shows."""
+"""Questions and output of `stack new`."""

@@ -1,4 +1,4 @@
-"""What `stack new` is given: by options, and where they say nothing by answers to questions."""
+"""The choices of `stack new`: from options, and from answers to questions where an option is omitted."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from physical_ai.settings.new_stack import Choice, PoolProposal, Proposal
 
 NONE = "none"
-"""What is written instead of a size to leave a pool out."""
+"""The value that leaves a pool out, instead of a size."""
 
 
-class Given:
-    """What the options say, and what is asked where they say nothing."""
+class Choices:
+    """Choices from options, and from questions where an option is omitted."""
 
     def __init__(  # noqa: PLR0917 - each is an option
         self,
@@ -34,69 +34,69 @@ class Given:
         self.sizes = _by_pool(sizes, proposal, "--size")
         self.drivers = _by_pool(drivers, proposal, "--driver")
         self.zones = _by_pool(zones, proposal, "--zones")
-        self.given_space = space
-        self.given_ranges = ranges
+        self.space_option = space
+        self.range_options = ranges
 
-    def choice(self, pool: PoolProposal, *, asks: bool) -> Choice:
-        """What to take for a pool. Raises typer.BadParameter where an option says something impossible."""
+    def choice(self, pool: PoolProposal, *, interactive: bool) -> Choice:
+        """The choice for a pool. Raises typer.BadParameter for an impossible option."""
         from physical_ai.settings.new_stack import choose
 
         region, region_zones = self.proposal.name.region, self.proposal.region_zones
-        usual = choose(pool, region, region_zones)
+        default = choose(pool, region, region_zones)
         size = self.sizes.get(pool.name)
-        if size is None and asks and pool.has_gpu:
-            return self._asked(pool, usual)
-        picked = self._with(pool, usual, size)
-        if problem := _problem(pool, picked, region):
+        if size is None and interactive and pool.has_gpu:
+            return self._ask(pool, default)
+        choice = self._combine(pool, default, size)
+        if problem := _problem(pool, choice, region):
             hint = "--zones" if pool.name in self.zones else "--driver" if pool.name in self.drivers else "--size"
             raise typer.BadParameter(f"{pool.name}: {problem}", param_hint=hint)
-        return picked
+        return choice
 
-    def _asked(self, pool: PoolProposal, usual: Choice) -> Choice:
+    def _ask(self, pool: PoolProposal, default: Choice) -> Choice:
         from physical_ai.cli.stack_new.summary import offer
 
         err.print(offer(pool, self.proposal.name.region))
         while True:
-            answer = typer.prompt(f"size of {pool.name} (or {NONE})", default=usual.size or NONE, err=True)
-            picked = self._with(pool, usual, answer.strip())
-            problem = _problem(pool, picked, self.proposal.name.region)
-            if problem is None and picked.size and pool.name not in self.zones:
-                picked = self._asked_zones(pool, picked)
-                problem = _problem(pool, picked, self.proposal.name.region)
+            answer = typer.prompt(f"size of {pool.name} (or {NONE})", default=default.size or NONE, err=True)
+            choice = self._combine(pool, default, answer.strip())
+            problem = _problem(pool, choice, self.proposal.name.region)
+            if problem is None and choice.size and pool.name not in self.zones:
+                choice = self._ask_zones(pool, choice)
+                problem = _problem(pool, choice, self.proposal.name.region)
             if problem is None:
-                return picked
+                return choice
             err.print(problem, markup=False, style="red")
 
-    def _asked_zones(self, pool: PoolProposal, picked: Choice) -> Choice:
-        """The choice with its zones, which differ by subscription for most GPU sizes."""
+    def _ask_zones(self, pool: PoolProposal, choice: Choice) -> Choice:
+        """The choice with its zones. For most GPU sizes these differ by subscription."""
         from physical_ai.catalog import region
 
         place = region(self.proposal.name.region)
-        listing = place.sizes.get(picked.size or "")
+        listing = place.sizes.get(choice.size or "")
         if not place.zones or (listing is not None and listing.zones == ()):
-            return picked
+            return choice
         known = "differ by subscription" if listing is None or listing.zones is None else ", ".join(listing.zones)
-        usual = ",".join(pool.zones if picked.zones is None else picked.zones)
-        question = f"zones of {pool.name}, as 1,2 (those that offer it: {known}; empty: Azure chooses)"
-        answer = typer.prompt(question, default=usual, show_default=bool(usual), err=True)
-        return replace(picked, zones=_zone_names(answer))
+        default = ",".join(pool.zones if choice.zones is None else choice.zones)
+        question = f"zones of {pool.name}, as 1,2 (zones with this size: {known}; empty: Azure chooses)"
+        answer = typer.prompt(question, default=default, show_default=bool(default), err=True)
+        return replace(choice, zones=_zone_names(answer))
 
-    def _with(self, pool: PoolProposal, usual: Choice, size: str | None) -> Choice:
+    def _combine(self, pool: PoolProposal, default: Choice, size: str | None) -> Choice:
         from physical_ai.settings.new_stack import Choice
 
         zones = self.zones.get(pool.name)
-        chosen = usual.size if size is None else None if size == NONE else size
+        chosen = default.size if size is None else None if size == NONE else size
         return Choice(
             chosen,
             self.drivers.get(pool.name),
-            usual.zones if zones is None else _zone_names(zones),
+            default.zones if zones is None else _zone_names(zones),
         )
 
-    def space(self, *, asks: bool) -> IPv4Network:
+    def space(self, *, interactive: bool) -> IPv4Network:
         """The address space. Raises typer.BadParameter."""
         while True:
-            text = self.given_space or str(self.proposal.address_space)
-            if asks and self.given_space is None:
+            text = self.space_option or str(self.proposal.address_space)
+            if interactive and self.space_option is None:
                 text = typer.prompt("address space", default=text, err=True)
             try:
                 found = _network(text)
@@ -105,20 +105,20 @@ class Given:
                 found, problem = None, str(error)
             if found is not None and problem is None:
                 return found
-            if not asks or self.given_space is not None:
+            if not interactive or self.space_option is not None:
                 raise typer.BadParameter(problem or "", param_hint="--address-space")
             err.print(problem, markup=False, style="red")
 
-    def ranges(self, *, asks: bool) -> list[IPv4Network]:
-        """Public ranges that reach the API server; a placeholder where a protected stack has none."""
+    def ranges(self, *, interactive: bool) -> list[IPv4Network]:
+        """Public ranges that may reach the API server; a placeholder where a protected stack has none."""
         from physical_ai.settings.new_stack import api_placeholder
 
         needed = self.proposal.protect and not self.proposal.has_ranges
-        if self.given_ranges or not needed:
-            return self._ranges(self.given_ranges)
-        if not asks:
+        if self.range_options or not needed:
+            return self._ranges(self.range_options)
+        if not interactive:
             return [api_placeholder()]
-        question = "public ranges that reach the API server (a placeholder will do until Azure)"
+        question = "public ranges that may reach the API server (the placeholder works until Azure)"
         while True:
             answer = typer.prompt(question, default=str(api_placeholder()), err=True)
             try:
@@ -128,7 +128,7 @@ class Given:
 
     @staticmethod
     def _ranges(texts: Sequence[str]) -> list[IPv4Network]:
-        """Raises typer.BadParameter for what is no public range."""
+        """The ranges. Raises typer.BadParameter for one that is not public."""
         from physical_ai.settings.new_stack import is_placeholder
 
         try:
@@ -137,7 +137,7 @@ class Given:
             raise typer.BadParameter(str(error), param_hint="--api-range") from None
         for block in blocks:
             if block.is_private and not is_placeholder(block):
-                problem = f"{block} is not public: the API server sees callers by their public address"
+                problem = f"{block} is not public. The API server sees the public address of its callers"
                 raise typer.BadParameter(problem, param_hint="--api-range")
         return blocks
 
@@ -157,24 +157,24 @@ def _by_pool(assignments: Sequence[str], proposal: Proposal, option: str) -> Map
             raise typer.BadParameter(f"'{text}' is not POOL=VALUE", param_hint=option)
         if name not in known:
             near = nearest(name, known)
-            hint = f"did you mean '{near}'? " if near else ""
-            problem = f"the layers have no pool '{name}'; {hint}There are: {', '.join(known)}"
+            hint = f"Did you mean '{near}'? " if near else ""
+            problem = f"the layers have no pool '{name}'. {hint}Pools: {', '.join(known)}"
             raise typer.BadParameter(problem, param_hint=option)
         found[name] = value.strip()
     return found
 
 
 def _problem(pool: PoolProposal, choice: Choice, region: str) -> str | None:
-    """What makes a choice impossible, with what to write instead; None for nothing."""
+    """Why a choice is impossible, and what to write instead; None for a possible one."""
     from physical_ai.settings import DriverSource
     from physical_ai.settings.new_stack import refusals
 
     if choice.size is None:
-        return None if pool.has_gpu else f"every cluster has a pool {pool.name}; it needs a size"
+        return None if pool.has_gpu else f"every cluster has a pool {pool.name}, which needs a size"
     sources = [source.value for source in DriverSource]
     if choice.driver is not None and choice.driver not in sources:
-        return f"'{choice.driver}' is no driver source: {', '.join(sources)}"
-    # An OS disk that does not fit is made a managed one.
+        return f"'{choice.driver}' is not a driver source. Sources: {', '.join(sources)}"
+    # An OS disk that does not fit becomes a managed disk.
     errors = [v for v in refusals(pool, choice, region) if v.is_error and not v.where.startswith("osDisk")]
     return "; ".join(f"{each.problem} {each.fix or ''}".strip() for each in errors) or None
 
@@ -186,8 +186,8 @@ def _space_problem(space: IPv4Network, proposal: Proposal) -> str | None:
 
 
 def _network(text: str) -> IPv4Network:
-    """Raises ValueError, in words."""
+    """The range. Raises ValueError with a message for the reader."""
     try:
         return IPv4Network(text)
     except ValueError as error:
-        raise ValueError(f"'{text}' is no IPv4 range: {error}") from None
+        raise ValueError(f"'{text}' is not an IPv4 range: {error}") from None

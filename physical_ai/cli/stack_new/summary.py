@@ -1,4 +1,4 @@
-"""What `stack new` tells: what there is to choose from, what was chosen, and what to do next."""
+"""Output of `stack new`: the possible choices, the result, and the next steps."""
 
 from __future__ import annotations
 
@@ -20,25 +20,27 @@ SHOWN = 8
 
 
 def head(proposal: Proposal) -> RenderableType:
-    """What is known of the region."""
+    """The region, by the catalogue."""
     region = proposal.name.region
     zones = f"zones {', '.join(proposal.region_zones)}" if proposal.region_zones else "no availability zones"
     lines: list[RenderableType] = [Text.from_markup(f"[bold]{proposal.name}[/]: {region} has {zones}")]
     if not proposal.region_layer:
-        lines.append(Text(f"{region} has no layer yet; it gets one, with windows in local time {proposal.utc_offset}"))
+        lines.append(
+            Text(f"{region} has no layer yet. It gets one, with maintenance windows at UTC{proposal.utc_offset}")
+        )
     return Group(*lines)
 
 
 def offer(pool: PoolProposal, region: str) -> RenderableType:
-    """What the layers ask for a GPU pool, and which sizes the region has for it."""
+    """The size that the layers set for a GPU pool, and those that the region has for it."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in (f"sizes in {region}", "driver sources", "known by", "USD/h"):
+    for column in (f"sizes in {region}", "driver sources", "evidence", "USD/h"):
         table.add_column(column, no_wrap=True)
     for each in pool.candidates[:SHOWN]:
         usd = "no price" if each.usd_per_hour is None else f"{each.usd_per_hour:,.3f}"
         mark = f"[bold]{each.size}[/]" if each.size == pool.size else each.size
         table.add_row(mark, ", ".join(each.driver_sources), each.evidence, usd)
-    asked = f"\n{pool.name}: the layers ask for {pool.size or 'no size'}, driver source {pool.driver or 'not said'}"
+    asked = f"\n{pool.name}: the layers set {pool.size or 'no size'}, driver source {pool.driver or 'none'}"
     lines: list[RenderableType] = [Text(asked), table if pool.candidates else Text(f"{region} lists no GPU size")]
     if len(pool.candidates) > SHOWN:
         more = f"… and {len(pool.candidates) - SHOWN} more: physai sizes --region {region}"
@@ -47,10 +49,10 @@ def offer(pool: PoolProposal, region: str) -> RenderableType:
 
 
 def summary(proposal: Proposal, loaded: Loaded) -> RenderableType:
-    """The stack as it would be: pools, zones, prices, quota, and what is doubtful."""
+    """The new stack: pools, zones, prices, quota and warnings."""
     rows, needs = pools(loaded), quota(loaded)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("pool", "size", "driver", "priority", "nodes", "zones", "USD/h a node", "quota family"):
+    for column in ("pool", "size", "driver", "priority", "nodes", "zones", "USD per node hour", "quota family"):
         table.add_column(column, no_wrap=True)
     for row in rows:
         nodes, usd = row["nodes"], row["usdPerNodeHour"]
@@ -63,28 +65,28 @@ def summary(proposal: Proposal, loaded: Loaded) -> RenderableType:
     lines: list[RenderableType] = [table]
     if left_out:
         lines.append(Text(f"left out: {', '.join(left_out)}", style="yellow"))
-    told = "; ".join(f"{each['usage']} {each['most']}" for each in needs)
-    lines.append(Text(f"quota it needs at its most, in vCPU, surge included: {told}"))
+    usages = "; ".join(f"{each['usage']} {each['most']}" for each in needs)
+    lines.append(Text(f"quota for the maximum number of nodes, in vCPU, surge included: {usages}"))
     lines += [Text(str(warning), style="yellow") for warning in loaded.warnings]
     return Group(*lines)
 
 
 def next_steps(proposal: Proposal, loaded: Loaded) -> RenderableType:
-    """What to do with the new file, in order."""
+    """The next commands, in order."""
     name = proposal.name
     steps = [
-        (f"physai explain {name}", "every value, and the file it comes from"),
-        (f"physai cost {name}", "what it costs"),
-        (f"physai up {name}", "the whole stack in the simulator"),
-        (f"physai check {name}", "quota, sizes and rights, before Azure is asked for it"),
-        (f"pulumi stack init {name}", "the real one; README, 'Deploy to Azure'"),
+        (f"physai explain {name}", "every value, and its file"),
+        (f"physai cost {name}", "the estimated cost"),
+        (f"physai up {name}", "the stack in the simulator"),
+        (f"physai check {name}", "quota, sizes and permissions in Azure"),
+        (f"pulumi stack init {name}", "the real stack; see docs/azure.md"),
     ]
     table = Table(box=None, pad_edge=False, show_header=False)
     for command, meaning in steps:
         table.add_row(f"  {command}", f"[dim]{meaning}[/]")
     lines: list[RenderableType] = [Text("next:"), table]
     if any(warning.stand_in for warning in loaded.warnings):
-        advice = "Before Azure, put your public ranges into cluster.apiAccess.authorizedIpRanges."
+        advice = "Before you deploy to Azure, set cluster.apiAccess.authorizedIpRanges to your public ranges."
         lines.append(Text(advice, style="yellow"))
     return Group(*lines)
 
@@ -117,7 +119,7 @@ def pools(loaded: Loaded) -> list[dict[str, Any]]:
 
 
 def quota(loaded: Loaded) -> list[dict[str, Any]]:
-    """What the stack draws on each usage of Microsoft.Compute, in vCPU."""
+    """What the stack needs of each usage of Microsoft.Compute, in vCPU."""
     from physical_ai.settings.facts.quota import quota_needs
 
     return [

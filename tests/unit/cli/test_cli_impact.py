@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from physical_ai.cli.preview.changes import Step
-from physical_ai.cli.preview.impact import impact, is_grave
+from physical_ai.cli.preview.impact import impact, is_disruptive
 from physical_ai.cli.preview.model import Deployed
 from physical_ai.cli.preview.sources import deployed_now
 from physical_ai.settings.facts.pools import DRIVER_LABEL
@@ -27,7 +27,7 @@ def told(change: Step, nodes: int = 0, minutes: int = 45) -> str:
 
 
 @pytest.mark.parametrize(
-    ("source", "said"), [("operator", "GPU Operator builds"), ("grid", "GRID agent installs"), ("aks", "node image")]
+    ("source", "said"), [("operator", "GPU Operator installs"), ("grid", "GRID agent installs"), ("aks", "node image")]
 )
 def test_a_replaced_pool_says_who_installs_its_driver_again(source: str, said: str) -> None:
     replaced = step("replace", new={"nodeLabels": {DRIVER_LABEL: source}})
@@ -49,19 +49,19 @@ def test_an_autoscaled_pool_may_lose_more_than_it_has_now() -> None:
 
 
 @pytest.mark.parametrize("type", ["azure-native:operationalinsights:Workspace", "kubernetes:core/v1:Namespace"])
-def test_what_holds_state_is_grave_to_lose_and_harmless_to_update(type: str) -> None:
-    assert is_grave(step("replace", type))
+def test_what_holds_state_is_disruptive_to_lose_and_harmless_to_update(type: str) -> None:
+    assert is_disruptive(step("replace", type))
     assert impact(step("delete", type), 0, 45)
-    assert not is_grave(step("update", type))
+    assert not is_disruptive(step("update", type))
     assert impact(step("update", type), 0, 45) == []
 
 
 def test_a_configmap_is_not_grave() -> None:
-    assert not is_grave(step("replace", "kubernetes:core/v1:ConfigMap"))
+    assert not is_disruptive(step("replace", "kubernetes:core/v1:ConfigMap"))
 
 
 def test_another_driver_version_is_installed_though_nothing_is_replaced() -> None:
-    assert "installed anew" in told(step("update", DRIVER, properties=("spec.version",)))
+    assert "installed again" in told(step("update", DRIVER, properties=("spec.version",)))
     assert told(step("update", DRIVER, properties=("spec.tolerations[2]",))) == ""
 
 

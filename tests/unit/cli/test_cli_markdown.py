@@ -33,7 +33,7 @@ def test_a_replaced_gpu_pool_is_bold_first_and_says_what_it_costs() -> None:
     first = [line for line in shown.splitlines() if line.startswith("| ")][1]
     assert first.startswith("| **replace** | **AgentPool `physical-ai-h100gpu-nodes`**")
     assert "(replaces)" in first
-    for cost in ("1 node lost", "10 minutes or more", "builds its driver anew"):
+    for cost in ("1 node lost", "10 minutes or more", "installs the driver on each"):
         assert cost in first
     assert "**" not in row(shown, "physical-ai-grid-driver-agent")
 
@@ -88,7 +88,7 @@ def test_the_cost_is_an_estimate_with_a_date_and_names_what_has_no_price() -> No
     (line,) = [line for line in shown.splitlines() if line.startswith("**Cost**")]
     assert "estimate, list prices of 2026-" in line
     assert "**+$0 / +$5,095 / +$10,191** a month" in line
-    assert "Without a price, left out: `system`, `cpu`." in shown
+    assert "Not included, for lack of a price: `system`, `cpu`." in shown
 
 
 def test_findings_link_to_their_reasons() -> None:

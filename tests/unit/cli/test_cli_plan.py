@@ -31,8 +31,8 @@ def replaced() -> Run:
     old, new = state(**name, vmSize="A", nodeLabels={"a/b": "1"}), state(**name, vmSize="B")
     more: dict[str, Any] = {"old": old, "new": new, "keys": ["vmSize"], "diffs": ["vmSize"]}
     for op in ("delete-replaced", "replace", "create-replacement"):
-        run.take(event("resourcePreEvent", op, **more))
-        run.take(event("resOutputsEvent", op, **more))
+        run.add(event("resourcePreEvent", op, **more))
+        run.add(event("resOutputsEvent", op, **more))
     return run
 
 
@@ -57,9 +57,9 @@ def test_a_replaced_pool_says_how_many_nodes_it_has_now_and_why_they_are_lost() 
 
 def test_unchanged_resources_components_and_providers_are_not_changes() -> None:
     run = Run()
-    run.take(event("resourcePreEvent", "same"))
-    run.take(event("resourcePreEvent", "create", type="physical-ai:azure:GpuPool", urn="urn:a::b::c::d"))
-    run.take(event("resourcePreEvent", "create", type="pulumi:providers:kubernetes", urn="urn:a::b::c::e"))
+    run.add(event("resourcePreEvent", "same"))
+    run.add(event("resourcePreEvent", "create", type="physical-ai:azure:GpuPool", urn="urn:a::b::c::d"))
+    run.add(event("resourcePreEvent", "create", type="pulumi:providers:kubernetes", urn="urn:a::b::c::e"))
     assert plan.document(run, {}) == {"changes": [], "summary": {}}
     assert text(run).strip() == "no changes"
 
@@ -67,7 +67,7 @@ def test_unchanged_resources_components_and_providers_are_not_changes() -> None:
 def test_an_update_shows_the_properties_that_change_and_no_others() -> None:
     run = Run()
     old, new = state(count=1, mode="User"), state(count=3, mode="User")
-    run.take(event("resourcePreEvent", "update", old=old, new=new, diffs=["count"]))
+    run.add(event("resourcePreEvent", "update", old=old, new=new, diffs=["count"]))
     shown = text(run)
     assert "count: 1 → 3" in shown
     assert "mode" not in shown
@@ -76,8 +76,8 @@ def test_an_update_shows_the_properties_that_change_and_no_others() -> None:
 
 def test_a_failed_operation_is_not_counted_as_done() -> None:
     run = Run()
-    run.take(event("resourcePreEvent", "create"))
-    run.take(event("resOpFailedEvent", "create"))
+    run.add(event("resourcePreEvent", "create"))
+    run.add(event("resOpFailedEvent", "create"))
     assert not run.counts()
 
 
@@ -85,7 +85,7 @@ def test_debug_chatter_is_dropped_and_errors_are_kept() -> None:
     run = Run()
     for severity in ("debug", "error"):
         diagnostic = {"message": f"a {severity}", "severity": severity, "color": "never"}
-        run.take(EngineEvent.from_json({"sequence": 1, "timestamp": 1, "diagnosticEvent": diagnostic}))
+        run.add(EngineEvent.from_json({"sequence": 1, "timestamp": 1, "diagnosticEvent": diagnostic}))
     assert run.messages == [Message("error", "", "a error")]
 
 
@@ -98,7 +98,7 @@ def test_a_replaced_cluster_counts_its_inline_pools() -> None:
     run = Run()
     kind = "azure-native:containerservice:ManagedCluster"
     old = {**state(agentPoolProfiles=[{"name": "system"}]), "type": kind}
-    run.take(event("resourcePreEvent", "replace", type=kind, old=old, new=old, keys=["dnsPrefix"]))
+    run.add(event("resourcePreEvent", "replace", type=kind, old=old, new=old, keys=["dnsPrefix"]))
     (change,) = plan.document(run, {"system": 3, "h100": 2})["changes"]
     assert change["nodesLost"] == 3
 
@@ -106,7 +106,7 @@ def test_a_replaced_cluster_counts_its_inline_pools() -> None:
 def test_keys_with_dots_show_their_values() -> None:
     run = Run()
     old, new = state(tags={"cost.center": "1"}), state(tags={"cost.center": "42"})
-    run.take(event("resourcePreEvent", "update", old=old, new=new, diffs=['tags["cost.center"]']))
+    run.add(event("resourcePreEvent", "update", old=old, new=new, diffs=['tags["cost.center"]']))
     assert 'tags["cost.center"]: 1 → 42' in text(run)
 
 
@@ -114,7 +114,7 @@ def test_of_a_secret_only_that_it_changes_is_told() -> None:
     run = Run()
     hidden = {SIGNATURE: SECRET, "ciphertext": "[secret]"}
     old, new = state(stringData=hidden, count=1), state(stringData=hidden, count=2)
-    run.take(event("resourcePreEvent", "update", old=old, new=new, diffs=["stringData.token", "stringData", "count"]))
+    run.add(event("resourcePreEvent", "update", old=old, new=new, diffs=["stringData.token", "stringData", "count"]))
     assert "stringData.token: (secret) → (secret)" in text(run)
     assert "stringData: (secret) → (secret)" in text(run)
     assert "count: 1 → 2" in text(run)

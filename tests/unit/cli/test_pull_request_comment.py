@@ -56,21 +56,21 @@ def test_a_new_stack_is_called_new() -> None:
 def test_a_removed_stack_says_that_azure_still_has_it() -> None:
     shown = comment([report(kind=Kind.REMOVED)], FILES)
     assert "### `dev-westus2`: removed" in shown
-    assert "stays until somebody destroys it" in shown
+    assert "remains until you destroy it" in shown
 
 
 def test_a_base_that_fails_is_told_with_its_words_and_the_preview_is_not_lost() -> None:
     shown = comment([report(document=document("new-stack"), base_failed="refused:\n``` no")], FILES)
     assert "The base could not be simulated" in shown
     assert "````text\nrefused:\n``` no\n````" in shown
-    assert "69 to create, against nothing | " in shown
+    assert "69 to create, as a new stack | " in shown
     assert "| not compared |" in shown
     assert "ManagedCluster" in shown
 
 
 def test_a_head_that_fails_is_told_with_its_words() -> None:
     shown = comment([report(head_failed="'Standard_X' is not a VM size")], FILES)
-    assert "the head can't be previewed" in shown
+    assert "the preview of the head failed" in shown
     assert "'Standard_X' is not a VM size" in shown
 
 
@@ -88,7 +88,7 @@ def test_a_long_comment_is_shortened_where_it_is_longest_and_says_so() -> None:
     reports = [report("a-westus2", document=large("a-westus2", 900)), report("b-westus2", document=document())]
     shown = comment(reports, FILES)
     assert len(shown.encode()) <= LIMIT
-    assert "Left out, because GitHub takes 65,536 characters: details of `a-westus2`." in shown
+    assert "Left out, because GitHub allows 65,536 characters: details of `a-westus2`." in shown
     assert "1 node lost" in shown
     assert "chart-checksum-unknown" in shown.split("### `dev-westus2`")[1]
 
@@ -100,6 +100,6 @@ def test_however_small_the_limit_it_is_kept_and_the_table_goes_last() -> None:
         shown = comment(reports, FILES, limit=limit)
         assert len(shown.encode()) <= limit
         assert shown.startswith(MARKER)
-        assert "Left out" in shown or "Cut off" in shown
+        assert "Left out" in shown or "Truncated" in shown
     assert "| `s3-westus2` |" in comment(reports, FILES, limit=2500)
     assert "all of `s0-westus2`" in comment(reports, FILES, limit=2500)

@@ -115,13 +115,13 @@ def test_a_size_that_the_driver_source_does_not_fit_gets_one_that_does(stacks: P
     [
         (("--size", "h100gpu=Standard_NC40ads_H100"), "Did you mean 'Standard_NC40ads_H100_v5'"),
         (("--size", "h100gpu=Standard_D8ds_v5"), "has no GPU"),
-        (("--size", "h100=Standard_NC40ads_H100_v5"), "did you mean 'h100gpu'"),
+        (("--size", "h100=Standard_NC40ads_H100_v5"), "Did you mean 'h100gpu'"),
         (("--size", "h100gpu"), "POOL=VALUE"),
         (("--size", "cpu=none"), "every cluster has a pool cpu"),
         (("--driver", "h100gpu=grid"), "does not work on"),
-        (("--driver", "h100gpu=nvidia"), "no driver source"),
+        (("--driver", "h100gpu=nvidia"), "not a driver source"),
         (("--zones", "h100gpu=4"), "eastus2 has zones 1, 2, 3"),
-        (("--api-range", "10.0.0.0/33"), "no IPv4 range"),
+        (("--api-range", "10.0.0.0/33"), "not an IPv4 range"),
     ],
 )
 def test_a_choice_that_is_impossible_is_refused_in_words_and_nothing_written(
