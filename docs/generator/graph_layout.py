@@ -25,7 +25,7 @@ class Layout:
     width: float
 
     def __post_init__(self) -> None:
-        self.row_of = _rows(self.arrows)
+        self.row_of = rows(self.arrows)
         self.rows: list[list[Node]] = [[] for _ in range(max(self.row_of.values()) + 1)]
         self.near: dict[Node, list[Node]] = {}
         for each in sorted(self.arrows):
@@ -99,7 +99,7 @@ def _apart(places: list[float], half: Sequence[float], ranges: Sequence[tuple[fl
             return
 
 
-def _rows(arrows: Mapping[str, set[str]]) -> dict[str, int]:
+def rows(arrows: Mapping[str, set[str]]) -> dict[str, int]:
     """The row of each node from the top: one below the lowest of the nodes that import it."""
     above: dict[str, set[str]] = {each: set() for each in arrows}
     for source, targets in arrows.items():

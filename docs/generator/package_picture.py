@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 
-from docs.generator.graph_layout import Layout
+from docs.generator.graph_layout import SPACE, Layout, rows
 from docs.generator.packages import ENTRY, Checkout, cycles, implied, read
 from docs.generator.svg import Box, accent, arrow, document, rectangle, text
 from physical_ai.repository import ROOT
@@ -12,9 +12,14 @@ from physical_ai.repository import ROOT
 WIDTH, MARGIN, TOP = 880, 16, 62
 ROW, LINES_ROW = 36, 52
 GAP = 40
-PROGRAM = (8.0, 350.0)
-WORKBENCH = (382.0, float(WIDTH - 2 * MARGIN - 8))
-"""The horizontal limits of the boxes in each band, inside the margin."""
+PADDING, BETWEEN = 8, 32
+"""Room between a band's border and its boxes, and between the boxes of two bands."""
+
+TITLE = 190.0
+"""Room for the title of a band."""
+
+Limits = tuple[float, float]
+"""From where to where the boxes of a band may stand, inside the margin."""
 
 
 def packages() -> str:
@@ -34,15 +39,13 @@ def picture(checkout: Checkout, *, with_lines: bool) -> str:
         raise ValueError(f"packages import each other: {found}")
     follows = implied(checkout.arrows)
     arrows = {each: {o for o in targets if (each, o) not in follows} for each, targets in checkout.arrows.items()}
-    layout = Layout(
-        arrows,
-        {each: max(84.0, 7.4 * len(label(each)) + 32) for each in arrows},
-        {each: PROGRAM if each in checkout.program else WORKBENCH for each in arrows},
-        WIDTH - 2 * MARGIN,
-    )
+    widths = {each: max(84.0, 7.4 * len(label(each)) + 32) for each in arrows}
+    program, workbench = _limits(rows(arrows), widths, checkout.program)
+    limits = {each: program if each in checkout.program else workbench for each in arrows}
+    layout = Layout(arrows, widths, limits, WIDTH - 2 * MARGIN)
     height = LINES_ROW if with_lines else ROW
     bottom = TOP + len(layout.rows) * (height + GAP) - GAP
-    parts = [*_bands(bottom), *_arrows(layout, height)]
+    parts = [*_bands(program, workbench, bottom), *_arrows(layout, height)]
     for name, number in layout.row_of.items():
         width = layout.widths[name]
         box = Box(round(MARGIN + layout.middle[name] - width / 2), TOP + number * (height + GAP), width, height)
@@ -58,12 +61,25 @@ def label(package: str) -> str:
     return f"{package}.py" if package == ENTRY else package
 
 
-def _bands(bottom: float) -> Iterator[str]:
+def _limits(row_of: Mapping[str, int], widths: Mapping[str, float], program: Set[str]) -> tuple[Limits, Limits]:
+    """The limits of both bands, wide enough for their widest rows. The rest of the width is shared in proportion."""
+
+    def need(names: Set[str]) -> float:
+        each_row = [[widths[name] for name in names if row_of[name] == row] for row in set(row_of.values())]
+        return max(TITLE, *(sum(row) + SPACE * (len(row) - 1) for row in each_row))
+
+    left, right = need(program), need(widths.keys() - program)
+    share = (WIDTH - 2 * MARGIN - 2 * PADDING - BETWEEN) / (left + right)
+    middle = PADDING + left * share
+    return (PADDING, middle), (middle + BETWEEN, WIDTH - 2 * MARGIN - PADDING)
+
+
+def _bands(program: Limits, workbench: Limits, bottom: float) -> Iterator[str]:
     for (low, high), title in (
-        (PROGRAM, "What pulumi up imports"),
-        (WORKBENCH, "The workbench, and agents"),
+        (program, "What pulumi up imports"),
+        (workbench, "The workbench, and agents"),
     ):
-        box = Box(MARGIN + low - 8, 12, high - low + 16, bottom + 8)
+        box = Box(MARGIN + low - PADDING, 12, high - low + 2 * PADDING, bottom + 8)
         yield rectangle(box, "area")
         yield text(box.x + 14, 36, title, "title")
 
