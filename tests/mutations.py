@@ -95,11 +95,11 @@ def main(names: Sequence[str]) -> int:
     chosen = [each for each in mutations() if not names or any(name in each.name for name in names)]
     for each in chosen:
         each.applied((ROOT / each.file).read_text())  # before any test runs
+    missed = 0
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
-        verdicts = list(pool.map(Copies(Path(folder)).verdict, chosen))
-    for each, verdict in zip(chosen, verdicts, strict=True):
-        print(f"{'MISSED' if verdict else 'found '} {each.name}{f': {verdict}' if verdict else ''}")
-    missed = sum(map(bool, verdicts))
+        for each, verdict in zip(chosen, pool.map(Copies(Path(folder)).verdict, chosen), strict=True):
+            missed += bool(verdict)
+            print(f"{'MISSED' if verdict else 'found '} {each.name}{f': {verdict}' if verdict else ''}", flush=True)
     print(f"{len(chosen) - missed} of {len(chosen)} faults found")
     return 1 if missed else 0
 

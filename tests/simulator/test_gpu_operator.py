@@ -33,4 +33,3 @@ def test_a_release_goes_to_the_next_line_with_its_definitions_and_never_back(hom
     refused = physai("up", *OLD, expect=1)
     assert "upgrade-downgrade: v26.7.0 runs already" in refused.out + refused.err
     assert physai("preview", "--json", *ONE_POOL).json["changes"] == []
-    physai("down")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -33,9 +32,19 @@ def client(stack: str = STACK) -> Client:
     return simulation.clusters().client(simulation.clusters().ids()[0])
 
 
-def test_the_default_stack_comes_up_with_both_gpu_pools_and_nothing_changes_twice(home: Home) -> None:
+def test_down_leaves_nothing_and_up_makes_both_gpu_pools_anew_and_changes_nothing_twice(
+    home: Home, deployed: Simulation
+) -> None:
     before = changed_files()
+    running = list(deployed.folder.glob("clusters/*/"))
+    assert any(processes.running(folder) for folder in running)
+    physai("down")
+    assert not any(processes.running(folder) for folder in running)
+    assert list(home.folder.glob("simulations/*")) == []
+    assert "nothing to do" in physai("down").err
+
     up = physai("up", "--json")
+    assert up.json["changes"].keys() == {"create"}
     h100, rtx = up.pool("h100gpu"), up.pool("rtxprogpu")
     assert (h100["size"], h100["driverSource"], h100["ready"]) == ("Standard_NC40ads_H100_v5", "operator", 1)
     assert (rtx["size"], rtx["driverSource"], rtx["ready"]) == ("Standard_NC144ds_xl_RTXPRO6000BSE_v6", "grid", 1)
@@ -60,7 +69,6 @@ def test_the_default_stack_comes_up_with_both_gpu_pools_and_nothing_changes_twic
     )
     assert read.stdout.strip() == f"aks-physical-ai-{STACK}"
     physai("status")
-    physai("down")
     assert changed_files() == before, "a command has changed the checkout"
 
 
@@ -115,20 +123,6 @@ def test_a_label_change_reaches_running_nodes_and_leaves_other_labels_alone(runn
     client().patch(path, {"metadata": {"labels": {"feature.node/found": None}}}, "application/merge-patch+json")
 
 
-def test_down_leaves_no_process_and_no_file_and_up_works_again(home: Home, deployed: Simulation) -> None:
-    folder = Simulation(STACK).folder
-    running = [Path(place) for place in folder.glob("clusters/*/")]
-    assert any(processes.running(place) for place in running)
-
-    physai("down")
-    assert not any(processes.running(place) for place in running)
-    assert list(home.folder.glob("simulations/*")) == []
-    assert "nothing to do" in physai("down").err
-
-    up = physai("up", "--json")
-    assert up.json["changes"].keys() == {"create"}
-
-
 def test_down_needs_no_api_server(home: Home, deployed: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     for place in deployed.folder.glob("clusters/*/"):
         processes.kill(place)
@@ -171,7 +165,6 @@ def test_two_stacks_run_side_by_side(deployed: Simulation) -> None:
     assert client(STACK).server != client("staging-westus2").server
     physai("down", STACK)
     assert physai("status", "staging-westus2", "--json").pool("h100gpu")["ready"] == 1
-    physai("down", "staging-westus2")
 
 
 def test_what_azure_refuses_is_told_in_azures_words_and_the_next_up_goes_on(

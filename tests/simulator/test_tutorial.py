@@ -47,7 +47,8 @@ def run(words: tuple[str, ...], environment: Mapping[str, str]) -> Answer:
     return Answer(0, done.stdout, done.stderr)
 
 
-def test_a_newcomer_can_type_it_as_it_stands(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_newcomer_can_type_it_as_it_stands(home: Home, deployed: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the first deployment from nothing, which is a minute of its own and tested in `test_stack.py`."""
     monkeypatch.chdir(ROOT)
     environment: Mapping[str, str] = {}
     said: dict[str, Answer] = {}
@@ -57,7 +58,7 @@ def test_a_newcomer_can_type_it_as_it_stands(home: Home, monkeypatch: pytest.Mon
         for words in recipe(typed[1]) if typed[0] == "make" else [typed]:
             said[" ".join(typed)] = run(words, environment)
             if words[1] == "env":
-                environment = {**Simulation(STACK).environment(), "KUBECACHEDIR": str(home.folder / "kube")}
+                environment = {**deployed.environment(), "KUBECACHEDIR": str(home.folder / "kube")}
     assert re.search(r"h100gpu .* 1/1", said["make up"].out)
     assert "COMPLETED" in said["make up"].err
     assert "rtxpro" in said[f"physai osmo platforms {STACK}"].out
