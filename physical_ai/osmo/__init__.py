@@ -1,6 +1,6 @@
-"""OSMO's workflows, read and judged without OSMO: rendering, schema, the Pod it would make, and what is wrong with it.
+"""OSMO's workflows, checked without OSMO: rendering, schema, the Pods it would create, and what is wrong with them.
 
-The rules are those of OSMO 6.3.1, as its own functions were seen to behave (tests/fixtures/osmo).
+The rules are those of OSMO 6.3.1, as recorded from its own functions (tests/fixtures/osmo).
 """
 
 from __future__ import annotations

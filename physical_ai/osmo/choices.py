@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class OperatorType(Enum):
-    """Comparisons of resource validations; NE, which the documentation has, is none."""
+    """Comparisons of resource validations; NE, which the documentation lists, does not exist."""
 
     GT = "GT"
     GE = "GE"

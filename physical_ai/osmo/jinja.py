@@ -39,6 +39,6 @@ def render(text: str, tokens: Mapping[str, Any]) -> str:
 
 
 def without_last_newline(text: str) -> str:
-    """What Jinja makes of a text without expressions: line ends become \\n, and one at the end goes."""
+    """Jinja's result for a text without expressions: line ends become \\n, and one at the end is removed."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     return plain.removesuffix("\n")

@@ -63,9 +63,9 @@ def _is_named(item: Any, key: str) -> bool:
     if isinstance(item, Mapping):
         found = cast("Mapping[str, Any]", item)
         if isinstance(found.get("name"), Mapping | list):
-            raise crash(f"the list '{key}' can't be merged: the name of an item is no text")
+            raise crash(f"the list '{key}' can't be merged: the name of an item is not text")
         return "name" in found
     if isinstance(item, str | list) and "name" not in item:
         return False
     kind = type(cast("object", item)).__name__
-    raise crash(f"the list '{key}' can't be merged: an item is no map, but of type {kind}")
+    raise crash(f"the list '{key}' can't be merged: an item is not a map, but of type {kind}")

@@ -45,12 +45,12 @@ _USER = re.compile(r"[a-zA-Z0-9][A-Za-z0-9_.-]{0,61}[a-zA-Z0-9]\n?")
 
 
 def object_name(name: str) -> str:
-    """A name as Kubernetes takes it: lower case, `_` as `-`."""
+    """A name as Kubernetes accepts it: lower case, `_` as `-`."""
     return name.lower().replace("_", "-")
 
 
 def label_value(name: str) -> str:
-    """A name cut to what a label may hold, without `-` or `_` where it was cut."""
+    """A name shortened to the length of a label's value, without `-` or `_` at its end."""
     return name if len(name) <= LONGEST_LABEL else name[:LONGEST_LABEL].rstrip("-_")
 
 
@@ -60,7 +60,7 @@ def container_name(task: str) -> str:
 
 
 def user_label(user: str) -> str | None:
-    """A user as a label's value: the part before @ where the whole is none; None where that is none either."""
+    """A user as a label's value, or the part before @ where that is invalid; None where both are."""
     for candidate in (user, user.partition("@")[0]) if "@" in user else (user,):
         if _USER.fullmatch(candidate):
             return label_value(candidate)
@@ -81,7 +81,7 @@ def group_labels(workflow_id: str, workflow_uuid: str, group: str, group_uuid: s
 
 @dataclass(frozen=True)
 class Image:
-    """An image reference taken apart, with what Docker fills in."""
+    """The parts of an image reference, with Docker's defaults."""
 
     name: str
     tag: str | None
@@ -91,10 +91,10 @@ class Image:
 
 
 def image(reference: str) -> Image:
-    """The parts of an image reference. Raises Refusal where it is none, as with an upper-case repository."""
+    """The parts of an image reference. Raises Refusal for an invalid one, such as an upper-case repository."""
     match = _IMAGE.fullmatch(reference)
     if match is None:
-        raise Refusal("OSMOUsageError", f"'{reference}' is no image reference")
+        raise Refusal("OSMOUsageError", f"'{reference}' is not an image reference")
     host, name, digest = match["host"], match["name"], match["digest"]
     if host is None and "/" not in name:
         name = f"library/{name}"
@@ -105,7 +105,7 @@ def image(reference: str) -> Image:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset's name taken apart: `bucket/name:tag`, bucket and tag empty where they are left out."""
+    """The parts of a dataset's name, `bucket/name:tag`; bucket and tag may be empty."""
 
     bucket: str
     name: str
@@ -113,15 +113,15 @@ class Dataset:
 
     @property
     def full_name(self) -> str:
-        whole = f"{self.bucket}/{self.name}" if self.bucket else self.name
-        return f"{whole}:{self.tag}" if self.tag else whole
+        name = f"{self.bucket}/{self.name}" if self.bucket else self.name
+        return f"{name}:{self.tag}" if self.tag else name
 
 
 def dataset(text: str, *, in_file: bool = True) -> Dataset:
-    """A dataset's parts. In a workflow file its name may hold braces. Raises Refusal."""
+    """A dataset's parts. In a workflow file its name may contain braces. Raises Refusal."""
     match = (_DATASET_IN_FILE if in_file else _DATASET).fullmatch(text)
     if match is None:
-        raise Refusal("OSMOUserError", f"'{text}' is no dataset: write [bucket/]name[:tag] of letters, digits, - and _")
+        raise Refusal("OSMOUserError", f"'{text}' is not a dataset [bucket/]name[:tag] of letters, digits, - and _")
     return Dataset(match["bucket"] or "", match["name"], match["tag"] or "")
 
 

@@ -14,8 +14,8 @@ from physical_ai.osmo.merge import merge_into
 from physical_ai.osmo.refusal import Refusal, crash
 
 _ARRAY = re.compile(r"ARRAY:\[(.*)\]")
-_WHOLE_CACHE = 0.9
-"""Part of a task's storage that is cache when the workflow does not say."""
+_DEFAULT_CACHE = 0.9
+"""Part of a task's storage that is cache by default."""
 
 
 def default_variables(pool: Mapping[str, Any], platform: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,10 +26,10 @@ def default_variables(pool: Mapping[str, Any], platform: Mapping[str, Any]) -> d
 def resource_tokens(
     resources: Mapping[str, Any], variables: Mapping[str, Any], cache_size: str | None = None
 ) -> dict[str, Any]:
-    """Tokens made of a task's resources (as `schema.ResourceSpec` has them), and of the variables where it has none.
+    """Tokens of a task's resources (`schema.ResourceSpec`), with the variables as defaults.
 
     What is derived from memory and storage (units, cache) knows the workflow's own values only, never a variable.
-    Raises Refusal for a cache size that is no amount.
+    Raises Refusal for an invalid cache size.
     """
     cpu, gpu = resources.get("cpu"), resources.get("gpu")
     storage, memory = resources.get("storage"), resources.get("memory")
@@ -56,20 +56,20 @@ def _in_units(name: str, text: str | None) -> dict[str, Any]:
     return derived
 
 
-def _cache(storage: str | None, wanted: str | None) -> str:
+def _cache(storage: str | None, size: str | None) -> str:
     amount = units.split_amount(storage) if storage else None
     number, unit = (float(amount[0]), amount[1] or "B") if amount else (0.0, None)
-    if not wanted:
-        return f"{math.floor(number * _WHOLE_CACHE)}{unit or 'MiB'}"
-    if not wanted.endswith("%"):
-        return units.stored_amount(wanted, "cacheSize")
+    if not size:
+        return f"{math.floor(number * _DEFAULT_CACHE)}{unit or 'MiB'}"
+    if not size.endswith("%"):
+        return units.stored_amount(size, "cacheSize")
     try:
-        percent = math.floor(float(wanted[:-1]))
+        percent = math.floor(float(size[:-1]))
     except (ValueError, OverflowError):
-        raise Refusal("OSMOResourceError", f"cacheSize: '{wanted}' is no percentage, as 50%") from None
+        raise Refusal("OSMOResourceError", f"cacheSize: '{size}' is not a percentage such as 50%") from None
     if not 0 <= percent <= 100:
-        raise Refusal("OSMOResourceError", f"cacheSize: '{wanted}' is not between 0% and 100%")
-    # Without storage OSMO writes its lack of a unit out as a word.
+        raise Refusal("OSMOResourceError", f"cacheSize: '{size}' is not between 0% and 100%")
+    # Without storage OSMO writes the missing unit as the text None.
     return f"{math.floor(number * (percent / 100))}{unit}"
 
 
@@ -106,7 +106,7 @@ def _item(item: Any, tokens: Mapping[str, Any]) -> Any:
         return substitute(cast("Mapping[str, Any]", item), tokens)
     if isinstance(item, str):
         return _text(item, tokens)
-    raise crash(f"a list holds {item!r}, which is no text: write it in quotes")
+    raise crash(f"a list holds {item!r}, which is not text: write it in quotes")
 
 
 def _text(text: str, tokens: Mapping[str, Any]) -> str | list[str]:

@@ -1,4 +1,4 @@
-"""OSMO's units: memory and storage, CPU, durations. Where they differ from Kubernetes' (G is Gi), OSMO's hold."""
+"""OSMO's units: memory and storage, CPU, durations. They differ from Kubernetes' units: G is Gi."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POWERS: dict[str, int] = {
     "B": -30,
     "m": -40,
 }
-"""Units as powers of two of a Gi. There is no P, and `m` is a size."""
+"""Units as powers of two of a Gi. P does not exist, and `m` is a size."""
 
 TOKEN_UNITS = ("Ti", "Gi", "Mi", "Ki", "B", "m")
 """Units that USER_MEMORY_… and USER_STORAGE_… come in."""
@@ -28,7 +28,7 @@ _SPANS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds", "ms": "mill
 
 
 def split_amount(text: str) -> tuple[str, str] | None:
-    """Number and unit of an amount, both as text; None when it is none."""
+    """Number and unit of an amount, both as text; None for an invalid one."""
     match = AMOUNT.fullmatch(text)
     return (match["size"], match["unit"]) if match else None
 
@@ -47,22 +47,22 @@ def convert(text: str, target: str) -> float:
     number, unit = amount
     for name in (unit or "B", target):
         if name not in POWERS:
-            raise Refusal("OSMOSchemaError", f"'{text}': '{name}' is no unit; units: {', '.join(POWERS)}")
+            raise Refusal("OSMOSchemaError", f"'{text}': '{name}' is not a unit; units: {', '.join(POWERS)}")
     return float(number) * 2.0 ** (POWERS[unit or "B"] - POWERS[target])
 
 
 def stored_amount(text: str, field: str) -> str:
     """A workflow's amount as OSMO keeps it: without a unit it becomes Ki, written as a float.
 
-    Raises Refusal where it is no amount (a sign, a space, a percentage) or has an unknown unit.
+    Raises Refusal for an invalid amount (a sign, a space, a percentage) or an unknown unit.
     """
     amount = split_amount(text)
     if amount is None:
-        raise Refusal("OSMOResourceError", f"{field}: '{text}' is not a number with a unit, as 16Gi")
+        raise Refusal("OSMOResourceError", f"{field}: '{text}' is not a number with a unit, such as 16Gi")
     if not amount[1]:
         return f"{convert(text, 'Ki')}Ki"
     if amount[1] not in POWERS:
-        raise Refusal("OSMOResourceError", f"{field}: '{text}' has no unit that OSMO knows; write Ki, Mi, Gi or Ti")
+        raise Refusal("OSMOResourceError", f"{field}: '{text}' has an unknown unit; write Ki, Mi, Gi or Ti")
     return text
 
 
@@ -74,7 +74,7 @@ def duration(text: str) -> datetime.timedelta:
 
     Raises ValueError.
     """
-    problem = f"'{text}' is no duration: write one number and one of d, h, m, s, ms, us, or ISO 8601 as PT1H30M"
+    problem = f"'{text}' is not a duration: write one number and one of d, h, m, s, ms, us, or ISO 8601 such as PT1H30M"
     if text.startswith("P"):
         match = _ISO.fullmatch(text)
         if match is None or not any(match.groups()):
@@ -99,4 +99,4 @@ def span(value: object) -> datetime.timedelta:
         return datetime.timedelta(seconds=value)
     if isinstance(value, str):
         return duration(value)
-    raise ValueError(f"{value!r} is no duration: write seconds, or text as 2h")
+    raise ValueError(f"{value!r} is not a duration: write seconds, or text such as 2h")

@@ -1,4 +1,4 @@
-"""Checks of the service's configuration, in values of OSMO's chart: what its loader sees and lets through."""
+"""Checks of the service's configuration, in values of OSMO's chart: errors that its loader finds or misses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KEYS = {
 
 
 def check(document: Mapping[str, Any], source: Source) -> Configuration | None:
-    """All of them; the configuration where it loads."""
+    """Runs all checks of this module; returns the configuration if it loads."""
     config = config_of_values(document)
     _chart_platform(document, source)
     errors = load_errors(config)
@@ -65,7 +65,7 @@ def _chart_platform(document: Mapping[str, Any], source: Source) -> None:
     platforms = a_map(default.get("platforms"))
     path: Path = (*CONFIGS, "pools", DEFAULT_POOL, "platforms")
     if CHART_PLATFORM not in platforms and pools.get(DEFAULT_POOL, "") is not None:
-        problem = f"the chart's platform '{CHART_PLATFORM}' stays in pool '{DEFAULT_POOL}', without a guard"
+        problem = f"the chart's platform '{CHART_PLATFORM}' remains in pool '{DEFAULT_POOL}', without any guard"
         source.add(rules_config.CONFIG_CHART_PLATFORM, path, problem)
 
 
@@ -75,7 +75,7 @@ def _missing(missing: Missing, config: Mapping[str, Any], source: Source) -> Non
     near = nearest(missing.name, known)
     what = missing.section.replace("_", " ").removesuffix("s")
     fix = f"Did you mean '{near}'?" if near else f"Known in {_KEYS[missing.section]}: {', '.join(known) or 'none'}."
-    source.add(rules_config.CONFIG_NAME, path, f"there is no {what} '{missing.name}'", fix)
+    source.add(rules_config.CONFIG_NAME, path, f"{what} '{missing.name}' does not exist", fix)
 
 
 def _pool(name: str, config: Configuration, source: Source) -> None:
@@ -96,7 +96,7 @@ def _pool(name: str, config: Configuration, source: Source) -> None:
 
 
 def _written(here: Path, steps: Path) -> Path:
-    """What is computed from names, back at the names."""
+    """The path of the names from which a value is computed."""
     computed = {
         "parsed_resource_validations": "resource_validations",
         "parsed_pod_template": "override_pod_template",
@@ -120,12 +120,12 @@ def _platforms(name: str, pool: Pool, here: Path, source: Source) -> None:
         for item in platform.tolerations:
             toleration = item.model_dump()
             if toleration in seen:
-                problem = f"platform '{key}' of pool '{name}' tolerates {item.key} twice"
+                problem = f"platform '{key}' of pool '{name}' tolerates {item.key} more than once"
                 source.add(rules_config.CONFIG_TOLERATION, (*path, "override_pod_template"), problem)
             seen.append(toleration)
         template = platform.parsed_pod_template
         if requests_gpus(template) and not _forces_capabilities(template):
-            problem = f"platform '{key}' requests GPUs, and no template of it sets {CAPABILITIES}"
+            problem = f"platform '{key}' requests GPUs, but none of its templates sets {CAPABILITIES}"
             source.add(rules_config.CONFIG_CAPABILITIES, path, problem)
 
 
@@ -133,7 +133,7 @@ def _node_checks(assertions: list[ResourceAssertion], path: Path, source: Source
     for item in assertions:
         if item.is_about_nodes:
             problem = (
-                f"'{item.left_operand} {item.operator} {item.right_operand}' asks nodes, of which there may be none"
+                f"'{item.left_operand} {item.operator} {item.right_operand}' compares with nodes, which may not exist"
             )
             source.add(rules_config.CONFIG_NODE_CHECK, (*path, "resource_validations"), problem)
 
@@ -160,5 +160,5 @@ def _variables(config: Mapping[str, Any], source: Source) -> None:
         for path, variables in places:
             gpus = variables.get("USER_GPU")
             if isinstance(gpus, int) and gpus > 0:
-                problem = f"USER_GPU: {gpus} requests GPUs for workflows that do not use one"
+                problem = f"USER_GPU: {gpus} requests GPUs for workflows that do not use any"
                 source.add(rules_config.CONFIG_GPU_DEFAULT, (*path, "USER_GPU"), problem)

@@ -23,7 +23,7 @@ _CLOSES = re.compile(r"\b(simulation_app|app_launcher\.app)\.close\(\)")
 
 
 def check(view: View) -> None:
-    """All of them."""
+    """Runs all checks of this module."""
     for task in view.tasks:
         product = _image(view, task)
         _gpu_environment(view, task, product)
@@ -42,7 +42,7 @@ def _image(view: View, task: TaskView) -> Isaac | None:
         return None
     if image.digest is None:
         if image.tag == "latest":
-            view.add(rules_task.IMAGE_LATEST, path, f"{task.spec.image} is whatever is newest")
+            view.add(rules_task.IMAGE_LATEST, path, f"{task.spec.image} has no fixed version")
         else:
             view.add(rules_task.IMAGE_DIGEST, path, f"{task.spec.image} has no digest")
     return isaac(image)
@@ -57,7 +57,7 @@ def _gpu_environment(view: View, task: TaskView, product: Isaac | None) -> None:
         return
     value = env.get(CAPABILITIES)
     if value is None:
-        problem = f"'{task.name}' takes a GPU and does not set {CAPABILITIES}"
+        problem = f"'{task.name}' uses a GPU and does not set {CAPABILITIES}"
         view.add(rules_task.GPU_CAPABILITIES, (*task.path, "environment") if env else task.path, problem)
         return
     path = (*task.path, "environment", CAPABILITIES)
@@ -66,7 +66,7 @@ def _gpu_environment(view: View, task: TaskView, product: Isaac | None) -> None:
         return
     unknown = sorted(has - _KNOWN)
     if unknown:
-        view.add(rules_task.GPU_CAPABILITIES, path, f"'{', '.join(unknown)}' is no driver capability")
+        view.add(rules_task.GPU_CAPABILITIES, path, f"'{', '.join(unknown)}' is not a driver capability")
         return
     needed = (*_NEEDED, "graphics") if product else _NEEDED
     missing = [word for word in needed if word not in has]
@@ -87,10 +87,10 @@ def _isaac(view: View, task: TaskView, product: Isaac | None) -> None:
         where = (*task.path, "environment") if task.spec.environment else task.path
         view.add(rules_task.ISAAC_EULA, where, f"'{task.name}' runs {product.product} and does not accept its licence")
     if task.platform_name in view.context.cut_vgpu and product.runs_on_cut_vgpu is False:
-        told = f"{product.product} {product.version} has Isaac Sim before 6.0"
+        version = f"{product.product} {product.version} has Isaac Sim before 6.0"
         if product.product == "Isaac Sim":
-            told = f"Isaac Sim {product.version} is older than 6.0"
-        problem = f"{told}: it refuses the vGPU of platform '{task.platform_name}'"
+            version = f"Isaac Sim {product.version} is older than 6.0"
+        problem = f"{version}: it rejects the vGPU of platform '{task.platform_name}'"
         view.add(rules_task.ISAAC_VGPU, (*task.path, "image"), problem)
 
 
@@ -99,12 +99,12 @@ def _secrets(view: View, task: TaskView) -> None:
         if value and (_SECRET_NAME.search(name.upper()) or _SECRET_VALUE.search(value)):
             path = (*task.path, "environment", name)
             fix = f"credentials: {{NAME: {{{name}: KEY}}}}, after osmo credential set NAME."
-            view.add(rules_task.CREDENTIAL_PLAIN, path, f"'{name}' looks like a secret, in plain text", fix)
+            view.add(rules_task.CREDENTIAL_PLAIN, path, f"'{name}' looks like a plain-text secret", fix)
     texts = [(("args", index), text) for index, text in enumerate(task.spec.args)]
     texts += [(("files", index, "contents"), file.contents) for index, file in enumerate(task.spec.files)]
     for step, text in texts:
         if _SECRET_VALUE.search(text):
-            view.add(rules_task.CREDENTIAL_PLAIN, (*task.path, *step), "this looks like a secret, in plain text")
+            view.add(rules_task.CREDENTIAL_PLAIN, (*task.path, *step), "this looks like a plain-text secret")
 
 
 def _credentials(view: View, task: TaskView) -> None:
@@ -113,27 +113,27 @@ def _credentials(view: View, task: TaskView) -> None:
         if isinstance(target, str):
             steps = [step for step in target.split("/") if step]
             if not target.startswith("/") or steps[:1] == ["osmo"]:
-                view.add(rules_task.CREDENTIAL_FORM, path, f"'{target}' is no absolute folder outside /osmo")
+                view.add(rules_task.CREDENTIAL_FORM, path, f"'{target}' is not an absolute folder outside /osmo")
             continue
         for variable in target:
             if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", variable):
-                view.add(rules_task.CREDENTIAL_FORM, (*path, variable), f"'{variable}' is no name of a variable")
+                view.add(rules_task.CREDENTIAL_FORM, (*path, variable), f"'{variable}' is not a valid variable name")
 
 
 def _privileges(view: View, task: TaskView) -> None:
     platform = task.platform
     if platform is None:
         return
-    told = f"platform '{task.platform_name}' does not allow"
+    denied = f"platform '{task.platform_name}' does not allow"
     if task.spec.privileged and not platform.privileged_allowed:
-        view.add(rules_task.PRIVILEGED, (*task.path, "privileged"), f"{told} privileged")
+        view.add(rules_task.PRIVILEGED, (*task.path, "privileged"), f"{denied} privileged")
     if task.spec.hostNetwork and not platform.host_network_allowed:
-        view.add(rules_task.PRIVILEGED, (*task.path, "hostNetwork"), f"{told} hostNetwork")
+        view.add(rules_task.PRIVILEGED, (*task.path, "hostNetwork"), f"{denied} hostNetwork")
     for index, mount in enumerate(task.spec.volumeMounts):
         path = (*task.path, "volumeMounts", index)
         parts = mount.split(":")
         if len(parts) > 2 or parts[1:] == [""]:
-            view.add(rules_task.PRIVILEGED, path, f"'{mount}' is no mount", "As /source or /source:/target.")
+            view.add(rules_task.PRIVILEGED, path, f"'{mount}' is not a mount", "Example: /source or /source:/target.")
         elif parts[0] not in platform.allowed_mounts:
             allowed = ", ".join(platform.allowed_mounts) or "none"
-            view.add(rules_task.PRIVILEGED, path, f"{told} the mount {parts[0]}; allowed: {allowed}")
+            view.add(rules_task.PRIVILEGED, path, f"{denied} the mount {parts[0]}; allowed: {allowed}")

@@ -1,4 +1,4 @@
-"""Checks of the file and the workflow as a whole: tokens, names, order, keys that are forgotten, timeouts."""
+"""Checks of the file and the workflow: tokens, names, order, ignored keys, timeouts."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _TOKEN = re.compile(r"\{\{ *(uuid|workflow_id|output|input:[^}]+?|host:[^}]+?) *
 
 
 def check(view: View, raw: Mapping[str, Any]) -> None:
-    """All of them."""
+    """Runs all checks of this module."""
     _names(view)
     _inputs(view)
-    _forgotten(view, raw)
+    _ignored_keys(view, raw)
     _timeouts(view, raw)
     for task in view.tasks:
         _tokens(view, task)
@@ -47,12 +47,12 @@ def _names(view: View) -> None:
             view.add(rules_file.NAME_LENGTH, (*task.path, "name"), problem)
         clash = taken.get(object_name(f"{task.name}-group"))
         if task.group is None and clash is not None:
-            problem = f"the task '{clash}' has the name of the group that '{task.name}' gets"
+            problem = f"the task '{clash}' has the name of the group of '{task.name}'"
             view.add(rules_file.NAME_CLASH, (*task.path, "name"), problem)
 
 
 def _inputs(view: View) -> None:
-    """Groups in the order OSMO brings them into: those of the file, then one a task."""
+    """Groups in OSMO's order: those of the file, then one for each task."""
     grouped = [task for task in view.tasks if task.group]
     alone = [task for task in view.tasks if not task.group]
     home = {task.name: (task.group.name if task.group else f"{task.name}-group") for task in view.tasks}
@@ -71,21 +71,21 @@ def _inputs(view: View) -> None:
             path = (*task.path, "inputs", index, "task")
             if source not in home:
                 known = ", ".join(name for name in home if name != task.name) or "no other"
-                view.add(rules_file.TASK_INPUT, path, f"there is no task '{source}'", f"Tasks: {known}.")
+                view.add(rules_file.TASK_INPUT, path, f"task '{source}' does not exist", f"Tasks: {known}.")
             elif home[source] == group:
                 view.add(rules_file.TASK_INPUT, path, f"'{source}' runs at the same time as '{task.name}'")
             elif home[source] not in done:
-                view.add(rules_file.TASK_INPUT, path, f"'{source}' stands after '{task.name}'")
+                view.add(rules_file.TASK_INPUT, path, f"'{source}' comes after '{task.name}' in the file")
 
 
-def _forgotten(view: View, raw: Mapping[str, Any]) -> None:
+def _ignored_keys(view: View, raw: Mapping[str, Any]) -> None:
     workflow = a_map(raw.get("workflow"))
     for key in ("pool", "backend"):
         if workflow.get(key):
-            view.add(rules_file.KEY_IGNORED, (*WORKFLOW, key), f"'{key}' is taken and forgotten")
+            view.add(rules_file.KEY_IGNORED, (*WORKFLOW, key), f"'{key}' is ignored")
     for task in view.tasks:
         for key in sorted(task.spec.model_fields_set & {"resources", "backend"}):
-            view.add(rules_file.KEY_IGNORED, (*task.path, key), f"'{key}' of the task is taken and forgotten")
+            view.add(rules_file.KEY_IGNORED, (*task.path, key), f"'{key}' of the task is ignored")
 
 
 def _tokens(view: View, task: TaskView) -> None:
@@ -100,13 +100,15 @@ def _tokens(view: View, task: TaskView) -> None:
         for token in _TOKEN.findall(text):
             kind, _, name = token.partition(":")
             if kind == "input" and name not in inputs:
-                told = ", ".join(sorted(inputs)) or "none"
-                view.add(rules_file.SPECIAL_TOKEN, path, f"{{{{{token}}}}} names no input of '{task.name}': {told}")
+                known = ", ".join(sorted(inputs)) or "none"
+                view.add(
+                    rules_file.SPECIAL_TOKEN, path, f"{{{{{token}}}}} does not name an input of '{task.name}': {known}"
+                )
             elif kind == "host" and name not in hosts:
-                told = ", ".join(sorted(hosts))
-                view.add(rules_file.SPECIAL_TOKEN, path, f"{{{{{token}}}}} names no task of the group: {told}")
+                known = ", ".join(sorted(hosts))
+                view.add(rules_file.SPECIAL_TOKEN, path, f"{{{{{token}}}}} does not name a task of the group: {known}")
             elif kind == "uuid":
-                view.add(rules_file.SPECIAL_TOKEN, path, "{{uuid}} stays as it is: no step replaces it")
+                view.add(rules_file.SPECIAL_TOKEN, path, "{{uuid}} is never replaced")
 
 
 def _texts(value: Any, path: tuple[str | int, ...]) -> Iterable[tuple[tuple[str | int, ...], str]]:
@@ -126,7 +128,7 @@ def _timeouts(view: View, raw: Mapping[str, Any]) -> None:
     uses_gpus = any(task.on_gpu for task in view.tasks)
     if given.exec_timeout is None and uses_gpus:
         default = pool.default_exec_timeout or config.default_exec_timeout
-        problem = f"no exec_timeout: the workflow may hold its GPUs for {default}"
+        problem = f"exec_timeout is not set: the workflow may keep its GPUs for {default}"
         where = here if "timeout" in a_map(raw.get("workflow")) else (*WORKFLOW, "name")
         view.add(rules_file.EXEC_TIMEOUT, where, problem)
     limits = {
@@ -137,12 +139,12 @@ def _timeouts(view: View, raw: Mapping[str, Any]) -> None:
         if value is None:
             continue
         if value.total_seconds() <= 0:
-            view.add(rules_file.TIMEOUT_LIMIT, (*here, key), f"{key} is not above zero")
+            view.add(rules_file.TIMEOUT_LIMIT, (*here, key), f"{key} must be above zero")
         elif value > duration(most):
             view.add(
                 rules_file.TIMEOUT_LIMIT,
                 (*here, key),
-                f"{key} is longer than {most}, and cut there",
+                f"{key} is above the maximum of {most}, and reduced to it",
                 f"At most {most}.",
             )
 
@@ -155,5 +157,5 @@ def _exit_actions(view: View, task: TaskView) -> None:
             if dash and int(first) > int(last):
                 view.add(rules_file.EXIT_ACTIONS, path, f"{part} never matches", f"Write {last}-{first}.")
         if action.upper() == ExitAction.RESCHEDULE.value and view.context.config.workflow.max_retry_per_task < 1:
-            problem = "RESCHEDULE does nothing: the service allows no retry"
+            problem = "RESCHEDULE has no effect: the service allows no retries"
             view.add(rules_file.EXIT_ACTIONS, path, problem)

@@ -1,4 +1,4 @@
-"""Checks of the Pods that OSMO would make, after its merging."""
+"""Checks of the Pods that OSMO would create, after merging."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _QUANTITY = re.compile(r"\d+(\.\d+)?([KMGTPE]i|[mkMGTPE])?|\d+(\.\d+)?[eE][+-]?\
 
 
 def check(view: View, groups: Sequence[GroupObjects]) -> None:
-    """All of them."""
+    """Runs all checks of this module."""
     tasks = {task.name: task for task in view.tasks}
     for group in groups:
         for pod in group.pods:
@@ -32,15 +32,15 @@ def check(view: View, groups: Sequence[GroupObjects]) -> None:
 
 
 def pod_problems(pod: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule, Path, str]]:
-    """What Kubernetes would refuse in a Pod, or run otherwise than it looks, each with a key of the task."""
+    """Fields of a Pod that Kubernetes would reject or interpret differently, each with a key of the task."""
     spec = a_map(pod.get("spec"))
     for container in map(a_map, a_list(spec.get("containers"))):
         yield from _environment(container, task)
         yield from _quantities(container, task)
         yield from _sizes(container, task)
-        yield from _twice(container.get("volumeMounts"), "mount", ("mountPath",))
-        yield from _twice(container.get("ports"), "port", ("containerPort", "protocol"))
-    yield from _twice(spec.get("tolerations"), "toleration", ("key", "operator", "value", "effect"))
+        yield from _duplicates(container.get("volumeMounts"), "mount", ("mountPath",))
+        yield from _duplicates(container.get("ports"), "port", ("containerPort", "protocol"))
+    yield from _duplicates(spec.get("tolerations"), "toleration", ("key", "operator", "value", "effect"))
     for volume in map(a_map, a_list(spec.get("volumes"))):
         sources = [key for key in volume if key != "name"]
         if len(sources) > 1:
@@ -48,7 +48,7 @@ def pod_problems(pod: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule,
     for key in ("nodeSelector",):
         for label, value in a_map(spec.get(key)).items():
             if not isinstance(value, str):
-                yield rules_task.POD_INVALID, (), f"{key}: {label} is {value!r}, which is no text"
+                yield rules_task.POD_INVALID, (), f"{key}: {label} is {value!r}, but must be text"
 
 
 def _environment(container: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule, Path, str]]:
@@ -60,10 +60,10 @@ def _environment(container: Mapping[str, Any], task: TaskView) -> Iterator[tuple
             yield (
                 rules_task.ENV_TWO_SOURCES,
                 step,
-                f"'{name}' gets a value and a credential: Kubernetes refuses the Pod",
+                f"'{name}' has a value and a credential: Kubernetes rejects the Pod",
             )
         if name in seen and name != "NVIDIA_VISIBLE_DEVICES":
-            yield rules_task.ENV_TWICE, step, f"'{name}' stands twice in the container; the last one counts"
+            yield rules_task.ENV_TWICE, step, f"'{name}' is duplicated in the container; the last one is used"
         seen.add(name)
 
 
@@ -75,7 +75,7 @@ def _place(task: TaskView, name: str) -> Path:
 
 
 def _quantities(container: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule, Path, str]]:
-    # The workflow's own amounts have a rule of their own.
+    # Another rule checks the workflow's own amounts.
     own = {task.resource.memory, task.resource.storage} if task.resource else set[str | None]()
     for kind, amounts in a_map(container.get("resources")).items():
         for name, amount in a_map(amounts).items():
@@ -83,7 +83,7 @@ def _quantities(container: Mapping[str, Any], task: TaskView) -> Iterator[tuple[
                 yield (
                     rules_task.POD_INVALID,
                     (),
-                    f"{container.get('name')}: {kind} {name} is '{amount}', which is no amount",
+                    f"{container.get('name')}: {kind} {name} is '{amount}', not an amount",
                 )
 
 
@@ -92,17 +92,21 @@ def _sizes(container: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule,
         return
     for index, text in enumerate(task.spec.args):
         if len(text.encode()) >= LONGEST_STRING:
-            yield rules_task.POD_INVALID, ("args", index), f"an argument of {len(text) >> 10} KiB; Linux takes 128"
+            yield rules_task.POD_INVALID, ("args", index), f"an argument of {len(text) >> 10} KiB; Linux allows 128"
     for name, text in task.spec.environment.items():
         if len(name) + len(text.encode()) >= LONGEST_STRING:
-            yield rules_task.POD_INVALID, ("environment", name), f"a variable of {len(text) >> 10} KiB; Linux takes 128"
+            yield (
+                rules_task.POD_INVALID,
+                ("environment", name),
+                f"a variable of {len(text) >> 10} KiB; Linux allows 128",
+            )
     for index, file in enumerate(task.spec.files):
         if len(file.contents.encode()) > LARGEST_SECRET:
             size = f"{len(file.contents) >> 20} MiB"
-            yield rules_task.POD_INVALID, ("files", index), f"a file of {size} becomes a Secret, which holds 1 MiB"
+            yield rules_task.POD_INVALID, ("files", index), f"a file of {size} becomes a Secret, which can hold 1 MiB"
 
 
-def _twice(items: Any, what: str, keys: Sequence[str]) -> Iterator[tuple[Rule, Path, str]]:
+def _duplicates(items: Any, what: str, keys: Sequence[str]) -> Iterator[tuple[Rule, Path, str]]:
     seen: list[tuple[Any, ...]] = []
     for item in map(a_map, a_list(items)):
         identity = tuple(item.get(key) for key in keys)
@@ -110,6 +114,6 @@ def _twice(items: Any, what: str, keys: Sequence[str]) -> Iterator[tuple[Rule, P
             yield (
                 rules_task.POD_INVALID,
                 (),
-                f"the same {what} twice: {', '.join(str(part) for part in identity if part)}",
+                f"duplicate {what}: {', '.join(str(part) for part in identity if part)}",
             )
         seen.append(identity)

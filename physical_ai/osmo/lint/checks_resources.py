@@ -1,4 +1,4 @@
-"""Checks of what tasks ask for: platform, GPUs, CPU, memory, storage, placement."""
+"""Checks of tasks' requests: platform, GPUs, CPU, memory, storage, placement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _READ_OTHERWISE = ("G", "M", "T")
 
 
 def check(view: View) -> None:
-    """All of them."""
+    """Runs all checks of this module."""
     for name, resource in view.spec.resources.items():
         _amounts(view, resource, (*WORKFLOW, "resources", name))
     seen: set[tuple[str, Path]] = set()
@@ -42,7 +42,7 @@ def check(view: View) -> None:
 
 
 def _gangs(view: View) -> None:
-    """GPUs that a group takes together of each platform, against what the platform's pool can have."""
+    """GPUs that a group requests of each platform at the same time, compared with the maximum of its pool."""
     for number, group in enumerate(view.spec.groups):
         asked: dict[str, int] = {}
         facts: dict[str, PlatformFacts] = {}
@@ -54,9 +54,9 @@ def _gangs(view: View) -> None:
             known = facts[platform]
             most = known.nodes * known.per_node
             if known.has_gpu and gpus > most:
-                problem = f"'{group.name}' takes {gpus} GPUs of platform '{platform}' together, and its pool has {most}"
+                problem = f"'{group.name}' requests {gpus} GPUs of platform '{platform}', whose pool has at most {most}"
                 nodes = -(-gpus // known.per_node)
-                fix = f"Fewer tasks in the group, or pools.{known.pool}.scale.max: {nodes}."
+                fix = f"Use fewer tasks in the group, or set pools.{known.pool}.scale.max: {nodes}."
                 view.add(rules_task.GANG_LIMIT, (*WORKFLOW, "groups", number, "name"), problem, fix)
 
 
@@ -67,23 +67,23 @@ def _amounts(view: View, resource: ResourceSpec, path: Path) -> None:
         if amount is None:
             continue
         if amount[1] in _READ_OTHERWISE:
-            problem = f"{key}: OSMO reads {value} as {amount[0]}{amount[1]}i, Kubernetes in powers of ten, so as less"
+            problem = f"{key}: OSMO reads {value} as {amount[0]}{amount[1]}i, Kubernetes as a decimal unit"
             view.add(rules_task.AMOUNT_UNIT, (*path, key), problem, f"{amount[0]}{amount[1]}i")
         elif amount[1] not in _KUBERNETES_UNITS:
-            view.add(rules_task.AMOUNT_UNIT, (*path, key), f"{key}: Kubernetes has no unit {amount[1]}")
+            view.add(rules_task.AMOUNT_UNIT, (*path, key), f"{key}: Kubernetes does not have the unit {amount[1]}")
 
 
 def _unknown_resource(view: View, task: TaskView) -> None:
     known = ", ".join(view.spec.resources) or "none"
     name = task.spec.resource
     if name == DEFAULT_RESOURCE:
-        problem = f"'{task.name}' names no resource, and there is none called {DEFAULT_RESOURCE}"
+        problem = f"'{task.name}' does not name a resource, and resource {DEFAULT_RESOURCE} does not exist"
         view.add(rules_task.RESOURCE_UNKNOWN, task.path, problem, f"Resources: {known}.")
     else:
         view.add(
             rules_task.RESOURCE_UNKNOWN,
             (*task.path, "resource"),
-            f"there is no resource '{name}'",
+            f"resource '{name}' does not exist",
             f"Resources: {known}.",
         )
 
@@ -97,18 +97,21 @@ def _where(view: View, task: TaskView, key: str) -> Path:
 def _unknown_platform(view: View, task: TaskView) -> None:
     known = list(view.pool.platforms)
     near = nearest(task.platform_name, known)
-    told = f"Platforms of {view.context.name}: {', '.join(known)}."
-    fix = f"Did you mean '{near}'?  {told}" if near else told
+    platforms = f"Platforms of {view.context.name}: {', '.join(known)}."
+    fix = f"Did you mean '{near}'?  {platforms}" if near else platforms
     elsewhere = [name for name in view.context.config.pool_names if _has(view, name, task.platform_name)]
     if elsewhere:
-        fix = f"It is one of OSMO pool {' and '.join(elsewhere)}: --pool {elsewhere[0]}."
+        fix = f"It belongs to OSMO pool {' and '.join(elsewhere)}: use --pool {elsewhere[0]}."
     view.add(
-        rules_task.PLATFORM_UNKNOWN, _where(view, task, "platform"), f"there is no platform '{task.platform_name}'", fix
+        rules_task.PLATFORM_UNKNOWN,
+        _where(view, task, "platform"),
+        f"platform '{task.platform_name}' does not exist",
+        fix,
     )
 
 
 def _has(view: View, pool: str, platform: str) -> bool:
-    """Whether another pool has the platform; one that can't be read has none."""
+    """Whether another pool has the platform; a pool that can't be read has none."""
     try:
         return platform in view.context.config.pool(pool).platforms
     except Refusal:
@@ -119,21 +122,21 @@ def _gpus(view: View, task: TaskView, resource: ResourceSpec) -> None:
     gpus = resource.gpu
     where = _where(view, task, "gpu")
     if gpus is not None and gpus < 0:
-        view.add(rules_task.GPU_LIMIT, where, f"gpu: {gpus} is no number of GPUs", "gpu: 1")
+        view.add(rules_task.GPU_LIMIT, where, f"gpu: {gpus} is not a number of GPUs", "gpu: 1")
         return
-    if not task.asks_for_gpus:
+    if not task.is_on_gpu_platform:
         if gpus:
             others = [name for name, item in view.context.facts.items() if item.has_gpu]
             fix = f"platform: {' or '.join(others)}" if others else None
-            problem = f"'{task.name}' takes {gpus} GPU on platform '{task.platform_name}', which has none"
+            problem = f"'{task.name}' sets gpu: {gpus} on platform '{task.platform_name}', which has no GPUs"
             view.add(rules_task.GPU_ON_CPU, where, problem, fix)
         return
     if not gpus:
         platform = task.platform_name
-        problem = f"'{task.name}' runs on platform '{platform}' and does not say how many GPUs it takes"
+        problem = f"'{task.name}' runs on platform '{platform}' and does not set the number of its GPUs"
         view.add(rules_task.GPU_EXPLICIT, where, problem)
     elif task.facts is not None and gpus > task.facts.most:
-        has = f"a task may take {task.facts.most} of {task.facts.resource} on platform '{task.platform_name}'"
+        has = f"a task may request at most {task.facts.most} {task.facts.resource} on platform '{task.platform_name}'"
         view.add(rules_task.GPU_LIMIT, where, f"gpu: {gpus}; {has}", f"gpu: {task.facts.most}")
 
 
@@ -146,7 +149,7 @@ def _fits(view: View, task: TaskView, resource: ResourceSpec) -> None:
         view.add(rules_task.NODE_LIMIT, _where(view, task, "cpu"), problem, f"cpu: {room.cpus} or less")
     elif resource.cpu is not None and resource.cpu < 1:
         view.add(
-            rules_task.NODE_LIMIT, _where(view, task, "cpu"), f"cpu: {resource.cpu} is no number of CPUs", "cpu: 1"
+            rules_task.NODE_LIMIT, _where(view, task, "cpu"), f"cpu: {resource.cpu} is not a number of CPUs", "cpu: 1"
         )
     for key, limit in (("memory", room.memory_gib), ("storage", room.storage_gib)):
         value = getattr(resource, key)
@@ -155,7 +158,7 @@ def _fits(view: View, task: TaskView, resource: ResourceSpec) -> None:
             problem = f"{key}: {value}; {node} leaves {limit}Gi for a task"
             view.add(rules_task.NODE_LIMIT, _where(view, task, key), problem, f"{key}: {limit}Gi or less")
         elif wanted == 0:
-            view.add(rules_task.NODE_LIMIT, _where(view, task, key), f"{key}: {value} is nothing")
+            view.add(rules_task.NODE_LIMIT, _where(view, task, key), f"{key}: {value} is zero")
     _shared_memory(view, task, resource)
 
 
@@ -164,14 +167,14 @@ def _shared_memory(view: View, task: TaskView, resource: ResourceSpec) -> None:
     memory = gib(resource.memory) if resource.memory else None
     size = gib(str(shm)) if shm else None
     if task.gpus and memory is not None and size is not None and memory <= size:
-        problem = f"memory: {resource.memory} is no more than /dev/shm of platform '{task.platform_name}', {shm}"
+        problem = f"memory: {resource.memory} is not above /dev/shm of platform '{task.platform_name}', {shm}"
         view.add(rules_task.SHARED_MEMORY, _where(view, task, "memory"), problem, f"More than {shm}.")
 
 
 def _placement(view: View, task: TaskView, resource: ResourceSpec) -> None:
     template: Any = a_map(task.platform.parsed_pod_template) if task.platform else {}
     if resource.nodesExcluded and "USER_EXCLUDED_NODES" not in repr(template):
-        problem = f"no template of platform '{task.platform_name}' heeds nodesExcluded"
+        problem = f"no template of platform '{task.platform_name}' applies nodesExcluded"
         view.add(rules_task.NODE_EXCLUSION, _where(view, task, "nodesExcluded"), problem)
 
 
@@ -186,11 +189,11 @@ def _cache(view: View, task: TaskView) -> None:
         except ValueError:
             percent = -1.0
         if not 0 <= percent < 101:
-            view.add(rules_task.CACHE_SIZE, path, f"'{size}' is no percentage", "As 50%.")
+            view.add(rules_task.CACHE_SIZE, path, f"'{size}' is not a percentage", "Example: 50%.")
         elif task.resource is not None and not task.resource.storage:
-            view.add(rules_task.CACHE_SIZE, path, f"{size} of what? The resource has no storage of its own")
+            view.add(rules_task.CACHE_SIZE, path, f"{size}: the resource has no storage of its own")
     elif gib(size) is None:
-        view.add(rules_task.CACHE_SIZE, path, f"'{size}' is no amount", "As 20Gi.")
+        view.add(rules_task.CACHE_SIZE, path, f"'{size}' is not an amount", "Example: 20Gi.")
 
 
 def _topology(view: View) -> None:
@@ -202,9 +205,13 @@ def _topology(view: View) -> None:
         path = (*WORKFLOW, "resources", name, "topology")
         for index, item in enumerate(resource.topology):
             if item.key not in known:
-                problem = f"the pool has no topology key '{item.key}', but: {', '.join(known) or 'none'}"
+                problem = f"the pool does not have topology key '{item.key}'; it has: {', '.join(known) or 'none'}"
                 view.add(rules_task.TOPOLOGY, (*path, index, "key"), problem)
         keys = tuple(sorted(item.key for item in resource.topology))
         if first is not None and keys != first and name in {task.spec.resource for task in view.tasks}:
-            view.add(rules_task.TOPOLOGY, path, f"keys {', '.join(keys)}, elsewhere {', '.join(first)}")
+            view.add(
+                rules_task.TOPOLOGY,
+                path,
+                f"keys {', '.join(keys)}; another resource has {', '.join(first)}",
+            )
         first = first or keys

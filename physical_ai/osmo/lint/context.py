@@ -1,4 +1,4 @@
-"""What a workflow is checked against: the configuration that follows from a stack, or one given as chart values."""
+"""The context of a check: the configuration of a stack, or one given as chart values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from physical_ai.settings.plans.osmo_service import SECTIONS
 
 @dataclass(frozen=True)
 class Context:
-    """A configuration, the pool a workflow is for, and what is known of the platforms' nodes."""
+    """A configuration, the workflow's pool, and facts about the platforms' nodes."""
 
     name: str
     """Of the stack, or of the file the configuration is from."""
@@ -28,12 +28,12 @@ class Context:
     facts: Mapping[str, PlatformFacts] = field(default_factory=dict[str, PlatformFacts])
     """By platform; empty where the configuration is not the stack's own."""
     cut_vgpu: frozenset[str] = frozenset()
-    """Platforms whose GPUs are vGPUs that Azure's host has cut by MIG."""
+    """Platforms whose GPUs are vGPUs that Azure's host partitions by MIG."""
     variables: Variables = field(default_factory=Variables)
 
 
 def of_stack(settings: Settings, pool: str | None = None, variables: Variables | None = None) -> Context:
-    """The context that follows from a stack's settings. The pool is the default one where none is named."""
+    """The context of a stack's settings. `pool` defaults to the default pool."""
     facts = {item.name: item for item in platforms(settings)}
     cut = {item.name for item in facts.values() if _is_cut(settings, item)}
     return Context(
@@ -52,7 +52,7 @@ def _is_cut(settings: Settings, facts: PlatformFacts) -> bool:
 
 
 def config_of_values(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The service's configuration in values of the chart `service`, by the names of its file, secrets left out."""
+    """The service's configuration in values of the chart `service`, by the names of its file, without secrets."""
     configs = a_map(a_map(document.get("services")).get("configs"))
     names = {
         **SECTIONS,
@@ -70,14 +70,14 @@ def of_chart_values(
 ) -> Context:
     """The context of values for the chart `service`. Raises Refusal where the service would not load them."""
     config = config_of_values(document)
-    # The service needs storage for a Pod; values name the Secret with it.
+    # The service needs storage for a Pod; values only name its Secret.
     storage = config.setdefault("workflow", {}).setdefault("workflow_data", {})
     storage.setdefault("credential", {"endpoint": "azure://osmo/workflow-data"})
     return Context(name, load(config), pool or DEFAULT_POOL, variables=variables or Variables())
 
 
 def _without_secrets(value: Any) -> Any:
-    """The value with references to Secrets, which the service fills in when it loads, taken out. Null removes."""
+    """The value without references to Secrets, which the service fills in when it loads. Null removes a key."""
     if not isinstance(value, dict):
         return value
     kept = {key: _without_secrets(item) for key, item in a_map(value).items() if not _is_reference(item)}

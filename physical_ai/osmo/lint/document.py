@@ -1,4 +1,4 @@
-"""docs/reference/osmo-lint.md, made of the rules and their examples: `python -m physical_ai.osmo.lint.document`."""
+"""Generates docs/reference/osmo-lint.md from the rules: `python -m physical_ai.osmo.lint.document`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ TOPICS = {
 _HEAD = f"""\
 # Rules of `physai lint`
 
-Made of the rules themselves by `python -m physical_ai.osmo.lint.document`; how the check is used tells
-[osmo.md](../osmo.md). An **error** is refused by OSMO or Kubernetes, or runs otherwise than it looks; a **warning** may
-cost more than it should. A comment `# physai-lint: allow RULE` on the line, or above it, leaves a finding out.
+Generated from the rules by `python -m physical_ai.osmo.lint.document`; [osmo.md](../osmo.md) describes the check.
+OSMO or Kubernetes rejects an **error**, or runs it differently than it reads; a **warning** may cost more than
+necessary. A comment `# physai-lint: allow RULE` on the line, or above it, suppresses a finding.
 
-Each rule has a file that breaks it and one that doesn't, `fail.yaml` and `pass.yaml` in `{EXAMPLES}/RULE/`.
+Each rule has a file that violates it and one that does not, `fail.yaml` and `pass.yaml` in `{EXAMPLES}/RULE/`.
 """
 
 
 def document() -> str:
-    """The whole page."""
+    """The content of the page."""
     parts = [_HEAD]
     for topic, module in TOPICS.items():
         own = [value for value in vars(module).values() if isinstance(value, Rule)]
@@ -46,7 +46,7 @@ def _section(rule: Rule) -> str:
 
 
 def _code(fix: str) -> str:
-    """A fix that is YAML or a shell word stands as code; a sentence does not."""
+    """A fix in YAML or shell is shown as code; a sentence is not."""
     return fix if fix.endswith(".") else f"`{fix}`"
 
 

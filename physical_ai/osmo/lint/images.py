@@ -1,4 +1,4 @@
-"""Images whose name says what is in them: Isaac Sim and Isaac Lab, with the version of Isaac Sim."""
+"""Images with Isaac Sim or Isaac Lab, by their names, and their version of Isaac Sim."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from physical_ai.osmo.names import Image
 
 FIRST_ON_CUT_VGPU = (6, 0)
-"""Isaac Sim that accepts a vGPU cut by MIG (Azure VM docs, nc-rtxpro6000-bse-v6 FAQ; isaac-sim/IsaacSim#794)."""
+"""First Isaac Sim for vGPUs partitioned by MIG (Azure VM docs, nc-rtxpro6000-bse-v6 FAQ; isaac-sim/IsaacSim#794)."""
 
 _LAB_TO_SIM = {1: (4, 0), 2: (5, 0), 3: (6, 1)}
-"""Isaac Sim of a major Isaac Lab, the newest it can be below the next one; 2.x has 4.5 to 5.1, 3.x has 6.1 and 6.2
+"""The newest Isaac Sim of each major version of Isaac Lab; 2.x has 4.5 to 5.1, 3.x has 6.1 and 6.2
 (Isaac Sim 6.2 docs, compatibility; Isaac Lab release notes)."""
 
 _NAME = re.compile(r"isaac-?(sim|lab)(-[a-z0-9.]+)*")
@@ -25,7 +25,7 @@ class Isaac:
     product: str
     version: str
     sim: tuple[int, int] | None
-    """Version of Isaac Sim; None where the tag does not tell."""
+    """Version of Isaac Sim; None where the tag does not show it."""
 
     @property
     def runs_on_cut_vgpu(self) -> bool | None:
@@ -34,7 +34,7 @@ class Isaac:
 
 
 def isaac(image: Image) -> Isaac | None:
-    """What an image's name and tag say; None where it is none of Isaac's."""
+    """The product in an image, by name and tag; None for other images."""
     name = image.name.rpartition("/")[2]
     match = _NAME.fullmatch(name)
     if match is None:

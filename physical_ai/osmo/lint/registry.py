@@ -1,4 +1,4 @@
-"""Where rules are registered, and what many of them rest on."""
+"""The registry of rules, and sources that many of them share."""
 
 from __future__ import annotations
 

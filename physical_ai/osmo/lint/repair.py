@@ -1,4 +1,4 @@
-"""The schema's findings. Where a workflow does not fit, what is wrong is put aside and the rest is looked at too."""
+"""The schema's findings. Invalid values are replaced by placeholders, so that the rest is checked too."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _FORMS = (
     "str",
     "dict[str,str]",
 )
-"""Steps that a model puts into a path to say which of several forms it tried."""
-_FORMS_TOLD = (
-    "one of {task: NAME}, {url: s3://…} and {dataset: {name: BUCKET/NAME}}, outputs {update_dataset: …} besides"
+"""Steps in a model's path that name the forms of a value that it tried."""
+_FORMS_TEXT = (
+    "one of {task: NAME}, {url: s3://…} and {dataset: {name: BUCKET/NAME}}, for outputs also {update_dataset: …}"
 )
-_MEANT = {
+_OTHER_NAMES = {
     "env": "environment",
     "gpus": "gpu",
     "cpus": "cpu",
@@ -44,7 +44,7 @@ _MEANT = {
     "volumes": "volumeMounts",
     "resources": "resource",
 }
-"""Keys that other systems have for the same."""
+"""Names of the same keys in other systems."""
 _SAMPLES: dict[str, Any] = {
     "name": "unnamed",
     "image": "image:1",
@@ -55,34 +55,34 @@ _SAMPLES: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """A workflow that fits, and the places where something was put aside."""
+class Repaired:
+    """A valid workflow, and the paths of its placeholders."""
 
     spec: schema.WorkflowSpec
-    made_up: frozenset[Path]
+    placeholders: frozenset[Path]
 
 
-def fit(document: Mapping[str, Any], source: Source) -> Fitted | None:
-    """The workflow, its findings added to `source`; None where nothing can be made of it."""
+def repaired(document: Mapping[str, Any], source: Source) -> Repaired | None:
+    """The workflow, with its findings added to `source`; None where it can't be repaired."""
     data = copy.deepcopy(dict(document))
-    made_up: set[Path] = set()
-    _amounts(data, source, made_up)
-    _group_names(data, source, made_up)
+    placeholders: set[Path] = set()
+    _amounts(data, source, placeholders)
+    _group_names(data, source, placeholders)
     for attempt in range(_ROUNDS):
         try:
-            return Fitted(schema.parse(data), frozenset(made_up))
+            return Repaired(schema.parse(data), frozenset(placeholders))
         except Refusal as refusal:
             if not refusal.problems:
                 source.add(rules_file.SCHEMA, ("workflow",), refusal.message)
                 return None
-            if attempt == 0 or not made_up:
+            if attempt == 0 or not placeholders:
                 _report(refusal, source)
             paths = [_path(problem) for problem in refusal.problems]
             if ("workflow",) in paths:
                 return None
             for path, problem in zip(paths, refusal.problems, strict=True):
-                made_up.add(path)
-                _put_aside(data, path, problem.kind)
+                placeholders.add(path)
+                _replace(data, path, problem.kind)
     return None
 
 
@@ -95,20 +95,22 @@ def _report(refusal: Refusal, source: Source) -> None:
     for problem in refusal.problems:
         path, kind = _path(problem), problem.kind
         if path != problem.steps:
-            what = "an input or output" if isinstance(path[-1], int) else "a value"
-            source.add(rules_file.SCHEMA, path, f"{_shown(path)} is no form of {what}", f"Write {_FORMS_TOLD}.")
+            what = "input or output" if isinstance(path[-1], int) else "value"
+            source.add(rules_file.SCHEMA, path, f"{_shown(path)} is not a valid {what}", f"Write {_FORMS_TEXT}.")
             continue
         name = str(path[-1])
         if kind == "extra_forbidden":
             known = _known(path)
-            near = _MEANT.get(name) if _MEANT.get(name) in known else nearest(name, known) if known else None
+            near = (
+                _OTHER_NAMES.get(name) if _OTHER_NAMES.get(name) in known else nearest(name, known) if known else None
+            )
             fix = f"Did you mean '{near}'?" if near else f"Known: {', '.join(known)}." if known else None
-            source.add(rules_file.SCHEMA, path, f"'{name}' is no key of {_shown(path[:-1])}", fix)
+            source.add(rules_file.SCHEMA, path, f"'{name}' is not a key of {_shown(path[:-1])}", fix)
         elif kind == "missing":
             source.add(rules_file.SCHEMA, path, f"{_shown(path[:-1])} has no '{name}'", f"Add {name}.")
         elif kind == "string_pattern_mismatch" and name in ("name", "task"):
             message = "a name starts with a letter, has letters, digits, - and _, and ends with neither"
-            source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {message}", "As train-h100.")
+            source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {message}", "Example: train-h100.")
         else:
             source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {problem.message.removeprefix('Value error, ')}")
 
@@ -119,7 +121,7 @@ def _shown(path: Path) -> str:
 
 
 def _known(path: Path) -> list[str]:
-    """Keys that may stand where the last step of the path does."""
+    """Valid keys at the last step of the path."""
     model: type[BaseModel] | None = None
     match path[1:-1]:
         case ():
@@ -141,8 +143,8 @@ def _known(path: Path) -> list[str]:
     return list(model.model_fields)
 
 
-def _put_aside(data: dict[str, Any], path: Path, kind: str) -> None:
-    """Removes what is wrong, and puts a sample where something has to stand."""
+def _replace(data: dict[str, Any], path: Path, kind: str) -> None:
+    """Removes an invalid value, and sets a placeholder where a value is required."""
     holder: Any = data
     for step in path[:-1]:
         below = _item(holder, step)
@@ -158,12 +160,12 @@ def _put_aside(data: dict[str, Any], path: Path, kind: str) -> None:
             sample = _SAMPLES[str(key)]
             target[key] = f"{sample}{_number(path)}" if key in ("name", "path") else copy.deepcopy(sample)
     elif isinstance(holder, list) and isinstance(key, int) and key < len(a_list(holder)):
-        # A list keeps its length, so that the places of the others stay; an item goes with the list at last.
+        # A list keeps its length, so that the paths of the other items stay valid.
         a_list(holder)[key] = _stand_in(path)
 
 
 def _number(path: Path) -> str:
-    """The indexes in a path: what is put there gets a name of its own."""
+    """The indexes in a path, which make a placeholder's name unique."""
     return "-".join(str(step) for step in path if isinstance(step, int))
 
 
@@ -187,8 +189,8 @@ def _stand_in(path: Path) -> Any:
             return "unknown"
 
 
-def _amounts(data: dict[str, Any], source: Source, made_up: set[Path]) -> None:
-    """Memory and storage, which leave OSMO's model without a word of where they stand."""
+def _amounts(data: dict[str, Any], source: Source, placeholders: set[Path]) -> None:
+    """Memory and storage, whose errors OSMO's model reports without a path."""
     for name, resource in a_map(a_map(data.get("workflow")).get("resources")).items():
         for key in ("memory", "storage"):
             value = a_map(resource).get(key)
@@ -199,17 +201,17 @@ def _amounts(data: dict[str, Any], source: Source, made_up: set[Path]) -> None:
             except Refusal as refusal:
                 path: Path = ("workflow", "resources", name, key)
                 source.add(rules_task.AMOUNT_UNIT, path, refusal.message)
-                made_up.add(path)
+                placeholders.add(path)
                 resource.pop(key)
 
 
-def _group_names(data: dict[str, Any], source: Source, made_up: set[Path]) -> None:
-    """Groups' names, over which OSMO's model stumbles before it tells of anything else."""
+def _group_names(data: dict[str, Any], source: Source, placeholders: set[Path]) -> None:
+    """Groups' names, on which OSMO's model crashes before it reports other errors."""
 
     for index, group in enumerate(a_list(a_map(data.get("workflow")).get("groups"))):
         name = a_map(group).get("name")
         if isinstance(group, dict) and not (isinstance(name, str) and re.fullmatch(NAME, name)):
             path: Path = ("workflow", "groups", index, "name")
-            source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {name!r} is no name", "As train-h100.")
-            made_up.add(path)
+            source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {name!r} is not a valid name", "Example: train-h100.")
+            placeholders.add(path)
             group["name"] = f"unnamed-group{index}"

@@ -1,4 +1,4 @@
-"""How findings are told: for people, as JSON, as annotations of GitHub Actions."""
+"""Output of findings: as text, as JSON, as annotations of GitHub Actions."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from physical_ai.osmo.lint.run import Checked
 
 
 def text(finding: WorkflowFinding) -> str:
-    """A finding in three lines: place, rule and what is wrong; why; what to write."""
+    """A finding in three lines: location, rule and problem; reason; fix."""
     head = f"{finding.file}:{finding.line}:{finding.column}: {finding.severity} {finding.rule}: {finding.problem}"
     return f"{head}\n  {finding.reason}\n  {finding.fix}"
 
 
 def summary(checked: Sequence[Checked], name: str) -> str:
-    """How much was checked, and what came of it."""
+    """The number of files and findings."""
     files = f"{len(checked)} {'file' if len(checked) == 1 else 'files'} checked against {name}"
     findings = [finding for one in checked for finding in one.findings]
     return f"{files}: {counted(findings, (Severity.ERROR, Severity.WARNING))}"
 
 
 def document(checked: Sequence[Checked], name: str, pool: str, *, kinds: Sequence[str] | None) -> dict[str, Any]:
-    """One document with stable keys; with objects of `kinds`, of all kinds where None is asked for."""
+    """One document with stable keys; with objects of `kinds`; None: of all kinds."""
     files: list[dict[str, Any]] = []
     for one in checked:
         item: dict[str, Any] = {"file": one.file, "kind": one.kind, "findings": [f.document() for f in one.findings]}

@@ -15,21 +15,21 @@ CONFIG_NAME = rule(
     "config-name",
     "error",
     "Every template and validation that a pool or platform names exists.",
-    reason="A misspelt name is skipped silently, and with it the guard or the GPUs it stands for.",
+    reason="A misspelled name is skipped silently, and the guard or the GPUs that it names are missing.",
     fix="Correct the name.",
 )
 CONFIG_READS = rule(
     "config-reads",
     "error",
     "Every pool and backend can be read.",
-    reason="Wrong values are found only when a workflow comes, and make the whole pool unreadable.",
+    reason="Wrong values are found only when a workflow is submitted, and make the entire pool unreadable.",
     fix="Correct the value.",
 )
 CONFIG_GPU_DEFAULT = rule(
     "config-gpu-default",
     "error",
     "No default variable sets USER_GPU above 0.",
-    reason="A workflow without `gpu` would request a GPU that OSMO hides from it, and could never ask for 0.",
+    reason="A workflow without `gpu` would request a GPU that OSMO hides from it, and could never request 0.",
     fix="USER_GPU: 0 in the pool, and a validation USER_GPU GE 1 on the platform.",
 )
 CONFIG_NODE_CHECK = rule(
@@ -37,14 +37,14 @@ CONFIG_NODE_CHECK = rule(
     "error",
     "Validations compare with numbers, not with nodes (K8_…).",
     reason="With a pool at zero there are no nodes, and OSMO refuses every workflow for it.",
-    fix="Compare with what a node of the pool has, as a number.",
+    fix="Compare with the amount of a node of the pool, as a number.",
     source="microsoft/physical-ai-toolchain#997",
 )
 CONFIG_TOLERATION = rule(
     "config-toleration",
     "error",
-    "A platform's templates give each toleration once.",
-    reason="Lists without names are appended: what two templates say stands twice in the Pod.",
+    "A platform's templates contain each toleration once.",
+    reason="Lists without names are appended: an item of two templates is duplicated in the Pod.",
     fix="Keep tolerations in one template of a platform.",
     source=TEMPLATES,
 )
@@ -52,7 +52,7 @@ CONFIG_CAPABILITIES = rule(
     "config-capabilities",
     "error",
     "A template that requests GPUs sets NVIDIA_DRIVER_CAPABILITIES to all.",
-    reason="It wins over every workflow, so none can forget it.",
+    reason="It overrides every workflow, so no workflow can omit it.",
     fix="env: [{name: NVIDIA_DRIVER_CAPABILITIES, value: all}] on the task's container.",
     source=TOOLKIT,
 )
@@ -60,7 +60,7 @@ CONFIG_CHART_PLATFORM = rule(
     "config-chart-platform",
     "error",
     "Values set the chart's own platform `default` of pool `default` to null.",
-    reason="Helm merges maps: it would stay, an extra platform without any of the guards.",
+    reason="Helm merges maps: it would remain as an extra platform without any of the guards.",
     fix="platforms: {default: null}",
     source="OSMO chart service 1.3.1",
 )

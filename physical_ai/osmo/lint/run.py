@@ -1,4 +1,4 @@
-"""The check of a file: what kind it is, all rules over it, and the objects OSMO would make of it."""
+"""The check of a file: its kind, its findings, and the objects that OSMO would create."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 from physical_ai.osmo.lint import checks_config, checks_container, checks_file, checks_pod, checks_resources, rules_file
 from physical_ai.osmo.lint.context import Context
 from physical_ai.osmo.lint.finding import WorkflowFinding
-from physical_ai.osmo.lint.repair import fit
+from physical_ai.osmo.lint.repair import repaired
 from physical_ai.osmo.lint.source import Source
 from physical_ai.osmo.lint.view import View
 from physical_ai.osmo.pods import objects
@@ -24,7 +24,7 @@ from physical_ai.osmo.workflow.rendering import LOADER
 from physical_ai.osmo.workflow.schema import parse
 from physical_ai.osmo.workflow.submission import Submission, accepted, limit_of
 
-_WHOLE = (1, 1)
+_START = (1, 1)
 
 
 @dataclass
@@ -36,15 +36,15 @@ class Checked:
     """`workflow` or `values`."""
     findings: list[WorkflowFinding]
     objects: list[GroupObjects] = field(default_factory=list[GroupObjects])
-    """What OSMO would create, where the file is good enough to tell."""
+    """The objects that OSMO would create, if the file is valid."""
     submission: Submission | None = None
-    """What OSMO would take, likewise."""
+    """The workflow that OSMO would accept, if the file is valid."""
 
 
 def check_text(text: str, file: str, context: Context, folder: FilePath | None = None) -> Checked:
-    """All rules over a workflow file, or over values of OSMO's chart `service`.
+    """Checks a workflow file, or values of OSMO's chart `service`, with all rules.
 
-    `folder` is where files that the workflow names by `localpath` are looked for.
+    `folder` contains the files that the workflow names by `localpath`.
     """
     document = _as_values(text)
     if document is not None:
@@ -62,7 +62,7 @@ def _sorted(source: Source) -> list[WorkflowFinding]:
 
 
 def _as_values(text: str) -> dict[str, Any] | None:
-    """The document where it is values of a chart: a map with `services` and without `workflow`."""
+    """The document if it contains values of a chart: a map with `services` and without `workflow`."""
     if "services:" not in text or "\nworkflow:" in f"\n{text}":
         return None
     try:
@@ -73,11 +73,11 @@ def _as_values(text: str) -> dict[str, Any] | None:
     return found if isinstance(found.get("services"), dict) else None
 
 
-_Made = tuple[Submission | None, list[GroupObjects]]
-_NOTHING: _Made = (None, [])
+_Result = tuple[Submission | None, list[GroupObjects]]
+_NOTHING: _Result = (None, [])
 
 
-def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Made:
+def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Result:
     rendered = _rendered(source, context)
     if rendered is None:
         return _NOTHING
@@ -88,22 +88,22 @@ def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Mad
         _not_yaml(source, rendered.text, refusal)
         return _NOTHING
     for key, place in source.duplicates():
-        source.add(rules_file.YAML_DUPLICATE, place, f"'{key}' stands twice here; the last one counts")
+        source.add(rules_file.YAML_DUPLICATE, place, f"'{key}' is a duplicate key; the last value is used")
     _version(source)
     document = _with_contents(document, source, folder)
     try:
         pool = context.config.pool(context.pool)
     except Refusal as refusal:
-        source.add(rules_file.REFUSED, _WHOLE, refusal.message)
+        source.add(rules_file.REFUSED, _START, refusal.message)
         return _NOTHING
-    fitted = fit(document, source)
-    if fitted is None:
+    workflow = repaired(document, source)
+    if workflow is None:
         return _NOTHING
-    view = View(source, context, pool, fitted.spec, fitted.made_up)
+    view = View(source, context, pool, workflow.spec, workflow.placeholders)
     checks_file.check(view, document)
     checks_resources.check(view)
     checks_container.check(view)
-    return _NOTHING if fitted.made_up else _objects(view, document)
+    return _NOTHING if workflow.placeholders else _objects(view, document)
 
 
 def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
@@ -113,7 +113,7 @@ def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
         if "{%" in text and not rendering.is_templated(text):
             line = text[: text.index("{%")].count("\n") + 1
             source.add(
-                rules_file.TEMPLATE_UNSEEN, (line, 1), "the command line will not see that this file is a template"
+                rules_file.TEMPLATE_UNSEEN, (line, 1), "the command line does not recognize this file as a template"
             )
     except Refusal as refusal:
         source.add(rules_file.FILE_SECTIONS, (refusal.line or 1, 1), refusal.message)
@@ -149,7 +149,7 @@ def _version(source: Source) -> None:
         return
     value = section.text.partition(":")[2].partition("#")[0].strip()
     if value != "2":
-        source.add(rules_file.FILE_VERSION, (section.line + 1, 1), f"version '{value}' is taken as 2")
+        source.add(rules_file.FILE_VERSION, (section.line + 1, 1), f"version '{value}' is read as 2")
 
 
 def _with_contents(document: Mapping[str, Any], source: Source, folder: FilePath | None) -> dict[str, Any]:
@@ -177,17 +177,17 @@ def _content(local: str, source: Source, here: tuple[str | int, ...], folder: Fi
     except UnicodeDecodeError:
         return ""
     except OSError:
-        source.add(rules_file.FILE_CONTENT, here, f"there is no file {local} beside the workflow")
+        source.add(rules_file.FILE_CONTENT, here, f"file {local} does not exist in the workflow's folder")
         return ""
 
 
-def _objects(view: View, document: Mapping[str, Any]) -> _Made:
+def _objects(view: View, document: Mapping[str, Any]) -> _Result:
     """What OSMO would accept and create. Reports a refusal that no rule has found."""
     errors = [item for item in view.source.findings if item.is_error]
     try:
         groups = accepted(parse(document), view.context.config, view.pool, view.context.variables.environment)
         submission = Submission(view.spec, groups, view.pool)
-        made = objects.make_all(submission, view.context.config, objects.invented_run(submission))
+        made = objects.make_all(submission, view.context.config, objects.generated_run(submission))
     except Refusal as refusal:
         if not errors:
             view.source.add(rules_file.REFUSED, ("workflow", "name"), refusal.message)

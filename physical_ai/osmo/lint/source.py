@@ -1,4 +1,4 @@
-"""From a place in the rendered workflow back to line and column of the file."""
+"""Maps a path of the rendered workflow to line and column of the file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ALLOW = re.compile(r"#\s*physai-lint:\s*allow\s+([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+
 
 @dataclass
 class Source:
-    """A file, its rendered workflow section, and the findings there are."""
+    """A file, its rendered workflow section, and its findings."""
 
     file: str
     text: str
@@ -30,10 +30,10 @@ class Source:
     def __post_init__(self) -> None:
         self._written = self.text.split("\n")
         self._shown = self.rendered.split("\n")
-        self._told: set[WorkflowFinding] = set()
+        self._reported: set[tuple[str, int, int, str, str | None]] = set()
 
     def composed(self, rendered: str, lines: tuple[int, ...]) -> None:
-        """Takes the rendered section, so that places in it can be told."""
+        """Sets the rendered section, whose paths are then mapped to the file."""
         self.rendered, self.lines = rendered, lines
         self._shown = rendered.split("\n")
         try:
@@ -44,12 +44,17 @@ class Source:
     def add(self, rule: Rule, place: Path | tuple[int, int], message: str, fix: str | None = None) -> None:
         """Adds a finding at a path of the workflow, or at a line and column of the file, both from 1.
 
-        What a comment on the line, or on one of its own above it, allows is left out:
+        A comment on the line, or on a line above it, suppresses rules:
         `# physai-lint: allow image-digest`.
         """
         line, column = self.position(place)
-        if rule.id not in self._allowed(line):
-            finding = WorkflowFinding(
+        # A loop of the template repeats its lines at other paths.
+        same = (rule.id, line, column, message, fix)
+        if same in self._reported or rule.id in self._allowed(line):
+            return
+        self._reported.add(same)
+        self.findings.append(
+            WorkflowFinding(
                 rule.severity,
                 rule.id,
                 ".".join(map(str, place)) if isinstance(place[0], str) else "",
@@ -62,9 +67,7 @@ class Source:
                 title=rule.title,
                 reason=rule.reason,
             )
-            if finding not in self._told:
-                self._told.add(finding)
-                self.findings.append(finding)
+        )
 
     def position(self, place: Path | tuple[int, int]) -> tuple[int, int]:
         """Line and column of the file, from 1."""
@@ -76,9 +79,9 @@ class Source:
         return self.in_file(node.start_mark.line, node.start_mark.column)
 
     def in_file(self, line: int, column: int) -> tuple[int, int]:
-        """A place of the rendered section, from 0, in the file, from 1.
+        """A position in the rendered section, from 0, as one in the file, from 1.
 
-        The column holds as far as the line was not rendered; else the finding is at the line's first character.
+        Where the line was rendered before the column, the position is the line's first character.
         """
         number = self.lines[min(line, len(self.lines) - 1)] if self.lines else 0
         written = self._written[number] if number < len(self._written) else ""
@@ -88,7 +91,7 @@ class Source:
         return number + 1, column + 1
 
     def duplicates(self) -> Iterator[tuple[str, tuple[int, int]]]:
-        """Keys that stand twice in a map, each with the place of the later one."""
+        """Duplicate keys of a map, each with the position of the later one."""
         todo: list[yaml.Node] = [self._root] if self._root is not None else []
         while todo:
             node = todo.pop()
@@ -104,17 +107,17 @@ class Source:
                 todo.extend(node.value)
 
     def _find(self, path: Path) -> yaml.Node | None:
-        """The key (or item) at a path; where the path ends earlier, the last that there is."""
+        """The key (or item) at a path, or the last one of it that exists."""
         here, found = self._root, self._root
         for step in path:
-            inside = _below(here, step)
-            if inside is None:
+            next_ = _below(here, step)
+            if next_ is None:
                 break
-            found, here = inside
+            found, here = next_
         return found
 
     def _allowed(self, line: int) -> set[str]:
-        """Rules that comments allow at a line: on it, and on lines of comment alone just above."""
+        """Rules that comments allow at a line: on it, and on comment lines just above."""
         texts = [self._written[line - 1]] if 0 < line <= len(self._written) else []
         above = line - 2
         while above >= 0 and self._written[above].lstrip().startswith("#"):
@@ -125,9 +128,9 @@ class Source:
 
 
 def _below(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node, yaml.Node] | None:
-    """Key and value below a map, or an item of a list twice."""
+    """Key and value in a map, or an item of a list as both."""
     if isinstance(node, yaml.MappingNode):
-        # The last of equal keys is the one that counts.
+        # The last of duplicate keys is used.
         for key, value in reversed(node.value):
             if isinstance(key, yaml.ScalarNode) and key.value == str(step):
                 return key, value

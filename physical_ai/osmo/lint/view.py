@@ -1,4 +1,4 @@
-"""A workflow as checks look at it: every task with its place in the file, its resources and its platform."""
+"""A workflow for the checks: every task with its path in the file, its resources and its platform."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ WORKFLOW: Path = ("workflow",)
 
 @dataclass(frozen=True)
 class TaskView:
-    """One task, and what follows from its resource."""
+    """One task, with its resource and platform."""
 
     spec: TaskSpec
     path: Path
     group: TaskGroupSpec | None
     """None for a task outside groups."""
     resource: ResourceSpec | None
-    """None where there is no such resource."""
+    """None where the resource does not exist."""
     resource_path: Path
     platform_name: str
     platform: Platform | None
@@ -41,16 +41,16 @@ class TaskView:
 
     @property
     def gpus(self) -> int:
-        """GPUs the workflow asks for; 0 where it asks for none."""
+        """Number of GPUs that the workflow requests."""
         return (self.resource.gpu or 0) if self.resource else 0
 
     @property
     def on_gpu(self) -> bool:
-        """Whether the task takes GPUs, or runs on a platform that is there for them."""
-        return self.gpus > 0 or self.asks_for_gpus
+        """Whether the task uses GPUs, or runs on a platform with GPUs."""
+        return self.gpus > 0 or self.is_on_gpu_platform
 
     @property
-    def asks_for_gpus(self) -> bool:
+    def is_on_gpu_platform(self) -> bool:
         """Whether the platform's template requests GPUs."""
         return self.platform is not None and requests_gpus(self.platform.parsed_pod_template)
 
@@ -67,17 +67,17 @@ def requests_gpus(template: Mapping[str, Any]) -> bool:
 
 @dataclass
 class View:
-    """A workflow that fits the schema, against a context."""
+    """A workflow that is valid by the schema, and its context."""
 
     source: Source
     context: Context
     pool: Pool
     spec: WorkflowSpec
-    made_up: frozenset[Path] = frozenset()
-    """Places whose values stand in for ones that do not fit the schema: nothing is said of them."""
+    placeholders: frozenset[Path] = frozenset()
+    """Paths of values that replace invalid ones: findings about them are suppressed."""
 
     def add(self, rule: Rule, path: Path, message: str, fix: str | None = None) -> None:
-        if not any(path[: len(place)] == place for place in self.made_up):
+        if not any(path[: len(place)] == place for place in self.placeholders):
             self.source.add(rule, path, message, fix)
 
     @cached_property
@@ -112,6 +112,6 @@ class View:
 
 
 def gib(amount: str) -> float | None:
-    """An amount in GiB as OSMO reads it; None for what is none."""
+    """An amount in GiB as OSMO reads it; None for an invalid one."""
     parts = units.split_amount(amount)
     return units.convert(amount, "Gi") if parts and (parts[1] or "B") in units.POWERS else None

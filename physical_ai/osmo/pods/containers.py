@@ -1,4 +1,4 @@
-"""The three containers of OSMO's pods: the user's, the one that moves data, and the one that prepares both."""
+"""The three containers of OSMO's Pods: the user's, the data container, and the init container."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def user_container(
     host_mounts: Sequence[dict[str, Any]],
     config: WorkflowConfig,
 ) -> dict[str, Any]:
-    """The user's container, before pod templates are laid over it.
+    """The user's container, before pod templates are merged into it.
 
-    Where the workflow itself asks for no GPU its NVIDIA_VISIBLE_DEVICES is emptied, whatever a template requests.
+    Where the workflow itself requests no GPU, NVIDIA_VISIBLE_DEVICES is empty, even if a template requests one.
     """
     env: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in task.environment.items()]
     for credential, target in task.credentials.items():
@@ -108,7 +108,7 @@ def user_container(
 
 
 def data_args(task: TaskSpec, workflow_id: str, storage: str, *, feeds_others: bool) -> list[str]:
-    """What the data container downloads before and uploads after the task."""
+    """The data container's downloads before the task and uploads after it."""
     args: list[str] = []
     for index, item in enumerate(task.inputs):
         if isinstance(item, TaskInputOutput):
@@ -141,7 +141,7 @@ def data_args(task: TaskSpec, workflow_id: str, storage: str, *, feeds_others: b
 
 
 def service_args(base_url: str) -> list[str]:
-    """How the data container reaches the service."""
+    """The data container's connection to the service."""
     url = urlsplit(base_url)
     secure = url.scheme == "https"
     port = url.port or (443 if secure else 80)
@@ -192,7 +192,7 @@ def control_container(
 
 
 def init_container(config: WorkflowConfig, login: FileMount, user_config: FileMount) -> dict[str, Any]:
-    """The container that puts OSMO's programs and logins where the others find them."""
+    """The container that copies OSMO's programs and logins for the others."""
     rsync = ["--enable_rsync"] if config.plugins_config.rsync.enabled else []
     small = {"ephemeral-storage": "1Gi"}
     return {

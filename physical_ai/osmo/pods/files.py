@@ -1,4 +1,4 @@
-"""Files that OSMO puts into containers: each a Secret of its own, named by what is in it, and a mount."""
+"""Files that OSMO adds to containers: each a separate Secret, named by its content, and a mount."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class FileMount:
     path: str
     content: str
     key: str = ""
-    """What the Secret is named after where its content changes from one attempt to the next."""
+    """The source of the Secret's name where its content changes between attempts."""
 
     @property
     def digest(self) -> str:

@@ -40,14 +40,14 @@ class GroupObjects:
         return self.of(("Pod",))
 
     def of(self, kinds: Sequence[str] | None) -> list[dict[str, Any]]:
-        """Objects of some kinds, all where None is asked for."""
+        """Objects of some kinds; None: all."""
         return [item for item in self.objects if kinds is None or item.get("kind") in kinds]
 
 
-def invented_run(submission: Submission, user: str = "user", number: int = 1) -> Run:
-    """A run with identities that follow from names, so that the same file always gives the same objects.
+def generated_run(submission: Submission, user: str = "user", number: int = 1) -> Run:
+    """A run with identities derived from names, so that the same file always gives the same objects.
 
-    `number` tells runs of one workflow apart, as the service counts them.
+    `number` distinguishes runs of one workflow, as the service counts them.
     """
     spec = submission.spec
     first = spec.name if number == 1 else f"{spec.name}-{number}"
@@ -92,7 +92,7 @@ def _group(spec: TaskGroupSpec, submission: Submission, config: Configuration, r
 def _with_tokens(task: TaskSpec, group: TaskGroupSpec, run: Run, namespace: str) -> TaskSpec:
     """The task with special tokens replaced: {{workflow_id}}, {{output}}, {{input:…}}, {{host:…}}.
 
-    {{uuid}} and what names no input or task stay as they are.
+    {{uuid}} and unknown names remain as they are.
     """
     domain = f"osmo-{run.uuids[group.name]}.{namespace}.svc.cluster.local"
     tokens = {"workflow_id": run.workflow_id, "output": f"{DATA}/output"}
@@ -112,11 +112,11 @@ def _with_tokens(task: TaskSpec, group: TaskGroupSpec, run: Run, namespace: str)
 
 
 def _add_credentials(tasks: Sequence[TaskSpec], run: Run) -> dict[str, str]:
-    """Credentials taken as a folder become files; those taken as variables are returned, for one Secret."""
+    """Credentials mapped to a folder become files; those mapped to variables are returned, for one Secret."""
     secrets: dict[str, str] = {}
     for task in tasks:
         for name, target in task.credentials.items():
-            # Where the user's credentials are not known, their names stand for their values.
+            # Where the user's credentials are not known, their names replace their values.
             known = run.credentials.get(name)
             if isinstance(target, str):
                 task.files += [
@@ -125,7 +125,7 @@ def _add_credentials(tasks: Sequence[TaskSpec], run: Run) -> dict[str, str]:
                 continue
             for key in target.values():
                 if known is not None and key not in known:
-                    raise crash(f"{task.name}: credential '{name}' has no key '{key}'")
+                    raise crash(f"{task.name}: credential '{name}' does not have the key '{key}'")
                 secrets[f"{name}.{key}"] = known[key] if known is not None else "…"
     return secrets
 
@@ -172,7 +172,7 @@ def _scheduled(
     config: Configuration,
     run: Run,
 ) -> list[dict[str, Any]]:
-    """The PodGroup, and the pods with what KAI wants on them: this wins over pod templates."""
+    """The PodGroup, and the Pods with KAI's labels and annotations, which override pod templates."""
     queue = queue_name(config.namespace, submission.pool.name)
     scheduler = config.scheduler(submission.pool.backend)
     placed = constraints(tasks, submission.pool.topology_keys, f"{queue}-topology")
@@ -200,7 +200,7 @@ def _scheduled(
 
 
 def _service(uuid: str, labels: Mapping[str, str]) -> dict[str, Any]:
-    """The name by which tasks of a group find each other."""
+    """The Service by which tasks of a group find each other."""
     return {
         "apiVersion": "v1",
         "kind": "Service",

@@ -1,4 +1,4 @@
-"""The Pod that OSMO would make of a task: its containers, and its platform's pod template over them."""
+"""The Pod that OSMO would create for a task: its containers, with its platform's pod template merged into them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OWN_VOLUMES = ("osmo", "osmo-data", "osmo-login", "osmo-usr-bin", "osmo-run")
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a workflow: the identities that OSMO makes up, and the user's."""
+    """One run of a workflow: the identities that OSMO generates, and the user's."""
 
     workflow_id: str
     workflow_uuid: str
@@ -47,26 +47,26 @@ class Run:
 
 @dataclass(frozen=True)
 class Group:
-    """What a task needs to know of its group."""
+    """The values of its group that a task needs."""
 
     name: str
     uuid: str
     size: int
     has_barrier: bool
     feeds_others: bool
-    """Whether another group takes an input from it."""
+    """Whether another group has an input from it."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """A pod, and the files that have to be there before it."""
+    """A Pod, and the files that have to exist before it."""
 
     pod: dict[str, Any]
     files: list[FileMount]
 
 
 def make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: Pool) -> Made:
-    """The task's pod, still without what the scheduler adds. Raises Refusal."""
+    """The task's Pod, without the scheduler's labels and annotations. Raises Refusal."""
     try:
         return _make(task, group, run, config, pool)
     except UNEXPECTED_SHAPE as error:
@@ -153,17 +153,17 @@ def _labels(task: TaskSpec, group: Group, run: Run, pool: Pool) -> dict[str, str
 
 
 def _host_mounts(task: TaskSpec, platform: Platform) -> list[tuple[int, str]]:
-    """The task's mounts by position, less those that the template mounts; being mounted is not being allowed."""
+    """The task's mounts by position, less those that the template mounts, which it does not allow by that."""
     for mount in task.volumeMounts:
         if mount.split(":")[0] not in platform.allowed_mounts:
             source = mount.split(":")[0]
-            raise crash(f"{task.name}: platform '{task.resources.platform}' allows no mount {source}")
+            raise crash(f"{task.name}: platform '{task.resources.platform}' does not allow the mount {source}")
     mounts = enumerate(task.volumeMounts)
     return [(index, mount) for index, mount in mounts if mount.split(":")[0] not in platform.default_mounts]
 
 
 def pull_secrets(config: Configuration) -> list[str]:
-    """Whose registry logins a pod has: the user's, and OSMO's where its images need one."""
+    """Owners of a Pod's registry logins: the user, and OSMO where its images need a login."""
     login = config.workflow.backend_images.credential
     return ["user", "osmo"] if login.registry and login.username and login.auth else ["user"]
 

@@ -1,4 +1,4 @@
-"""Which tasks of a group have to be near each other: from workflows' requirements to the PodGroup's constraints."""
+"""Tasks of a group that have to run near each other: the PodGroup's constraints from the workflow's requirements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from physical_ai.osmo.workflow.schema import TaskSpec, TopologyRequirement
 
 @dataclass
 class _Branch:
-    """A set of tasks that share a place: one rack, one zone."""
+    """A set of tasks that share a topology domain: one rack, one zone."""
 
     name: str = ""
     label: str = ""
@@ -32,7 +32,7 @@ class _Branch:
 
 @dataclass(frozen=True)
 class Constraints:
-    """What a PodGroup says of places."""
+    """The topology constraints of a PodGroup."""
 
     top: dict[str, str] | None = None
     """Of all its pods."""
@@ -44,8 +44,8 @@ class Constraints:
 def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology: str) -> Constraints:
     """Constraints of a group's tasks, in the pool's `keys` from the widest to the narrowest.
 
-    `topology` is the name of the cluster's Topology object. What all tasks share lies on the whole group; where they
-    part, each branch is a subgroup.
+    `topology` is the name of the cluster's Topology object. Constraints that all tasks share apply to the group; where
+    they differ, each branch is a subgroup.
     """
     if not any(task.resources.topology for task in tasks):
         return Constraints()
@@ -83,7 +83,7 @@ def _is_required(wanted: TopologyRequirement) -> bool:
 def _add(
     branch: _Branch, parent: str | None, topology: str, subgroups: list[dict[str, Any]], members: dict[str, str]
 ) -> None:
-    """The branch as a subgroup, those below it after it. A level that only leads on is passed over at the top."""
+    """The branch as a subgroup, those below it after it. A level with a single branch is skipped at the top."""
     if not branch.below or len(branch.below) > 1 or parent is not None:
         subgroup: dict[str, Any] = {"name": branch.name}
         if not branch.below:

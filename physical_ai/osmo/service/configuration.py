@@ -1,4 +1,4 @@
-"""The service's configuration as OSMO loads it, with what the loading hides."""
+"""The service's configuration as OSMO loads it, with the problems that loading hides."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ NAMED = (
     "pools",
     "roles",
 )
-"""Sections that have to be maps, whatever is in them."""
+"""Sections that have to be maps, with any content."""
 
 
 @dataclass(frozen=True)
 class LoadError:
-    """A reason for which the service would not start."""
+    """An error that prevents the service from starting."""
 
     section: str
     refusal: Refusal
@@ -46,7 +46,7 @@ class LoadError:
 
 @dataclass
 class Configuration:
-    """A configuration that loads: pools resolved, the rest as written."""
+    """A configuration that loads, with its pools resolved."""
 
     data: dict[str, Any]
     missing: list[Missing]
@@ -59,7 +59,7 @@ class Configuration:
         if name not in self._pools:
             found = a_map(self.data.get("pools")).get(name)
             if not isinstance(found, Mapping):
-                raise Refusal("OSMOUserError", f"there is no pool '{name}'")
+                raise Refusal("OSMOUserError", f"pool '{name}' does not exist")
             self._pools[name] = read_pool(name, cast("Mapping[str, Any]", found))
         return self._pools[name]
 
@@ -71,7 +71,7 @@ class Configuration:
         """A backend's scheduler. Raises Refusal."""
         found = a_map(self.data.get("backends")).get(backend)
         if not isinstance(found, Mapping):
-            raise Refusal("OSMOError", f"there is no backend '{backend}'")
+            raise Refusal("OSMOError", f"backend '{backend}' does not exist")
         return read_scheduler(cast("Mapping[str, Any]", found))
 
     @cached_property
@@ -84,7 +84,7 @@ class Configuration:
 
 
 def load_errors(config: Mapping[str, Any]) -> list[LoadError]:
-    """What OSMO finds wrong at load: three sections' types, and sections that are no map. Nothing else."""
+    """The errors that OSMO finds at load: wrong types in three sections, and sections that are not maps."""
     errors: list[LoadError] = []
     for section, model in TYPED.items():
         given = config.get(section)
@@ -99,27 +99,26 @@ def load_errors(config: Mapping[str, Any]) -> list[LoadError]:
     for section in NAMED:
         given = config.get(section)
         if given is not None and not isinstance(given, dict):
-            errors.append(LoadError(section, crash(f"{section} is no map")))
+            errors.append(LoadError(section, crash(f"{section} is not a map")))
     return errors
 
 
 def load(config: Mapping[str, Any], namespace: str = "osmo-workflows") -> Configuration:
     """The configuration as the service holds it (the content of its config.yaml, secrets filled in).
 
-    Names that lead nowhere don't stop it: they are on the result, for whoever asks. Raises Refusal where the service
+    Unknown names do not stop the service: the result lists them as `missing`. Raises Refusal where the service
     would not start.
     """
     errors = load_errors(config)
     if errors:
-        told = "; ".join(f"{error.section}: {error.refusal.message}" for error in errors)
-        raise Refusal("ValidationError", told)
+        raise Refusal("ValidationError", "; ".join(f"{error.section}: {error.refusal.message}" for error in errors))
     data = copy.deepcopy(dict(config))
     missing: list[Missing] = []
     for name, pool in list(a_map(data.get("pools")).items()):
         if isinstance(pool, Mapping):
             try:
-                data["pools"][name], gone = resolve_pool(name, cast("Mapping[str, Any]", pool), data)
+                data["pools"][name], unknown = resolve_pool(name, cast("Mapping[str, Any]", pool), data)
             except UNEXPECTED_SHAPE as error:
                 raise crash(f"pool '{name}': {error}") from None
-            missing += gone
+            missing += unknown
     return Configuration(data, missing, namespace)

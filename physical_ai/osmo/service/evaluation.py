@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 def failure(assertion: ResourceAssertion, tokens: Mapping[str, Any], task: str) -> str | None:
-    """The assertion's message where it does not hold. Raises Refusal where OSMO can't evaluate it."""
+    """The assertion's message if it fails. Raises Refusal where OSMO can't evaluate it."""
     left, right = (_operand(text, tokens) for text in (assertion.left_operand, assertion.right_operand))
     # The message comes first: an unknown token in it fails even where the comparison holds.
     message = render(assertion.assert_message, tokens)

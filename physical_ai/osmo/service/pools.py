@@ -24,7 +24,7 @@ Reference = Literal["pod_templates", "resource_validations", "group_templates"]
 
 @dataclass(frozen=True)
 class Missing:
-    """A name that a pool or platform uses and nobody defines. OSMO goes on without, so a guard may be gone."""
+    """A name that a pool or platform uses but that is not defined. OSMO ignores it, so a guard may be missing."""
 
     path: str
     """Where it is used, as `pools.default.platforms.h100.resource_validations`."""
@@ -33,7 +33,7 @@ class Missing:
 
 
 class Toleration(BaseModel):
-    """A toleration as OSMO reads it. Without a key it makes the whole pool unreadable."""
+    """A toleration as OSMO reads it. Without a key it makes the entire pool unreadable."""
 
     key: str
     operator: str = "Equal"
@@ -61,7 +61,7 @@ class TopologyKey(BaseModel):
 
 
 class Platform(BaseModel):
-    """A platform as read: unknown keys are dropped without a word."""
+    """A platform as read: unknown keys are ignored without a warning."""
 
     description: str = ""
     host_network_allowed: bool = False
@@ -78,7 +78,7 @@ class Platform(BaseModel):
 
 
 class Pool(BaseModel):
-    """A pool as read: unknown keys are dropped without a word."""
+    """A pool as read: unknown keys are ignored without a warning."""
 
     name: str = ""
     description: str = ""
@@ -116,10 +116,10 @@ class BackendNodeConditions(BaseModel):
 
 
 def resolve_pool(name: str, pool: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[dict[str, Any], list[Missing]]:
-    """The pool with its templates merged and its validations collected, and the names that lead nowhere.
+    """The pool with its templates merged and its validations collected, and the unknown names.
 
-    What is no list counts as an empty one. Raises Refusal where a template can't be merged: nothing catches that, so
-    the service does not start.
+    Values that are not lists count as empty lists. Raises Refusal where a template can't be merged: OSMO does not catch
+    that, so the service does not start.
     """
     missing: list[Missing] = []
     resolved = _with_lists(copy.deepcopy(dict(pool)), _POOL_LISTS)
@@ -128,10 +128,10 @@ def resolve_pool(name: str, pool: Mapping[str, Any], config: Mapping[str, Any]) 
     here = f"pools.{name}"
 
     def named(names: Sequence[Any], section: Reference, place: str) -> list[Any]:
-        """Copies of what the names stand for."""
+        """Copies of the values with these names."""
         known = config.get(section, {})
         if known is None and names:
-            raise crash(f"{section} is null, and '{names[0]}' is looked for in it")
+            raise crash(f"{section} is null, but '{names[0]}' is looked up in it")
         known = a_map(known)
         missing.extend(Missing(f"{here}{place}", section, str(item)) for item in names if item not in known)
         return [copy.deepcopy(known[item]) for item in names if item in known]
@@ -163,7 +163,7 @@ def resolve_pool(name: str, pool: Mapping[str, Any], config: Mapping[str, Any]) 
 
 
 def derived(template: Mapping[str, Any]) -> dict[str, Any]:
-    """What OSMO reads off a platform's merged template: tolerations, labels (its nodeSelector), mounts of tasks."""
+    """Values from a platform's merged template: tolerations, labels (its nodeSelector), mounts of tasks."""
     spec = template.get("spec", {})
     mounts = [
         path
@@ -194,7 +194,7 @@ def merged_groups(templates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
 
 def _laid(base: dict[str, Any], template: Any) -> dict[str, Any]:
     if not isinstance(template, Mapping):
-        raise crash("a pod template is null or no map")
+        raise crash("a pod template is null or not a map")
     return merge_into(base, cast("Mapping[str, Any]", template))
 
 

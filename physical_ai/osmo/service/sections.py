@@ -23,7 +23,7 @@ class Section(BaseModel):
 
 def _endpoint(value: str) -> str:
     if not re.match(r"(s3|gs|swift|tos|azure)://[^/,;*]+", value):
-        raise Refusal("OSMOUserError", f"'{value}' is no storage address")
+        raise Refusal("OSMOUserError", f"'{value}' is not a storage address")
     return value.rstrip("/")
 
 

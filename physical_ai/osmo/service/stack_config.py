@@ -16,6 +16,6 @@ def loaded_config(settings: Settings) -> dict[str, Any]:
     config["service"].setdefault("service_base_url", "https://osmo.invalid")
     for key in CREDENTIAL_SECRETS:
         config["workflow"][key] = {"credential": {"endpoint": f"azure://osmo/{key.replace('_', '-')}"}}
-    # Access to storage cannot be checked here, so it is not held against a workflow.
+    # Access to storage can't be checked here, so it is not counted as an error.
     config["workflow"]["credential_config"] = {"disable_data_validation": ["azure", "s3", "gs", "swift", "tos"]}
     return config

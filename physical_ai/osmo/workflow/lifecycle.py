@@ -1,4 +1,4 @@
-"""What happens to a workflow that runs: its timeouts, what exit codes mean, and what its groups' states add up to."""
+"""A running workflow: its timeouts, the meaning of exit codes, and its status from that of its groups."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FIRST = ("FAILED_CANCELED", "FAILED_SERVER_ERROR", "FAILED_EXEC_TIMEOUT", "FAIL
 def timeouts(given: TimeoutSpec, pool: Pool, config: WorkflowConfig) -> tuple[datetime.timedelta, datetime.timedelta]:
     """How long the workflow may run and wait: as given, else by the pool, else by the service; never above the maximum.
 
-    Nothing and zero are the same. Raises ValueError for a duration of the configuration that is none.
+    Zero means not set. Raises ValueError for an invalid duration in the configuration.
     """
     pairs = (
         (
@@ -51,10 +51,10 @@ def after_exit(
     retries: int,
     max_retries: int,
 ) -> str:
-    """A task's status after its exit code: the first action whose codes hold it, the task's before the pool's.
+    """A task's status after its exit code: the first action whose codes include it, the task's before the pool's.
 
-    RESCHEDULE holds only while there are retries left; by OSMO's default there are none. Raises Refusal
-    for codes or actions that are none, which a pool's are not checked for before.
+    RESCHEDULE applies only while retries are left; OSMO's default is no retries. Raises Refusal for invalid codes or
+    actions, which OSMO does not check in a pool before.
     """
     if exit_code is None:
         return status
@@ -63,7 +63,7 @@ def after_exit(
             if not _holds(codes, exit_code):
                 continue
             if name.upper() not in ExitAction.__members__:
-                raise crash(f"'{name}' is no exit action")
+                raise crash(f"'{name}' is not an exit action")
             action = ExitAction[name.upper()]
             if action is ExitAction.RESCHEDULE and retries >= max_retries:
                 return status
@@ -76,7 +76,7 @@ def _holds(codes: str, exit_code: int) -> bool:
         try:
             bounds = [int(bound) for bound in part.split("-")]
         except ValueError:
-            raise crash(f"'{codes}' are no exit codes") from None
+            raise crash(f"'{codes}' is not a list of exit codes") from None
         if bounds[0] <= exit_code <= bounds[-1]:
             return True
     return False

@@ -1,4 +1,4 @@
-"""Which line of a template a rendered line came from: line ends of the template carry its number through Jinja."""
+"""The template's line of each rendered line: marks at the template's line ends carry its number through Jinja."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def marking_environment() -> SandboxedEnvironment:
 def line_map(plain: str, marked: str, first: int) -> tuple[int, ...]:
     """For each line of `plain` its line in the file, from 0, where the template starts at line `first`.
 
-    Where marks would have changed the result (a filter over text), lines are taken to correspond one to one.
+    Where marks change the result (a filter over text), lines are assumed to correspond one to one.
     """
     count = plain.count("\n") + 1
     if _MARK.sub("", marked) != plain:

@@ -50,14 +50,14 @@ class Rendered:
 
 
 def is_templated(text: str) -> bool:
-    """Whether OSMO's command line has a file rendered before it reads it; it overlooks one with `{% %}` alone."""
+    """Whether OSMO's command line renders a file before it reads it; it does not recognize one with only `{% %}`."""
     return any(sign in text for sign in ("{%%", "{{", "{#", "default-values"))
 
 
 def sections(text: str) -> dict[str, Section]:
-    """The file's top-level sections; what stands before the first is dropped.
+    """The file's top-level sections; text before the first is ignored.
 
-    Raises Refusal: a key that OSMO does not know, one twice, or no `workflow`.
+    Raises Refusal for an unknown key, a duplicate key, or a missing `workflow`.
     """
     starts = list(_SECTION.finditer(text))
     found: dict[str, Section] = {}
@@ -75,7 +75,7 @@ def sections(text: str) -> dict[str, Section]:
 
 
 def variables(parts: Mapping[str, Section], given: Variables, tokens: Sequence[str] = ()) -> dict[str, Any]:
-    """Names that templates may use: default values, what the command line sets over them, and stand-ins of `tokens`.
+    """Names that templates may use: default values, what the command line sets over them, and placeholders of `tokens`.
 
     Raises Refusal.
     """
@@ -85,11 +85,11 @@ def variables(parts: Mapping[str, Section], given: Variables, tokens: Sequence[s
     pairs += [(stand_in(token), f"{{{{{token}}}}}") for token in tokens]
     if not isinstance(values, dict):
         if pairs:
-            raise Refusal("OSMOUsageError", "default-values is no map of names and values")
+            raise Refusal("OSMOUsageError", "default-values is not a map of names and values")
         try:
             values = dict(values)
         except (TypeError, ValueError) as error:
-            raise Refusal("OSMOUsageError", f"default-values is no map: {error}") from None
+            raise Refusal("OSMOUsageError", f"default-values is not a map: {error}") from None
     result = cast("dict[str, Any]", values)
     result.update(pairs)
     return result
@@ -108,19 +108,19 @@ def _defaults(parts: Mapping[str, Section]) -> Any:
 
 
 def stand_in(token: str) -> str:
-    """The name under which OSMO brings a special token through Jinja."""
+    """The placeholder name of a special token while Jinja renders."""
     return f"hash{int(hashlib.md5(token.encode(), usedforsecurity=False).hexdigest(), 16)}"
 
 
 def _assignment(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise Refusal("OSMOUsageError", f"'{text}' is no assignment: write name=value")
+        raise Refusal("OSMOUsageError", f"'{text}' is not an assignment: write name=value")
     return name, value
 
 
 def _number(text: str) -> int | float | str:
-    """A number as Python reads one (1_000, nan), everything else as text: `false` is text, and true in a condition."""
+    """A number as Python reads it (1_000, nan), everything else as text: `false` is text, and true in a condition."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -133,7 +133,7 @@ def render(text: str, given: Variables, limit: sandbox.Limit = sandbox.OSMO) -> 
     """The file's workflow section with Jinja applied. Raises Refusal."""
     parts = sections(text)
     workflow = parts["workflow"]
-    # Inside {% raw %} the name that stands in for a token is what is left.
+    # Inside {% raw %} the token's placeholder name remains.
     tokens = list(dict.fromkeys(_SPECIAL.findall(workflow.text)))
     template = workflow.text
     for token in tokens:
@@ -152,5 +152,5 @@ def load_yaml(rendered: str) -> Mapping[str, Any]:
         raise Refusal("OSMOUsageError", "the rendered workflow is nested too deeply") from None
     workflow = cast("dict[str, Any]", document).get("workflow") if isinstance(document, dict) else None
     if not isinstance(workflow, dict):
-        raise crash("'workflow' is no map")
+        raise crash("'workflow' is not a map")
     return {"workflow": workflow}

@@ -1,4 +1,4 @@
-"""The workflow file: its models, as OSMO 6.3.1 checks them. Version 2, which is the only one and not looked at."""
+"""The workflow file: its models, as OSMO 6.3.1 checks them. Version 2 is the only one; OSMO does not check it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SCALARS = (str, int, float, bool)
 
 
 class TopologyRequirement(Strict):
-    """Which tasks have to be near each other."""
+    """A requirement that tasks run near each other."""
 
     key: str
     group: str = "default"
@@ -49,7 +49,7 @@ class TopologyRequirement(Strict):
 
 
 class ResourceSpec(Texts):
-    """What a task asks for. Amounts stay as written, but for those without unit."""
+    """The resources of a task. Amounts without a unit are converted, others stay as written."""
 
     cpu: int | None = None
     storage: str | None = None
@@ -78,18 +78,18 @@ def _credentials(value: Any) -> Any:
     if isinstance(value, str):
         return value
     if not isinstance(value, dict):
-        raise ValueError("credentials are a map: name of the credential, and a folder or {VARIABLE: key}")
+        raise ValueError("credentials is a map of the credential's name to a folder or {VARIABLE: key}")
     result: dict[str, Any] = {}
     for name, target in cast("dict[Any, Any]", value).items():
         if isinstance(target, dict):
             keys = cast("dict[Any, Any]", target)
             if not all(isinstance(key, _SCALARS) for key in keys.values()):
-                raise ValueError(f"credential {name}: each variable takes the name of a key")
+                raise ValueError(f"credential {name}: each variable needs the name of a key")
             result[str(name)] = {str(variable): str(key) for variable, key in keys.items()}
         elif isinstance(target, _SCALARS):
             result[str(name)] = str(target)
         else:
-            raise ValueError(f"credential {name} takes a folder, or a map {{VARIABLE: key}}")
+            raise ValueError(f"credential {name} needs a folder, or a map {{VARIABLE: key}}")
     return result
 
 
@@ -98,24 +98,24 @@ def _download(value: Any) -> Any:
         return value
     known = [item.value for item in DownloadType]
     if value not in known:
-        raise ValueError(f"downloadType {value!r} is none of: {', '.join(known)}")
+        raise ValueError(f"downloadType {value!r} is not one of: {', '.join(known)}")
     return DownloadType(value)
 
 
 def _exit_actions(actions: dict[str, str]) -> dict[str, str]:
     for action, codes in actions.items():
         if action.upper() not in ExitAction.__members__:
-            raise ValueError(f"'{action}' is no exit action: {', '.join(ExitAction.__members__)}")
+            raise ValueError(f"'{action}' is not an exit action: {', '.join(ExitAction.__members__)}")
         if not EXIT_CODES.fullmatch(codes):
-            raise ValueError(f"'{codes}' are no exit codes for {action}: write them as 1-3,137, without spaces")
+            raise ValueError(f"'{codes}' is not a list of exit codes for {action}: write 1-3,137, without spaces")
     return actions
 
 
 def _unique_paths(files: list[File]) -> list[File]:
     paths = [file.path for file in files]
-    twice = next((path for index, path in enumerate(paths) if path in paths[:index]), None)
-    if twice is not None:
-        raise ValueError(f"two files have the path '{twice}'")
+    duplicate = next((path for index, path in enumerate(paths) if path in paths[:index]), None)
+    if duplicate is not None:
+        raise ValueError(f"two files have the path '{duplicate}'")
     return files
 
 
@@ -147,7 +147,7 @@ class TaskSpec(Texts):
     exitActions: Annotated[dict[str, str], BeforeValidator(_texts), AfterValidator(_exit_actions)] = {}
     checkpoint: list[CheckpointSpec] = []
     resources: ResourceSpec = ResourceSpec()
-    """Taken and forgotten: `resource` names the one that counts."""
+    """Ignored: `resource` names the one that is used."""
     backend: str = ""
     resource: str = DEFAULT_RESOURCE
 
@@ -160,7 +160,7 @@ class TaskSpec(Texts):
 
 
 class TaskGroupSpec(Strict):
-    """Tasks that run at the same time. One leads: with its end the group ends."""
+    """Tasks that run at the same time. The group ends with its lead task."""
 
     model_config = ConfigDict(extra="forbid", use_enum_values=True)
 
@@ -173,7 +173,7 @@ class TaskGroupSpec(Strict):
     @classmethod
     def _one_leads(cls, tasks: list[TaskSpec], info: ValidationInfo) -> list[TaskSpec]:
         if "name" not in info.data:
-            raise crash("it reads the group's name, which is wrong, before it checks the tasks")
+            raise crash("it reads the group's invalid name while it checks the tasks")
         if not tasks:
             raise ValueError("a group needs at least one task")
         if len(tasks) == 1:
@@ -189,7 +189,7 @@ class TaskGroupSpec(Strict):
 
 
 class TimeoutSpec(Strict):
-    """How long a workflow may wait and run; what is left out, the pool decides."""
+    """How long a workflow may wait and run; the pool has the defaults."""
 
     exec_timeout: Span | None = None
     queue_timeout: Span | None = None
@@ -209,15 +209,15 @@ class WorkflowSpec(Strict):
     @model_validator(mode="after")
     def _tasks_or_groups(self) -> WorkflowSpec:
         if self.groups and self.tasks:
-            raise ValueError("a workflow has tasks or groups, not both")
+            raise ValueError("a workflow has either tasks or groups")
         if not self.groups and not self.tasks:
             raise ValueError("a workflow needs at least one task or group")
-        taken: dict[str, str] = {}
+        known: dict[str, str] = {}
         for name in self.all_names:
-            if object_name(name) in taken:
-                same = taken[object_name(name)]
-                raise ValueError(f"'{same}' and '{name}' are the same name: case, - and _ make no difference")
-            taken[object_name(name)] = name
+            if object_name(name) in known:
+                same = known[object_name(name)]
+                raise ValueError(f"'{same}' and '{name}' are the same name: case, - and _ are not significant")
+            known[object_name(name)] = name
         return self
 
     @property

@@ -1,4 +1,4 @@
-"""The workflow file's inputs, outputs, files and checkpoints. Classes carry OSMO's names: its errors show them."""
+"""The workflow file's inputs, outputs, files and checkpoints. Classes have OSMO's names, which its errors show."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from physical_ai.osmo.refusal import Refusal
 from physical_ai.osmo.units import span
 
 OUTPUT_FOLDER = "/osmo/data/output"
-"""Where a task leaves what it hands on."""
+"""The folder of a task's output."""
 
 
 def _regex(text: str) -> str:
     try:
         re.compile(text)
     except re.error as error:
-        raise ValueError(f"'{text}' is no regular expression: {error}") from None
+        raise ValueError(f"'{text}' is not a regular expression: {error}") from None
     return text
 
 
@@ -33,11 +33,11 @@ def _dataset_name(text: str) -> str:
 
 
 def _relative(path: str) -> str:
-    # OSMO's own pattern is one that takes exponential time; this one refuses the same.
+    # OSMO's own pattern needs exponential time; this one refuses the same paths.
     if not path:
         return path
     if re.search(r'[,?"<>|\r\n]', path) or re.search(r"^[/\\]|[/\\]{2}", path):
-        raise ValueError(f"'{path}' is no path inside the dataset: no leading or double slash, none of , ? \" < > |")
+        raise ValueError(f"'{path}' is not a path inside the dataset: no leading or double slash, none of , ? \" < > |")
     return path
 
 
@@ -46,7 +46,7 @@ def _file_path(path: str) -> str:
         return path
     steps = [step for step in path.split("/") if step]
     if not steps or steps[0] == "osmo":
-        raise ValueError(f"'{path}': a file needs a path, and none below /osmo but {OUTPUT_FOLDER}")
+        raise ValueError(f"'{path}': a file needs a path, which can't be below /osmo except in {OUTPUT_FOLDER}")
     return path
 
 
@@ -64,13 +64,13 @@ class Strict(BaseModel):
 
 
 class Texts(BaseModel):
-    """An unknown key is an error; a number where text belongs is taken as text."""
+    """An unknown key is an error; a number is converted to text."""
 
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
 
 class TaskInputOutput(Strict):
-    """What an earlier task left in its output folder: of this workflow, or `workflow-id:task`."""
+    """The output folder of an earlier task: of this workflow, or `workflow-id:task`."""
 
     task: Annotated[
         str,
@@ -96,7 +96,7 @@ class _Dataset(Strict):
 
 
 class DatasetInputOutput(Strict):
-    """A dataset of a bucket the service knows."""
+    """A dataset of one of the service's buckets."""
 
     dataset: _Dataset
 
@@ -109,7 +109,7 @@ class _Update(Strict):
 
 
 class UpdateDatasetOutput(Strict):
-    """Files that are added to a dataset there is."""
+    """Files that are added to an existing dataset."""
 
     update_dataset: _Update
 
@@ -128,14 +128,14 @@ class CheckpointSpec(Strict):
 
 
 class TaskKPI(Texts):
-    """A figure that a task leaves in its output."""
+    """A metric in a task's output."""
 
     index: str
     path: str
 
 
 class File(Texts):
-    """A file put into the task's container."""
+    """A file in the task's container."""
 
     base64: bool = False
     path: Annotated[str, AfterValidator(_file_path)]

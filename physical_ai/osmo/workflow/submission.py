@@ -1,4 +1,4 @@
-"""A workflow file taken through the steps of OSMO's submit, up to what would be handed to the cluster."""
+"""The steps of OSMO's submit for a workflow file, up to the objects of the cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from physical_ai.osmo.workflow.validation import validate
 
 @dataclass(frozen=True)
 class Submission:
-    """A workflow that OSMO takes."""
+    """A workflow that OSMO accepts."""
 
     spec: WorkflowSpec
     """As in the file."""
@@ -27,7 +27,7 @@ class Submission:
 
 
 def limit_of(config: Configuration) -> sandbox.Limit:
-    """What the configuration lets rendering take."""
+    """The configuration's limits of rendering."""
     limits = config.workflow.user_workflow_limits
     return sandbox.Limit(limits.jinja_sandbox_max_time, limits.jinja_sandbox_memory_limit)
 
@@ -53,8 +53,8 @@ def _set_environment(spec: WorkflowSpec, assignments: Sequence[str]) -> None:
     for assignment in assignments:
         parts = assignment.split("=")
         if len(parts) < 2:
-            raise Refusal("OSMOUsageError", f"'{assignment}' is no assignment: write NAME=value")
-        # OSMO takes what lies between the first and the second `=`.
+            raise Refusal("OSMOUsageError", f"'{assignment}' is not an assignment: write NAME=value")
+        # OSMO uses the text between the first and the second `=`.
         given[parts[0]] = parts[1]
     for task in spec.all_tasks:
         task.environment = {**task.environment, **given}
@@ -71,7 +71,7 @@ def _grouped(spec: WorkflowSpec, pool: Pool) -> list[TaskGroupSpec]:
         for group in groups:
             for task in group.tasks:
                 task.resources = _resource(spec.resources, task)
-        # Names are looked at once more, now with those of the groups that were made of tasks.
+        # Names are checked again, now with those of the groups that were created for tasks.
         WorkflowSpec(name=spec.name, groups=groups, resources=spec.resources)
     except ValidationError as error:
         raise as_refusal(error, "OSMOUsageError") from None
@@ -87,9 +87,9 @@ def _check_order(groups: Sequence[TaskGroupSpec]) -> None:
             if task is None:
                 continue
             if task not in home:
-                raise Refusal("OSMOSubmissionError", f"{group.name}: there is no task '{task}' to take an input from")
+                raise Refusal("OSMOSubmissionError", f"{group.name}: task '{task}' of an input does not exist")
             if home[task] not in before:
-                raise crash(f"{group.name}: its input '{task}' has to come before it in the file")
+                raise crash(f"{group.name}: its input '{task}' must precede it in the file")
         before.add(group.name)
 
 
@@ -105,17 +105,17 @@ def _fill_platforms(resources: Mapping[str, ResourceSpec], pool: Pool) -> None:
 def _check_topology_keys(resources: Mapping[str, ResourceSpec], pool: Pool) -> None:
     known = [key.key for key in pool.topology_keys]
     for name, resource in resources.items():
-        for wanted in resource.topology:
-            if wanted.key not in known:
-                told = ", ".join(known) or "none"
-                problem = f"resource '{name}': topology key '{wanted.key}' is not one of the pool's: {told}"
+        for item in resource.topology:
+            if item.key not in known:
+                keys = ", ".join(known) or "none"
+                problem = f"resource '{name}': topology key '{item.key}' is not one of the pool's: {keys}"
                 raise Refusal("OSMOSubmissionError", problem)
 
 
 def _resource(resources: Mapping[str, ResourceSpec], task: TaskSpec) -> ResourceSpec:
     found = resources.get(task.resource)
     if found is None:
-        what = f"there is no resource '{task.resource}'"
-        hint = f"; it names none, so there has to be one called {DEFAULT_RESOURCE}"
+        what = f"resource '{task.resource}' does not exist"
+        hint = f"; a task without a resource uses {DEFAULT_RESOURCE}"
         raise Refusal("OSMOResourceError", f"{task.name}: {what}{hint if task.resource == DEFAULT_RESOURCE else ''}")
     return found

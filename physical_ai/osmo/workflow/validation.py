@@ -38,9 +38,10 @@ def _check_guarantee(groups: Sequence[TaskGroupSpec], pool: Pool) -> None:
     if guarantee == -1:
         return
     for group in groups:
-        wanted = sum(task.resources.gpu or 0 for task in group.tasks)
-        if wanted > guarantee:
-            problem = f"{group.name} wants {wanted} GPUs, pool '{pool.name}' guarantees {guarantee}: submit it as LOW"
+        requested = sum(task.resources.gpu or 0 for task in group.tasks)
+        if requested > guarantee:
+            guaranteed = f"pool '{pool.name}' guarantees {guarantee}"
+            problem = f"{group.name} requests {requested} GPUs, but {guaranteed}: use priority LOW"
             raise Refusal("OSMOUsageError", problem)
 
 
@@ -49,7 +50,7 @@ def check_resources(task: TaskSpec, pool: Pool) -> None:
     name = task.resources.platform or ""
     if name not in pool.platforms:
         known = ", ".join(pool.platforms)
-        raise Refusal("OSMOResourceError", f"{task.name}: pool '{pool.name}' has no platform '{name}', but: {known}")
+        raise Refusal("OSMOResourceError", f"{task.name}: pool '{pool.name}' has no platform '{name}', only: {known}")
     platform = pool.platforms[name]
     variables = default_variables(pool.common_default_variables, platform.default_variables)
     tokens = resource_tokens(task.resources.model_dump(), variables, task.cacheSize)
@@ -60,34 +61,36 @@ def check_resources(task: TaskSpec, pool: Pool) -> None:
 
 def check_privileges(task: TaskSpec, pool: Pool) -> None:
     """What the platform has to allow: privileged, host network, folders of the node. Raises Refusal."""
-    platform = pool.platforms[task.resources.platform or ""]
+    name = task.resources.platform or ""
+    platform = pool.platforms[name]
+    denied = f"{task.name}: platform '{name}' does not allow"
     if task.privileged and not platform.privileged_allowed:
-        raise Refusal("OSMOResourceError", f"{task.name}: platform '{task.resources.platform}' allows no privileged")
+        raise Refusal("OSMOResourceError", f"{denied} privileged")
     if task.hostNetwork and not platform.host_network_allowed:
-        raise Refusal("OSMOResourceError", f"{task.name}: platform '{task.resources.platform}' allows no hostNetwork")
+        raise Refusal("OSMOResourceError", f"{denied} hostNetwork")
     for mount in task.volumeMounts:
-        parts = mount.split(":")
-        if len(parts) > 2 or parts[1:] == [""]:
-            raise Refusal("OSMOResourceError", f"{task.name}: '{mount}' is no mount: write /source or /source:/target")
-        if parts[0] not in (*platform.allowed_mounts, *platform.default_mounts):
-            platform_name = task.resources.platform
-            raise Refusal("OSMOResourceError", f"{task.name}: platform '{platform_name}' allows no mount {parts[0]}")
+        source, *rest = mount.split(":")
+        if len(rest) > 1 or rest == [""]:
+            problem = f"{task.name}: '{mount}' is not a mount: write /source or /source:/target"
+            raise Refusal("OSMOResourceError", problem)
+        if source not in (*platform.allowed_mounts, *platform.default_mounts):
+            raise Refusal("OSMOResourceError", f"{denied} the mount {source}")
 
 
 def _check_addresses(task: TaskSpec) -> None:
     for item in (*task.inputs, *task.outputs):
         if isinstance(item, URLInputOutput) and not names.is_storage(item.url):
-            raise Refusal("OSMOError", f"{task.name}: '{item.url}' is no address of s3, gs, azure, swift or tos")
+            raise Refusal("OSMOError", f"{task.name}: '{item.url}' is not an address of s3, gs, azure, swift or tos")
 
 
 def _check_topology(tasks: Sequence[TaskSpec], pool: Pool) -> None:
     """All tasks with requirements use the same keys, and the pool has them. Raises Refusal."""
     used = {tuple(sorted(item.key for item in task.resources.topology)) for task in tasks if task.resources.topology}
     if len(used) > 1:
-        told = " and ".join(", ".join(keys) for keys in sorted(used))
-        raise Refusal("OSMOResourceError", f"tasks use different topology keys: {told}")
+        different = " and ".join(", ".join(keys) for keys in sorted(used))
+        raise Refusal("OSMOResourceError", f"tasks use different topology keys: {different}")
     known = {key.key for key in pool.topology_keys}
     for keys in used:
         for key in keys:
             if key not in known:
-                raise Refusal("OSMOResourceError", f"the pool has no topology key '{key}'")
+                raise Refusal("OSMOResourceError", f"the pool does not have topology key '{key}'")

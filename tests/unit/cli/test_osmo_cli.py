@@ -36,8 +36,8 @@ def test_the_samples_are_still_right_with_what_they_offer_to_set() -> None:
 def test_a_finding_is_told_with_its_reason_and_its_way_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lint", BAD]) == 3
     told = capsys.readouterr().err
-    assert f"{BAD}:10:5: error gpu-capabilities: 'train' takes a GPU" in told.replace("\n", " ")
-    assert "CUDA and no Vulkan" in told
+    assert f"{BAD}:10:5: error gpu-capabilities: 'train' uses a GPU" in told.replace("\n", " ")
+    assert "CUDA but no Vulkan" in told
     assert "environment: {NVIDIA_DRIVER_CAPABILITIES: all}" in told
     assert "1 file checked against dev-westus2: 1 error, 0 warnings" in told
 

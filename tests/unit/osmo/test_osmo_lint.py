@@ -168,7 +168,7 @@ def test_platforms_are_those_of_the_stack() -> None:
 
 def test_a_platform_of_another_osmo_pool_is_told_with_that_pool() -> None:
     (finding,) = checked(workflow(), stack("osmo.queues=perPool")).findings
-    assert (finding.rule, finding.fix) == ("platform-unknown", "It is one of OSMO pool h100: --pool h100.")
+    assert (finding.rule, finding.fix) == ("platform-unknown", "It belongs to OSMO pool h100: use --pool h100.")
     assert rules_of(checked(workflow(), stack("osmo.queues=perPool", pool="h100"))) == []
 
 
@@ -238,6 +238,12 @@ def test_variables_of_the_command_line_reach_the_template() -> None:
     base = stack()
     context = Context(base.name, base.config, base.pool, base.facts, base.cut_vgpu, Variables(set=["platform=h100"]))
     assert rules_of(checked(text, context)) == []
+
+
+def test_a_finding_in_a_loop_is_reported_once() -> None:
+    loop = "{% for i in [1, 2] %}  - {name: 't{{i}}', image: u, command: [x]}\n{% endfor %}"
+    text = f"workflow:\n  name: w\n  tasks:\n{loop}"
+    assert rules_of(checked(text)) == ["image-latest"]
 
 
 def test_what_the_environment_is_given_is_in_the_rendered_pod() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.osmo.pods.objects import GroupObjects, invented_run, make_all
+from physical_ai.osmo.pods.objects import GroupObjects, generated_run, make_all
 from physical_ai.osmo.refusal import Refusal
 from tests.support.osmo_recordings import configured, submit
 
@@ -27,7 +27,7 @@ ONE = "workflow:\n  name: one\n  tasks:\n  - {name: t, image: u:1, command: [x]}
 def made(text: str, override: Any = None) -> list[GroupObjects]:
     config = configured(override)
     submission = submit(text, config)
-    return make_all(submission, config, invented_run(submission))
+    return make_all(submission, config, generated_run(submission))
 
 
 def container(group: GroupObjects, index: int = 0, task: int = 0) -> dict[str, Any]:
