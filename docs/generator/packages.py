@@ -17,13 +17,14 @@ ENTRY = "__main__"
 
 @dataclass(frozen=True)
 class Module:
-    """One Python file: its package, its length, and the names that it imports."""
+    """One Python file: its package, its length, and its imports."""
 
     path: str
     package: str
     lines: int
     longest_function: int
-    names: frozenset[str]
+    names: frozenset[tuple[str, str]]
+    """Imported modules by dotted name, each with the name that is taken from it; empty for `import module`."""
 
 
 def package_of(path: str) -> str:
@@ -62,9 +63,13 @@ class Checkout:
     def imports(self) -> dict[str, set[str]]:
         """The modules that each module imports, by path."""
         return {
-            path: {self.by_name[name] for name in module.names if name in self.by_name} - {path}
+            path: {target for name in module.names if (target := self._target(*name))} - {path}
             for path, module in self.modules.items()
         }
+
+    def _target(self, module: str, name: str) -> str | None:
+        """The path of an imported module: of `from a import b` that of `a.b` if it is a module, else that of `a`."""
+        return self.by_name.get(f"{module}.{name}") or self.by_name.get(module)
 
     @cached_property
     def arrows(self) -> dict[str, set[str]]:
@@ -122,14 +127,14 @@ def _module(path: Path, relative: str) -> Module:
     return Module(relative, package_of(relative), len(text.splitlines()), max(functions, default=0), names)
 
 
-def _names(node: ast.AST, path: PurePosixPath) -> Iterable[str]:
-    """The dotted names of an import statement; of `from a import b` both `a` and `a.b`."""
+def _names(node: ast.AST, path: PurePosixPath) -> Iterable[tuple[str, str]]:
+    """The modules of an import statement, each with the name that is taken from it."""
     if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
+        return [(alias.name, "") for alias in node.names]
     if not isinstance(node, ast.ImportFrom):
         return []
     base = ".".join([*(path.parts[: -node.level] if node.level else ()), *([node.module] if node.module else [])])
-    return [base, *(f"{base}.{alias.name}" for alias in node.names)]
+    return [(base, alias.name) for alias in node.names]
 
 
 def reachable(arrows: Mapping[str, set[str]], start: str) -> set[str]:
