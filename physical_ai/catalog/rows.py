@@ -72,11 +72,6 @@ class VmSize(Row):
     date: datetime.date
 
     @property
-    def ephemeral(self) -> bool:
-        """Whether the size has a local disk that takes an OS disk at all."""
-        return self.local_disk_gib is not None
-
-    @property
     def is_retired(self) -> bool:
         return self.lifecycle != "ga"
 

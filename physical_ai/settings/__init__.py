@@ -11,7 +11,7 @@ from __future__ import annotations
 from physical_ai.settings.faults import Fault, SettingsError
 from physical_ai.settings.layers.names import STACKS, StackName, existing
 from physical_ai.settings.layers.overlay import Overlay
-from physical_ai.settings.loading import Explained, Loaded, dump, from_config, load, load_config
+from physical_ai.settings.loading import Explained, Loaded, dump, load, load_config
 from physical_ai.settings.models.gpu import GpuOperator, Mig, Mps, OperatorDriver, Sharing, TimeSlicing, Toolkit
 from physical_ai.settings.models.grid_driver import GridDriver, GridInstaller, GridPackage
 from physical_ai.settings.models.node_pools import (
@@ -84,7 +84,6 @@ __all__ = [
     "Window",
     "dump",
     "existing",
-    "from_config",
     "load",
     "load_config",
 ]

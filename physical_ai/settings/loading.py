@@ -120,16 +120,11 @@ def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS, 
     return _load(name, layer, faults, overlays, root, values)
 
 
-def from_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS) -> Settings:
+def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS, values: FilePath = VALUES) -> Loaded:
     """The settings of a stack whose own values come from Pulumi's engine instead of the stack file.
 
     `config` holds the decoded `physical-ai:*` values by key without the prefix. Raises SettingsError.
     """
-    return load_config(stack, config, root).settings
-
-
-def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS, values: FilePath = VALUES) -> Loaded:
-    """Like `from_config`, with warnings and origins. Raises SettingsError."""
     name = StackName.parse(stack)
     faults: list[Fault] = []
     # Pulumi.yaml declares `profile`, so the engine needs a default for it; its empty text means none.

@@ -51,7 +51,6 @@ class ApiAccess(Model):
         description="Public CIDRs that reach the API server; empty leaves it open to the internet. The NAT gateway's"
         " own address is always added when any is set.",
     )
-    private: bool = Field(default=False, description="No public address; reserved for the private network mode.")
 
 
 class Autoscaler(Model):

@@ -96,9 +96,6 @@ def _support(minor: KubernetesMinor, today: datetime.date, *, record: bool) -> I
 
 def _reach(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     access = settings.cluster.api_access
-    if access.private and trust(("cluster", "apiAccess", "private")):
-        problem = "A private API server needs a private network mode, and network.mode has 'public' only."
-        yield error(("cluster", "apiAccess", "private"), problem, "private: false, with authorizedIpRanges.")
     if not trust(_RANGES):
         return
     ranges = access.authorized_ip_ranges

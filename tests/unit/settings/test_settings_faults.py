@@ -108,7 +108,6 @@ AGAINST_THE_WORLD = [
     ("systemPool.scale.count=0", "systemPool.scale.count", "at least one node", "1"),
     ("systemPool.maxPods=29", "systemPool.maxPods", "at least 30 pods", "30"),
     ("cpuPool.scale={count: 0, min: null, max: null}", "cpuPool.scale", "nowhere to run", "1"),
-    ("cluster.apiAccess.private=true", "cluster.apiAccess.private", "private network mode", "authorizedIpRanges"),
     ("cluster.apiAccess.authorizedIpRanges=[10.0.0.0/8]", "cluster.apiAccess.authorizedIpRanges[0]", "public", None),
     (
         "cluster.apiAccess.authorizedIpRanges=[8.8.8.8, 8.8.8.8]",

@@ -15,7 +15,6 @@ from physical_ai.settings import (
     SettingsError,
     StackName,
     existing,
-    from_config,
     load,
     load_config,
 )
@@ -264,7 +263,7 @@ def test_the_engines_values_take_the_place_of_the_stack_file() -> None:
         "protect": True,
         "secrets": {"token": "x"},
     }
-    settings = from_config("dev-westus2", config)
+    settings = load_config("dev-westus2", config).settings
     assert str(settings.network.address_space) == "10.50.0.0/16"
     assert settings.protect
     assert settings.pools["h100gpu"].is_spot
