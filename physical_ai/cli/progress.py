@@ -85,7 +85,7 @@ class Progress:
     def note(self, text: str) -> None:
         self._print(f"[yellow]note[/] {escape(text)}")
 
-    def again(self, why: str) -> None:
+    def retry(self, why: str) -> None:
         with self._lock:
             self.run = Run()
         self.note(f"the connection to the engine was lost ({why}); starting again")

@@ -30,7 +30,7 @@ CLUSTER_ROLES: Mapping[str, str] = {
 class Clusters:
     """Implements `physical_ai.simulator.azure.cluster_host.ClusterHost` with control planes below `folder`.
 
-    A control plane takes three seconds to come up, so one is started ahead of the first cluster (`prepare`) and
+    A control plane takes three seconds to start, so one is started ahead of the first cluster (`prepare`) and
     handed to whichever cluster is created next.
     """
 
@@ -78,12 +78,12 @@ class Clusters:
                 self._plane(folder.name).wipe()
 
     def stop(self) -> None:
-        """Ends every process; the state stays."""
+        """Stops every process and keeps the state."""
         for folder in self._folder.glob("*/"):
             self._plane(folder.name).stop()
 
     def wipe(self) -> None:
-        """Ends every process and removes all clusters."""
+        """Stops every process and removes all clusters."""
         for folder in self._folder.glob("*/"):
             self._plane(folder.name).wipe()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -102,7 +102,7 @@ class Clusters:
     # What Azure asks for
 
     def create(self, cluster_id: str, kubernetes_version: str) -> None:
-        """Brings the cluster's API server up. Its version is the one built, whatever patch Azure would have picked."""
+        """Starts the cluster's API server, in the installed version whatever patch release Azure would choose."""
         self._prepared()
         with self._lock:
             slots = self._slots()

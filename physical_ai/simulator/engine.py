@@ -21,8 +21,9 @@ from pulumi.automation.events import EngineEvent
 from physical_ai.catalog.engine_values import is_secret
 from physical_ai.simulator import program
 from physical_ai.simulator.errors import EngineFailed, EngineLost, Interrupted
-from physical_ai.simulator.interrupts import patient_interrupts
-from physical_ai.simulator.recovery import Made, recovered
+from physical_ai.simulator.interrupts import graceful_interrupts
+from physical_ai.simulator.processes import GO_COLLECTION
+from physical_ai.simulator.recovery import FindCreated, recovered
 from physical_ai.simulator.stack_file import StackFile
 from physical_ai.simulator.tools import Toolbox
 from physical_ai.simulator.wire import ProviderHost
@@ -43,7 +44,7 @@ class Engine:
 
     @property
     def has_state(self) -> bool:
-        """Whether an update has ever been recorded, and can be taken up."""
+        """Whether the engine has recorded an update, which the next one can continue."""
         return (self._folder / "work" / "Pulumi.yaml").exists() and self._checkpoint() is not None
 
     def protected(self) -> list[str]:
@@ -64,7 +65,7 @@ class Engine:
         file = StackFile(stacks / f"Pulumi.{self._stack}.yaml", self._folder / "secrets.json", self._passphrase())
         if file.write(config, secret):
             return
-        self._mend_backend()  # the CLI reads the checkpoint, before anything is recovered
+        self._repair_backend()  # the CLI reads the checkpoint, before anything is recovered
         stack = self._open()
         for key, value in secret.items():
             stack.set_config(key, automation.ConfigValue(value, secret=True), path=True)
@@ -96,17 +97,17 @@ class Engine:
     def destroy(self, providers: ProviderHost, on_event: OnEvent) -> None:
         self._run(lambda stack: stack.destroy(parallel=PARALLEL, color="never", on_event=on_event), providers)
 
-    def recover(self, made: Made) -> list[str]:
+    def recover(self, find_created: FindCreated) -> list[str]:
         """Makes state and cloud agree after a run that was killed; the URNs it adopted."""
         if not self.has_state:
             return []
-        self._end_orphans()
-        self._mend_backend()
+        self._kill_orphans()
+        self._repair_backend()
         shutil.rmtree(self._folder / "backend" / ".pulumi" / "locks", ignore_errors=True)
         if not self._deployment().get("pending_operations"):
             return []
         exported = json.loads(self._cli("stack", "export").stdout)
-        exported["deployment"], adopted = recovered(exported["deployment"], made)
+        exported["deployment"], adopted = recovered(exported["deployment"], find_created)
         file = self._folder / "recovered.json"
         file.write_text(json.dumps(exported))
         self._cli("stack", "import", "--file", str(file))
@@ -119,11 +120,13 @@ class Engine:
         try:
             return self._command().run([*arguments, "--stack", self._stack], work, self._env(None))
         except automation.errors.CommandError as problem:
-            raise EngineFailed(_last_word(str(problem))) from problem
+            raise EngineFailed(_errors_in(str(problem))) from problem
 
-    def _mend_backend(self) -> None:
-        """Checkpoints are written whole, but the attributes that lie beside each are not, and an empty file of them
-        makes the engine refuse the checkpoint. Without that file it is read as it is."""
+    def _repair_backend(self) -> None:
+        """Removes damaged attribute files, with which the engine refuses a checkpoint; without one it reads it.
+
+        The engine writes checkpoints atomically, but not the `.attrs` file beside each.
+        """
         for attributes in (self._folder / "backend").rglob("*.attrs"):
             try:
                 json.loads(attributes.read_text())
@@ -147,8 +150,8 @@ class Engine:
         file = self._checkpoint()
         return json.loads(file.read_text())["checkpoint"].get("latest") or {} if file is not None else {}
 
-    def _end_orphans(self) -> None:
-        """An engine whose Python side was killed fails by itself, but not at once."""
+    def _kill_orphans(self) -> None:
+        """Kills engines of an earlier command; without their program they fail too, but later."""
         for process in self._engines():
             process.kill()
             process.wait(10)
@@ -167,14 +170,14 @@ class Engine:
 
     def _run(self, operation: Callable[[automation.Stack], Any], providers: ProviderHost) -> Any:
         program.connect_over_loopback()
-        with patient_interrupts(self._engines) as interrupts:
+        with graceful_interrupts(self._engines) as interrupts:
             try:
                 return operation(self._open(providers))
             except automation.errors.CommandError as problem:
                 if interrupts:
                     raise Interrupted("interrupted; what was done is kept, and the same command goes on") from None
-                said = _last_word(str(problem))
-                raise (EngineLost if _tells_only_of_a_loss(said) else EngineFailed)(said) from problem
+                said = _errors_in(str(problem))
+                raise (EngineLost if _is_connection_loss(said) else EngineFailed)(said) from problem
 
     def _open(self, providers: ProviderHost | None = None) -> automation.Stack:
         workspace = _Workspace(
@@ -198,7 +201,7 @@ class Engine:
     def environment(self) -> dict[str, str]:
         """Variables with which the plain CLI reads this stack's state, history, outputs and configuration.
 
-        What it can't do with them is to run the program: the stand-ins for Azure and Kubernetes live in `physai`.
+        It cannot run the program with them: the stand-ins for Azure and Kubernetes run in `physai`.
         """
         own = self._env(None)
         shared = ("PULUMI_HOME", "PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_SKIP_UPDATE_CHECK")
@@ -222,6 +225,7 @@ class Engine:
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
+            "GOGC": os.environ.get("GOGC", GO_COLLECTION),
             # This process's own Python comes next: policy packs that are scripts ask for a `python3`.
             "PATH": os.pathsep.join(
                 (str(self._kubelogin.parent), str(Path(sys.executable).parent), os.environ.get("PATH", ""))
@@ -249,7 +253,7 @@ class _Stack(automation.Stack):
         return automation.UpdateSummary("update", now, "", {}, {}, "succeeded")
 
 
-def _last_word(output: str) -> str:
+def _errors_in(output: str) -> str:
     """The errors in what the CLI printed, each once; all the rest was progress, and went by as events."""
     errors = [
         line.strip().removeprefix("error: ") for line in output.splitlines() if line.strip().startswith("error: ")
@@ -257,7 +261,7 @@ def _last_word(output: str) -> str:
     return "\n".join(dict.fromkeys(errors)) or output.strip()
 
 
-def _tells_only_of_a_loss(said: str) -> bool:
+def _is_connection_loss(said: str) -> bool:
     """Beside another error a lost engine is that one's echo."""
     lines = said.splitlines()
     return bool(lines) and all(LOST in line for line in lines)

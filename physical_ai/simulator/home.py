@@ -1,4 +1,4 @@
-"""Where the simulator keeps things: one cache for built tools, one folder for each simulated stack."""
+"""The simulator's folders: one cache of installed programs, and one folder for each simulated stack."""
 
 from __future__ import annotations
 

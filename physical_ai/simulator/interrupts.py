@@ -1,4 +1,4 @@
-"""Ctrl-C while the engine works: it gets the time to write down what it has done."""
+"""Ctrl-C while the engine works: it gets time to record what it has done."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import psutil
 
 
 @contextmanager
-def patient_interrupts(engines: Callable[[], Iterable[psutil.Process]]) -> Generator[list[int]]:
+def graceful_interrupts(engines: Callable[[], Iterable[psutil.Process]]) -> Generator[list[int]]:
     """Lets the engine end on the first interrupt, and kills it on the second; yields the signals received.
 
     A terminal sends Ctrl-C to the engine too. A signal sent to this process alone is passed on to it.
@@ -43,7 +43,7 @@ def patient_interrupts(engines: Callable[[], Iterable[psutil.Process]]) -> Gener
 
 @contextmanager
 def as_interrupts() -> Generator[None]:
-    """Makes SIGTERM what Ctrl-C is, so that what was begun is cleared away."""
+    """Treats SIGTERM like Ctrl-C, so that the command cleans up."""
 
     def interrupted(number: int, _: FrameType | None) -> None:
         del number
@@ -60,7 +60,7 @@ def as_interrupts() -> Generator[None]:
 
 
 def _comes_from_terminal() -> bool:
-    """Whether this is the terminal's foreground job, all of which a Ctrl-C reaches."""
+    """Whether this is the terminal's foreground job: Ctrl-C then reaches every process of it."""
     try:
         return os.tcgetpgrp(sys.stderr.fileno()) == os.getpgrp()
     except (OSError, ValueError):

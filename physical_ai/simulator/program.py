@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import runpy
 import threading
@@ -52,8 +51,6 @@ def import_ahead() -> None:
             # azure-native's packages are lazy: only the first attribute loads one.
             getattr(importlib.import_module(name), "__all__", None)
 
-    # Modules are not garbage, and the collector would look through all of them again and again: 0.6 s of an import.
-    gc.set_threshold(100_000, 50, 50)
     _ahead.append(threading.Thread(target=load, name="import-ahead", daemon=True))
     _ahead[-1].start()
 

@@ -1,4 +1,4 @@
-"""Makes the engine's state agree with the cloud when the run that changed it did not live to write it down."""
+"""Makes the engine's state agree with the cloud after a run that was killed before it recorded its changes."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from typing import Any
 
 from physical_ai.simulator.azure import Cloud
 
-Made = Callable[[str, Mapping[str, Any]], "tuple[str, dict[str, Any]] | None"]
-"""(type, inputs) → id and outputs of what a creation with these inputs has left behind, if it has."""
+FindCreated = Callable[[str, Mapping[str, Any]], "tuple[str, dict[str, Any]] | None"]
+"""(type, inputs) → id and outputs of the resource that a creation with these inputs has left, or None."""
 
 
-def made_in(cloud: Cloud) -> Made:
-    """What creations have left in a simulated Azure.
+def created_in(cloud: Cloud) -> FindCreated:
+    """Finds what creations have left in a simulated Azure.
 
-    In a cluster nothing needs to be looked for: an object or a release that is created again is taken over.
+    Clusters need no search: creating an object or a release that exists updates it.
     """
 
-    def made(type: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
+    def find(type: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
         id = cloud.resource_id(type, inputs) if type.startswith("azure-native:") else None
         found = cloud.get(id) if id is not None else None
         return (found.id, found.outputs) if found is not None else None
 
-    return made
+    return find
 
 
-def recovered(deployment: Mapping[str, Any], made: Made) -> tuple[dict[str, Any], list[str]]:
-    """State without pending operations, and the URNs of the resources it now knows of.
+def recovered(deployment: Mapping[str, Any], find_created: FindCreated) -> tuple[dict[str, Any], list[str]]:
+    """State without pending operations, and the URNs of the resources that were added to it.
 
-    The engine records every creation before it begins, and forgets the record only when the outcome is in state. A
-    creation that went through becomes a resource of the state; one that did not is forgotten. Updates and deletions
-    need nothing: both can be done again.
+    The engine records each creation before it starts, and removes the record when the outcome is in state. A creation
+    that succeeded becomes a resource of the state; one that did not is removed. Updates and deletions can be repeated.
     """
     resources: list[dict[str, Any]] = list(deployment.get("resources") or [])
     operations: list[dict[str, Any]] = list(deployment.get("pending_operations") or [])
     adopted: list[str] = []
     for operation in operations:
         resource: dict[str, Any] = operation["resource"]
-        found = made(resource["type"], resource.get("inputs") or {}) if operation["type"] == "creating" else None
+        created = operation["type"] == "creating"
+        found = find_created(resource["type"], resource.get("inputs") or {}) if created else None
         if found is None:
             continue
         id, outputs = found
-        # The first half of a replacement is in state as a marker, which its second half takes the place of.
+        # A replacement whose first half is done has a marker in state, which its second half replaces.
         resources = [r for r in resources if not (r["urn"] == resource["urn"] and r.get("pendingReplacement"))]
         resources.append({**resource, "id": id, "outputs": outputs})
         adopted.append(resource["urn"])

@@ -26,7 +26,7 @@ from physical_ai.simulator.errors import Busy, EngineFailed, EngineLost, Protect
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.kubernetes import KubernetesOptions, RenderedCharts, kubernetes_provider
 from physical_ai.simulator.program import import_ahead
-from physical_ai.simulator.recovery import made_in
+from physical_ai.simulator.recovery import created_in
 from physical_ai.simulator.stack_input import StackInput
 from physical_ai.simulator.subscription import open_cloud
 from physical_ai.simulator.tools import Progress, Toolbox, toolbox
@@ -37,7 +37,7 @@ SIMULATED = {
     "PHYSICAL_AI_RETRY_SECONDS": "0.2",
     "PHYSICAL_AI_GATE_SECONDS": "60",
 }
-"""What the program is told of the simulator: that addresses need not be real, and that minutes pass in a second."""
+"""Environment variables for the program: addresses need not be real, and minutes are simulated in seconds."""
 
 
 RECORD_NOTE = (
@@ -49,14 +49,14 @@ T = TypeVar("T")
 
 
 class Reporter(Protocol):
-    """Is told how far an operation is."""
+    """Receives the progress of an operation."""
 
     def phase(self, name: str) -> None: ...
     def tool(self, progress: Progress) -> None: ...
     def event(self, event: EngineEvent) -> None: ...
     def note(self, text: str) -> None: ...
-    def again(self, why: str) -> None:
-        """The phase begins anew; the events so far are void."""
+    def retry(self, why: str) -> None:
+        """The phase starts over; discard its events so far."""
         ...
 
 
@@ -85,10 +85,10 @@ class Simulation:
             session.configure(given)
             adopted = session.recover()
             if adopted:
-                report.note(f"the run before this one was cut off; {len(adopted)} finished creations were adopted")
+                report.note(f"the previous run was interrupted; {len(adopted)} resources it had created were adopted")
             report.phase("deploy")
             try:
-                outputs = _twice(lambda: session.engine.up(session.providers, report.event), report)
+                outputs = _retry_if_engine_lost(lambda: session.engine.up(session.providers, report.event), report)
             finally:
                 self._keep_kubeconfig()
         report.phase("done")
@@ -112,7 +112,9 @@ class Simulation:
                 session.configure(given)
                 session.recover()
                 report.phase("preview")
-                _twice(lambda: session.engine.preview(session.providers, report.event, policy_packs), report)
+                _retry_if_engine_lost(
+                    lambda: session.engine.preview(session.providers, report.event, policy_packs), report
+                )
         except EngineFailed:
             if fresh:
                 self.discard()
@@ -126,7 +128,7 @@ class Simulation:
 
         Raises:
             Protected: the stack's resources refuse to be deleted; nothing is removed then.
-            EngineFailed: something could not be deleted; the simulation stays.
+            EngineFailed: something could not be deleted; the simulation is kept.
         """
         if not self.exists:
             return
@@ -162,7 +164,7 @@ class Simulation:
 
     @contextmanager
     def azure(self) -> Generator[Cloud]:
-        """The simulated Azure of a running simulation, to do there what nobody asked the program for."""
+        """The simulated Azure of a running simulation, for changes that the program does not make."""
         with self._lock():
             cloud = self._cloud(self.clusters())
             cloud.settle()
@@ -261,15 +263,16 @@ class _Session:
         self.engine.configure(project, given.config, secret)
 
     def recover(self) -> list[str]:
-        return self.engine.recover(made_in(self.cloud))
+        return self.engine.recover(created_in(self.cloud))
 
 
-def _twice(run: Callable[[], T], report: Reporter) -> T:
-    """What a run gives, or the next one, where program and engine lost each other: it goes on where the first ended."""
+def _retry_if_engine_lost(run: Callable[[], T], report: Reporter) -> T:
+    """The result of `run`, which is called once more if the connection to the engine is lost: it continues where the
+    first call ended."""
     try:
         return run()
     except EngineLost as lost:
-        report.again(str(lost).partition("\n")[0])
+        report.retry(str(lost).partition("\n")[0])
         return run()
 
 

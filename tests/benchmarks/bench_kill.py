@@ -45,7 +45,7 @@ class Scenario:
     what: str
     rounds: int
     before: Callable[[Place], object]
-    """Brings the stack to where the killed command begins."""
+    """Brings the stack into the state in which the killed command starts."""
     killed: tuple[str, ...]
     """The command that is killed; empty when it is a process of the control plane."""
     again: tuple[str, ...]
@@ -110,7 +110,7 @@ def main() -> None:
 
 
 def _duration(here: Place, scenario: Scenario) -> float:
-    """Seconds the command takes when nobody kills it."""
+    """Seconds the command takes without interruption."""
     scenario.before(here)
     return here.must(*scenario.killed).seconds
 

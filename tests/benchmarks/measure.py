@@ -72,7 +72,7 @@ def interrupt(process: subprocess.Popen[str]) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """One stack in a home that nobody else uses."""
+    """One stack in a home of its own."""
 
     home: Home
     stack: str

@@ -122,8 +122,8 @@ def _processes(home: Path) -> list[psutil.Process]:
         try:
             if process.pid == os.getpid() or process.status() == psutil.STATUS_ZOMBIE:
                 continue
-            told = process.environ().get("PULUMI_HOME", "") or process.environ().get("PHYSAI_HOME", "")
-            if _folder(process).startswith(f"{home}/") or told.startswith(str(home)):
+            homes = process.environ().get("PULUMI_HOME", "") or process.environ().get("PHYSAI_HOME", "")
+            if _folder(process).startswith(f"{home}/") or homes.startswith(str(home)):
                 found.append(process)
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue

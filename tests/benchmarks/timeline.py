@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pulumi.automation.events import EngineEvent
 
+from physical_ai.cli.main import collect_garbage_rarely
 from physical_ai.cli.requested_stack import read_stack
 from physical_ai.cli.stack_status import status_document
 from physical_ai.simulator import engine, program
@@ -44,7 +45,7 @@ class Timeline:
     def note(self, text: str) -> None:
         """Words to the user."""
 
-    def again(self, why: str) -> None:
+    def retry(self, why: str) -> None:
         raise RuntimeError(f"not worth measuring: {why}")
 
     def event(self, event: EngineEvent) -> None:
@@ -91,6 +92,7 @@ def run_empty(stack: str, timeline: Timeline) -> None:
 
 
 def main() -> None:
+    collect_garbage_rarely()
     operation, stack, began = sys.argv[1:]
     timeline = Timeline(float(began))
     if operation == "empty":

@@ -54,7 +54,7 @@ class ControlPlane:
         return f"https://127.0.0.1:{json.loads((self.folder / 'port.json').read_text())}"
 
     def admin_kubeconfig(self) -> str:
-        """The simulator's own way in; nobody else is an implicit administrator."""
+        """The simulator's own access, the only implicit administrator."""
         return kubeconfig.with_certificate(self.server, self._pki, "admin")
 
     def user_kubeconfig(self, resource_group: str, cluster: str) -> str:
@@ -64,7 +64,7 @@ class ControlPlane:
         return set(COMMANDS) <= set(processes.running(self.folder)) and self._ready()
 
     def start(self) -> None:
-        """Brings the control plane up, with the state it had; does nothing when it is up.
+        """Starts the control plane with its kept state; does nothing if it is running.
 
         Raises:
             ControlPlaneFailed: a process ended or was not ready in time.
@@ -72,7 +72,7 @@ class ControlPlane:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.is_running():
             return
-        self.stop()  # what a crash may have left is in the way
+        self.stop()  # processes that a crash has left
         if not (self._pki / "done").exists():
             self._make_pki()
         self._choose_port()
@@ -105,7 +105,7 @@ class ControlPlane:
         (self._pki / "done").touch()
 
     def _choose_port(self) -> None:
-        """Keeps the port over restarts, so that kubeconfigs stay good, unless somebody else has it now."""
+        """Keeps the port over restarts, so that kubeconfigs remain valid, unless another process uses it."""
         file = self.folder / "port.json"
         if file.exists() and _is_free(json.loads(file.read_text())):
             return
@@ -238,7 +238,7 @@ class ControlPlane:
         log = self.folder / f"{name}.log"
         last = log.read_text(errors="replace").splitlines()[-5:] if log.exists() else []
         words = "\n".join(f"  {line[:300]}" for line in last)
-        return ControlPlaneFailed(f"{name} {what}.\n{words}\n  The whole log: {log}")
+        return ControlPlaneFailed(f"{name} {what}.\n{words}\n  Full log: {log}")
 
     def _forget_leases(self) -> None:
         """A KWOK that starts again waits for the leases of the one before it to run out, unless they are gone."""

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from physical_ai.simulator.kubernetes.kubeconfig import Kubeconfig
 from physical_ai.simulator.kubernetes.options import KubernetesOptions
+from physical_ai.simulator.processes import GO_COLLECTION
 
 Document = dict[str, Any]
 
@@ -89,6 +90,7 @@ class Helm:
         env["KUBECACHEDIR"] = str(kubeconfig.parent / "kube")
         for variable in ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"):
             env[variable] = str(kubeconfig.parent / "helm")
+        env.setdefault("GOGC", GO_COLLECTION)
         if self._options.path is not None:
             env["PATH"] = self._options.path
         for variable in ("HELM_NAMESPACE", "HELM_KUBECONTEXT", "HELM_KUBEAPISERVER", "HELM_KUBETOKEN"):

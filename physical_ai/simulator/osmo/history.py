@@ -11,7 +11,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from physical_ai.simulator.processes import birth, lives
+from physical_ai.simulator.processes import is_running, started_at
 
 KEPT = 50
 FILE = "workflows.json"
@@ -33,7 +33,7 @@ class History:
         """Reserves the number of a workflow's next run."""
         with self._changing() as runs:
             number = _next(runs, name)
-            by = [os.getpid(), birth(os.getpid())]
+            by = [os.getpid(), started_at(os.getpid())]
             runs.append({"id": f"{name}-{number}", "file": file, "status": RUNNING, "tasks": [], "by": by})
             return number
 
@@ -47,7 +47,7 @@ class History:
 
     def cut_off(self) -> list[str]:
         """Ids of runs whose command ended before they did."""
-        return [each["id"] for each in self._read() if "by" in each and not lives(*each["by"])]
+        return [each["id"] for each in self._read() if "by" in each and not is_running(*each["by"])]
 
     def _read(self) -> list[Json]:
         return json.loads(self._file.read_text()) if self._file.exists() else []

@@ -72,6 +72,6 @@ def _stream(family: Family, go: Path, log: Path, *args: str) -> Iterator[str]:
         tail = "\n".join(f"  {line}" for line in log.read_text().splitlines()[-8:])
         raise BuildFailed(
             f"{HERE / family.name}: go {args[0]} failed with exit code {process.returncode}\n{tail}\n"
-            f"  The whole log: {log}\n"
-            "  Needed: the Go module proxy and some 3 GB of disk. The same command goes on where this one stopped."
+            f"  Full log: {log}\n"
+            "  Needed: the Go module proxy and some 3 GB of disk. Run the command again to continue."
         )
