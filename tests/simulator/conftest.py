@@ -17,7 +17,7 @@ from physical_ai.simulator.home import HOME_VARIABLE, Home
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.tools import toolbox
 from tests.simulator.snapshots import Snapshots, home_in, wipe
-from tests.support.field import Field, field_of
+from tests.support.simulated_cluster import SimulatedCluster, simulated_cluster
 
 DEFAULT_STACK = "dev-westus2"
 
@@ -125,12 +125,12 @@ def running(shared_deployment: Simulation, monkeypatch: pytest.MonkeyPatch) -> S
 
 
 @pytest.fixture(scope="module")
-def ground(api_server: ApiServer, users_tools: Path) -> Field:
-    return field_of(api_server.kubeconfig, toolbox(users_tools).path("helm"))
+def ground(api_server: ApiServer, users_tools: Path) -> SimulatedCluster:
+    return simulated_cluster(api_server.kubeconfig, toolbox(users_tools).path("helm"))
 
 
 @pytest.fixture
-def place(ground: Field) -> Iterator[Field]:
+def cluster(ground: SimulatedCluster) -> Iterator[SimulatedCluster]:
     """A cluster with one node of the cpu pool, and nothing of another test in it."""
     ground.clear()
     ground.definitions("v26.7.0")

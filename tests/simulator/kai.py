@@ -8,7 +8,7 @@ from physical_ai.catalog.osmo import KAI_CHART, KAI_NAMESPACE, KAI_SCHEDULER, KA
 from physical_ai.simulator.charts import crds
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.scheduling.kai import POD_GROUP_API, QUEUE_API
-from tests.support.field import Field
+from tests.support.simulated_cluster import SimulatedCluster
 
 
 def deployment() -> dict[str, Any]:
@@ -26,7 +26,7 @@ def deployment() -> dict[str, Any]:
     }
 
 
-def define(place: Field) -> None:
+def define(place: SimulatedCluster) -> None:
     """Queues, PodGroups, and the namespace of the scheduler."""
     place.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": KAI_NAMESPACE}})
     for item in crds(KAI_CHART, KAI_VERSION):
@@ -35,7 +35,7 @@ def define(place: Field) -> None:
     place.until(lambda: place.client.resource(POD_GROUP_API, "PodGroup"), "groups are not served")
 
 
-def install(place: Field) -> None:
+def install(place: SimulatedCluster) -> None:
     """The scheduler, available when this returns."""
     place.apply(deployment())
     path = f"/apis/apps/v1/namespaces/{KAI_NAMESPACE}/deployments/{KAI_SCHEDULER}"

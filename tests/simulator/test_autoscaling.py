@@ -27,9 +27,9 @@ from tests.simulator.kai import define, install
 from tests.simulator.physai import physai
 from tests.simulator.pods import condition, create, events, host
 from tests.support.azure_fakes import Azure
-from tests.support.field import Field, field_of
 from tests.support.gpu_settings import given_settings
 from tests.support.scheduling import GPU_TOLERATED, gang, queue
+from tests.support.simulated_cluster import SimulatedCluster, simulated_cluster
 
 WORK = "default"
 GPU = {"nvidia.com/gpu": "1"}
@@ -46,7 +46,7 @@ class Place:
     """A cluster of the simulated Azure, with its autoscaler at work."""
 
     azure: Azure
-    field: Field
+    field: SimulatedCluster
     settings: Settings
     clusters: Clusters
 
@@ -112,7 +112,7 @@ def ground(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
             azure.pool(agentPoolName="cpu", vmSize="Standard_D8ds_v5", nodeTaints=[], nodeLabels={})
             slot = json.loads((folder / "clusters" / SLOTS_FILE).read_text())[azure.cluster_id]
             kubeconfig = (folder / "clusters" / slot / "admin.kubeconfig").read_text()
-            field = field_of(kubeconfig, toolbox(users_tools).path("helm"))
+            field = simulated_cluster(kubeconfig, toolbox(users_tools).path("helm"))
             yield Place(azure, field, given_settings().settings, clusters)
         finally:
             clusters.wipe()
@@ -253,7 +253,7 @@ def test_nodes_that_pods_bring_to_a_stack_are_shown_are_left_alone_and_go_with_i
     selector = {"agentpool": "h100gpu"}
     for name in ("one", "two"):
         create(client, name, WORK, requests=GPU, tolerations=SPOT_TOLERATED, nodeSelector=selector)
-    field = field_of((deployed.folder / "clusters" / "1" / "admin.kubeconfig").read_text(), Path("helm"))
+    field = simulated_cluster((deployed.folder / "clusters" / "1" / "admin.kubeconfig").read_text(), Path("helm"))
     field.until(lambda: host(client, "one", WORK) and host(client, "two", WORK), "the second pod gets no node")
     assert condition(client, "two", WORK)["status"] == "True"
 

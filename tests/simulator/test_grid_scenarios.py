@@ -15,8 +15,8 @@ from physical_ai.settings.plans.grid_driver import grid_plan
 from physical_ai.simulator.cluster.names import HOST_DRIVER
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.gpu import names
-from tests.support.field import NAMESPACE, Field
 from tests.support.gpu_settings import given_settings
+from tests.support.simulated_cluster import NAMESPACE, SimulatedCluster
 
 TOOLKIT, VALIDATOR = "nvidia-container-toolkit-daemonset", "nvidia-operator-validator"
 INSTALLER = "gpu-grid-driver-installer"
@@ -27,158 +27,164 @@ def stack(*assignments: str) -> Settings:
     return given_settings(*assignments).settings
 
 
-def agents(place: Field, settings: Settings, without: str = "") -> None:
+def agents(cluster: SimulatedCluster, settings: Settings, without: str = "") -> None:
     """The agent's files and DaemonSet as the program declares them; `without`: a file that the ConfigMap lacks."""
     plan = grid_plan(settings)
     assert plan is not None
     account = {"name": INSTALLER, "namespace": NAMESPACE}
-    place.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account})
+    cluster.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account})
     text = files(AGENT)
     data = {key(path): each for path, each in text.items() if path != without}
     metadata = {"name": FILES_MAP, "namespace": NAMESPACE}
-    place.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
+    cluster.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
     (manifest,) = manifests.load("grid-driver.yaml")
-    place.apply(daemon_set(manifest, plan, text))
+    cluster.apply(daemon_set(manifest, plan, text))
 
 
-def driver(place: Field, node: str) -> str:
-    return at(place.node(node), "metadata.annotations", {}).get(HOST_DRIVER, "")
+def driver(cluster: SimulatedCluster, node: str) -> str:
+    return at(cluster.node(node), "metadata.annotations", {}).get(HOST_DRIVER, "")
 
 
-def condition(place: Field, node: str) -> tuple[str, str]:
+def condition(cluster: SimulatedCluster, node: str) -> tuple[str, str]:
     """Status and message of the agent's condition on the node."""
-    found = next((c for c in at(place.node(node), "status.conditions", []) if c["type"] == "GridDriverReady"), {})
+    found = next((c for c in at(cluster.node(node), "status.conditions", []) if c["type"] == "GridDriverReady"), {})
     return found.get("status", ""), found.get("message", "")
 
 
-def has_gpu(place: Field, node: str) -> bool:
-    return place.gpus(node) == {"nvidia.com/gpu": 1}
+def has_gpu(cluster: SimulatedCluster, node: str) -> bool:
+    return cluster.gpus(node) == {"nvidia.com/gpu": 1}
 
 
-def is_proven(place: Field, node: str) -> bool:
-    return condition(place, node)[0] == "True"
+def is_proven(cluster: SimulatedCluster, node: str) -> bool:
+    return condition(cluster, node)[0] == "True"
 
 
-def test_agent_first_the_node_gets_its_driver_and_then_its_gpus(place: Field) -> None:
+def test_agent_first_the_node_gets_its_driver_and_then_its_gpus(cluster: SimulatedCluster) -> None:
     settings = stack()
-    agents(place, settings)
-    (rtx,) = place.pool(settings, "rtxprogpu")
-    place.install(settings)
-    place.until(lambda: has_gpu(place, rtx), "no GPU")
-    assert driver(place, rtx) == settings.grid_driver.version
-    place.until(lambda: is_proven(place, rtx), "the agent does not say that the driver works")
-    assert place.phase(rtx, INSTALLER) == "Running"
+    agents(cluster, settings)
+    (rtx,) = cluster.pool(settings, "rtxprogpu")
+    cluster.install(settings)
+    cluster.until(lambda: has_gpu(cluster, rtx), "no GPU")
+    assert driver(cluster, rtx) == settings.grid_driver.version
+    cluster.until(lambda: is_proven(cluster, rtx), "the agent does not say that the driver works")
+    assert cluster.phase(rtx, INSTALLER) == "Running"
 
 
-def test_an_incomplete_config_map_is_reported_until_it_is_complete(place: Field) -> None:
+def test_an_incomplete_config_map_is_reported_until_it_is_complete(cluster: SimulatedCluster) -> None:
     settings = stack()
-    agents(place, settings, without="grid_agent/decide.py")
-    (rtx,) = place.pool(settings, "rtxprogpu")
-    place.install(settings)
-    place.until(lambda: "config key: grid_agent.decide.py" in condition(place, rtx)[1], "the missing key is not named")
-    agents(place, settings)
-    place.until(lambda: has_gpu(place, rtx) and is_proven(place, rtx), "no GPU with the complete ConfigMap")
+    agents(cluster, settings, without="grid_agent/decide.py")
+    (rtx,) = cluster.pool(settings, "rtxprogpu")
+    cluster.install(settings)
+    cluster.until(
+        lambda: "config key: grid_agent.decide.py" in condition(cluster, rtx)[1], "the missing key is not named"
+    )
+    agents(cluster, settings)
+    cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU with the complete ConfigMap")
 
 
-def test_validator_first_its_pods_are_deleted_once_the_driver_works(place: Field) -> None:
+def test_validator_first_its_pods_are_deleted_once_the_driver_works(cluster: SimulatedCluster) -> None:
     settings = stack()
-    (rtx,) = place.pool(settings, "rtxprogpu")
-    place.pool(settings, "h100gpu")
-    place.install(settings)
-    place.until(lambda: place.phase(rtx, TOOLKIT) == "Init:0/1", "the toolkit does not wait")
-    too_early = place.pods(rtx)[TOOLKIT]["metadata"]["uid"]
-    agents(place, settings)
-    place.until(lambda: has_gpu(place, rtx), "nobody freed the pods that had looked too early")
-    assert place.pods(rtx)[TOOLKIT]["metadata"]["uid"] != too_early
+    (rtx,) = cluster.pool(settings, "rtxprogpu")
+    cluster.pool(settings, "h100gpu")
+    cluster.install(settings)
+    cluster.until(lambda: cluster.phase(rtx, TOOLKIT) == "Init:0/1", "the toolkit does not wait")
+    too_early = cluster.pods(rtx)[TOOLKIT]["metadata"]["uid"]
+    agents(cluster, settings)
+    cluster.until(lambda: has_gpu(cluster, rtx), "nobody freed the pods that had looked too early")
+    assert cluster.pods(rtx)[TOOLKIT]["metadata"]["uid"] != too_early
 
 
-def test_after_a_reboot_the_driver_is_proven_again(place: Field) -> None:
+def test_after_a_reboot_the_driver_is_proven_again(cluster: SimulatedCluster) -> None:
     settings = stack()
-    agents(place, settings)
-    (rtx,) = place.pool(settings, "rtxprogpu")
-    place.install(settings)
-    place.until(lambda: has_gpu(place, rtx), "no GPU")
-    place.annotate(rtx, names.BOOTS, "2")
-    place.until(lambda: place.gpus(rtx) == {} or has_gpu(place, rtx), "the node did not reboot")
-    place.until(lambda: has_gpu(place, rtx) and is_proven(place, rtx), "no GPU after the reboot")
+    agents(cluster, settings)
+    (rtx,) = cluster.pool(settings, "rtxprogpu")
+    cluster.install(settings)
+    cluster.until(lambda: has_gpu(cluster, rtx), "no GPU")
+    cluster.annotate(rtx, names.BOOTS, "2")
+    cluster.until(lambda: cluster.gpus(rtx) == {} or has_gpu(cluster, rtx), "the node did not reboot")
+    cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU after the reboot")
 
 
 @pytest.mark.deep
-def test_a_driver_that_somebody_removed_comes_back_with_its_gpus(place: Field) -> None:
+def test_a_driver_that_somebody_removed_comes_back_with_its_gpus(cluster: SimulatedCluster) -> None:
     settings = stack()
-    agents(place, settings)
-    (rtx,) = place.pool(settings, "rtxprogpu")
-    place.install(settings)
-    place.until(lambda: has_gpu(place, rtx) and is_proven(place, rtx), "no GPU")
-    place.annotate(rtx, HOST_DRIVER, None)
-    place.until(lambda: driver(place, rtx) == settings.grid_driver.version, "the driver did not come back")
-    place.until(lambda: has_gpu(place, rtx) and is_proven(place, rtx), "no GPU on the driver that came back")
+    agents(cluster, settings)
+    (rtx,) = cluster.pool(settings, "rtxprogpu")
+    cluster.install(settings)
+    cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU")
+    cluster.annotate(rtx, HOST_DRIVER, None)
+    cluster.until(lambda: driver(cluster, rtx) == settings.grid_driver.version, "the driver did not come back")
+    cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU on the driver that came back")
 
 
-def test_a_reimaged_node_starts_from_nothing(place: Field) -> None:
+def test_a_reimaged_node_starts_from_nothing(cluster: SimulatedCluster) -> None:
     settings = stack()
-    agents(place, settings)
-    (rtx,) = place.pool(settings, "rtxprogpu")
-    place.install(settings)
-    place.until(lambda: has_gpu(place, rtx), "no GPU")
-    place.leave(rtx)
-    place.pool(settings, "rtxprogpu")
-    place.until(lambda: has_gpu(place, rtx) and is_proven(place, rtx), "no GPU on the fresh node")
+    agents(cluster, settings)
+    (rtx,) = cluster.pool(settings, "rtxprogpu")
+    cluster.install(settings)
+    cluster.until(lambda: has_gpu(cluster, rtx), "no GPU")
+    cluster.leave(rtx)
+    cluster.pool(settings, "rtxprogpu")
+    cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU on the fresh node")
 
 
-def test_another_version_reaches_running_nodes_one_at_a_time(place: Field) -> None:
+def test_another_version_reaches_running_nodes_one_at_a_time(cluster: SimulatedCluster) -> None:
     settings = stack()
-    agents(place, settings)
-    nodes = place.pool(settings, "rtxprogpu", 2)
-    place.install(settings)
+    agents(cluster, settings)
+    nodes = cluster.pool(settings, "rtxprogpu", 2)
+    cluster.install(settings)
     for node in nodes:
-        place.until(lambda node=node: has_gpu(place, node) and is_proven(place, node), f"no GPU on {node}")
-    agents(place, stack(f"gridDriver.version={OTHER}"))
+        cluster.until(lambda node=node: has_gpu(cluster, node) and is_proven(cluster, node), f"no GPU on {node}")
+    agents(cluster, stack(f"gridDriver.version={OTHER}"))
     most = 0
 
     def done() -> bool:
         nonlocal most
-        items = place.client.get("/api/v1/nodes", {"labelSelector": "agentpool=rtxprogpu"})["items"]  # at one moment
+        items = cluster.client.get("/api/v1/nodes", {"labelSelector": "agentpool=rtxprogpu"})["items"]  # at one moment
         bare = [item for item in items if HOST_DRIVER not in at(item, "metadata.annotations", {})]
         most = max(most, len(bare))
         return all(at(item, "metadata.annotations", {}).get(HOST_DRIVER) == OTHER for item in items)
 
-    place.until(done, "the new driver does not arrive", 60)
+    cluster.until(done, "the new driver does not arrive", 60)
     assert most == 1, "both nodes were without a driver at once, or none ever"
     for node in nodes:
-        place.until(lambda node=node: has_gpu(place, node) and is_proven(place, node), f"no GPU on {node}")
+        cluster.until(lambda node=node: has_gpu(cluster, node) and is_proven(cluster, node), f"no GPU on {node}")
 
 
-def test_a_gpu_pod_keeps_the_driver_it_runs_on(place: Field) -> None:
+def test_a_gpu_pod_keeps_the_driver_it_runs_on(cluster: SimulatedCluster) -> None:
     settings = stack()
-    agents(place, settings)
-    (rtx,) = place.pool(settings, "rtxprogpu")
-    place.install(settings)
-    place.until(lambda: has_gpu(place, rtx) and is_proven(place, rtx), "no GPU")
+    agents(cluster, settings)
+    (rtx,) = cluster.pool(settings, "rtxprogpu")
+    cluster.install(settings)
+    cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU")
     limits = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
     container = {"name": "train", "image": "train", **limits}
     spec = {"containers": [container], "tolerations": [{"operator": "Exists"}], "automountServiceAccountToken": False}
     pod = {"metadata": {"name": "train"}, "spec": spec}
     pods = "/api/v1/namespaces/default/pods"
-    place.client.request("POST", pods, pod)
+    cluster.client.request("POST", pods, pod)
     try:
-        place.until(lambda: place.client.get(f"{pods}/train")["status"].get("phase") == "Running", "it does not run")
-        agents(place, stack(f"gridDriver.version={OTHER}"))
-        place.until(lambda: "train" in condition(place, rtx)[1], "the agent does not say whom it waits for")
-        place.stays(lambda: driver(place, rtx) == settings.grid_driver.version, "the driver went under a running pod")
+        cluster.until(
+            lambda: cluster.client.get(f"{pods}/train")["status"].get("phase") == "Running", "it does not run"
+        )
+        agents(cluster, stack(f"gridDriver.version={OTHER}"))
+        cluster.until(lambda: "train" in condition(cluster, rtx)[1], "the agent does not say whom it waits for")
+        cluster.stays(
+            lambda: driver(cluster, rtx) == settings.grid_driver.version, "the driver went under a running pod"
+        )
     finally:
-        place.client.request("DELETE", f"{pods}/train", params={"gracePeriodSeconds": "0"})
-    place.until(lambda: driver(place, rtx) == OTHER, "the upgrade does not go on")
-    place.until(lambda: has_gpu(place, rtx) and is_proven(place, rtx), "no GPU after the upgrade")
+        cluster.client.request("DELETE", f"{pods}/train", params={"gracePeriodSeconds": "0"})
+    cluster.until(lambda: driver(cluster, rtx) == OTHER, "the upgrade does not go on")
+    cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU after the upgrade")
 
 
-def test_a_spot_node_evicted_in_the_middle_leaves_nothing_behind(place: Field) -> None:
+def test_a_spot_node_evicted_in_the_middle_leaves_nothing_behind(cluster: SimulatedCluster) -> None:
     settings = stack()
-    agents(place, settings)
-    (rtx,) = place.pool(settings, "rtxprogpu")
-    place.until(lambda: condition(place, rtx)[0] == "False", "the agent has not begun")
-    place.leave(rtx)
-    place.until(lambda: not place.pods(rtx), "pods of a node that is gone")
-    place.install(settings)
-    place.pool(settings, "rtxprogpu")
-    place.until(lambda: has_gpu(place, rtx) and is_proven(place, rtx), "no GPU on the node that came instead")
+    agents(cluster, settings)
+    (rtx,) = cluster.pool(settings, "rtxprogpu")
+    cluster.until(lambda: condition(cluster, rtx)[0] == "False", "the agent has not begun")
+    cluster.leave(rtx)
+    cluster.until(lambda: not cluster.pods(rtx), "pods of a node that is gone")
+    cluster.install(settings)
+    cluster.pool(settings, "rtxprogpu")
+    cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU on the node that came instead")

@@ -128,7 +128,7 @@ def test_what_no_node_can_take_is_told_in_the_schedulers_words(stack: Path, admi
 def test_a_workflow_that_osmo_would_refuse_is_not_submitted(stack: Path, admin: Client) -> None:
     path = workflow(stack, "greedy", "h100", resources={"default": {"platform": "h100", "gpu": 2, "cpu": 2}})
     answer = physai("run", str(path), expect=3)
-    assert "was not submitted" in answer.err
+    assert "no workflow was submitted" in answer.err
     unknown = workflow(stack, "nowhere", "b200")
     assert "b200" in physai("run", str(unknown), expect=3).err
     assert admin.get(PODS)["items"] == []

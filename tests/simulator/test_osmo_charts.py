@@ -18,8 +18,8 @@ from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.tools import toolbox
 from tests.support.charts import DEFINITIONS
-from tests.support.field import Field, field_of
 from tests.support.gpu_settings import given_settings
+from tests.support.simulated_cluster import SimulatedCluster, simulated_cluster
 
 Json = dict[str, Any]
 SETTINGS = ("osmo.mode=backend", "osmo.serviceUrl=https://osmo.example.com")
@@ -43,12 +43,12 @@ def source(item: OsmoRelease) -> str:
     return str(chart_source(f"{item.chart.repository}/{item.chart.name}", item.chart.version, ""))
 
 
-def install(field: Field, item: OsmoRelease, *flags: str) -> None:
+def install(field: SimulatedCluster, item: OsmoRelease, *flags: str) -> None:
     arguments = ("upgrade", "--install", item.name, source(item), "--namespace", item.namespace, "--values", "-")
     field.helm.run(*arguments, "--timeout", "60s", *flags, stdin=yaml.safe_dump(dict(item.values)))
 
 
-def uninstall(field: Field, item: OsmoRelease) -> None:
+def uninstall(field: SimulatedCluster, item: OsmoRelease) -> None:
     field.helm.run("uninstall", item.name, "--namespace", item.namespace, "--wait", "--timeout", "60s")
 
 
@@ -70,9 +70,9 @@ def condition(item: Json, kind: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def field(own_api_server: ApiServer, users_tools: Path) -> Field:
+def field(own_api_server: ApiServer, users_tools: Path) -> SimulatedCluster:
     """A cluster with one node of the cpu pool, and the namespaces that the platform makes."""
-    found = field_of(own_api_server.kubeconfig, toolbox(users_tools).path("helm"))
+    found = simulated_cluster(own_api_server.kubeconfig, toolbox(users_tools).path("helm"))
     for namespace in (osmo.KAI_NAMESPACE, osmo.OPERATOR_NAMESPACE, osmo.WORKFLOWS_NAMESPACE):
         found.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
     found.join("cpu-0", "Standard_D8ds_v5", pool="cpu")
@@ -80,7 +80,7 @@ def field(own_api_server: ApiServer, users_tools: Path) -> Field:
 
 
 @pytest.fixture(scope="module")
-def kai(field: Field) -> Field:
+def kai(field: SimulatedCluster) -> SimulatedCluster:
     """The scheduler, with everything that its operator makes."""
     item = release(osmo.KAI_CHART)
     install(field, item)
@@ -88,14 +88,14 @@ def kai(field: Field) -> Field:
     return field
 
 
-def test_everything_of_kai_becomes_available_on_a_node_of_the_cpu_pool(kai: Field) -> None:
+def test_everything_of_kai_becomes_available_on_a_node_of_the_cpu_pool(kai: SimulatedCluster) -> None:
     made = deployments(kai.client, osmo.KAI_NAMESPACE)
     assert set(made) == {*KAI, "queue-controller"}
     assert osmo.KAI_SCHEDULER in made
     assert {at(pod, "spec.nodeName") for pod in pods(kai.client, osmo.KAI_NAMESPACE)} == {"cpu-0"}
 
 
-def test_a_shard_is_available_and_reconciles_for_ever(kai: Field) -> None:
+def test_a_shard_is_available_and_reconciles_for_ever(kai: SimulatedCluster) -> None:
     kai.until(lambda: condition(kai.client.get(SHARD), "Available") == "True", "the shard is not available")
     shard = kai.client.get(SHARD)
     assert (condition(shard, "Ready"), condition(shard, "Reconciling")) == ("True", "True")
@@ -103,7 +103,7 @@ def test_a_shard_is_available_and_reconciles_for_ever(kai: Field) -> None:
     assert (condition(config, "Available"), condition(config, "Reconciling")) == ("True", "False")
 
 
-def test_the_scheduler_runs_with_the_flags_of_the_values(kai: Field) -> None:
+def test_the_scheduler_runs_with_the_flags_of_the_values(kai: SimulatedCluster) -> None:
     scheduler = deployments(kai.client, osmo.KAI_NAMESPACE)[osmo.KAI_SCHEDULER]
     (container,) = at(scheduler, "spec.template.spec.containers")
     assert {"--default-staleness-grace-period=-1s", "--update-pod-eviction-condition=true"} <= set(container["args"])
@@ -112,7 +112,7 @@ def test_the_scheduler_runs_with_the_flags_of_the_values(kai: Field) -> None:
     assert at(scheduler, "spec.template.spec.priorityClassName") == "system-cluster-critical"
 
 
-def test_a_deployment_that_somebody_deletes_is_made_again(kai: Field) -> None:
+def test_a_deployment_that_somebody_deletes_is_made_again(kai: SimulatedCluster) -> None:
     before = deployments(kai.client, osmo.KAI_NAMESPACE)["binder"]["metadata"]["uid"]
     kai.client.request("DELETE", f"/apis/apps/v1/namespaces/{osmo.KAI_NAMESPACE}/deployments/binder")
 
@@ -145,7 +145,7 @@ TOPOLOGY: Json = {
 
 
 @pytest.mark.parametrize("item", [QUEUE, PODGROUP, TOPOLOGY], ids=lambda item: item["kind"])
-def test_what_osmo_makes_for_kai_is_taken_as_it_is(kai: Field, item: Json) -> None:
+def test_what_osmo_makes_for_kai_is_taken_as_it_is(kai: SimulatedCluster, item: Json) -> None:
     path = kai.client.path(item["apiVersion"], item["kind"], item["metadata"].get("namespace"))
     checked = {"dryRun": "All", "fieldValidation": "Strict"}
     assert kai.client.request("POST", path, item, checked)["spec"] == item["spec"]
@@ -160,30 +160,30 @@ def test_what_osmo_makes_for_kai_is_taken_as_it_is(kai: Field, item: Json) -> No
         (TOPOLOGY, {"levels": []}, "should have at least 1 items"),
     ],
 )
-def test_what_kai_would_refuse_is_refused(kai: Field, item: Json, spec: Json, words: str) -> None:
+def test_what_kai_would_refuse_is_refused(kai: SimulatedCluster, item: Json, spec: Json, words: str) -> None:
     path = kai.client.path(item["apiVersion"], item["kind"], item["metadata"].get("namespace"))
     with pytest.raises(ApiError, match=words):
         kai.client.request("POST", path, {**item, "spec": {**item["spec"], **spec}}, {"dryRun": "All"})
 
 
-def secret(field: Field, data: Mapping[str, str]) -> None:
+def secret(field: SimulatedCluster, data: Mapping[str, str]) -> None:
     encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
     metadata = {"name": osmo.TOKEN_SECRET, "namespace": osmo.OPERATOR_NAMESPACE}
     field.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded})
 
 
-def messages(field: Field) -> set[str]:
+def messages(field: SimulatedCluster) -> set[str]:
     events = field.client.get(f"/api/v1/namespaces/{osmo.OPERATOR_NAMESPACE}/events")["items"]
     return {item["message"] for item in events if item["reason"] == "FailedMount"}
 
 
-def waiting(field: Field) -> list[str]:
+def waiting(field: SimulatedCluster) -> list[str]:
     """Why the agents' containers don't run, one each."""
     states = [at(pod, "status.containerStatuses", [{}])[0] for pod in pods(field.client, osmo.OPERATOR_NAMESPACE)]
     return [str(at(state, "state.waiting.reason", "")) for state in states]
 
 
-def test_agents_wait_for_their_token_say_so_and_then_run(kai: Field) -> None:
+def test_agents_wait_for_their_token_say_so_and_then_run(kai: SimulatedCluster) -> None:
     item = release(osmo.BACKEND_CHART)
     install(kai, item)
     lost = f'MountVolume.SetUp failed for volume "osmo-secret" : secret "{osmo.TOKEN_SECRET}" not found'
@@ -201,7 +201,7 @@ def test_agents_wait_for_their_token_say_so_and_then_run(kai: Field) -> None:
     assert made.items() >= osmo.PRIORITY_CLASSES.items()
 
 
-def test_uninstalled_they_leave_the_definitions_and_the_shard(kai: Field) -> None:
+def test_uninstalled_they_leave_the_definitions_and_the_shard(kai: SimulatedCluster) -> None:
     backend, scheduler = release(osmo.BACKEND_CHART), release(osmo.KAI_CHART)
     uninstall(kai, backend)
     uninstall(kai, scheduler)
@@ -216,7 +216,7 @@ def test_uninstalled_they_leave_the_definitions_and_the_shard(kai: Field) -> Non
         assert kai.client.find(f"{DEFINITIONS}/{definition['metadata']['name']}")
 
 
-def test_a_release_that_comes_back_takes_the_shard_over(kai: Field) -> None:
+def test_a_release_that_comes_back_takes_the_shard_over(kai: SimulatedCluster) -> None:
     install(kai, release(osmo.KAI_CHART))
     kai.until(lambda: available(kai.client, osmo.KAI_NAMESPACE) >= set(KAI), "KAI does not come back", SECONDS)
     kai.until(lambda: condition(kai.client.get(SHARD), "Available") == "True", "the shard is not available")

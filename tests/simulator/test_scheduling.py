@@ -16,8 +16,8 @@ from physical_ai.simulator.tools import toolbox
 from tests.simulator.conftest import ApiServer
 from tests.simulator.kai import define, install
 from tests.simulator.pods import condition, create, events, host
-from tests.support.field import Field, field_of
 from tests.support.scheduling import GPU_TAINT, GPU_TOLERATED, gang, queue
+from tests.support.simulated_cluster import SimulatedCluster, simulated_cluster
 
 NAMESPACE = "fitting"
 GPU = {"nvidia.com/gpu": "1"}
@@ -74,7 +74,7 @@ SPECS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def mixed(ground: Field) -> Iterator[Field]:
+def mixed(ground: SimulatedCluster) -> Iterator[SimulatedCluster]:
     """Five nodes, each with something about it, and a namespace for pods."""
     ground.clear()
     ground.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
@@ -95,13 +95,13 @@ def mixed(ground: Field) -> Iterator[Field]:
     ground.clear()
 
 
-def _is_untainted(place: Field, name: str) -> bool:
+def _is_untainted(place: SimulatedCluster, name: str) -> bool:
     """Whether the taint that a node starts with, until it is ready, is gone."""
     taints: list[dict[str, str]] = at(place.node(name), "spec.taints", [])
     return not any(each["key"] == "node.kubernetes.io/not-ready" for each in taints)
 
 
-def test_the_scheduler_decides_and_speaks_as_the_model_says(mixed: Field) -> None:
+def test_the_scheduler_decides_and_speaks_as_the_model_says(mixed: SimulatedCluster) -> None:
     seen: set[str] = set()
     for name, spec in SPECS.items():
         nodes = mixed.client.get("/api/v1/nodes")["items"]
@@ -125,9 +125,9 @@ WORK = "osmo-workflows"
 
 
 @pytest.fixture(scope="module")
-def with_kai(own_api_server: ApiServer, users_tools: Path) -> Field:
+def with_kai(own_api_server: ApiServer, users_tools: Path) -> SimulatedCluster:
     """A cluster with KAI's kinds and two namespaces, and no scheduler yet."""
-    place = field_of(own_api_server.kubeconfig, toolbox(users_tools).path("helm"))
+    place = simulated_cluster(own_api_server.kubeconfig, toolbox(users_tools).path("helm"))
     place.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": WORK}})
     define(place)
     for each in (queue("root"), queue("leaf", "root"), queue("two", "root", gpu={"limit": 2})):
@@ -136,7 +136,7 @@ def with_kai(own_api_server: ApiServer, users_tools: Path) -> Field:
 
 
 @pytest.fixture
-def kai(with_kai: Field) -> Iterator[Field]:
+def kai(with_kai: SimulatedCluster) -> Iterator[SimulatedCluster]:
     """KAI's scheduler at work on a cpu node and two nodes with a GPU each; pods go when the test has ended."""
     place = with_kai
     place.join("cpu", "Standard_D8ds_v5", pool="cpu")
@@ -151,26 +151,26 @@ def kai(with_kai: Field) -> Iterator[Field]:
     place.joined.clear()
 
 
-def with_gpu(place: Field, name: str) -> None:
+def with_gpu(place: SimulatedCluster, name: str) -> None:
     place.join(name, "Standard_D8ds_v5", pool="h100gpu", taints=[GPU_TAINT])
     amount = {"status": {"capacity": GPU, "allocatable": GPU}}
     place.client.patch(f"/api/v1/nodes/{name}/status", amount, MERGE_PATCH)
     place.until(lambda: _is_untainted(place, name), f"{name} is not ready")
 
 
-def train(place: Field, name: str, group: str) -> None:
+def train(place: SimulatedCluster, name: str, group: str) -> None:
     """A pod of a gang that asks for a GPU."""
     annotations = {"pod-group-name": group}
     spec = {"schedulerName": SCHEDULER, "tolerations": GPU_TOLERATED, "requests": GPU}
     create(place.client, name, WORK, annotations=annotations, **spec)
 
 
-def group(place: Field, name: str, least: int, where: str = "leaf") -> None:
+def group(place: SimulatedCluster, name: str, least: int, where: str = "leaf") -> None:
     made = gang(name, least, where)
     place.apply({**made, "metadata": {**made["metadata"], "namespace": WORK}})
 
 
-def test_nothing_is_scheduled_before_the_scheduler_is_there(with_kai: Field) -> None:
+def test_nothing_is_scheduled_before_the_scheduler_is_there(with_kai: SimulatedCluster) -> None:
     place = with_kai
     with_gpu(place, "gpu-a")
     group(place, "early", 1)
@@ -185,7 +185,7 @@ def test_nothing_is_scheduled_before_the_scheduler_is_there(with_kai: Field) -> 
     place.leave("gpu-a")
 
 
-def test_a_gang_waits_until_all_of_it_finds_room(kai: Field) -> None:
+def test_a_gang_waits_until_all_of_it_finds_room(kai: SimulatedCluster) -> None:
     group(kai, "gang", 3)
     for name in "abc":
         train(kai, name, "gang")
@@ -208,7 +208,7 @@ def test_a_gang_waits_until_all_of_it_finds_room(kai: Field) -> None:
     kai.until(lambda: not at(kai.client.get(path), "status.schedulingConditions"), "the group still complains")
 
 
-def test_a_gang_that_is_not_complete_is_not_looked_at(kai: Field) -> None:
+def test_a_gang_that_is_not_complete_is_not_looked_at(kai: SimulatedCluster) -> None:
     group(kai, "half", 2)
     train(kai, "one", "half")
     kai.until(lambda: "Waiting for 2 pods, currently 1 exist" in events(kai.client, "half", WORK), "no word of it")
@@ -217,7 +217,7 @@ def test_a_gang_that_is_not_complete_is_not_looked_at(kai: Field) -> None:
     kai.until(lambda: host(kai.client, "one", WORK) and host(kai.client, "other", WORK), "it does not start")
 
 
-def test_a_queue_gives_no_more_than_its_limit_and_the_rest_when_something_ends(kai: Field) -> None:
+def test_a_queue_gives_no_more_than_its_limit_and_the_rest_when_something_ends(kai: SimulatedCluster) -> None:
     with_gpu(kai, "gpu-c")
     for name in ("x", "y", "z"):
         group(kai, name, 1, "two")
@@ -230,7 +230,7 @@ def test_a_queue_gives_no_more_than_its_limit_and_the_rest_when_something_ends(k
     kai.until(lambda: host(kai.client, "z", WORK), "the third pod never gets its turn")
 
 
-def test_a_queue_that_does_not_exist_is_named(kai: Field) -> None:
+def test_a_queue_that_does_not_exist_is_named(kai: SimulatedCluster) -> None:
     group(kai, "lost", 1, "nowhere")
     train(kai, "lost", "lost")
     kai.until(lambda: condition(kai.client, "lost", WORK), "no reason")

@@ -14,6 +14,7 @@ from typing import Any, cast
 import yaml
 
 from physical_ai.simulator.kubernetes.helm import Document, Helm, HelmFailed
+from physical_ai.simulator.kubernetes.helm_flags import CHART_FLAGS, REPOSITORY_OPTIONS, install_arguments
 from physical_ai.simulator.kubernetes.objects import Object, autoname, parse_id, without_nulls
 from physical_ai.simulator.kubernetes.options import KubernetesOptions
 from physical_ai.simulator.wire import UNKNOWN, Diff, Failure, NotReady, Refused, Request, changes, has_unknown
@@ -21,32 +22,6 @@ from physical_ai.simulator.wire import UNKNOWN, Diff, Failure, NotReady, Refused
 LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DEFAULT_SECONDS = 300
 _COMPUTED = ("checksum", "resourceNames")
-
-_CHART_FLAGS = {
-    "dependencyUpdate": "--dependency-update",
-    "devel": "--devel",
-    "disableOpenapiValidation": "--disable-openapi-validation",
-    "renderSubchartNotes": "--render-subchart-notes",
-    "verify": "--verify",
-}
-_INSTALL_FLAGS = {
-    "atomic": "--atomic",
-    "cleanupOnFail": "--cleanup-on-fail",
-    "createNamespace": "--create-namespace",
-    "forceUpdate": "--force",
-    "resetValues": "--reset-values",
-    "reuseValues": "--reuse-values",
-    "skipCrds": "--skip-crds",
-    "takeOwnership": "--take-ownership",
-}
-_REPOSITORY_OPTIONS = {
-    "caFile": "--ca-file",
-    "certFile": "--cert-file",
-    "keyFile": "--key-file",
-    "password": "--password",
-    "repo": "--repo",
-    "username": "--username",
-}
 
 
 @dataclass(frozen=True)
@@ -139,7 +114,7 @@ class Releases:
         seconds = _seconds(request, inputs)
         try:
             fresh = self._recover(name, namespace) is None
-            arguments = [*self._chart_arguments(inputs), *_install_arguments(inputs, seconds, fresh)]
+            arguments = [*self._chart_arguments(inputs), *install_arguments(inputs, seconds, fresh)]
             done = self.helm.run(
                 "upgrade",
                 "--install",
@@ -206,7 +181,7 @@ class Releases:
         arguments += ["--values", "-"]
         if local is None:
             arguments += ["--version", version] if version else []
-            for key, flag in _REPOSITORY_OPTIONS.items():
+            for key, flag in REPOSITORY_OPTIONS.items():
                 arguments += [flag, str(repository[key])] if repository.get(key) else []
         for key, flag in (
             ("description", "--description"),
@@ -214,7 +189,7 @@ class Releases:
             ("keyring", "--keyring"),
         ):
             arguments += [flag, str(release[key])] if release.get(key) else []
-        return arguments + [flag for key, flag in _CHART_FLAGS.items() if release.get(key)]
+        return arguments + [flag for key, flag in CHART_FLAGS.items() if release.get(key)]
 
     def _values(self, release: Object) -> Document:
         """The values files, in order, with the inline values over them."""
@@ -242,18 +217,6 @@ def resource_names(manifest: str) -> dict[str, list[str]]:
         name = f"{held['namespace']}/{held.get('name')}" if held.get("namespace") else str(held.get("name"))
         names.setdefault(f"{obj['kind']}.{group}/{version}" if group else f"{obj['kind']}/{version}", []).append(name)
     return {kind: sorted(found) for kind, found in sorted(names.items())}
-
-
-def _install_arguments(release: Object, seconds: int, fresh: bool) -> list[str]:
-    """What only install and upgrade take; hooks are switched off by one property for a first install, another later."""
-    arguments = [flag for key, flag in _INSTALL_FLAGS.items() if release.get(key)]
-    arguments += ["--no-hooks"] if release.get("disableWebhooks" if fresh else "disableCRDHooks") else []
-    arguments += ["--timeout", f"{seconds}s"]
-    if release.get("maxHistory"):
-        arguments += ["--history-max", str(release["maxHistory"])]
-    if not release.get("skipAwait"):
-        arguments += ["--wait", *(["--wait-for-jobs"] if release.get("waitForJobs") else [])]
-    return arguments
 
 
 def _seconds(request: Request, release: Mapping[str, Any]) -> int:

@@ -18,8 +18,8 @@ from physical_ai.simulator.gpu.names import UPGRADE_STATE
 from physical_ai.simulator.gpu.state import State
 from tests.support.gpu_cluster import Cluster
 from tests.support.gpu_facts import facts
-from tests.support.gpu_play import actions, chosen_image, cluster, play_to, starts_running
 from tests.support.gpu_recordings import FOLDER, Expansion, Facts, recording, scenarios, versions
+from tests.support.gpu_replay import actions, chosen_image, cluster, replay_to, starts_running
 from tests.support.gpu_rows import Timeline
 
 SCENARIOS = [(version, scenario) for version in versions() for scenario in scenarios(version)]
@@ -145,7 +145,7 @@ def run(version: str, scenario: str) -> Result:
         where = f"{version}/{scenario}/{index}"
         if index == 0 and starts_running(phase):
             made.restart()
-        made = play_to(made, phase, version, wanted.get(IMAGE, ""))
+        made = replay_to(made, phase, version, wanted.get(IMAGE, ""))
         state = moment(made, wanted)
         found = facts(state, made.scheduled())
         digests += [(v, found[path]) for path, v in wanted.items() if path.endswith(DIGEST) and path in found]

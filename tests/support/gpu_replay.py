@@ -152,7 +152,7 @@ def _edit(state: State, action: Mapping[str, Any], phase: Mapping[str, Any], ver
     return state
 
 
-def play(made: Cluster, phase: Mapping[str, Any], version: str) -> None:
+def replay(made: Cluster, phase: Mapping[str, Any], version: str) -> None:
     """What was done in one phase, and the operator's answer."""
     made.mark()
     for action in actions()[phase["action"]]:
@@ -171,14 +171,14 @@ def chosen_image(made: Cluster) -> str:
     return item["spec"]["template"]["spec"]["containers"][0]["image"] if item else ""
 
 
-def play_to(made: Cluster, phase: Mapping[str, Any], version: str, image: str) -> Cluster:
+def replay_to(made: Cluster, phase: Mapping[str, Any], version: str, image: str) -> Cluster:
     """Plays a phase with the node order, random in the operator, that ends with the recorded driver image."""
     for draw in range(max(len(made.state.nodes), 1) + 2):
         trial = copy.copy(made)
         trial.pods, trial.fitting = dict(made.pods), dict(made.fitting)
         trial.state = replace(made.state, draw=draw)
         trial.seen = trial.seen and replace(trial.seen, draw=draw)
-        play(trial, phase, version)
+        replay(trial, phase, version)
         if not image or chosen_image(trial) == image:
             return trial
     raise AssertionError(f"no node order ends with {image}")

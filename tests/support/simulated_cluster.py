@@ -37,7 +37,7 @@ PRIVILEGED = {"pod-security.kubernetes.io/enforce": "privileged"}
 
 
 @dataclass
-class Field:
+class SimulatedCluster:
     """The cluster, and what happens in it."""
 
     client: Client
@@ -262,8 +262,8 @@ class Field:
                 raise
 
 
-def field_of(kubeconfig: str, helm: Path) -> Field:
+def simulated_cluster(kubeconfig: str, helm: Path) -> SimulatedCluster:
     """The field on a running control plane, with the namespace and a node for everything without GPU."""
-    found = Field(Client(kubeconfig), Helm(KubernetesOptions(str(helm)), load(kubeconfig)))
+    found = SimulatedCluster(Client(kubeconfig), Helm(KubernetesOptions(str(helm)), load(kubeconfig)))
     found.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": dict(PRIVILEGED)}})
     return found

@@ -1,0 +1,43 @@
+"""Properties of a Release, as flags of `helm`."""
+
+from __future__ import annotations
+
+from physical_ai.simulator.kubernetes.objects import Object
+
+CHART_FLAGS = {
+    "dependencyUpdate": "--dependency-update",
+    "devel": "--devel",
+    "disableOpenapiValidation": "--disable-openapi-validation",
+    "renderSubchartNotes": "--render-subchart-notes",
+    "verify": "--verify",
+}
+INSTALL_FLAGS = {
+    "atomic": "--atomic",
+    "cleanupOnFail": "--cleanup-on-fail",
+    "createNamespace": "--create-namespace",
+    "forceUpdate": "--force",
+    "resetValues": "--reset-values",
+    "reuseValues": "--reuse-values",
+    "skipCrds": "--skip-crds",
+    "takeOwnership": "--take-ownership",
+}
+REPOSITORY_OPTIONS = {
+    "caFile": "--ca-file",
+    "certFile": "--cert-file",
+    "keyFile": "--key-file",
+    "password": "--password",
+    "repo": "--repo",
+    "username": "--username",
+}
+
+
+def install_arguments(release: Object, seconds: int, fresh: bool) -> list[str]:
+    """What only install and upgrade take; hooks are switched off by one property for a first install, another later."""
+    arguments = [flag for key, flag in INSTALL_FLAGS.items() if release.get(key)]
+    arguments += ["--no-hooks"] if release.get("disableWebhooks" if fresh else "disableCRDHooks") else []
+    arguments += ["--timeout", f"{seconds}s"]
+    if release.get("maxHistory"):
+        arguments += ["--history-max", str(release["maxHistory"])]
+    if not release.get("skipAwait"):
+        arguments += ["--wait", *(["--wait-for-jobs"] if release.get("waitForJobs") else [])]
+    return arguments
