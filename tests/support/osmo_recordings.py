@@ -1,4 +1,4 @@
-"""OSMO's recorded vectors, played on our functions: what one was seen to do, the other must do."""
+"""OSMO's recorded vectors, run with our functions, which must return the same."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def configured(override: Any) -> Configuration:
 
 
 def helm_merged(defaults: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-    """What Helm makes of a chart's own values and given ones: maps merged, null removes, the rest replaced."""
+    """A chart's own values merged with given ones as Helm does: maps are merged, null removes, the rest is replaced."""
     result = copy.deepcopy(defaults)
     for key, value in values.items():
         if value is None:
@@ -65,10 +65,10 @@ def helm_merged(defaults: dict[str, Any], values: dict[str, Any]) -> dict[str, A
     return result
 
 
-def told(play: Callable[[Any], Any], given: Any) -> tuple[Any, Refusal | None]:
-    """What a function answers, or how it refuses."""
+def result_of(function: Callable[[Any], Any], given: Any) -> tuple[Any, Refusal | None]:
+    """A function's result, or its refusal."""
     try:
-        return play(given), None
+        return function(given), None
     except Refusal as refusal:
         return None, refusal
     except ValidationError as error:
@@ -233,10 +233,10 @@ KINDS: dict[str, dict[str, Callable[[Any], Any]]] = {
 }
 
 
-def play(file: str, vector: Vector) -> tuple[Any, Refusal | None]:
-    """Our answer to a vector's input, or our refusal."""
+def run(file: str, vector: Vector) -> tuple[Any, Refusal | None]:
+    """Our result for a vector's input, or our refusal."""
     given = copy.deepcopy(vector["input"])
-    return told(KINDS[file][given.get("kind", "")], given)
+    return result_of(KINDS[file][given.get("kind", "")], given)
 
 
 def submit(text: str, config: Configuration, given: Any = None) -> Submission:
@@ -259,14 +259,14 @@ def submit(text: str, config: Configuration, given: Any = None) -> Submission:
         raise
 
 
-def play_workflow(vector: Vector) -> tuple[Any, Refusal | None]:
+def run_workflow(vector: Vector) -> tuple[Any, Refusal | None]:
     """The file's model without defaults, as the recording shows it, or the refusal."""
     given = vector["input"]
 
     def run(_: Any) -> Any:
         return spec_dump(submit(given["file"], configured(given.get("config_override")), given).spec)
 
-    return told(run, given)
+    return result_of(run, given)
 
 
 def spec_dump(spec: Any) -> Any:
@@ -285,7 +285,7 @@ def pod_vectors() -> list[Vector]:
     return [json.loads(path.read_text()) for path in sorted((ROOT / "pods").glob("[!_]*.json"))]
 
 
-def play_pod(vector: Vector) -> tuple[Any, Refusal | None]:
+def run_pod(vector: Vector) -> tuple[Any, Refusal | None]:
     """Timeouts and each group's objects, as the recording shows them."""
     given, config = vector["input"], configured(vector["input"].get("config_override"))
 
@@ -305,7 +305,7 @@ def play_pod(vector: Vector) -> tuple[Any, Refusal | None]:
         timeout = {"exec_timeout": running.total_seconds(), "queue_timeout": waiting.total_seconds()}
         return {"timeout": timeout, "groups": make_all(submission, config, made)}
 
-    return told(run, given)
+    return result_of(run, given)
 
 
 class _Any(dict[str, str]):

@@ -83,24 +83,14 @@ def _make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: P
     files = [task_file(group.uuid, file) for file in task.files]
     own = _own_files(task, group, run, config)
     host = [containers.host_mount(index, mount) for index, mount in _host_mounts(task, platform)]
-    variables = default_variables(pool.common_default_variables, platform.default_variables)
-    tokens = resource_tokens(task.resources.model_dump(), variables, task.cacheSize)
-    tokens |= {"USER_CONTAINER_NAME": names.container_name(task.name), **label_tokens(labels)}
-    cache = math.floor(units.convert(str(tokens["USER_CACHE"]), "MiB"))
-    args = [
-        *("-workflow", run.workflow_id, "-groupName", group.name, "-retryId", "0", "-logSource", task.name),
-        *containers.service_args(config.service.service_base_url),
-        *(("-barrier", containers.BARRIER) if group.has_barrier else ()),
-        *containers.data_args(task, run.workflow_id, storage.endpoint, feeds_others=group.feeds_others),
-        *("-userConfig", containers.USER_CONFIG, "-serviceConfig", containers.SERVICE_CONFIG),
-    ]
-    seen_by_control = [
+    tokens = _tokens(task, pool, platform, labels)
+    control_mounts = [
         *(file.mount for file in files if file.path.startswith(f"{OUTPUT_FOLDER}/")),
         *(own[name].mount for name in ("user_config", "service_config", "metadata", "refresh")),
     ]
     spec: dict[str, Any] = {
         "restartPolicy": "Never",
-        "imagePullSecrets": [{"name": f"{group.uuid}-{whose}"} for whose in pull_secrets(config)],
+        "imagePullSecrets": [{"name": f"{group.uuid}-{owner}"} for owner in pull_secrets(config)],
         "hostNetwork": task.hostNetwork,
         "containers": [
             containers.user_container(task, group.uuid, files, [mount for _, mount in host], workflow),
@@ -108,9 +98,9 @@ def _make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: P
                 task,
                 group.uuid,
                 workflow,
-                args=args,
-                file_mounts=seen_by_control,
-                cache_mib=cache,
+                args=_control_args(task, group, run, config, storage.endpoint),
+                file_mounts=control_mounts,
+                cache_mib=math.floor(units.convert(str(tokens["USER_CACHE"]), "MiB")),
                 download=task.downloadType or pool.download_type or workflow.workflow_data.download_type,
             ),
         ],
@@ -137,6 +127,23 @@ def _make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: P
     merged = merge(pod, substitute(platform.parsed_pod_template, tokens))
     in_order = ("service_config", "metadata", "refresh", "login", "user_config")
     return Made(merged, [*files, *(own[name] for name in in_order)])
+
+
+def _tokens(task: TaskSpec, pool: Pool, platform: Platform, labels: Mapping[str, str]) -> dict[str, Any]:
+    """Tokens of the platform's pod template."""
+    variables = default_variables(pool.common_default_variables, platform.default_variables)
+    tokens = resource_tokens(task.resources.model_dump(), variables, task.cacheSize)
+    return {**tokens, "USER_CONTAINER_NAME": names.container_name(task.name), **label_tokens(labels)}
+
+
+def _control_args(task: TaskSpec, group: Group, run: Run, config: Configuration, storage: str) -> list[str]:
+    return [
+        *("-workflow", run.workflow_id, "-groupName", group.name, "-retryId", "0", "-logSource", task.name),
+        *containers.service_args(config.service.service_base_url),
+        *(("-barrier", containers.BARRIER) if group.has_barrier else ()),
+        *containers.data_args(task, run.workflow_id, storage, feeds_others=group.feeds_others),
+        *("-userConfig", containers.USER_CONFIG, "-serviceConfig", containers.SERVICE_CONFIG),
+    ]
 
 
 def _labels(task: TaskSpec, group: Group, run: Run, pool: Pool) -> dict[str, str]:

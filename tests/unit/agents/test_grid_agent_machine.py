@@ -293,7 +293,7 @@ def test_a_memory_that_is_lost_costs_nothing_but_time() -> None:
     assert world.done.count(Step.INSTALL) == 1
 
 
-def test_the_gate_is_told_from_other_peoples_labels() -> None:
+def test_the_gate_is_reported_from_other_peoples_labels() -> None:
     world = World()
     dcgm = "nvidia.com/gpu.deploy.dcgm"
     world.labels[dcgm] = "false"
@@ -389,7 +389,7 @@ def test_the_wrong_kernel_after_an_image_upgrade_is_built_for_from_the_cache() -
     assert Step.FETCH not in world.done
 
 
-def test_a_lost_licence_is_told_and_the_gate_stays_open() -> None:
+def test_a_lost_licence_is_reported_and_the_gate_stays_open() -> None:
     world = serving(NEW)
     world.run(State.READY)
     world.after[Step.LOAD] = lambda facts: replace(facts, smi=replace(facts.smi, licence="unlicensed"))

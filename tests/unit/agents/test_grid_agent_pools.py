@@ -40,7 +40,7 @@ def test_each_pool_gets_its_own(tmp_path: Path) -> None:
     assert versions == {"a10": "595.91.07", "rtxprogpu": "580.105.08"}
 
 
-def test_a_node_of_another_pool_is_told_which_pools_there_are(tmp_path: Path) -> None:
+def test_a_node_of_another_pool_is_reported_which_pools_there_are(tmp_path: Path) -> None:
     path = written(tmp_path, plan(A10).document)
     with pytest.raises(Unusable, match="node pool 'cpu'; known: a10, rtxprogpu"):
         read_wanted(path, lambda: "cpu")

@@ -33,7 +33,7 @@ def test_the_samples_are_still_right_with_what_they_offer_to_set() -> None:
     assert run(["lint", str(SAMPLES / "cuda-smoke.yaml"), "--set", "platform=rtxpro"]) == 0
 
 
-def test_a_finding_is_told_with_its_reason_and_its_way_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_finding_is_reported_with_its_reason_and_its_way_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lint", BAD]) == 3
     told = capsys.readouterr().err
     assert f"{BAD}:10:5: error gpu-capabilities: 'train' uses a GPU" in told.replace("\n", " ")
@@ -93,7 +93,7 @@ def test_objects_prints_all_there_is(capsys: pytest.CaptureFixture[str]) -> None
         ([], "FILES… is missing"),
     ],
 )
-def test_a_wrong_input_is_told_and_ends_with_two(
+def test_a_wrong_input_is_reported_and_ends_with_two(
     arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["lint", *arguments]) == 2

@@ -69,7 +69,7 @@ def workflow(task: str = "", resource: str = "", top: str = "") -> str:
 {task}"""
 
 
-def test_a_finding_stands_at_the_key_it_is_about() -> None:
+def test_a_finding_is_at_the_key_it_is_about() -> None:
     result = checked(workflow("    privileged: true\n"))
     (finding,) = result.findings
     assert (finding.file, finding.line, finding.column) == ("w.yaml", 12, 5)
@@ -85,7 +85,7 @@ def test_lines_are_those_of_the_file_and_not_of_what_was_rendered() -> None:
     assert text.split("\n")[finding.line - 1] == "    privileged: true"
 
 
-def test_a_line_that_was_rendered_is_told_at_its_start() -> None:
+def test_a_line_that_was_rendered_is_reported_at_its_start() -> None:
     text = workflow(
         "    args: ['{{ length }}']\n    {{ key }}: true\n", top="default-values: {key: privileged, length: 1}\n"
     )
@@ -93,7 +93,7 @@ def test_a_line_that_was_rendered_is_told_at_its_start() -> None:
     assert (text.split("\n")[finding.line - 1], finding.column) == ("    {{ key }}: true", 5)
 
 
-def test_jinja_errors_are_told_at_their_line() -> None:
+def test_jinja_errors_are_reported_at_their_line() -> None:
     text = workflow("    args: ['{{ nope }}']\n")
     (finding,) = checked(text).findings
     assert finding.rule == "template-error"
@@ -117,7 +117,7 @@ def test_jinja_errors_are_told_at_their_line() -> None:
         ("workflow:\n  name: 5\n  tasks: 7\n", "schema", 2),
     ],
 )
-def test_a_bad_file_ends_in_words(text: str, rule: str, line: int) -> None:
+def test_an_invalid_file_is_reported(text: str, rule: str, line: int) -> None:
     result = checked(text)
     assert (result.findings[0].rule, result.findings[0].line) == (rule, line)
 
@@ -133,7 +133,7 @@ def test_a_template_that_never_ends_is_cut_off() -> None:
     assert "longer than 0.5 s" in result.findings[0].problem
 
 
-def test_several_faults_are_told_at_once() -> None:
+def test_several_faults_are_reported_at_once() -> None:
     text = """workflow:
   name: 1st
   resources:
@@ -148,7 +148,7 @@ def test_several_faults_are_told_at_once() -> None:
     assert {("schema", 2), ("schema", 4), ("amount-unit", 4), ("schema", 6), ("schema", 8), ("schema", 9)} <= found
 
 
-def test_an_unknown_key_is_told_with_the_one_that_was_meant() -> None:
+def test_an_unknown_key_is_reported_with_the_one_that_was_meant() -> None:
     result = checked(workflow("    enviroment: {A: b}\n"))
     assert [finding.fix for finding in result.findings] == ["Did you mean 'environment'?"]
 
@@ -166,7 +166,7 @@ def test_platforms_are_those_of_the_stack() -> None:
     assert rules_of(checked(text, stack(f"pools.a10gpu={{{size}, subnet: 10.40.3.0/26}}"))) == []
 
 
-def test_a_platform_of_another_osmo_pool_is_told_with_that_pool() -> None:
+def test_a_platform_of_another_osmo_pool_is_reported_with_that_pool() -> None:
     (finding,) = checked(workflow(), stack("osmo.queues=perPool")).findings
     assert (finding.rule, finding.fix) == ("platform-unknown", "It belongs to OSMO pool h100: use --pool h100.")
     assert rules_of(checked(workflow(), stack("osmo.queues=perPool", pool="h100"))) == []
@@ -199,7 +199,7 @@ def test_shared_gpus_are_counted(sharing: str, gpus: int, expected: list[str]) -
         ("registry.example/isaac-simulator-free:1.0", []),
     ],
 )
-def test_old_isaac_sim_is_told_of_on_a_vgpu_alone(image: str, expected: list[str]) -> None:
+def test_old_isaac_sim_is_reported_on_a_vgpu_alone(image: str, expected: list[str]) -> None:
     text = workflow('      ACCEPT_EULA: "Y"\n', ", topology: []").replace("registry.example/trainer:1.2", image)
     assert [rule for rule in rules_of(checked(text)) if rule == "isaac-vgpu"] == []
     text = text.replace("platform: h100", "platform: rtxpro").replace("memory: 64Gi", "memory: 128Gi")
@@ -253,7 +253,7 @@ def test_what_the_environment_is_given_is_in_the_rendered_pod() -> None:
     assert {"name": "SEED", "value": "7"} in group.pods[0]["spec"]["containers"][0]["env"]
 
 
-def test_ten_thousand_lines_take_no_longer_than_a_moment() -> None:
+def test_ten_thousand_lines_are_checked_quickly() -> None:
     import time
 
     tasks = "".join(

@@ -30,7 +30,7 @@ CAUSES = {
 """What the message of a refusal says of the library's error below it."""
 
 
-def refused_alike(refusal: Refusal | None, error: dict[str, Any]) -> None:
+def assert_same_refusal(refusal: Refusal | None, error: dict[str, Any]) -> None:
     assert refusal is not None, f"accepted; OSMO: {error['gist']}"
     assert refusal.kind == (CRASH if error["class"] in CRASHES else error["class"]), refusal.message
     if "cause" in error:
@@ -49,10 +49,10 @@ SMALL = [(file, vector) for file in recordings.KINDS for vector in recordings.ve
 
 
 @pytest.mark.parametrize(("file", "vector"), SMALL, ids=[f"{file}-{vector['id']}" for file, vector in SMALL])
-def test_functions_answer_as_recorded(file: str, vector: Vector) -> None:
-    answer, refusal = recordings.play(file, vector)
+def test_functions_return_what_is_recorded(file: str, vector: Vector) -> None:
+    answer, refusal = recordings.run(file, vector)
     if "error" in vector:
-        refused_alike(refusal, vector["error"])
+        assert_same_refusal(refusal, vector["error"])
     else:
         assert refusal is None, refusal
         assert answer == vector["expected"]
@@ -62,10 +62,10 @@ WORKFLOWS = recordings.vectors("workflows")
 
 
 @pytest.mark.parametrize("vector", WORKFLOWS, ids=ids(WORKFLOWS))
-def test_workflow_files_are_taken_or_refused_as_recorded(vector: Vector) -> None:
-    answer, refusal = recordings.play_workflow(vector)
+def test_workflow_files_are_accepted_or_refused_as_recorded(vector: Vector) -> None:
+    answer, refusal = recordings.run_workflow(vector)
     if "error" in vector:
-        refused_alike(refusal, vector["error"])
+        assert_same_refusal(refusal, vector["error"])
     else:
         assert refusal is None, refusal
         assert answer == recordings.expected_spec(vector)
@@ -76,9 +76,9 @@ PODS = recordings.pod_vectors()
 
 @pytest.mark.parametrize("vector", PODS, ids=ids(PODS))
 def test_pods_are_the_recorded_ones(vector: Vector) -> None:
-    answer, refusal = recordings.play_pod(vector)
+    answer, refusal = recordings.run_pod(vector)
     if "error" in vector:
-        refused_alike(refusal, vector["error"])
+        assert_same_refusal(refusal, vector["error"])
         return
     assert refusal is None, refusal
     assert answer["timeout"] == vector["expected"]["timeout"]

@@ -97,7 +97,7 @@ def test_every_change_of_the_recording_is_known() -> None:
         ((*POOL, "platforms", "h100", "resource_validations"), "resource_validations", "one-gpu"),
     ],
 )
-def test_a_misspelt_name_loads_and_is_told(place: tuple[str, ...], section: str, name: str) -> None:
+def test_a_misspelled_name_loads_and_is_reported(place: tuple[str, ...], section: str, name: str) -> None:
     missing = load(changed(place, [name])).missing
     assert [(item.path, item.section, item.name) for item in missing] == [(".".join(place), section, name)]
 
@@ -106,7 +106,7 @@ def test_without_a_misspelling_nothing_is_missing() -> None:
     assert load(recordings.base_config()).missing == []
 
 
-def test_a_misspelt_validation_lets_a_workflow_through_that_it_should_stop() -> None:
+def test_a_misspelled_validation_lets_a_workflow_through_that_it_should_stop() -> None:
     platform = (*POOL, "platforms", "h100", "resource_validations")
     guarded, open_ = load(recordings.base_config()), load(changed(platform, ["one-gpu"]))
     assert len(guarded.pool("default").platforms["h100"].parsed_resource_validations) == 3
