@@ -138,6 +138,7 @@ ADDRESSES = [
     ("network.podCidr=10.40.0.0/16", "network.podCidr", "overlap", "is free"),
     ("network.serviceCidr=10.244.0.0/24", "network.serviceCidr", "overlap", "is free"),
     ("network.serviceCidr=172.30.0.0/16", "network.serviceCidr", "AKS keeps for itself", "another"),
+    ("network.serviceCidr=172.31.16.0/20", "network.serviceCidr", "AKS keeps for itself", "another"),
     ("network.serviceCidr=10.0.0.0/9", "network.serviceCidr", "at most a /12", "/16"),
     ("network.serviceCidr=10.245.0.0/29", "network.serviceCidr", "too small", "/16"),
     ("network.dnsServiceIp=10.245.0.1", "network.dnsServiceIp", "API server", "10.245.0.10"),
