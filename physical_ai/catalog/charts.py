@@ -74,7 +74,7 @@ def pinned_charts() -> dict[tuple[str, str], Chart]:
         for own in line["versions"]:
             item = row(Chart, {**shared, **own}, f"charts.yaml: {shared.get('name')} {own.get('version')}")
             if (item.name, item.version) in found:
-                raise CatalogError(f"charts.yaml: {item.name} {item.version} stands twice")
+                raise CatalogError(f"charts.yaml: {item.name} {item.version} is a duplicate")
             found[item.name, item.version] = item
     return found
 

@@ -34,7 +34,7 @@ def operator_releases() -> dict[str, OperatorRelease]:
             where = f"operator_releases.yaml: {own.get('version')}"
             release = row(OperatorRelease, {**shared, **own}, where)
             if release.version in found or not release.version.startswith(f"v{release.line}."):
-                raise CatalogError(f"{where} stands twice, or under the wrong line")
+                raise CatalogError(f"{where} is a duplicate, or under the wrong line")
             found[release.version] = release
     strange = {release.values_of for release in found.values()} - found.keys()
     if strange:
@@ -50,7 +50,7 @@ def driver_branches() -> dict[tuple[DriverKind, int], DriverBranch]:
         where = f"drivers.yaml: {data.get('kind')} {data.get('branch')}"
         branch = row(DriverBranch, data, where)
         if (branch.kind, branch.branch) in found:
-            raise CatalogError(f"{where} stands twice")
+            raise CatalogError(f"{where} is a duplicate")
         if any(not build.version.startswith(f"{branch.branch}.") for build in branch.builds):
             raise CatalogError(f"{where} holds a build of another branch")
         if any(bool(build.sha256) != bool(build.sha256_source) for build in branch.builds):

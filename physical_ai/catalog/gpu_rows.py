@@ -67,7 +67,7 @@ class DriverBuild(Row):
     sha256: Sha256 = ""
     """Checksum of Microsoft's GRID installer; empty where it is not known."""
     sha256_source: str = ""
-    """Who tells the checksum."""
+    """Source of the checksum."""
 
 
 class DriverBranch(Row):

@@ -39,7 +39,7 @@ def images() -> dict[str, Image]:
     rows = [row(Image, data, f"images.yaml: {data.get('name')}") for data in read_rows(DATA / "images.yaml")]
     found = {item.name: item for item in rows}
     if len(found) != len(rows):
-        raise CatalogError("images.yaml: an image stands twice")
+        raise CatalogError("images.yaml: duplicate image")
     return found
 
 

@@ -54,7 +54,7 @@ def _by_name(rows: Iterable[tuple[str, _Row]], file: str) -> dict[str, _Row]:
     found: dict[str, _Row] = {}
     for name, item in rows:
         if name in found:
-            raise CatalogError(f"{file}: {name} stands twice")
+            raise CatalogError(f"{file}: {name} is a duplicate")
         found[name] = item
     return found
 
@@ -99,7 +99,7 @@ def regions() -> dict[str, Region]:
         region = row(Region, {**data, "sizes": sizes}, where)
         for name, listing in region.sizes.items():
             if not set(listing.zones or ()) <= set(region.zones):
-                raise CatalogError(f"{where}: {name} stands in a zone the region does not have")
+                raise CatalogError(f"{where}: {name} has a zone that the region does not have")
         found.append((region.name, region))
     return _by_name(found, "regions.yaml")
 

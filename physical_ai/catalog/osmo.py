@@ -36,7 +36,7 @@ CREDENTIAL_SECRETS = {
     "workflow_log": "osmo-workflow-log-cred",
     "workflow_app": "osmo-workflow-app-cred",
 }
-"""Secrets with the service's access to its storage, by key of the configuration; made by whoever runs it."""
+"""Secrets with the service's access to its storage, by key of the configuration; created by its operator."""
 
 PRIORITY_CLASSES = {"osmo-high": 125, "osmo-normal": 100, "osmo-low": 50}
 """Made by the backend's chart. KAI preempts what is below 100."""
@@ -48,8 +48,8 @@ KAI_NAMESPACE = "kai-scheduler"
 KAI_OPERATOR = "kai-operator"
 """The one Deployment of the chart itself; it makes the others."""
 KAI_SHARD = "default"
-"""The SchedulingShard of the chart. Its condition `Available` tells when the scheduler is there; `Reconciling` stays
-True, so that whoever waits for an end of that waits for ever (NVIDIA/aicr#165)."""
+"""The SchedulingShard of the chart. Its condition `Available` shows when the scheduler is ready; `Reconciling` stays
+True, so a client that waits for its end waits forever (NVIDIA/aicr#165)."""
 KAI_SCHEDULER = f"kai-scheduler-{KAI_SHARD}"
 """The Deployment that schedules, made by the operator for that shard."""
 SCHEDULER = "kai-scheduler"

@@ -47,7 +47,7 @@ class Basis(StrEnum):
     SPOT_FACTOR = "spot-factor"
     """Spot: the regular price times the user's factor."""
     SPOT_AT_REGULAR = "spot-at-regular"
-    """Spot, at the regular price, because nobody gave a factor: no list has Spot prices."""
+    """Spot, at the regular price, because no factor was given: no list has Spot prices."""
     MAX_PRICE = "max-price"
     """Spot: what the pool's `spot.maxPrice` pays at most."""
 
@@ -118,7 +118,7 @@ class Estimate:
 
     @property
     def spot_at_regular(self) -> tuple[PoolCost, ...]:
-        """Spot pools that will cost less than shown, nobody here knows how much less."""
+        """Spot pools that will cost less than shown, by an unknown amount."""
         return tuple(pool for pool in self.pools if pool.price and pool.price.basis is Basis.SPOT_AT_REGULAR)
 
     @property

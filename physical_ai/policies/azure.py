@@ -104,7 +104,7 @@ RULES = (
     Rule(
         "entra-only",
         Severity.ERROR,
-        "A local account is a certificate nobody can revoke; Entra and Azure RBAC say who may do what.",
+        "A local account is a certificate that cannot be revoked; Entra and Azure RBAC decide access.",
         _local_accounts,
         (MANAGED_CLUSTER,),
         topic=Topic.SECURITY,

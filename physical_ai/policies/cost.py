@@ -33,7 +33,7 @@ RULES = (
     Rule(
         "spot-in-dev",
         Severity.WARNING,
-        "Work that may be evicted costs a fraction, and nobody's deadline hangs on development.",
+        "Work that may be evicted costs a fraction, and no deadline depends on development.",
         _spot_in_dev,
         (AGENT_POOL,),
         topic=Topic.COST,
@@ -42,7 +42,7 @@ RULES = (
     Rule(
         "empty-in-dev",
         Severity.WARNING,
-        "A GPU node that nobody uses costs as much as one that works; nights and weekends are most of the week.",
+        "An idle GPU node costs as much as a busy one; nights and weekends are most of the week.",
         _empty_in_dev,
         (AGENT_POOL,),
         topic=Topic.COST,

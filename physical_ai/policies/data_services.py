@@ -53,7 +53,7 @@ RULES = (
     Rule(
         "federated-subject",
         Severity.ERROR,
-        "Whoever fits the subject gets the identity's tokens: a branch or a pull request is anybody who can push.",
+        "Every run that matches the subject gets the identity's tokens, and anyone who can push can make a branch.",
         _federated,
         (FEDERATED,),
         topic=Topic.SECURITY,

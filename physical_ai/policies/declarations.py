@@ -100,7 +100,7 @@ RULES = (
     Rule(
         "replaced-together",
         Severity.ERROR,
-        "With deleted_with alone, state keeps what went with a replaced resource, and nobody makes it anew.",
+        "With deleted_with alone, state keeps what was deleted with a replaced resource, and it is not created again.",
         _replaced_together,
         topic=Topic.DECLARATION,
         link="https://www.pulumi.com/docs/iac/concepts/resources/options/deletedwith/",

@@ -16,8 +16,8 @@ FILE = DOCS / "reference" / "policies.md"
 _HEAD = """\
 # Policies
 
-Made of the rules themselves by `python -m physical_ai.policies.document`; how they are run tells
-[policies.md](../policies.md). An **error** must not be deployed, a **warning** deserves a reason. The tests run
+Made of the rules themselves by `python -m physical_ai.policies.document`; how they are run is described
+in [policies.md](../policies.md). An **error** must not be deployed, a **warning** deserves a reason. The tests run
 every example here, and those in `physical_ai/policies/examples/`.
 """
 _SHOWN = {

@@ -156,7 +156,7 @@ RULES = (
     Rule(
         "vgpu-boot",
         Severity.ERROR,
-        "Modules built on the node are signed by nobody, and NVIDIA's vGPU guest wants no vTPM.",
+        "Modules built on the node are not signed, and NVIDIA's vGPU guest wants no vTPM.",
         _vgpu_boot,
         (AGENT_POOL,),
         topic=Topic.GPU,

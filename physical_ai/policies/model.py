@@ -22,7 +22,7 @@ class Topic(StrEnum):
 
 
 class Unknown:
-    """A value that only a deployment will tell."""
+    """A value that is known after the deployment only."""
 
     def __repr__(self) -> str:
         return "UNKNOWN"
@@ -140,7 +140,7 @@ def evaluate(stack: Stack, rules: Iterable[Rule]) -> list[ResourceFinding]:
 def judge(rule: Rule, resource: Resource, stack: Stack) -> list[ResourceFinding]:
     """What one rule finds in one resource of a stack; nothing where it does not look at such resources.
 
-    A place whose value is not known yet breaks no rule: only the deployment will tell.
+    A place whose value is not known yet breaks no rule: only the deployment knows it.
     """
     if not rule.applies_to(resource):
         return []

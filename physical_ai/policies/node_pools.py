@@ -93,7 +93,7 @@ def _count_ignored(resource: Resource, _: Stack) -> Iterable[Violation]:
         if autoscaled and not ignored:
             yield Violation(f"{path}count", "add it to ignore_changes: the autoscaler owns the count")
         if ignored and not autoscaled:
-            yield Violation(f"{path}count", "take it out of ignore_changes: nobody else sets the count of this pool")
+            yield Violation(f"{path}count", "remove it from ignore_changes: nothing else sets the count of this pool")
 
 
 def _explicit_choices(resource: Resource, _: Stack) -> Iterable[Violation]:

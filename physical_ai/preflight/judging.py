@@ -25,7 +25,7 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
     findings = [*_tools(which), *_region(settings, azure, today)]
     if azure is None:
         findings += _sizes_of_catalogue(settings)
-        findings += [_unasked("quota", need.usage, _told(need)) for need in quota_needs(settings)]
+        findings += [_unasked("quota", need.usage, _text(need)) for need in quota_needs(settings)]
         findings.append(_unasked("provider", "registrations", ", ".join(needs.namespaces())))
         findings.append(_unasked("role", "you", "rights on the subscription"))
         return findings
@@ -163,7 +163,7 @@ def _quota(settings: Settings, azure: Azure) -> Iterator[Finding]:
     for need in quota_needs(settings):
         usage = usages.get(need.usage.lower())
         if usage is None:
-            problem = f"Azure lists no such quota in {settings.region}; {_told(need)}."
+            problem = f"Azure lists no such quota in {settings.region}; {_text(need)}."
             yield Finding(Severity.WARNING, "quota", need.usage, problem, None, AZURE)
         else:
             yield _compared(need, usage)
@@ -171,19 +171,19 @@ def _quota(settings: Settings, azure: Azure) -> Iterator[Finding]:
 
 def _compared(need: QuotaNeed, usage: Usage) -> Finding:
     free = usage.limit - usage.used
-    state = f"{free} of {usage.limit} vCPU free; {_told(need)}"
+    state = f"{free} of {usage.limit} vCPU free; {_text(need)}"
     fix = "Ask for more: az quota, or the portal's Quotas page. What the stack runs already counts as used."
     if usage.limit < 0 or free >= need.most:
         return Finding(Severity.OK, "quota", need.usage, state, None, AZURE)
     if free >= need.asked:
-        return Finding(Severity.WARNING, "quota", need.usage, f"{state}: too few for its most.", fix, AZURE)
-    return Finding(Severity.ERROR, "quota", need.usage, f"{state}: too few to begin with.", fix, AZURE)
+        return Finding(Severity.WARNING, "quota", need.usage, f"{state}: fewer than the maximum.", fix, AZURE)
+    return Finding(Severity.ERROR, "quota", need.usage, f"{state}: fewer than the initial nodes need.", fix, AZURE)
 
 
-def _told(need: QuotaNeed) -> str:
+def _text(need: QuotaNeed) -> str:
     kind = {TOTAL: "on-demand ", LOW_PRIORITY: "Spot "}.get(need.usage, "")
     pools = ", ".join(need.pools)
-    return f"{kind}vCPU of {pools}: {need.asked} at first, {need.most} at its most with the surge of upgrades"
+    return f"{kind}vCPU of {pools}: {need.asked} at first, {need.most} at maximum with the surge of upgrades"
 
 
 def _providers(azure: Azure) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ class NoLogin(Exception):
 
 
 def logged_in() -> Get:
-    """Asks Azure as whoever is logged in: environment, workload identity, managed identity, Azure CLI and so on.
+    """Asks Azure with the login that exists: environment, workload identity, managed identity, Azure CLI and so on.
 
     Raises:
         NoLogin: there is no login, or azure-identity is not installed.

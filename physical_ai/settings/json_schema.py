@@ -1,6 +1,6 @@
 """JSON schemas of stack and layer files, for editors: made of the models and the catalogue.
 
-They say what may stand where, with descriptions, so that an editor completes and underlines while somebody types. The
+They say what may stand where, with descriptions, so that an editor completes and underlines while you type. The
 judgement stays with `physical_ai.settings.validate`: what depends on several settings, or on a region, no schema says.
 """
 
@@ -68,7 +68,7 @@ def schema_files() -> dict[FilePath, str]:
 
 
 def modeline(file: FilePath) -> str:
-    """The first line of a stack or layer file, which tells an editor where its schema is.
+    """The first line of a stack or layer file, which shows an editor where its schema is.
 
     `file` is relative to the folder of the stacks.
     """
@@ -126,7 +126,7 @@ def _softened(schema: Any) -> Any:
 
 
 def _any_of(schema: dict[str, Any]) -> dict[str, Any]:
-    """Choices one of which is null already, told as one type where that says the same."""
+    """Choices one of which is null already, written as one type where that means the same."""
     choices = [each for each in schema["anyOf"] if each != {"type": "null"}]
     rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
     if len(choices) == 1:

@@ -57,7 +57,7 @@ class Loaded:
     def for_azure(self, refusals: Sequence[Fault] = ()) -> None:
         """Raises SettingsError when a value only stands in for the user's own, such as an address from an example.
 
-        `refusals` are further reasons against a deployment, told with these.
+        `refusals` are further reasons against a deployment, reported with these.
         """
         faults = [warning.as_error() for warning in self.warnings if warning.stand_in]
         if faults or refusals:

@@ -31,7 +31,7 @@ def judge_driver(
     mig: bool,
     gpu: str | None = None,
 ) -> Iterator[Finding]:
-    """Every rule about a driver; none where nobody of ours installs it. `gpu` is the pool's GPU model."""
+    """Every rule about a driver; none where this project does not install it. `gpu` is the pool's GPU model."""
     if driver is None:
         return
     if kind == "datacenter":

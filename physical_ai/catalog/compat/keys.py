@@ -1,6 +1,6 @@
 """Helm values against the keys that a chart renders.
 
-Helm takes any key; one that no template reads has no effect, and nobody says so.
+Helm takes any key; one that no template reads has no effect, and no error.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from physical_ai.findings import Finding, Severity
 
 POLICY = "NVIDIA GPU Operator docs, life cycle policy"
 AKS_VERSIONS = "AKS docs, supported-kubernetes-versions"
-SEE_AKS = "az aks get-versions --location REGION tells which are."
+SEE_AKS = "az aks get-versions --location REGION lists them."
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def judge_release(release: OperatorRelease, today: datetime.date) -> Iterator[Fi
         message = f"GPU Operator {release.line} is deprecated since {phase.since}: critical fixes only."
         yield Finding(Severity.WARNING, "operator-deprecated", "operator", message, f"Plan for {newest}.", POLICY)
     if "drivers" in release.unverified:
-        message = f"Of {release.version} only that it exists is known; {release.values_of} stands in for the rest."
+        message = f"Only that {release.version} exists is known; {release.values_of} is used for the rest."
         yield Finding(Severity.WARNING, "operator-unverified", "operator", message, f"Or use {newest}.", release.source)
     if chart("gpu-operator", release.version).sha256 is None:
         message = (

@@ -84,7 +84,7 @@ def _toolkit(release: OperatorRelease, image: NodeImage, toolkit: str | None) ->
 
 
 def _drop_in(image: NodeImage, containerd: str, toolkit: str, sources: str) -> Iterator[Finding]:
-    """The toolkit writes its drop-in in the schema that its first source tells: the daemon's newest, or the file's."""
+    """The toolkit writes its drop-in in the schema of its first source: the daemon's newest, or the file's."""
     trait = toolkit_trait(toolkit)
     dumped = containerd_trait(containerd).dumps or image.config_version
     if trait.drop_in and sources.split(",", maxsplit=1)[0].strip() == "command" and dumped > image.config_version:

@@ -36,7 +36,7 @@ class GpuStack:
     cdi: bool | None = None
     nri: bool = False
     driver: str | None = None
-    """Build, or branch of precompiled drivers. None where AKS brings the driver, or nobody."""
+    """Build, or branch of precompiled drivers. None where AKS installs the driver, or nothing does."""
     driver_kind: DriverKind = "datacenter"
     driver_owner: DriverOwner = field(default="NVIDIADriver")
     precompiled: bool = False

@@ -1,4 +1,4 @@
-"""Values keys of the charts whose versions are not told apart: each file is of the version that is pinned."""
+"""Values keys of the charts whose versions are not distinguished: each file is of the version that is pinned."""
 
 from __future__ import annotations
 

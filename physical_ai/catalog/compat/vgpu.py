@@ -39,7 +39,7 @@ def _host(branch: DriverBranch, driver: str, gpu_model: str | None) -> Iterator[
     fit = [build for build in builds("grid") if _vgpu(build) in (host, host - 1)]
     use = f"Use {fit[-1]}." if fit else f"Use a build of vGPU {host}."
     here = f"Driver {driver} is of vGPU {guest}"
-    # Where nobody has said which branch the hosts run, a doubt is all there is.
+    # Where the branch of the hosts is not documented, the finding is a warning only.
     severity = Severity.WARNING if "hostVgpu" in model.unverified else Severity.ERROR
     if guest > host:
         message = f"{here}, and Azure's {model.model} hosts run {host}: a guest is never newer than its host."

@@ -92,7 +92,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return analyzer_pb2.AnalyzeResponse(diagnostics=self._diagnostics(resource, [resource], whole=False))
 
     def AnalyzeStack(self, request: Any, context: Any) -> Any:
-        # Judged as declared, not by the engine's outputs, in which providers have filled in what nobody asked for.
+        # Judged as declared, not by the engine's outputs, in which providers have filled in defaults.
         with self._lock:
             seen = list(self._seen)
         diagnostics = [each for resource in seen for each in self._diagnostics(resource, seen, whole=True)]

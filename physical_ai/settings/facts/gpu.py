@@ -29,7 +29,7 @@ MIG_DISABLED = "all-disabled"
 
 
 def knows_gpu(pool: Pool) -> bool:
-    """Whether the catalogue knows the pool's size, and that it has a GPU; what follows is told of such pools only."""
+    """Whether the catalogue knows the pool's size, and that it has a GPU; the other facts are for such pools only."""
     size = vm_sizes().get(pool.sku)
     return size is not None and size.gpu is not None
 

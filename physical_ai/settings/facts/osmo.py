@@ -125,7 +125,7 @@ def _slug(resource: str) -> str:
 
 
 def _most(pool: Pool, count: int) -> int:
-    """Shares of a GPU that one task may take: the device plugin refuses more than one where it is told to."""
+    """Shares of a GPU that one task may take: the device plugin refuses more than one where it is configured to."""
     replicated = pool.sharing.time_slicing or pool.sharing.mps
     return 1 if replicated is not None and replicated.fail_requests_greater_than_one else count
 

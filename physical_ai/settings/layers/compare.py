@@ -62,7 +62,7 @@ def _by_path(loaded: Loaded) -> dict[str, Explained]:
 
 
 def _value(row: Explained | None) -> Any:
-    """What tells rows apart: an absent setting is no different from one that nothing sets."""
+    """What distinguishes rows: an absent setting is no different from one that nothing sets."""
     return None if row is None or row.value in ({}, []) else row.value
 
 

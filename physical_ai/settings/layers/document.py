@@ -1,7 +1,7 @@
 """Reads one YAML file into plain data, remembering the line of every value.
 
 The types are JSON's, by YAML 1.2's core rules, which the Pulumi CLI follows too: `yes` is a word, `12:30` is not a
-number, a date is a string. What would be read differently by somebody else is refused instead: duplicate keys, anchors,
+number, a date is a string. What other readers may read differently is refused: duplicate keys, anchors,
 merge keys and tags.
 """
 
@@ -149,7 +149,7 @@ class _Reader:
                 continue
             here = (*path, key)
             if key in first:
-                problem = f"'{key}' stands twice here, first on line {first[key]}."
+                problem = f"'{key}' is a duplicate key, first on line {first[key]}."
                 self._refuse(here, line, problem, "Keep one of them, or give one another name.")
                 continue
             first[key] = line

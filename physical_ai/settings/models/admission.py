@@ -15,7 +15,7 @@ class Admission(Model):
     gpu_pods: Literal["warn", "deny", "off"] = Field(
         default="warn",
         description="What happens to a GPU Pod without NVIDIA_DRIVER_CAPABILITIES or, with several GPU families,"
-        " without placement. warn: told to whoever makes it, and audited. deny: refused. off: nothing.",
+        " without placement. warn: shown to the client that creates it, and audited. deny: refused. off: nothing.",
     )
     inject_capabilities: bool = Field(
         default=True,

@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 
 
 def _not_a_number(value: object) -> object:
-    # ipaddress reads 134744072 as 8.8.8.8, which nobody means.
+    # ipaddress reads 134744072 as 8.8.8.8, which is never meant.
     if isinstance(value, int):
         raise ValueError(f"{value} is not an address")
     return value

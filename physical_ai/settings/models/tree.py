@@ -149,7 +149,7 @@ class Charts(Model):
 
     source: ChartSourceName = Field(
         default="repository",
-        description="repository: downloaded at each deployment, verified by nobody. cache: exactly the archives that"
+        description="repository: downloaded at each deployment, not verified. cache: exactly the archives that"
         " `physai charts pull` downloaded and verified.",
     )
 

@@ -21,7 +21,7 @@ class Choice:
 
 
 def choose(pool: PoolProposal, region: str, region_zones: Sequence[str]) -> Choice:
-    """What to take unless somebody says otherwise.
+    """What to take by default.
 
     The layers' own size where the region lists it; else the cheapest listed size with the same GPU; else the pool is
     left out. Another GPU is never proposed: what runs on a pool was made for one. Zones that the region does not have
@@ -74,6 +74,6 @@ def refusals(pool: PoolProposal, choice: Choice, region: str) -> list[Finding]:
 
 
 def is_forced(pool: PoolProposal, region: str) -> bool:
-    """Whether the region itself stands against the pool as the layers have it, whoever asks for a stack there."""
+    """Whether the region itself stands against the pool as the layers have it, for every stack there."""
     verdicts = refusals(pool, Choice(pool.size), region)
     return any(verdict.rule in ("size-not-in-region", "zone-not-in-region", "size-not-in-zone") for verdict in verdicts)

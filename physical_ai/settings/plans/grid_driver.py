@@ -1,4 +1,4 @@
-"""What the GRID driver agent is told about each of its pools. Pure: settings in, the agent's documents out.
+"""What the GRID driver agent receives about each of its pools. Pure: settings in, the agent's documents out.
 
 The keys are those of `Wanted` in agents/grid_driver/grid_agent/wanted.py.
 """
@@ -117,7 +117,7 @@ def module_parameters(settings: Settings, pool: Pool) -> dict[str, dict[str, str
 
 
 def digest(files: Mapping[str, str], document: str) -> str:
-    """A short text that changes exactly when the agent's files or what it is told change."""
+    """A short text that changes exactly when the agent's files or its document change."""
     return hashlib.sha256(_json([dict(files), document]).encode()).hexdigest()[:16]
 
 

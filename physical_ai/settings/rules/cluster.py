@@ -104,7 +104,9 @@ def _reach(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
         yield error(_RANGES, problem, "Join neighbouring ranges into larger ones.")
     for index, block in enumerate(ranges):
         if any(block.subnet_of(example) for example in DOCUMENTATION):
-            problem = f"{block} is for documentation (RFC 5737): nobody calls from there, so nobody would reach the API"
+            problem = (
+                f"{block} is for documentation (RFC 5737): no request comes from it, so no client would reach the API"
+            )
             problem += " server. It will do for a simulation, not for Azure."
             fix = "Write your offices' and CI runners' public ranges, like 20.30.40.0/28; one address is a /32."
             yield warning((*_RANGES, index), problem, fix, stand_in=True)
@@ -112,7 +114,7 @@ def _reach(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
             problem = f"{block} is not public: the API server sees callers by their public address."
             yield error((*_RANGES, index), problem, "Use the address that your network has on the internet.")
         elif block in ranges[:index]:
-            yield error((*_RANGES, index), f"{block} stands twice.", "Leave it out here.")
+            yield error((*_RANGES, index), f"{block} is listed twice.", "Leave it out here.")
     if settings.protect and not ranges:
         problem = "This stack is protected, and its API server open to the whole internet."
         fix = "List your offices' and CI runners' public ranges in cluster.apiAccess.authorizedIpRanges."

@@ -136,8 +136,8 @@ def _one_policy(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
         ):
             here = ("pools", name, "driver", key)
             if own != common and trust(here, ("pools", first, "driver"), _DEFAULT):
-                told = f"{common}, not {own}" if isinstance(own, str) else f"those of pool {first}"
-                problem = f"A ClusterPolicy has one driver for all pools, with one {key}: {told}."
+                text = f"{common}, not {own}" if isinstance(own, str) else f"those of pool {first}"
+                problem = f"A ClusterPolicy has one driver for all pools, with one {key}: {text}."
                 fix = "driverOwner: NVIDIADriver, or the same on all pools of driver source operator."
                 yield error(here, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_DRIVER)
     yield from _one_system(settings, first, trust)

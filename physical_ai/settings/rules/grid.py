@@ -41,7 +41,7 @@ def check_grid(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     for name, pool in pools.items():
         version = pool.driver.version or settings.grid_driver.version
         here: Path = ("pools", name, "driver", "version") if pool.driver.version else _VERSION
-        # A build that several pools share is told once.
+        # A build that several pools share is reported once.
         if version not in asked:
             asked.add(version)
             yield from _build(settings, version, here)
@@ -68,7 +68,7 @@ def _build(settings: Settings, version: str, here: Path) -> Iterator[SettingFind
         return
     others: tuple[Path, ...] = (entry,) if own is not None else ()
     if not installer.sha256:
-        problem = f"Nobody has told the checksum of GRID driver {version}, and what is not known is not run as root."
+        problem = f"The checksum of GRID driver {version} is unknown, and a file without a checksum is not run as root."
         fix = f'gridDriver.installers: {{"{version}": {{sha256: …}}}}, from a source you trust; or use {_safe()}.'
         yield error(here, problem, fix, others=others, rule=rules.GRID_CHECKSUM)
     if not installer.urls:

@@ -56,7 +56,7 @@ def check_network(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 def _private(path: Path, block: IPv4Network) -> Iterator[SettingFinding]:
     allowed = (*PRIVATE, SHARED) if path == _PODS else PRIVATE
     if not any(block.subnet_of(private) for private in allowed):
-        # A reserved range outside RFC 1918 is told once, as not private.
+        # A reserved range outside RFC 1918 is reported once, as not private.
         yield error(path, f"{block} is not private.", f"Choose inside {', '.join(map(str, allowed))}.")
         return
     if path == _SPACE:
@@ -88,7 +88,7 @@ def _wide_apart(wide: Ranges) -> Iterator[SettingFinding]:
 
 
 def _subnets_apart(blocks: Ranges, space: IPv4Network | None) -> Iterator[SettingFinding]:
-    """Overlapping subnets, told at the later one. With the space known, a free block in it is named."""
+    """Overlapping subnets, reported at the later one. With the space known, a free block in it is named."""
     order = {path: index for index, path in enumerate(blocks)}
     widest: tuple[Path, IPv4Network] | None = None
     for path, block in sorted(blocks.items(), key=lambda item: (item[1].network_address, item[1].prefixlen)):

@@ -17,7 +17,7 @@ _OSMO: Path = ("osmo",)
 EXAMPLES = ("example.com", "example.net", "example.org", ".example")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 LONGEST_QUIET = 7 * 86400
-"""Seconds beyond which a running time is told of: what hangs for a week costs a week."""
+"""Seconds beyond which a running time is reported: what hangs for a week costs a week."""
 
 
 def check_osmo(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
@@ -39,7 +39,9 @@ def _service(settings: Settings) -> Iterator[SettingFinding]:
         others: tuple[Path, ...] = ((*_OSMO, "mode"),)
         yield warning((*_OSMO, "serviceUrl"), problem, "mode: backend.", others=others)
     if osmo.service_url is not None and _is_example(osmo.service_url):
-        problem = f"{osmo.service_url} is an example (RFC 2606): nobody answers there. It will do for a simulation."
+        problem = (
+            f"{osmo.service_url} is an example (RFC 2606): no server answers at it. It is enough for a simulation."
+        )
         fix = "The address of your control plane; null leaves the agents out until there is one."
         yield warning((*_OSMO, "serviceUrl"), problem, fix, stand_in=True)
     if osmo.login == "dev":

@@ -84,7 +84,7 @@ def _zones(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFinding]
     here = (*path, "zones")
     if trust(here) and len(set(pool.zones)) < len(pool.zones):
         listed = ", ".join(f'"{zone}"' for zone in dict.fromkeys(pool.zones))
-        yield error(here, "A zone stands twice.", f"zones: [{listed}]")
+        yield error(here, "A zone is listed twice.", f"zones: [{listed}]")
 
 
 def _system(pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:

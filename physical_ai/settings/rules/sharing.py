@@ -130,7 +130,7 @@ def _requests(name: str, pool: Pool, settings: Settings, trust: Trust) -> Iterat
             problem = f"The device plugin of GPU Operator {settings.gpu_operator.version} takes only true with MPS."
             yield error(here, problem, fix, others=(("gpuOperator", "version"),), rule=rules.MPS_REQUESTS)
             continue
-        problem = "A Pod that asks for two replicas gets no second GPU, and is not told."
+        problem = "A Pod that asks for two replicas gets no second GPU, and no error."
         yield warning(here, problem, fix, rule=rules.REQUESTS)
 
 

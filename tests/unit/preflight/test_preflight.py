@@ -56,13 +56,13 @@ def test_quota_for_the_most_with_surge_is_enough() -> None:
     finding = one("dev-westus2", None, "quota", "lowPriorityCores")
     assert finding.severity is Severity.OK
     assert "400 of 400 vCPU free" in finding.problem
-    assert "368 at its most" in finding.problem
+    assert "368 at maximum" in finding.problem
 
 
 def test_quota_that_lasts_for_the_beginning_only_is_a_warning() -> None:
     answers = Answers().change("usages", limit("lowPriorityCores", 200))
     finding = one("dev-westus2", answers, "quota", "lowPriorityCores")
-    assert (finding.severity, "too few for its most" in finding.problem) == (Severity.WARNING, True)
+    assert (finding.severity, "fewer than the maximum" in finding.problem) == (Severity.WARNING, True)
 
 
 def test_quota_that_does_not_last_for_the_beginning_is_an_error() -> None:

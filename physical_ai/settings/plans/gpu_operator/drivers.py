@@ -108,7 +108,7 @@ def _base(settings: Settings, files: ValuesFiles) -> dict[str, Any]:
 
 
 def _known_to(release: str, spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """The fields that the release's resource has; the others have been told as faults."""
+    """The fields that the release's resource has; the others are reported as faults."""
     known = driver_fields(release)
     kept: dict[str, Any] = {}
     for key, value in spec.items():

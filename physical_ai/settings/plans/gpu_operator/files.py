@@ -63,7 +63,7 @@ def _known(document: Document) -> Iterator[Fault]:
 
 
 def _pool_of_any_stack(name: str, label: str, settings: Settings) -> Iterator[Fault]:
-    """Stacks share the files, so a file may be for another stack's pool; for nobody's it is a mistake."""
+    """Stacks share the files, so a file may be for another stack's pool; a file for no stack's pool is a mistake."""
     known = {*settings.pools, *pool_names()}
     if name not in known:
         near = nearest(name, sorted(known))
