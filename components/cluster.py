@@ -10,10 +10,10 @@ from pulumi_azure_native import authorization, containerservice
 
 from components.agent_pool import ignored_changes, node_pool_properties, system_upgrade_settings
 from components.identities import Identities
-from components.naming import Names
 from physical_ai.settings import Autoscaler, NodePool
 from physical_ai.settings import Cluster as ClusterSettings
 from physical_ai.settings import Network as NetworkSettings
+from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.pools import SYSTEM_POOL, SYSTEM_TAINT
 
 

@@ -12,14 +12,14 @@ from components.charts import release_chart
 from components.cluster_target import ClusterTarget
 from components.gpu_configs import config_map
 from components.gpu_drivers import nvidia_driver
-from components.release_upgrades import judged_upgrades
+from components.release_upgrades import checked_upgrades
 from physical_ai.catalog.charts import chart
-from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
+from physical_ai.settings.models.tree import ChartSourceName
 from physical_ai.settings.plans.gpu_operator import CHART, GpuPlan
 
 TIMEOUT_SECONDS = 1800
-"""Helm waits for the operator and NFD; a node that the autoscaler has yet to bring up takes most of it."""
+"""Helm waits for the operator and NFD; a node that the autoscaler has yet to add takes most of that time."""
 
 
 @dataclass(frozen=True)
@@ -28,18 +28,19 @@ class GpuOperatorArgs:
 
     target: ClusterTarget
     namespace: kubernetes.core.v1.Namespace
-    settings: Settings
     plan: GpuPlan
+    version: str
+    charts: ChartSourceName
     after: Sequence[pulumi.Resource] = ()
-    """What is to be there before the first operand looks at a node."""
+    """What must exist before the first operand looks at a node."""
 
 
 class GpuOperator(pulumi.ComponentResource):
     """The operator, after the ConfigMaps that its operands mount and before the drivers that it installs.
 
     Attributes:
-        release: the chart; its CRDs stay when it goes.
-        drivers: NVIDIADriver resources by pool. They go before the release, which is what ends their DaemonSets.
+        release: the chart; its CRDs remain when it is deleted.
+        drivers: NVIDIADriver resources by pool. They are deleted before the release, which removes their DaemonSets.
         configs: ConfigMaps by name.
     """
 
@@ -49,7 +50,7 @@ class GpuOperator(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:GpuOperator", name, {}, opts)
-        plan, operator = args.plan, args.settings.gpu_operator
+        plan = args.plan
         self.configs = {
             config: config_map(
                 f"{name}-{config}", config, OPERATOR_NAMESPACE, data, args.target.options(self, [args.namespace])
@@ -60,10 +61,10 @@ class GpuOperator(pulumi.ComponentResource):
             f"{name}-release",
             name=CHART,
             namespace=OPERATOR_NAMESPACE,
-            **release_chart(chart(CHART, operator.version), args.settings.charts.source),
+            **release_chart(chart(CHART, args.version), args.charts),
             values=plan.values,
             timeout=TIMEOUT_SECONDS,
-            # What a failed installation leaves behind tells why, and the next `up` goes on from there.
+            # What a failed installation leaves behind shows the reason, and the next `up` continues from there.
             atomic=False,
             cleanup_on_fail=False,
             skip_await=False,
@@ -71,7 +72,7 @@ class GpuOperator(pulumi.ComponentResource):
             opts=args.target.options(
                 self,
                 [args.namespace, *args.after, *self.configs.values()],
-                [judged_upgrades(f"{name}-upgrade", operator.version)],
+                [checked_upgrades(f"{name}-upgrade", args.version)],
             ),
         )
         self.drivers = {
@@ -84,4 +85,4 @@ class GpuOperator(pulumi.ComponentResource):
             )
             for pool, driver in plan.drivers.items()
         }
-        self.register_outputs({"version": operator.version, "drivers": sorted(self.drivers)})
+        self.register_outputs({"version": args.version, "drivers": sorted(self.drivers)})

@@ -10,13 +10,14 @@ import pulumi
 from pulumi_azure_native import authorization, containerservice
 
 from components.agent_pool import ignored_changes, node_pool_properties, upgrade_settings
-from physical_ai.settings import DriverSource, Pool
+from physical_ai.settings import Pool
 from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.pools import (
     IMMUTABLE_POOL_PROPERTIES,
     gpu_profile_driver,
     node_taints,
     sends_upgrade_settings,
+    vtpm,
 )
 
 
@@ -34,18 +35,19 @@ class GpuProperties(TypedDict):
 
 
 def gpu_properties(name: str, pool: Pool) -> GpuProperties:
-    """Labels, taints, driver, Secure Boot, and what Spot and GRID ask for.
+    """Labels, taints, driver, Secure Boot, and what Spot and GRID require.
 
-    A Spot pool is evicted by deletion, since a deallocated node keeps its quota and breaks the GPU Operator when it
-    returns (NVIDIA/gpu-operator#729). Secure Boot is on or off in so many words, since few drivers' modules are signed;
-    NVIDIA's vGPU guest wants no vTPM either (VM docs, GRID drivers on NCv6).
+    A Spot pool evicts by deletion, since a deallocated node keeps its quota and breaks the GPU Operator when it
+    returns (NVIDIA/gpu-operator#729). Secure Boot is always set explicitly, since few drivers' modules are signed.
     """
     properties = GpuProperties(
         node_labels=pool_labels(name, pool),
         node_taints=node_taints(pool),
         gpu_profile=containerservice.GPUProfileArgs(driver=gpu_profile_driver(pool)),
         scale_set_priority=pool.priority.value,
-        security_profile=_security(pool),
+        security_profile=containerservice.AgentPoolSecurityProfileArgs(
+            enable_secure_boot=pool.secure_boot, enable_vtpm=vtpm(pool)
+        ),
     )
     if pool.is_spot:
         properties["scale_set_eviction_policy"] = "Delete"
@@ -53,12 +55,6 @@ def gpu_properties(name: str, pool: Pool) -> GpuProperties:
     if sends_upgrade_settings(pool):
         properties["upgrade_settings"] = upgrade_settings(pool)
     return properties
-
-
-def _security(pool: Pool) -> containerservice.AgentPoolSecurityProfileArgs:
-    if pool.driver.source is DriverSource.GRID:
-        return containerservice.AgentPoolSecurityProfileArgs(enable_secure_boot=pool.secure_boot, enable_vtpm=False)
-    return containerservice.AgentPoolSecurityProfileArgs(enable_secure_boot=pool.secure_boot)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_azure_native import authorization, managedidentity
 
-from components.naming import Names
 from components.roles import assign_role
 from physical_ai.catalog.aks import Role
+from physical_ai.settings.facts.naming import Names
 
 
 @dataclass(frozen=True)

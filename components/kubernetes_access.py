@@ -11,7 +11,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 from pulumi_azure_native import containerservice
 
-from components.kubeconfig import exec_kubeconfig
+from physical_ai.readiness.kubeconfig import exec_kubeconfig
 
 
 @dataclass(frozen=True)

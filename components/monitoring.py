@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_azure_native import monitor, operationalinsights
 
-from components.naming import Names
 from physical_ai.settings import Monitoring as MonitoringSettings
+from physical_ai.settings.facts.naming import Names
 
 CONTROL_PLANE_LOGS = ("cluster-autoscaler", "guard", "kube-audit-admin", "kube-controller-manager")
 """AKS log categories. `kube-audit-admin` is the audit log without reads, a tenth of `kube-audit`; `guard` is the Entra

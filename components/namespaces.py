@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components import manifests
 from components.cluster_target import ClusterTarget
+from physical_ai.settings.plans import manifests
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_azure_native import network
 
-from components.naming import Names, subnet_name
+from physical_ai.settings.facts.naming import Names, subnet_name
 from physical_ai.settings.facts.pools import SYSTEM_POOL
 
 SYSTEM_SUBNET = SYSTEM_POOL

@@ -9,7 +9,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.access import ClusterAccess, ClusterAccessArgs, grants
+from components.access import ClusterAccess, ClusterAccessArgs
 from components.account import azure_account
 from components.cluster import Cluster, ClusterArgs
 from components.cluster_target import ClusterTarget
@@ -24,7 +24,6 @@ from components.kubernetes_access import KubernetesAccess, KubernetesAccessArgs
 from components.maintenance import Maintenance, MaintenanceArgs
 from components.monitoring import Monitoring, MonitoringArgs
 from components.namespaces import Namespaces, NamespacesArgs
-from components.naming import Names
 from components.network import SYSTEM_SUBNET, Network, NetworkArgs
 from components.osmo import Osmo, OsmoArgs
 from components.outputs import Deployed, stack_outputs
@@ -33,7 +32,12 @@ from components.role_propagation import wait_for_roles
 from physical_ai.catalog.osmo import KAI_NAMESPACE
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Loaded
+from physical_ai.settings.facts.access import grants
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
+from physical_ai.settings.facts.naming import Names
+from physical_ai.settings.facts.osmo import AGENT_TOKEN
+from physical_ai.settings.plans.gpu_admission import policies
+from physical_ai.settings.plans.osmo_backend import osmo_backend
 from physical_ai.settings.secrets import Secrets
 
 
@@ -68,6 +72,7 @@ class Platform(pulumi.ComponentResource):
         super().__init__("physical-ai:index:Platform", name, {}, opts)
         settings = loaded.settings
         self._name, self._settings, self._plan, self._secrets = name, settings, loaded.plan, secrets
+        self._backend = osmo_backend(settings, loaded.plan.osmo, has_token=AGENT_TOKEN in secrets)
         self._names = Names(settings.stack)
         self._account = azure_account()
         self._retry = wait_for_roles(f"{name}-role-propagation")
@@ -209,12 +214,12 @@ class Platform(pulumi.ComponentResource):
 
     def _interior(self, cluster: Cluster, access: KubernetesAccess) -> Interior:
         target = ClusterTarget(access.provider, cluster.managed_cluster, self._retry)
-        without = () if self._settings.osmo.mode == "backend" else (KAI_NAMESPACE,)
+        without = (KAI_NAMESPACE,) if self._backend is None else ()
         created = Namespaces(f"{self._name}-namespaces", NamespacesArgs(target, without), self._protected)
         return Interior(access.kubeconfig, target, created.namespaces)
 
     def _admission(self, interior: Interior) -> GpuAdmission:
-        args = GpuAdmissionArgs(interior.target, self._settings, list(interior.namespaces.values()))
+        args = GpuAdmissionArgs(interior.target, policies(self._settings), list(interior.namespaces.values()))
         return GpuAdmission(f"{self._name}-gpu-admission", args, self._protected)
 
     def _grid_driver(self, interior: Interior) -> GridDriver:
@@ -224,8 +229,15 @@ class Platform(pulumi.ComponentResource):
     def _gpu_operator(self, interior: Interior, driver: GridDriver) -> GpuOperator:
         # The validator looks for a host's driver once: the agent keeps it off the node until there is one.
         after = [driver.daemon_set] if driver.daemon_set is not None else []
-        namespace = interior.namespaces[OPERATOR_NAMESPACE]
-        args = GpuOperatorArgs(interior.target, namespace, self._settings, self._plan.gpu, after)
+        settings = self._settings
+        args = GpuOperatorArgs(
+            target=interior.target,
+            namespace=interior.namespaces[OPERATOR_NAMESPACE],
+            plan=self._plan.gpu,
+            version=settings.gpu_operator.version,
+            charts=settings.charts.source,
+            after=after,
+        )
         return GpuOperator(f"{self._name}-gpu-operator", args, self._protected)
 
     def _gpu_gate(self, interior: Interior, operator: GpuOperator) -> GpuGate:
@@ -246,7 +258,7 @@ class Platform(pulumi.ComponentResource):
             OsmoArgs(
                 target=interior.target,
                 settings=self._settings,
-                plan=self._plan.osmo,
+                backend=self._backend,
                 secrets=self._secrets,
                 names=self._names,
                 resource_group_name=foundation.group.name,

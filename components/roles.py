@@ -1,16 +1,13 @@
-"""Azure built-in roles, and how they are assigned."""
+"""Assignments of Azure roles."""
 
 from __future__ import annotations
-
-from typing import Literal
 
 import pulumi
 from pulumi_azure_native import authorization
 
-from components.naming import role_assignment_name, role_definition_id
 from physical_ai.catalog.aks import Role
-
-PrincipalType = Literal["User", "Group", "ServicePrincipal"]
+from physical_ai.settings.facts.access import PrincipalType
+from physical_ai.settings.facts.naming import role_assignment_name, role_definition_id
 
 
 def assign_role(

@@ -1,4 +1,4 @@
-"""An Azure identity for service accounts of the cluster: Pods trade their token for it, and no key exists."""
+"""An Azure identity for service accounts of the cluster: Pods exchange their token for it, and no key exists."""
 
 from __future__ import annotations
 
@@ -8,17 +8,13 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_azure_native import managedidentity
 
-AUDIENCE = "api://AzureADTokenExchange"
-USE_LABEL = "azure.workload.identity/use"
-"""On Pods, with the value `true`: AKS gives them the token to trade."""
-CLIENT_ANNOTATION = "azure.workload.identity/client-id"
-"""On service accounts: the identity to trade it for."""
+from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 
 
 @dataclass(frozen=True)
 class WorkloadIdentityArgs:
-    """`accounts` are service accounts as `(namespace, name)`. None may be a namespace's `default`: every Pod that says
-    nothing runs as that."""
+    """`accounts` are service accounts as `(namespace, name)`. None may be a namespace's `default`, as
+    which every Pod runs that names no other."""
 
     identity_name: str
     resource_group_name: pulumi.Input[str]
@@ -31,11 +27,11 @@ class WorkloadIdentityArgs:
     def __post_init__(self) -> None:
         for namespace, account in self.accounts:
             if account == "default":
-                raise ValueError(f"the service account default of {namespace} is that of any Pod: it gets no identity")
+                raise ValueError(f"the service account default of {namespace} is any Pod's: it gets no identity")
 
 
 class WorkloadIdentity(pulumi.ComponentResource):
-    """A user-assigned identity that only some service accounts can become. It has no role of its own.
+    """A user-assigned identity that only the given service accounts can use. It has no role of its own.
 
     Attributes:
         identity: grant roles to its `principal_id`.
@@ -51,7 +47,7 @@ class WorkloadIdentity(pulumi.ComponentResource):
             resource_group_name=args.resource_group_name,
             location=args.location,
             tags=args.tags,
-            # As those of the cluster: a changed tag would make the client's id unknown in every preview.
+            # As for the cluster's identities: a changed tag would make the client's id unknown in every preview.
             opts=pulumi.ResourceOptions(parent=self, ignore_changes=["tags"]),
         )
         before: list[pulumi.Resource] = []
@@ -63,8 +59,8 @@ class WorkloadIdentity(pulumi.ComponentResource):
                 resource_group_name=args.resource_group_name,
                 issuer=args.issuer_url,
                 subject=f"system:serviceaccount:{namespace}:{account}",
-                audiences=[AUDIENCE],
-                # Azure refuses two writes at a time to the credentials of one identity.
+                audiences=[TOKEN_AUDIENCE],
+                # Azure refuses concurrent writes to the credentials of one identity.
                 opts=pulumi.ResourceOptions(parent=self, depends_on=before),
             )
             before = [credential]

@@ -10,14 +10,14 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from components import manifests
-from components.grid_driver import daemon_set, granted
 from grid_agent.wanted import wanted_from
 from physical_ai.settings import Overlay, Settings, SettingsError, load
 from physical_ai.settings.facts.gpu import grid_pools
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import node_taints
+from physical_ai.settings.plans import manifests
 from physical_ai.settings.plans.grid_driver import grid_plan
+from physical_ai.settings.plans.grid_objects import agent_rights, daemon_set
 from tests.support.examples import examples
 
 quick = examples(40)
@@ -169,7 +169,7 @@ def test_rights_outside_the_namespace_follow_the_policies_of_the_pools(data: dic
     assume(plan is not None)
     assert plan is not None
     policies = {wanted["upgrade"] for wanted in plan.wanted.values()}
-    (everywhere,) = (item for item in granted(RIGHTS, plan) if item["kind"] == "ClusterRole")
+    (everywhere,) = (item for item in agent_rights(RIGHTS, plan) if item["kind"] == "ClusterRole")
     verbs = {
         (resource, verb) for rule in everywhere["rules"] for resource in rule["resources"] for verb in rule["verbs"]
     }

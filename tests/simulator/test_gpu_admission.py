@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from components import manifests
-from components.gpu_admission import policies
 from physical_ai.settings import Overlay, Settings, load
+from physical_ai.settings.plans import manifests
+from physical_ai.settings.plans.gpu_admission import policies
 from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH
 from tests.simulator.conftest import ApiServer

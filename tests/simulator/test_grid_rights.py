@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-from components import manifests
-from components.grid_driver import granted
 from grid_agent.api import Api
 from grid_agent.facts import GATE_LABELS, Condition
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.plans.grid_driver import grid_plan
+from physical_ai.settings.plans.grid_objects import grid_objects
 from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
 from tests.simulator.conftest import ApiServer
@@ -99,7 +98,8 @@ def cluster(api_server: ApiServer) -> Iterator[Cluster]:
         made.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": default})
     plan = grid_plan(load("dev-westus2", [Overlay.assign(["gridDriver.upgradePolicy=force"])]).settings)
     assert plan is not None
-    for item in (*manifests.load("grid-driver-limits.yaml"), *granted(manifests.load("grid-driver-rights.yaml"), plan)):
+    objects = grid_objects(plan)
+    for item in (*objects.limits, *objects.rights):
         made.apply(item)
     for node in ("rtx-a", "rtx-b"):
         made.node(node)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from components import manifests
-from components.agents import files
-from components.grid_driver import AGENT, FILES_MAP, daemon_set, key
 from physical_ai.settings import Settings
+from physical_ai.settings.plans import manifests
+from physical_ai.settings.plans.agents import files
 from physical_ai.settings.plans.grid_driver import grid_plan
+from physical_ai.settings.plans.grid_objects import AGENT, FILES_MAP, daemon_set, key
 from physical_ai.simulator.cluster.names import HOST_DRIVER
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.gpu import names

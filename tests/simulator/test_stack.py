@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from components import role_propagation
 from physical_ai.catalog.aks import SPOT_TAINT
+from physical_ai.readiness import azure_failures
 from physical_ai.repository import ROOT
 from physical_ai.settings.facts.pools import DRIVER_LABEL, GPU_TAINT
 from physical_ai.simulator import processes
@@ -185,7 +185,7 @@ def test_what_azure_refuses_is_told_in_azures_words_and_the_next_up_goes_on(
 
 
 def test_without_waiting_for_roles_a_deployment_fails(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(role_propagation, "MAX_ATTEMPTS", 1)
+    monkeypatch.setattr(azure_failures, "MAX_ATTEMPTS", 1)
     refused = physai("up", expect=1)
     assert "CustomKubeletIdentityMissingPermissionError" in refused.err or "LinkedAuthorizationFailed" in refused.err
 

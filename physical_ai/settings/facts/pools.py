@@ -112,6 +112,11 @@ def gpu_profile_driver(pool: Pool) -> str:
     return "Install" if pool.driver.source is DriverSource.AKS else "None"
 
 
+def vtpm(pool: Pool) -> bool | None:
+    """`enableVTPM`: off where NVIDIA's vGPU guest needs it off (VM docs, GRID drivers on NCv6); None: AKS's default."""
+    return False if pool.driver.source is DriverSource.GRID else None
+
+
 def sends_upgrade_settings(pool: NodePool) -> bool:
     """Whether `upgradeSettings` may be sent: ARM refuses the block on a Spot pool (Azure/bicep-types-az#2217)."""
     return not (isinstance(pool, Pool) and pool.is_spot)

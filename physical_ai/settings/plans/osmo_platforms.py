@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
+from physical_ai.catalog.azure_identity import IDENTITY_USE_LABEL
 from physical_ai.catalog.osmo import SCHEDULER, SERVICE_ACCOUNT
 from physical_ai.settings.facts.osmo import CPU_PLATFORM, PlatformFacts, platforms
 from physical_ai.settings.facts.pools import CPU_POOL
@@ -61,7 +62,7 @@ def _task_template() -> dict[str, Any]:
     """
     amounts = {"cpu": "{{USER_CPU}}", "memory": "{{USER_MEMORY}}", "ephemeral-storage": "{{USER_STORAGE}}"}
     return {
-        "metadata": {"labels": {"azure.workload.identity/use": "true"}},
+        "metadata": {"labels": {IDENTITY_USE_LABEL: "true"}},
         "spec": {
             "serviceAccountName": SERVICE_ACCOUNT,
             "automountServiceAccountToken": False,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from components.naming import Names, role_assignment_name
 from physical_ai.catalog.aks import Role
 from physical_ai.mocks.azure_answers import DEPLOYER, NAT_ADDRESS, SUBSCRIPTION, guid
+from physical_ai.settings.facts.naming import Names, role_assignment_name
 from tests.unit.conftest import STACKS, Simulate
 
 GROUP = "11111111-1111-1111-1111-111111111111"

@@ -9,11 +9,11 @@ import pulumi
 import pytest
 import yaml
 
-from components.release_upgrades import installed_version, refusal
 from physical_ai.catalog.compat import check_driver, check_values
 from physical_ai.policies import Resource
 from physical_ai.settings import load
 from physical_ai.settings.plans.plan import make_plan
+from physical_ai.settings.plans.release_upgrade import installed_version, refusal
 from tests.support.recording import Recording
 from tests.unit.conftest import Simulate
 

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 import yaml
 
-from components import agents, manifests
-from components.grid_driver import DIGEST_ANNOTATION, VERSION_ANNOTATION, WANTED_ANNOTATION, daemon_set, granted, key
 from grid_agent.facts import CONDITION, GATE_LABELS, NAMESPACE, PAUSED
 from grid_agent.wanted import wanted_from
 from physical_ai.policies import Resource
@@ -19,7 +17,16 @@ from physical_ai.settings import load
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import node_taints
 from physical_ai.settings.models.node_pools import DriverSource
+from physical_ai.settings.plans import agents, manifests
 from physical_ai.settings.plans.grid_driver import grid_plan
+from physical_ai.settings.plans.grid_objects import (
+    DIGEST_ANNOTATION,
+    VERSION_ANNOTATION,
+    WANTED_ANNOTATION,
+    agent_rights,
+    daemon_set,
+    key,
+)
 from tests.support.gpu_settings import given_settings
 from tests.support.recording import Recording
 from tests.unit.conftest import STACKS, Simulate
@@ -206,7 +213,7 @@ def rules(*assignments: str) -> set[tuple[str, str, str]]:
     assert plan is not None
     return {
         (item["kind"], resource, verb)
-        for item in granted(manifests.load("grid-driver-rights.yaml"), plan)
+        for item in agent_rights(manifests.load("grid-driver-rights.yaml"), plan)
         for rule in item.get("rules", [])
         for resource in rule["resources"]
         for verb in rule["verbs"]

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from components.osmo import missing_for_agents
 from components.workload_identity import WorkloadIdentityArgs
 from physical_ai.catalog import osmo
 from physical_ai.policies import Secret
 from physical_ai.settings import Overlay, SettingsError, load
+from physical_ai.settings.plans.osmo_backend import missing_for_agents
 from tests.support.recording import Recording, Resource
 from tests.unit.conftest import Simulate
 

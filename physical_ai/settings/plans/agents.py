@@ -1,4 +1,4 @@
-"""Programs that run elsewhere, kept in `agents/`, as files that a ConfigMap carries."""
+"""The programs in `agents/`, as files for a ConfigMap."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ CODE = (".py", ".sh")
 
 
 def files(agent: str) -> dict[str, str]:
-    """The texts of an agent's programs, by path below its folder, in the order of paths; documentation is left out."""
+    """The texts of an agent's programs, by path below its folder, in the order of paths; without documentation."""
     root = AGENTS / agent
     found = sorted(path for path in root.rglob("*") if path.suffix in CODE and path.is_file())
     return {path.relative_to(root).as_posix(): path.read_text() for path in found}

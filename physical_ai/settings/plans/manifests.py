@@ -1,4 +1,4 @@
-"""Kubernetes objects kept as YAML in `manifests/`."""
+"""Kubernetes objects from the YAML files in `manifests/`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,112 @@
+"""What a failed request to Azure means: roles that are not in effect yet, and advice where the message gives none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+RETRY_SECONDS_VARIABLE = "PHYSICAL_AI_RETRY_SECONDS"
+"""Environment variable with the first delay in seconds; a simulated Azure needs shorter delays than the real one."""
+
+DEFAULT_SECONDS = 15.0
+MAX_ATTEMPTS = 14
+_LONGEST = 4
+
+_ROLE_IS_PENDING = (
+    "CustomKubeletIdentityMissingPermissionError",
+    "LinkedAuthorizationFailed",
+    "InsufficientSubnetPermissions",
+    "User does not have access to the resource in Azure",
+    "is forbidden: User",
+)
+"""Parts of the messages of AKS, ARM and the API server's Azure authorizer while a role is missing or not in effect.
+
+"is forbidden: User" is Kubernetes' RBAC refusal; other refusals, such as Pod Security's "is forbidden: violates", are
+permanent.
+"""
+
+_MAY_EXIST = (
+    "error occurred:",
+    "errors occurred:",
+    "resource init failed",
+    "failed to initialize completely",
+    "partially created",
+    "long-running operation",
+    "long running operation",
+)
+"""Parts of the message, in lower case, of a failure after which the resource may exist all the same.
+
+The engine words a partial creation as a list, "1 error occurred:" (InitError, Go's multierror); the azure-native
+provider answers so when the PUT was accepted and its long-running operation then failed; "failed to initialize
+completely" is a Helm release's.
+"""
+
+_BESIDE_AN_AUTOSCALER = re.compile(
+    r"\bcount\b.{0,40}\b(between|minCount|maxCount|min_count|max_count)\b|manually scale", re.IGNORECASE | re.DOTALL
+)
+
+
+def may_exist(error: str) -> bool:
+    """Whether the resource may have been created although `error` was reported.
+
+    Such a creation must not be repeated: the provider refuses to create what exists, and with that refusal the engine
+    drops the resource from its state, while it goes on running in Azure unmanaged. Without a retry, the engine keeps
+    it in state, and the next `up` updates it.
+    """
+    return any(sign in error.lower() for sign in _MAY_EXIST)
+
+
+def role_is_pending(error: str) -> bool:
+    """Whether the propagation of a role assignment explains `error`, a provider's message."""
+    return any(sign in error for sign in _ROLE_IS_PENDING)
+
+
+def retry_delay(errors: Sequence[str], attempt: int, base: float = DEFAULT_SECONDS) -> float | None:
+    """Seconds to wait before the next attempt, or None to give up.
+
+    `errors` are the failures so far, newest first; `attempt` counts them, from 1. With the default base the delays are
+    15, 30, then 60 seconds: twelve minutes in all, where Azure's documentation speaks of up to ten. Only a request that
+    was refused at once is repeated, never one that may have created something.
+
+    >>> retry_delay(["LinkedAuthorizationFailed: no permission to join the subnet"], 1)
+    15.0
+    >>> retry_delay(["SkuNotAvailable: ..."], 1) is None
+    True
+    >>> retry_delay(["1 error occurred:\\n\\t* Code=\\"LinkedAuthorizationFailed\\" ..."], 1) is None
+    True
+    """
+    if not errors or attempt >= MAX_ATTEMPTS or not role_is_pending(errors[0]) or may_exist(errors[0]):
+        return None
+    return base * min(2 ** (attempt - 1), _LONGEST)
+
+
+def base_seconds(environment: Mapping[str, str]) -> float:
+    """The first delay, from PHYSICAL_AI_RETRY_SECONDS when it is set.
+
+    Raises:
+        ValueError: the variable is not a number of at least 0.
+    """
+    text = environment.get(RETRY_SECONDS_VARIABLE)
+    if text is None:
+        return DEFAULT_SECONDS
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(f"{RETRY_SECONDS_VARIABLE} is {text!r}; write seconds, such as {DEFAULT_SECONDS:g}.")
+    return seconds
+
+
+def advice(error: str) -> str | None:
+    """What to do about a failure whose own message does not say; None for all others."""
+    if role_is_pending(error) and may_exist(error):
+        return "the resource exists, and failed during its setup. Run the command again: it updates the resource."
+    if _BESIDE_AN_AUTOSCALER.search(error):
+        return (
+            "Azure received the node count of an earlier deployment, which does not fit the new scale. "
+            "docs/settings.md, 'Changing a pool's scale', describes the two steps."
+        )
+    if "PropertyChangeNotAllowed" in error:
+        return "this property cannot be changed in place; docs/settings.md, 'What cannot be changed', says what to do."
+    return None

@@ -1,0 +1,54 @@
+"""OSMO's Kubernetes objects and its agents' values, completed with what only a deployment knows."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from physical_ai.catalog import osmo
+from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENTITY_USE_LABEL
+from physical_ai.settings.facts.osmo import gpu_quota
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans import manifests
+
+METADATA_ADDRESSES = ("169.254.169.254/32", "168.63.129.16/32")
+"""Addresses that give every process on an Azure machine tokens of the machine's identity, and its configuration."""
+ANY_ADDRESS = "0.0.0.0/0"
+
+
+def namespace_objects(settings: Settings, clients: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The objects of manifests/osmo.yaml for a stack: quotas counted, accounts bound to their identities.
+
+    Args:
+        clients: Client ids of identities by service account; they may be Outputs.
+    """
+    objects = copy.deepcopy(manifests.load("osmo.yaml"))
+    for item in objects:
+        metadata, kind = item["metadata"], item["kind"]
+        if kind == "ServiceAccount" and metadata["name"] in clients:
+            metadata["annotations"] = {IDENTITY_CLIENT_ANNOTATION: clients[metadata["name"]]}
+        if kind == "ResourceQuota":
+            of_workflows = metadata["namespace"] == osmo.WORKFLOWS_NAMESPACE
+            most = {resource: count if of_workflows else 0 for resource, count in gpu_quota(settings).items()}
+            # For extended resources a quota accepts requests only, which equal limits.
+            item["spec"]["hard"] = {f"requests.{resource}": str(count) for resource, count in most.items()}
+        if kind == "NetworkPolicy":
+            for rule in item["spec"].get("egress", []):
+                for peer in rule["to"]:
+                    if peer.get("ipBlock", {}).get("cidr") == ANY_ADDRESS:
+                        peer["ipBlock"]["except"] = list(METADATA_ADDRESSES)
+    return objects
+
+
+def with_identity(values: Mapping[str, Any], client_id: Any) -> dict[str, Any]:
+    """The agents' values, with what makes AKS give their Pods a token for Azure. `client_id` may be an Output.
+
+    The chart creates the service accounts and offers no annotations for them, so the identity's id goes to the Pods.
+    """
+    result = copy.deepcopy(dict(values))
+    for agent in ("backendListener", "backendWorker"):
+        own = result.setdefault("services", {}).setdefault(agent, {})
+        own["extraPodLabels"] = {**own.get("extraPodLabels", {}), IDENTITY_USE_LABEL: "true"}
+        own["extraEnvs"] = [*own.get("extraEnvs", []), {"name": "AZURE_CLIENT_ID", "value": client_id}]
+    return result

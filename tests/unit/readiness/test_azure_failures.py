@@ -1,0 +1,118 @@
+"""Which failures of Azure are retried, and what is advised about others."""
+
+from __future__ import annotations
+
+import pytest
+
+from physical_ai.readiness.azure_failures import MAX_ATTEMPTS, advice, base_seconds, may_exist, retry_delay
+from physical_ai.repository import ROOT
+
+FORBIDDEN = (
+    'namespaces "gpu-operator" is forbidden: User "99999999-8888-7777-6666-555555555555" cannot patch resource '
+    '"namespaces" in API group "" in the namespace "gpu-operator": User does not have access to the resource in Azure.'
+)
+KUBELET = 'Code="CustomKubeletIdentityMissingPermissionError" Message="The cluster user assigned identity must be …"'
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        KUBELET,
+        "LinkedAuthorizationFailed: the client has no permission on the linked scope …/subnets/snet-h100gpu",
+        "InsufficientSubnetPermissions",
+        FORBIDDEN,
+    ],
+)
+def test_a_missing_role_is_retried(error: str) -> None:
+    assert retry_delay([error], 1, base=10) == 10
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        'Code="SkuNotAvailable" Message="…"',
+        'Code="QuotaExceeded" Message="…"',
+        'pods "driver" is forbidden: violates PodSecurity "baseline:latest": host namespaces',
+        'namespaces "x" is forbidden: exceeded quota',
+        "context deadline exceeded",
+    ],
+)
+def test_other_failures_are_not_retried(error: str) -> None:
+    assert retry_delay([error], 1) is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        f"1 error occurred:\n\t* {KUBELET}\n\n",
+        'resource partially created but read failed Status=404: Code="LinkedAuthorizationFailed" Message="…"',
+        'the long-running operation failed: Code="LinkedAuthorizationFailed" Message="…"',
+        f"Long running operation: {KUBELET}",
+    ],
+)
+def test_what_may_exist_is_not_created_again(error: str) -> None:
+    assert retry_delay([error], 1) is None
+    assert may_exist(error)
+    assert "again" in str(advice(error))
+
+
+def test_a_refusal_at_once_leaves_nothing_behind() -> None:
+    assert not may_exist(KUBELET)
+    assert not may_exist(FORBIDDEN)
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        ("count (3) must lie between minCount (0) and maxCount (2).", "two steps"),
+        ("The value of agentPoolProfile.count must be between 0 and 2.", "two steps"),
+        ("Cannot manually scale and enable cluster autoscaler in the same update", "two steps"),
+        ('Code="PropertyChangeNotAllowed" Message="Changing property \'properties.vmSize\' is not allowed."', "cannot"),
+    ],
+)
+def test_a_refusal_without_a_remedy_gets_advice(error: str, remedy: str) -> None:
+    assert retry_delay([error], 1) is None
+    assert remedy in str(advice(error))
+    assert "docs/settings.md" in str(advice(error))
+
+
+def test_advice_names_sections_that_exist() -> None:
+    page = (ROOT / "docs/settings.md").read_text()
+    for error in ("Cannot manually scale", 'Code="PropertyChangeNotAllowed"'):
+        section = str(advice(error)).partition("docs/settings.md, '")[2].partition("',")[0]
+        assert f"### {section}\n" in page
+
+
+def test_other_refusals_get_no_advice() -> None:
+    assert advice('Code="QuotaExceeded" Message="…"') is None
+    assert advice('pods "driver" is forbidden: exceeded count quota') is None
+
+
+def test_only_the_latest_failure_counts() -> None:
+    assert retry_delay(["SkuNotAvailable", FORBIDDEN], 2) is None
+    assert retry_delay([FORBIDDEN, "SkuNotAvailable"], 2) is not None
+
+
+def test_delays_grow_and_end_after_some_ten_minutes() -> None:
+    delays: list[float] = []
+    while (seconds := retry_delay([FORBIDDEN] * (len(delays) + 1), len(delays) + 1)) is not None:
+        delays.append(seconds)
+    assert delays == sorted(delays)
+    assert len(delays) == MAX_ATTEMPTS - 1
+    assert 10 * 60 <= sum(delays) <= 15 * 60
+
+
+def test_no_failure_no_retry() -> None:
+    assert retry_delay([], 0) is None
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("0.05", 0.05), ("0", 0), ("30", 30)])
+def test_first_delay_comes_from_the_environment(text: str, seconds: float) -> None:
+    assert base_seconds({"PHYSICAL_AI_RETRY_SECONDS": text}) == seconds
+    assert base_seconds({}) == 15
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "nan", "inf", ""])
+def test_an_unusable_delay_names_the_variable(text: str) -> None:
+    with pytest.raises(ValueError, match="PHYSICAL_AI_RETRY_SECONDS"):
+        base_seconds({"PHYSICAL_AI_RETRY_SECONDS": text})
