@@ -1,4 +1,4 @@
-"""The end of a deployment: it is done when the GPUs are there, or it fails and says which gate is shut."""
+"""The end of a deployment: it succeeds once the GPUs are ready, or fails and names the gates that are closed."""
 
 from __future__ import annotations
 
@@ -10,34 +10,37 @@ from typing import Any
 
 import pulumi
 
-from physical_ai.readiness import Expected, Get, Outcome, Report, Unusable, look, wait
-from physical_ai.readiness import text as telling
+from physical_ai.readiness import Expected, Get, Outcome, Unusable, read_reports, wait
 from physical_ai.readiness.client import connect
+from physical_ai.readiness.text import empty_pools, failure
 from physical_ai.readiness.waiting import bound_seconds
 
 
 @dataclass(frozen=True)
 class GpuGateArgs:
-    """`after` is all that GPUs depend on: node pools, the operator's release, its drivers and configurations."""
+    """`after` is everything that GPUs depend on: node pools, the operator's release, its drivers and configurations."""
 
     kubeconfig: pulumi.Input[str]
     expected: Sequence[Expected]
     timeout_minutes: int
-    """0 looks once and warns."""
+    """0 reads once and warns."""
     after: Sequence[pulumi.Resource]
     connect: Callable[[str], Get] | None = None
-    """How to read the cluster of a kubeconfig; tests have another one."""
+    """How to read the cluster of a kubeconfig; tests replace it."""
 
 
 class GpuGate(pulumi.ComponentResource):
     """Waits until the nodes of every pool offer their GPUs. Previews do not wait, and pools without nodes pass.
 
-    When time is up the deployment fails with the gate of each node that is shut. What was made stays, the stack's
-    outputs are written, and the next deployment looks again. Where all GPUs are offered, and only a rollout is not over
-    yet, it ends with a warning instead.
+    When time is up the deployment fails with the closed gate of each node. Created resources remain, the stack's
+    outputs are written, and the next deployment checks again. Where all GPUs are offered, and only a rollout is not
+    complete, it ends with a warning instead.
+
+    It waits within `apply`, because every deployment has to wait, also one that changes no resource: the operations and
+    hooks of a resource run only when it changes.
 
     Attributes:
-        gpus: what was found, by pool: `{state, nodes, driverSource, gpus, shut}`. Not known in a preview.
+        gpus: what was found, by pool: `{state, nodes, driverSource, gpus, shut}`. Unknown in a preview.
     """
 
     gpus: pulumi.Output[dict[str, Any]]
@@ -46,14 +49,14 @@ class GpuGate(pulumi.ComponentResource):
         after = pulumi.ResourceOptions(depends_on=args.after)
         super().__init__("physical-ai:gpu:GpuGate", name, {}, pulumi.ResourceOptions.merge(opts, after))
         if pulumi.runtime.is_dry_run():
-            unknown: Any = pulumi.UNKNOWN  # as everything that a deployment finds out
+            unknown: Any = pulumi.UNKNOWN  # like everything that only a deployment finds out
             self.gpus = pulumi.Output.from_input(unknown)
         else:
-            # The gate's own URN is known once all it depends on is made.
+            # The gate's own URN is known once everything it depends on is created.
             outcome = pulumi.Output.all(args.kubeconfig, self.urn).apply(lambda known: self._wait(args, known[0]))
             self.gpus = outcome.apply(_documents)
-            # Apart from the output, which would take the stack's other outputs along when it fails.
-            outcome.apply(partial(_judge, args.timeout_minutes))
+            # Apart from the output, whose failure would discard the stack's other outputs too.
+            outcome.apply(partial(_fail_or_warn, args.timeout_minutes))
         self.register_outputs({})
 
     async def _wait(self, args: GpuGateArgs, kubeconfig: str) -> Outcome:
@@ -61,38 +64,23 @@ class GpuGate(pulumi.ComponentResource):
             bound = bound_seconds(args.timeout_minutes, os.environ)
         except ValueError as problem:
             raise pulumi.RunError(str(problem)) from None
-        tell = partial(pulumi.log.info, resource=self)
+        log = partial(pulumi.log.info, resource=self)
         get = (args.connect or connect)(kubeconfig)
         try:
-            outcome = await wait(lambda: look(get, args.expected), bound, tell)
+            outcome = await wait(lambda: read_reports(get, args.expected), bound, log)
         except Unusable as problem:
-            raise pulumi.RunError(f"Whether the GPUs are there is not known: {problem}") from None
-        for line in telling.empty(outcome.reports):
-            tell(line)
+            raise pulumi.RunError(f"Whether the GPUs are ready is unknown: {problem}") from None
+        for line in empty_pools(outcome.reports):
+            log(line)
         return outcome
 
 
-def failure(outcome: Outcome) -> str:
-    """What a deployment says whose GPUs are not there."""
-    if outcome.problem:
-        return f"Whether the GPUs are there is not known: {outcome.problem}"
-    waited = f"{outcome.seconds / 60:.0f} min" if outcome.seconds >= 90 else f"{outcome.seconds:.0f} s"
-    head = f"GPUs are missing after {waited}. What was made stays, and the next deployment looks again."
-    if outcome.is_only_rollout:
-        head = f"All GPUs are offered, and a rollout is not over after {waited}. `physai gates` tells when it is."
-    return "\n".join([head, *(f"  {line}" for line in telling.story(outcome.reports))])
-
-
 def _documents(outcome: Outcome) -> dict[str, Any]:
-    reports: Sequence[Report] = outcome.reports
-    return {report.pool: report.document() for report in reports}
+    return {report.pool: report.document() for report in outcome.reports}
 
 
-def _judge(timeout_minutes: int, outcome: Outcome) -> None:
-    if outcome.is_open:
-        return
-    # A driver that waits for training to end may take a day, with the GPUs in use all the while.
-    if timeout_minutes == 0 or outcome.is_only_rollout:
+def _fail_or_warn(timeout_minutes: int, outcome: Outcome) -> None:
+    if outcome.is_failure(timeout_minutes):
+        raise pulumi.RunError(failure(outcome))
+    if not outcome.is_open:
         pulumi.log.warn(failure(outcome))
-        return
-    raise pulumi.RunError(failure(outcome))

@@ -15,41 +15,41 @@ from physical_ai.settings.plans.gpu_operator import CHART
 from physical_ai.settings.plans.osmo_service import chart_values
 
 ANY = "‹name›"
-"""Stands in a path for names that the stack chooses: of a pool, a release, a platform."""
+"""Placeholder in a path for a name that the settings define: of a pool, a release, a platform."""
 _MAPS = ("releases", "pools", "gpus", "osmo.platforms")
 """Outputs whose keys are such names."""
 
 OUTPUTS: Mapping[str, str] = {
-    "resourceGroup": "Name of the resource group that holds everything.",
+    "resourceGroup": "Name of the stack's resource group.",
     "cluster": "Name of the AKS cluster.",
     "oidcIssuerUrl": "Issuer of the cluster's service account tokens, which federated credentials trust.",
-    "natAddress": "Public address from which the nodes reach the internet; allow it where something asks who calls.",
-    "kubeconfig": "For `kubectl`, with `kubelogin` as the login. It holds no credential.",
-    f"releases.{ANY}.version": "Version of the Helm chart that is installed.",
+    "natAddress": "Public address from which the nodes reach the internet, for allow lists.",
+    "kubeconfig": "For `kubectl`, with `kubelogin` as the login. It contains no credential.",
+    f"releases.{ANY}.version": "Version of the installed Helm chart.",
     f"releases.{ANY}.namespace": "Namespace of the release.",
     f"pools.{ANY}.size": "VM size.",
-    f"pools.{ANY}.driverSource": "Who installs the driver: `operator`, `grid` or `aks`.",
+    f"pools.{ANY}.driverSource": "What installs the driver: `operator`, `grid` or `aks`.",
     f"pools.{ANY}.driverVersion": "Build of the driver; absent where the node image decides.",
     f"pools.{ANY}.gpuDriver": "`gpuProfile.driver` of the node pool: `Install` or `None`.",
     f"pools.{ANY}.priority": "`Regular` or `Spot`.",
     f"pools.{ANY}.gpusPerNode": "GPUs of a node, before any sharing.",
     f"pools.{ANY}.sharing": "How Pods share a GPU; `none` where a GPU belongs to one Pod.",
     f"pools.{ANY}.resources": "What one node offers, by resource.",
-    f"pools.{ANY}.nodes": "`count`, or `min`, `max` and `initial`: what was asked for, not what is there.",
+    f"pools.{ANY}.nodes": "`count`, or `min`, `max` and `initial`: the requested nodes, not the existing ones.",
     f"pools.{ANY}.labels": "Labels of the nodes.",
     f"pools.{ANY}.taints": "Taints of the nodes.",
     f"gpus.{ANY}.state": "What the gate at the end of the deployment found: `ready`, `waiting`, or `empty`: no nodes.",
-    f"gpus.{ANY}.nodes": "Nodes that were there.",
+    f"gpus.{ANY}.nodes": "Number of nodes.",
     f"gpus.{ANY}.driverSource": "As under `pools`.",
     f"gpus.{ANY}.gpus": "`allocatable` and `expected` by resource.",
-    f"gpus.{ANY}.shut": "The first shut gate of each node, with its reason and the way out.",
-    "osmo.mode": "How much of OSMO there is: `namespaces` or `backend`.",
+    f"gpus.{ANY}.shut": "The first closed gate of each node, with its reason and its fix.",
+    "osmo.mode": "What is installed of OSMO: `namespaces` or `backend`.",
     "osmo.queues": "`shared` or `perPool`.",
     f"osmo.platforms.{ANY}": "The node pool behind each platform that workflows can name.",
     "osmo.workflowsPrincipalId": "Entra object id of the identity that workflows run as; give it roles on your data.",
     "osmo.serviceValues": "Values for OSMO's chart `service`, as `physai osmo values` prints them.",
 }
-"""What each output is, by its path. Nothing below these paths is promised to stay."""
+"""A description of each output, by its path. Anything below these paths may change."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 from physical_ai.catalog import UnknownName, vm_size
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.cli.simulated_stack import deployed_pools, readiness_client, running_cluster
-from physical_ai.readiness import Report, Unreachable, look
+from physical_ai.readiness import Report, Unreachable, read_reports
 from physical_ai.readiness.text import line
 from physical_ai.settings.facts.pools import DRIVER_LABEL
 from physical_ai.simulator.kubernetes.client import Client, Object
@@ -134,7 +134,7 @@ def _pool(body: Mapping[str, Any], nodes: Sequence[Object]) -> dict[str, Any]:
 def _reports(simulation: Simulation, client: Client) -> dict[str, Report]:
     """Readiness of the GPUs, by pool."""
     try:
-        return {report.pool: report for report in look(readiness_client(client), deployed_pools(simulation))}
+        return {report.pool: report for report in read_reports(readiness_client(client), deployed_pools(simulation))}
     except Unreachable:
         return {}  # the cluster stopped after the reads above
 
@@ -142,7 +142,7 @@ def _reports(simulation: Simulation, client: Client) -> dict[str, Report]:
 def _gpu_facts(pool: Mapping[str, Any], summary: Mapping[str, Any], report: Report | None) -> dict[str, Any]:
     """The GPUs that the last deployment declared for a pool, and what its nodes offer."""
     found: Mapping[str, Any] = report.document() if report is not None else {"gpus": {}, "shut": []}
-    lines = [line(each) for each in report.shut] if report is not None else []
+    lines = [line(each) for each in report.closed] if report is not None else []
     return {
         # The running version, where it is known: for the driver of an AKS node image none is requested.
         "driverVersion": pool["labels"].get(DRIVER_VERSION_LABEL) or summary.get("driverVersion"),

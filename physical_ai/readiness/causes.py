@@ -1,4 +1,4 @@
-"""The table of known causes (`data/causes.yaml`) and the search in it."""
+"""The known causes (`data/causes.yaml`) and the search for the one that fits."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ FILE = Path(__file__).parent / "data" / "causes.yaml"
 
 @dataclass(frozen=True)
 class Cause:
-    """Why a gate can be shut."""
+    """A reason for a closed gate."""
 
     id: str
     gates: tuple[str, ...]
     symptom: str
     reason: str
-    way_out: str
+    fix: str
     source: str
-    words: re.Pattern[str] | None
-    """In what a pod or node says; None for what follows from the objects."""
+    pattern: re.Pattern[str] | None
+    """In the messages of a pod or node; None for a cause that follows from the objects."""
     waits: bool
-    """It opens by itself when things go well."""
+    """The gate usually opens without an action."""
 
-    def told(self, facts: Mapping[str, str]) -> tuple[str, str]:
-        """Reason and way out with the facts of a case filled in; what is not known shows as `?`."""
+    def describe(self, facts: Mapping[str, str]) -> tuple[str, str]:
+        """Reason and fix with the facts of one node filled in; an unknown fact appears as `?`."""
         known = defaultdict(lambda: "?", {key: value for key, value in facts.items() if value})
-        return self.reason.format_map(known), self.way_out.format_map(known)
+        return self.reason.format_map(known), self.fix.format_map(known)
 
 
 @cache
 def causes() -> Mapping[str, Cause]:
-    """All known causes by id, in the order they are looked for."""
+    """All known causes by id, in the order of the search."""
     rows: Mapping[str, Mapping[str, Any]] = yaml.safe_load(FILE.read_text())
     return {
         key: Cause(
@@ -46,9 +46,9 @@ def causes() -> Mapping[str, Cause]:
             gates=tuple(row["gates"]),
             symptom=row["symptom"],
             reason=row["reason"],
-            way_out=row["wayOut"],
+            fix=row["fix"],
             source=row["source"],
-            words=re.compile(row["words"], re.IGNORECASE) if "words" in row else None,
+            pattern=re.compile(row["pattern"], re.IGNORECASE) if "pattern" in row else None,
             waits=bool(row.get("waits", False)),
         )
         for key, row in rows.items()
@@ -56,8 +56,8 @@ def causes() -> Mapping[str, Cause]:
 
 
 def cause_of(gate: str, text: str) -> tuple[Cause, Mapping[str, str]] | None:
-    """The first cause of a shut gate whose words stand in `text`, with the groups its pattern names."""
+    """The first cause of a closed gate whose pattern matches `text`, with the pattern's named groups."""
     for cause in causes().values():
-        if gate in cause.gates and cause.words is not None and (found := cause.words.search(text)):
+        if gate in cause.gates and cause.pattern is not None and (found := cause.pattern.search(text)):
             return cause, {key: value for key, value in found.groupdict().items() if value}
     return None

@@ -1,4 +1,4 @@
-"""`Get` and `Send` over the official Kubernetes client, for a kubeconfig with any login it knows (kubelogin too)."""
+"""`Get` and `Send` over the official Kubernetes client, for a kubeconfig with any login that it supports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from physical_ai.readiness.reader import Get, Missing, Unreachable, Unusable
 SECONDS = (5, 15)
 """To connect, and to wait for an answer."""
 LOG_SECONDS = (3, 3)
-"""A log comes from the node, which may be gone."""
+"""A log comes from the node, which may no longer exist."""
 PATCHES = "application/merge-patch+json"
 Send = Callable[..., Any]
 """`send(method, path, parameters, body=None)`; the answer's document. Raises as `Get` does."""
@@ -25,21 +25,21 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def connect(kubeconfig: str) -> Get:
-    """A reader of the cluster that the kubeconfig's current context names. Nothing is asked before the first `get`.
+    """A reader of the cluster in the kubeconfig's current context. It connects with the first `get`.
 
-    A token that runs out is renewed by the login of the kubeconfig. Safe to use from several threads.
+    The login of the kubeconfig renews an expired token. Safe to use from several threads.
     """
-    ask = _Session(kubeconfig).ask
+    request = _Session(kubeconfig).request
 
     def get(path: str, parameters: Mapping[str, str]) -> Any:
-        return ask("GET", path, parameters)
+        return request("GET", path, parameters)
 
     return get
 
 
 def connect_to_change(kubeconfig: str) -> Send:
     """As `connect`, for requests that change something: `send("DELETE", path, parameters)`, or `PATCH` with a body."""
-    return _Session(kubeconfig).ask
+    return _Session(kubeconfig).request
 
 
 class _Session:
@@ -50,7 +50,7 @@ class _Session:
         self._lock = threading.Lock()
         self._client: Any = None
 
-    def ask(self, method: str, path: str, parameters: Mapping[str, str], body: Any = None) -> Any:
+    def request(self, method: str, path: str, parameters: Mapping[str, str], body: Any = None) -> Any:
         with self._lock:
             if self._client is None:
                 self._client = _client(self._kubeconfig)
@@ -62,46 +62,46 @@ class _Session:
 
 
 class _LoggedOut(Unreachable):
-    """The token is not taken; the next look logs in anew."""
+    """The token is refused; the next request logs in again."""
 
 
-class _Overheard(logging.Handler):
-    """Keeps what the client only logs: why a login failed."""
+class _LoginErrors(logging.Handler):
+    """Keeps the reason for a failed login, which the client only logs."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
-        self.said: list[str] = []
+        self.messages: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.said.append(record.getMessage())
+        self.messages.append(record.getMessage())
 
 
 def _client(kubeconfig: str) -> Any:
     """The client, logged in. Importing it takes half a second, so it is imported here.
 
     Raises:
-        Unusable: the text is no kubeconfig, or its login command is not installed.
+        Unusable: the text is not a kubeconfig, or its login command is not installed.
         Unreachable: the login failed.
     """
     client: Any = importlib.import_module("kubernetes.client")
     config: Any = importlib.import_module("kubernetes.config")
     settings = client.Configuration()
-    settings.retries = 0  # the next look is the retry
-    overheard = _Overheard()
-    logging.getLogger().addHandler(overheard)
+    settings.retries = 0  # the next request is the retry
+    errors = _LoginErrors()
+    logging.getLogger().addHandler(errors)
     try:
         document: Any = yaml.safe_load(kubeconfig)
         config.load_kube_config_from_dict(document, client_configuration=settings, persist_config=False)
     except (config.ConfigException, yaml.YAMLError, OSError, TypeError, ValueError) as problem:
         raise Unusable(f"the kubeconfig cannot be used: {_short(problem)}") from problem
     finally:
-        logging.getLogger().removeHandler(overheard)
-    for problem in overheard.said:
+        logging.getLogger().removeHandler(errors)
+    for problem in errors.messages:
         if "No such file or directory" in problem:
             raise Unusable(f"the kubeconfig's login is not installed: {problem}")
         raise Unreachable(f"the login failed: {problem}")
     if urlsplit(str(settings.host)).hostname in _LOOPBACK:
-        settings.proxy = None  # of the environment, which does not reach this machine's own servers
+        settings.proxy = None  # from the environment; it does not reach this machine's own servers
     return client.ApiClient(settings)
 
 

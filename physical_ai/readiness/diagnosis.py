@@ -1,4 +1,4 @@
-"""From objects to reports: which pools offer their GPUs, and what keeps the others. Pure."""
+"""From objects to reports: which pools offer their GPUs, and why the others do not. Pure."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from physical_ai.readiness import rollout
-from physical_ai.readiness.case import MIG_STRATEGY, Case
 from physical_ai.readiness.evidence import Evidence
 from physical_ai.readiness.model import Cluster, Expected, Json, Report
-from physical_ai.readiness.objects import allocatable, is_leaving, is_ready, labels, name, pool_of
+from physical_ai.readiness.node_gates import MIG_STRATEGY, NodeGates
+from physical_ai.readiness.objects import allocatable, is_being_removed, is_ready, labels, name, pool_of
 
 
 def is_open(expected: Expected, node: Json) -> bool:
-    """Whether a node is Ready and offers what it should; the Node object alone tells."""
-    hands_out_nothing_usable = expected.needs_mig_ids and labels(node).get(MIG_STRATEGY) == "none"
-    return is_ready(node) and _offers(expected, node) and not hands_out_nothing_usable
+    """Whether a node is Ready and offers the expected resources; the Node object is enough to decide it."""
+    offers_unusable_gpus = expected.needs_mig_ids and labels(node).get(MIG_STRATEGY) == "none"
+    return is_ready(node) and _offers(expected, node) and not offers_unusable_gpus
 
 
 def _offers(expected: Expected, node: Json) -> bool:
@@ -24,14 +24,14 @@ def _offers(expected: Expected, node: Json) -> bool:
 
 
 def nodes_of(expected: Expected, nodes: Iterable[Json]) -> list[Json]:
-    """The pool's nodes by name, without those that are on their way out."""
-    return sorted((node for node in nodes if pool_of(node) == expected.pool and not is_leaving(node)), key=name)
+    """The pool's nodes by name, without those that are being removed."""
+    return sorted((node for node in nodes if pool_of(node) == expected.pool and not is_being_removed(node)), key=name)
 
 
 def diagnose(expected: Sequence[Expected], cluster: Cluster) -> tuple[Report, ...]:
     """A report for each pool, in the given order.
 
-    With nothing but nodes in `cluster` every count is right, and so is whether a pool is ready; the causes are not.
+    With only nodes in `cluster`, counts and states are correct; causes are not.
     """
     evidence = Evidence(cluster)
     waiting = rollout.pending(evidence)
@@ -45,18 +45,18 @@ def _report(
     for node in nodes:
         offered.update(allocatable(node))
     found = (
-        rollout.shut(expected, node, evidence, waiting)
+        rollout.closed_gate(expected, node, evidence, waiting)
         if is_open(expected, node)
-        else Case(expected, node, evidence).first()
+        else NodeGates(expected, node, evidence).first_closed()
         for node in nodes
     )
-    shut = tuple(each for each in found if each is not None)
+    closed = tuple(gate for gate in found if gate is not None)
     return Report(
         pool=expected.pool,
         driver_source=expected.driver_source,
-        state="waiting" if shut else "ready" if nodes else "empty",
+        state="waiting" if closed else "ready" if nodes else "empty",
         nodes=len(nodes),
         expected={resource: count * len(nodes) for resource, count in expected.resources.items()},
         allocatable=dict(offered),
-        shut=shut,
+        closed=closed,
     )

@@ -20,12 +20,15 @@ BEGIN, END = (
 
 
 SEVERAL = 3
-"""From so many gates on a cause stands in a table of its own, not below each of them."""
+"""From this number of gates on, a cause is listed in a table of its own, not below each gate."""
 
 
 def tables() -> str:
-    """A section for each gate in the order of the path, with what can keep it shut, and one for what can shut many."""
-    parts = ["### Several gates", "What can keep any pod from running, and what the gates from the toolkit on share."]
+    """A section for each gate in order, with the causes that keep it closed, and one for causes of several gates."""
+    parts = [
+        "### Several gates",
+        "Causes for which no pod runs, and common causes of the gates from the toolkit on.",
+    ]
     met: set[str] = set()
     parts.append(_table([cause for cause in causes().values() if len(cause.gates) >= SEVERAL], met))
     for number, (gate, meaning) in enumerate(GATES.items(), 1):
@@ -35,26 +38,26 @@ def tables() -> str:
 
 
 def _table(rows: Sequence[Cause], met: set[str]) -> str:
-    """Where a cause is met first, other pages can link to it by its id."""
-    lines = ["| symptom | cause | way out | known from |", "|---|---|---|---|"]
+    """Other pages can link to a cause's first row by its id."""
+    lines = ["| symptom | cause | fix | source |", "|---|---|---|---|"]
     for cause in rows:
         anchor = "" if cause.id in met else f'<a id="{cause.id}"></a>'
         met.add(cause.id)
-        why, way_out = f"{anchor}`{cause.id}`: {cell(cause.reason)}", cell(cause.way_out) or "wait"
-        lines.append(f"| {cell(cause.symptom)} | {why} | {way_out} | {cell(cause.source)} |")
-    return "\n".join(lines) if rows else "Nothing but the causes of several gates."
+        cause_cell, fix = f"{anchor}`{cause.id}`: {cell(cause.reason)}", cell(cause.fix) or "wait"
+        lines.append(f"| {cell(cause.symptom)} | {cause_cell} | {fix} | {cell(cause.source)} |")
+    return "\n".join(lines) if rows else "Only the causes of several gates."
 
 
 def cell(text: str) -> str:
-    """Text for a cell: what is filled in per case stands in angle brackets, as code."""
+    """Text for a cell, with placeholders in angle brackets, as code."""
     return re.sub(r"\{(\w+)\}", r"‹\1›", text).replace("|", "\\|")
 
 
 def renewed(text: str) -> str:
-    """The document with its tables as the data has them now.
+    """The document with up-to-date tables.
 
     Raises:
-        ValueError: The document has lost the marks between which they stand.
+        ValueError: The document lacks the marks around the tables.
     """
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)

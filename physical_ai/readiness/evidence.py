@@ -1,4 +1,4 @@
-"""The cluster's objects in reach of one node: its pods by role, the DaemonSets, and what a pod has to say."""
+"""The cluster's objects around one node: its pods by role, the DaemonSets, and the messages of a pod."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from physical_ai.readiness.objects import at, condition, labels, name, node_of, 
 from physical_ai.readiness.phase import unfinished
 
 Role = Literal["nfd", "grid-agent", "driver", "toolkit", "validator", "device-plugin"]
-ROLES: tuple[Role, ...] = ("nfd", "grid-agent", "driver", "toolkit", "validator", "device-plugin")
 GRID_AGENT = "gpu-grid-driver-installer"
 GRID_DRIVER_READY = "GridDriverReady"
-"""DaemonSet of the agent that installs GRID drivers, and the condition in which it tells a node's state."""
+"""DaemonSet of the agent that installs GRID drivers, and the condition with which it reports a node's state."""
 
 _NAMES: Mapping[str, Role] = {
     GRID_AGENT: "grid-agent",
@@ -24,13 +23,13 @@ _NAMES: Mapping[str, Role] = {
     "nvidia-device-plugin-daemonset": "device-plugin",
 }
 LOG_EVENT = "SimulatedLog"
-"""Reason of the events in which simulated nodes, whose logs nobody can read, tell a container's last log line."""
+"""Reason of the events with a container's last log line on simulated nodes, which have no readable logs."""
 _ROUTINE = ("Scheduled", "Pulled", "Pulling", "Created", "Started", "SuccessfulCreate", "Killing", "BackOff")
 _NOT_BEGUN = ("PodInitializing", "ContainerCreating")
-_SAYS_NOTHING = ("CrashLoopBackOff", *_NOT_BEGUN)
-"""Reasons of a wait whose message repeats them."""
+_UNINFORMATIVE = ("CrashLoopBackOff", *_NOT_BEGUN)
+"""Reasons of a waiting container whose message only repeats them."""
 _OPERANDS_WAIT = ("OperandNotReady", "DriverNotReady", "NoGPUNodes", "NFDLabelsMissing", "Ready", "")
-"""Reasons of the condition `Error` that say no more than that pods are not ready yet."""
+"""Reasons of the condition `Error` that only mean that pods are not ready yet."""
 
 
 def role_of(daemonset: Json) -> Role | None:
@@ -45,7 +44,7 @@ def role_of(daemonset: Json) -> Role | None:
 
 
 class Evidence:
-    """The objects of a cluster, sorted for questions about one node after the other."""
+    """The objects of a cluster, indexed by node and role."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -67,13 +66,13 @@ class Evidence:
                 self._events[str(at(event, "involvedObject.name", ""))].append(event)
 
     def pod(self, node: str, role: Role) -> Json | None:
-        """The node's pod of an operand, the newest one where an old one is still going."""
+        """The node's pod of an operand; the newest one while an old one is being deleted."""
         return self._pods.get((node, role))
 
-    def keeps_off(self, role: Role, node: Json) -> tuple[Json, str, tuple[str, str, str | None] | None] | None:
-        """The DaemonSet nearest to running on the node, an untolerated taint of it, and the label it misses.
+    def blocking_daemonset(self, role: Role, node: Json) -> tuple[Json, str, tuple[str, str, str | None] | None] | None:
+        """The DaemonSet closest to running on the node, the taints it does not tolerate, and the missing label.
 
-        None where there is no DaemonSet of this role, or one that has nothing against the node.
+        None where no DaemonSet has this role, or where one may run on the node.
         """
         blocked: list[tuple[Json, str, tuple[str, str, str | None] | None]] = []
         for daemonset in self.daemonsets[role]:
@@ -82,7 +81,7 @@ class Evidence:
             if label is None and not taints:
                 return None
             blocked.append((daemonset, ", ".join(taints) if label is None else "", label))
-        # One that is kept off by a taint alone is meant for the node.
+        # One that is blocked by a taint alone is meant for the node.
         return min(blocked, key=lambda each: each[2] is not None) if blocked else None
 
     def log_event(self, pod: str, container: str) -> str:
@@ -91,32 +90,32 @@ class Evidence:
         return str(events[-1].get("message", "")).strip() if events else ""
 
     def _about(self, pod: str, container: str) -> list[Json]:
-        """Events of one container by time; with an empty name those of the pod as a whole."""
+        """Events of one container by time; with an empty name those of the pod itself."""
         return [each for each in self._events.get(pod, ()) if _container_of(each) == container]
 
-    def words(self, pod: Json) -> tuple[str, str]:
-        """The best single line about why a pod is not done, and all there is, for the search of causes.
+    def messages(self, pod: Json) -> tuple[str, str]:
+        """The most informative line about why a pod is not ready, and all text for the search of causes.
 
-        A container's own words say more than the kubelet's, and those more than "back-off 5m0s".
+        A container's own output says more than the kubelet's message, and that more than "back-off 5m0s".
         """
         container, status = unfinished(pod)
         own, waiting = name(pod), at(status, "state.waiting", {})
-        speaking = str(waiting.get("message", "")) if waiting.get("reason") not in _SAYS_NOTHING else ""
+        informative = str(waiting.get("message", "")) if waiting.get("reason") not in _UNINFORMATIVE else ""
         ended = at(status, "state.terminated.message") or at(status, "lastState.terminated.message") or ""
-        # Those of the whole pod (scheduling, sandbox, mounts) are over once a container has started.
+        # Those of the pod itself (scheduling, sandbox, mounts) are outdated once a container has started.
         begun = bool(status) and waiting.get("reason") not in _NOT_BEGUN
-        told = [*([] if begun else self._about(own, "")), *self._about(own, container)]
-        events = [each for each in told if each.get("reason") not in (*_ROUTINE, LOG_EVENT)]
+        related = [*([] if begun else self._about(own, "")), *self._about(own, container)]
+        events = [each for each in related if each.get("reason") not in (*_ROUTINE, LOG_EVENT)]
         event = str(events[-1].get("message", "")) if events else ""
         pending = "" if begun else str(condition(pod, "PodScheduled").get("message", ""))
         log = self.cluster.logs.get((own, container), "") or self.log_event(own, container)
-        candidates = [speaking, log, str(ended), event, pending, str(waiting.get("message", ""))]
+        candidates = [informative, log, str(ended), event, pending, str(waiting.get("message", ""))]
         found = [last_line(text) for text in candidates if text.strip()]
         reasons = [str(each.get("reason", "")) for each in events[-1:]]
         return (found[0] if found else ""), "\n".join([*candidates, *reasons])
 
     def policy_error(self) -> tuple[str, str] | None:
-        """Reason and message of a ClusterPolicy that the operator cannot carry out."""
+        """Reason and message of a ClusterPolicy that the operator cannot apply."""
         for policy in self.cluster.policies:
             error = condition(policy, "Error")
             if error.get("status") == "True" and error.get("reason", "") not in _OPERANDS_WAIT:
@@ -124,7 +123,7 @@ class Evidence:
         return None
 
     def driver_error(self) -> tuple[str, str, str] | None:
-        """Name, reason and message of an NVIDIADriver that the operator cannot carry out."""
+        """Name, reason and message of an NVIDIADriver that the operator cannot apply."""
         for driver in self.cluster.drivers:
             error = condition(driver, "Error")
             if error.get("status") == "True" and error.get("reason", "") not in _OPERANDS_WAIT:
@@ -132,7 +131,7 @@ class Evidence:
         return None
 
     def is_claimed(self, node: Json) -> bool:
-        """Whether some NVIDIADriver, or a ClusterPolicy with a driver of its own, is for the node."""
+        """Whether an NVIDIADriver, or a ClusterPolicy with a driver of its own, selects the node."""
         for policy in self.cluster.policies:
             spec: Json = at(policy, "spec.driver", {})
             if spec.get("enabled", True) and not spec.get("useNvidiaDriverCRD", False):
@@ -161,12 +160,12 @@ def last_line(text: str) -> str:
 
 
 def passed(pod: Json | None, container: str) -> bool:
-    """Whether an init container of the pod has ended well."""
+    """Whether an init container of the pod has succeeded."""
     return pod is not None and at(_init_status(pod, container), "state.terminated.exitCode") == 0
 
 
 def saw_driver_after(other: Json | None, pod: Json) -> bool:
-    """Whether `other` found a driver on the host after `pod` had begun to look for one."""
+    """Whether `other` found a driver on the host after `pod` had started to look for one."""
     if other is None or not passed(other, "driver-validation"):
         return False
     found = str(at(_init_status(other, "driver-validation"), "state.terminated.finishedAt", ""))
@@ -182,7 +181,7 @@ def _init_status(pod: Json, container: str) -> Json:
 
 
 def _container_of(event: Json) -> str:
-    """`spec.initContainers{driver-validation}` is where an event of a container says it belongs."""
+    """The container that an event names as `spec.initContainers{driver-validation}`."""
     return str(at(event, "involvedObject.fieldPath", "")).partition("{")[2].rstrip("}")
 
 

@@ -1,4 +1,4 @@
-"""What the settings promise of each GPU pool."""
+"""The GPUs that the settings define for each pool."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def expected_pools(settings: Settings) -> tuple[Expected, ...]:
 
 
 def deployed_pools(summaries: Mapping[str, Mapping[str, Any]]) -> tuple[Expected, ...]:
-    """The same, of a stack as it was last deployed: from its output `pools`."""
+    """The same for a deployed stack, from its output `pools`."""
     return tuple(
         Expected(name, pool["resources"], pool["driverSource"], _is_cut(pool)) for name, pool in summaries.items()
     )

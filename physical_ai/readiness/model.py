@@ -1,4 +1,4 @@
-"""What the diagnosis reads and what it finds."""
+"""The input of the diagnosis and its results."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Source = Literal["operator", "grid", "aks"]
 GATES: Mapping[str, str] = {
     "node": "the node is Ready",
     "nfd": "Node Feature Discovery has found the GPU on the PCI bus",
-    "labels": "the GPU Operator has taken the node for a GPU node",
-    "deploy-labels": "the labels that let the operands onto the node are `true`",
-    "driver": "the operator's driver pod runs (driver source operator), or the GRID agent has proven its own (grid)",
+    "labels": "the GPU Operator has labeled the node as a GPU node",
+    "deploy-labels": "the labels that allow the operands on the node are `true`",
+    "driver": "the operator's driver pod runs (driver source operator), or the GRID agent has verified its own (grid)",
     "driver-validation": "the toolkit's first container has found a driver",
-    "toolkit": "the container toolkit has told containerd about GPUs",
+    "toolkit": "the container toolkit has configured containerd for GPUs",
     "validator": "the validator has run a CUDA program",
     "device-plugin": "the device plugin has registered the GPUs",
-    "allocatable": "the node offers as many GPUs as the pool's settings say",
-    "rollout": "what was asked for last has reached the node",
+    "allocatable": "the node offers as many GPUs as the pool's settings define",
+    "rollout": "the latest change has reached the node",
 }
-"""The gates in the order of the real path, and what each one being open means."""
+"""The gates in the order in which they open, and what each one being open means."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Expected:
     """Allocatable resources of one node: `{"nvidia.com/gpu": 2}`."""
     driver_source: Source
     needs_mig_ids: bool = False
-    """MIG is on, so that CUDA works with the id of an instance only: strategy `none` would hand out useless ones."""
+    """MIG is on, so that CUDA works only with the id of an instance: strategy `none` would offer unusable GPUs."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,13 @@ class Cluster:
     drivers: Sequence[Json] = ()
     """NVIDIADrivers."""
     logs: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
-    """Last log line by pod and container, for those that were asked for."""
+    """Last log line by pod and container, for those that were read."""
     namespace: str = OPERATOR_NAMESPACE
 
 
 @dataclass(frozen=True)
-class Shut:
-    """The first shut gate of one node."""
+class ClosedGate:
+    """The first closed gate of one node."""
 
     pool: str
     node: str
@@ -70,17 +70,17 @@ class Shut:
     reason: str
     """One sentence."""
     cause: str = ""
-    """Id of a known cause; empty for a wait that is expected to end, and for what nobody has seen yet."""
-    way_out: str = ""
+    """Id of a known cause; empty for a wait that is expected to end, and for an unknown cause."""
+    fix: str = ""
     pod: str = ""
     container: str = ""
-    """The container that is not done."""
+    """The container that is not ready."""
     phase: str = ""
     """The pod's, as kubectl prints it: `Init:0/1`."""
-    words: str = ""
-    """What was found: a log line, a container's message, an event, a status."""
-    opens_itself: bool = True
-    """Waiting may help; otherwise somebody has to do something."""
+    message: str = ""
+    """The evidence: a log line, a container's message, an event, a status."""
+    may_recover: bool = True
+    """Waiting may help; otherwise an action is needed."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +92,13 @@ class Report:
     state: State
     nodes: int
     expected: Mapping[str, int]
-    """Resources of all its nodes together, as they should be."""
+    """Resources of all its nodes together, as the settings define them."""
     allocatable: Mapping[str, int]
-    """Resources its nodes offer now, those of other names included."""
-    shut: tuple[Shut, ...] = ()
+    """Resources its nodes offer now, including unexpected ones."""
+    closed: tuple[ClosedGate, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """As JSON, with stable keys."""
+        """As JSON, with stable keys: `shut`, `words` and `wayOut` are older than the names of the fields here."""
         return {
             "state": self.state,
             "nodes": self.nodes,
@@ -109,15 +109,47 @@ class Report:
             },
             "shut": [
                 {
-                    "node": shut.node,
-                    "gate": shut.gate,
-                    "pod": shut.pod,
-                    "phase": shut.phase,
-                    "words": shut.words,
-                    "cause": shut.cause,
-                    "reason": shut.reason,
-                    "wayOut": shut.way_out,
+                    "node": closed.node,
+                    "gate": closed.gate,
+                    "pod": closed.pod,
+                    "phase": closed.phase,
+                    "words": closed.message,
+                    "cause": closed.cause,
+                    "reason": closed.reason,
+                    "wayOut": closed.fix,
                 }
-                for shut in self.shut
+                for closed in self.closed
             ],
         }
+
+
+ROLLOUT = "rollout"
+"""The gate of nodes that offer their GPUs while a change has not reached them."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a wait ended."""
+
+    reports: tuple[Report, ...]
+    """From the last successful read."""
+    seconds: float
+    problem: str = ""
+    """Why the last read failed; empty when it succeeded."""
+
+    @property
+    def is_open(self) -> bool:
+        return not self.problem and not any(report.closed for report in self.reports)
+
+    @property
+    def is_only_rollout(self) -> bool:
+        """Every node offers its GPUs, and a change has not reached all of them."""
+        gates = {gate.gate for report in self.reports for gate in report.closed}
+        return not self.problem and gates == {ROLLOUT}
+
+    def is_failure(self, timeout_minutes: int) -> bool:
+        """Whether it fails a deployment. A timeout of 0 only reports.
+
+        A rollout does not: a driver that waits for training to end may take a day, with the GPUs in use meanwhile.
+        """
+        return not self.is_open and timeout_minutes > 0 and not self.is_only_rollout

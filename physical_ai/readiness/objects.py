@@ -19,10 +19,10 @@ _TOLERATED_BY_ALL = {
     ("node.kubernetes.io/pid-pressure", "NoSchedule"),
     ("node.kubernetes.io/unschedulable", "NoSchedule"),
 }
-"""What the DaemonSet controller lets its own pods tolerate (kubernetes/kubernetes, daemonset_util.go)."""
+"""Taints that the DaemonSet controller makes its pods tolerate (kubernetes/kubernetes, daemonset_util.go)."""
 
-_LEAVING = ("ToBeDeletedByClusterAutoscaler", "remediator.kubernetes.azure.com/unschedulable")
-"""Taints of nodes that are being removed; nobody waits for their GPUs."""
+_BEING_REMOVED = ("ToBeDeletedByClusterAutoscaler", "remediator.kubernetes.azure.com/unschedulable")
+"""Taints of nodes that are being removed, whose GPUs are not waited for."""
 
 
 def at(value: Any, path: str, default: Any = None) -> Any:
@@ -49,9 +49,9 @@ def pool_of(node: Json) -> str:
     return next((given[key] for key in POOL_LABELS if key in given), "")
 
 
-def is_leaving(node: Json) -> bool:
+def is_being_removed(node: Json) -> bool:
     taints: Sequence[Json] = at(node, "spec.taints", [])
-    return bool(at(node, "metadata.deletionTimestamp")) or any(taint["key"] in _LEAVING for taint in taints)
+    return bool(at(node, "metadata.deletionTimestamp")) or any(taint["key"] in _BEING_REMOVED for taint in taints)
 
 
 def condition(item: Json, kind: str) -> Json:
@@ -89,7 +89,7 @@ def node_of(pod: Json) -> str:
 
 
 def tolerates(toleration: Json, taint: Json) -> bool:
-    """Kubernetes' rule: no effect or key fits any; `Exists` fits any value; `Equal` needs the same one."""
+    """Kubernetes' rule: no effect or key matches any; `Exists` matches any value; `Equal` needs the same one."""
     if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
         return False
     key: str = toleration.get("key") or ""
@@ -117,7 +117,7 @@ def untolerated(pod_spec: Json, node: Json) -> list[str]:
 
 
 def unselected(pod_spec: Json, node: Json) -> tuple[str, str, str | None] | None:
-    """The first label that the pod's selector wants and the node has not: key, wanted value, value there."""
+    """The first label of the pod's selector that the node lacks: key, wanted value, actual value."""
     given = labels(node)
     wanted: Mapping[str, str] = pod_spec.get("nodeSelector") or {}
     for key, value in sorted(wanted.items()):
@@ -127,7 +127,7 @@ def unselected(pod_spec: Json, node: Json) -> tuple[str, str, str | None] | None
 
 
 def other_system(pod: Json, node: Json) -> str:
-    """The node's system, where a driver pod's image is for another one; empty where it fits or nothing is known."""
+    """The node's system, where a driver pod's image is for another one; empty where it matches or is unknown."""
     images: Sequence[str] = [str(each["image"]) for each in at(pod, "spec.containers", [])]
     given, prefix = labels(node), "feature.node.kubernetes.io/system-os_release."
     system = f"{given.get(f'{prefix}ID', '')}{given.get(f'{prefix}VERSION_ID', '')}"

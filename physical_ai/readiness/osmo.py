@@ -1,4 +1,4 @@
-"""OSMO in a cluster: whether scheduler and agents are really there, and how workflows leave before they do."""
+"""OSMO in a cluster: whether scheduler and agents are available, and the deletion of workflows before theirs."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _GROUPS = f"/apis/scheduling.run.ai/v2alpha2/namespaces/{WORKFLOWS_NAMESPACE}/po
 _OF_WORKFLOWS = {"labelSelector": WORKFLOW_LABEL}
 
 
-def waits_for(get: Get) -> list[str]:
-    """What is not there yet, a line each; nothing once workflows can be scheduled.
+def not_ready(get: Get) -> list[str]:
+    """What is not available yet, one line each; empty once workflows can be scheduled.
 
-    Helm's own wait is not enough: it ends with KAI's operator, which makes the scheduler afterwards. The condition
-    Reconciling says nothing: SchedulingShards keep it for ever (NVIDIA/aicr#165).
+    Helm's own wait is not enough: it ends with KAI's operator, which creates the scheduler afterwards. The condition
+    Reconciling is of no use: SchedulingShards keep it for ever (NVIDIA/aicr#165).
 
     Raises as `get` does.
     """
     lines: list[str] = []
     shards = _items(get, _SHARDS)
     if not shards:
-        lines.append("KAI's operator has made no SchedulingShard yet")
+        lines.append("KAI's operator has not created a SchedulingShard yet")
     lines += [
         f"SchedulingShard {_name(shard)} is not Available"
         for shard in shards
@@ -52,8 +52,8 @@ def waits_for(get: Get) -> list[str]:
     return lines
 
 
-def is_ours(get: Get) -> bool:
-    """Whether a deployment of this project has put the agents there. Those that somebody else runs are let be."""
+def is_managed(get: Get) -> bool:
+    """Whether a deployment of this project installed the agents. Agents of others are left alone."""
     try:
         secret = get(f"/api/v1/namespaces/{OPERATOR_NAMESPACE}/secrets/{TOKEN_SECRET}", {})
     except Missing:
@@ -61,36 +61,36 @@ def is_ours(get: Get) -> bool:
     return MANAGED_LABEL in (secret["metadata"].get("labels") or {})
 
 
-def pods_left(get: Get) -> list[str]:
-    """Names of the workflows' Pods that are still there. Raises as `get` does."""
+def workflow_pods(get: Get) -> list[str]:
+    """Names of the workflows' Pods that still exist. Raises as `get` does."""
     return [_name(item) for item in _items(get, _PODS, _OF_WORKFLOWS)]
 
 
-def send_away(send: Send) -> None:
-    """Asks for the end of all workflows' Pods, and of their groups first, so that nothing is scheduled meanwhile."""
+def delete_workflows(send: Send) -> None:
+    """Requests the deletion of all workflows' Pods, after that of their groups, so that nothing more is scheduled."""
     for path in (_GROUPS, _PODS):
         try:
             send("DELETE", path, _OF_WORKFLOWS)
         except Missing:
-            continue  # KAI is gone, or was never there
+            continue  # KAI is deleted, or was never installed
 
 
-def let_go(send: Send) -> list[str]:
-    """Takes OSMO's finalizer off the Pods that wait for it: nobody else will. Their names."""
-    freed: list[str] = []
+def remove_finalizers(send: Send) -> list[str]:
+    """Removes OSMO's finalizer from the Pods that are being deleted, and returns their names."""
+    released: list[str] = []
     for pod in send("GET", _PODS, _OF_WORKFLOWS)["items"]:
-        held: list[str] = pod["metadata"].get("finalizers") or []
-        if FINALIZER not in held or "deletionTimestamp" not in pod["metadata"]:
+        finalizers: list[str] = pod["metadata"].get("finalizers") or []
+        if FINALIZER not in finalizers or "deletionTimestamp" not in pod["metadata"]:
             continue
-        rest = [item for item in held if item != FINALIZER]
-        # With the version, so that a finalizer that somebody has added meanwhile is not lost.
+        rest = [item for item in finalizers if item != FINALIZER]
+        # With the version, so that a finalizer added by another process meanwhile is not lost.
         change = {"metadata": {"finalizers": rest, "resourceVersion": pod["metadata"]["resourceVersion"]}}
         try:
             send("PATCH", f"{_PODS}/{_name(pod)}", {}, change)
         except Missing:
             continue
-        freed.append(_name(pod))
-    return freed
+        released.append(_name(pod))
+    return released
 
 
 def _items(get: Get, path: str, parameters: Mapping[str, str] | None = None) -> list[Json]:

@@ -1,4 +1,4 @@
-"""A pod's phase as kubectl prints it, and the container that is not done."""
+"""A pod's phase as kubectl prints it, and the container that is not ready."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ def unfinished(pod: Json) -> tuple[str, Json]:
     return (str(specs[0]["name"]) if specs else ""), {}
 
 
-def at_work(pod: Json) -> str:
-    """The container that runs or fails and is not done; empty where none could be started."""
+def active_container(pod: Json) -> str:
+    """The container that runs or fails and has not finished; empty where none could start."""
     container, status = unfinished(pod)
-    held_up = at(status, "state.waiting.reason", "CrashLoopBackOff") != "CrashLoopBackOff"
-    return "" if held_up or not status else container
+    waiting = at(status, "state.waiting.reason", "CrashLoopBackOff") != "CrashLoopBackOff"
+    return "" if waiting or not status else container
 
 
 def is_running(pod: Json) -> bool:

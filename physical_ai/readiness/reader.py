@@ -1,4 +1,4 @@
-"""Reads what the diagnosis needs from an API server: pods, events and logs only when something is shut."""
+"""Reads what the diagnosis needs from an API server: pods, events and logs only when a gate is closed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, cast
 
 from physical_ai.readiness.diagnosis import diagnose
 from physical_ai.readiness.evidence import Evidence
-from physical_ai.readiness.model import Cluster, Expected, Json, Report, Shut
+from physical_ai.readiness.model import ClosedGate, Cluster, Expected, Json, Report
 from physical_ai.readiness.objects import POOL_LABELS, name
 from physical_ai.readiness.rollout import is_unsettled
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
-LOGS_AT_MOST = 8
-"""Logs read in one look; each goes through the API server to a node."""
+MAX_LOGS = 8
+"""Logs of one diagnosis; each request goes through the API server to a node."""
 
 Get = Callable[[str, Mapping[str, str]], Any]
 """`get(path, parameters)`: the decoded JSON of an API path, or text where the answer is not JSON.
@@ -25,19 +25,19 @@ Raises:
 
 
 class Missing(Exception):
-    """The API server has no such thing."""
+    """The API server has no such resource."""
 
 
 class Unreachable(Exception):
-    """No answer this time; the next look may have one."""
+    """No answer this time; the next request may have one."""
 
 
 class Unusable(Exception):
-    """The kubeconfig or its login cannot work, however often one asks."""
+    """The kubeconfig or its login cannot work; a retry does not help."""
 
 
-def look(get: Get, expected: Sequence[Expected], namespace: str = OPERATOR_NAMESPACE) -> tuple[Report, ...]:
-    """The pools as they are now: a few lists when all is open, pods and their words as well when not.
+def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERATOR_NAMESPACE) -> tuple[Report, ...]:
+    """The pools as they are now. A few lists suffice when all gates are open; otherwise pods and their messages too.
 
     Raises:
         Unreachable, Unusable: as `get` does.
@@ -45,26 +45,26 @@ def look(get: Get, expected: Sequence[Expected], namespace: str = OPERATOR_NAMES
     if not expected:
         return ()
     ours = {"labelSelector": f"{POOL_LABELS[0]} in ({','.join(each.pool for each in expected)})"}
-    place = f"namespaces/{namespace}"
-    # The resources before the DaemonSets: read the other way round, a change between the two would look carried out.
+    scope = f"namespaces/{namespace}"
+    # The resources before the DaemonSets: in the other order, a change between the two reads would look complete.
     cluster = Cluster(
         policies=_listed(get, "/apis/nvidia.com/v1/clusterpolicies"),
         drivers=_listed(get, "/apis/nvidia.com/v1alpha1/nvidiadrivers"),
-        daemonsets=_listed(get, f"/apis/apps/v1/{place}/daemonsets"),
+        daemonsets=_listed(get, f"/apis/apps/v1/{scope}/daemonsets"),
         nodes=_items(get("/api/v1/nodes", ours)),
         namespace=namespace,
     )
     reports = diagnose(expected, cluster)
-    if not any(report.shut for report in reports) and not is_unsettled(Evidence(cluster)):
+    if not any(report.closed for report in reports) and not is_unsettled(Evidence(cluster)):
         return reports
     cluster = replace(
         cluster,
-        pods=_listed(get, f"/api/v1/{place}/pods"),
-        deployments=_listed(get, f"/apis/apps/v1/{place}/deployments"),
-        events=_listed(get, f"/api/v1/{place}/events"),
+        pods=_listed(get, f"/api/v1/{scope}/pods"),
+        deployments=_listed(get, f"/apis/apps/v1/{scope}/deployments"),
+        events=_listed(get, f"/api/v1/{scope}/events"),
     )
     reports = diagnose(expected, cluster)
-    logs = _logs(get, cluster, [shut for report in reports for shut in report.shut])
+    logs = _logs(get, cluster, [gate for report in reports for gate in report.closed])
     return diagnose(expected, replace(cluster, logs=logs)) if logs else reports
 
 
@@ -80,19 +80,19 @@ def _listed(get: Get, path: str) -> list[Json]:
         return []
 
 
-def _logs(get: Get, cluster: Cluster, shut: Sequence[Shut]) -> dict[tuple[str, str], str]:
-    """Last log lines of the containers that are not done, one of each DaemonSet's kind first.
+def _logs(get: Get, cluster: Cluster, gates: Sequence[ClosedGate]) -> dict[tuple[str, str], str]:
+    """Last log lines of the containers that are not ready, one for each pool and container.
 
-    Where one node's kubelet does not answer, the others' are left alone too: events have to do.
+    Where one node's kubelet does not answer, the others are not asked either: events have to suffice.
     """
     evidence = Evidence(cluster)
     known = {name(pod) for pod in cluster.pods}
     found: dict[tuple[str, str], str] = {}
     asked: set[tuple[str, str]] = set()
-    waiting = [each for each in shut if each.pod in known and each.container and "Creating" not in each.phase]
+    waiting = [each for each in gates if each.pod in known and each.container and "Creating" not in each.phase]
     for each in sorted(waiting, key=lambda each: each.node):
         kind = (each.pool, each.container)
-        if kind in asked or len(asked) == LOGS_AT_MOST or evidence.log_event(each.pod, each.container):
+        if kind in asked or len(asked) == MAX_LOGS or evidence.log_event(each.pod, each.container):
             continue
         asked.add(kind)
         path = f"/api/v1/namespaces/{cluster.namespace}/pods/{each.pod}/log"

@@ -1,8 +1,8 @@
-"""Whether what was asked for last has reached a node that offers its GPUs, or a change has only begun. Pure.
+"""Whether the latest change has reached a node that offers its GPUs. Pure.
 
-The operator needs seconds to see a changed resource, and a DaemonSet longer to bring it onto the nodes; meanwhile the
-old pods offer the old GPUs. Neither resource says which generation its status is about, so what it asks for is compared
-with what the DaemonSets say.
+The operator needs seconds to notice a changed resource, and a DaemonSet longer to roll it out; meanwhile the old pods
+offer the old GPUs. Neither resource reports which generation its status is about, so the resource's spec is compared
+with the DaemonSets'.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from physical_ai.readiness.evidence import GRID_AGENT, GRID_DRIVER_READY, Evidence, Role
-from physical_ai.readiness.model import Expected, Json, Shut
+from physical_ai.readiness.model import ROLLOUT, ClosedGate, Expected, Json
 from physical_ai.readiness.objects import at, condition, labels, name
 from physical_ai.readiness.phase import is_running, phase
 
-GATE = "rollout"
 UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
 _AT_REST = ("", "upgrade-done")
 _FAILED = "upgrade-failed"
@@ -30,20 +29,20 @@ OPERANDS: Mapping[str, tuple[str, str]] = {
 """DaemonSet and main container of each component of the ClusterPolicy."""
 _PASSED_ON = ("RUNTIME_CONFIG_SOURCE",)
 _DIGESTS = ("GPU_", "_DIGEST")
-"""Variables that operands get unchanged, and how the names of those that stand for a ConfigMap's content begin and end.
-The operator has digests of its own, of which no resource speaks."""
+"""Variables that the operator passes to operands unchanged, and prefix and suffix of those with a ConfigMap's digest.
+The operator adds digests of its own, which no resource mentions."""
 
 
 @dataclass(frozen=True)
 class Pending:
-    """Something that has yet to reach the nodes with these labels."""
+    """A change that has yet to reach the nodes with these labels."""
 
     selector: Mapping[str, str]
     reason: str
 
 
 def pending(evidence: Evidence) -> list[Pending]:
-    """Everything that the operator or a DaemonSet has still to carry out."""
+    """Everything that the operator or a DaemonSet has yet to apply."""
     cluster = evidence.cluster
     found: list[Pending] = []
     daemonsets = {name(item): item for item in cluster.daemonsets}
@@ -51,43 +50,43 @@ def pending(evidence: Evidence) -> list[Pending]:
         found += _of_policy(policy, daemonsets)
     for driver in cluster.drivers:
         found += _of_driver(driver, cluster.daemonsets)
-    by_hand = _driver_upgrades_by_hand(cluster.policies, cluster.drivers)
+    manual = _manual_driver_upgrades(cluster.policies, cluster.drivers)
     for item in cluster.daemonsets:
         kind, owner = _owner(item)
         followed = kind or name(item) == GRID_AGENT
-        if followed and not (kind == "NVIDIADriver" and owner in by_hand) and (behind := _behind(item)):
+        if followed and not (kind == "NVIDIADriver" and owner in manual) and (behind := _behind(item)):
             found.append(Pending(at(item, "spec.template.spec.nodeSelector", {}), behind))
     return found
 
 
-def shut(expected: Expected, node: Json, evidence: Evidence, waiting: Iterable[Pending]) -> Shut | None:
-    """Why a node with all its GPUs is not done yet; None when it is."""
+def closed_gate(expected: Expected, node: Json, evidence: Evidence, waiting: Iterable[Pending]) -> ClosedGate | None:
+    """Why a change has not reached a node that offers all its GPUs; None when it has."""
     given = labels(node)
 
-    def closed(reason: str, *, opens_itself: bool = True, pod: Json | None = None) -> Shut:
+    def closed(reason: str, *, may_recover: bool = True, pod: Json | None = None) -> ClosedGate:
         shown = {"pod": name(pod), "phase": phase(pod)} if pod else {}
-        return Shut(expected.pool, name(node), GATE, reason, opens_itself=opens_itself, **shown)
+        return ClosedGate(expected.pool, name(node), ROLLOUT, reason, may_recover=may_recover, **shown)
 
     state = given.get(UPGRADE_STATE, "")
     if state not in _AT_REST:
         failed = state == _FAILED
         reason = "The driver's upgrade failed on the node." if failed else f"The driver is being upgraded: {state}."
-        return closed(reason, opens_itself=not failed)
+        return closed(reason, may_recover=not failed)
     agents = condition(node, GRID_DRIVER_READY)
     if expected.driver_source == "grid" and expected.resources and agents.get("status", "True") != "True":
-        return closed(f"The GRID driver agent has not proven what is wanted: {agents.get('message', '')}")
+        return closed(f"The GRID driver agent has not verified the configured driver: {agents.get('message', '')}")
     for each in waiting:
         if all(given.get(key) == value for key, value in each.selector.items()):
             return closed(each.reason)
     for role in _ROLES:
         pod = evidence.pod(name(node), role)
         if pod is not None and not is_running(pod):
-            return closed("A pod that the GPUs depend on is not ready, though they are still offered.", pod=pod)
+            return closed("A pod that the GPUs depend on is not ready, although they are still offered.", pod=pod)
     return None
 
 
 def is_unsettled(evidence: Evidence) -> bool:
-    """Whether a DaemonSet that GPUs depend on has pods that are not available: then the pods have to be looked at."""
+    """Whether a DaemonSet that GPUs depend on has unavailable pods, so that the pods have to be read."""
     items = [item for role in _ROLES for item in evidence.daemonsets[role]]
     return any(int(at(item, "status.numberUnavailable", 0)) for item in items)
 
@@ -104,7 +103,7 @@ def _of_policy(policy: Json, daemonsets: Mapping[str, Json]) -> Iterator[Pending
             same = same and _env(container).get("MIG_STRATEGY", "") == at(policy, "spec.mig.strategy", "")
         if not (same and _tolerates(item, at(policy, "spec.daemonsets.tolerations", []))):
             selector = at(item, "spec.template.spec.nodeSelector", {})
-            yield Pending(selector, f"The operator has yet to carry what the ClusterPolicy says into {daemonset}.")
+            yield Pending(selector, f"The operator has yet to apply the ClusterPolicy to {daemonset}.")
 
 
 def _of_driver(driver: Json, daemonsets: Iterable[Json]) -> Iterator[Pending]:
@@ -115,18 +114,18 @@ def _of_driver(driver: Json, daemonsets: Iterable[Json]) -> Iterator[Pending]:
         spec: Json = at(driver, "spec", {})
         same = _is_version(container, spec.get("version") or "", "-") and _has_env(container, spec.get("env") or ())
         if not (same and _has_modules(container, spec) and _tolerates(item, spec.get("tolerations") or ())):
-            reason = f"The operator has yet to carry what NVIDIADriver {name(driver)} says into {name(item)}."
+            reason = f"The operator has yet to apply NVIDIADriver {name(driver)} to {name(item)}."
             yield Pending(at(driver, "spec.nodeSelector", {}), reason)
 
 
-def _driver_upgrades_by_hand(policies: Iterable[Json], drivers: Iterable[Json]) -> set[str]:
-    """NVIDIADrivers whose nodes keep the driver they have until somebody deletes its pod."""
+def _manual_driver_upgrades(policies: Iterable[Json], drivers: Iterable[Json]) -> set[str]:
+    """NVIDIADrivers whose nodes keep their driver until its pod is deleted."""
     common = all(at(policy, "spec.driver.upgradePolicy.autoUpgrade", True) for policy in policies)
     return {name(item) for item in drivers if not at(item, "spec.upgradePolicy.autoUpgrade", common)}
 
 
 def _behind(item: Json) -> str:
-    """How far a DaemonSet is from what it says; empty where all its pods are of its newest template."""
+    """How far a DaemonSet is from its spec; empty where all its pods are of its newest template."""
     if int(at(item, "status.observedGeneration", 0)) < int(at(item, "metadata.generation", 0)):
         return f"DaemonSet {name(item)} has just changed."
     total, new = int(at(item, "status.desiredNumberScheduled", 0)), int(at(item, "status.updatedNumberScheduled", 0))
@@ -150,11 +149,11 @@ def _env(container: Json) -> dict[str, str]:
 
 
 def _has_env(container: Json, wanted: Sequence[Json]) -> bool:
-    """Whether the variables that tell are the wanted ones; a digest that nobody wants any more tells as well."""
-    given, asked = _env(container), _env({"env": wanted})
+    """Whether the relevant variables have the wanted values; a digest that is no longer wanted counts as well."""
+    given, required = _env(container), _env({"env": wanted})
     digests = {key: value for key, value in given.items() if _is_digest(key)}
-    passed_on = all(given.get(key) == asked[key] for key in _PASSED_ON if key in asked)
-    return passed_on and digests == {key: value for key, value in asked.items() if _is_digest(key)}
+    passed_on = all(given.get(key) == required[key] for key in _PASSED_ON if key in required)
+    return passed_on and digests == {key: value for key, value in required.items() if _is_digest(key)}
 
 
 def _is_digest(variable: str) -> bool:
@@ -174,7 +173,7 @@ def _tolerates(item: Json, wanted: Sequence[Json]) -> bool:
 
 
 def _is_version(container: Json, wanted: str, then: str = "") -> bool:
-    """Whether the image is of a version; after a driver's comes the system it is for. Nothing wanted fits anything."""
+    """Whether the image has a version, before `then` in a driver's tag. An empty version matches any image."""
     image = str(container.get("image", ""))
     if not wanted or "@" in image:
         return not wanted or image.endswith(f"@{wanted}")

@@ -1,81 +1,94 @@
-"""Reports in words: a line when something changes, and the whole story when time is up."""
+"""Reports as text: one line when something changes, and every detail when time is up."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from physical_ai.readiness.model import Report, Shut
+from physical_ai.readiness.model import ClosedGate, Outcome, Report
 
-LINES_AT_MOST = 12
-"""Lines of one look; a hundred nodes that join at once are told as a number."""
+MAX_LINES = 12
+"""Lines for one change; when a hundred nodes join at once, only their number is shown."""
 
 
-def standing(reports: Sequence[Report]) -> dict[tuple[str, str], str]:
-    """Gate and cause of each shut node, by pool and node. What flickers (a phase, a log line) is left out."""
-    return {(shut.pool, shut.node): f"{shut.gate} {shut.cause}" for report in reports for shut in report.shut}
+def closed_gates(reports: Sequence[Report]) -> dict[tuple[str, str], str]:
+    """Gate and cause of each closed gate, by pool and node, without what changes often (a phase, a log line)."""
+    return {(gate.pool, gate.node): f"{gate.gate} {gate.cause}" for report in reports for gate in report.closed}
 
 
 def changes(before: Mapping[tuple[str, str], str], reports: Sequence[Report]) -> list[str]:
-    """A line for each node whose first shut gate is another one than before, or that has opened."""
-    now = standing(reports)
-    shut = {(each.pool, each.node): each for report in reports for each in report.shut}
-    lines = [line(shut[key]) for key, value in now.items() if before.get(key) != value]
+    """A line for each node whose first closed gate differs from the one before, or that has none any more."""
+    now = closed_gates(reports)
+    gates = {(gate.pool, gate.node): gate for report in reports for gate in report.closed}
+    lines = [line(gates[key]) for key, value in now.items() if before.get(key) != value]
     lines += [f"{pool} {node}: all gates are open" for pool, node in before if (pool, node) not in now]
-    if len(lines) <= LINES_AT_MOST:
+    if len(lines) <= MAX_LINES:
         return lines
-    return [*lines[:LINES_AT_MOST], f"and {len(lines) - LINES_AT_MOST} more nodes changed"]
+    return [*lines[:MAX_LINES], f"and {len(lines) - MAX_LINES} more nodes changed"]
 
 
-def line(shut: Shut) -> str:
-    """One shut gate in one line."""
-    needs = "" if shut.opens_itself else " This does not open by itself."
-    way_out = f" {shut.way_out}" if shut.way_out and not shut.opens_itself else ""
-    return f"{shut.pool} {shut.node}: {shut.gate} is shut{_place(shut)}. {shut.reason}{needs}{way_out}"
+def line(gate: ClosedGate) -> str:
+    """A closed gate in one line."""
+    action = "" if gate.may_recover else " Waiting will not open it."
+    fix = f" {gate.fix}" if gate.fix and not gate.may_recover else ""
+    return f"{gate.pool} {gate.node}: {gate.gate} is closed{_pod(gate)}. {gate.reason}{action}{fix}"
 
 
-def _place(shut: Shut) -> str:
-    return f" ({shut.phase} {shut.pod})" if shut.pod else ""
+def _pod(gate: ClosedGate) -> str:
+    return f" ({gate.phase} {gate.pod})" if gate.pod else ""
 
 
-def counted(report: Report) -> str:
+def gpu_counts(report: Report) -> str:
     """`1 of 2 nvidia.com/gpu`, for each resource of the pool.
 
-    A resource that is offered and not wanted is named too.
+    A resource that is offered and not expected is named too.
     """
     names = [*report.expected, *(name for name in report.allocatable if name not in report.expected)]
     return ", ".join(f"{report.allocatable.get(name, 0)} of {report.expected.get(name, 0)} {name}" for name in names)
 
 
-def story(reports: Sequence[Report]) -> list[str]:
-    """Every shut gate with all that is known; nodes with the same trouble are told once, with their number."""
+def details(reports: Sequence[Report]) -> list[str]:
+    """Every closed gate with everything known about it; nodes with the same problem appear once, with their number."""
     lines: list[str] = []
     for report in reports:
-        if not report.shut:
+        if not report.closed:
             continue
-        lines.append(f"{report.pool}: {counted(report)}")
-        alike: dict[tuple[str, str, str], list[Shut]] = {}
-        for shut in report.shut:
-            alike.setdefault((shut.gate, shut.cause, shut.container), []).append(shut)
+        lines.append(f"{report.pool}: {gpu_counts(report)}")
+        alike: dict[tuple[str, str, str], list[ClosedGate]] = {}
+        for gate in report.closed:
+            alike.setdefault((gate.gate, gate.cause, gate.container), []).append(gate)
         for group in alike.values():
-            lines += [f"  {each}" for each in _told(group)]
+            lines += [f"  {each}" for each in _group_details(group)]
     return lines
 
 
-def _told(group: Sequence[Shut]) -> list[str]:
-    shut = group[0]
+def _group_details(group: Sequence[ClosedGate]) -> list[str]:
+    gate = group[0]
     others = f" and {len(group) - 1} more" if len(group) > 1 else ""
-    lines = [f"node {shut.node}{others}: gate '{shut.gate}' is shut"]
-    if shut.pod:
-        inside = f", container {shut.container}" if shut.container else ""
-        lines.append(f"  pod {shut.pod} {shut.phase}{inside}")
-    if shut.words:
-        lines.append(f"  found: {shut.words}")
-    lines.append(f"  {shut.reason}")
-    if shut.way_out:
-        lines.append(f"  way out: {shut.way_out}")
+    lines = [f"node {gate.node}{others}: gate '{gate.gate}' is closed"]
+    if gate.pod:
+        container = f", container {gate.container}" if gate.container else ""
+        lines.append(f"  pod {gate.pod} {gate.phase}{container}")
+    if gate.message:
+        lines.append(f"  found: {gate.message}")
+    lines.append(f"  {gate.reason}")
+    if gate.fix:
+        lines.append(f"  fix: {gate.fix}")
     return lines
 
 
-def empty(reports: Sequence[Report]) -> list[str]:
+def empty_pools(reports: Sequence[Report]) -> list[str]:
     """A line for each pool without nodes."""
     return [f"{report.pool}: no nodes; nothing to wait for" for report in reports if report.state == "empty"]
+
+
+def failure(outcome: Outcome) -> str:
+    """What a deployment reports when GPUs are missing, or only a rollout is not complete."""
+    if outcome.problem:
+        return f"Whether the GPUs are ready is unknown: {outcome.problem}"
+    waited = f"{outcome.seconds / 60:.0f} min" if outcome.seconds >= 90 else f"{outcome.seconds:.0f} s"
+    head = (
+        f"GPUs are missing after {waited}. Created resources remain, and the next deployment checks again."
+        if not outcome.is_only_rollout
+        else f"All GPUs are offered, and a rollout is not complete after {waited}. `physai gates` shows when it is."
+    )
+    return "\n".join([head, *(f"  {each}" for each in details(outcome.reports))])

@@ -1,50 +1,26 @@
-"""Looks again and again until every gate is open or a bound is reached, and tells what changes."""
+"""Reads a cluster repeatedly until a condition holds or a bound is reached, and logs what changes."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 
-from physical_ai.readiness import rollout
-from physical_ai.readiness.model import Report
+from physical_ai.readiness.model import Outcome, Report
 from physical_ai.readiness.reader import Unreachable
-from physical_ai.readiness.text import changes, standing
+from physical_ai.readiness.text import changes, closed_gates
 
-Look = Callable[[], Sequence[Report]]
-Tell = Callable[[str], None]
+Log = Callable[[str], None]
 
 GATE_SECONDS_VARIABLE = "PHYSICAL_AI_GATE_SECONDS"
-"""Environment variable that replaces a bound above 0, in seconds: where minutes pass in seconds, so should patience."""
+"""Environment variable that replaces a bound above 0, in seconds: where minutes pass in seconds, so should a wait."""
 
-SHORTEST, LONGEST = 0.2, 10.0
-"""Seconds between two looks."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a wait ended."""
-
-    reports: tuple[Report, ...]
-    """Of the last look that had an answer."""
-    seconds: float
-    problem: str = ""
-    """Why the last look had no answer; empty when it had one."""
-
-    @property
-    def is_open(self) -> bool:
-        return not self.problem and not any(report.shut for report in self.reports)
-
-    @property
-    def is_only_rollout(self) -> bool:
-        """Every node offers its GPUs, and a change is still on its way to some."""
-        gates = {shut.gate for report in self.reports for shut in report.shut}
-        return not self.problem and gates == {rollout.GATE}
+MIN_PAUSE, MAX_PAUSE = 0.2, 10.0
+"""Seconds between two reads."""
 
 
 def bound_seconds(minutes: int, environment: Mapping[str, str]) -> float:
-    """How long to wait, in seconds; the environment shortens a wait and never begins one.
+    """How long to wait, in seconds. The environment changes the length of a wait; it never adds one.
 
     Raises:
         ValueError: the variable is not a number of at least 0.
@@ -62,46 +38,46 @@ def bound_seconds(minutes: int, environment: Mapping[str, str]) -> float:
 
 
 def pause(elapsed: float, bound: float) -> float:
-    """Seconds until the next look: a tenth of the time already waited, so that nobody waits much longer than needed.
+    """Seconds until the next read: a tenth of the elapsed time, so that a wait is never much longer than needed.
 
     >>> pause(1, 2700), pause(60, 2700), pause(600, 2700)
     (0.2, 6.0, 10.0)
     """
-    return min(LONGEST, max(SHORTEST, bound / 100), max(SHORTEST, elapsed / 10))
+    return min(MAX_PAUSE, max(MIN_PAUSE, bound / 100), max(MIN_PAUSE, elapsed / 10))
 
 
 async def wait(
-    look: Look,
+    read: Callable[[], Sequence[Report]],
     bound: float,
-    tell: Tell,
+    log: Log,
     *,
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Outcome:
-    """Looks until all is open, at most `bound` seconds; with 0 just once. `look` runs in a thread of its own.
+    """Reads until all gates are open, for at most `bound` seconds; with 0 once. `read` runs in a thread of its own.
 
-    A gate whose cause needs somebody to act is told at once, and waited for all the same: real clusters recover when
-    somebody acts, or by retries that nobody foresaw.
+    A gate whose cause needs an action is logged at once, and the wait continues: real clusters recover when a person
+    acts, or by retries that are not modeled here.
 
     Raises:
-        Unusable: as `look` does; there is no point in asking again.
+        Unusable: as `read` does; a retry would not help.
     """
     began = clock()
     reports: tuple[Report, ...] = ()
-    told: Mapping[tuple[str, str], str] = {}
-    complaint = ""
+    logged: Mapping[tuple[str, str], str] = {}
+    last_problem = ""
     while True:
         try:
-            reports, problem = tuple(await asyncio.to_thread(look)), ""
+            reports, problem = tuple(await asyncio.to_thread(read)), ""
         except Unreachable as failure:
             problem = str(failure)
-            if problem != complaint:
-                tell(f"the API server gives no answer: {problem}")
-        complaint = problem
+            if problem != last_problem:
+                log(f"the API server does not answer: {problem}")
+        last_problem = problem
         if not problem:
-            for line in changes(told, reports):
-                tell(line)
-            told = standing(reports)
+            for line in changes(logged, reports):
+                log(line)
+            logged = closed_gates(reports)
         outcome = Outcome(reports, clock() - began, problem)
         left = bound - outcome.seconds
         if outcome.is_open or left <= 0:
@@ -109,32 +85,32 @@ async def wait(
         await sleep(min(pause(outcome.seconds, bound), left))
 
 
-async def until_nothing(
-    look: Callable[[], Sequence[str]],
+async def wait_until_empty(
+    read: Callable[[], Sequence[str]],
     bound: float,
-    tell: Tell,
+    log: Log,
     *,
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[str]:
-    """Looks until nothing is left, at most `bound` seconds; what is left then. Changes are told as they come.
+    """Reads a list until it is empty, for at most `bound` seconds, and returns what is left. New items are logged.
 
-    `look` runs in a thread of its own. What it cannot find out (`Unreachable`) counts as something left.
+    `read` runs in a thread of its own. A failed read (`Unreachable`) counts as an item.
 
     Raises:
-        Unusable: as `look` does.
+        Unusable: as `read` does.
     """
     began = clock()
-    told: set[str] = set()
+    logged: set[str] = set()
     while True:
         try:
-            left = list(await asyncio.to_thread(look))
+            left = list(await asyncio.to_thread(read))
         except Unreachable as failure:
-            left = [f"the API server gives no answer: {failure}"]
+            left = [f"the API server does not answer: {failure}"]
         for line in left:
-            if line not in told:
-                tell(line)
-        told = set(left)
+            if line not in logged:
+                log(line)
+        logged = set(left)
         elapsed = clock() - began
         if not left or elapsed >= bound:
             return left

@@ -1,4 +1,4 @@
-"""The end of a deployment in the simulator: it waits for GPUs, fails with the shut gate, and goes on once it opens."""
+"""A deployment in the simulator: it waits for GPUs, fails with the closed gate, and succeeds once it opens."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def test_an_operand_kept_off_fails_the_deployment_until_its_label_is_back(
 
     monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", "4")
     failed = physai("up", STACK, expect=1)
-    assert f"node {node}: gate 'deploy-labels' is shut" in failed.err
+    assert f"node {node}: gate 'deploy-labels' is closed" in failed.err
     assert f"{PLUGIN_LABEL}=false" in failed.err
-    assert failed.err.count("What was made stays") == 1
+    assert failed.err.count("Created resources remain") == 1
     assert "Traceback" not in failed.err
     assert Path(deployed.environment()["KUBECONFIG"]).exists()
     assert deployed.outputs()["gpus"]["h100gpu"]["state"] == "waiting"
@@ -47,7 +47,7 @@ def test_an_operand_kept_off_fails_the_deployment_until_its_label_is_back(
     assert (gate["node"], gate["gate"]) == (node, "deploy-labels")
     physai("preview", STACK)
 
-    assert physai("gates", STACK, expect=1).out.count("is shut") == 1
+    assert physai("gates", STACK, expect=1).out.count("is closed") == 1
     kubectl(deployed, "label", "--overwrite", "node", node, f"{PLUGIN_LABEL}=true")
     monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", "60")
     physai("gates", STACK, "--wait")

@@ -178,7 +178,7 @@ def test_agents_that_are_switched_off_see_their_workflows_off_first(stack: Path,
     overlay = stack / "off.yaml"
     overlay.write_text(yaml.safe_dump({**THIRD, "osmo": {"mode": "namespaces"}}))
     answer = physai("up", STACK, "-f", str(overlay))
-    assert "1 Pods of workflows leave osmo-workflows" in answer.err
+    assert "Deleting 1 Pods of workflows in osmo-workflows" in answer.err
     assert admin.get(PODS)["items"] == []
     document = physai("status", "--json").json
     assert [each["name"] for each in document["releases"]] == ["gpu-operator"]

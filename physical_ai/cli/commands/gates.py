@@ -33,7 +33,7 @@ def gates(  # noqa: PLR0917 - each is an option
     from physical_ai.cli.cluster_gates import real_cluster, simulated_cluster
     from physical_ai.cli.output.gates import print_reports
     from physical_ai.cli.requested_stack import read_stack
-    from physical_ai.readiness import Unreachable, Unusable, look
+    from physical_ai.readiness import Unreachable, Unusable, read_reports
     from physical_ai.readiness import wait as wait_until_open
     from physical_ai.readiness.waiting import bound_seconds
     from physical_ai.simulator.simulation import SIMULATED
@@ -47,16 +47,18 @@ def gates(  # noqa: PLR0917 - each is an option
         raise typer.BadParameter(str(problem)) from None
     try:
         if wait:
-            outcome = asyncio.run(wait_until_open(lambda: look(target.get, target.expected), bound, _print_progress))
+            outcome = asyncio.run(
+                wait_until_open(lambda: read_reports(target.get, target.expected), bound, _print_progress)
+            )
             problem, reports = outcome.problem, outcome.reports
         else:
-            problem, reports = "", look(target.get, target.expected)
+            problem, reports = "", read_reports(target.get, target.expected)
     except (Unreachable, Unusable) as failure:
         problem, reports = str(failure), ()
     if problem:
         err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")
         raise typer.Exit(FAILED)
-    is_open = not any(report.shut for report in reports)
+    is_open = not any(report.closed for report in reports)
     if json:
         pools = {report.pool: report.document() for report in reports}
         print_json({"stack": stack, "cluster": target.name, "open": is_open, "pools": pools})

@@ -23,8 +23,8 @@ def print_reports(reports: Sequence[Report]) -> None:
         table.add_column(column, no_wrap=True)
     states = {"ready": "[green]open[/]", "waiting": "[red]closed[/]", "empty": "no nodes; nothing to wait for"}
     for report in reports:
-        gpus = text.counted(report) if report.nodes else ""
+        gpus = text.gpu_counts(report) if report.nodes else ""
         table.add_row(report.pool, report.driver_source, str(report.nodes), escape(gpus), states[report.state])
     out.print(table)
-    for line in text.story(reports):
+    for line in text.details(reports):
         out.print(line, markup=False, soft_wrap=True)

@@ -62,11 +62,11 @@ def test_open_gates_end_with_zero(real_cluster: Look, capsys: pytest.CaptureFixt
     assert "no nodes; nothing to wait for" in printed
 
 
-def test_a_shut_gate_ends_with_one_and_the_whole_story(real_cluster: Look, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_closed_gate_ends_with_one_and_all_details(real_cluster: Look, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["gates", *real_cluster(gpu_node("h100gpu", 0))]) == 1
     printed = capsys.readouterr().out
-    assert "node aks-h100gpu-0: gate 'nfd' is shut" in printed
-    assert "way out: Is the gpu-operator release installed" in printed
+    assert "node aks-h100gpu-0: gate 'nfd' is closed" in printed
+    assert "fix: Is the gpu-operator release installed" in printed
 
 
 def test_the_pools_are_those_of_the_settings_with_overlays(
@@ -87,7 +87,7 @@ def test_waiting_ends_at_the_bound(
 ) -> None:
     monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", "0")
     assert run(["gates", *real_cluster(gpu_node("h100gpu", 0)), "--wait"]) == 1
-    assert "h100gpu aks-h100gpu-0: nfd is shut" in capsys.readouterr().err
+    assert "h100gpu aks-h100gpu-0: nfd is closed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("options", [[], ["--wait"]])
@@ -177,9 +177,9 @@ def test_mig_instances_are_named_and_empty_pools_say_so() -> None:
     assert "no nodes" in shown(pool(nodes=0, ready=0, gpus={"nvidia.com/gpu": {"allocatable": 0, "expected": 0}}))
 
 
-def test_a_shut_gate_is_a_line_below_the_table() -> None:
-    text = shown(pool(gates=[{"line": "h100gpu aks-0: driver is shut. It is being built."}]))
-    assert "h100gpu aks-0: driver is shut. It is being built." in text
+def test_a_closed_gate_is_a_line_below_the_table() -> None:
+    text = shown(pool(gates=[{"line": "h100gpu aks-0: driver is closed. It is being built."}]))
+    assert "h100gpu aks-0: driver is closed. It is being built." in text
     assert "`physai gates dev-westus2` shows the details." in text
 
 

@@ -103,9 +103,9 @@ def test_open_gates_end_the_deployment_after_the_first_look() -> None:
 def test_a_shut_gate_fails_the_deployment_and_the_output_still_tells_it() -> None:
     gpus, failure = deploy(Api(gpu_node(0)))
     assert "h100gpu: 0 of 1 nvidia.com/gpu" in failure
-    assert "node aks-h100gpu-0: gate 'nfd' is shut" in failure
-    assert "way out: Is the gpu-operator release installed" in failure
-    assert "What was made stays" in failure
+    assert "node aks-h100gpu-0: gate 'nfd' is closed" in failure
+    assert "fix: Is the gpu-operator release installed" in failure
+    assert "Created resources remain" in failure
     assert gpus["h100gpu"]["shut"][0]["gate"] == "nfd"
 
 
@@ -115,7 +115,7 @@ def test_timeout_zero_looks_once_and_lets_the_deployment_pass(monkeypatch: pytes
     gpus, failure = deploy(Api(gpu_node(0)), timeout=0)
     assert failure == ""
     assert gpus["h100gpu"]["state"] == "waiting"
-    assert "gate 'nfd' is shut" in warnings[0]
+    assert "gate 'nfd' is closed" in warnings[0]
 
 
 def test_a_preview_asks_nobody() -> None:
@@ -127,12 +127,12 @@ def test_a_preview_asks_nobody() -> None:
 
 def test_a_login_that_cannot_work_ends_at_once_in_its_own_words() -> None:
     _, failure = deploy(Api(problem=Unusable("kubelogin is not on the PATH")), timeout=45)
-    assert failure == "Whether the GPUs are there is not known: kubelogin is not on the PATH"
+    assert failure == "Whether the GPUs are ready is unknown: kubelogin is not on the PATH"
 
 
 def test_an_api_server_that_never_answers_is_told_when_time_is_up() -> None:
     _, failure = deploy(Api(problem=Unreachable("connection refused")))
-    assert failure == "Whether the GPUs are there is not known: connection refused"
+    assert failure == "Whether the GPUs are ready is unknown: connection refused"
 
 
 def test_a_bound_in_the_environment_that_is_no_number_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

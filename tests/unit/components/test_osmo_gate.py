@@ -11,7 +11,7 @@ import pytest
 from physical_ai.catalog import osmo as names
 from physical_ai.readiness import osmo
 from physical_ai.readiness.reader import Missing, Unreachable
-from physical_ai.readiness.waiting import until_nothing
+from physical_ai.readiness.waiting import wait_until_empty
 from physical_ai.settings.facts.osmo import MANAGED_LABEL
 
 Json = dict[str, Any]
@@ -68,26 +68,26 @@ class Api:
 
 
 def test_all_is_there_although_the_shard_reconciles_for_ever() -> None:
-    assert osmo.waits_for(Api(UP).get) == []
+    assert osmo.not_ready(Api(UP).get) == []
 
 
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        ({SHARDS: []}, "no SchedulingShard"),
+        ({SHARDS: []}, "not created a SchedulingShard"),
         ({SHARDS: [shard(Reconciling="True")]}, "SchedulingShard default is not Available"),
         ({deployments(names.KAI_NAMESPACE): []}, "no Deployment in kai-scheduler"),
         ({deployments(names.OPERATOR_NAMESPACE): [deployment("worker", 0)]}, "osmo-operator/worker: 0 of 1 available"),
     ],
 )
 def test_what_is_missing_is_told(change: dict[str, list[Json]], line: str) -> None:
-    told = osmo.waits_for(Api({**UP, **change}).get)
+    told = osmo.not_ready(Api({**UP, **change}).get)
     assert len(told) == 1
     assert line in told[0]
 
 
 def test_before_the_scheduler_has_kinds_nothing_is_there() -> None:
-    assert len(osmo.waits_for(Api({}).get)) == 3
+    assert len(osmo.not_ready(Api({}).get)) == 3
 
 
 @pytest.mark.parametrize(
@@ -95,12 +95,12 @@ def test_before_the_scheduler_has_kinds_nothing_is_there() -> None:
     [({"metadata": {"labels": {MANAGED_LABEL: "true"}}}, True), ({"metadata": {}}, False), (None, False)],
 )
 def test_agents_that_somebody_else_runs_are_let_be(secret: Json | None, ours: bool) -> None:
-    assert osmo.is_ours(Api({}, {TOKEN: secret} if secret else {}).get) is ours
+    assert osmo.is_managed(Api({}, {TOKEN: secret} if secret else {}).get) is ours
 
 
 def test_workflows_are_sent_away_groups_first_and_a_missing_scheduler_is_no_trouble() -> None:
     api = Api({PODS: []})
-    osmo.send_away(api)
+    osmo.delete_workflows(api)
     assert [(method, path.rpartition("/")[2]) for method, path, _ in api.sent] == [
         ("DELETE", "podgroups"),
         ("DELETE", "pods"),
@@ -111,7 +111,7 @@ def test_only_a_pod_that_leaves_loses_its_finalizer_and_keeps_others() -> None:
     other = "example.com/audit"
     found = [pod("a", finalizers=(names.FINALIZER, other)), pod("b", going=False), pod("c", finalizers=(other,))]
     api = Api({PODS: found})
-    assert osmo.let_go(api) == ["a"]
+    assert osmo.remove_finalizers(api) == ["a"]
     ((method, path, body),) = api.sent
     assert (method, path) == ("PATCH", f"{PODS}/a")
     assert body == {"metadata": {"finalizers": [other], "resourceVersion": "7"}}
@@ -120,14 +120,14 @@ def test_only_a_pod_that_leaves_loses_its_finalizer_and_keeps_others() -> None:
 def test_waiting_tells_each_line_once_and_ends_with_nothing_left() -> None:
     looks = [["a", "b"], ["a", "b"], ["b"], []]
     told: list[str] = []
-    assert asyncio.run(until_nothing(lambda: looks.pop(0), 60, told.append, sleep=_no_sleep)) == []
+    assert asyncio.run(wait_until_empty(lambda: looks.pop(0), 60, told.append, sleep=_no_sleep)) == []
     assert told == ["a", "b"]
 
 
 def test_waiting_ends_at_its_bound_with_what_is_left() -> None:
     clock = iter(range(100))
     told: list[str] = []
-    left = asyncio.run(until_nothing(lambda: ["x"], 3, told.append, sleep=_no_sleep, clock=lambda: next(clock)))
+    left = asyncio.run(wait_until_empty(lambda: ["x"], 3, told.append, sleep=_no_sleep, clock=lambda: next(clock)))
     assert (left, told) == (["x"], ["x"])
 
 
@@ -141,8 +141,8 @@ def test_an_api_server_that_does_not_answer_counts_as_something_left() -> None:
         return []
 
     told: list[str] = []
-    assert asyncio.run(until_nothing(look, 60, told.append, sleep=_no_sleep)) == []
-    assert told == ["the API server gives no answer: 503"]
+    assert asyncio.run(wait_until_empty(look, 60, told.append, sleep=_no_sleep)) == []
+    assert told == ["the API server does not answer: 503"]
 
 
 async def _no_sleep(seconds: float) -> None:

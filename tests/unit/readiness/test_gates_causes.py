@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.readiness import Expected, Shut
+from physical_ai.readiness import ClosedGate, Expected
 from physical_ai.readiness.causes import causes
 from physical_ai.readiness.model import GATES
 from tests.support.readiness_objects import DRIVER, NFD, PCI, PLUGIN, TOOLKIT, World, daemonset, pod
@@ -228,10 +228,10 @@ def unclaimed_but_declared() -> World:
     return nothing_offered().without("driver", daemonset=True)
 
 
-def first(world: World) -> Shut:
+def first(world: World) -> ClosedGate:
     report = world.report()
     assert report.state == "waiting"
-    return report.shut[0]
+    return report.closed[0]
 
 
 def test_the_node_that_is_broken_below_works() -> None:
@@ -241,10 +241,10 @@ def test_the_node_that_is_broken_below_works() -> None:
 
 @pytest.mark.parametrize(("gate", "cause", "broken"), CASES, ids=[f"{gate}-{cause}" for gate, cause, _ in CASES])
 def test_cause(gate: str, cause: str, broken: Callable[[], World]) -> None:
-    shut = first(broken())
-    assert (shut.gate, shut.cause) == (gate, cause)
-    assert "{" not in shut.reason + shut.way_out
-    assert not re.search(r"(?<!\w)\?", shut.reason + shut.way_out), "something was not filled in"
+    closed = first(broken())
+    assert (closed.gate, closed.cause) == (gate, cause)
+    assert "{" not in closed.reason + closed.fix
+    assert not re.search(r"(?<!\w)\?", closed.reason + closed.fix), "something was not filled in"
 
 
 def test_every_cause_of_the_table_is_tried() -> None:
@@ -273,20 +273,20 @@ WAITS: list[tuple[str, Callable[[], World]]] = [
 
 @pytest.mark.parametrize(("gate", "broken"), WAITS, ids=[gate for gate, _ in WAITS])
 def test_what_has_only_not_come_yet_has_no_cause_and_may_open(gate: str, broken: Callable[[], World]) -> None:
-    shut = first(broken())
-    assert (shut.gate, shut.cause, shut.opens_itself) == (gate, "", True)
+    closed = first(broken())
+    assert (closed.gate, closed.cause, closed.may_recover) == (gate, "", True)
 
 
 def test_what_the_grid_agent_says_comes_before_the_labels_it_set() -> None:
-    shut = first(grid_agent("building the modules, for 80 s now"))
-    assert (shut.gate, shut.words, shut.opens_itself) == ("driver", "building the modules, for 80 s now", True)
-    assert "Installing" in shut.reason
+    closed = first(grid_agent("building the modules, for 80 s now"))
+    assert (closed.gate, closed.message, closed.may_recover) == ("driver", "building the modules, for 80 s now", True)
+    assert "Installing" in closed.reason
 
 
 def test_an_agent_that_cannot_start_is_told_as_any_pod() -> None:
     creating = [{"name": "main", "ready": False, "state": {"waiting": {"reason": "ImagePullBackOff"}}}]
-    shut = first(with_agent(phase="Pending", containerStatuses=creating))
-    assert (shut.gate, shut.cause, shut.pod) == ("driver", "image-pull", "agent-x")
+    closed = first(with_agent(phase="Pending", containerStatuses=creating))
+    assert (closed.gate, closed.cause, closed.pod) == ("driver", "image-pull", "agent-x")
     kept_off = with_agent()
     del kept_off.pods["agent"]
     assert first(kept_off).cause == "untolerated-taint"
@@ -320,12 +320,12 @@ def test_an_old_event_about_the_sandbox_says_nothing_about_a_container_that_runs
 
 def test_the_log_line_of_a_container_that_is_done_is_not_what_was_found() -> None:
     world = World().stuck("device-plugin").says("device-plugin", "waiting for toolkit", container="toolkit-validation")
-    assert first(world).words == ""
+    assert first(world).message == ""
 
 
 def test_a_container_s_own_words_come_before_the_kubelets() -> None:
-    shut = first(World().fails("device-plugin", "starting\nerror starting plugins: out of luck\n"))
-    assert (shut.words, shut.phase) == ("error starting plugins: out of luck", "CrashLoopBackOff")
+    closed = first(World().fails("device-plugin", "starting\nerror starting plugins: out of luck\n"))
+    assert (closed.message, closed.phase) == ("error starting plugins: out of luck", "CrashLoopBackOff")
 
 
 @pytest.mark.parametrize(
@@ -342,10 +342,10 @@ def test_each_toleration_list_is_named_where_it_is_missing(role: str, told: str)
     for other, each in world.daemonsets.items():
         if other != role:
             each["spec"]["template"]["spec"]["tolerations"].append({"operator": "Exists"})
-    shut = first(world)
-    assert (shut.gate, shut.cause) == (role, "untolerated-taint")
-    assert told in shut.way_out
-    assert "kubernetes.azure.com/scalesetpriority=spot:NoSchedule" in shut.reason
+    closed = first(world)
+    assert (closed.gate, closed.cause) == (role, "untolerated-taint")
+    assert told in closed.fix
+    assert "kubernetes.azure.com/scalesetpriority=spot:NoSchedule" in closed.reason
 
 
 def test_of_two_driver_daemonsets_the_one_for_the_node_tells_what_it_lacks() -> None:
@@ -357,8 +357,8 @@ def test_of_two_driver_daemonsets_the_one_for_the_node_tells_what_it_lacks() -> 
     )
     world.daemonsets = {"other": other, **world.daemonsets}
     world.daemonsets["driver"]["spec"]["template"]["spec"]["tolerations"] = []
-    shut = first(world)
-    assert (shut.cause, DRIVER in shut.reason) == ("untolerated-taint", True)
+    closed = first(world)
+    assert (closed.cause, DRIVER in closed.reason) == ("untolerated-taint", True)
 
 
 @pytest.mark.parametrize("taint", ["ToBeDeletedByClusterAutoscaler"])

@@ -23,6 +23,6 @@ def test_the_agents_own_sentence_is_told() -> None:
     said = "building and installing driver 595.91.07, for 61 s now"
     node["status"]["conditions"].append({"type": CONDITION, "status": "False", "reason": "Installing", "message": said})
     [report] = diagnose([RTX], given)
-    [shut] = report.shut
-    assert (shut.gate, shut.words, shut.opens_itself) == ("driver", said, True)
-    assert "GRID driver agent" in shut.reason
+    [closed] = report.closed
+    assert (closed.gate, closed.message, closed.may_recover) == ("driver", said, True)
+    assert "GRID driver agent" in closed.reason

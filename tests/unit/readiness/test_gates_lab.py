@@ -1,4 +1,4 @@
-"""The diagnosis against the simulated operator: field failures, each with the gate that is really shut."""
+"""The diagnosis against the simulated operator: field failures, each with the gate that is really closed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.readiness import Expected, Shut, diagnose
+from physical_ai.readiness import ClosedGate, Expected, diagnose
 from physical_ai.simulator.gpu import node
 from physical_ai.simulator.gpu.names import DEPLOY, DEPLOY_DRIVER
 from physical_ai.simulator.gpu.node_state import Host
@@ -19,12 +19,12 @@ TOOLKIT = "nvidia-container-toolkit-daemonset"
 PLUGIN = "nvidia-device-plugin-daemonset"
 
 
-def first(made: Lab, name: str, expected: Expected, **changes: Any) -> Shut:
-    """The first shut gate of a node, of which there has to be one."""
+def first(made: Lab, name: str, expected: Expected, **changes: Any) -> ClosedGate:
+    """The first closed gate of a node, of which there has to be one."""
     [report] = diagnose([expected], cluster(made, {name: expected.pool}, **changes))
-    [shut] = report.shut
+    [closed] = report.closed
     assert report.state == "waiting"
-    return shut
+    return closed
 
 
 def state(made: Lab, name: str, expected: Expected) -> str:
@@ -45,9 +45,14 @@ def test_a_node_with_its_driver_built_is_ready() -> None:
 
 
 def test_a_driver_that_is_being_built_is_waited_for() -> None:
-    shut = first(h100_node(), "h100-00", H100)
-    assert (shut.gate, shut.cause, shut.phase, shut.opens_itself) == ("driver", "driver-building", "Running", True)
-    assert shut.words == "Installing NVIDIA driver kernel modules"
+    closed = first(h100_node(), "h100-00", H100)
+    assert (closed.gate, closed.cause, closed.phase, closed.may_recover) == (
+        "driver",
+        "driver-building",
+        "Running",
+        True,
+    )
+    assert closed.message == "Installing NVIDIA driver kernel modules"
 
 
 def test_validator_before_the_driver_names_the_pod_to_delete() -> None:
@@ -56,10 +61,10 @@ def test_validator_before_the_driver_names_the_pod_to_delete() -> None:
     made.join("rtx-01", rtx_pro_6000())
     made.event("rtx-01", node.HostChanged(GRID))
     made.wait(86_400)
-    shut = first(made, "rtx-01", RTX)
-    assert (shut.gate, shut.cause, shut.phase) == ("driver-validation", "host-driver-absent", "Init:0/1")
-    assert ".driver-ctr-ready': No such file" in shut.words
-    assert f"delete pod {TOOLKIT}-01" in shut.way_out
+    closed = first(made, "rtx-01", RTX)
+    assert (closed.gate, closed.cause, closed.phase) == ("driver-validation", "host-driver-absent", "Init:0/1")
+    assert ".driver-ctr-ready': No such file" in closed.message
+    assert f"delete pod {TOOLKIT}-01" in closed.fix
     made.kick("rtx-01", TOOLKIT)
     assert state(made, "rtx-01", RTX) == "ready"
 
@@ -70,9 +75,9 @@ def test_a_validator_that_started_before_the_toolkit_found_the_driver_is_late_fo
     made.wait(60)
     made.event("rtx-00", node.HostChanged(GRID))
     made.kick("rtx-00", TOOLKIT)
-    shut = first(made, "rtx-00", RTX)
-    assert (shut.gate, shut.cause, shut.opens_itself) == ("validator", "host-driver-late", False)
-    assert "delete pod nvidia-operator-validator-00" in shut.way_out
+    closed = first(made, "rtx-00", RTX)
+    assert (closed.gate, closed.cause, closed.may_recover) == ("validator", "host-driver-late", False)
+    assert "delete pod nvidia-operator-validator-00" in closed.fix
 
 
 def test_a_driver_that_was_there_before_the_pod_started_is_not_there_now() -> None:
@@ -83,57 +88,57 @@ def test_a_driver_that_was_there_before_the_pod_started_is_not_there_now() -> No
     made.kick("rtx-00", TOOLKIT)
     made.kick("rtx-00", PLUGIN)
     made.wait(1)
-    shut = first(made, "rtx-00", RTX)
-    assert (shut.gate, shut.cause) == ("driver-validation", "host-driver-absent")
+    closed = first(made, "rtx-00", RTX)
+    assert (closed.gate, closed.cause) == ("driver-validation", "host-driver-absent")
 
 
 def test_missing_spot_toleration_names_taint_daemonset_and_list() -> None:
     made = lab(daemonsets={})
     made.join("h100-00", h100(), taints=[GPU_TAINT, SPOT])
     made.wait()
-    shut = first(made, "h100-00", H100)
-    assert (shut.gate, shut.cause) == ("toolkit", "untolerated-taint")
-    assert TOOLKIT in shut.reason
-    assert SPOT in shut.reason
-    assert "daemonsets.tolerations" in shut.way_out
+    closed = first(made, "h100-00", H100)
+    assert (closed.gate, closed.cause) == ("toolkit", "untolerated-taint")
+    assert TOOLKIT in closed.reason
+    assert SPOT in closed.reason
+    assert "daemonsets.tolerations" in closed.fix
 
 
 def test_the_drivers_own_tolerations_are_named_when_they_lack_the_taint() -> None:
     made = lab(drivers={"h100": h100_driver(tolerations=[])})
     made.join("h100-00", h100(), taints=[GPU_TAINT, SPOT])
-    shut = first(made, "h100-00", H100)
-    assert (shut.gate, shut.cause) == ("driver", "untolerated-taint")
-    assert "NVIDIADriver's spec.tolerations" in shut.way_out
+    closed = first(made, "h100-00", H100)
+    assert (closed.gate, closed.cause) == ("driver", "untolerated-taint")
+    assert "NVIDIADriver's spec.tolerations" in closed.fix
 
 
 def test_strategy_none_on_a_vgpu_is_shut_though_the_count_is_right() -> None:
     made = lab(mig={"strategy": "none"})
     made.join("rtx-00", rtx_pro_6000(), host=GRID)
-    shut = first(made, "rtx-00", RTX)
-    assert (shut.gate, shut.cause) == ("allocatable", "mig-none")
+    closed = first(made, "rtx-00", RTX)
+    assert (closed.gate, closed.cause) == ("allocatable", "mig-none")
 
 
 def test_mig_manager_on_a_vgpu_is_named() -> None:
     made = lab(migManager={"enabled": True, "config": {"default": "all-disabled"}})
     made.join("rtx-00", rtx_pro_6000(), host=GRID)
-    shut = first(made, "rtx-00", RTX)
-    assert (shut.gate, shut.cause) == ("device-plugin", "mig-failed")
-    assert "all-disabled" in shut.reason
+    closed = first(made, "rtx-00", RTX)
+    assert (closed.gate, closed.cause) == ("device-plugin", "mig-failed")
+    assert "all-disabled" in closed.reason
 
 
 def test_the_operators_driver_on_a_grid_node_has_two_owners() -> None:
     made = lab(drivers={"all": {"metadata": {"name": "all"}, "spec": {}}})
     made.join("rtx-00", rtx_pro_6000(), labels={DEPLOY_DRIVER: "true"})
-    shut = first(made, "rtx-00", RTX)
-    assert (shut.gate, shut.cause, shut.phase) == ("driver", "two-drivers", "CrashLoopBackOff")
-    assert "(grid)" in shut.reason
+    closed = first(made, "rtx-00", RTX)
+    assert (closed.gate, closed.cause, closed.phase) == ("driver", "two-drivers", "CrashLoopBackOff")
+    assert "(grid)" in closed.reason
 
 
 def test_the_operators_driver_on_a_vgpu_of_an_operator_pool_asks_for_grid() -> None:
     made = lab(drivers={"all": {"metadata": {"name": "all"}, "spec": {}}})
     made.join("rtx-00", rtx_pro_6000(), labels={DEPLOY_DRIVER: "true"})
-    shut = first(made, "rtx-00", Expected("rtxprogpu", {"nvidia.com/gpu": 1}, "operator"))
-    assert (shut.gate, shut.cause) == ("driver", "driver-vgpu")
+    closed = first(made, "rtx-00", Expected("rtxprogpu", {"nvidia.com/gpu": 1}, "operator"))
+    assert (closed.gate, closed.cause) == ("driver", "driver-vgpu")
 
 
 OWN_DRIVER = {"enabled": True, "useNvidiaDriverCRD": False, "repository": "nvcr.io/nvidia", "version": "580.82.07"}
@@ -144,24 +149,24 @@ def test_a_driver_image_for_another_system_is_recognised() -> None:
     made.join("a-rtx-22", rtx_pro_6000(), host=GRID, os="22.04")
     made.join("h100-00", h100())
     made.wait()
-    shut = first(made, "h100-00", H100)
-    assert (shut.gate, shut.cause) == ("driver", "driver-wrong-os")
-    assert "ubuntu24.04" in shut.reason
+    closed = first(made, "h100-00", H100)
+    assert (closed.gate, closed.cause) == ("driver", "driver-wrong-os")
+    assert "ubuntu24.04" in closed.reason
 
 
 def test_two_nvidiadrivers_for_one_node_are_a_conflict() -> None:
     made = lab(drivers={"h100": h100_driver(), "other": {**h100_driver(), "metadata": {"name": "other"}}})
     made.join("h100-00", h100())
-    shut = first(made, "h100-00", H100)
-    assert (shut.gate, shut.cause) == ("driver", "driver-conflict")
-    assert "conflicting NVIDIADriver NodeSelectors" in shut.words
+    closed = first(made, "h100-00", H100)
+    assert (closed.gate, closed.cause) == ("driver", "driver-conflict")
+    assert "conflicting NVIDIADriver NodeSelectors" in closed.message
 
 
 def test_a_node_nobody_has_a_driver_for() -> None:
     made = lab(drivers={})
     made.join("h100-00", h100())
-    shut = first(made, "h100-00", H100)
-    assert (shut.gate, shut.cause) == ("driver", "driver-unclaimed")
+    closed = first(made, "h100-00", H100)
+    assert (closed.gate, closed.cause) == ("driver", "driver-unclaimed")
 
 
 def test_secure_boot_is_read_off_the_drivers_words() -> None:
@@ -185,16 +190,16 @@ def test_nfd_label_that_is_lost_is_the_first_gate() -> None:
 def test_deploy_labels(label: str, value: str, cause: str) -> None:
     made = lab()
     made.join("h100-00", h100(), labels={f"{DEPLOY}{label}": value})
-    shut = first(made, "h100-00", H100)
-    assert (shut.gate, shut.cause) == ("deploy-labels", cause)
+    closed = first(made, "h100-00", H100)
+    assert (closed.gate, closed.cause) == ("deploy-labels", cause)
 
 
 def test_containerd_that_dies_of_a_drop_in_is_a_gate_of_the_node() -> None:
     made = h100_node(toolkit={"enabled": True})
     made.wait()
-    shut = first(made, "h100-00", H100)
-    assert (shut.gate, shut.cause, shut.opens_itself) == ("node", "containerd-drop-in", False)
-    assert "runtimeConfigSource: file" in shut.way_out
+    closed = first(made, "h100-00", H100)
+    assert (closed.gate, closed.cause, closed.may_recover) == ("node", "containerd-drop-in", False)
+    assert "runtimeConfigSource: file" in closed.fix
 
 
 def test_marker_and_bind_mount_are_found_behind_the_validator() -> None:
@@ -203,8 +208,8 @@ def test_marker_and_bind_mount_are_found_behind_the_validator() -> None:
     made.join("rtx-00", rtx_pro_6000())
     made.event("rtx-00", node.HostChanged(Host(driver="580.105.08", bind_mount=True)))
     made.event("rtx-00", node.MarkerTouched())
-    shut = first(made, "rtx-00", RTX)
-    assert (shut.gate, shut.cause) == ("validator", "bind-mount")
+    closed = first(made, "rtx-00", RTX)
+    assert (closed.gate, closed.cause) == ("validator", "bind-mount")
 
 
 def test_a_configuration_that_does_not_exist_is_named() -> None:
@@ -212,9 +217,9 @@ def test_a_configuration_that_does_not_exist_is_named() -> None:
     configs = {"default": {"version": "v1"}}
     made.join("h100-00", h100(), configs=configs, labels={"nvidia.com/device-plugin.config": "h100gqu"})
     made.wait()
-    shut = first(made, "h100-00", H100)
-    assert (shut.gate, shut.cause, shut.phase) == ("device-plugin", "config-key", "Init:CrashLoopBackOff")
-    assert "h100gqu" in shut.reason
+    closed = first(made, "h100-00", H100)
+    assert (closed.gate, closed.cause, closed.phase) == ("device-plugin", "config-key", "Init:CrashLoopBackOff")
+    assert "h100gqu" in closed.reason
 
 
 def test_more_than_expected_is_shut_too() -> None:
@@ -222,19 +227,19 @@ def test_more_than_expected_is_shut_too() -> None:
     sharing = {"timeSlicing": {"resources": [{"name": "nvidia.com/gpu", "replicas": 4}]}}
     made.join("h100-00", h100(), configs={"default": {"version": "v1", "sharing": sharing}})
     made.wait()
-    shut = first(made, "h100-00", H100)
-    assert (shut.gate, shut.cause) == ("allocatable", "other-resource")
-    assert "4 × nvidia.com/gpu" in shut.reason
+    closed = first(made, "h100-00", H100)
+    assert (closed.gate, closed.cause) == ("allocatable", "other-resource")
+    assert "4 × nvidia.com/gpu" in closed.reason
 
 
 def test_mig_single_over_unequal_gpus_is_told_by_the_device_plugin() -> None:
     made, hardware = lab(), h100()
     made.join("h100-00", type(hardware)(**{**hardware.__dict__, "mig": (None, ("1g.12gb",))}))
     made.wait()
-    shut = first(made, "h100-00", H100)
-    assert (shut.gate, shut.cause) == ("device-plugin", "mig-single")
+    closed = first(made, "h100-00", H100)
+    assert (closed.gate, closed.cause) == ("device-plugin", "mig-single")
 
 
 def test_a_pool_without_nodes_has_nothing_to_wait_for() -> None:
     [report] = diagnose([H100], cluster(lab(), {}))
-    assert (report.state, report.nodes, report.shut) == ("empty", 0, ())
+    assert (report.state, report.nodes, report.closed) == ("empty", 0, ())

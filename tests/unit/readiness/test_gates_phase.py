@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.readiness.phase import at_work, is_running, phase, unfinished
+from physical_ai.readiness.phase import active_container, is_running, phase, unfinished
 
 DONE = {"terminated": {"exitCode": 0, "reason": "Completed"}}
 RUNS: dict[str, Any] = {"running": {}}
@@ -82,10 +82,10 @@ def test_the_container_that_is_not_done() -> None:
 
 
 def test_a_container_that_could_not_be_started_is_not_at_work() -> None:
-    assert at_work(pod([RUNS], BEHIND)) == "i0"
-    assert at_work(pod([waits("CrashLoopBackOff")], BEHIND)) == "i0"
-    assert at_work(pod([waits("PodInitializing")], BEHIND)) == ""
-    assert at_work(pod([waits("ImagePullBackOff")], BEHIND)) == ""
+    assert active_container(pod([RUNS], BEHIND)) == "i0"
+    assert active_container(pod([waits("CrashLoopBackOff")], BEHIND)) == "i0"
+    assert active_container(pod([waits("PodInitializing")], BEHIND)) == ""
+    assert active_container(pod([waits("ImagePullBackOff")], BEHIND)) == ""
 
 
 def test_running_means_ready() -> None:

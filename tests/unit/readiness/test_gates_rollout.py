@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from components.gpu_gate import failure
 from physical_ai.readiness import Cluster, Outcome, Report, diagnose
-from physical_ai.readiness.rollout import GATE, UPGRADE_STATE
+from physical_ai.readiness.model import ROLLOUT
+from physical_ai.readiness.rollout import UPGRADE_STATE
+from physical_ai.readiness.text import failure
 from tests.support.gpu_hardware import h100
 from tests.support.gpu_lab import lab
 from tests.support.readiness_lab import H100, cluster
@@ -114,15 +115,15 @@ def restarting(given: Cluster) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (another_version, "what NVIDIADriver h100 says"),
-        (other_modules, "what NVIDIADriver h100 says"),
-        (no_modules_any_more, "what NVIDIADriver h100 says"),
-        (other_kind_of_modules, "what NVIDIADriver h100 says"),
-        (more_driver_tolerations, "what NVIDIADriver h100 says"),
-        (more_tolerations, "into nvidia-container-toolkit-daemonset"),
+        (another_version, "apply NVIDIADriver h100"),
+        (other_modules, "apply NVIDIADriver h100"),
+        (no_modules_any_more, "apply NVIDIADriver h100"),
+        (other_kind_of_modules, "apply NVIDIADriver h100"),
+        (more_driver_tolerations, "apply NVIDIADriver h100"),
+        (more_tolerations, "to nvidia-container-toolkit-daemonset"),
         (other_configs, f"into {PLUGIN}"),
         (other_strategy, f"into {PLUGIN}"),
-        (other_toolkit, "into nvidia-container-toolkit-daemonset"),
+        (other_toolkit, "to nvidia-container-toolkit-daemonset"),
         (changed_daemonset, "has just changed"),
         (half_way, "1 of 2 nodes"),
         (driver_half_way, "1 of 2 nodes"),
@@ -134,16 +135,16 @@ def test_a_change_on_its_way_keeps_the_gate_shut(change: Callable[[Cluster], Non
     given = ready()
     change(given)
     report = judged(given)
-    assert (report.state, [shut.gate for shut in report.shut]) == ("waiting", [GATE])
-    assert words in report.shut[0].reason
-    assert report.shut[0].opens_itself
+    assert (report.state, [closed.gate for closed in report.closed]) == ("waiting", [ROLLOUT])
+    assert words in report.closed[0].reason
+    assert report.closed[0].may_recover
 
 
 def test_a_failed_upgrade_needs_somebody() -> None:
     given = ready()
     node: Any = given.nodes[0]
     node["metadata"]["labels"][UPGRADE_STATE] = "upgrade-failed"
-    assert not judged(given).shut[0].opens_itself
+    assert not judged(given).closed[0].may_recover
 
 
 def test_a_driver_that_is_upgraded_by_hand_is_not_waited_for() -> None:
@@ -176,7 +177,7 @@ def test_a_rollout_that_is_not_over_is_a_warning_and_no_failure() -> None:
     given = ready()
     upgrading(given)
     assert outcome(given).is_only_rollout
-    assert "a rollout is not over after 45 min" in failure(outcome(given))
+    assert "a rollout is not complete after 45 min" in failure(outcome(given))
 
 
 def test_missing_gpus_are_a_failure_whatever_rolls_out() -> None:
@@ -210,15 +211,15 @@ def grid_ready(*, behind: bool = False, told: str = "True", wanted: bool = True)
 
 def test_another_grid_driver_on_its_way_keeps_the_gate_shut() -> None:
     assert grid_ready().state == "ready"
-    (shut,) = grid_ready(behind=True).shut
-    assert (shut.gate, shut.opens_itself) == (GATE, True)
-    assert "has reached 0 of 1 nodes" in shut.reason
+    (closed,) = grid_ready(behind=True).closed
+    assert (closed.gate, closed.may_recover) == (ROLLOUT, True)
+    assert "has reached 0 of 1 nodes" in closed.reason
 
 
 def test_an_old_grid_driver_that_still_serves_is_not_the_wanted_one() -> None:
-    (shut,) = grid_ready(told="False").shut
-    assert shut.gate == GATE
-    assert "waits for training-0" in shut.reason
+    (closed,) = grid_ready(told="False").closed
+    assert closed.gate == ROLLOUT
+    assert "waits for training-0" in closed.reason
 
 
 def test_where_no_driver_is_wanted_its_removal_is_what_is_waited_for() -> None:

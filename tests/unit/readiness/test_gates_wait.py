@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 
-from physical_ai.readiness import Expected, Outcome, Report, Shut, Unreachable, Unusable, look, wait
-from physical_ai.readiness import text as telling
-from physical_ai.readiness.reader import LOGS_AT_MOST, Missing
+from physical_ai.readiness import ClosedGate, Expected, Outcome, Report, Unreachable, Unusable, read_reports, text, wait
+from physical_ai.readiness.reader import MAX_LOGS, Missing
 from physical_ai.readiness.waiting import GATE_SECONDS_VARIABLE, bound_seconds
 
 H100 = Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator")
 
 
-def shut(node: str = "a", gate: str = "driver", cause: str = "driver-building", **rest: Any) -> Shut:
-    return Shut("h100gpu", node, gate, "It is being built.", cause, **rest)
+def closed(node: str = "a", gate: str = "driver", cause: str = "driver-building", **rest: Any) -> ClosedGate:
+    return ClosedGate("h100gpu", node, gate, "It is being built.", cause, **rest)
 
 
-def report(*gates: Shut, nodes: int = 1) -> Report:
+def report(*gates: ClosedGate, nodes: int = 1) -> Report:
     state = "waiting" if gates else "ready" if nodes else "empty"
     count = {"nvidia.com/gpu": nodes}
     return Report("h100gpu", "operator", state, nodes, count, {} if gates else count, gates)
@@ -61,20 +60,20 @@ def test_a_pool_without_nodes_is_open() -> None:
 
 
 def test_a_bound_of_zero_looks_once() -> None:
-    play = Play([report(shut())])
+    play = Play([report(closed())])
     assert not play.run(0).is_open
     assert play.looks == 1
 
 
 def test_the_wait_ends_at_its_bound_with_what_was_last_seen() -> None:
-    play = Play([report(shut()), report(shut(gate="toolkit", cause=""))])
+    play = Play([report(closed()), report(closed(gate="toolkit", cause=""))])
     outcome = play.run(60)
     assert (outcome.is_open, outcome.seconds) == (False, 60)
-    assert outcome.reports[0].shut[0].gate == "toolkit"
+    assert outcome.reports[0].closed[0].gate == "toolkit"
 
 
 def test_long_waits_look_every_ten_seconds_at_most_and_short_ones_often() -> None:
-    long, short = Play([report(shut())]), Play([report(shut())])
+    long, short = Play([report(closed())]), Play([report(closed())])
     long.run(2700)
     short.run(20)
     assert long.looks < 350
@@ -82,36 +81,36 @@ def test_long_waits_look_every_ten_seconds_at_most_and_short_ones_often() -> Non
 
 
 def test_only_changes_are_told_one_line_for_each_node() -> None:
-    driver, toolkit = shut(), shut(gate="toolkit", cause="")
-    flickering = replace(driver, phase="Error", words="something else")
+    driver, toolkit = closed(), closed(gate="toolkit", cause="")
+    flickering = replace(driver, phase="Error", message="something else")
     play = Play([report(driver), report(flickering), report(driver), report(toolkit), report(toolkit), report()])
     assert play.run().is_open
     assert play.lines == [
-        "h100gpu a: driver is shut. It is being built.",
-        "h100gpu a: toolkit is shut. It is being built.",
+        "h100gpu a: driver is closed. It is being built.",
+        "h100gpu a: toolkit is closed. It is being built.",
         "h100gpu a: all gates are open",
     ]
 
 
 def test_what_does_not_open_by_itself_is_told_at_once_with_its_way_out() -> None:
-    stuck = shut(cause="config-key", opens_itself=False, way_out="Deploy again.", pod="plugin-x", phase="Init:Error")
+    stuck = closed(cause="config-key", may_recover=False, fix="Deploy again.", pod="plugin-x", phase="Init:Error")
     play = Play([report(stuck), report()])
     play.run()
-    assert play.lines[0].startswith("h100gpu a: driver is shut (Init:Error plugin-x). It is being built.")
-    assert play.lines[0].endswith("This does not open by itself. Deploy again.")
+    assert play.lines[0].startswith("h100gpu a: driver is closed (Init:Error plugin-x). It is being built.")
+    assert play.lines[0].endswith("Waiting will not open it. Deploy again.")
 
 
 def test_many_nodes_at_once_are_counted() -> None:
-    play = Play([report(*(shut(f"n{number:03}") for number in range(100)), nodes=100)])
+    play = Play([report(*(closed(f"n{number:03}") for number in range(100)), nodes=100)])
     play.run(0)
-    assert len(play.lines) == telling.LINES_AT_MOST + 1
+    assert len(play.lines) == text.MAX_LINES + 1
     assert play.lines[-1] == "and 88 more nodes changed"
 
 
 def test_a_silent_api_server_is_told_once_and_outlived() -> None:
-    play = Play([Unreachable("refused"), Unreachable("refused"), report(shut()), Unreachable("refused"), report()])
+    play = Play([Unreachable("refused"), Unreachable("refused"), report(closed()), Unreachable("refused"), report()])
     assert play.run().is_open
-    assert [line for line in play.lines if "refused" in line] == ["the API server gives no answer: refused"] * 2
+    assert [line for line in play.lines if "refused" in line] == ["the API server does not answer: refused"] * 2
 
 
 def test_a_silent_api_server_at_the_end_is_no_open_gate() -> None:
@@ -125,16 +124,16 @@ def test_what_can_never_be_read_ends_the_wait() -> None:
 
 
 def test_the_story_tells_nodes_with_the_same_trouble_once() -> None:
-    one = shut(pod="driver-x", phase="Running", words="make: …", container="nvidia-driver-ctr", way_out="Wait.")
-    lines = telling.story([report(one, replace(one, node="b"), shut("c", "nfd", ""), nodes=3)])
+    one = closed(pod="driver-x", phase="Running", message="make: …", container="nvidia-driver-ctr", fix="Wait.")
+    lines = text.details([report(one, replace(one, node="b"), closed("c", "nfd", ""), nodes=3)])
     assert lines == [
         "h100gpu: 0 of 3 nvidia.com/gpu",
-        "  node a and 1 more: gate 'driver' is shut",
+        "  node a and 1 more: gate 'driver' is closed",
         "    pod driver-x Running, container nvidia-driver-ctr",
         "    found: make: …",
         "    It is being built.",
-        "    way out: Wait.",
-        "  node c: gate 'nfd' is shut",
+        "    fix: Wait.",
+        "  node c: gate 'nfd' is closed",
         "    It is being built.",
     ]
 
@@ -183,7 +182,7 @@ def api(answers: dict[str, Any], asked: list[str]) -> Callable[[str, Any], Any]:
 
 def test_an_open_cluster_is_read_without_its_pods() -> None:
     asked: list[str] = []
-    [found] = look(api({"/api/v1/nodes": {"items": [gpu_node("a", 1)]}}, asked), [H100])
+    [found] = read_reports(api({"/api/v1/nodes": {"items": [gpu_node("a", 1)]}}, asked), [H100])
     assert found.state == "ready"
     assert [path.rpartition("/")[2] for path in asked] == ["clusterpolicies", "nvidiadrivers", "daemonsets", "nodes"]
 
@@ -195,13 +194,13 @@ def test_only_the_pools_nodes_are_listed() -> None:
         selectors.extend(parameters.values())
         return {"items": []}
 
-    look(get, [H100, Expected("rtxprogpu", {}, "grid")])
+    read_reports(get, [H100, Expected("rtxprogpu", {}, "grid")])
     assert selectors == ["agentpool in (h100gpu,rtxprogpu)"]
 
 
 def test_without_gpu_pools_nobody_is_asked() -> None:
     asked: list[str] = []
-    assert look(api({}, asked), []) == ()
+    assert read_reports(api({}, asked), []) == ()
     assert asked == []
 
 
@@ -212,8 +211,8 @@ def test_custom_resources_that_do_not_exist_yet_are_none() -> None:
         "/apis/nvidia.com/v1/clusterpolicies": Missing("no such"),
         "/apis/nvidia.com/v1alpha1/nvidiadrivers": Missing("no such"),
     }
-    [found] = look(api(answers, asked), [H100])
-    assert (found.state, found.shut[0].cause) == ("waiting", "nfd-absent")
+    [found] = read_reports(api(answers, asked), [H100])
+    assert (found.state, found.closed[0].cause) == ("waiting", "nfd-absent")
 
 
 def nfd_cluster(count: int, log: Any) -> tuple[dict[str, Any], list[str]]:
@@ -245,16 +244,16 @@ def nfd_cluster(count: int, log: Any) -> tuple[dict[str, Any], list[str]]:
 
 def test_the_last_log_line_is_what_was_found() -> None:
     answers, asked = nfd_cluster(1, "panic: no PCI bus\n")
-    [found] = look(api(answers, asked), [H100])
-    assert found.shut[0].words == "panic: no PCI bus"
-    assert (found.shut[0].cause, found.shut[0].phase) == ("nfd-worker-down", "CrashLoopBackOff")
+    [found] = read_reports(api(answers, asked), [H100])
+    assert found.closed[0].message == "panic: no PCI bus"
+    assert (found.closed[0].cause, found.closed[0].phase) == ("nfd-worker-down", "CrashLoopBackOff")
 
 
 def test_alike_containers_are_read_once_and_one_dead_kubelet_ends_the_reading() -> None:
     answers, asked = nfd_cluster(30, "the same\n")
-    look(api(answers, asked), [H100])
-    assert sum(path.endswith("/log") for path in asked) <= LOGS_AT_MOST
+    read_reports(api(answers, asked), [H100])
+    assert sum(path.endswith("/log") for path in asked) <= MAX_LOGS
     answers, asked = nfd_cluster(30, Unreachable("dial tcp: no route to host"))
-    [found] = look(api(answers, asked), [H100])
+    [found] = read_reports(api(answers, asked), [H100])
     assert sum(path.endswith("/log") for path in asked) == 1
-    assert len(found.shut) == 30
+    assert len(found.closed) == 30

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from components.agents import files
-from components.grid_driver import AGENT, FILES_MAP, key
 from grid_agent.facts import GATE_LABELS
 from grid_agent.steps import State
+from physical_ai.settings.plans.agents import files
+from physical_ai.settings.plans.grid_objects import AGENT, FILES_MAP, key
 from physical_ai.simulator.cluster.names import HOST_DRIVER
 from physical_ai.simulator.gpu.live.grid_host import SimulatedHost
 from physical_ai.simulator.gpu.live.grid_program import Condition, Pod, Program, ProgramFault, files_of, load

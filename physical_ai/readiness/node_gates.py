@@ -1,4 +1,4 @@
-"""One node whose GPUs are not there: its gates in order, and why the first shut one is shut. Pure."""
+"""The gates of one node whose GPUs are missing, in order, and why the first closed one is closed. Pure."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from physical_ai.readiness.causes import cause_of, causes
 from physical_ai.readiness.evidence import GRID_DRIVER_READY, Evidence, Role, is_available, passed, saw_driver_after
-from physical_ai.readiness.model import Expected, Json, Shut
+from physical_ai.readiness.model import ClosedGate, Expected, Json
 from physical_ai.readiness.objects import allocatable, at, condition, is_ready, labels, name, other_system
-from physical_ai.readiness.phase import at_work, is_running, phase, unfinished
+from physical_ai.readiness.phase import active_container, is_running, phase, unfinished
 
 NFD_LABELS = tuple(
     f"feature.node.kubernetes.io/{device}.present" for device in ("pci-10de", "pci-0302_10de", "pci-0300_10de")
@@ -38,82 +38,86 @@ _TITLES: Mapping[Role, str] = {
 }
 
 
-class Case:
-    """One node whose GPUs are not there."""
+class NodeGates:
+    """The gates of one node whose GPUs are missing."""
 
     def __init__(self, expected: Expected, node: Json, evidence: Evidence) -> None:
         self.expected, self.node, self.evidence = expected, node, evidence
         self.name, self.labels = name(node), labels(node)
         self.namespace = evidence.cluster.namespace
 
-    def first(self) -> Shut:
-        """The first shut gate in the order of the real path."""
-        gates: Sequence[Callable[[], Shut | None]] = (
+    def first_closed(self) -> ClosedGate:
+        """The first closed gate, in the order in which gates open."""
+        gates: Sequence[Callable[[], ClosedGate | None]] = (
             self.ready,
-            self.grid_driver,  # it holds operands off by their labels, which would look like the cause
-            self.found_by_nfd,
-            self.taken_by_operator,
+            self.grid_driver,  # it keeps operands off by their labels, which would look like the cause
+            self.nfd_labels,
+            self.operator_labels,
             self.deploy_labels,
             self.driver,
             self.toolkit,
             self.validator,
             self.device_plugin,
         )
-        return next((shut for gate in gates if (shut := gate()) is not None), None) or self.offered()
+        return next((closed for gate in gates if (closed := gate()) is not None), None) or self.offered()
 
     # The gates
 
-    def ready(self) -> Shut | None:
+    def ready(self) -> ClosedGate | None:
         if is_ready(self.node):
             return None
         found = condition(self.node, "Ready")
-        words = str(found.get("message", ""))
+        message = str(found.get("message", ""))
         toolkit = self.evidence.pod(self.name, "toolkit")
-        said, more = self.evidence.words(toolkit) if toolkit else ("", "")
-        matched = cause_of("node", f"{found.get('reason', '')}\n{words}\n{more}")
+        said, more = self.evidence.messages(toolkit) if toolkit else ("", "")
+        matched = cause_of("node", f"{found.get('reason', '')}\n{message}\n{more}")
         if matched is not None:
-            # What the toolkit says tells more than the kubelet, when it is the cause.
-            its_own = toolkit is not None and matched[0].words is not None and matched[0].words.search(more)
-            return self.shut("node", matched[0].id, words=said if its_own else words, pod=toolkit if its_own else None)
-        return self.wait("node", "The node is not Ready.", words=words)
+            # The toolkit's own message says more than the kubelet's, when the toolkit is the cause.
+            pattern = matched[0].pattern
+            if toolkit is not None and pattern is not None and pattern.search(more):
+                return self.closed("node", matched[0].id, message=said, pod=toolkit)
+            return self.closed("node", matched[0].id, message=message)
+        return self.wait("node", "The node is not Ready.", message=message)
 
-    def grid_driver(self) -> Shut | None:
-        """What the GRID driver agent says of the node; None where the driver is proven, or somebody else's."""
+    def grid_driver(self) -> ClosedGate | None:
+        """What the GRID driver agent reports; None where the driver is verified, or has another source."""
         if self.expected.driver_source != "grid":
             return None
-        told = condition(self.node, GRID_DRIVER_READY)
-        if told.get("status") == "True":
+        reported = condition(self.node, GRID_DRIVER_READY)
+        if reported.get("status") == "True":
             return None
-        if told:
-            agent, words = self.evidence.pod(self.name, "grid-agent"), str(told.get("message", ""))
-            return self.shut("driver", "grid-driver", pod=agent, words=words, value=str(told.get("reason", "")))
+        if reported:
+            agent, message = self.evidence.pod(self.name, "grid-agent"), str(reported.get("message", ""))
+            return self.closed(
+                "driver", "grid-driver", pod=agent, message=message, value=str(reported.get("reason", ""))
+            )
         return self.pod("driver", "grid-agent") if self.evidence.daemonsets["grid-agent"] else None
 
-    def found_by_nfd(self) -> Shut | None:
+    def nfd_labels(self) -> ClosedGate | None:
         if any(self.labels.get(label) == "true" for label in NFD_LABELS):
             return None
         if not self.evidence.daemonsets["nfd"]:
-            return self.shut("nfd", "nfd-absent")
-        if shut := self.pod("nfd", "nfd"):
-            return shut
+            return self.closed("nfd", "nfd-absent")
+        if closed := self.pod("nfd", "nfd"):
+            return closed
         master = self.evidence.deployment("node-feature-discovery-master")
         if master is not None and not is_available(master):
             pod = self.evidence.pod_of_deployment(master)
-            return self.shut("nfd", "nfd-master-down", pod=pod, daemonset=name(master))
-        return self.wait("nfd", "NFD's worker runs on the node and has not labelled it yet; it looks once a minute.")
+            return self.closed("nfd", "nfd-master-down", pod=pod, daemonset=name(master))
+        return self.wait("nfd", "NFD's worker runs on the node and has not labeled it yet; it scans once a minute.")
 
-    def taken_by_operator(self) -> Shut | None:
+    def operator_labels(self) -> ClosedGate | None:
         if self.labels.get(PRESENT) == "true":
             return None
         if (cause := self.operator_fault()) is not None:
             operator = self.evidence.deployment("gpu-operator")
-            return self.shut("labels", cause, pod=self.evidence.pod_of_deployment(operator) if operator else None)
-        if shut := self.policy_error("labels"):
-            return shut
-        return self.wait("labels", "The GPU Operator has not labelled the node yet.")
+            return self.closed("labels", cause, pod=self.evidence.pod_of_deployment(operator) if operator else None)
+        if closed := self.policy_error("labels"):
+            return closed
+        return self.wait("labels", "The GPU Operator has not labeled the node yet.")
 
     def operator_fault(self) -> str | None:
-        """Id of the cause that keeps the operator from doing anything at all."""
+        """Id of the cause for which the operator does nothing at all."""
         operator, policies = self.evidence.deployment("gpu-operator"), self.evidence.cluster.policies
         if operator is None:
             return "operator-absent"
@@ -124,12 +128,12 @@ class Case:
         ignored = all(at(policy, "status.state") == "ignored" for policy in policies)
         return "policy-ignored" if ignored else None
 
-    def deploy_labels(self) -> Shut | None:
+    def deploy_labels(self) -> ClosedGate | None:
         gate = "deploy-labels"
         if self.labels.get(f"{DEPLOY}operands") == "false":
-            return self.shut(gate, "operands-off")
+            return self.closed(gate, "operands-off")
         if (workload := self.labels.get(WORKLOAD, "container")) != "container":
-            return self.shut(gate, "workload-config", value=workload)
+            return self.closed(gate, "workload-config", value=workload)
         operands = ["container-toolkit", "operator-validator", "device-plugin"]
         if self.expected.driver_source == "operator":
             operands.insert(0, "driver")
@@ -138,123 +142,123 @@ class Case:
             if value == "true" or (label.endswith(".driver") and value == "pre-installed"):
                 continue
             if value == "":
-                return self.policy_error(gate) or self.shut(gate, "label-missing", label=label)
+                return self.policy_error(gate) or self.closed(gate, "label-missing", label=label)
             if value.startswith("paused-for"):
-                return self.mig_failed(gate) or self.shut(gate, "label-paused", label=label, value=value)
-            return self.shut(gate, "label-false", label=label, value=value)
+                return self.mig_failed(gate) or self.closed(gate, "label-paused", label=label, value=value)
+            return self.closed(gate, "label-false", label=label, value=value)
         return None
 
-    def driver(self) -> Shut | None:
+    def driver(self) -> ClosedGate | None:
         gate, pod = "driver", self.evidence.pod(self.name, "driver")
         if self.expected.driver_source != "operator":
-            # Where the host's driver works the operator's takes itself away; one that runs or fails does harm.
+            # Where the host's driver works, the operator removes its own; one that runs or fails does harm.
             stray = pod is not None and not passed(self.evidence.pod(self.name, "toolkit"), "driver-validation")
-            return self.shut(gate, "two-drivers", pod=pod, source=self.expected.driver_source) if stray else None
+            return self.closed(gate, "two-drivers", pod=pod, source=self.expected.driver_source) if stray else None
         if self.labels.get(f"{DEPLOY}driver") == "pre-installed":
             return None
         if pod is None and (error := self.evidence.driver_error()) is not None:
-            which, reason, message = error
+            driver, reason, message = error
             cause = "driver-conflict" if reason == "ConflictingNodeSelector" else "driver-error"
-            return self.shut(gate, cause, value=which, words=message or reason)
+            return self.closed(gate, cause, value=driver, message=message or reason)
         if pod is None and not self.evidence.is_claimed(self.node):
-            return self.shut(gate, "driver-unclaimed")
+            return self.closed(gate, "driver-unclaimed")
         if pod is not None and not is_running(pod) and (system := other_system(pod, self.node)):
-            return self.shut(gate, "driver-wrong-os", pod=pod, value=system)
+            return self.closed(gate, "driver-wrong-os", pod=pod, value=system)
         return self.pod(gate, "driver")
 
-    def toolkit(self) -> Shut | None:
+    def toolkit(self) -> ClosedGate | None:
         pod = self.evidence.pod(self.name, "toolkit")
-        if pod is not None and not is_running(pod) and at_work(pod) == "driver-validation":
+        if pod is not None and not is_running(pod) and active_container(pod) == "driver-validation":
             return self.driver_validation("driver-validation", pod)
         return self.pod("toolkit", "toolkit")
 
-    def validator(self) -> Shut | None:
+    def validator(self) -> ClosedGate | None:
         pod = self.evidence.pod(self.name, "validator")
         if pod is None or is_running(pod):
             return self.pod("validator", "validator")
-        container = at_work(pod)
+        container = active_container(pod)
         if container == "driver-validation":
             return self.driver_validation("validator", pod)
         if container == "plugin-validation":
-            return None  # waits for the device plugin, which is the next gate
+            return None  # it waits for the device plugin, which is the next gate
         return self.pod("validator", "validator")
 
-    def device_plugin(self) -> Shut | None:
+    def device_plugin(self) -> ClosedGate | None:
         return self.mig_failed("device-plugin") or self.pod("device-plugin", "device-plugin")
 
-    def offered(self) -> Shut:
-        """Everything runs, and the node's resources are not the expected ones."""
+    def offered(self) -> ClosedGate:
+        """Everything runs, and the node does not offer the expected resources."""
         gate, given = "allocatable", allocatable(self.node)
         if self.expected.needs_mig_ids and self.labels.get(MIG_STRATEGY) == "none":
-            return self.shut(gate, "mig-none")
+            return self.closed(gate, "mig-none")
         total: Mapping[str, str] = at(self.node, "status.capacity", {})
         for resource, count in self.expected.resources.items():
             missing = int(total.get(resource, 0)) - given.get(resource, 0)
             if missing > 0 and int(total.get(resource, 0)) == count:
-                return self.shut(gate, "unhealthy", value=str(missing))
+                return self.closed(gate, "unhealthy", value=str(missing))
         if given:
             offers = ", ".join(f"{count} × {resource}" for resource, count in sorted(given.items()))
-            return self.shut(gate, "other-resource", value=offers, key=self.labels.get(CONFIG, "not set"))
+            return self.closed(gate, "other-resource", value=offers, key=self.labels.get(CONFIG, "not set"))
         return self.wait(gate, "The device plugin runs, and the kubelet has not reported its GPUs yet.")
 
-    # What they share
+    # Common parts
 
-    def pod(self, gate: str, role: Role) -> Shut | None:
-        """Why the node's pod of an operand is not there or does not run; None when it does."""
+    def pod(self, gate: str, role: Role) -> ClosedGate | None:
+        """Why the node's pod of an operand is missing or does not run; None when it runs."""
         pod = self.evidence.pod(self.name, role)
         if pod is None:
             return self.missing(gate, role)
         if is_running(pod):
             return None
-        words, more = self.evidence.words(pod)
+        message, more = self.evidence.messages(pod)
         status = phase(pod)
         if (matched := cause_of(gate, f"{status}\n{more}")) is not None:
-            return self.shut(gate, matched[0].id, pod=pod, words=words, **matched[1])
+            return self.closed(gate, matched[0].id, pod=pod, message=message, **matched[1])
         if role == "nfd":
-            return self.shut(gate, "nfd-worker-down", pod=pod, words=words)
+            return self.closed(gate, "nfd-worker-down", pod=pod, message=message)
         container = unfinished(pod)[0]
         where = f", in container {container}" if container else ""
         failing = "fails" if "BackOff" in status or "Error" in status else "is not ready"
-        return self.wait(gate, f"The node's {_TITLES[role]} {failing}{where}.", pod=pod, words=words)
+        return self.wait(gate, f"The node's {_TITLES[role]} {failing}{where}.", pod=pod, message=message)
 
-    def missing(self, gate: str, role: Role) -> Shut:
-        blocked = self.evidence.keeps_off(role, self.node)
+    def missing(self, gate: str, role: Role) -> ClosedGate:
+        blocked = self.evidence.blocking_daemonset(role, self.node)
         if blocked is not None:
             daemonset, taints, label = blocked
             if label is not None:
-                key, wanted, there = label
-                value = f"there it is {there}" if there is not None else "it is missing"
-                return self.shut(gate, "unselected", daemonset=name(daemonset), label=key, wanted=wanted, value=value)
+                key, wanted, actual = label
+                value = f"it is {actual}" if actual is not None else "it is missing"
+                return self.closed(gate, "unselected", daemonset=name(daemonset), label=key, wanted=wanted, value=value)
             where = _TOLERATIONS.get(role, _OPERANDS_TOLERATIONS)
-            return self.shut(gate, "untolerated-taint", daemonset=name(daemonset), taint=taints, tolerations=where)
+            return self.closed(gate, "untolerated-taint", daemonset=name(daemonset), taint=taints, tolerations=where)
         if not self.evidence.daemonsets[role]:
-            if shut := self.policy_error(gate):
-                return shut
-            return self.wait(gate, f"The GPU Operator has not made a DaemonSet for the {_TITLES[role]} yet.")
+            if closed := self.policy_error(gate):
+                return closed
+            return self.wait(gate, f"The GPU Operator has not created a DaemonSet for the {_TITLES[role]} yet.")
         return self.wait(gate, f"The node has no pod of the {_TITLES[role]} yet.")
 
-    def driver_validation(self, gate: str, pod: Json) -> Shut:
-        words = self.evidence.words(pod)[0]
+    def driver_validation(self, gate: str, pod: Json) -> ClosedGate:
+        message = self.evidence.messages(pod)[0]
         if self.expected.driver_source == "operator":
-            reason = "The operator's driver runs, and the validator has not seen it yet."
-            return self.wait(gate, reason, pod=pod, words=words)
+            reason = "The operator's driver runs, and the validator has not detected it yet."
+            return self.wait(gate, reason, pod=pod, message=message)
         roles: Sequence[Role] = ("toolkit", "validator")
         late = any(saw_driver_after(self.evidence.pod(self.name, role), pod) for role in roles)
-        return self.shut(gate, "host-driver-late" if late else "host-driver-absent", pod=pod, words=words)
+        return self.closed(gate, "host-driver-late" if late else "host-driver-absent", pod=pod, message=message)
 
-    def mig_failed(self, gate: str) -> Shut | None:
+    def mig_failed(self, gate: str) -> ClosedGate | None:
         if self.labels.get(MIG_STATE) != "failed":
             return None
-        return self.shut(gate, "mig-failed", value=self.labels.get(MIG_CONFIG, "?"))
+        return self.closed(gate, "mig-failed", value=self.labels.get(MIG_CONFIG, "?"))
 
-    def policy_error(self, gate: str) -> Shut | None:
+    def policy_error(self, gate: str) -> ClosedGate | None:
         if (error := self.evidence.policy_error()) is None:
             return None
         reason, message = error
-        return self.shut(gate, "policy-error", words=message or reason)
+        return self.closed(gate, "policy-error", message=message or reason)
 
-    def shut(self, gate: str, cause: str, *, pod: Json | None = None, words: str = "", **facts: str) -> Shut:
-        """A gate that is shut for a known cause; without `words` the pod's own."""
+    def closed(self, gate: str, cause: str, *, pod: Json | None = None, message: str = "", **facts: str) -> ClosedGate:
+        """A gate that is closed for a known cause; without `message` with the pod's own."""
         known = causes()[cause]
         container = unfinished(pod)[0] if pod else ""
         given = {
@@ -265,36 +269,36 @@ class Case:
             "container": container,
             **facts,
         }
-        reason, way_out = known.told(given)
-        said = words or (self.evidence.words(pod)[0] if pod else "")
-        return self._shut(gate, reason, pod, said, container, cause, way_out, opens_itself=known.waits)
+        reason, fix = known.describe(given)
+        said = message or (self.evidence.messages(pod)[0] if pod else "")
+        return self._closed(gate, reason, pod, said, container, cause, fix, may_recover=known.waits)
 
-    def wait(self, gate: str, reason: str, *, pod: Json | None = None, words: str = "") -> Shut:
-        """A gate that has only not opened yet, as far as anybody knows."""
-        return self._shut(gate, reason, pod, words, unfinished(pod)[0] if pod else "", "", "", opens_itself=True)
+    def wait(self, gate: str, reason: str, *, pod: Json | None = None, message: str = "") -> ClosedGate:
+        """A gate that has not opened yet, without a known cause."""
+        return self._closed(gate, reason, pod, message, unfinished(pod)[0] if pod else "", "", "", may_recover=True)
 
-    def _shut(  # noqa: PLR0917 - a plain constructor
+    def _closed(  # noqa: PLR0917 - a plain constructor
         self,
         gate: str,
         reason: str,
         pod: Json | None,
-        words: str,
+        message: str,
         container: str,
         cause: str,
-        way_out: str,
+        fix: str,
         *,
-        opens_itself: bool,
-    ) -> Shut:
-        return Shut(
+        may_recover: bool,
+    ) -> ClosedGate:
+        return ClosedGate(
             pool=self.expected.pool,
             node=self.name,
             gate=gate,
             reason=reason,
             cause=cause,
-            way_out=way_out,
+            fix=fix,
             pod=name(pod) if pod else "",
             container=container,
             phase=phase(pod) if pod else "",
-            words=words,
-            opens_itself=opens_itself,
+            message=message,
+            may_recover=may_recover,
         )
