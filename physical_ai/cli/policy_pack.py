@@ -26,7 +26,7 @@ def declared_resources(requested: RequestedStack, *, preview: bool) -> Declared:
     Args:
         preview: as in a first preview, where no output of Azure is known.
     """
-    from physical_ai.mocks.recorder import record_config
+    from physical_ai.mocks.recorder import declared
     from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
 
     stack = requested.input
@@ -34,7 +34,7 @@ def declared_resources(requested: RequestedStack, *, preview: bool) -> Declared:
     if stack.secret_names:
         config[SECRETS] = dict.fromkeys(stack.secret_names, "made up for the policies")
     today = datetime.datetime.now(datetime.UTC).date()
-    return record_config(stack.stack, config, preview=preview, simulated=True, today=today).stack
+    return declared(stack.stack, config, preview=preview, today=today)
 
 
 def is_refused(run: Run) -> bool:

@@ -12,12 +12,10 @@ import runpy
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
 import pulumi
-import yaml
 from pulumi.runtime import mocks, rpc
 from pulumi.runtime.config import set_all_config
 from pulumi.runtime.proto import resource_pb2
@@ -27,18 +25,16 @@ from pulumi.runtime.sync_await import (
 )
 
 from components.config import SIMULATED_VARIABLE
-from physical_ai.mocks.azure_answers import AKS_KUBECONFIG, DEPLOYER, SUBSCRIPTION, azure_name, created, guid
+from physical_ai.mocks.azure_answers import AKS_KUBECONFIG, DEPLOYER, SUBSCRIPTION, created, guid
 from physical_ai.policies import Options, Resource, Stack
 from physical_ai.policies.wire import plain
 from physical_ai.repository import ROOT
-from physical_ai.settings.guards import is_mapping
 
 PROJECT = "physical-ai"
-TODAY = datetime.date(2026, 11, 20)
 
 
 class Refusal(Exception):
-    """The program did something that the engine would have refused."""
+    """The program did something that the engine would refuse."""
 
 
 class _NoMocks(mocks.Mocks):
@@ -65,26 +61,28 @@ class Recorder(mocks.MockMonitor):
     def __init__(self, *, preview: bool) -> None:
         super().__init__(_NoMocks())
         self.preview = preview
-        self.recorded: dict[str, Resource] = {}
-        self.duplicates: list[str] = []
-        self.hooks: dict[str, pulumi.ErrorHook] = {}
-        self.hooked: dict[str, tuple[str, ...]] = {}
-        self.resource_hooks: dict[str, pulumi.ResourceHook] = {}
-        self.guarded: dict[str, tuple[str, ...]] = {}
+        self.exports: dict[str, Any] = {}
+        self._recorded: dict[str, Resource] = {}
+        self._duplicates: list[str] = []
         self._lock = threading.Lock()
+
+    @property
+    def declared_resources(self) -> tuple[Resource, ...]:
+        """All resources, by type and name.
+
+        Raises:
+            AssertionError: one was declared twice.
+        """
+        assert not self._duplicates, f"declared twice: {self._duplicates}"
+        return tuple(sorted(self._recorded.values(), key=lambda each: (each.type, each.name)))
 
     def RegisterResource(self, request: Any) -> Any:
         urn = self.make_urn(request.parent, request.type, request.name)
         if request.type == "pulumi:pulumi:Stack":
             return resource_pb2.RegisterResourceResponse(urn=urn)
         _ensure_event_loop()
-        inputs = {key: plain(value) for key, value in request.object.fields.items()}
         with self._lock:
-            if urn in self.recorded:
-                self.duplicates.append(urn)
-            self.recorded[urn] = Resource(request.type, request.name, inputs, _options(request), urn, request.custom)
-            self.hooked[urn] = tuple(request.hooks.on_error)
-            self.guarded[urn] = tuple(request.hooks.before_update)
+            self.keep(urn, request)
         if not request.custom:
             return resource_pb2.RegisterResourceResponse(urn=urn)
         known_inputs = rpc.deserialize_properties(request.object)
@@ -94,12 +92,18 @@ class Recorder(mocks.MockMonitor):
         wire = _sync_await(rpc.serialize_properties(outputs, {}))
         return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=wire)
 
+    def keep(self, urn: str, request: Any) -> None:
+        """Records one registration."""
+        if urn in self._recorded:
+            self._duplicates.append(urn)
+        inputs = {key: plain(value) for key, value in request.object.fields.items()}
+        self._recorded[urn] = Resource(request.type, request.name, inputs, _options(request), urn, request.custom)
+
     def register_error_hook(self, hook: pulumi.ErrorHook) -> None:
-        """Stands in for the callback server, which exists beside a real engine only."""
-        self.hooks[hook.name] = hook
+        """Replaces the callback server, which exists beside a real engine only."""
 
     def register_resource_hook(self, hook: pulumi.ResourceHook) -> None:
-        self.resource_hooks[hook.name] = hook
+        """As `register_error_hook`."""
 
 
 def _options(request: Any) -> Options:
@@ -116,92 +120,41 @@ def _options(request: Any) -> Options:
     )
 
 
-@dataclass(frozen=True)
-class Recording:
-    """What one run of the program declared and exported."""
+def declared(stack: str, config: Mapping[str, Any], *, preview: bool, today: datetime.date) -> Stack:
+    """The resources that the program declares for a stack in a simulation, as policies read them.
 
-    name: str
-    resources: tuple[Resource, ...]
-    exports: Mapping[str, Any]
-    hooks: Mapping[str, pulumi.ErrorHook] = field(repr=False)
-    hooked: Mapping[str, tuple[str, ...]] = field(repr=False)
-    """Names of a resource's error hooks, by URN."""
-    resource_hooks: Mapping[str, pulumi.ResourceHook] = field(repr=False)
-    guarded: Mapping[str, tuple[str, ...]] = field(repr=False)
-    """Names of the hooks that run before a resource's updates, by URN."""
-
-    def of_type(self, kind: str) -> list[Resource]:
-        """Resources whose type's last part is `kind`, by name."""
-        return [each for each in self.resources if each.type.rpartition(":")[2] == kind]
-
-    def resource(self, kind: str, name: str) -> Resource:
-        """The one resource of `kind` with `name`, logical or its own in Azure or Kubernetes."""
-        found = [each for each in self.of_type(kind) if name in (each.name, azure_name(each.type, each.inputs))]
-        assert len(found) == 1, f"{len(found)} resources of type {kind} are called {name!r}"
-        return found[0]
-
-    @property
-    def stack(self) -> Stack:
-        """The recording as policies read it."""
-        environment, _, region = self.name.partition("-")
-        return Stack(environment, self.resources, region=region)
-
-
-def stack_config(stack: str) -> dict[str, Any]:
-    """The `config:` of a committed stack file, without the project prefix."""
-    document: dict[str, Any] = yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text()) or {}
-    config: dict[str, Any] = document.get("config") or {}
-    return {key.removeprefix(f"{PROJECT}:"): value for key, value in config.items()}
-
-
-def merged(lower: Any, upper: Any) -> Any:
-    """`upper` over `lower`: maps recursively, everything else replaced. A null stays, for the program to read."""
-    if not is_mapping(lower) or not is_mapping(upper):
-        return upper
-    return {**lower, **{key: merged(lower.get(key), value) for key, value in upper.items()}}
-
-
-def record(
-    stack: str,
-    overrides: Mapping[str, Any] | None = None,
-    *,
-    preview: bool = False,
-    simulated: bool = True,
-    today: datetime.date = TODAY,
-) -> Recording:
-    """Run `__main__` as the engine would, with `overrides` over the stack file, and record it.
-
-    `simulated` says whether the program is told, as the simulator tells it, that there is no Azure. `today` is the day
-    at which it judges versions.
+    Args:
+        config: The complete configuration: values by key, without the project's prefix.
+        preview: Whether nothing is known that Azure computes, as in a first preview.
+        today: The day at which the support of versions is judged.
 
     Raises:
         pulumi.RunError: the program refused its settings.
-        AssertionError: it declared one resource twice.
     """
-    config = merged(stack_config(stack), overrides or {})
-    return record_config(stack, config, preview=preview, simulated=simulated, today=today)
+    recorder = Recorder(preview=preview)
+    run_program(recorder, stack, config, simulated=True, today=today)
+    environment, _, region = stack.partition("-")
+    return Stack(environment, recorder.declared_resources, region=region)
 
 
-def record_config(
-    stack: str, config: Mapping[str, Any], *, preview: bool, simulated: bool, today: datetime.date
-) -> Recording:
-    """Like `record`, with the whole configuration instead of a stack file: values by key, without the prefix."""
+def run_program(
+    recorder: Recorder, stack: str, config: Mapping[str, Any], *, simulated: bool, today: datetime.date
+) -> None:
+    """Runs `__main__` as the engine would. `simulated` says whether the program is run as the simulator runs it."""
     with mock.patch("components.config.today", return_value=today):
-        return contextvars.Context().run(_record, stack, config, preview, simulated)
+        contextvars.Context().run(_run, recorder, stack, config, simulated)
 
 
-def _record(stack: str, config: Mapping[str, Any], preview: bool, simulated: bool) -> Recording:
+def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: bool) -> None:
     # Objects, numbers and booleans reach a program as JSON, text as it is.
     wire = {f"{PROJECT}:{key}": value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
     set_all_config(wire, [f"{PROJECT}:secrets"])
-    recorder = Recorder(preview=preview)
-    exports: dict[str, Any] = {}
 
     def program() -> pulumi.Output[None]:
         pulumi.runtime.register_stack_transformation(_without_aliases)
         runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
         root: Any = pulumi.runtime.get_root_resource()
-        return pulumi.Output.all(**root.outputs).apply(exports.update)
+        return pulumi.Output.all(**root.outputs).apply(recorder.exports.update)
 
     with (
         _event_loop(),
@@ -209,41 +162,30 @@ def _record(stack: str, config: Mapping[str, Any], preview: bool, simulated: boo
         mock.patch("components.gpu_gate.connect", _cluster_without_nodes),
         mock.patch("components.osmo_gate.connect", _cluster_with_osmo),
     ):
-        mocks.set_mocks(_NoMocks(), project=PROJECT, stack=stack, preview=preview, monitor=recorder)
+        mocks.set_mocks(_NoMocks(), project=PROJECT, stack=stack, preview=recorder.preview, monitor=recorder)
         setattr(pulumi.runtime.settings.SETTINGS, "callbacks", recorder)  # noqa: B010
         mocks.test(program)()  # pyright: ignore[reportUnknownMemberType]
-    assert not recorder.duplicates, f"declared twice: {recorder.duplicates}"
-    ordered = sorted(recorder.recorded.values(), key=lambda each: (each.type, each.name))
-    return Recording(
-        stack,
-        tuple(ordered),
-        exports,
-        recorder.hooks,
-        recorder.hooked,
-        recorder.resource_hooks,
-        recorder.guarded,
-    )
 
 
 def _cluster_without_nodes(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:
-    """The cluster that the program reads at its end; with no node there is nothing to wait for."""
+    """The cluster that the GPU gate reads: without nodes there is nothing to wait for."""
     return lambda path, parameters: {"items": []}
 
 
 def _cluster_with_osmo(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:
-    """The cluster that the program waits for: scheduler and agents are available, and no workflow runs."""
-    there = {"metadata": {"name": "x"}, "spec": {"replicas": 1}}
+    """The cluster that the OSMO gate reads: scheduler and agents are available, and no workflow runs."""
+    item = {"metadata": {"name": "x"}, "spec": {"replicas": 1}}
     status = {"availableReplicas": 1, "conditions": [{"type": "Available", "status": "True"}]}
 
     def get(path: str, parameters: Mapping[str, str]) -> Any:
-        return {"metadata": {}, "items": [] if path.endswith("/pods") else [{**there, "status": status}]}
+        return {"metadata": {}, "items": [] if path.endswith("/pods") else [{**item, "status": status}]}
 
     return get
 
 
 @contextmanager
 def _event_loop() -> Generator[None]:
-    """A loop of the run's own: what other tests do with theirs neither helps nor hurts."""
+    """An event loop for one run, so that runs do not affect each other."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:

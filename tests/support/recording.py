@@ -1,8 +1,119 @@
-"""The program as tests record it: with `physical_ai.mocks`, as `physai policy` does."""
+"""The program as tests record it: every resource with its options and hooks, and the outputs."""
 
 from __future__ import annotations
 
-from physical_ai.mocks.recorder import ROOT, TODAY, Recording, record
-from physical_ai.policies import Resource
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+import yaml
+
+from physical_ai.mocks.azure_answers import azure_name
+from physical_ai.mocks.recorder import PROJECT, Recorder, run_program
+from physical_ai.policies import Resource, Stack
+from physical_ai.repository import ROOT
+from physical_ai.settings.guards import is_mapping
 
 __all__ = ["ROOT", "TODAY", "Recording", "Resource", "record"]
+
+TODAY = datetime.date(2026, 11, 20)
+
+
+class HookRecorder(Recorder):
+    """Records hooks too, and which resources have them."""
+
+    def __init__(self, *, preview: bool) -> None:
+        super().__init__(preview=preview)
+        self.hooks: dict[str, pulumi.ErrorHook] = {}
+        self.hooked: dict[str, tuple[str, ...]] = {}
+        self.resource_hooks: dict[str, pulumi.ResourceHook] = {}
+        self.guarded: dict[str, tuple[str, ...]] = {}
+
+    def keep(self, urn: str, request: Any) -> None:
+        super().keep(urn, request)
+        self.hooked[urn] = tuple(request.hooks.on_error)
+        self.guarded[urn] = tuple(request.hooks.before_update)
+
+    def register_error_hook(self, hook: pulumi.ErrorHook) -> None:
+        self.hooks[hook.name] = hook
+
+    def register_resource_hook(self, hook: pulumi.ResourceHook) -> None:
+        self.resource_hooks[hook.name] = hook
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What one run of the program declared and exported."""
+
+    name: str
+    resources: tuple[Resource, ...]
+    exports: Mapping[str, Any]
+    hooks: Mapping[str, pulumi.ErrorHook] = field(repr=False)
+    hooked: Mapping[str, tuple[str, ...]] = field(repr=False)
+    """Names of a resource's error hooks, by URN."""
+    resource_hooks: Mapping[str, pulumi.ResourceHook] = field(repr=False)
+    guarded: Mapping[str, tuple[str, ...]] = field(repr=False)
+    """Names of the hooks that run before a resource's updates, by URN."""
+
+    def of_type(self, kind: str) -> list[Resource]:
+        """Resources whose type's last part is `kind`, by name."""
+        return [each for each in self.resources if each.type.rpartition(":")[2] == kind]
+
+    def resource(self, kind: str, name: str) -> Resource:
+        """The one resource of `kind` with `name`, logical or its own in Azure or Kubernetes."""
+        found = [each for each in self.of_type(kind) if name in (each.name, azure_name(each.type, each.inputs))]
+        assert len(found) == 1, f"{len(found)} resources of type {kind} are called {name!r}"
+        return found[0]
+
+    @property
+    def stack(self) -> Stack:
+        """The recording as policies read it."""
+        environment, _, region = self.name.partition("-")
+        return Stack(environment, self.resources, region=region)
+
+
+def stack_config(stack: str) -> dict[str, Any]:
+    """The `config:` of a committed stack file, without the project prefix."""
+    document: dict[str, Any] = yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text()) or {}
+    config: dict[str, Any] = document.get("config") or {}
+    return {key.removeprefix(f"{PROJECT}:"): value for key, value in config.items()}
+
+
+def merged(lower: Any, upper: Any) -> Any:
+    """`upper` over `lower`: maps recursively, everything else replaced. A null stays, for the program to read."""
+    if not is_mapping(lower) or not is_mapping(upper):
+        return upper
+    return {**lower, **{key: merged(lower.get(key), value) for key, value in upper.items()}}
+
+
+def record(
+    stack: str,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    preview: bool = False,
+    simulated: bool = True,
+    today: datetime.date = TODAY,
+) -> Recording:
+    """Runs `__main__` as the engine would, with `overrides` over the stack file, and records it.
+
+    `simulated` says whether the program is run as the simulator runs it, without an Azure. `today` is the day at which
+    it judges versions.
+
+    Raises:
+        pulumi.RunError: the program refused its settings.
+        AssertionError: it declared one resource twice.
+    """
+    recorder = HookRecorder(preview=preview)
+    config = merged(stack_config(stack), overrides or {})
+    run_program(recorder, stack, config, simulated=simulated, today=today)
+    return Recording(
+        stack,
+        recorder.declared_resources,
+        recorder.exports,
+        recorder.hooks,
+        recorder.hooked,
+        recorder.resource_hooks,
+        recorder.guarded,
+    )
