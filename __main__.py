@@ -11,7 +11,7 @@ from physical_ai.settings import SettingsError
 try:
     loaded, secrets = configured()
 except SettingsError as error:
-    # A mistake in a stack file is told in its own words; RunError keeps the traceback out of it.
+    # A mistake in a stack file is shown without a traceback, which RunError suppresses.
     raise pulumi.RunError(str(error)) from None
 
 for warning in loaded.warnings:
