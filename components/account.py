@@ -1,4 +1,4 @@
-"""Who deploys, and into which subscription."""
+"""The account of a deployment: its subscription, and the deployer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pulumi_azure_native import authorization
 
 @dataclass(frozen=True)
 class AzureAccount:
-    """`object_id` is the deployer's Entra object id; None where the login does not tell it."""
+    """`object_id` is the deployer's Entra object id; None where the login has none."""
 
     subscription_id: str
     object_id: str | None
@@ -19,7 +19,7 @@ class AzureAccount:
 def azure_account() -> AzureAccount:
     """The account the Azure provider is logged in with.
 
-    Asked synchronously: the answer is known in previews too, and decides which roles still need assigning.
+    A synchronous call: the answer is known in previews too, and decides which roles are assigned.
 
     Raises:
         pulumi.RunError: no subscription is selected, or, outside a preview, the login has no object id.
@@ -29,7 +29,7 @@ def azure_account() -> AzureAccount:
 
 
 def account(subscription_id: str | None, object_id: str | None, *, preview: bool) -> AzureAccount:
-    """Judge what the provider knows of the login. A preview may go on without the deployer, a deployment may not."""
+    """Checks the provider's login. A preview can continue without the deployer, a deployment cannot."""
     if not subscription_id:
         raise pulumi.RunError(
             "No Azure subscription is selected. Run 'az account set --subscription <id>' or set ARM_SUBSCRIPTION_ID."
@@ -37,7 +37,7 @@ def account(subscription_id: str | None, object_id: str | None, *, preview: bool
     if object_id or preview:
         return AzureAccount(subscription_id, object_id or None)
     raise pulumi.RunError(
-        "The Azure login does not tell its Entra object id, so the deployer cannot be given the AKS RBAC Cluster Admin "
+        "The Azure login has no Entra object id, so the deployer cannot be given the AKS RBAC Cluster Admin "
         "role, and nothing could be installed in the cluster. Log in with 'az login' or with a federated credential "
         "(ARM_USE_OIDC=true, ARM_CLIENT_ID, ARM_TENANT_ID)."
     )

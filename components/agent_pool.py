@@ -1,4 +1,4 @@
-"""The part of a node pool's ARM body that all pools share, whether inline in the cluster or on their own."""
+"""The properties that all node pools share, inline in the cluster or as resources of their own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NodePoolProperties(TypedDict):
 
 
 def node_pool_properties(pool: NodePool, kubernetes_version: str) -> NodePoolProperties:
-    """Size, disk, placement and scale of `pool`, in the words of AKS.
+    """Size, disk, placement and scale of `pool`, as AKS names them.
 
     `type` is always sent: without it AKS has refused Spot pools (Azure/bicep-types-az#2217). Nodes that are scaled
     away are deleted: deallocated ones still count against the quota, and the GPU Operator does not survive them
@@ -59,7 +59,7 @@ def node_pool_properties(pool: NodePool, kubernetes_version: str) -> NodePoolPro
 
 
 def os_disk_gb(disk: OsDisk) -> int | None:
-    """GiB to ask for; None lets an ephemeral disk take the whole local device."""
+    """GiB to request; with None an ephemeral disk uses the complete local device."""
     if disk.size_gb is None and disk.type == "Managed":
         return MANAGED_DISK_GIB
     return disk.size_gb

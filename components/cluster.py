@@ -19,7 +19,7 @@ from physical_ai.settings.facts.pools import SYSTEM_POOL, SYSTEM_TAINT
 
 @dataclass(frozen=True)
 class ClusterArgs:
-    """`nat_address` is the IPv4 address the nodes are seen with; `retry` waits for fresh role assignments."""
+    """`nat_address` is the public IPv4 address of the nodes; `retry` waits for fresh role assignments."""
 
     names: Names
     resource_group_name: pulumi.Input[str]
@@ -91,9 +91,9 @@ class Cluster(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(
                 parent=self,
                 depends_on=args.assignments,
-                # Only the count: with the whole list ignored, later cluster updates break (pulumi-azure-native#2719).
+                # Only the count: ignoring the list breaks later cluster updates (pulumi-azure-native#2719).
                 ignore_changes=ignored_changes(args.system_pool, "agentPoolProfiles[0]."),
-                # The name is fixed, so a replacement cannot be made beside the old cluster.
+                # The name is fixed, so a replacement cannot exist beside the old cluster.
                 delete_before_replace=True,
                 hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
             ),
@@ -105,7 +105,7 @@ class Cluster(pulumi.ComponentResource):
 
 
 def autoscaler_profile(settings: Autoscaler) -> containerservice.ManagedClusterPropertiesAutoScalerProfileArgs:
-    """The cluster-wide autoscaler profile; AKS takes durations as text in whole minutes, "30m".
+    """The cluster-wide autoscaler profile; AKS expects durations as text in full minutes, "30m".
 
     DaemonSets do not count as use: every GPU node runs half a dozen of them and would never be idle.
     """
@@ -142,7 +142,7 @@ def _network_profile(network: NetworkSettings) -> containerservice.ContainerServ
 def _api_access(args: ClusterArgs) -> containerservice.ManagedClusterAPIServerAccessProfileArgs | None:
     """Ranges that reach the API server, or None to leave it open.
 
-    The nodes reach it from outside too, through the NAT gateway, so its address belongs to any list there is.
+    The nodes too reach it from outside, through the NAT gateway, so every list includes that address.
     """
     ranges = args.settings.api_access.authorized_ip_ranges
     if not ranges:

@@ -31,6 +31,6 @@ class ClusterTarget:
             # Both: deleted_with alone leaves an object in state that a replaced cluster does not have.
             deleted_with=self.cluster,
             replace_with=[self.cluster],
-            # The deployer's role on the cluster is minutes old when the first object is made.
+            # The deployer's role on the cluster is minutes old when the first object is created.
             hooks=pulumi.ResourceHookBinding(on_error=[self.retry], before_update=list(before_update)),
         )

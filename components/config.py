@@ -18,12 +18,12 @@ from physical_ai.settings.rules.compat import refusals
 from physical_ai.settings.secrets import Secrets, secrets
 
 SIMULATED_VARIABLE = "PHYSICAL_AI_SIMULATED"
-"""Environment variable that the simulator sets to 1: there is no Azure behind the providers."""
+"""Environment variable that the simulator sets to 1: the providers do not reach Azure."""
 WOULD_REFUSE = "A real deployment would be refused:"
 
 
 def decode(value: Any) -> Any:
-    """The value behind the text the engine hands over: objects, lists, booleans and numbers arrive as JSON."""
+    """The value of a text from the engine, which passes objects, lists, booleans and numbers as JSON."""
     if not isinstance(value, str):
         return value
     try:
@@ -54,8 +54,8 @@ def configured() -> tuple[Loaded, Secrets]:
 
     Raises:
         SettingsError: the settings cannot be used, or the values of charts. Against the real Azure that includes values
-            from examples, with which a protected cluster would be built that nobody reaches, and versions that do not
-            work together or are out of support; a simulation only tells of these.
+            from examples, with which a protected cluster would be unreachable, and versions that are incompatible or
+            out of support; a simulation only warns of these.
     """
     loaded = load_config(pulumi.get_stack(), engine_config())
     warnings = list(loaded.warnings)

@@ -25,7 +25,7 @@ class CpuPoolArgs:
 
 
 class CpuPool(pulumi.ComponentResource):
-    """Without it nothing of the platform could start: the system pool and the GPU pools are tainted."""
+    """The only pool for the platform's own Pods: the system pool and the GPU pools are tainted."""
 
     node_pool: containerservice.AgentPool
 

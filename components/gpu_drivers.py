@@ -10,19 +10,19 @@ from physical_ai.settings.plans.gpu_operator import DriverResource
 API_VERSION = "nvidia.com/v1alpha1"
 IMMUTABLE = ("spec.driverType", "spec.usePrecompiled")
 """Fields that the API server refuses to change (NVIDIADriver CRD)."""
-GOES_FIRST = {"pulumi.com/deletionPropagationPolicy": "background"}
-"""Deleted before its DaemonSet: otherwise the removal of a pool waits for pods on nodes that are gone already."""
+BACKGROUND_DELETION = {"pulumi.com/deletionPropagationPolicy": "background"}
+"""Deleted before its DaemonSet: otherwise the removal of a pool waits for pods on nodes that no longer exist."""
 
 
 def nvidia_driver(
     resource: str, driver: DriverResource, opts: pulumi.ResourceOptions
 ) -> kubernetes.apiextensions.CustomResource:
-    """The resource of one pool. It is not waited for: with nodes there, its driver takes minutes to build."""
+    """The resource of one pool. The engine does not wait for it: the driver takes minutes to build."""
     return kubernetes.apiextensions.CustomResource(
         resource,
         api_version=API_VERSION,
         kind="NVIDIADriver",
-        metadata={"name": driver.name, "annotations": GOES_FIRST},
+        metadata={"name": driver.name, "annotations": BACKGROUND_DELETION},
         spec=driver.spec,
         opts=pulumi.ResourceOptions.merge(
             opts,

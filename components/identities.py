@@ -1,4 +1,4 @@
-"""The identities the cluster acts as, with the roles it needs before it can be made."""
+"""The cluster's identities, with the roles that they need before the cluster can be created."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class IdentitiesArgs:
 class Identities(pulumi.ComponentResource):
     """User-assigned identities of the control plane and of the kubelets.
 
-    Both are made here rather than by AKS, so that their roles can exist before the cluster: AKS checks at PUT time
+    Both are created here rather than by AKS, so that their roles can exist before the cluster: AKS checks at PUT time
     that the control plane may use the kubelet identity and may join each subnet.
 
     Attributes:
@@ -81,7 +81,7 @@ class Identities(pulumi.ComponentResource):
             resource_group_name=args.resource_group_name,
             location=args.location,
             tags=args.tags,
-            # Tags stay as they were made: in the preview of any update the principal's id is unknown, and every role
+            # Tags are not updated: in the preview of an update the principal's id is unknown, and every role
             # assignment, protected or not, would show as replaced.
             opts=pulumi.ResourceOptions(parent=self, ignore_changes=["tags"]),
         )

@@ -1,4 +1,4 @@
-"""The Kubernetes provider: how the program reaches the inside of the cluster."""
+"""The Kubernetes provider, and the kubeconfig that it uses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class KubernetesAccess(pulumi.ComponentResource):
         super().__init__("physical-ai:kubernetes:KubernetesAccess", name, {}, opts)
         credentials = containerservice.list_managed_cluster_user_credentials_output(
             resource_group_name=args.resource_group_name,
-            # The name, because it stays known while a preview updates the cluster; its other outputs do not.
+            # The name, because it remains known while a preview updates the cluster; its other outputs do not.
             resource_name=args.cluster.name,
             format="exec",
             opts=pulumi.InvokeOutputOptions(parent=self),
@@ -53,7 +53,7 @@ class KubernetesAccess(pulumi.ComponentResource):
             # is in the cluster (pulumi 3.259, registry.go, Diff).
             cluster_identifier=args.cluster_name,
             enable_server_side_apply=True,
-            # Otherwise a changed ConfigMap or Secret with a fixed name is deleted before it is made again, under the
+            # Otherwise a changed ConfigMap or Secret with a fixed name is deleted before it is created again, under the
             # pods that mount it.
             enable_config_map_mutable=True,
             enable_secret_mutable=True,

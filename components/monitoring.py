@@ -1,4 +1,4 @@
-"""Where the control plane's logs go."""
+"""The logs and metrics of the control plane."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Monitoring(pulumi.ComponentResource):
             workspace_capping=operationalinsights.WorkspaceCappingArgs(daily_quota_gb=args.settings.daily_quota_gb),
             opts=child,
         )
-        # Deleted by itself and not with the cluster: ARM keeps a deleted resource's diagnostic settings, and they would
-        # come back to life with a cluster of the same name.
+        # Deleted on its own, not with the cluster: ARM keeps a deleted resource's diagnostic settings, and they would
+        # apply again to a cluster of the same name.
         monitor.DiagnosticSetting(
             f"{name}-control-plane",
             name="control-plane",

@@ -14,14 +14,14 @@ from physical_ai.settings.plans import manifests
 
 @dataclass(frozen=True)
 class NamespacesArgs:
-    """`without` are namespaces of the manifest that this stack has no use for."""
+    """`without` are namespaces of the manifest that this stack does not need."""
 
     target: ClusterTarget
     without: Collection[str] = ()
 
 
 class Namespaces(pulumi.ComponentResource):
-    """Namespaces outlive what runs in them, and go with the cluster, so that a destroy needs no API server."""
+    """Namespaces are deleted after their contents, or with the cluster, so that a destroy needs no API server."""
 
     namespaces: dict[str, kubernetes.core.v1.Namespace]
 

@@ -1,4 +1,4 @@
-"""The virtual network: one subnet for the system and cpu pools, one for each GPU pool, one way out."""
+"""The virtual network: one subnet for the system and cpu pools, one for each GPU pool, and a NAT gateway."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Network(pulumi.ComponentResource):
 
     Attributes:
         subnet_ids: ARM ids by the names given in `NetworkArgs.subnets`.
-        nat_address: IPv4 address all nodes are seen with from outside.
+        nat_address: public IPv4 address of all nodes.
     """
 
     virtual_network: network.VirtualNetwork
@@ -48,7 +48,7 @@ class Network(pulumi.ComponentResource):
             resource_group_name=args.resource_group_name,
             location=args.location,
             tags=args.tags,
-            # No inline subnets: a later PUT of the network would take away those made as resources of their own.
+            # No inline subnets: a later PUT of the network would remove the subnets that are resources of their own.
             address_space=network.AddressSpaceArgs(address_prefixes=[args.address_space]),
             opts=child,
         )
@@ -106,7 +106,7 @@ class Network(pulumi.ComponentResource):
                 opts=pulumi.ResourceOptions(
                     parent=self,
                     depends_on=previous,
-                    # ARM moves no subnet that is in use, so the pool in it has to go first.
+                    # ARM does not change a subnet in use, so its pool has to be deleted first.
                     replace_on_changes=[] if key == SYSTEM_SUBNET else ["addressPrefix"],
                     delete_before_replace=True,
                 ),
@@ -117,7 +117,7 @@ class Network(pulumi.ComponentResource):
 
 
 def _known_address(address: str | None) -> str:
-    """A static address is assigned when the resource is made; ARM's schema calls it optional all the same."""
+    """A static address is assigned when the resource is created, although it is optional in ARM's schema."""
     if not address:
         raise pulumi.RunError(
             "Azure returned no IP address for the NAT gateway's public address; run the command again."

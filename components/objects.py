@@ -1,4 +1,4 @@
-"""Kubernetes objects of a manifest as resources, in the order of the file; bindings come after what they bind."""
+"""Kubernetes objects of a manifest as resources, in the order of the file."""
 
 from __future__ import annotations
 
@@ -42,25 +42,24 @@ def declare(
     Args:
         name: First part of every resource's name; the object's namespace, name and kind follow.
         manifests: Objects of the kinds known here. Values may be Outputs.
-        after: What is to be there before any of them.
-        common: Part that all names begin with, and that says nothing in a resource's name. Where it is given,
-            namespaces are left out too.
+        after: Resources that must exist before any of them.
+        common: Prefix of all names, which resource names omit. Where it is given, they omit namespaces too.
     """
-    made: dict[tuple[str, str, str], pulumi.Resource] = {}
+    declared: dict[tuple[str, str, str], pulumi.Resource] = {}
     for manifest in manifests:
         kind, metadata = str(manifest["kind"]), manifest["metadata"]
         # `physical-ai-osmo` and `osmo-workflows` make `physical-ai-osmo-workflows`.
         place = "" if common else metadata.get("namespace", "").removeprefix(f"{name.rpartition('-')[2]}-")
         own = str(metadata["name"])
         label = "-".join(filter(None, (name, place, own.removeprefix(common).strip("-"), _word(kind))))
-        bound = made.get((kind.removesuffix("Binding"), metadata.get("namespace", ""), own))
-        made[kind, metadata.get("namespace", ""), own] = _KINDS[kind](
+        bound = declared.get((kind.removesuffix("Binding"), metadata.get("namespace", ""), own))
+        declared[kind, metadata.get("namespace", ""), own] = _KINDS[kind](
             label,
             metadata=metadata,
             **{_ARGUMENTS.get(part, part): value for part, value in manifest.items() if part not in _ENVELOPE},
             opts=target.options(parent, [*after, *([bound] if bound else [])]),
         )
-    return list(made.values())
+    return list(declared.values())
 
 
 def _word(kind: str) -> str:

@@ -76,8 +76,8 @@ class Platform(pulumi.ComponentResource):
         self._names = Names(settings.stack)
         self._account = azure_account()
         self._retry = wait_for_roles(f"{name}-role-propagation")
-        # Components pass `protect` on to their children. All get it: a destroy that is refused for one resource goes
-        # on with the others, and would forget, without deleting them, those that are deleted with the cluster.
+        # Components pass `protect` on to their children. All get it: a destroy that is refused for one resource
+        # continues with the others, and would forget, without deleting them, those that are deleted with the cluster.
         self._protected = pulumi.ResourceOptions(parent=self, protect=settings.protect)
         self._unprotected = pulumi.ResourceOptions(parent=self)
 

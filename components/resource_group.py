@@ -1,4 +1,4 @@
-"""The stack's resource group, which everything in Azure lives in."""
+"""The stack's resource group, which contains all its Azure resources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ResourceGroupArgs:
 
 
 class ResourceGroup(pulumi.ComponentResource):
-    """One group per stack: its cost, its access and its end are the stack's."""
+    """One group per stack, so that cost, access and deletion are the stack's."""
 
     group: resources.ResourceGroup
     name: pulumi.Output[str]

@@ -1,4 +1,4 @@
-"""What Azure answers to the program's requests, as far as the program reads it."""
+"""Azure's responses to the program's requests, as far as the program reads them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ users:
       env: null
       provideClusterInfo: false
 """
-"""What AKS hands out for a cluster with Entra on, as of kubelogin 0.2."""
+"""The kubeconfig that AKS returns for a cluster with Entra enabled, as of kubelogin 0.2."""
 
 
 def guid(*parts: str) -> str:
@@ -70,7 +70,7 @@ _ARM_PATHS = {
 
 
 def azure_name(type_: str, inputs: Mapping[str, Any]) -> str | None:
-    """The resource's own name in Azure or Kubernetes; None where the inputs do not tell it."""
+    """The resource's own name in Azure or Kubernetes; None where the inputs do not contain it."""
     if type_ in _ARM_PATHS:
         name = inputs.get(_ARM_PATHS[type_][1])
     else:
