@@ -16,7 +16,7 @@ from tests.unit.conftest import Simulate
 KUBELET = 'Code="CustomKubeletIdentityMissingPermissionError" Message="The cluster user assigned identity must be …"'
 
 
-def test_the_hook_waits_and_says_so(simulate: Simulate, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hook_waits_and_logs_it(simulate: Simulate, monkeypatch: pytest.MonkeyPatch) -> None:
     hook = simulate("dev-westus2").hooks["physical-ai-role-propagation"]
     waited: list[float] = []
     said: list[str] = []

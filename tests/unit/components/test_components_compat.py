@@ -15,7 +15,7 @@ OLD = {"gpuOperator": {"version": "v25.3.4"}}
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_azure_gets_no_stack_out_of_support_and_is_told_rule_source_and_way_out(preview: bool) -> None:
+def test_a_stack_out_of_support_is_refused_with_rule_source_and_fix(preview: bool) -> None:
     with pytest.raises(pulumi.RunError) as caught:
         record("dev-westus2", OLD, preview=preview, simulated=False)
     told = str(caught.value)
@@ -25,7 +25,7 @@ def test_azure_gets_no_stack_out_of_support_and_is_told_rule_source_and_way_out(
     assert caught.value.__suppress_context__
 
 
-def test_every_rule_is_told_at_once_beside_stand_in_values() -> None:
+def test_every_rule_is_reported_together_with_example_values() -> None:
     mixed = {**OLD, "cluster": {"kubernetesVersion": "1.36"}}
     with pytest.raises(pulumi.RunError) as caught:
         record("prod-westus2", mixed, simulated=False)

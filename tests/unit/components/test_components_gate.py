@@ -100,7 +100,7 @@ def test_open_gates_end_the_deployment_after_the_first_look() -> None:
     assert gpus["rtxprogpu"]["state"] == "empty"
 
 
-def test_a_shut_gate_fails_the_deployment_and_the_output_still_tells_it() -> None:
+def test_a_closed_gate_fails_the_deployment_and_is_in_the_output() -> None:
     gpus, failure = deploy(Api(gpu_node(0)))
     assert "h100gpu: 0 of 1 nvidia.com/gpu" in failure
     assert "node aks-h100gpu-0: gate 'nfd' is closed" in failure
@@ -109,7 +109,7 @@ def test_a_shut_gate_fails_the_deployment_and_the_output_still_tells_it() -> Non
     assert gpus["h100gpu"]["shut"][0]["gate"] == "nfd"
 
 
-def test_timeout_zero_looks_once_and_lets_the_deployment_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timeout_zero_reads_once_and_the_deployment_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     gpus, failure = deploy(Api(gpu_node(0)), timeout=0)
@@ -118,19 +118,19 @@ def test_timeout_zero_looks_once_and_lets_the_deployment_pass(monkeypatch: pytes
     assert "gate 'nfd' is closed" in warnings[0]
 
 
-def test_a_preview_asks_nobody() -> None:
+def test_a_preview_sends_no_request() -> None:
     api = Api(gpu_node(0))
     gpus, failure = deploy(api, preview=True)
     assert (gpus, failure) == (None, "")
     assert api.kubeconfigs == []
 
 
-def test_a_login_that_cannot_work_ends_at_once_in_its_own_words() -> None:
+def test_an_unusable_login_fails_at_once_with_its_message() -> None:
     _, failure = deploy(Api(problem=Unusable("kubelogin is not on the PATH")), timeout=45)
     assert failure == "Whether the GPUs are ready is unknown: kubelogin is not on the PATH"
 
 
-def test_an_api_server_that_never_answers_is_told_when_time_is_up() -> None:
+def test_an_api_server_that_never_answers_is_reported_when_time_is_up() -> None:
     _, failure = deploy(Api(problem=Unreachable("connection refused")))
     assert failure == "Whether the GPUs are ready is unknown: connection refused"
 

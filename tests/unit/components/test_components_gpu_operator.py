@@ -53,7 +53,7 @@ def test_release_is_pinned_named_patient_and_leaves_its_traces(simulate: Simulat
     assert set(inputs) - {"compat"} == {*wanted, "values"}  # the SDK's own mark
 
 
-def test_values_and_drivers_that_are_sent_are_those_of_the_plan(simulate: Simulate, stack_name: str) -> None:
+def test_values_and_drivers_are_those_of_the_plan(simulate: Simulate, stack_name: str) -> None:
     recording, settings = simulate(stack_name), load(stack_name).settings
     plan = make_plan(settings).gpu
     assert release(recording).inputs["values"] == plan.values
@@ -64,7 +64,7 @@ def test_values_and_drivers_that_are_sent_are_those_of_the_plan(simulate: Simula
     assert {name: each.inputs["data"] for name, each in config_maps(recording).items()} == plan.config_maps
 
 
-def test_namespace_allows_privileged_pods_and_comes_first(simulate: Simulate) -> None:
+def test_namespace_allows_privileged_pods_and_is_created_first(simulate: Simulate) -> None:
     recording = simulate("dev-westus2")
     namespace = recording.resource("Namespace", "gpu-operator")
     assert namespace.inputs["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "privileged"
@@ -91,7 +91,9 @@ def test_mig_layouts_are_mounted_by_the_mig_manager(simulate: Simulate) -> None:
     assert values["mig"] == {"strategy": ""}
 
 
-def test_everything_inside_goes_with_the_cluster_and_waits_for_its_role(simulate: Simulate, stack_name: str) -> None:
+def test_everything_inside_is_deleted_with_the_cluster_and_waits_for_its_role(
+    simulate: Simulate, stack_name: str
+) -> None:
     recording = simulate(stack_name)
     cluster = recording.of_type("ManagedCluster")[0].urn
     objects = [each for each in inside(recording) if each.type != "pulumi:providers:kubernetes"]
@@ -119,7 +121,7 @@ def test_a_cluster_policy_leaves_no_driver_resource(simulate: Simulate) -> None:
     assert (driver["enabled"], driver["version"]) == (True, "580.173.02")
 
 
-def test_exports_tell_releases_and_what_pools_offer(simulate: Simulate) -> None:
+def test_exports_contain_releases_and_what_pools_offer(simulate: Simulate) -> None:
     exports = simulate("dev-westus2", {"pools": {"h100gpu": {"sharing": {"timeSlicing": {"replicas": 4}}}}}).exports
     assert exports["releases"]["gpu-operator"] == {"version": "v26.7.0", "namespace": "gpu-operator"}
     h100, rtx = exports["pools"]["h100gpu"], exports["pools"]["rtxprogpu"]
@@ -140,7 +142,7 @@ def judge(recording: Recording, **old: Any) -> None:
         asyncio.run(answer)  # type: ignore[arg-type]
 
 
-def test_the_release_refuses_a_way_back_before_helm_is_asked(simulate: Simulate) -> None:
+def test_the_release_refuses_a_downgrade_before_helm_runs(simulate: Simulate) -> None:
     recording = simulate("dev-westus2", {"gpuOperator": {"version": "v26.3.3"}})
     assert recording.guarded[release(recording).urn] == (f"{PREFIX}-upgrade",)
     with pytest.raises(pulumi.RunError, match="upgrade-downgrade"):
@@ -169,7 +171,7 @@ def test_upgrades_go_to_the_next_line_and_never_back(old: str, new: str, rule: s
     assert (told is None) if rule is None else str(told).startswith(f"{rule}: ")
 
 
-def test_a_chart_from_the_cache_tells_its_version_by_its_name() -> None:
+def test_a_chart_from_the_cache_has_its_version_in_its_name() -> None:
     assert installed_version({"chart": "/cache/charts/gpu-operator-v26.3.3.tgz"}) == "v26.3.3"
     assert refusal({"chart": "/cache/charts/gpu-operator-v26.7.0.tgz"}, "v26.3.3") is not None
     assert refusal({}, "v26.3.3") is None

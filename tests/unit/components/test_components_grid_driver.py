@@ -76,7 +76,7 @@ def test_it_is_declared_for_a_pool_without_nodes(simulate: Simulate) -> None:
 
 
 @pytest.mark.parametrize("change", [None, {"driver": {"source": "aks"}, "priority": "Regular"}])
-def test_nothing_of_it_is_there_without_a_grid_pool(simulate: Simulate, change: dict[str, Any] | None) -> None:
+def test_no_agent_is_declared_without_a_grid_pool(simulate: Simulate, change: dict[str, Any] | None) -> None:
     recording = simulate("dev-westus2", {"pools": {"rtxprogpu": change}})
     assert ours(recording) == []
     assert [
@@ -196,12 +196,12 @@ def test_limits_come_before_rights_and_rights_before_the_pods(simulate: Simulate
     assert recording.resource("ConfigMap", "gpu-grid-driver-agent").urn in agent(recording).options.depends_on
 
 
-def test_the_operator_comes_when_the_agent_is_there(simulate: Simulate) -> None:
+def test_the_operator_depends_on_the_agent(simulate: Simulate) -> None:
     recording = simulate("dev-westus2")
     assert agent(recording).urn in recording.resource("Release", "physical-ai-gpu-operator-release").options.depends_on
 
 
-def test_it_all_goes_with_the_cluster_and_is_protected_with_it(simulate: Simulate) -> None:
+def test_the_agent_is_deleted_with_the_cluster_and_protected_with_it(simulate: Simulate) -> None:
     recording = simulate("prod-westus2")
     cluster = recording.of_type("ManagedCluster")[0].urn
     for each in ours(recording):

@@ -48,7 +48,7 @@ def test_each_identity_belongs_to_its_own_accounts_and_none_to_a_default_one(sim
     assert all(each.inputs["audiences"] == ["api://AzureADTokenExchange"] for each in credentials)
 
 
-def test_azure_never_sees_two_writes_at_a_time_to_one_identitys_credentials(simulate: Simulate) -> None:
+def test_credentials_of_one_identity_are_written_one_after_the_other(simulate: Simulate) -> None:
     recording = simulate("dev-westus2")
     first, second = (
         next(each for each in recording.of_type("FederatedIdentityCredential") if each.name.endswith(end))
@@ -140,7 +140,9 @@ def test_agents_without_control_plane_or_token_are_left_out(simulate: Simulate, 
         (("osmo.login=dev",), False, ["osmo.serviceUrl"]),
     ],
 )
-def test_the_way_to_the_agents_is_told(assignments: tuple[str, ...], has_token: bool, words: list[str]) -> None:
+def test_missing_settings_of_the_agents_are_reported_with_commands(
+    assignments: tuple[str, ...], has_token: bool, words: list[str]
+) -> None:
     told = missing_for_agents(load("dev-westus2", [Overlay.assign(list(assignments))]).settings, has_token=has_token)
     assert bool(told) is bool(words)
     for word in words:

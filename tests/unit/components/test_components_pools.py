@@ -84,7 +84,7 @@ def test_pool_that_is_cut_by_mig_names_its_layout(simulate: Simulate) -> None:
     assert pool.inputs["nodeLabels"]["nvidia.com/mig.config"] == "h100gpu"
 
 
-def test_secure_boot_is_off_in_so_many_words_and_grid_gets_no_vtpm(simulate: Simulate) -> None:
+def test_secure_boot_is_set_explicitly_and_grid_gets_no_vtpm(simulate: Simulate) -> None:
     recording = simulate("dev-westus2")
     grid, operator = (recording.resource("AgentPool", name).inputs for name in ("rtxprogpu", "h100gpu"))
     assert grid["securityProfile"] == {"enableSecureBoot": False, "enableVTPM": False}
@@ -183,7 +183,7 @@ def test_os_disk_size(disk: OsDisk, gigabytes: int | None) -> None:
     assert os_disk_gb(disk) == gigabytes
 
 
-def test_ephemeral_disk_without_a_size_takes_the_whole_device() -> None:
+def test_ephemeral_disk_without_a_size_uses_the_complete_device() -> None:
     pool = cpu_like(osDisk={"type": "Ephemeral"})
     assert "os_disk_size_gb" not in node_pool_properties(pool, "1.36")
 

@@ -67,7 +67,7 @@ class Api:
         raise Missing(path)
 
 
-def test_all_is_there_although_the_shard_reconciles_for_ever() -> None:
+def test_all_is_ready_although_the_shard_reconciles_for_ever() -> None:
     assert osmo.not_ready(Api(UP).get) == []
 
 
@@ -80,13 +80,13 @@ def test_all_is_there_although_the_shard_reconciles_for_ever() -> None:
         ({deployments(names.OPERATOR_NAMESPACE): [deployment("worker", 0)]}, "osmo-operator/worker: 0 of 1 available"),
     ],
 )
-def test_what_is_missing_is_told(change: dict[str, list[Json]], line: str) -> None:
+def test_what_is_not_ready_is_reported(change: dict[str, list[Json]], line: str) -> None:
     told = osmo.not_ready(Api({**UP, **change}).get)
     assert len(told) == 1
     assert line in told[0]
 
 
-def test_before_the_scheduler_has_kinds_nothing_is_there() -> None:
+def test_without_the_schedulers_kinds_nothing_is_ready() -> None:
     assert len(osmo.not_ready(Api({}).get)) == 3
 
 
@@ -94,11 +94,11 @@ def test_before_the_scheduler_has_kinds_nothing_is_there() -> None:
     ("secret", "ours"),
     [({"metadata": {"labels": {MANAGED_LABEL: "true"}}}, True), ({"metadata": {}}, False), (None, False)],
 )
-def test_agents_that_somebody_else_runs_are_let_be(secret: Json | None, ours: bool) -> None:
+def test_agents_of_others_are_left_alone(secret: Json | None, ours: bool) -> None:
     assert osmo.is_managed(Api({}, {TOKEN: secret} if secret else {}).get) is ours
 
 
-def test_workflows_are_sent_away_groups_first_and_a_missing_scheduler_is_no_trouble() -> None:
+def test_workflows_are_deleted_groups_first_even_without_a_scheduler() -> None:
     api = Api({PODS: []})
     osmo.delete_workflows(api)
     assert [(method, path.rpartition("/")[2]) for method, path, _ in api.sent] == [
@@ -117,7 +117,7 @@ def test_only_a_pod_that_leaves_loses_its_finalizer_and_keeps_others() -> None:
     assert body == {"metadata": {"finalizers": [other], "resourceVersion": "7"}}
 
 
-def test_waiting_tells_each_line_once_and_ends_with_nothing_left() -> None:
+def test_waiting_logs_each_line_once_and_ends_with_nothing_left() -> None:
     looks = [["a", "b"], ["a", "b"], ["b"], []]
     told: list[str] = []
     assert asyncio.run(wait_until_empty(lambda: looks.pop(0), 60, told.append, sleep=_no_sleep)) == []

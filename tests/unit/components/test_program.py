@@ -75,7 +75,7 @@ def test_location_is_the_stacks_region_everywhere(simulate: Simulate, stack_name
     assert located == {region}
 
 
-def test_exports_tell_how_to_reach_the_cluster_and_what_its_pools_are(simulate: Simulate) -> None:
+def test_exports_contain_access_to_the_cluster_and_its_pools(simulate: Simulate) -> None:
     exports = simulate("dev-westus2").exports
     assert exports["cluster"] == "aks-physical-ai-dev-westus2"
     assert exports["resourceGroup"] == "rg-physical-ai-dev-westus2"
@@ -91,7 +91,7 @@ def test_unknown_top_level_key_is_refused_with_its_path() -> None:
         record("dev-westus2", {"poools": {}})
 
 
-def test_all_faults_of_a_stack_are_told_at_once() -> None:
+def test_all_faults_of_a_stack_are_reported_together() -> None:
     with pytest.raises(pulumi.RunError) as caught:
         record("dev-westus2", {"protect": "maybe", "pools": {"h100gpu": {"sku": "Standard_NC40ads_H100_v6"}}})
     assert "physical-ai:protect" in str(caught.value)
@@ -132,7 +132,7 @@ def test_a_component_that_takes_a_secret_passes_it_on_encrypted(monkeypatch: pyt
     assert inputs == {"registryPassword": Secret("hunter2")}
 
 
-def test_a_secret_that_is_no_text_is_told_without_being_shown() -> None:
+def test_a_secret_that_is_not_text_is_reported_without_its_value() -> None:
     with pytest.raises(pulumi.RunError, match=r"physical-ai:secrets\.pin") as caught:
         record("dev-westus2", {"secrets": {"pin": 12345678}})
     assert "12345678" not in str(caught.value)
@@ -155,7 +155,7 @@ def test_azure_gets_the_very_program_that_is_simulated() -> None:
     assert record("prod-westus2", own, simulated=False).resources == record("prod-westus2", own).resources
 
 
-def test_the_entry_point_stays_thin() -> None:
+def test_the_entry_point_is_thin() -> None:
     lines = [line for line in (ROOT / "__main__.py").read_text().splitlines() if line.strip()]
     assert len(lines) <= 20
 

@@ -42,7 +42,7 @@ def test_any_stack_can_be_looked_at_under_the_profile() -> None:
     assert here.record
 
 
-def test_what_azure_has_retired_is_told_as_a_warning() -> None:
+def test_what_azure_has_retired_is_a_warning() -> None:
     found = {fault.where: fault.problem for fault in load(SEED).warnings}
     assert sorted(found) == [
         "cluster.kubernetesVersion",
@@ -71,7 +71,7 @@ def test_in_another_stack_the_same_is_an_error(assignment: str, path: str, fix: 
     assert fix in (fault.fix or "")
 
 
-def test_azure_is_never_asked_for_a_record() -> None:
+def test_a_record_is_never_deployed_to_azure() -> None:
     with pytest.raises(SettingsError) as caught:
         load(SEED).for_azure()
     assert {fault.where for fault in caught.value.faults} == {
@@ -156,7 +156,7 @@ def test_every_rule_that_the_document_names_exists() -> None:
     assert [name for name in sorted(named) if f'"{name}"' not in code] == []
 
 
-def test_keys_that_the_reference_wrote_and_no_chart_reads_are_told() -> None:
+def test_keys_of_the_reference_that_no_chart_reads_are_reported() -> None:
     """The values of Microsoft's toolchain; settings have no such keys, so the record can't hold them."""
     sections = ("driver", "toolkit", "devicePlugin", "dcgmExporter", "gfd", "validator")
     values = {section: {"tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}]} for section in sections}

@@ -277,13 +277,13 @@ def test_what_has_only_not_come_yet_has_no_cause_and_may_open(gate: str, broken:
     assert (closed.gate, closed.cause, closed.may_recover) == (gate, "", True)
 
 
-def test_what_the_grid_agent_says_comes_before_the_labels_it_set() -> None:
+def test_the_grid_agents_report_comes_before_the_labels_it_set() -> None:
     closed = first(grid_agent("building the modules, for 80 s now"))
     assert (closed.gate, closed.message, closed.may_recover) == ("driver", "building the modules, for 80 s now", True)
     assert "Installing" in closed.reason
 
 
-def test_an_agent_that_cannot_start_is_told_as_any_pod() -> None:
+def test_an_agent_that_cannot_start_is_reported_like_any_pod() -> None:
     creating = [{"name": "main", "ready": False, "state": {"waiting": {"reason": "ImagePullBackOff"}}}]
     closed = first(with_agent(phase="Pending", containerStatuses=creating))
     assert (closed.gate, closed.cause, closed.pod) == ("driver", "image-pull", "agent-x")
@@ -302,7 +302,7 @@ def test_a_driver_of_an_image_without_the_agent_is_no_gate_either() -> None:
     assert first(waiting_in_validation(nothing_offered().grid())).gate == "driver-validation"
 
 
-def test_the_first_shut_gate_hides_those_behind_it() -> None:
+def test_the_first_closed_gate_hides_those_behind_it() -> None:
     world = World().fails("device-plugin", "failed to initialize NVML").fails("toolkit", "who knows")
     assert first(world).gate == "toolkit"
 
@@ -323,7 +323,7 @@ def test_the_log_line_of_a_container_that_is_done_is_not_what_was_found() -> Non
     assert first(world).message == ""
 
 
-def test_a_container_s_own_words_come_before_the_kubelets() -> None:
+def test_a_containers_own_message_comes_before_the_kubelets() -> None:
     closed = first(World().fails("device-plugin", "starting\nerror starting plugins: out of luck\n"))
     assert (closed.message, closed.phase) == ("error starting plugins: out of luck", "CrashLoopBackOff")
 
@@ -348,7 +348,7 @@ def test_each_toleration_list_is_named_where_it_is_missing(role: str, told: str)
     assert "kubernetes.azure.com/scalesetpriority=spot:NoSchedule" in closed.reason
 
 
-def test_of_two_driver_daemonsets_the_one_for_the_node_tells_what_it_lacks() -> None:
+def test_of_two_driver_daemonsets_the_one_for_the_node_is_reported() -> None:
     world = nothing_offered().without("driver")
     other = daemonset("driver")
     other["metadata"]["name"] = "nvidia-gpu-driver-ubuntu22.04-9"
@@ -362,7 +362,7 @@ def test_of_two_driver_daemonsets_the_one_for_the_node_tells_what_it_lacks() -> 
 
 
 @pytest.mark.parametrize("taint", ["ToBeDeletedByClusterAutoscaler"])
-def test_a_node_on_its_way_out_is_not_waited_for(taint: str) -> None:
+def test_a_node_that_is_being_removed_is_not_waited_for(taint: str) -> None:
     world = nothing_offered()
     world.node["spec"]["taints"].append({"key": taint, "effect": "NoSchedule"})
     assert world.report().state == "empty"

@@ -106,7 +106,7 @@ def test_a_token_that_is_not_taken_leads_to_a_new_login(server: Server, tmp_path
     assert server.asked[-1][1] == "Bearer token-2"
 
 
-def test_a_failing_login_is_told_in_its_own_words_and_tried_again(
+def test_a_failing_login_is_reported_with_its_message_and_retried(
     server: Server, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     script = "import sys; sys.exit('Please run: az login')"
@@ -153,12 +153,12 @@ def test_logs_are_text_and_a_node_that_is_gone_is_unreachable(server: Server) ->
         get(path, {})
 
 
-def test_nobody_at_the_address_is_unreachable() -> None:
+def test_a_closed_port_is_unreachable() -> None:
     with pytest.raises(Unreachable):
         connect(kubeconfig("http://127.0.0.1:1", {}))("/api/v1/nodes", {})
 
 
-def test_a_proxy_is_not_asked_for_this_machines_own_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_is_not_used_for_this_machines_own_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     monkeypatch.setenv("no_proxy", "")

@@ -14,7 +14,7 @@ from tests.support.readiness_lab import RTX, cluster
 NODE = "rtx-01"
 
 
-def test_the_agents_own_sentence_is_told() -> None:
+def test_the_agents_own_message_is_reported() -> None:
     made = lab()
     made.join(NODE, rtx_pro_6000())
     made.label(NODE, **dict.fromkeys(GATE_LABELS, PAUSED))

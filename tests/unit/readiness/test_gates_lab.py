@@ -80,7 +80,7 @@ def test_a_validator_that_started_before_the_toolkit_found_the_driver_is_late_fo
     assert "delete pod nvidia-operator-validator-00" in closed.fix
 
 
-def test_a_driver_that_was_there_before_the_pod_started_is_not_there_now() -> None:
+def test_a_driver_that_worked_before_the_pod_started_is_missing_now() -> None:
     made = lab(cdi={"enabled": True, "nriPluginEnabled": True})
     made.join("rtx-00", rtx_pro_6000(), host=GRID)
     made.wait(60)
@@ -111,7 +111,7 @@ def test_the_drivers_own_tolerations_are_named_when_they_lack_the_taint() -> Non
     assert "NVIDIADriver's spec.tolerations" in closed.fix
 
 
-def test_strategy_none_on_a_vgpu_is_shut_though_the_count_is_right() -> None:
+def test_strategy_none_on_a_vgpu_is_closed_although_the_count_is_right() -> None:
     made = lab(mig={"strategy": "none"})
     made.join("rtx-00", rtx_pro_6000(), host=GRID)
     closed = first(made, "rtx-00", RTX)
@@ -134,7 +134,7 @@ def test_the_operators_driver_on_a_grid_node_has_two_owners() -> None:
     assert "(grid)" in closed.reason
 
 
-def test_the_operators_driver_on_a_vgpu_of_an_operator_pool_asks_for_grid() -> None:
+def test_the_operators_driver_on_a_vgpu_of_an_operator_pool_needs_grid() -> None:
     made = lab(drivers={"all": {"metadata": {"name": "all"}, "spec": {}}})
     made.join("rtx-00", rtx_pro_6000(), labels={DEPLOY_DRIVER: "true"})
     closed = first(made, "rtx-00", Expected("rtxprogpu", {"nvidia.com/gpu": 1}, "operator"))
@@ -162,14 +162,14 @@ def test_two_nvidiadrivers_for_one_node_are_a_conflict() -> None:
     assert "conflicting NVIDIADriver NodeSelectors" in closed.message
 
 
-def test_a_node_nobody_has_a_driver_for() -> None:
+def test_a_node_without_a_matching_driver() -> None:
     made = lab(drivers={})
     made.join("h100-00", h100())
     closed = first(made, "h100-00", H100)
     assert (closed.gate, closed.cause) == ("driver", "driver-unclaimed")
 
 
-def test_secure_boot_is_read_off_the_drivers_words() -> None:
+def test_secure_boot_is_recognized_in_the_drivers_message() -> None:
     made, hardware = lab(), h100()
     made.join("h100-00", type(hardware)(**{**hardware.__dict__, "secure_boot": True}))
     made.wait()
@@ -222,7 +222,7 @@ def test_a_configuration_that_does_not_exist_is_named() -> None:
     assert "h100gqu" in closed.reason
 
 
-def test_more_than_expected_is_shut_too() -> None:
+def test_more_than_expected_is_closed_too() -> None:
     made = lab(devicePlugin={"config": {"name": "gpu-pool-configs", "default": "default"}})
     sharing = {"timeSlicing": {"resources": [{"name": "nvidia.com/gpu", "replicas": 4}]}}
     made.join("h100-00", h100(), configs={"default": {"version": "v1", "sharing": sharing}})
@@ -232,7 +232,7 @@ def test_more_than_expected_is_shut_too() -> None:
     assert "4 × nvidia.com/gpu" in closed.reason
 
 
-def test_mig_single_over_unequal_gpus_is_told_by_the_device_plugin() -> None:
+def test_mig_single_over_unequal_gpus_is_reported_by_the_device_plugin() -> None:
     made, hardware = lab(), h100()
     made.join("h100-00", type(hardware)(**{**hardware.__dict__, "mig": (None, ("1g.12gb",))}))
     made.wait()

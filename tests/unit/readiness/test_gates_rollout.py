@@ -131,7 +131,7 @@ def restarting(given: Cluster) -> None:
         (restarting, "is not ready"),
     ],
 )
-def test_a_change_on_its_way_keeps_the_gate_shut(change: Callable[[Cluster], None], words: str) -> None:
+def test_an_unfinished_change_keeps_the_gate_closed(change: Callable[[Cluster], None], words: str) -> None:
     given = ready()
     change(given)
     report = judged(given)
@@ -140,7 +140,7 @@ def test_a_change_on_its_way_keeps_the_gate_shut(change: Callable[[Cluster], Non
     assert report.closed[0].may_recover
 
 
-def test_a_failed_upgrade_needs_somebody() -> None:
+def test_a_failed_upgrade_needs_an_action() -> None:
     given = ready()
     node: Any = given.nodes[0]
     node["metadata"]["labels"][UPGRADE_STATE] = "upgrade-failed"
@@ -209,7 +209,7 @@ def grid_ready(*, behind: bool = False, told: str = "True", wanted: bool = True)
     return world.report()
 
 
-def test_another_grid_driver_on_its_way_keeps_the_gate_shut() -> None:
+def test_an_unfinished_change_of_the_grid_driver_keeps_the_gate_closed() -> None:
     assert grid_ready().state == "ready"
     (closed,) = grid_ready(behind=True).closed
     assert (closed.gate, closed.may_recover) == (ROLLOUT, True)

@@ -59,7 +59,7 @@ def test_a_pool_without_nodes_is_open() -> None:
     assert Play([report(nodes=0)]).run().is_open
 
 
-def test_a_bound_of_zero_looks_once() -> None:
+def test_a_bound_of_zero_reads_once() -> None:
     play = Play([report(closed())])
     assert not play.run(0).is_open
     assert play.looks == 1
@@ -80,7 +80,7 @@ def test_long_waits_look_every_ten_seconds_at_most_and_short_ones_often() -> Non
     assert short.looks > 80
 
 
-def test_only_changes_are_told_one_line_for_each_node() -> None:
+def test_only_changes_are_logged_one_line_for_each_node() -> None:
     driver, toolkit = closed(), closed(gate="toolkit", cause="")
     flickering = replace(driver, phase="Error", message="something else")
     play = Play([report(driver), report(flickering), report(driver), report(toolkit), report(toolkit), report()])
@@ -92,7 +92,7 @@ def test_only_changes_are_told_one_line_for_each_node() -> None:
     ]
 
 
-def test_what_does_not_open_by_itself_is_told_at_once_with_its_way_out() -> None:
+def test_a_gate_that_needs_an_action_is_logged_at_once_with_its_fix() -> None:
     stuck = closed(cause="config-key", may_recover=False, fix="Deploy again.", pod="plugin-x", phase="Init:Error")
     play = Play([report(stuck), report()])
     play.run()
@@ -107,7 +107,7 @@ def test_many_nodes_at_once_are_counted() -> None:
     assert play.lines[-1] == "and 88 more nodes changed"
 
 
-def test_a_silent_api_server_is_told_once_and_outlived() -> None:
+def test_a_silent_api_server_is_logged_once_and_the_wait_continues() -> None:
     play = Play([Unreachable("refused"), Unreachable("refused"), report(closed()), Unreachable("refused"), report()])
     assert play.run().is_open
     assert [line for line in play.lines if "refused" in line] == ["the API server does not answer: refused"] * 2
@@ -123,7 +123,7 @@ def test_what_can_never_be_read_ends_the_wait() -> None:
         Play([Unusable("no kubeconfig")]).run()
 
 
-def test_the_story_tells_nodes_with_the_same_trouble_once() -> None:
+def test_details_show_nodes_with_the_same_problem_once() -> None:
     one = closed(pod="driver-x", phase="Running", message="make: …", container="nvidia-driver-ctr", fix="Wait.")
     lines = text.details([report(one, replace(one, node="b"), closed("c", "nfd", ""), nodes=3)])
     assert lines == [
@@ -198,7 +198,7 @@ def test_only_the_pools_nodes_are_listed() -> None:
     assert selectors == ["agentpool in (h100gpu,rtxprogpu)"]
 
 
-def test_without_gpu_pools_nobody_is_asked() -> None:
+def test_without_gpu_pools_no_request_is_sent() -> None:
     asked: list[str] = []
     assert read_reports(api({}, asked), []) == ()
     assert asked == []
