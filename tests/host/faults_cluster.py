@@ -83,7 +83,7 @@ FAULTS = (
     Fault(
         "the account may not patch its node",
         "waits",
-        "Changes no driver behind a gate that it can't shut; names the missing right.",
+        "Changes no driver behind a gate that it can't close; names the missing right.",
         live=_refused("PATCH", 403, "Forbidden", FORBIDDEN),
         says="(?i)forbidden|permission",
         where="memory",
