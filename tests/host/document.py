@@ -16,17 +16,17 @@ TABLES = {
     "API server": faults_cluster.FAULTS,
 }
 EVERY = [fault for table in TABLES.values() for fault in table]
-ENDS = {"recovers": "recovers", "waits": "waits and goes on", "stops": "stops for a person"}
+ENDS = {"recovers": "recovers", "waits": "waits and continues", "stops": "stops for a person"}
 HEAD = """\
 # What the GRID agent does when something fails
 
-Each row is a test: the real agent on a node of its own (`tests/host`), with the fault injected. In all of them no file
-was run whose checksum had not been verified, nothing was left in folders where everybody writes, modules of two
-versions were never loaded together, and a closed gate was told by the node's condition `GridDriverReady`.
+Each row is a test: the real agent on a separate node (`tests/host`), with the fault injected. In all of them no file
+was run whose checksum had not been verified, nothing was left in world-writable folders, modules of two
+versions were never loaded together, and the node's condition `GridDriverReady` reported a closed gate.
 
-*recovers*: ends with the wanted driver verified and the gate open, with nobody's help. *waits and goes on*: says what
-it waits for and ends so too as soon as the cause is gone. *stops for a person*: says what has to be done; after that,
-and with the annotation `physical-ai/grid-driver-retry` or new settings, it ends so too.
+*recovers*: ends with the driver of the settings verified and the gate open, without help. *waits and continues*: reports what
+it waits for, and recovers as soon as the cause is removed. *stops for a person*: reports what has to be done; after
+that, and with the annotation `physical-ai/grid-driver-retry` or new settings, it recovers.
 """
 
 
