@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from measure import DEFAULT_STACK, Place, note, place, table
+from timeline import PROCESSOR
 
 from physical_ai.simulator.home import HOME_VARIABLE
 
@@ -55,6 +56,7 @@ def main() -> None:
         for row in zip(*runs.values(), strict=True)
     ]
     _report(phases, runs["empty"], options.stack)
+    _report_processor(runs)
 
 
 def _run(here: Place, operation: str) -> Marks:
@@ -100,6 +102,17 @@ def _report(rounds: list[dict[str, dict[str, float]]], empty: list[Marks], stack
         engine = sum(median(name, phase) for phase in ("engine", "program", "cluster", "pools", "rest"))
         ratios.append([name, engine, alone, engine / alone])
     table("the engine's part against an empty program", ("", "this program", "empty", "ratio"), ratios)
+
+
+def _report_processor(runs: Mapping[str, list[Marks]]) -> None:
+    """Processor time, which other work on the machine changes less than it changes waiting."""
+    rows: list[list[object]] = []
+    for name in OPERATIONS:
+        seconds = {of: statistics.median(marks[of] for marks in runs[name]) for of in PROCESSOR}
+        total = sum(seconds.values())
+        rows.append([name, *(cell for part in seconds.values() for cell in (part, f"{part / total:4.0%}")), total])
+    columns = ("", *(cell for of in PROCESSOR for cell in (of.removeprefix("processor: "), "share")), "all")
+    table("seconds of processor time", columns, rows)
 
 
 def _options() -> argparse.Namespace:

@@ -9,6 +9,7 @@ an empty program through the same engine instead: what no operation can be quick
 from __future__ import annotations
 
 import json
+import resource
 import sys
 import tempfile
 import time
@@ -24,6 +25,9 @@ from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.tools import Progress, toolbox
 from physical_ai.simulator.wire import ProviderHost
+
+PROCESSOR = {"processor: program": resource.RUSAGE_SELF, "processor: engine, helm": resource.RUSAGE_CHILDREN}
+"""Marks that hold seconds of processor time; the control plane's own are not among them."""
 
 
 class Timeline:
@@ -75,6 +79,9 @@ def run(operation: str, stack: str, timeline: Timeline) -> None:
     else:
         simulation.down(timeline)
     timeline.mark("end")
+    for name, who in PROCESSOR.items():
+        usage = resource.getrusage(who)
+        timeline.marks[name] = usage.ru_utime + usage.ru_stime
 
 
 def run_empty(stack: str, timeline: Timeline) -> None:
