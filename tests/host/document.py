@@ -24,9 +24,10 @@ Each row is a test: the real agent on a separate node (`tests/host`), with the f
 was run whose checksum had not been verified, nothing was left in world-writable folders, modules of two
 versions were never loaded together, and the node's condition `GridDriverReady` reported a closed gate.
 
-*recovers*: ends with the driver of the settings verified and the gate open, without help. *waits and continues*: reports
-what it waits for, and recovers as soon as the cause is removed. *stops for a person*: reports what has to be done;
-after that, and with the annotation `physical-ai/grid-driver-retry` or new settings, it recovers.
+*recovers*: ends with the driver of the settings verified and the gate open, without help.
+*waits and continues*: reports what it waits for, and recovers as soon as the cause is removed.
+*stops for a person*: reports what has to be done; after that, and with the annotation
+`physical-ai/grid-driver-retry` or new settings, it recovers.
 """
 
 
