@@ -20,7 +20,7 @@ SECONDS = 240
 
 
 def assertion() -> str:
-    """A new assertion from the service that GitHub tells a job of."""
+    """A new assertion from the service whose address GitHub passes to a job."""
     address = f"{os.environ['ACTIONS_ID_TOKEN_REQUEST_URL']}&audience={AUDIENCE}"
     headers = {"Authorization": f"Bearer {os.environ['ACTIONS_ID_TOKEN_REQUEST_TOKEN']}"}
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 - an address of GitHub's

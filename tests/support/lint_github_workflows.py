@@ -24,7 +24,7 @@ def main() -> int:
         return FAILED
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     command = [tools.path("actionlint"), "-color"] if err.is_terminal else [tools.path("actionlint")]
-    # Without a Git repository of its own to look for, it is told which files to read.
+    # The files are arguments, so that actionlint needs no Git repository.
     files = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
     return subprocess.run([*command, *files], cwd=ROOT, env={**os.environ, "PATH": path}, check=False).returncode
 

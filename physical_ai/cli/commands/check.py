@@ -51,7 +51,7 @@ def check(  # noqa: PLR0917 - each is an option
     today = datetime.datetime.now(datetime.UTC).date()
     findings = check_azure(settings, azure, shutil.which, today)
     if json:
-        print_json(output.document(stack, settings.region, findings, asked=azure is not None, why_not=why_not))
+        print_json(output.document(stack, settings.region, findings, queried=azure is not None, why_not=why_not))
     else:
         output.print_findings(stack, findings, why_not)
     if any_at_least(findings, severity):

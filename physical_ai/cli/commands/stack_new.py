@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -71,7 +72,7 @@ def new(  # noqa: PLR0917 - each is an option
     from physical_ai.cli.stack_new.answers import Choices
     from physical_ai.cli.stack_new.summary import document, head, next_steps, summary
     from physical_ai.settings.layers.names import STACKS
-    from physical_ai.settings.new_stack import AlreadyThere, new_files, propose, verified, write
+    from physical_ai.settings.new_stack import new_files, propose, verified
 
     interactive = not yes and not json and _is_terminal()
     if not interactive and not yes:
@@ -98,8 +99,22 @@ def new(  # noqa: PLR0917 - each is an option
     ):
         err.print("nothing was written")
         return
+    made = _write(files)
+    if json:
+        print_json(document(proposal, loaded, files, made))
+        return
+    for path in made:
+        out.print(f"[bold green]written[/] {STACKS.name}/{path.relative_to(STACKS)}")
+    out.print(next_steps(proposal, loaded))
+
+
+def _write(files: NewFiles) -> list[Path]:
+    """The paths written. Ends the command where the files cannot be written."""
+    from physical_ai.settings.layers.names import STACKS
+    from physical_ai.settings.new_stack import AlreadyThere, write
+
     try:
-        made = write(files, STACKS)
+        return write(files, STACKS)
     except AlreadyThere as problem:
         err.print(f"{problem}; nothing was written", style="red", markup=False)
         raise typer.Exit(BAD_INPUT) from None
@@ -108,12 +123,6 @@ def new(  # noqa: PLR0917 - each is an option
             f"{STACKS.name} cannot be written: {problem.strerror}; nothing was written", style="red", markup=False
         )
         raise typer.Exit(FAILED) from None
-    if json:
-        print_json(document(proposal, loaded, files, made))
-        return
-    for path in made:
-        out.print(f"[bold green]written[/] {STACKS.name}/{path.relative_to(STACKS)}")
-    out.print(next_steps(proposal, loaded))
 
 
 def _print(files: NewFiles, loaded: Loaded, proposal: Proposal, *, json: bool) -> None:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def document(
-    stack: str, region: str, findings: Sequence[Finding], *, asked: bool, why_not: str | None
+    stack: str, region: str, findings: Sequence[Finding], *, queried: bool, why_not: str | None
 ) -> dict[str, Any]:
     return {
         "stack": stack,
         "region": region,
-        "azureAsked": asked,
+        "azureAsked": queried,
         "whyNot": why_not,
         "summary": dict(Counter(each.severity.value for each in findings)),
         "findings": [

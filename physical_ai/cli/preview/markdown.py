@@ -109,10 +109,10 @@ def _kinds(changes: Iterable[Document]) -> str:
 
 def _policies(policy: Document, detail: Detail) -> str:
     findings: Sequence[Document] = policy["findings"]
-    asked = f"{policy['rules']} rules over {policy['resources']} resources"
+    checked = f"{policy['rules']} rules over {policy['resources']} resources"
     if not findings:
-        return f"**Policies**: {asked}, no finding."
-    lines = [f"**Policies**: {asked}, {severities(findings)}."]
+        return f"**Policies**: {checked}, no finding."
+    lines = [f"**Policies**: {checked}, {severities(findings)}."]
     if detail is not Detail.COUNTS:
         lines.append("")
         lines += [_finding(each) for each in findings]

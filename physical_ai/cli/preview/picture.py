@@ -179,8 +179,8 @@ def _offered(pool: Pool, node: Mapping[str, Any]) -> int:
     if not _is_shared(pool):
         return node["gpus"]
     slices: Sequence[Mapping[str, int]] = list(pool["gpus"].values())
-    whole = slices and all(each["allocatable"] >= each["expected"] for each in slices)
-    return pool["gpusPerNode"] if whole else 0
+    is_complete = slices and all(each["allocatable"] >= each["expected"] for each in slices)
+    return pool["gpusPerNode"] if is_complete else 0
 
 
 def _footer(bottom: int) -> Iterator[str]:

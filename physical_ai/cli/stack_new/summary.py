@@ -40,8 +40,8 @@ def offer(pool: PoolProposal, region: str) -> RenderableType:
         usd = "no price" if each.usd_per_hour is None else f"{each.usd_per_hour:,.3f}"
         mark = f"[bold]{each.size}[/]" if each.size == pool.size else each.size
         table.add_row(mark, ", ".join(each.driver_sources), each.evidence, usd)
-    asked = f"\n{pool.name}: the layers set {pool.size or 'no size'}, driver source {pool.driver or 'none'}"
-    lines: list[RenderableType] = [Text(asked), table if pool.candidates else Text(f"{region} lists no GPU size")]
+    heading = f"\n{pool.name}: the layers set {pool.size or 'no size'}, driver source {pool.driver or 'none'}"
+    lines: list[RenderableType] = [Text(heading), table if pool.candidates else Text(f"{region} lists no GPU size")]
     if len(pool.candidates) > SHOWN:
         more = f"… and {len(pool.candidates) - SHOWN} more: physai sizes --region {region}"
         lines.append(Text(more, style="dim"))

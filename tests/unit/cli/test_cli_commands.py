@@ -62,7 +62,7 @@ def test_a_wrong_option_is_wrong_input() -> None:
     assert call("up", "--no-such-option")[0] == 2
 
 
-def test_explain_tells_value_and_origin() -> None:
+def test_explain_shows_value_and_origin() -> None:
     code, out, _ = call("explain", "dev-westus2", "pools.h100gpu", "--json", "--set", "pools.h100gpu.scale.max=5")
     rows = {row["path"]: row for row in json.loads(out)}
     assert code == 0
@@ -95,13 +95,13 @@ def test_status_and_down_of_a_stack_that_is_not_simulated_are_no_errors() -> Non
 
 
 @pytest.mark.parametrize("command", ["down", "status", "env"])
-def test_a_stack_that_nobody_described_is_wrong_input(command: str) -> None:
+def test_an_unknown_stack_is_wrong_input(command: str) -> None:
     code, _, err = call(command, "dev-nowhere")
     assert code == 2
     assert "no region 'nowhere'" in err
 
 
-def test_env_of_a_stack_that_is_not_simulated_fails_and_says_what_makes_one() -> None:
+def test_env_of_a_stack_that_is_not_simulated_fails_and_names_the_command_to_create_it() -> None:
     code, out, err = call("env")
     assert (code, out) == (1, "")
     assert "physai up" in err

@@ -12,7 +12,7 @@ OLD = ["--set", "gpuOperator.version=v25.3.4"]
 AT = ["--at", "2026-11-20"]
 
 
-def test_a_good_stack_ends_with_zero_and_says_what_was_judged(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_good_stack_ends_with_zero_and_a_summary(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compat", "dev-westus2", *AT]) == 0
     printed = capsys.readouterr().out
     assert "GPU Operator v26.7.0 (supported), Kubernetes 1.36" in printed

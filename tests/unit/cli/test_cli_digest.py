@@ -51,7 +51,7 @@ def preview(tmp_path: Path, text: str, *arguments: str) -> tuple[int, str, str]:
     return call("preview", "dev-westus2", "--from", str(file), *arguments)
 
 
-def test_a_real_preview_is_told_with_what_azure_has_now(tmp_path: Path) -> None:
+def test_a_real_preview_shows_what_azure_has_now(tmp_path: Path) -> None:
     code, out, _ = preview(tmp_path, digest(REPLACED, UNTOUCHED), "--format", "markdown")
     assert code == 0
     assert out.startswith("### `dev-westus2`: **1 to replace**, **2 nodes lost**")

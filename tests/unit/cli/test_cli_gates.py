@@ -109,7 +109,7 @@ def test_a_file_that_is_not_there_is_wrong_input(capsys: pytest.CaptureFixture[s
     assert "--kubeconfig" in capsys.readouterr().err
 
 
-def test_without_a_simulation_it_says_what_there_is_to_look_at(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_simulation_it_names_the_alternatives(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["gates"]) == 1
     told = capsys.readouterr().err
     assert "physai up dev-westus2" in told

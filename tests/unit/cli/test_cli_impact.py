@@ -27,13 +27,14 @@ def told(change: Step, nodes: int = 0, minutes: int = 45) -> str:
 
 
 @pytest.mark.parametrize(
-    ("source", "said"), [("operator", "GPU Operator installs"), ("grid", "GRID agent installs"), ("aks", "node image")]
+    ("source", "expected"),
+    [("operator", "GPU Operator installs"), ("grid", "GRID agent installs"), ("aks", "node image")],
 )
-def test_a_replaced_pool_says_who_installs_its_driver_again(source: str, said: str) -> None:
+def test_a_replaced_pool_shows_how_its_driver_is_installed_again(source: str, expected: str) -> None:
     replaced = step("replace", new={"nodeLabels": {DRIVER_LABEL: source}})
     shown = told(replaced, nodes=3)
     assert "3 nodes lost" in shown
-    assert said in shown
+    assert expected in shown
     assert "up to 45 minutes" in shown
     assert "45" not in told(replaced, nodes=3, minutes=0)
 

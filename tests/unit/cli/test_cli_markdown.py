@@ -28,7 +28,7 @@ def row(text: str, name: str) -> str:
     return found
 
 
-def test_a_replaced_gpu_pool_is_bold_first_and_says_what_it_costs() -> None:
+def test_a_replaced_gpu_pool_is_bold_first_and_shows_its_impact() -> None:
     shown = markdown.stack(document("replacement"))
     first = [line for line in shown.splitlines() if line.startswith("| ")][1]
     assert first.startswith("| **replace** | **AgentPool `physical-ai-h100gpu-nodes`**")
@@ -38,7 +38,7 @@ def test_a_replaced_gpu_pool_is_bold_first_and_says_what_it_costs() -> None:
     assert "**" not in row(shown, "physical-ai-grid-driver-agent")
 
 
-def test_nothing_to_do_is_said_in_the_headline() -> None:
+def test_an_empty_preview_has_a_headline() -> None:
     quiet = document("replacement") | {"changes": [], "summary": {}}
     assert markdown.stack(quiet).splitlines()[0] == "### `dev-westus2`: no changes"
     assert "| resource |" not in markdown.stack(quiet)
@@ -57,7 +57,7 @@ def test_a_table_keeps_its_columns_whatever_the_values_say() -> None:
     assert "``` ``" in line or "```" in line
 
 
-def test_words_mention_nobody_and_hold_no_markup() -> None:
+def test_text_contains_no_mentions_and_no_markup() -> None:
     said = markdown.text("see <b>@team</b> #12 *now* `a|b` [x](y)\nand on")
     assert "@team" not in said
     assert "#12" not in said

@@ -49,7 +49,7 @@ def test_a_replacement_is_one_change_to_a_reader() -> None:
     assert dict(run.counts()) == {"replace": 1}
 
 
-def test_a_replaced_pool_says_how_many_nodes_it_has_now_and_why_they_are_lost() -> None:
+def test_a_replaced_pool_shows_its_present_nodes_and_why_they_are_lost() -> None:
     shown = text(replaced(), h100=5, other=9)
     assert "5 nodes lost" in shown
     assert "vmSize: A → B (replaces)" in shown
@@ -110,7 +110,7 @@ def test_keys_with_dots_show_their_values() -> None:
     assert 'tags["cost.center"]: 1 → 42' in text(run)
 
 
-def test_of_a_secret_only_that_it_changes_is_told() -> None:
+def test_of_a_secret_only_the_change_is_shown() -> None:
     run = Run()
     hidden = {SIGNATURE: SECRET, "ciphertext": "[secret]"}
     old, new = state(stringData=hidden, count=1), state(stringData=hidden, count=2)

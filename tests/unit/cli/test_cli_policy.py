@@ -19,14 +19,14 @@ def policy(*arguments: str) -> tuple[int, str, str]:
     return call("policy", *arguments)
 
 
-def test_a_stack_that_keeps_all_rules_says_how_many_were_asked() -> None:
+def test_a_stack_without_findings_shows_the_number_of_rules() -> None:
     code, out, err = policy("dev-westus2")
     assert (code, out) == (0, "")
     assert f"{len(RULES)} rules over" in err
     assert "0 errors, 0 warnings" in err
 
 
-def test_an_error_is_told_with_place_remedy_reason_and_link() -> None:
+def test_an_error_has_place_fix_reason_and_link() -> None:
     code, out, err = policy("prod-westus2", *OPEN)
     assert code == 3
     lines = out.splitlines()
@@ -75,7 +75,7 @@ def test_a_wrong_setting_is_wrong_input_and_no_finding() -> None:
     assert "Did you mean 'sku'" in err
 
 
-def test_what_the_program_itself_refuses_is_told_in_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_of_the_program_keeps_its_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
     code, out, err = policy("dev-westus2", "--set", "charts.source=cache")
     assert (code, out) == (1, "")

@@ -27,7 +27,7 @@ def test_what_no_stack_is_made_of_affects_none(file: str) -> None:
 @pytest.mark.parametrize(
     "file", ["components/cluster.py", "physical_ai/catalog/data/vm_sizes.yaml", "requirements.txt", "something/new.txt"]
 )
-def test_code_and_what_nobody_knows_affect_all(file: str) -> None:
+def test_code_and_unknown_files_affect_all(file: str) -> None:
     assert stacks(file) == set(HERE)
 
 
@@ -52,7 +52,7 @@ def test_a_layer_that_only_the_base_used_counts_too() -> None:
     assert (found.stack, found.kind) == ("dev-westus2", Kind.CHANGED)
 
 
-def test_new_and_removed_stacks_are_told_apart() -> None:
+def test_new_and_removed_stacks_are_recognized() -> None:
     one = {"dev-westus2": frozenset({"stacks/Pulumi.dev-westus2.yaml"})}
     two = {"dev-eastus2": frozenset({"stacks/Pulumi.dev-eastus2.yaml"})}
     files = ["stacks/Pulumi.dev-eastus2.yaml", "stacks/Pulumi.dev-westus2.yaml"]

@@ -34,7 +34,7 @@ def test_the_first_line_is_the_marker_by_which_it_is_found_again() -> None:
     assert comment([report(document=document())], FILES).startswith(f"{MARKER}\n")
 
 
-def test_a_change_of_documents_says_that_no_stack_is_affected() -> None:
+def test_a_change_of_documents_affects_no_stack() -> None:
     assert "no stack is affected" in comment([], ["README.md"])
 
 
@@ -53,13 +53,13 @@ def test_a_new_stack_is_called_new() -> None:
     assert "new, **+$0 / +$9,110 / +$18,221** a month" in shown
 
 
-def test_a_removed_stack_says_that_azure_still_has_it() -> None:
+def test_a_removed_stack_still_exists_in_azure() -> None:
     shown = comment([report(kind=Kind.REMOVED)], FILES)
     assert "### `dev-westus2`: removed" in shown
     assert "remains until you destroy it" in shown
 
 
-def test_a_base_that_fails_is_told_with_its_words_and_the_preview_is_not_lost() -> None:
+def test_the_output_of_a_failed_base_is_shown_beside_the_preview() -> None:
     shown = comment([report(document=document("new-stack"), base_failed="refused:\n``` no")], FILES)
     assert "The base could not be simulated" in shown
     assert "````text\nrefused:\n``` no\n````" in shown
@@ -68,7 +68,7 @@ def test_a_base_that_fails_is_told_with_its_words_and_the_preview_is_not_lost() 
     assert "ManagedCluster" in shown
 
 
-def test_a_head_that_fails_is_told_with_its_words() -> None:
+def test_the_output_of_a_failed_head_is_shown() -> None:
     shown = comment([report(head_failed="'Standard_X' is not a VM size")], FILES)
     assert "the preview of the head failed" in shown
     assert "'Standard_X' is not a VM size" in shown
@@ -84,7 +84,7 @@ def test_of_many_stacks_those_are_folded_that_lose_nothing() -> None:
     assert shown.count("<details>") == shown.count("</details>")
 
 
-def test_a_long_comment_is_shortened_where_it_is_longest_and_says_so() -> None:
+def test_a_long_comment_is_shortened_where_it_is_longest_with_a_note() -> None:
     reports = [report("a-westus2", document=large("a-westus2", 900)), report("b-westus2", document=document())]
     shown = comment(reports, FILES)
     assert len(shown.encode()) <= LIMIT
@@ -93,7 +93,7 @@ def test_a_long_comment_is_shortened_where_it_is_longest_and_says_so() -> None:
     assert "chart-checksum-unknown" in shown.split("### `dev-westus2`")[1]
 
 
-def test_however_small_the_limit_it_is_kept_and_the_table_goes_last() -> None:
+def test_however_small_the_limit_it_is_kept_and_the_table_is_removed_last() -> None:
     reports = [report(f"s{index}-westus2", document=large(f"s{index}-westus2", 50)) for index in range(4)]
     full = len(comment(reports, FILES, limit=10**9).encode())
     for limit in (full - 1, full // 2, full // 4, 2500, 1200, 300):

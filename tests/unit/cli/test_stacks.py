@@ -20,7 +20,7 @@ def test_a_stacks_own_settings_are_those_of_its_file_beside_what_the_layers_say(
     assert "pools.h100gpu.sku" not in own
 
 
-def test_what_a_stack_file_removes_is_told_as_removed() -> None:
+def test_what_a_stack_file_removes_is_shown_as_removed() -> None:
     own = {each.path: each for each in own_settings(load("prod-southeastasia"))}
     assert own["pools.h100gpu.scale.min"] == Own("pools.h100gpu.scale.min", None, 1)
 
@@ -92,7 +92,7 @@ def test_diff_shows_only_what_differs() -> None:
     assert "kubernetesVersion" not in out
 
 
-def test_diff_of_a_stack_with_itself_says_so() -> None:
+def test_diff_of_a_stack_with_itself_is_empty() -> None:
     assert "same settings" in call("stacks", "--diff", "dev-westus2", "dev-westus2")[1]
 
 
@@ -102,7 +102,7 @@ def test_diff_with_a_stack_that_is_not_there_is_wrong_input() -> None:
     assert "no such stack file" in err
 
 
-def test_a_broken_stack_is_told_and_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_stack_is_reported_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "existing", lambda: ["dev-westus2", "qa-westus2"])
     code, out, err = call("stacks", "--json")
     assert code == 2
@@ -112,7 +112,7 @@ def test_a_broken_stack_is_told_and_hides_no_other(monkeypatch: pytest.MonkeyPat
     assert "no environment 'qa'" in err
 
 
-def test_the_region_table_says_where_each_pool_of_a_stack_can_live() -> None:
+def test_the_region_table_shows_where_each_pool_of_a_stack_could_run() -> None:
     code, out, _ = call("regions", "--stack", "dev-westus2", "--json")
     assert code == 0
     found: dict[str, Any] = json.loads(out)["regions"]

@@ -19,13 +19,13 @@ const given = JSON.parse(process.argv[1]);
 const calls = [];
 const record = (name) => async (parameters) => { calls.push({ name, ...parameters }); };
 const paginate = async (name, parameters) => { calls.push({ name, ...parameters }); return given[name]; };
-const told = (name) => (text) => { calls.push({ name, text }); };
+const log = (name) => (text) => { calls.push({ name, text }); };
 const rest = {
   pulls: { list: 'pulls' },
   issues: { listComments: 'comments', updateComment: record('update'), createComment: record('create') },
 };
 const github = { rest, paginate };
-const core = { warning: told('warning'), notice: told('notice') };
+const core = { warning: log('warning'), notice: log('notice') };
 const context = { repo: { owner: 'o', repo: 'r' }, payload: { workflow_run: given.run } };
 const AsyncFunction = (async () => {}).constructor;
 new AsyncFunction('github', 'context', 'core', 'require', given.script)(github, context, core, require)
@@ -83,12 +83,12 @@ def test_somebody_elses_comment_with_our_marker_is_left_alone(playground: Playgr
     assert "create" in calls
 
 
-def test_a_run_that_comes_late_says_nothing(playground: Playground) -> None:
+def test_a_late_run_writes_nothing(playground: Playground) -> None:
     calls = playground.run(head="c" * 40)
     assert not {"create", "update"} & set(calls)
 
 
-def test_a_stranger_mentions_nobody(playground: Playground) -> None:
+def test_mentions_are_removed(playground: Playground) -> None:
     playground.file.write_text("ping @octocat and @org/team, a@b")
     body = playground.run()["create"]["body"]
     assert "@octocat" not in body

@@ -148,14 +148,14 @@ def test_charts_are_verified_before_anything_is_deployed() -> None:
     assert pulled < next(index for index, script in enumerate(scripts) if "pulumi up" in script)
 
 
-def test_nothing_reaches_azure_unless_the_repository_says_so() -> None:
+def test_nothing_reaches_azure_unless_the_repository_enables_it() -> None:
     for name in ("deploy", "drift"):
         assert ALL[name].jobs["plan"]["if"] == "vars.DEPLOY == 'true'"
         assert all("needs" in job for job_name, job in ALL[name].jobs.items() if job_name != "plan")
 
 
 @pytest.mark.parametrize(
-    ("stack", "confirm", "goes_on"),
+    ("stack", "confirm", "continues"),
     [
         ("dev-westus2", "dev-westus2", True),
         ("dev-westus2", "dev-westus3", False),
@@ -165,13 +165,13 @@ def test_nothing_reaches_azure_unless_the_repository_says_so() -> None:
         ("dev-westus2\nprod", "dev-westus2\nprod", False),
     ],
 )
-def test_only_a_development_stack_named_twice_is_destroyed(stack: str, confirm: str, goes_on: bool) -> None:
+def test_only_a_development_stack_named_twice_is_destroyed(stack: str, confirm: str, continues: bool) -> None:
     steps: list[dict[str, Any]] = ALL["destroy"].jobs["destroy"]["steps"]
     script = ALL["destroy"].step("Both names are the same, and of a development stack")["run"]
     assert steps[0]["run"] == script
     environment = {"STACK": stack, "CONFIRM": confirm, "PATH": os.environ["PATH"]}
     ran = subprocess.run(["bash", "-eo", "pipefail", "-c", script], env=environment, capture_output=True, check=False)
-    assert (ran.returncode == 0) is goes_on
+    assert (ran.returncode == 0) is continues
 
 
 def test_the_cli_that_deploys_is_the_one_that_is_pinned() -> None:

@@ -62,7 +62,7 @@ def keep(file: Path, address: str, bearer: str = "job") -> subprocess.CompletedP
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_the_assertion_is_replaced_and_nobody_else_may_read_it(github: str, tmp_path: Path) -> None:
+def test_the_assertion_is_replaced_and_only_its_owner_may_read_it(github: str, tmp_path: Path) -> None:
     file = tmp_path / "assertion"
     assert keep(file, github).returncode == 0
     assert keep(file, github).returncode == 0
@@ -148,6 +148,6 @@ def test_without_drift_the_issue_is_closed_and_none_is_opened(tmp_path: Path, mo
     assert report(tmp_path, monkeypatch, "success") == []
 
 
-def test_a_look_that_failed_before_it_saw_anything_is_told_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drift_check_that_fails_early_is_reported_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (call,) = report(tmp_path, monkeypatch, "failure")
     assert call["name"] == "create"
