@@ -17,11 +17,8 @@ PRESENT = "nvidia.com/gpu.present"
 DEPLOY = "nvidia.com/gpu.deploy."
 CONFIG = "nvidia.com/device-plugin.config"
 WORKLOAD = "nvidia.com/gpu.workload.config"
-MIG_CONFIG, MIG_STATE, MIG_STRATEGY = (
-    "nvidia.com/mig.config",
-    "nvidia.com/mig.config.state",
-    "nvidia.com/mig.strategy",
-)
+MIG_CONFIG, MIG_STATE = "nvidia.com/mig.config", "nvidia.com/mig.config.state"
+MIG_STRATEGY = "nvidia.com/mig.strategy"
 _TOLERATIONS: Mapping[Role, str] = {
     "grid-agent": "the program: pools.<pool>.taints has every taint of the pool",
     "nfd": "the chart's node-feature-discovery.worker.tolerations",
@@ -60,8 +57,6 @@ class NodeGates:
             self.device_plugin,
         )
         return next((closed for gate in gates if (closed := gate()) is not None), None) or self.offered()
-
-    # The gates
 
     def ready(self) -> ClosedGate | None:
         if is_ready(self.node):
@@ -200,8 +195,6 @@ class NodeGates:
             offers = ", ".join(f"{count} × {resource}" for resource, count in sorted(given.items()))
             return self.closed(gate, "other-resource", value=offers, key=self.labels.get(CONFIG, "not set"))
         return self.wait(gate, "The device plugin runs, and the kubelet has not reported its GPUs yet.")
-
-    # Common parts
 
     def pod(self, gate: str, role: Role) -> ClosedGate | None:
         """Why the node's pod of an operand is missing or does not run; None when it runs."""

@@ -88,7 +88,7 @@ class Gate(Model):
     timeout_minutes: Annotated[int, Field(ge=0, le=240)] = Field(
         default=45,
         description="How long a deployment waits for the GPUs of the nodes there are; then it fails and names the gate"
-        " that is shut. 0: looks once, and only warns.",
+        " that is closed. 0: checks once, and only warns.",
     )
 
 

@@ -120,6 +120,6 @@ def described(schema: dict[str, Any]) -> bool:
 def test_the_command_writes_only_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("physical_ai.settings.STACKS", tmp_path)
     assert call("schema")[2].count("written") == 2
-    assert call("schema")[2].count("as it was") == 2
+    assert call("schema")[2].count("unchanged") == 2
     assert {path.relative_to(tmp_path) for path in tmp_path.rglob("*.json")} == set(schema_files())
     assert set(json.loads(call("schema", "--json")[1])) == {"stack", "layer"}
