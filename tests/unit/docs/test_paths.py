@@ -40,3 +40,16 @@ def test_a_path_that_does_not_exist_is_found(tmp_path: Path) -> None:
         "`components/platform.py` `components/nothing.py` `stacks/Pulumi.<stack>.yaml` `tests/unit/*` `docs/`\n"
     )
     assert [path for path in paths(page) if missing(path)] == ["components/nothing.py"]
+
+
+NAMED = re.compile(rf"`(\w+)` in `({PATH.pattern}\.py)`")
+
+
+@pytest.mark.parametrize("page", pages(), ids=name)
+def test_every_name_is_in_the_file_that_the_page_says(page: Path) -> None:
+    found = NAMED.findall("\n".join(parts(page)[0]))
+    assert [(word, path) for word, path in found if not re.search(rf"\b{word}\b", (ROOT / path).read_text())] == []
+
+
+def test_the_architecture_names_functions() -> None:
+    assert len(NAMED.findall((ROOT / "docs" / "architecture.md").read_text())) > 5
