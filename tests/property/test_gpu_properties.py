@@ -283,7 +283,7 @@ def verdicts(stack: Settings, day: datetime.date) -> None:
         assert shape_at(parse(item.where)) is not None, item.where
         assert set(item.pools) <= set(stack.pools)
     told = {(item.rule, item.problem) for item in judged}
-    assert all(set(judge_stack(each, day)) <= told for each in gpu_stacks(stack).values())
+    assert all({(f.rule, f.problem) for f in judge_stack(each, day)} <= told for each in gpu_stacks(stack).values())
 
 
 def test_severity_is_a_total_order() -> None:
