@@ -146,7 +146,7 @@ RULES = (
     Rule(
         "grid-agent",
         Severity.ERROR,
-        "Nobody else installs the GRID driver: without its DaemonSet the pool's nodes never offer a GPU.",
+        "Nothing else installs the GRID driver: without its DaemonSet the pool's nodes never offer a GPU.",
         _grid_agent,
         (AGENT_POOL,),
         topic=Topic.GPU,

@@ -23,7 +23,7 @@ _DENIED = (401, 403)
 
 
 class NoLogin(Exception):
-    """Nobody is logged in to Azure here; the text says what was tried."""
+    """No Azure login was found; the text says what was tried."""
 
 
 def logged_in() -> Get:

@@ -27,7 +27,7 @@ class Principal:
 DEPLOYER = Principal("deployer", "5a1e0000-0000-4000-8000-00000000000d", "5a1e0000-0000-4000-8000-0000000000dd")
 """Runs the program; owner of the subscription, without rights in a cluster until a role assignment takes effect."""
 BYSTANDER = Principal("bystander", "5a1e0000-0000-4000-8000-00000000000b")
-"""Somebody of the same tenant without any role."""
+"""A user of the same tenant without any role."""
 PRINCIPALS = (DEPLOYER, BYSTANDER)
 
 

@@ -13,7 +13,7 @@ from physical_ai.settings.new_stack.files import NewFiles
 
 
 class AlreadyThere(Exception):
-    """Somebody has made the file meanwhile; nothing was written."""
+    """Another process created the file in the meantime; nothing was written."""
 
 
 def verified(stack: str, files: NewFiles, root: FilePath = STACKS) -> Loaded:

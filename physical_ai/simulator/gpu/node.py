@@ -36,19 +36,19 @@ class PodRemoved:
 
 @dataclass(frozen=True)
 class HostChanged:
-    """Somebody installed, loaded or removed a driver on the host, or mounted something."""
+    """A user installed, loaded or removed a driver on the host, or mounted a file system."""
 
     host: Host
 
 
 @dataclass(frozen=True)
 class MarkerTouched:
-    """Somebody other than the driver pod wrote `.driver-ctr-ready`."""
+    """A process other than the driver pod wrote `.driver-ctr-ready`."""
 
 
 @dataclass(frozen=True)
 class MarkerRemoved:
-    """Somebody took it away again."""
+    """That file was removed again."""
 
 
 @dataclass(frozen=True)
