@@ -14,10 +14,9 @@ from physical_ai.settings import Pool
 from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.pools import (
     IMMUTABLE_POOL_PROPERTIES,
-    gpu_profile_driver,
+    driver_facts,
     node_taints,
     sends_upgrade_settings,
-    vtpm,
 )
 
 
@@ -40,13 +39,14 @@ def gpu_properties(name: str, pool: Pool) -> GpuProperties:
     A Spot pool evicts by deletion, since a deallocated node keeps its quota and breaks the GPU Operator when it
     returns (NVIDIA/gpu-operator#729). Secure Boot is always set explicitly, since few drivers' modules are signed.
     """
+    facts = driver_facts(pool)
     properties = GpuProperties(
         node_labels=pool_labels(name, pool),
         node_taints=node_taints(pool),
-        gpu_profile=containerservice.GPUProfileArgs(driver=gpu_profile_driver(pool)),
+        gpu_profile=containerservice.GPUProfileArgs(driver=facts.gpu_profile_driver),
         scale_set_priority=pool.priority.value,
         security_profile=containerservice.AgentPoolSecurityProfileArgs(
-            enable_secure_boot=pool.secure_boot, enable_vtpm=vtpm(pool)
+            enable_secure_boot=pool.secure_boot, enable_vtpm=facts.vtpm
         ),
     )
     if pool.is_spot:

@@ -42,7 +42,7 @@ def read_stack(
     for overlay in overlays:
         config = merge(config, {f"{PREFIX}{key}": value for key, value in overlay.data.items()})
     osmo = loaded.settings.osmo
-    if osmo.mode == "backend" and osmo.service_url is None:
+    if osmo.installs_backend and osmo.service_url is None:
         config = merge(config, {f"{PREFIX}osmo": {"serviceUrl": SIMULATED_SERVICE}})
     names = tuple(dict.fromkeys([*secret_names, *generated_secrets(loaded.settings)]))
     return RequestedStack(loaded, StackInput(stack, config, names, loaded.settings.record))
@@ -51,7 +51,7 @@ def read_stack(
 def generated_secrets(settings: Settings) -> list[str]:
     """Secrets that the simulation generates: a stand-in replaces OSMO's control plane, which issues the token."""
     osmo = settings.osmo
-    return [AGENT_TOKEN] if osmo.mode == "backend" and osmo.login == "token" else []
+    return [AGENT_TOKEN] if osmo.installs_backend and osmo.login == "token" else []
 
 
 def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,14 +11,14 @@ from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, 
 from physical_ai.policies.node_pools import AGENT_POOL, MANAGED_CLUSTER, pools
 from physical_ai.policies.workloads import DAEMON_SET, pod_spec
 from physical_ai.settings import DriverSource
-from physical_ai.settings.facts.pools import DEPLOY_DRIVER_LABEL, DRIVER_LABEL, DRIVER_LABELS, UPGRADE_SKIP_LABEL
+from physical_ai.settings.facts.pools import DEPLOY_DRIVER_LABEL, DRIVER_FACTS, DRIVER_LABEL, UPGRADE_SKIP_LABEL
 
 NVIDIA_DRIVER = "kubernetes:nvidia.com/v1alpha1:NVIDIADriver"
 RELEASE = "kubernetes:helm.sh/v3:Release"
 GPU_OPERATOR = "gpu-operator"
 
 _BOTH = (AGENT_POOL, MANAGED_CLUSTER)
-_INSTALLED = {DriverSource.AKS.value: "Install"}
+_GRID = DriverSource.GRID.value
 
 
 def _source(pool: dict[str, Any]) -> str | None:
@@ -38,11 +38,12 @@ def _driver_source(resource: Resource, _: Stack) -> Iterable[Violation]:
         if source not in [each.value for each in DriverSource]:
             yield Violation(f"{path}nodeLabels", f"'{source}' is no driver source")
             continue
-        driver, wanted = known(known_map(pool.get("gpuProfile")).get("driver")), _INSTALLED.get(source, "None")
+        facts, driver = DRIVER_FACTS[DriverSource(source)], known(known_map(pool.get("gpuProfile")).get("driver"))
+        wanted = facts.gpu_profile_driver
         if driver is not None and driver != wanted:
             yield Violation(f"{path}gpuProfile.driver", f"write {wanted}: {DRIVER_LABEL}={source}")
         for key in (DEPLOY_DRIVER_LABEL, UPGRADE_SKIP_LABEL):
-            value = DRIVER_LABELS[DriverSource(source)].get(key)
+            value = facts.labels.get(key)
             if value is None and key in labels:
                 yield Violation(f"{path}nodeLabels", f"leave {key} out: {DRIVER_LABEL}={source}")
             elif value is not None and known(labels.get(key), value if key in labels else None) != value:
@@ -50,14 +51,13 @@ def _driver_source(resource: Resource, _: Stack) -> Iterable[Violation]:
 
 
 def _grid_agent(resource: Resource, stack: Stack) -> Iterable[Violation]:
-    grid = DriverSource.GRID.value
     selectors = [known_map(pod_spec(each).get("nodeSelector")) for each in stack.of_type(DAEMON_SET)]
-    if _source(dict(resource.inputs)) == grid and not any(each.get(DRIVER_LABEL) == grid for each in selectors):
-        yield Violation("nodeLabels", f"declare a DaemonSet with nodeSelector {DRIVER_LABEL}={grid}")
+    if _source(dict(resource.inputs)) == _GRID and not any(each.get(DRIVER_LABEL) == _GRID for each in selectors):
+        yield Violation("nodeLabels", f"declare a DaemonSet with nodeSelector {DRIVER_LABEL}={_GRID}")
 
 
 def _vgpu_boot(resource: Resource, _: Stack) -> Iterable[Violation]:
-    if _source(dict(resource.inputs)) != DriverSource.GRID.value:
+    if _source(dict(resource.inputs)) != _GRID:
         return
     security = known_map(resource.inputs.get("securityProfile"))
     for name in ("enableSecureBoot", "enableVTPM"):

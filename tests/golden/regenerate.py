@@ -11,7 +11,7 @@ import yaml
 from physical_ai.cli.preview import markdown
 from physical_ai.settings import dump, load
 from physical_ai.settings.facts import gpu as gpu_facts
-from physical_ai.settings.facts.pools import gpu_profile_driver, node_taints
+from physical_ai.settings.facts.pools import driver_facts, node_taints
 
 FOLDER = Path(__file__).parent
 PREVIEWS = FOLDER / "preview"
@@ -26,7 +26,7 @@ def document(stack: str) -> dict[str, Any]:
     settings = load(stack).settings
     pools = {
         name: {
-            "gpuProfileDriver": gpu_profile_driver(pool),
+            "gpuProfileDriver": driver_facts(pool).gpu_profile_driver,
             "labels": gpu_facts.pool_labels(name, pool),
             "taints": node_taints(pool),
             "driver": gpu_facts.driver_version(settings, pool),

@@ -155,7 +155,7 @@ def one_owner(stack: Settings, name: str, pool: Pool) -> None:
     assert labels[facts.DRIVER_LABEL] == source.value
     expected = {DriverSource.OPERATOR: None, DriverSource.GRID: "false", DriverSource.AKS: "pre-installed"}
     assert labels.get(facts.DEPLOY_DRIVER_LABEL) == expected[source]
-    assert (facts.gpu_profile_driver(pool) == "Install") == (source is DriverSource.AKS)
+    assert (facts.driver_facts(pool).gpu_profile_driver == "Install") == (source is DriverSource.AKS)
     assert gpu.virtual or source is not DriverSource.GRID
     assert not gpu.virtual or source is not DriverSource.OPERATOR
     build = gpu_facts.driver_version(stack, pool)

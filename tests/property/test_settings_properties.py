@@ -132,7 +132,7 @@ def invariants(stack: Settings) -> None:
         assert labels[facts.DRIVER_LABEL] == pool.driver.source.value
         assert (labels.get(SPOT_LABEL[0]) == "spot") is pool.is_spot
         assert (SPOT_TAINT in taints) is pool.is_spot is not facts.sends_upgrade_settings(pool)
-        assert (facts.gpu_profile_driver(pool) == "Install") is (
+        assert (facts.driver_facts(pool).gpu_profile_driver == "Install") is (
             labels.get(facts.DEPLOY_DRIVER_LABEL) == "pre-installed"
         )
         split = [facts.split_taint(taint) for taint in taints]

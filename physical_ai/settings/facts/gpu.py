@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from physical_ai.catalog import ModuleFlavour, vgpu_model, vm_size, vm_sizes
-from physical_ai.settings.facts.pools import gpus_per_node, node_labels, tolerations
-from physical_ai.settings.models.gpu import MigStrategy, ModuleType
-from physical_ai.settings.models.node_pools import DriverSource, Pool
+from physical_ai.settings.facts.pools import driver_facts, gpus_per_node, node_labels, tolerations
+from physical_ai.settings.models.gpu import MigStrategy, ModuleType, OperatorDriver
+from physical_ai.settings.models.grid_driver import GridDriver
+from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
 GPU_RESOURCE = "nvidia.com/gpu"
@@ -83,7 +84,7 @@ def gpu_resources(pool: Pool) -> dict[str, int]:
 
 def offered(settings: Settings, pool: Pool) -> dict[str, int]:
     """What one node of the pool offers as the stack has it: nothing, where the driver is taken off."""
-    gone = pool.driver.source is DriverSource.GRID and not settings.grid_driver.present
+    gone = pool.driver.is_grid and not settings.grid_driver.present
     return {} if gone else gpu_resources(pool)
 
 
@@ -191,16 +192,32 @@ def tolerations_of(pools: Iterable[Pool]) -> list[dict[str, str]]:
 
 def driver_version(settings: Settings, pool: Pool) -> str | None:
     """The driver build settings ask for; None where the node image decides."""
-    if pool.driver.source is DriverSource.OPERATOR:
-        return pool.driver.version or settings.gpu_operator.driver.version
-    return (pool.driver.version or settings.grid_driver.version) if pool.driver.source is DriverSource.GRID else None
+    defaults = _driver_defaults(settings, pool)
+    return (pool.driver.version or defaults.version) if defaults is not None else None
 
 
 def module_type(settings: Settings, pool: Pool) -> ModuleType | None:
     """Kernel modules to build; None where AKS brings the driver. Never `auto` for GRID: its installer asks for one."""
-    if pool.driver.source is DriverSource.OPERATOR:
-        return pool.driver.module_type or settings.gpu_operator.driver.module_type
-    return grid_modules(settings, pool) if pool.driver.source is DriverSource.GRID else None
+    if pool.driver.is_grid:
+        return grid_modules(settings, pool)
+    defaults = _driver_defaults(settings, pool)
+    return (pool.driver.module_type or defaults.module_type) if defaults is not None else None
+
+
+def _driver_defaults(settings: Settings, pool: Pool) -> OperatorDriver | GridDriver | None:
+    """The settings for a driver that its pool leaves open; None where the node image decides."""
+    match driver_facts(pool).defaults:
+        case "gpuOperator.driver":
+            return settings.gpu_operator.driver
+        case "gridDriver":
+            return settings.grid_driver
+        case None:
+            return None
+
+
+def is_precompiled(settings: Settings, pool: Pool) -> bool:
+    """Whether the pool's kernel modules are NVIDIA's precompiled ones, which are signed."""
+    return pool.driver.is_operator and settings.gpu_operator.driver.precompiled
 
 
 def grid_modules(settings: Settings, pool: Pool) -> ModuleFlavour:
@@ -212,6 +229,11 @@ def grid_modules(settings: Settings, pool: Pool) -> ModuleFlavour:
     return model.modules[0] if model is not None else "open"
 
 
+def operator_pools(settings: Settings) -> dict[str, Pool]:
+    """The pools whose driver the GPU Operator installs."""
+    return {name: pool for name, pool in settings.pools.items() if pool.driver.is_operator}
+
+
 def grid_pools(settings: Settings) -> dict[str, Pool]:
     """The pools whose driver our agent installs."""
-    return {name: pool for name, pool in settings.pools.items() if pool.driver.source is DriverSource.GRID}
+    return {name: pool for name, pool in settings.pools.items() if pool.driver.is_grid}

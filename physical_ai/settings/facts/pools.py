@@ -5,8 +5,13 @@ Everything that has to agree about a pool (node pool, tolerations of every Daemo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
 from physical_ai.catalog import vm_size
 from physical_ai.catalog.aks import SPOT_LABEL, SPOT_TAINT
+from physical_ai.catalog.gpu_rows import DriverKind
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.models.node_pools import DriverSource, NodePool, Pool
 from physical_ai.settings.models.tree import Settings
@@ -60,12 +65,44 @@ IMMUTABLE_POOL_PROPERTIES = (
 """AgentPool inputs that ARM refuses to change. The provider replaces on three of them only and would try the others in
 place (pulumi/pulumi-azure-native, forceNew map), so all of them go to `replace_on_changes`."""
 
-DRIVER_LABELS: dict[DriverSource, dict[str, str]] = {
-    DriverSource.OPERATOR: {},
-    DriverSource.GRID: {DEPLOY_DRIVER_LABEL: "false"},
-    DriverSource.AKS: {DEPLOY_DRIVER_LABEL: "pre-installed", UPGRADE_SKIP_LABEL: "true"},
+
+@dataclass(frozen=True)
+class DriverFacts:
+    """What a driver source decides about its pools."""
+
+    labels: Mapping[str, str]
+    """Node labels beside DRIVER_LABEL."""
+    unsigned: str
+    """Why Secure Boot keeps the driver from loading."""
+    defaults: Literal["gpuOperator.driver", "gridDriver"] | None
+    """The setting with the defaults of a pool's driver; None: the node image decides, and no driver is built."""
+    kind: DriverKind = "datacenter"
+    gpu_profile_driver: Literal["Install", "None"] = "None"
+    """`gpuProfile.driver`: Install when AKS brings the driver in the node image, else None (the word)."""
+    vtpm: bool | None = None
+    """`enableVTPM`: off where NVIDIA's vGPU guest needs it off (VM docs, GRID drivers on NCv6); None: AKS's default."""
+
+
+DRIVER_FACTS: dict[DriverSource, DriverFacts] = {
+    DriverSource.OPERATOR: DriverFacts(
+        labels={},
+        unsigned="the modules that the GPU Operator builds on the node are not signed",
+        defaults="gpuOperator.driver",
+    ),
+    DriverSource.GRID: DriverFacts(
+        labels={DEPLOY_DRIVER_LABEL: "false"},
+        unsigned="the modules of the GRID installer are not signed",
+        defaults="gridDriver",
+        kind="grid",
+        vtpm=False,
+    ),
+    DriverSource.AKS: DriverFacts(
+        labels={DEPLOY_DRIVER_LABEL: "pre-installed", UPGRADE_SKIP_LABEL: "true"},
+        unsigned="AKS installs no GPU driver on Ubuntu pools with it",
+        defaults=None,
+        gpu_profile_driver="Install",
+    ),
 }
-"""Labels that go with each driver source, beside DRIVER_LABEL."""
 
 
 def node_pools(settings: Settings) -> dict[str, NodePool]:
@@ -73,9 +110,14 @@ def node_pools(settings: Settings) -> dict[str, NodePool]:
     return {SYSTEM_POOL: settings.system_pool, CPU_POOL: settings.cpu_pool, **settings.pools}
 
 
+def driver_facts(pool: Pool) -> DriverFacts:
+    """What the pool's driver source decides."""
+    return DRIVER_FACTS[pool.driver.source]
+
+
 def own_labels(pool: Pool) -> dict[str, str]:
     """Labels the program gives the pool's nodes, without those the stack adds."""
-    labels = {DRIVER_LABEL: pool.driver.source.value, **DRIVER_LABELS[pool.driver.source]}
+    labels = {DRIVER_LABEL: pool.driver.source.value, **driver_facts(pool).labels}
     return {**labels, SPOT_LABEL[0]: SPOT_LABEL[1]} if pool.is_spot else labels
 
 
@@ -105,16 +147,6 @@ def gpus_per_node(pool: NodePool) -> int:
     """GPUs (`nvidia.com/gpu`) on one node of the pool; 0 for a size without."""
     gpu = vm_size(pool.sku).gpu
     return gpu.count if gpu else 0
-
-
-def gpu_profile_driver(pool: Pool) -> str:
-    """`gpuProfile.driver`: Install when AKS brings the driver in the node image, else None (the word)."""
-    return "Install" if pool.driver.source is DriverSource.AKS else "None"
-
-
-def vtpm(pool: Pool) -> bool | None:
-    """`enableVTPM`: off where NVIDIA's vGPU guest needs it off (VM docs, GRID drivers on NCv6); None: AKS's default."""
-    return False if pool.driver.source is DriverSource.GRID else None
 
 
 def sends_upgrade_settings(pool: NodePool) -> bool:

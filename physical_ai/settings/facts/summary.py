@@ -6,7 +6,7 @@ from typing import Any
 
 from physical_ai.settings.facts import gpu
 from physical_ai.settings.facts.osmo import platforms
-from physical_ai.settings.facts.pools import gpu_profile_driver, gpus_per_node, node_taints
+from physical_ai.settings.facts.pools import driver_facts, gpus_per_node, node_taints
 from physical_ai.settings.models.tree import Settings
 
 
@@ -19,7 +19,7 @@ def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
         "driverSource": pool.driver.source.value,
         # Absent where the node image decides.
         **({"driverVersion": version} if version is not None else {}),
-        "gpuDriver": gpu_profile_driver(pool),
+        "gpuDriver": driver_facts(pool).gpu_profile_driver,
         "priority": pool.priority.value,
         "gpusPerNode": gpus_per_node(pool),
         "sharing": gpu.sharing_kind(pool),

@@ -125,6 +125,14 @@ class Driver(Model):
         default=None, description="GPU Pods in the way of another driver; absent: gridDriver.upgradePolicy. For grid."
     )
 
+    @property
+    def is_operator(self) -> bool:
+        return self.source is DriverSource.OPERATOR
+
+    @property
+    def is_grid(self) -> bool:
+        return self.source is DriverSource.GRID
+
 
 def _price(value: float) -> float:
     if value != -1 and (value <= 0 or round(value, 5) != value):

@@ -106,3 +106,7 @@ class Osmo(Model):
     retries: Annotated[int, Field(ge=0, le=20)] = Field(
         default=3, description="Times that a task's exit action RESCHEDULE starts it anew; 0 makes that action nothing."
     )
+
+    @property
+    def installs_backend(self) -> bool:
+        return self.mode == "backend"

@@ -70,7 +70,7 @@ def osmo_releases(settings: Settings, root: FilePath) -> tuple[tuple[OsmoRelease
 
     With `osmo.mode: namespaces` there are none.
     """
-    if settings.osmo.mode == "namespaces":
+    if not settings.osmo.installs_backend:
         return (), []
     kai, faults = _values(root, KAI_FILE, kai_chart(), KAI_OWNED, {"global": _on_cpu_pool()})
     backend, found = _values(root, BACKEND_FILE, backend_chart(), BACKEND_OWNED, _backend(settings))

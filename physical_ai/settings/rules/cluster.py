@@ -15,8 +15,9 @@ from physical_ai.catalog import (
     sources,
 )
 from physical_ai.findings import Severity
+from physical_ai.settings.facts.pools import driver_facts
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.models.node_pools import DriverSource, NodePool
+from physical_ai.settings.models.node_pools import NodePool
 from physical_ai.settings.models.tree import Cluster, Settings
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, finding, warning
 
@@ -136,7 +137,7 @@ def _windows(cluster: Cluster, trust: Trust) -> Iterator[SettingFinding]:
 def _provision_time(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     path: Path = ("cluster", "autoscaler", "maxNodeProvisionMinutes")
     minutes = settings.cluster.autoscaler.max_node_provision_minutes
-    built = [n for n, p in settings.pools.items() if p.scale.is_autoscaled and p.driver.source is not DriverSource.AKS]
+    built = [n for n, p in settings.pools.items() if p.scale.is_autoscaled and driver_facts(p).defaults]
     if built and minutes < BUILD_MINUTES and trust(path, ("pools",)):
         problem = f"{minutes} minutes may be less than a driver build takes on pool {built[0]}: the autoscaler would "
         problem += "delete each node before it offers its GPU, and start another."

@@ -13,10 +13,11 @@ from physical_ai.catalog import node_image
 from physical_ai.catalog.compat import GpuStack, judge_stack, judge_upgrade
 from physical_ai.findings import Finding
 from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.facts.pools import driver_facts
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.layers.paths import parse
 from physical_ai.settings.loading import Loaded
-from physical_ai.settings.models.node_pools import DriverSource, Pool
+from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
 _PLACES = {
@@ -89,7 +90,7 @@ def _refusal(loaded: Loaded, item: VersionFinding) -> Fault:
 
 def _gpu_stack(settings: Settings, pool: Pool | None) -> GpuStack:
     """What meets on the nodes of a GPU pool; on those of the cpu pool, without any driver, for None."""
-    operator, source = settings.gpu_operator, pool.driver.source if pool else None
+    operator = settings.gpu_operator
     return GpuStack(
         operator=operator.version,
         kubernetes=settings.cluster.kubernetes_version,
@@ -99,9 +100,9 @@ def _gpu_stack(settings: Settings, pool: Pool | None) -> GpuStack:
         cdi=operator.cdi,
         nri=operator.nri,
         driver=gpu_facts.driver_version(settings, pool) if pool else None,
-        driver_kind="grid" if source is DriverSource.GRID else "datacenter",
+        driver_kind=driver_facts(pool).kind if pool else "datacenter",
         driver_owner=operator.driver_owner,
-        precompiled=operator.driver.precompiled and source is DriverSource.OPERATOR,
+        precompiled=pool is not None and gpu_facts.is_precompiled(settings, pool),
         gpu=gpu_facts.gpu_model(pool) if pool else None,
         mig=pool is not None and (pool.sharing.mig is not None or gpu_facts.has_host_mig(pool)),
     )
@@ -115,7 +116,7 @@ def _setting(settings: Settings, name: str, finding: Finding) -> str:
         pool = settings.pools[name]
         if pool.driver.version is not None:
             return f"pools.{name}.driver.version"
-        return "gridDriver.version" if pool.driver.source is DriverSource.GRID else "gpuOperator.driver.version"
+        return f"{driver_facts(pool).defaults or 'gpuOperator.driver'}.version"
     if finding.where == "toolkit":
         return "gpuOperator.toolkit.version" if settings.gpu_operator.toolkit.version else _PLACES["operator"]
     return _PLACES.get(finding.where, f"pools.{name}.osSku")

@@ -8,8 +8,9 @@ from physical_ai.catalog import UnknownName, node_image, operator_release
 from physical_ai.catalog.gpu_lookup import builds
 from physical_ai.catalog.lookup import nearest
 from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.facts.pools import driver_facts
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.models.node_pools import DriverSource, Pool
+from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules import registry as rules
 from physical_ai.settings.rules.finding import SettingFinding, Trust, error
@@ -81,20 +82,21 @@ def _other_kind(here: Path, version: str, what: str) -> SettingFinding:
 def _driver(name: str, pool: Pool) -> Iterator[SettingFinding]:
     path: Path = ("pools", name, "driver")
     driver, others = pool.driver, ((*path, "source"),)
-    if driver.source is DriverSource.AKS:
+    if driver_facts(pool).defaults is None:
         for key, is_set in (
             ("version", driver.version is not None),
             ("moduleType", driver.module_type is not None),
             ("moduleParameters", bool(driver.module_parameters)),
         ):
             if is_set:
-                problem = f"With driver source 'aks' the node image decides; driver.{key} would have no effect."
+                problem = f"With driver source '{driver.source.value}' the node image decides; "
+                problem += f"driver.{key} would have no effect."
                 fix = "Leave it out, or choose another source."
                 yield error((*path, key), problem, fix, others=others, rule=rules.DRIVER_OF_AKS)
         return
     yield from check_modules((*path, "moduleParameters"), driver.module_parameters)
     grid_only = builds("grid").keys() - builds("datacenter").keys()
-    if driver.source is DriverSource.OPERATOR and driver.version in grid_only:
+    if driver.is_operator and driver.version in grid_only:
         yield _other_kind((*path, "version"), driver.version, "a GRID driver, which runs on vGPU sizes only")
 
 
@@ -102,24 +104,19 @@ def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Ite
     here: Path = ("pools", name, "secureBoot")
     if not pool.secure_boot or not trust(here):
         return
-    source, others = pool.driver.source, (("pools", name, "driver", "source"), (*_DEFAULT, "precompiled"))
-    if source is DriverSource.OPERATOR and settings.gpu_operator.driver.precompiled:
+    if gpu_facts.is_precompiled(settings, pool):
         return
-    reason = {
-        DriverSource.OPERATOR: "the modules that the GPU Operator builds on the node are not signed",
-        DriverSource.GRID: "the modules of the GRID installer are not signed",
-        DriverSource.AKS: "AKS installs no GPU driver on Ubuntu pools with it",
-    }[source]
+    others = (("pools", name, "driver", "source"), (*_DEFAULT, "precompiled"))
     fix = "secureBoot: false"
-    fix += ", or gpuOperator.driver.precompiled: true." if source is DriverSource.OPERATOR else "."
-    problem = f"Secure Boot keeps the driver from loading: {reason}."
+    fix += ", or gpuOperator.driver.precompiled: true." if pool.driver.is_operator else "."
+    problem = f"Secure Boot keeps the driver from loading: {driver_facts(pool).unsigned}."
     yield error(here, problem, fix, others=others, rule=rules.SECURE_BOOT)
 
 
 def _one_policy(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """A ClusterPolicy has one driver for all pools, in an image for the system of whichever GPU node it looks at."""
     default = settings.gpu_operator.driver
-    operated = {n: p for n, p in settings.pools.items() if p.driver.source is DriverSource.OPERATOR}
+    operated = gpu_facts.operator_pools(settings)
     for name, pool in operated.items():
         here: Path = ("pools", name, "driver", "version")
         if pool.driver.version is not None and trust(("pools", name, "driver"), _DEFAULT):

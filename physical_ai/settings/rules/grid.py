@@ -12,7 +12,7 @@ from physical_ai.catalog.gpu_lookup import builds
 from physical_ai.findings import Severity
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.models.node_pools import DriverSource, Pool
+from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.grid_driver import grid_installer, known_build
 from physical_ai.settings.rules import registry as rules
@@ -30,7 +30,7 @@ def check_grid(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     for name, pool in settings.pools.items():
         policy: Path = ("pools", name, "driver", "upgradePolicy")
         source: Path = ("pools", name, "driver", "source")
-        if pool.driver.source is not DriverSource.GRID and pool.driver.upgrade_policy and trust(policy, source):
+        if not pool.driver.is_grid and pool.driver.upgrade_policy and trust(policy, source):
             problem = f"With driver source '{pool.driver.source.value}' upgradePolicy has no effect."
             yield error(policy, problem, "Leave it out.", others=(source,), rule=rules.GRID_POLICY)
     pools = {n: p for n, p in gpu_facts.grid_pools(settings).items() if trust(("pools", n), _GRID)}

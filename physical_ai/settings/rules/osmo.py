@@ -34,7 +34,7 @@ def check_osmo(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 
 def _service(settings: Settings) -> Iterator[SettingFinding]:
     osmo = settings.osmo
-    if osmo.service_url is not None and osmo.mode == "namespaces":
+    if osmo.service_url is not None and not osmo.installs_backend:
         problem = "There are no agents that would work for this control plane."
         others: tuple[Path, ...] = ((*_OSMO, "mode"),)
         yield warning((*_OSMO, "serviceUrl"), problem, "mode: backend.", others=others)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from physical_ai.catalog import UnknownName, judge, vm_size
+from physical_ai.catalog import UnknownName, judge, vm_size, vm_sizes
 from physical_ai.findings import Severity
+from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import DriverSource, NodePool, Pool
@@ -74,10 +75,8 @@ def _size(path: Path, pool: NodePool, settings: Settings, trust: Trust) -> Itera
 
 
 def _any_source(sku: str) -> str:
-    try:
-        return next(iter(vm_size(sku).driver_sources), DriverSource.AKS.value)
-    except UnknownName:
-        return DriverSource.AKS.value
+    size = vm_sizes().get(sku)
+    return next(iter(size.driver_sources if size else ()), DriverSource.AKS.value)
 
 
 def _zones(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
@@ -110,7 +109,7 @@ def _system(pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
 
 
 def _one_os(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    operated = {n: p for n, p in settings.pools.items() if p.driver.source is DriverSource.OPERATOR}
+    operated = gpu_facts.operator_pools(settings)
     # Without a driver resource for each pool it is more than undocumented: settings.checks.gpu.
     if len({pool.os_sku for pool in operated.values()}) < 2 or settings.gpu_operator.driver_owner == "ClusterPolicy":
         return

@@ -35,7 +35,7 @@ def pool(source: str = "operator", **more: Any) -> Pool:
     ],
 )
 def test_the_driver_source_decides_profile_and_labels(source: str, profile: str, labels: dict[str, str]) -> None:
-    assert facts.gpu_profile_driver(pool(source)) == profile
+    assert facts.driver_facts(pool(source)).gpu_profile_driver == profile
     assert facts.node_labels(pool(source)) == labels
     assert facts.node_labels(pool(source, labels={"team": "x"})) == {"team": "x", **labels}
 

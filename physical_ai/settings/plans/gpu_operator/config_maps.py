@@ -13,7 +13,7 @@ from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.layers.document import Document
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.models.node_pools import DriverSource, Pool
+from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
 from physical_ai.settings.plans.values_files import lay, section
@@ -57,7 +57,7 @@ def modules_map(settings: Settings, name: str, pool: Pool) -> str | None:
 
     With a ClusterPolicy all pools share one: it has one driver for them all.
     """
-    if pool.driver.source is not DriverSource.OPERATOR or not any(pool.driver.module_parameters.values()):
+    if not pool.driver.is_operator or not any(pool.driver.module_parameters.values()):
         return None
     return _MODULES if settings.gpu_operator.driver_owner == "ClusterPolicy" else f"{_MODULES}-{name}"
 

@@ -65,12 +65,11 @@ def driver_resources(
         return {}, faults
     release = settings.gpu_operator.version
     base, drivers = _base(settings, files), dict[str, DriverResource]()
-    for name, pool in settings.pools.items():
-        if pool.driver.source is DriverSource.OPERATOR:
-            own = _known_to(release, section(files.pools.get(name), "driver"))
-            config = modules_map(settings, name, pool)
-            spec = lay(lay(base, own), _derived(settings, name, pool, config, maps))
-            drivers[name] = DriverResource(name, spec, config)
+    for name, pool in gpu_facts.operator_pools(settings).items():
+        own = _known_to(release, section(files.pools.get(name), "driver"))
+        config = modules_map(settings, name, pool)
+        spec = lay(lay(base, own), _derived(settings, name, pool, config, maps))
+        drivers[name] = DriverResource(name, spec, config)
     return drivers, faults
 
 
@@ -128,9 +127,11 @@ def _file_faults(settings: Settings, files: ValuesFiles) -> list[Fault]:
         own = section(document, "driver")
         if not own:
             continue
-        source = settings.pools[name].driver.source
-        if source is not DriverSource.OPERATOR:
-            problem = f"The GPU Operator installs no driver on pool {name}, whose driver source is '{source.value}'; "
+        driver = settings.pools[name].driver
+        if not driver.is_operator:
+            problem = (
+                f"The GPU Operator installs no driver on pool {name}, whose driver source is '{driver.source.value}'; "
+            )
             problem += "this has no effect."
             faults.append(document.fault(("driver",), problem, "Leave driver out.", severity=Severity.WARNING))
         elif not has_resources:
@@ -141,7 +142,7 @@ def _file_faults(settings: Settings, files: ValuesFiles) -> list[Fault]:
         faults += own_env(
             document, ("driver", "env"), own.get("env"), (MODULES_DIGEST,), "pools.<pool>.driver.moduleParameters"
         )
-        is_used = has_resources and source is DriverSource.OPERATOR
+        is_used = has_resources and driver.is_operator
         faults += [item for item in _checked(settings, document, own, "driver") if is_used or item.is_error]
     return faults
 

@@ -10,7 +10,6 @@ from physical_ai.catalog.compat import check_values, known_keys
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.pools import CPU_POOL, GPU_TAINT_KEY
 from physical_ai.settings.faults import Fault
-from physical_ai.settings.models.node_pools import DriverSource
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator.config_maps import (
     MIG_LAYOUTS,
@@ -127,7 +126,7 @@ def _driver(settings: Settings, maps: Mapping[str, Mapping[str, str]]) -> dict[s
         # The chart's own NVIDIADriver would take every GPU node that no other one selects, or conflict with them all.
         return {"enabled": True, "nvidiaDriverCRD": {"enabled": True, "deployDefaultCR": False}}
     default = settings.gpu_operator.driver
-    operated = {n: p for n, p in settings.pools.items() if p.driver.source is DriverSource.OPERATOR}
+    operated = gpu_facts.operator_pools(settings)
     driver: dict[str, Any] = {
         # Without a pool of its own it would go for the vGPU nodes, once a label of theirs is lost.
         "enabled": bool(operated),
