@@ -2,83 +2,80 @@
 
 from __future__ import annotations
 
-import importlib
-import time
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
-import httpx
+from azure.core.credentials import TokenCredential
+from azure.core.exceptions import AzureError, ClientAuthenticationError
+from azure.core.pipeline import Pipeline, PipelineResponse
+from azure.core.pipeline.policies import BearerTokenCredentialPolicy, RetryPolicy
+from azure.core.pipeline.transport import HttpTransport, RequestsTransport
+from azure.core.rest import HttpRequest, HttpResponse
 
 from physical_ai.preflight.answers import Unanswered
 from physical_ai.preflight.rest import ARM, Get
 
 SCOPE = f"{ARM}/.default"
-SECONDS = httpx.Timeout(60, connect=10)
-"""The list of sizes is long, and Azure takes its time over it."""
 ATTEMPTS = 3
 LONGEST_WAIT = 30
 """Seconds between two attempts, whatever Azure asks for."""
-_BUSY = (429, 500, 502, 503, 504)
-_DENIED = (401, 403)
 
 
 class NoLogin(Exception):
     """No Azure login was found; the text says what was tried."""
 
 
-def logged_in() -> Get:
-    """Asks Azure with the login that exists: environment, workload identity, managed identity, Azure CLI and so on.
+class BoundedRetryPolicy(RetryPolicy[HttpRequest, HttpResponse]):
+    """azure-core's own has no limit for Retry-After, raises for an invalid one, and does not wait the first time."""
 
-    Raises:
-        NoLogin: there is no login, or azure-identity is not installed.
-    """
-    try:
-        identity: Any = importlib.import_module("azure.identity")
-        core: Any = importlib.import_module("azure.core.exceptions")
-    except ImportError:
-        raise NoLogin("the package azure-identity is not installed") from None
-    credential = identity.DefaultAzureCredential(exclude_interactive_browser_credential=True)
+    def get_retry_after(self, response: PipelineResponse[Any, Any]) -> float:
+        try:
+            return min(super().get_retry_after(response) or 0, LONGEST_WAIT)
+        except ValueError:
+            return 0
+
+    def get_backoff_time(self, settings: dict[str, Any]) -> float:
+        return 2.0 ** len(settings["history"])
+
+
+def logged_in() -> Get:
+    """Queries Azure with the login that exists: environment, managed identity, Azure CLI and so on. Raises NoLogin."""
+    from azure.identity import DefaultAzureCredential
+
+    credential = DefaultAzureCredential(exclude_interactive_browser_credential=True)
     try:
         credential.get_token(SCOPE)
-    except core.AzureError as problem:
+    except AzureError as problem:
         raise NoLogin(_first_line(str(problem))) from None
-    client = httpx.Client(base_url=ARM, timeout=SECONDS)
+    # The list of sizes is long, and Azure takes its time over it.
+    return connect(credential, RequestsTransport(connection_timeout=10, read_timeout=60))
+
+
+def connect(credential: TokenCredential, transport: HttpTransport[HttpRequest, HttpResponse]) -> Get:
+    """One GET per call, repeated while Azure is busy. No redirect is followed, and only `ARM` receives the token."""
+    retry = BoundedRetryPolicy(retry_total=ATTEMPTS - 1, retry_connect=0, retry_read=0)
+    pipeline = Pipeline(transport, [retry, BearerTokenCredentialPolicy(credential, SCOPE)])
 
     def get(address: str, parameters: Mapping[str, str]) -> Any:
+        path = address.removeprefix(ARM).lstrip("/")
+        place = f"/{path.split('?')[0]}"
+        quoted = {name: quote(value) for name, value in parameters.items()}
         try:
-            token = credential.get_token(SCOPE).token
-        except core.AzureError as problem:
-            raise Unanswered(f"the login has ended: {_first_line(str(problem))}") from None
-        return ask(client, address, parameters, token)
-
-    return get
-
-
-def ask(client: httpx.Client, address: str, parameters: Mapping[str, str], token: str) -> Any:
-    """One GET, repeated while Azure is busy. Raises Unanswered."""
-    place = address.removeprefix(ARM).split("?")[0]
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            answer = client.get(address, params=dict(parameters) or None, headers={"Authorization": f"Bearer {token}"})
-        except httpx.HTTPError as problem:
-            raise Unanswered(f"{place}: Azure was not reached ({type(problem).__name__})") from None
-        if answer.status_code in _BUSY and attempt < ATTEMPTS:
-            time.sleep(_wait(answer, attempt))
-            continue
-        if answer.status_code in _DENIED:
-            raise Unanswered(f"{place}: the login may not read it ({answer.status_code})")
-        if answer.status_code != 200:
-            raise Unanswered(f"{place}: Azure answered {answer.status_code}")
-        try:
+            answer = pipeline.run(HttpRequest("GET", f"{ARM}/{path}", params=quoted)).http_response
+            if answer.status_code in {401, 403}:
+                raise Unanswered(f"{place}: the login may not read it ({answer.status_code})")
+            if answer.status_code != 200:
+                raise Unanswered(f"{place}: Azure answered {answer.status_code}")
             return answer.json()
+        except ClientAuthenticationError as problem:
+            raise Unanswered(f"the login has ended: {_first_line(str(problem))}") from None
+        except AzureError as problem:
+            raise Unanswered(f"{place}: Azure was not reached ({type(problem).__name__})") from None
         except ValueError:
             raise Unanswered(f"{place}: the answer is no JSON") from None
-    raise AssertionError("unreachable")
 
-
-def _wait(answer: httpx.Response, attempt: int) -> float:
-    given = answer.headers.get("Retry-After", "")
-    return min(float(given) if given.isdigit() else 2.0**attempt, LONGEST_WAIT)
+    return get
 
 
 def _first_line(text: str) -> str:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import datetime
 import json
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpx
 import pytest
+from azure.core.credentials import AccessToken
+from azure.core.exceptions import ClientAuthenticationError, ServiceRequestTimeoutError, ServiceResponseError
+from azure.core.pipeline.transport import HttpTransport
+from azure.core.rest import HttpRequest
 
 from physical_ai.cli.commands import check as check_command
 from physical_ai.findings import Finding, Severity
@@ -240,37 +245,63 @@ def test_without_kubelogin_nothing_inside_the_cluster_can_be_made() -> None:
     assert next(each for each in findings if each.rule == "tool").severity is Severity.ERROR
 
 
-def client(*answers: httpx.Response | Exception) -> httpx.Client:
-    waiting = iter(answers)
+class Wire(HttpTransport[HttpRequest, Any]):
+    """Azure behind azure-core's pipeline: gives the answers one after the other, and keeps requests and waits."""
 
-    def handle(request: httpx.Request) -> httpx.Response:
+    def __init__(self, *answers: httpx.Response | Exception) -> None:
+        self._answers = iter(answers)
+        self.urls: list[str] = []
+        self.waits: list[float] = []
+
+    def send(self, request: HttpRequest, **kwargs: Any) -> Any:
         assert request.headers["Authorization"] == "Bearer secret-token"
-        answer = next(waiting)
+        self.urls.append(request.url)
+        answer = next(self._answers)
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    return httpx.Client(base_url="https://management.azure.com", transport=httpx.MockTransport(handle))
+    def sleep(self, duration: float) -> None:
+        self.waits.append(duration)
+
+    def open(self) -> None: ...
+    def close(self) -> None: ...
+    def __exit__(self, *args: object) -> None: ...
 
 
-@pytest.fixture
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    slept: list[float] = []
-    monkeypatch.setattr(login.time, "sleep", slept.append)
-    return slept
+class Credential:
+    def __init__(self, problem: Exception | None = None) -> None:
+        self._problem = problem
+
+    def get_token(self, *scopes: str, **kwargs: Any) -> AccessToken:
+        assert scopes == ("https://management.azure.com/.default",)
+        if self._problem:
+            raise self._problem
+        return AccessToken("secret-token", int(time.time()) + 3600)
 
 
-def test_a_busy_azure_is_asked_again_when_it_says(waits: list[float]) -> None:
-    busy = httpx.Response(429, headers={"Retry-After": "7"})
-    assert login.ask(client(busy, httpx.Response(200, json={"value": []})), "/x", {}, "secret-token") == {"value": []}
-    assert waits == [7]
+@pytest.mark.parametrize(
+    ("headers", "waits"),
+    [
+        ({"Retry-After": "7"}, [7]),
+        ({"Retry-After": "Sun, 22 Nov 2099 12:00:00 GMT"}, [login.LONGEST_WAIT]),
+        ({"Retry-After": "soon"}, [2]),
+        ({}, [2]),
+    ],
+)
+def test_a_busy_azure_is_asked_again_when_it_says(headers: dict[str, str], waits: list[float]) -> None:
+    wire = Wire(httpx.Response(429, headers=headers), httpx.Response(200, json={"value": []}))
+    assert login.connect(Credential(), wire)("/x", {"$filter": "a eq 'b&c'"}) == {"value": []}
+    assert wire.waits == waits
+    assert wire.urls == ["https://management.azure.com/x?$filter=a%20eq%20%27b%26c%27"] * 2
 
 
-def test_an_azure_that_stays_busy_or_asks_for_hours_is_given_up(waits: list[float]) -> None:
-    busy = [httpx.Response(503, headers={"Retry-After": "86400"}) for _ in range(login.ATTEMPTS)]
+@pytest.mark.parametrize(("headers", "waits"), [({"Retry-After": "86400"}, [login.LONGEST_WAIT] * 2), ({}, [2, 4])])
+def test_an_azure_that_stays_busy_or_asks_for_hours_is_given_up(headers: dict[str, str], waits: list[float]) -> None:
+    wire = Wire(*(httpx.Response(503, headers=headers) for _ in range(login.ATTEMPTS)))
     with pytest.raises(Unanswered, match="503"):
-        login.ask(client(*busy), "/x", {}, "secret-token")
-    assert waits == [login.LONGEST_WAIT] * (login.ATTEMPTS - 1)
+        login.connect(Credential(), wire)("/x", {})
+    assert wire.waits == waits
 
 
 @pytest.mark.parametrize(
@@ -278,14 +309,44 @@ def test_an_azure_that_stays_busy_or_asks_for_hours_is_given_up(waits: list[floa
     [
         (httpx.Response(403), "may not read it"),
         (httpx.Response(404), "answered 404"),
+        (httpx.Response(302, headers={"Location": "https://example.com/steal"}), "answered 302"),
         (httpx.Response(200, text="<html>"), "no JSON"),
-        (httpx.ConnectTimeout("slow"), "was not reached"),
+        (ServiceRequestTimeoutError("slow"), "was not reached"),
+        (ServiceResponseError("cut off"), "was not reached"),
     ],
 )
 def test_what_goes_wrong_is_told_without_the_token(answer: httpx.Response | Exception, told: str) -> None:
+    wire = Wire(answer)
     with pytest.raises(Unanswered, match=told) as caught:
-        login.ask(client(answer), "/x", {}, "secret-token")
+        login.connect(Credential(), wire)("/x", {})
     assert "secret-token" not in str(caught.value)
+    assert wire.urls == ["https://management.azure.com/x"]
+
+
+def test_a_login_that_ends_is_reported_in_one_line() -> None:
+    wire = Wire()
+    with pytest.raises(Unanswered, match=r"^the login has ended: run az login$"):
+        login.connect(Credential(ClientAuthenticationError("run az login\nTrace: x")), wire)("/x", {})
+    assert wire.urls == wire.waits == []
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "https://example.com/steal",
+        "https://management.azure.com.example.com/steal",
+        "https://management.azure.com@example.com/steal",
+        "http://management.azure.com/steal",
+        "//example.com/steal",
+    ],
+)
+def test_only_azure_receives_the_token(link: str) -> None:
+    wire = Wire(httpx.Response(200, json={"value": [], "nextLink": link}), httpx.Response(200, json={}))
+    get = login.connect(Credential(), wire)
+    with pytest.raises(Unanswered, match="another host"):
+        AzureRest(get, SUBSCRIPTION).usages("westus2")
+    get(link, {})
+    assert [httpx.URL(url).copy_with(raw_path=b"/") for url in wire.urls] == ["https://management.azure.com/"] * 2
 
 
 def command(monkeypatch: pytest.MonkeyPatch, answers: Answers | Exception, *arguments: str) -> tuple[int, str, str]:
