@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import pulumi
 import pulumi_kubernetes as kubernetes
 
 from physical_ai.catalog.charts import Chart, ChecksumMismatch, cached_chart, verify
 from physical_ai.settings.models.tree import ChartSourceName
+
+
+def archive_problems(charts: Iterable[Chart]) -> Iterator[str]:
+    """Why `charts.source: cache` cannot be used: each archive that is missing, or is not the pinned one."""
+    for chart in charts:
+        path = cached_chart(chart)
+        try:
+            verify(chart, path)
+        except FileNotFoundError:
+            yield f"The chart {chart.name} {chart.version} is not in the cache ({path})."
+        except (ChecksumMismatch, OSError) as problem:
+            yield " ".join(str(problem).split())
 
 
 def release_chart(chart: Chart, source: ChartSourceName) -> dict[str, Any]:
@@ -16,24 +28,11 @@ def release_chart(chart: Chart, source: ChartSourceName) -> dict[str, Any]:
 
     Args:
         chart: The pin.
-        source: `repository`: Pulumi's Helm downloads it and verifies nothing. `cache`: exactly the pulled archive,
-            whose checksum is taken here once more.
-
-    Raises:
-        pulumi.RunError: With `cache`, the archive is not there, or is not the pinned one.
+        source: `repository`: Pulumi's Helm downloads it and verifies nothing. `cache`: the pulled archive, which
+            `archive_problems` has checked before any resource was declared.
     """
     if source == "cache":
-        path = cached_chart(chart)
-        try:
-            verify(chart, path)
-        except FileNotFoundError:
-            raise pulumi.RunError(
-                f"charts.source is cache, and the chart {chart.name} {chart.version} is not in it ({path}).\n"
-                f"  Run `physai charts pull {pulumi.get_stack()}` first, or set charts.source: repository."
-            ) from None
-        except (ChecksumMismatch, OSError) as problem:
-            raise pulumi.RunError(f"charts.source is cache: {problem}") from None
-        return {"chart": str(path)}
+        return {"chart": str(cached_chart(chart))}
     if chart.is_oci:
         return {"chart": f"{chart.repository}/{chart.name}", "version": chart.version}
     return {

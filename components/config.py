@@ -12,7 +12,8 @@ from typing import Any
 import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env
 
-from physical_ai.settings import Loaded, load_config
+from components.charts import archive_problems
+from physical_ai.settings import Fault, Loaded, SettingsError, load_config
 from physical_ai.settings.layers.stack_file import SECRETS
 from physical_ai.settings.rules.compat import refusals
 from physical_ai.settings.secrets import Secrets, secrets
@@ -53,11 +54,13 @@ def configured() -> tuple[Loaded, Secrets]:
     Its warnings include those about the values of charts.
 
     Raises:
-        SettingsError: the settings cannot be used, or the values of charts. Against the real Azure that includes values
-            from examples, with which a protected cluster would be unreachable, and versions that are incompatible or
-            out of support; a simulation only warns of these.
+        SettingsError: the settings cannot be used, or the values or the archives of charts. Against the real Azure that
+            includes values from examples, with which a protected cluster would be unreachable, and versions that are
+            incompatible or out of support; a simulation only warns of these.
     """
     loaded = load_config(pulumi.get_stack(), engine_config())
+    if faults := archive_faults(loaded):
+        raise SettingsError(faults)
     warnings = list(loaded.warnings)
     refused = refusals(loaded, today())
     if is_simulated(os.environ):
@@ -65,6 +68,14 @@ def configured() -> tuple[Loaded, Secrets]:
     else:
         loaded.for_azure(refused)
     return replace(loaded, warnings=warnings), secrets(pulumi.Config())
+
+
+def archive_faults(loaded: Loaded) -> list[Fault]:
+    """What is wrong with the archives of the charts that a stack with `charts.source: cache` installs."""
+    if loaded.settings.charts.source != "cache":
+        return []
+    fix = f"Run `physai charts pull {pulumi.get_stack()}`, or set charts.source: repository."
+    return [loaded.merged.fault(("charts", "source"), problem, fix) for problem in archive_problems(loaded.plan.charts)]
 
 
 def today() -> datetime.date:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pulumi
 import pytest
@@ -105,6 +106,17 @@ def test_a_users_mistake_carries_no_traceback_of_ours() -> None:
     assert caught.value.__suppress_context__
     assert not isinstance(caught.value.__cause__, SettingsError)
     assert "Traceback" not in str(caught.value)
+
+
+def test_a_chart_that_is_not_in_the_cache_is_reported_before_anything_is_declared(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Platform, "__init__", lambda *_: pytest.fail("the platform was declared"))
+    monkeypatch.setattr("components.charts.cached_chart", lambda _: tmp_path / "missing.tgz")
+    with pytest.raises(pulumi.RunError, match=r"physical-ai:charts\.source") as caught:
+        record("dev-westus2", {"charts": {"source": "cache"}})
+    assert "The chart gpu-operator" in str(caught.value)
+    assert "physai charts pull dev-westus2" in str(caught.value)
 
 
 SECRETS = {"secrets": {"registryPassword": "hunter2"}}
