@@ -12,7 +12,7 @@ from physical_ai.settings import Settings
 
 @dataclass(frozen=True)
 class PoolChange:
-    """One pool before and after. None stands for a pool that is not there."""
+    """One pool before and after. None: the pool does not exist."""
 
     name: str
     before: PoolCost | None

@@ -202,7 +202,7 @@ RULES = (
     Rule(
         "count-in-bounds",
         Severity.ERROR,
-        "AKS refuses a pool whose count lies outside the autoscaler's bounds.",
+        "AKS refuses a pool whose count is outside the autoscaler's bounds.",
         _count_in_bounds,
         _BOTH,
         topic=Topic.GPU,

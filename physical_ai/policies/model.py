@@ -113,7 +113,7 @@ class Rule:
     needs: tuple[str, ...] = ()
     """Fields of `Options` without which it can't judge: Pulumi's engine shows a policy pack some of them only."""
     whole: bool = False
-    """Whether it reads the stack's other resources, so that it can judge only when all are there."""
+    """Whether it reads the stack's other resources, so that it can judge only a complete stack."""
 
     def applies_to(self, resource: Resource) -> bool:
         return resource.type in self.types if self.types else resource.custom

@@ -24,7 +24,7 @@ def _zones(resource: Resource, stack: Stack) -> Iterable[Violation]:
         return
     for path, pool in pools(resource):
         listing = place.sizes.get(str(known(pool.get("vmSize"))))
-        # Which zones offer a GPU size differs by subscription, so nothing is asked of it.
+        # Which zones offer a GPU size differs by subscription, so nothing is required.
         if listing is not None and listing.zones and len(known_list(pool.get("availabilityZones"))) < 2:
             yield Violation(f"{path}availabilityZones", f"name zones of {place.name}: {', '.join(listing.zones)}")
 

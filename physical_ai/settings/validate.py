@@ -1,4 +1,4 @@
-"""From merged data to settings, with every fault found in one go.
+"""From merged data to settings, with every fault found in one run.
 
 A wrong value must not hide what is wrong elsewhere. So where the shape is broken, the broken places are filled with
 samples, the rest is judged as usual, and no rule is asked about a place whose value was made up.

@@ -28,12 +28,12 @@ class Place:
 
     @property
     def possible(self) -> bool:
-        """Whether nothing known stands against the pool, as it is set, in this region."""
+        """Whether no known limit rules the pool, with its settings, out in this region."""
         return not any(verdict.is_error for verdict in self.verdicts)
 
 
 def pool_places(settings: Settings) -> dict[str, dict[str, Place]]:
-    """For each region of the catalogue, each of the stack's pools as it would fare there."""
+    """For each region of the catalogue, what the region offers each of the stack's pools."""
     return {region: {name: place(pool, region) for name, pool in node_pools(settings).items()} for region in regions()}
 
 

@@ -1,4 +1,4 @@
-"""How much quota a stack needs in its region, in vCPU: at its most, and while upgrades surge. Pure."""
+"""How much quota a stack needs in its region, in vCPU: at maximum size, and during an upgrade with its surge. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOW_PRIORITY = "lowPriorityCores"
 
 @dataclass(frozen=True)
 class QuotaNeed:
-    """What a stack asks of one usage of Microsoft.Compute."""
+    """What a stack requires of one usage of Microsoft.Compute."""
 
     usage: str
     """`name.value` of the usage: `cores`, `lowPriorityCores`, or a family."""

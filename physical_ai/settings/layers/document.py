@@ -84,7 +84,7 @@ def plain(value: Any, path: Path, label: str, faults: list[Fault]) -> Any:
             if isinstance(key, str) and _is_text(key):
                 found[key] = plain(item, (*path, key), label, faults)
             else:
-                _odd_key(label, show(path) or "(top level)", repr(key), faults)
+                _invalid_key(label, show(path) or "(top level)", repr(key), faults)
         return found
     elif isinstance(value, (list, tuple)):
         return [plain(item, (*path, i), label, faults) for i, item in enumerate(cast("Sequence[Any]", value))]
@@ -145,7 +145,7 @@ class _Reader:
                 self._refuse(path, line, problem, "Write the keys out.")
                 continue
             if not isinstance(key, str) or not _is_text(key) or not isinstance(self._key(key_node), str):
-                _odd_key(self._document.label, show(path) or "(top level)", str(key), self._document.faults, line)
+                _invalid_key(self._document.label, show(path) or "(top level)", str(key), self._document.faults, line)
                 continue
             here = (*path, key)
             if key in first:
@@ -187,7 +187,7 @@ def _is_text(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _odd_key(label: str, place: str, key: str, faults: list[Fault], line: int | None = None) -> None:
+def _invalid_key(label: str, place: str, key: str, faults: list[Fault], line: int | None = None) -> None:
     faults.append(fault(label, place, f"The key {_short(key)} is not a word.", "Put it in quotes.", line=line))
 
 

@@ -69,7 +69,7 @@ class Merged:
         return self.last.fault(path, problem, fix)
 
     def rank(self, layer: Layer) -> int:
-        """How far up a layer lies."""
+        """The position of a layer, from the lowest."""
         return next(index for index, other in enumerate(self.layers) if other is layer)
 
     def latest(self, path: Path, others: Sequence[Path]) -> Path:

@@ -75,7 +75,7 @@ def _layer(part: str, root: FilePath) -> tuple[str, FilePath]:
 
 
 def name_faults(name: StackName, root: FilePath = STACKS) -> list[Fault]:
-    """What stands against a well-formed name: an environment or a region that nothing describes."""
+    """Faults of a well-formed name: an environment or a region that has no description."""
     file, faults = stack_label(str(name), root), list[Fault]()
     environments = sorted(path.stem for path in (root / "layers" / "env").glob("*.yaml"))
     if name.environment not in environments:

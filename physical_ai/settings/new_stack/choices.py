@@ -1,4 +1,4 @@
-"""What is chosen for each pool of a new stack, and what stands against it."""
+"""What is chosen for each pool of a new stack, and what rules it out."""
 
 from __future__ import annotations
 
@@ -74,6 +74,6 @@ def refusals(pool: PoolProposal, choice: Choice, region: str) -> list[Finding]:
 
 
 def is_forced(pool: PoolProposal, region: str) -> bool:
-    """Whether the region itself stands against the pool as the layers have it, for every stack there."""
+    """Whether the region itself rules the pool of the layers out, for every stack there."""
     verdicts = refusals(pool, Choice(pool.size), region)
     return any(verdict.rule in ("size-not-in-region", "zone-not-in-region", "size-not-in-zone") for verdict in verdicts)

@@ -135,7 +135,7 @@ def subnets(space: IPv4Network, pools: Sequence[str]) -> tuple[IPv4Network, dict
 
 
 def space_problem(space: IPv4Network, proposal: Proposal) -> str | None:
-    """What stands against an address space; None for nothing."""
+    """The problem with an address space; None where it has none."""
     if not any(space.subnet_of(private) for private in PRIVATE):
         return f"{space} is not private: choose inside {', '.join(map(str, PRIVATE))}"
     for key, other in proposal.elsewhere.items():

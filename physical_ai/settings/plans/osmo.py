@@ -19,7 +19,7 @@ from physical_ai.catalog.compat import check_chart
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import lay, located, owned, read_if_there, without
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
 
 KAI_CHART, BACKEND_CHART = osmo.KAI_CHART, osmo.BACKEND_CHART
 KAI_FILE, BACKEND_FILE = "kai-scheduler/values.yaml", "osmo/backend-operator.yaml"
@@ -171,7 +171,7 @@ def _values(
     document = read_if_there(root / file, f"{root.name}/{file}")
     faults = [*document.faults, *owned(document, (), document.data, owners)]
     written = without(document.data, owners)
-    values = lay(written, ours)
+    values = merge_values(written, ours)
     for checked in (written, values):
         faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
     return values, faults

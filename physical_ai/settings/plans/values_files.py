@@ -33,13 +33,13 @@ def located(document: Document, finding: Finding, prefix: Path = ()) -> Fault:
     return replace(found, rule=finding.rule, source=finding.source)
 
 
-def lay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+def merge_values(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
     """`top` over `base`: maps are merged, lists of environment variables joined, all else replaced."""
     merged = dict(base)
     for key, value in top.items():
         below = merged.get(key)
         if is_mapping(below) and is_mapping(value):
-            merged[key] = lay(below, value)
+            merged[key] = merge_values(below, value)
         elif key == "env" and is_list(below) and is_list(value):
             merged[key] = [*below, *value]
         else:
@@ -69,7 +69,7 @@ def without(data: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
     return kept
 
 
-def own_env(document: Document, prefix: Path, entries: Any, ours: Sequence[str], setting: str) -> Iterator[Fault]:
+def owned_env(document: Document, prefix: Path, entries: Any, ours: Sequence[str], setting: str) -> Iterator[Fault]:
     """Environment variables of a file that the program sets itself."""
     for index, entry in enumerate(entries if is_list(entries) else ()):
         if is_map(entry) and entry.get("name") in ours:

@@ -72,7 +72,7 @@ def _inside(subnets: Ranges, space: IPv4Network) -> Iterator[SettingFinding]:
             yield error(path, f"{subnet} is too small: Azure's smallest subnet is a /29.", "Use a /29 or larger.")
         elif not subnet.subnet_of(space):
             fix = _suggest(subnet.prefixlen, [space], [other for where, other in subnets.items() if where != path])
-            problem = f"{show(path)} {subnet} lies outside network.addressSpace {space}."
+            problem = f"{show(path)} {subnet} is outside network.addressSpace {space}."
             yield error(path, problem, fix, others=(_SPACE,))
 
 
@@ -111,7 +111,7 @@ def _services(services: IPv4Network, dns: IPv4Address | None) -> Iterator[Settin
         return
     fix = f"The usual choice is {services.network_address + 10}."
     if dns not in services:
-        problem = f"network.dnsServiceIp {dns} lies outside network.serviceCidr {services}."
+        problem = f"network.dnsServiceIp {dns} is outside network.serviceCidr {services}."
         yield error(_DNS, problem, fix, others=(_SERVICES,))
     elif dns in (services.network_address, services.network_address + 1):
         yield error(_DNS, f"{dns} is taken: the first address of serviceCidr is the API server's Service.", fix)

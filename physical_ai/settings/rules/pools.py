@@ -1,4 +1,4 @@
-"""Rules about node pools: the catalogue's findings, names, and what AKS asks of system pools."""
+"""Rules about node pools: the catalogue's findings, names, and what AKS requires of system pools."""
 
 from __future__ import annotations
 

@@ -223,8 +223,8 @@ SHARING: list[tuple[str, dict[str, Any]]] = [
 def test_sharing_of_a_pool_is_in_its_own_configuration_only(sharing: str, replicas: dict[str, int]) -> None:
     found = plan(f"{H100}.sharing={sharing}")
     configs = {key: yaml.safe_load(text) for key, text in found.config_maps[POOL_CONFIGS].items()}
-    told = {kind: entry["resources"][0]["replicas"] for kind, entry in configs["h100gpu"]["sharing"].items()}
-    assert told == replicas
+    reported = {kind: entry["resources"][0]["replicas"] for kind, entry in configs["h100gpu"]["sharing"].items()}
+    assert reported == replicas
     assert "sharing" not in configs["default"]
     assert "sharing" not in configs["rtxprogpu"]
 
@@ -301,13 +301,13 @@ DEAD = [
 ]
 
 
-@pytest.mark.parametrize(("release", "text", "path", "told"), DEAD)
+@pytest.mark.parametrize(("release", "text", "path", "reported"), DEAD)
 def test_a_key_that_the_chart_ignores_is_refused_with_its_place_and_the_right_one(
-    written: Write, release: str, text: str, path: str, told: str
+    written: Write, release: str, text: str, path: str, reported: str
 ) -> None:
     (fault,) = faults(written(values=f"# a comment\n\n{text}\n"), f"gpuOperator.version={release}")
     assert fault.startswith(f"values/gpu-operator/values.yaml:3: {path}\n")
-    assert told in fault
+    assert reported in fault
 
 
 POOLS = [
@@ -325,14 +325,14 @@ POOLS = [
 ]
 
 
-@pytest.mark.parametrize(("file", "text", "path", "told"), POOLS)
+@pytest.mark.parametrize(("file", "text", "path", "reported"), POOLS)
 def test_a_mistake_in_another_file_is_told_with_file_line_and_path(
-    written: Write, file: str, text: str, path: str, told: str
+    written: Write, file: str, text: str, path: str, reported: str
 ) -> None:
     (fault,) = faults(written(**{file: text}))
     name = file.replace("__", "/").replace("_", "-")
     assert fault.startswith(f"values/gpu-operator/{name}.yaml:1: {path}\n")
-    assert told in fault
+    assert reported in fault
 
 
 def test_driver_fields_for_a_pool_without_an_operator_driver_do_nothing_and_say_so(written: Write) -> None:
@@ -355,8 +355,8 @@ def test_a_file_for_nobodys_pool_is_a_mistake_and_one_for_another_stacks_pool_is
 def test_a_file_that_is_no_yaml_or_has_another_name_is_told(written: Write) -> None:
     root = written(values="a: }", pools__h100gpu="- x")
     (root / "gpu-operator/pools/h100gpu.yml").write_text("")
-    told = faults(root)
-    assert [text.partition(": ")[0] for text in told] == [
+    reported = faults(root)
+    assert [text.partition(": ")[0] for text in reported] == [
         "values/gpu-operator/values.yaml:1",
         "values/gpu-operator/pools/h100gpu.yaml:1",
         "values/gpu-operator/pools/h100gpu.yml",

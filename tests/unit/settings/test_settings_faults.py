@@ -1,4 +1,4 @@
-"""Each way a setting can be wrong: the user is told where, what and what instead, all of it at once."""
+"""Each way a setting can be wrong: each message says where, what and what instead, all in one report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from physical_ai.settings.rules import check
 DEV = "stacks/Pulumi.dev-westus2.yaml"
 
 
-def told(*assignments: str) -> list[Fault]:
+def faults_of(*assignments: str) -> list[Fault]:
     """The errors that these assignments over the dev stack cause."""
     with pytest.raises(SettingsError) as caught:
         load("dev-westus2", [Overlay.assign(assignments)])
@@ -89,7 +89,7 @@ WRONG_SHAPE = [
 
 @pytest.mark.parametrize(("assignment", "path", "problem", "fix"), WRONG_SHAPE)
 def test_a_value_of_the_wrong_shape(assignment: str, path: str, problem: str, fix: str | None) -> None:
-    expect(told(assignment), path, problem, fix)
+    expect(faults_of(assignment), path, problem, fix)
 
 
 AGAINST_THE_WORLD = [
@@ -124,7 +124,7 @@ AGAINST_THE_WORLD = [
 
 @pytest.mark.parametrize(("assignment", "path", "problem", "fix"), AGAINST_THE_WORLD)
 def test_a_value_that_azure_would_refuse(assignment: str, path: str, problem: str, fix: str | None) -> None:
-    expect(told(assignment), path, problem, fix)
+    expect(faults_of(assignment), path, problem, fix)
 
 
 ADDRESSES = [
@@ -151,15 +151,15 @@ ADDRESSES = [
 
 @pytest.mark.parametrize(("assignment", "path", "problem", "fix"), ADDRESSES)
 def test_addresses_that_cannot_work(assignment: str, path: str, problem: str, fix: str) -> None:
-    expect(told(assignment), path, problem, fix)
+    expect(faults_of(assignment), path, problem, fix)
 
 
 def test_when_the_address_space_moves_the_subnets_are_not_blamed_in_the_stack_file() -> None:
-    assert set(paths(told("network.addressSpace=10.60.0.0/16"))) == {"network.addressSpace"}
+    assert set(paths(faults_of("network.addressSpace=10.60.0.0/16"))) == {"network.addressSpace"}
 
 
 def test_a_size_changed_above_is_blamed_not_the_driver_source_below_it() -> None:
-    found = told("pools.h100gpu.sku=Standard_NC144ds_xl_RTXPRO6000BSE_v6")
+    found = faults_of("pools.h100gpu.sku=Standard_NC144ds_xl_RTXPRO6000BSE_v6")
     expect(found, "pools.h100gpu.sku", "Driver source 'operator' does not work", "grid, aks")
 
 
@@ -196,7 +196,7 @@ PLACEMENT = [
 
 @pytest.mark.parametrize(("assignment", "path", "problem", "fix"), PLACEMENT)
 def test_labels_and_taints_that_cannot_stand(assignment: str, path: str, problem: str, fix: str | None) -> None:
-    expect(told(f"pools.h100gpu.{assignment}"), f"pools.h100gpu.{path}", problem, fix)
+    expect(faults_of(f"pools.h100gpu.{assignment}"), f"pools.h100gpu.{path}", problem, fix)
 
 
 @pytest.mark.parametrize(
@@ -227,12 +227,12 @@ def test_doubtful_choices_warn_and_load(assignment: str, path: str, problem: str
 def test_pools_may_not_take_the_names_every_cluster_uses() -> None:
     pool = "{sku: Standard_NC40ads_H100_v5, driver: {source: operator}, scale: {count: 1}, subnet: 10.40.9.0/27}"
     for name in ("system", "cpu"):
-        expect(told(f"pools.{name}={pool}"), f"pools.{name}", "every cluster has", f"'{name}gpu'")
+        expect(faults_of(f"pools.{name}={pool}"), f"pools.{name}", "every cluster has", f"'{name}gpu'")
 
 
 def test_ubuntu_2204_ends_with_kubernetes_136() -> None:
     assert not warned("pools.h100gpu.osSku=Ubuntu2204", "pools.rtxprogpu.osSku=Ubuntu2204")
-    found = told("pools.h100gpu.osSku=Ubuntu2204", "cluster.kubernetesVersion=1.37")
+    found = faults_of("pools.h100gpu.osSku=Ubuntu2204", "cluster.kubernetesVersion=1.37")
     expect(found, "pools.h100gpu.osSku", "works up to Kubernetes 1.36")
 
 
@@ -274,35 +274,35 @@ def config(pools: dict[str, Any]) -> dict[str, Any]:
 
 def test_more_than_fifty_tags_or_two_hundred_ranges_are_too_many() -> None:
     tags = ", ".join(f"t{i}: x" for i in range(60))
-    expect(told(f"tags={{{tags}}}"), "tags", "Azure takes 50")
+    expect(faults_of(f"tags={{{tags}}}"), "tags", "Azure takes 50")
     ranges = ", ".join(f"8.8.{i}.0/24" for i in range(201))
     path = "cluster.apiAccess.authorizedIpRanges"
-    expect(told(f"{path}=[{ranges}]"), path, "AKS takes 200")
-    long = told(f"tags.long={'x' * 257}", f"tags.{'n' * 513}=x")
+    expect(faults_of(f"{path}=[{ranges}]"), path, "AKS takes 200")
+    long = faults_of(f"tags.long={'x' * 257}", f"tags.{'n' * 513}=x")
     assert paths(long) == ["tags.long", f"tags.{'n' * 513}"]
 
 
 def test_a_principal_with_one_role_twice_is_refused() -> None:
     one = "principalId: 11111111-2222-3333-4444-555555555555"
-    expect(told(f"access.principals=[{{{one}}}, {{{one}}}]"), "access.principals[1]", "twice")
+    expect(faults_of(f"access.principals=[{{{one}}}, {{{one}}}]"), "access.principals[1]", "twice")
     assert not warned(f"access.principals=[{{{one}}}, {{{one}, role: admin}}]")
 
 
 @pytest.mark.parametrize("channel", ["rapid", "stable"])
 def test_a_channel_that_moves_the_minor_is_refused_with_its_reason(channel: str) -> None:
-    told_of = told(f"cluster.upgrades.channel={channel}")
-    expect(told_of, "cluster.upgrades.channel", "downgrade")
-    assert "patch, node-image or none" in told_of[0].problem
+    found = faults_of(f"cluster.upgrades.channel={channel}")
+    expect(found, "cluster.upgrades.channel", "downgrade")
+    assert "patch, node-image or none" in found[0].problem
 
 
 @pytest.mark.parametrize("label", ["agentpool", "accelerator", "storageprofile", "storagetier"])
 def test_labels_that_aks_sets_itself_are_refused(label: str) -> None:
     path = f"pools.h100gpu.labels.{label}"
-    expect(told(f"{path}=x"), path, "AKS sets itself", f"example.com/{label}")
+    expect(faults_of(f"{path}=x"), path, "AKS sets itself", f"example.com/{label}")
 
 
 def test_an_exact_version_is_refused_beside_a_channel_that_leaves_it() -> None:
-    expect(told("cluster.kubernetesVersion='1.36.3'"), "cluster.kubernetesVersion", "downgrade", '"1.36"')
+    expect(faults_of("cluster.kubernetesVersion='1.36.3'"), "cluster.kubernetesVersion", "downgrade", '"1.36"')
     for channel in ("none", "node-image"):
         assert not warned("cluster.kubernetesVersion='1.36.3'", f"cluster.upgrades.channel={channel}")
 
@@ -327,7 +327,7 @@ def test_other_warnings_do_not_keep_a_stack_from_azure() -> None:
 
 
 def test_every_fault_is_told_at_once_those_of_shape_and_those_of_the_world() -> None:
-    found = told(
+    found = faults_of(
         "pools.h100gpu.scale.mim=1",
         "pools.h100gpu.driver.source=gird",
         "pools.h100gpu.subnet=10.40.2.0/26",
@@ -351,7 +351,7 @@ def test_every_fault_is_told_at_once_those_of_shape_and_those_of_the_world() -> 
     "assignment", ["network=null", "cluster=null", "systemPool=null", "pools.h100gpu=5", "pools=null", "cpuPool.sku=1"]
 )
 def test_a_broken_section_brings_no_faults_about_made_up_values(assignment: str) -> None:
-    assert set(paths(told(assignment))) == {assignment.partition("=")[0]}
+    assert set(paths(faults_of(assignment))) == {assignment.partition("=")[0]}
 
 
 def test_what_a_pool_lacks_is_asked_for_in_the_stack_file() -> None:

@@ -20,7 +20,7 @@ A100 = "{sku: Standard_NC24ads_A100_v4, scale: {count: 1}, subnet: 10.40.7.0/26"
 PARAMETERS = "driver: {source: operator, moduleParameters: {nvidia-uvm: {uvm_disable_hmm: '1'}}}"
 
 
-def told(*assignments: str) -> list[Fault]:
+def faults_of(*assignments: str) -> list[Fault]:
     with pytest.raises(SettingsError) as caught:
         given_settings(*assignments)
     return caught.value.faults
@@ -182,7 +182,7 @@ REFUSED: list[tuple[tuple[str, ...], str, str, str]] = [
 def test_what_cannot_work_is_refused_at_its_path(
     assignments: tuple[str, ...], path: str, problem: str, fix: str
 ) -> None:
-    faults = [fault for fault in told(*assignments) if fault.is_error]
+    faults = [fault for fault in faults_of(*assignments) if fault.is_error]
     texts = [f"{fault.where}: {fault.problem} -> {fault.fix}" for fault in faults]
     at_path = [fault for fault in faults if fault.where.replace('"', "") == path.replace('"', "")]
     found = [f for f in at_path if problem in f.problem and fix in (f.fix or "")]
@@ -218,7 +218,7 @@ def test_two_names_of_one_system_are_one_system() -> None:
     policy = ("gpuOperator.driverOwner=ClusterPolicy", f"{RTX}.osSku=Ubuntu2204")
     jammy = given_settings(*policy, "cluster.kubernetesVersion=1.34")  # where osSku Ubuntu means 22.04
     assert jammy.settings.pools["rtxprogpu"].os_sku == "Ubuntu2204"
-    assert "policy-one-os" in {fault.rule for fault in told(*policy, "cluster.kubernetesVersion=1.36")}
+    assert "policy-one-os" in {fault.rule for fault in faults_of(*policy, "cluster.kubernetesVersion=1.36")}
 
 
 DOUBTFUL = [

@@ -16,7 +16,7 @@ from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
-from physical_ai.settings.plans.values_files import lay, section
+from physical_ai.settings.plans.values_files import merge_values, section
 
 POOL_CONFIGS = "gpu-pool-configs"
 MIG_LAYOUTS = "gpu-mig-layouts"
@@ -42,7 +42,7 @@ def config_maps(settings: Settings, files: ValuesFiles) -> tuple[dict[str, dict[
     for name, document in files.pools.items():
         added = section(document, "devicePlugin")
         faults += _flag_faults(document, added)
-        configs[name] = lay(configs[name], added)
+        configs[name] = merge_values(configs[name], added)
     maps = {POOL_CONFIGS: {key: _yaml(config) for key, config in configs.items()}}
     if (layouts := gpu_facts.mig_manager_config(settings)) is not None:
         maps[MIG_LAYOUTS] = {"config.yaml": _yaml(layouts)}

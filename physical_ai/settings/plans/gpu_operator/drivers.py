@@ -24,7 +24,7 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator.config_maps import digest_env, modules_map
 from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
 from physical_ai.settings.plans.gpu_operator.values import MODULES_DIGEST, operand_tolerations
-from physical_ai.settings.plans.values_files import lay, located, own_env, owned, section
+from physical_ai.settings.plans.values_files import located, merge_values, owned, owned_env, section
 
 UPGRADE_POLICY = "upgradePolicy"
 _RENAMED = {"gpuPodDeletion": "podDeletion"}
@@ -68,7 +68,7 @@ def driver_resources(
     for name, pool in gpu_facts.operator_pools(settings).items():
         own = _known_to(release, section(files.pools.get(name), "driver"))
         config = modules_map(settings, name, pool)
-        spec = lay(lay(base, own), _derived(settings, name, pool, config, maps))
+        spec = merge_values(merge_values(base, own), _derived(settings, name, pool, config, maps))
         drivers[name] = DriverResource(name, spec, config)
     return drivers, faults
 
@@ -139,7 +139,7 @@ def _file_faults(settings: Settings, files: ValuesFiles) -> list[Fault]:
             fix = f"Write it under driver in {files.cluster.label}, or set gpuOperator.driverOwner: NVIDIADriver."
             faults.append(document.fault(("driver",), problem, fix, severity=Severity.WARNING))
         faults += owned(document, ("driver",), own, OWNED)
-        faults += own_env(
+        faults += owned_env(
             document, ("driver", "env"), own.get("env"), (MODULES_DIGEST,), "pools.<pool>.driver.moduleParameters"
         )
         is_used = has_resources and driver.is_operator

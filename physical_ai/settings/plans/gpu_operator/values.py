@@ -19,7 +19,7 @@ from physical_ai.settings.plans.gpu_operator.config_maps import (
     shared_configs,
 )
 from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
-from physical_ai.settings.plans.values_files import lay, located, own_env, owned, section, without
+from physical_ai.settings.plans.values_files import located, merge_values, owned, owned_env, section, without
 
 GPU_TOLERATION = {"key": GPU_TAINT_KEY, "operator": "Exists", "effect": "NoSchedule"}
 RUNTIME_CONFIG_SOURCE = "RUNTIME_CONFIG_SOURCE"
@@ -64,9 +64,9 @@ def chart_values(
     faults = list(owned(document, (), document.data, OWNED))
     for component, (name, setting) in _OWN_ENV.items():
         entries = section(document, component).get("env")
-        faults += own_env(document, (component, "env"), entries, (name,), setting)
+        faults += owned_env(document, (component, "env"), entries, (name,), setting)
     written = without(document.data, OWNED)
-    values = lay(written, derived_values(settings, maps))
+    values = merge_values(written, derived_values(settings, maps))
     # What is written is checked too: a value where a section belongs would be gone under what the program adds.
     for checked in (written, values):
         faults += [located(document, finding) for finding in check_values(release, checked)]
