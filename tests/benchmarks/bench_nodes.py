@@ -1,7 +1,7 @@
 """How long nodes of one pool take from the order to all of them Ready, and back to one, by their number.
 
 The pool is resized as the cluster autoscaler would do it, in the simulated Azure, against the real API server with
-KWOK. Against it stands what the API server alone takes for as many ConfigMaps of about a node's size, written by the
+KWOK. It is compared with what the API server alone takes for as many ConfigMaps of about a node's size, written by the
 same client with as many threads.
 """
 

@@ -1,6 +1,6 @@
 """How long the program takes for each stack when nothing is deployed: under mocks, in this process, imports done.
 
-Against it stands the same run with the aliases that azure-native gives each resource, one for every API version,
+It is compared with the same run with the aliases that azure-native gives each resource, one for every API version,
 which the simulator and the tests leave out.
 """
 

@@ -27,7 +27,7 @@ TOKEN = "token-of-the-agent"
 
 
 class Cluster:
-    """Objects, and what happens to requests. `on_change` is told after every change, outside the lock."""
+    """Objects, and what happens to requests. `on_change` is called after every change, outside the lock."""
 
     def __init__(self, network: Network, node: str, labels: Mapping[str, str]) -> None:
         self.network = network
@@ -79,7 +79,7 @@ class Cluster:
         self.tls = False
         """Most tests do without: handshakes are a fifth of their time."""
         self.hold: tuple[str, int] | None = None
-        """The n-th request of this `VERB path` waits, unanswered and without effect, until `let_go`."""
+        """The n-th request of this `VERB path` waits, unanswered and without effect, until `release`."""
         self.held = threading.Event()
         self._released = threading.Event()
 
@@ -98,7 +98,7 @@ class Cluster:
         return None
 
     def label(self, **labels: str | None) -> None:
-        """Somebody else changes labels of the node; keys in full, None removes."""
+        """Another client changes labels of the node; keys in full, None removes."""
         self.set_labels(labels)
 
     def set_labels(self, labels: Mapping[str, str | None]) -> None:
@@ -137,7 +137,7 @@ class Cluster:
         """Answer requests whose `VERB path` matches with a refusal, the next `times` times."""
         self.refuse.append((pattern, Refusal(code, reason, message), times))
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Answer what is held; nothing is held from here on."""
         self.hold = None
         self._released.set()

@@ -22,7 +22,7 @@ class Fault:
 
     name: str
     ends: Literal["recovers", "waits", "stops"]
-    """`recovers`: verified with nobody's help. `waits`: goes on once the cause is gone. `stops`: a person acts."""
+    """`recovers`: verified without help. `waits`: continues once the cause is gone. `stops`: a person has to act."""
     outcome: str
     """A sentence for the table in docs: what the agent does."""
     disk: Act = nothing
@@ -40,7 +40,7 @@ class Fault:
     still: str = ""
     """Version that goes on serving while the fault lasts."""
     gate: Literal["closed", "open", ""] = ""
-    """What the gate has to be while the fault lasts; empty: either, if told."""
+    """What the gate has to be while the fault lasts; empty: either, if reported."""
     then: Act = nothing
     """What has to be seen in the end."""
     serves: str = NEW

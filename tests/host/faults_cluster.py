@@ -97,7 +97,7 @@ FAULTS = (
         live=_refused("GET /api/v1/pods", 403, "Forbidden", "pods is forbidden"),
     ),
     Fault(
-        "the node was changed by somebody else meanwhile",
+        "another client changed the node meanwhile",
         "recovers",
         "Reads it anew and tries again.",
         live=_refused("PATCH", 409, "Conflict", CONFLICT, times=3),
@@ -114,5 +114,5 @@ FAULTS = (
         "Tries again later.",
         live=_refused(".", 429, "TooManyRequests", "too many requests", times=5),
     ),
-    Fault("somebody opens the gate during a build", "recovers", "Shuts it again at once.", live=_stripped),
+    Fault("a user opens the gate during a build", "recovers", "Closes it again at once.", live=_stripped),
 )

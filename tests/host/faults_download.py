@@ -208,14 +208,14 @@ FAULTS = (
         runs_nothing=True,
     ),
     Fault(
-        "somebody replaced the cached file",
+        "another process replaced the cached file",
         "recovers",
         "Finds it out right before running it, throws it away and downloads it again.",
         disk=_planted(0o700),
         then=_nothing_cached,
     ),
     Fault(
-        "somebody writes into the file after it was checked",
+        "another process writes into the file after it was checked",
         "recovers",
         "Finds it out right before running it, throws it away and downloads it again.",
         live=_written_after_the_check,
@@ -231,7 +231,7 @@ FAULTS = (
     Fault(
         "the disk is too small for the download",
         "waits",
-        "Tells it, and goes on when there is room.",
+        "Reports it, and continues when there is room.",
         live=_small_disk,
         says=r"(?i)free|full",
         mend=_larger_disk,

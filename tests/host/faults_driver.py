@@ -183,7 +183,7 @@ FAULTS = (
         mend=_mended("unlicensed"),
         gate="closed",
     ),
-    Fault("the GPU gets no licence, and none is asked for", "recovers", "Serves; the metric tells it.", disk=_optional),
+    Fault("the GPU gets no licence, and none is asked for", "recovers", "Serves; a metric reports it.", disk=_optional),
     Fault(
         "the module nvidia_uvm does not load while nvidia-smi works",
         "waits",

@@ -128,7 +128,7 @@ FAULTS = (
     Fault(
         "nouveau is loaded and in use",
         "stops",
-        "Tries as often as it is told, runs no installer, says what to do.",
+        "Tries as often as configured, runs no installer, says what to do.",
         disk=_nouveau,
         live=_users("nouveau", 1),
         says="(?i)nouveau",

@@ -89,7 +89,7 @@ FAULTS = (
         Fault(
             f"the installer always fails while {doing}",
             "stops",
-            "Tries as often as it is told, leaves no half install in service, stops with the installer's own error.",
+            "Tries as often as configured, leaves no half install in service, stops with the installer's own error.",
             disk=_fault(f"fail-{stage}"),
             says="installer failed",
             mend=_mended(f"fail-{stage}"),
@@ -108,7 +108,7 @@ FAULTS = (
     Fault(
         "the installer always hangs",
         "stops",
-        "Ends it after its longest time, tries as often as it is told, stops.",
+        "Ends it after its longest time, tries as often as configured, stops.",
         disk=_hangs,
         says=r"longer than",
         mend=_hangs_no_more,

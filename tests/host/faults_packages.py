@@ -32,11 +32,11 @@ def _no_compiler(lab: Lab) -> None:
 
 def _lock_held(lab: Lab) -> None:
     lab.node.no_headers()
-    lab.let_go = lab.node.lock()
+    lab.unlock = lab.node.lock()
 
 
 def _lock_free(lab: Lab) -> None:
-    lab.let_go()
+    lab.unlock()
 
 
 def _no_network(lab: Lab) -> None:
@@ -59,11 +59,15 @@ def _archive_back(lab: Lab) -> None:
     lab.node.mend("network")
 
 
-def _offline(content: bytes, told: bytes) -> Act:
+def _offline(content: bytes, given: bytes) -> Act:
     def act(lab: Lab) -> None:
         lab.node.no_headers()
         lab.mirror.files["headers.deb"] = content
-        package = {"url": lab.mirror.url("headers.deb"), "sha256": hashlib.sha256(told).hexdigest(), "kernel": KERNEL}
+        package = {
+            "url": lab.mirror.url("headers.deb"),
+            "sha256": hashlib.sha256(given).hexdigest(),
+            "kernel": KERNEL,
+        }
         lab.want(packageSource="offline", packages=[package])
 
     return act
@@ -111,7 +115,7 @@ FAULTS = (
     Fault(
         "another program holds the lock of apt",
         "waits",
-        "Waits for the lock, then asks again with pauses; kills nobody.",
+        "Waits for the lock, then retries with pauses; kills no process.",
         live=_lock_held,
         says=r"(?i)lock",
         mend=_lock_free,
@@ -129,7 +133,7 @@ FAULTS = (
     Fault(
         "the package archive can't be reached",
         "stops",
-        "Tries as often as it is told, then stops with apt's word.",
+        "Tries as often as configured, then stops with apt's message.",
         disk=_archive_away,
         says=r"Failed to fetch",
         mend=_archive_back,

@@ -61,7 +61,7 @@ def _sha256(installer: Installer) -> str:
 
 
 def intruder() -> bytes:
-    """What somebody else put in the place of an installer: run as root, it leaves a trace."""
+    """A file that another process put in place of an installer: run as root, it leaves a trace."""
     return b"#!/bin/sh\necho intruder >> /hw/intruded\nexit 0\n" + bytes(3 << 20)
 
 

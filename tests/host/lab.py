@@ -81,7 +81,7 @@ class Lab:
         self.wanted: dict[str, Any] = {}
         self.want()
         self.pods: list[Pod] = []
-        self.let_go: Callable[[], None] = lambda: None
+        self.unlock: Callable[[], None] = lambda: None
         """Of a lock that a fault holds."""
         self.mend_later: Callable[[Lab], None] | None = None
         """What a fault does once the agent is under way."""
@@ -93,7 +93,7 @@ class Lab:
         self.node.write("/opt/pod/serviceaccount/ca.crt", certificate()[0])
         self._write_wanted()
         self._history: list[tuple[float, bool]] = []
-        """(time, whether the gate was shut while the condition did not say that something is going on)."""
+        """(time, whether the gate was closed while the condition did not say that something is going on)."""
         self.cluster.on_change.append(self._note)
 
     def _note(self) -> None:
@@ -159,7 +159,7 @@ class Lab:
         return self.start()
 
     def try_again(self) -> None:
-        """What the documentation tells a person to do after a stop."""
+        """What the documentation says to do after a stop."""
         with self.cluster.lock:
             self.cluster.node["metadata"]["annotations"]["physical-ai/grid-driver-retry"] = str(time.time())
             self.cluster.touch()
@@ -191,7 +191,7 @@ class Lab:
         )
 
     def ready(self) -> bool:
-        """Verified, told so, gate open."""
+        """Verified, reported as such, gate open."""
         return self.status[0] == "True" and not self.gated
 
     def get(self, path: str, port: int = 9401) -> tuple[int, str]:
@@ -206,7 +206,7 @@ class Lab:
             connection.close()
 
     def stuck(self) -> bool:
-        """Stopped for somebody to act."""
+        """Stopped until a person acts."""
         return self.memory.get("state") == "blocked" and self.status[0] == "False"
 
     def wait(self, what: str, true: Callable[[], Any], within: float = 120) -> None:
@@ -260,12 +260,12 @@ class Lab:
             assert stat.S_IMODE(home.stat().st_mode) == 0o700, f"{HOME} is open to others"
 
     def check_gate(self, longest: float = 10) -> None:
-        """At no time was the gate shut for long without a word in the node's condition."""
+        """At no time was the gate closed for long without a message in the node's condition."""
         history = [*self._history, (time.monotonic(), False)]
         silent = 0.0
         for (begin, quiet), (end, _) in pairwise(history):
             silent = silent + end - begin if quiet else 0.0
-            assert silent < longest, f"the gate was shut for {silent:.1f} s without a word\n{self.story()}"
+            assert silent < longest, f"the gate was closed for {silent:.1f} s without a message\n{self.story()}"
 
     def check_driver(self) -> None:
         """What is loaded is of one version, and a node that claims to be ready serves that version."""

@@ -224,7 +224,7 @@ class Node:
         return (self.hw / "steps").read_text().split("\n")[:-1]
 
     def hold(self, step: str, time: int = 0) -> None:
-        """Whoever reaches this step waits there until `release`; the next time, or the one that is told."""
+        """A process that reaches this step waits there until `release`: the next time, or the given one."""
         time = time or self.steps().count(step) + 1
         (self.hw / "hold" / step).write_text(f"{time}\n")
 
@@ -236,7 +236,7 @@ class Node:
         (self.hw / "held" / step).unlink(missing_ok=True)
 
     def hold_next(self, passed: list[str] | None) -> None:
-        """Let go of whoever is held so, and hold whoever comes to a step not in the list; None: nobody any more."""
+        """Release the process held so, and hold one that reaches a step not in the list; None: hold none."""
         waiting, held = self.hw / "hold-next", self.hw / "held-next"
         waiting.unlink(missing_ok=True)
         self._passed = len(passed or [])
@@ -284,7 +284,7 @@ class Node:
         self.run("sh", "-c", f"kill $(cat /hw/holder); echo 0 > /sys/module/{module}/refcnt")
 
     def lock(self, path: str = "/var/lib/dpkg/lock-frontend") -> Callable[[], None]:
-        """Hold a lock file of dpkg as unattended-upgrades would; what is returned lets go of it."""
+        """Hold a lock file of dpkg as unattended-upgrades would; the returned function releases it."""
         held = "print('held', flush=True); sys.stdin.read()"
         program = f"import fcntl, sys; f = open({path!r}, 'a'); fcntl.lockf(f, fcntl.LOCK_EX); {held}"
         command = self.up.command(["/usr/bin/python3", "-c", program])
@@ -292,7 +292,7 @@ class Node:
         assert holder.stdout
         assert holder.stdout.readline() == b"held\n"
 
-        def let_go() -> None:
+        def unlock() -> None:
             holder.communicate(timeout=10)
 
-        return let_go
+        return unlock

@@ -36,15 +36,15 @@ def test_fault(lab: Lab, fault: Fault) -> None:
 
 
 def lasts(lab: Lab, fault: Fault) -> None:
-    """While the fault lasts: told, no worse, and no gate closed in silence."""
+    """While the fault lasts: reported, no worse, and no gate closed without a message."""
     said: list[str] = []
 
-    def told() -> bool:
+    def reported() -> bool:
         said.append(lab.status[2] if fault.where == "condition" else str(lab.memory.get("sentence")))
         stopped = fault.ends != "stops" or lab.stuck()
         return stopped and bool(re.search(fault.says, said[-1]))
 
-    lab.wait(f"it says {fault.says!r} ({fault.ends})", told)
+    lab.wait(f"it says {fault.says!r} ({fault.ends})", reported)
     if fault.where == "condition":
         assert lab.status[0] == "False", lab.story()
     lab.check_host()
@@ -53,7 +53,7 @@ def lasts(lab: Lab, fault: Fault) -> None:
         assert not lab.node.executed(), lab.story()
     if fault.still:
         assert lab.serves(fault.still), lab.story()
-    if fault.gate == "shut":
+    if fault.gate == "closed":
         lab.wait("the gate is closed", lambda: len(lab.gated) == 7)
     if fault.gate == "open":
         assert not lab.gated

@@ -102,9 +102,9 @@ def test_units_end_when_their_time_is_over(node: Lab) -> None:
 
 def test_apt_waits_for_its_lock_as_long_as_it_is_reported(node: Lab) -> None:
     install = ("apt-get", "-o", "DPkg::Lock::Timeout=0.1", "install", "-y", "dkms")
-    let_go = node.node.lock()
+    unlock = node.node.lock()
     assert "Could not get lock" in node.node.run(*install).stderr
-    let_go()
+    unlock()
     assert node.node.run(*install).returncode == 0
 
 

@@ -47,7 +47,7 @@ def _kill_at(lab: Lab, step: str) -> None:
     pod = lab.start()
     lab.wait(f"the agent reaches {step}", lambda: lab.cluster.held.is_set() if call else lab.node.held(name))
     pod.end(signal.SIGKILL)
-    lab.cluster.let_go()
+    lab.cluster.release()
     lab.node.release(name)
 
 

@@ -108,7 +108,7 @@ def test_new_kernel_without_headers_stops_with_the_gate_closed(lab: Lab) -> None
 
 @pytest.mark.parametrize("step", ["installer:build", "installer:half"])
 def test_job_that_is_killed_is_cleaned_up_and_done_again(lab: Lab, step: str) -> None:
-    """By the kernel for want of memory, or by somebody: nobody is left to write a result."""
+    """By the kernel for lack of memory, or by a user: no process is left to write a result."""
     lab.boot()
     lab.node.hold(step)
     lab.start()
@@ -181,10 +181,10 @@ def test_readiness_and_metrics_tell_the_truth(lab: Lab) -> None:
 def test_events_tell_the_way_in_sentences(lab: Lab) -> None:
     lab.begin()
     lab.wait_ready()
-    told = [event.get("message") or event.get("note") or "" for event in lab.cluster.events]
-    assert len(told) >= 3
-    assert all(len(text.split()) > 3 for text in told), told
-    assert len(told) < 30, "events are a trickle, not a flood"
+    reported = [event.get("message") or event.get("note") or "" for event in lab.cluster.events]
+    assert len(reported) >= 3
+    assert all(len(text.split()) > 3 for text in reported), reported
+    assert len(reported) < 30, "events are a trickle, not a flood"
 
 
 def test_kubelets_conditions_survive(lab: Lab) -> None:

@@ -50,7 +50,7 @@ def test_without_timers_a_kill_comes_in_time_and_the_log_says_so() -> None:
     assert "exit code 137 (no timers here)" in done.err
 
 
-def test_without_a_process_descriptor_the_start_time_tells_the_process() -> None:
+def test_without_a_process_descriptor_the_start_time_identifies_the_process() -> None:
     done = run(
         "def none(pid): raise OSError\nos.pidfd_open = none\ndud(); prepare_for_shutdown(0.2); hang()",
     )

@@ -54,7 +54,7 @@ def run(folder: Path, body: str, *arguments: str, options: tuple[str, ...] = ("-
 
 
 def train(folder: Path, app: str, env: str = "closes", upload: str = "0", failure: str = "pass") -> Run:
-    """Runs a training on stand-ins for Isaac Sim and Isaac Lab that close as told."""
+    """Runs a training on stand-ins for Isaac Sim and Isaac Lab that close on request."""
     for module, text in (("isaacsim", ISAAC_SIM), ("isaaclab/envs/direct_rl_env", ISAAC_LAB)):
         path = folder / f"{module}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -211,19 +211,19 @@ def test_signals_reach_the_script(tmp_path: Path, number: signal.Signals) -> Non
 
 
 def test_interrupt_from_the_terminal_reaches_the_script_once(tmp_path: Path) -> None:
-    """The terminal tells every process in the foreground, the script among them."""
+    """The terminal signals every process in the foreground, including the script."""
     name = script(
         tmp_path,
         """
 from helpers import *
-told = []
-signal.signal(signal.SIGINT, lambda *_: told.append(1))
+received = []
+signal.signal(signal.SIGINT, lambda *_: received.append(1))
 os.kill(os.getppid(), signal.SIGSTOP)  # or the second would come while the first is being handled
 print("on", flush=True)
-while not told: time.sleep(0.01)
+while not received: time.sleep(0.01)
 os.kill(os.getppid(), signal.SIGCONT)
 time.sleep(0.3)
-print("told", len(told), flush=True)
+print("received", len(received), flush=True)
 """,
     )
     helper = [sys.executable, "-m", "simulation_shutdown", "exec", "--", "python", name]
@@ -234,7 +234,7 @@ print("told", len(told), flush=True)
         pass
     process.stdin.write("\x03")
     process.stdin.flush()
-    assert "told 1\n" in process.stdout.read()
+    assert "received 1\n" in process.stdout.read()
     finish(process)
 
 

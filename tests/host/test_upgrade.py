@@ -18,7 +18,7 @@ def test_upgrade_of_an_idle_node_restarts_what_saw_the_old_driver(served: Lab) -
 def test_upgrade_waits_for_gpu_pods_with_the_old_driver_in_service(served: Lab) -> None:
     served.cluster.gpu_pod()
     served.want(served.new)
-    served.wait("it tells whom it waits for", lambda: "training-0" in served.status[2])
+    served.wait("it names the pod that it waits for", lambda: "training-0" in served.status[2])
     served.pause(0.3, lambda: served.serves(OLD), "the old driver serves the pod")
     assert ("team", "training-0") in served.cluster.pods
     assert not served.gated, "nothing is wrong with the driver that serves"
@@ -34,7 +34,7 @@ def test_upgrade_drains_and_keeps_to_disruption_budgets(served: Lab) -> None:
     served.cluster.more_rights = {"POST /api/v1/namespaces/[^/]+/pods/[^/]+/eviction"}
     served.want(served.new, upgrade="drain")
     served.wait("one pod is evicted", lambda: ("team", "training-0") not in served.cluster.pods)
-    served.wait("it tells of the budget", lambda: "training-1" in served.status[2] and served.status[0] != "True")
+    served.wait("it reports the budget", lambda: "training-1" in served.status[2] and served.status[0] != "True")
     served.pause(0.3, lambda: served.serves(OLD), "the old driver serves the other pod")
     served.cluster.no_disruption.clear()
     served.wait("the new driver serves", served.serves_new)

@@ -282,8 +282,8 @@ def verdicts(stack: Settings, day: datetime.date) -> None:
         assert item.fix
         assert shape_at(parse(item.where)) is not None, item.where
         assert set(item.pools) <= set(stack.pools)
-    told = {(item.rule, item.problem) for item in judged}
-    assert all({(f.rule, f.problem) for f in judge_stack(each, day)} <= told for each in gpu_stacks(stack).values())
+    reported = {(item.rule, item.problem) for item in judged}
+    assert all({(f.rule, f.problem) for f in judge_stack(each, day)} <= reported for each in gpu_stacks(stack).values())
 
 
 def test_severity_is_a_total_order() -> None:

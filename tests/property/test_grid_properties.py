@@ -1,5 +1,5 @@
-"""Whatever GRID pools a stack has: the agent reaches every node of theirs, is told what it can use, and rolls out
-exactly when something of that changes."""
+"""Whatever GRID pools a stack has: the agent runs on each of their nodes, gets a document that it can use, and rolls
+out exactly when the document changes."""
 
 from __future__ import annotations
 
@@ -101,15 +101,15 @@ def test_the_agent_tolerates_and_selects_every_node_of_its_pools(data: dict[str,
 
 @quick
 @given(stacks())
-def test_every_pool_is_told_what_the_agent_can_use(data: dict[str, Any]) -> None:
+def test_every_pool_gets_a_document_that_the_agent_can_use(data: dict[str, Any]) -> None:
     stack = accepted(data)
     plan = grid_plan(stack) if stack is not None else None
     assume(plan is not None)
     assert plan is not None
     document = json.loads(plan.document)
     assert set(document.get("pools", plan.wanted)) == set(plan.wanted)
-    for told in document["pools"].values() if "pools" in document else [document]:
-        read = wanted_from(told)
+    for wanted in document["pools"].values() if "pools" in document else [document]:
+        read = wanted_from(wanted)
         assert len(read.target.sha256) == 64
         assert read.target.urls
         assert all(url.startswith("https://") for url in read.target.urls)

@@ -79,7 +79,7 @@ def context() -> Context:
 
 
 def sound(text: str) -> None:
-    """Whatever the file: it is checked to the end, and every finding stands in it."""
+    """Whatever the file: it is checked to the end, and every finding has a position in it."""
     lines = text.split("\n")
     for finding in check_text(text, "w.yaml", context()).findings:
         assert 1 <= finding.line <= max(len(lines), 1)

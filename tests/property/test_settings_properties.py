@@ -186,7 +186,7 @@ def test_valid_pools_are_accepted_and_their_facts_agree(data: dict[str, Any]) ->
 
 @quick
 @given(valid(), st.data())
-def test_one_wrong_value_is_told_at_its_own_path(data: dict[str, Any], draw: st.DataObject) -> None:
+def test_one_wrong_value_is_reported_at_its_own_path(data: dict[str, Any], draw: st.DataObject) -> None:
     name = draw.draw(st.sampled_from(sorted(name for name, pool in data["pools"].items() if pool)))
     key, value = draw.draw(
         st.sampled_from(

@@ -21,7 +21,7 @@ def create(
 
 
 def condition(client: Client, name: str, namespace: str) -> dict[str, Any]:
-    """The PodScheduled condition, empty as long as nobody has judged the pod."""
+    """The PodScheduled condition, empty as long as no scheduler has judged the pod."""
     pod = client.get(f"/api/v1/namespaces/{namespace}/pods/{name}")
     found: list[dict[str, Any]] = at(pod, "status.conditions", [])
     return next((each for each in found if each["type"] == "PodScheduled"), {})

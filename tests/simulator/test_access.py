@@ -25,7 +25,7 @@ def test_the_deployer_is_an_administrator_by_its_role_assignment(running: Simula
     assert user(running).get("/api/v1/namespaces/gpu-operator")["metadata"]["name"] == "gpu-operator"
 
 
-def test_somebody_without_a_role_is_forbidden(running: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_a_role_is_forbidden(running: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PRINCIPAL_VARIABLE, BYSTANDER.object_id)
     with pytest.raises(ApiError) as refusal:
         user(running).get("/api/v1/namespaces")
@@ -33,7 +33,7 @@ def test_somebody_without_a_role_is_forbidden(running: Simulation, monkeypatch: 
     assert BYSTANDER.object_id in str(refusal.value)
 
 
-def test_nobody_gets_in_without_a_login(running: Simulation) -> None:
+def test_no_access_without_a_login(running: Simulation) -> None:
     kubeconfig = Path(running.environment()["KUBECONFIG"])
     with pytest.raises(Unreachable, match="kubelogin"):
         Client(kubeconfig, path=os.devnull).get("/api/v1/namespaces")

@@ -161,7 +161,7 @@ def test_pods_that_need_two_nodes_get_two_and_the_one_too_many_hears_why(place: 
         place.create(name, requests={"cpu": "6"}, nodeSelector={"agentpool": "batch"})
     place.field.until(lambda: len(place.nodes("batch")) == 2, "the pool does not grow to its bound")
     reason = "1 max node group size reached"
-    place.field.until(lambda: any(reason in place.says(name) for name in "abc"), "nobody is told of the bound")
+    place.field.until(lambda: any(reason in place.says(name) for name in "abc"), "no pod gets an event about the bound")
     place.field.until(lambda: place.hosts(*"abc") == place.nodes("batch"), "the nodes are not used")
 
 
@@ -237,7 +237,7 @@ def test_a_control_plane_that_starts_again_goes_on_where_it_was(place: Place) ->
     place.field.until(lambda: place.hosts("before"), "the pool does not grow")
     place.restart()
     place.create("after", requests={"cpu": "6"}, nodeSelector={"agentpool": "batch"})
-    place.field.until(lambda: len(place.hosts("before", "after")) == 2, "nobody brings a node any more")
+    place.field.until(lambda: len(place.hosts("before", "after")) == 2, "no node is created any more")
     assert place.count("batch") == 2
     place.delete("after")
     place.field.until(lambda: place.nodes("batch") == place.hosts("before"), "the idle node stays")

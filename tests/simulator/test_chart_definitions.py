@@ -37,7 +37,7 @@ def test_helm_installs_the_chart_and_the_policy_is_what_it_renders(installed: Cl
     assert live["spec"]["hostPaths"]["kubeletRootDir"] == "/var/lib/kubelet"
 
 
-def test_a_field_nobody_knows_is_pruned(installed: Client) -> None:
+def test_an_unknown_field_is_pruned(installed: Client) -> None:
     path = f"{POLICY}/cluster-policy"
     live = installed.patch(path, {"spec": {"driver": {"tolerations": [{"key": "a"}]}, "nonsense": 1}}, MERGE_PATCH)
     assert "tolerations" not in live["spec"]["driver"]

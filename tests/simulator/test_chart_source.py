@@ -41,16 +41,16 @@ def test_a_pinned_chart_is_its_model_and_the_second_time_the_same_folder() -> No
     assert check(NEWEST) == []
 
 
-def test_an_oci_address_is_told_by_its_last_part() -> None:
+def test_an_oci_address_is_identified_by_its_last_part() -> None:
     assert chart_source(f"oci://mirror.example/charts/{OPERATOR}", NEWEST, "").name.startswith(f"{OPERATOR}-{NEWEST}")
 
 
 @pytest.mark.parametrize("version", ["v26.7.1", "v9.9.9", ""])
 def test_a_version_without_a_model_is_refused_with_those_there_are(version: str) -> None:
-    (told,) = check(version)
-    assert "no model of the chart gpu-operator" in told
-    assert "v25.3.4, v25.10.1, v26.3.3, v26.7.0" in told
-    assert "physai charts pull" in told
+    (reported,) = check(version)
+    assert "no model of the chart gpu-operator" in reported
+    assert "v25.3.4, v25.10.1, v26.3.3, v26.7.0" in reported
+    assert "physai charts pull" in reported
 
 
 def test_a_chart_without_a_model_is_refused_and_never_downloaded() -> None:
@@ -79,5 +79,5 @@ def test_a_pulled_chart_comes_before_the_model_as_long_as_it_is_the_pinned_one()
 
 
 def test_keys_the_chart_does_not_know_fail_the_preview() -> None:
-    (told,) = check(NEWEST, values={"driver": {"tolerations": []}})
-    assert "at '/driver': additional properties 'tolerations' not allowed" in told
+    (reported,) = check(NEWEST, values={"driver": {"tolerations": []}})
+    assert "at '/driver': additional properties 'tolerations' not allowed" in reported

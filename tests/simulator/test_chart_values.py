@@ -31,7 +31,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("release", "path", "value", "place"), REFUSED)
-def test_a_key_without_effect_is_refused_where_it_stands(release: str, path: str, value: Any, place: str) -> None:
+def test_a_key_without_effect_is_refused_at_its_path(release: str, path: str, value: Any, place: str) -> None:
     key = path.rpartition(".")[2]
     with pytest.raises(Refused, match=f"at {place}: additional properties '{key}' not allowed"):
         render(release, nested(path, value))

@@ -95,9 +95,9 @@ def test_an_archive_published_anew_is_refused_and_nothing_of_it_is_left(
     cached.unlink()
     repository.publish("second, which is another chart")
     assert run(PULL) == 1
-    told = capsys.readouterr().err
-    assert repository.sha256 in told
-    assert kept in told
+    reported = capsys.readouterr().err
+    assert repository.sha256 in reported
+    assert kept in reported
     assert list(cached.parent.iterdir()) == []
     assert locked()["gpu-operator", VERSION].sha256 == kept
 
@@ -119,7 +119,7 @@ def test_a_chart_the_repository_does_not_have_is_said_in_helms_words(
 ) -> None:
     repository.archive.unlink()
     assert run(PULL) == 1
-    told = capsys.readouterr().err
-    assert f"gpu-operator {VERSION} could not be pulled from {repository.pin.repository}" in told
-    assert "404" in told
+    reported = capsys.readouterr().err
+    assert f"gpu-operator {VERSION} could not be pulled from {repository.pin.repository}" in reported
+    assert "404" in reported
     assert locked() == {}

@@ -104,7 +104,7 @@ ALL = [{"name": CAPABILITIES, "value": "all"}]
 
 
 @pytest.mark.parametrize(
-    ("made", "told"),
+    ("made", "expected"),
     [
         (pod(), ["NVIDIA_DRIVER_CAPABILITIES", "nodeSelector agentpool"]),
         (pod(env=ALL), ["nodeSelector agentpool"]),
@@ -118,10 +118,10 @@ ALL = [{"name": CAPABILITIES, "value": "all"}]
         (pod(env=ALL, nodeSelector={"node.kubernetes.io/instance-type": "Standard_NC40ads_H100_v5"}), []),
     ],
 )
-def test_who_makes_a_pod_is_told_what_it_lacks(warned: Cluster, made: Json, told: list[str]) -> None:
+def test_a_created_pod_gets_a_warning_for_what_it_lacks(warned: Cluster, made: Json, expected: list[str]) -> None:
     warned.make(made)
-    assert len(warned.warnings) == len(told), warned.warnings
-    for words in told:
+    assert len(warned.warnings) == len(expected), warned.warnings
+    for words in expected:
         assert any(words in warning for warning in warned.warnings), warned.warnings
 
 
@@ -161,7 +161,7 @@ def test_the_platforms_own_namespaces_are_let_be(warned: Cluster) -> None:
     assert warned.warnings == []
 
 
-def test_nobody_gets_past_by_the_name_of_an_owner(warned: Cluster) -> None:
+def test_the_name_of_an_owner_does_not_bypass_admission(warned: Cluster) -> None:
     made = pod()
     owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "exporter", "uid": "1", "controller": True}
     made["metadata"]["ownerReferences"] = [owner]

@@ -194,12 +194,12 @@ def test_two_drivers_on_one_pool_contradict_each_other(cluster: SimulatedCluster
     cluster.until(has_gpus(cluster, h100), "no GPU on the H100 node")
     cluster.driver("second", {"driverType": "gpu", "image": "driver", "nodeSelector": {"agentpool": "h100gpu"}})
 
-    def told() -> bool:
+    def reported() -> bool:
         found = {item["metadata"]["name"]: item for item in cluster.all("nvidia.com/v1alpha1", "NVIDIADriver")}
         conditions: list[dict[str, str]] = at(found["second"], "status.conditions", [])
         return any(each["reason"] == "ConflictingNodeSelector" for each in conditions)
 
-    cluster.until(told, "nobody says that the selectors conflict")
+    cluster.until(reported, "no message says that the selectors conflict")
 
 
 def test_operators_driver_leaves_a_node_alone_whose_image_has_one(cluster: SimulatedCluster) -> None:

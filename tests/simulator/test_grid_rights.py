@@ -29,7 +29,7 @@ SECONDS = 120.0
 
 
 class Cluster:
-    """Two nodes, each with an agent, a Pod of the operator and a Pod with a GPU of somebody else."""
+    """Two nodes, each with an agent, a Pod of the operator and a Pod of another user with a GPU."""
 
     def __init__(self, kubeconfig: str) -> None:
         self.client = Client(kubeconfig)
@@ -112,8 +112,8 @@ def cluster(api_server: ApiServer) -> Iterator[Cluster]:
 def agent(cluster: Cluster) -> Client:
     """The agent of node rtx-a, once the API server enforces its limits and grants its rights."""
     made = cluster.agent("rtx-a")
-    cluster.pod("somebodys", "rtx-b")
-    pod, dry = f"/api/v1/namespaces/{NAMESPACE}/pods/somebodys", {"dryRun": "All"}
+    cluster.pod("of-a-user", "rtx-b")
+    pod, dry = f"/api/v1/namespaces/{NAMESPACE}/pods/of-a-user", {"dryRun": "All"}
     until(lambda: refusal(lambda: label(made, "rtx-a", {GATE: "true"})) == "")
     for act in (
         lambda: label(made, "rtx-b", {GATE: PAUSED}),
@@ -125,7 +125,7 @@ def agent(cluster: Cluster) -> Client:
 
 
 def refusal(act: Callable[[], Any]) -> str:
-    """Who refused: a policy, the roles, or nobody."""
+    """What refused: a policy, the roles, or nothing."""
     try:
         act()
     except ApiError as refused:
@@ -153,8 +153,8 @@ def patch(agent: Client, node: str, body: dict[str, Any], subresource: str = "")
 
 
 def condition(kind: str) -> dict[str, Any]:
-    told = {"type": kind, "status": "False", "reason": "Installing", "message": "building modules"}
-    return {"status": {"conditions": [told]}}
+    reported = {"type": kind, "status": "False", "reason": "Installing", "message": "building modules"}
+    return {"status": {"conditions": [reported]}}
 
 
 def test_gates_of_its_own_node_are_the_agents(cluster: Cluster, agent: Client) -> None:
@@ -262,7 +262,7 @@ def test_events_are_about_its_own_node(agent: Client) -> None:
         ("GET", f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets"),
     ],
 )
-def test_what_nobody_granted_is_refused(agent: Client, method: str, path: str) -> None:
+def test_a_right_that_is_not_granted_is_refused(agent: Client, method: str, path: str) -> None:
     assert refusal(lambda: agent.request(method, path)) == "roles"
 
 

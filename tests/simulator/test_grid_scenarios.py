@@ -90,7 +90,7 @@ def test_validator_first_its_pods_are_deleted_once_the_driver_works(cluster: Sim
     cluster.until(lambda: cluster.phase(rtx, TOOLKIT) == "Init:0/1", "the toolkit does not wait")
     too_early = cluster.pods(rtx)[TOOLKIT]["metadata"]["uid"]
     agents(cluster, settings)
-    cluster.until(lambda: has_gpu(cluster, rtx), "nobody freed the pods that had looked too early")
+    cluster.until(lambda: has_gpu(cluster, rtx), "the pods that had started too early were not freed")
     assert cluster.pods(rtx)[TOOLKIT]["metadata"]["uid"] != too_early
 
 
@@ -106,7 +106,7 @@ def test_after_a_reboot_the_driver_is_proven_again(cluster: SimulatedCluster) ->
 
 
 @pytest.mark.deep
-def test_a_driver_that_somebody_removed_comes_back_with_its_gpus(cluster: SimulatedCluster) -> None:
+def test_a_removed_driver_is_restored_with_its_gpus(cluster: SimulatedCluster) -> None:
     settings = stack()
     agents(cluster, settings)
     (rtx,) = cluster.pool(settings, "rtxprogpu")

@@ -83,7 +83,7 @@ def test_a_second_command_says_that_one_is_at_work(home: Home) -> None:
     assert not Simulation(STACK).exists
 
 
-def test_a_port_that_somebody_took_meanwhile_is_replaced(deployed: Simulation) -> None:
+def test_a_port_that_another_process_took_meanwhile_is_replaced(deployed: Simulation) -> None:
     (plane,) = deployed.folder.glob("clusters/*/")
     port = int((plane / "port.json").read_text())
     processes.kill(plane)
@@ -182,10 +182,10 @@ def test_a_program_that_loses_the_engine_is_run_once_more(running: Simulation, m
 
 
 def test_a_proxy_for_the_internet_is_not_asked_for_this_machine(deployed: Simulation) -> None:
-    nobody = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    unreachable = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     kept = {name: value for name, value in os.environ.items() if name.lower() != "no_proxy"}
     command = [sys.executable, "-m", "physical_ai.cli", "up", STACK, *SHARED]
-    done = subprocess.run(command, env={**kept, **nobody}, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env={**kept, **unreachable}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "updated Release physical-ai-gpu-operator" in done.stderr
 

@@ -429,7 +429,7 @@ def test_without_server_side_apply_objects_are_created_and_patched(
     assert client.get(client.path("v1", "ConfigMap", namespace, "settings"))["data"] == {"a": "2"}
 
 
-def test_a_refused_right_is_told_in_the_api_servers_words(
+def test_a_refused_right_shows_the_message_of_the_api_server(
     client: Client, namespace: str, api_server: ApiServer
 ) -> None:
     account = f"system:serviceaccount:{namespace}:default"

@@ -110,13 +110,13 @@ def test_a_pool_added_in_yaml_takes_a_workflow_and_comes_up_from_zero_for_it(sta
 
 def test_the_check_says_where_pods_would_go_and_leaves_nothing(stack: Path, admin: Client) -> None:
     path = workflow(stack, "placed", "rtxpro")
-    told = physai("lint", str(path), "--setting", "osmo.retries=3", "--simulate", "--json", "--severity", "error").json
-    (task,) = told["placements"][str(path)]
+    found = physai("lint", str(path), "--setting", "osmo.retries=3", "--simulate", "--json", "--severity", "error").json
+    (task,) = found["placements"][str(path)]
     assert task["node"].startswith("aks-rtxprogpu-")
     assert admin.get(PODS)["items"] == []
 
 
-def test_what_no_node_can_take_is_told_in_the_schedulers_words(stack: Path, admin: Client) -> None:
+def test_an_unschedulable_task_shows_the_message_of_the_scheduler(stack: Path, admin: Client) -> None:
     """By way of the API: OSMO's own validations would refuse it before."""
     pod = _pod("too-large", {"nvidia.com/gpu": "1"}, nodeSelector={"agentpool": "h100gpu"})
     pod["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "4000"}

@@ -107,10 +107,10 @@ def test_the_models_defaults_are_the_recorded_ones() -> None:
 
     said = {path: default(path) for path, *_ in RECORDED["keys"]}
     # Sections of the test runner that nothing here reads have no defaults in the model.
-    told = {path: value for path, value in said.items() if value != "absent"}
-    assert {path for path in said if path not in told and not path.startswith("backendTestRunner.")} == set()
-    recorded = {path: value for path, value, *_ in RECORDED["keys"] if path in told and not isinstance(value, dict)}
-    assert {path: told[path] for path in recorded} == recorded
+    present = {path: value for path, value in said.items() if value != "absent"}
+    assert {path for path in said if path not in present and not path.startswith("backendTestRunner.")} == set()
+    recorded = {path: value for path, value, *_ in RECORDED["keys"] if path in present and not isinstance(value, dict)}
+    assert {path: present[path] for path in recorded} == recorded
 
 
 @pytest.mark.parametrize("case", ["sketch", "defaults_render"])
@@ -215,7 +215,7 @@ def test_all_pods_of_the_chart_and_all_that_its_operator_makes_are_for_the_cpu_p
     assert config(values)["spec"]["global"]["nodeSelector"] == selector
 
 
-def test_the_operator_is_told_to_inject_no_runtime_class_and_to_share_no_gpu() -> None:
+def test_the_operator_is_configured_to_inject_no_runtime_class_and_to_share_no_gpu() -> None:
     spec = config(ours(KAI))["spec"]
     assert spec["admission"]["gpuFractionRuntimeClassName"] == ""
     assert "gpuPodRuntimeClassName" not in spec["admission"]

@@ -112,7 +112,7 @@ def test_the_scheduler_runs_with_the_flags_of_the_values(kai: SimulatedCluster) 
     assert at(scheduler, "spec.template.spec.priorityClassName") == "system-cluster-critical"
 
 
-def test_a_deployment_that_somebody_deletes_is_made_again(kai: SimulatedCluster) -> None:
+def test_a_deleted_deployment_is_created_again(kai: SimulatedCluster) -> None:
     before = deployments(kai.client, osmo.KAI_NAMESPACE)["binder"]["metadata"]["uid"]
     kai.client.request("DELETE", f"/apis/apps/v1/namespaces/{osmo.KAI_NAMESPACE}/deployments/binder")
 
@@ -187,7 +187,7 @@ def test_agents_wait_for_their_token_say_so_and_then_run(kai: SimulatedCluster) 
     item = release(osmo.BACKEND_CHART)
     install(kai, item)
     lost = f'MountVolume.SetUp failed for volume "osmo-secret" : secret "{osmo.TOKEN_SECRET}" not found'
-    kai.until(lambda: lost in messages(kai), "nobody says what is missing")
+    kai.until(lambda: lost in messages(kai), "no message says what is missing")
     kai.until(lambda: waiting(kai) == ["ContainerCreating"] * 2, "the agents don't wait")
     assert available(kai.client, osmo.OPERATOR_NAMESPACE) == set()
 

@@ -39,7 +39,7 @@ def committed(folder: Path, index: Path, *parents: str) -> str:
     return git("commit-tree", tree, "-m", "x", *(part for parent in parents for part in ("-p", parent)))
 
 
-def test_a_change_is_previewed_against_the_simulated_base_and_told_in_one_comment(
+def test_a_change_is_previewed_against_the_simulated_base_and_reported_in_one_comment(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = tmp_path / "files"

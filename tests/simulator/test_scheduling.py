@@ -78,7 +78,7 @@ def mixed(ground: SimulatedCluster) -> Iterator[SimulatedCluster]:
     """Five nodes, each with something about it, and a namespace for pods."""
     ground.clear()
     ground.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    size = "Standard_D8ds_v5"  # without GPUs of its own, so that nobody else touches what the test says of them
+    size = "Standard_D8ds_v5"  # without GPUs of its own, so that nothing else changes what the test asserts about them
     ground.join("cpu-0", size, pool="cpu")
     ground.join("disk", size, pool="disk", labels={"disk": "1000"}, taints=["lent=no:PreferNoSchedule"])
     ground.join("gpu", size, pool="h100gpu", taints=[GPU_TAINT])
@@ -175,7 +175,7 @@ def test_nothing_is_scheduled_before_the_scheduler_is_there(with_kai: SimulatedC
     with_gpu(place, "gpu-a")
     group(place, "early", 1)
     train(place, "early", "early")
-    place.stays(lambda: not condition(place.client, "early", WORK), "somebody judged the pod", 1.0)
+    place.stays(lambda: not condition(place.client, "early", WORK), "a scheduler judged the pod", 1.0)
     place.join("cpu", "Standard_D8ds_v5", pool="cpu")
     install(place)
     place.until(lambda: host(place.client, "early", WORK) == "gpu-a", "KAI does not schedule the pod")
@@ -189,7 +189,7 @@ def test_a_gang_waits_until_all_of_it_finds_room(kai: SimulatedCluster) -> None:
     group(kai, "gang", 3)
     for name in "abc":
         train(kai, name, "gang")
-    kai.until(lambda: all(condition(kai.client, name, WORK) for name in "abc"), "nobody judged the gang")
+    kai.until(lambda: all(condition(kai.client, name, WORK) for name in "abc"), "no scheduler judged the gang")
     assert {condition(kai.client, name, WORK)["reason"] for name in "abc"} == {"Unschedulable"}
     words = "Resources were found for 2 pods while 3 are required for gang scheduling"
     kai.until(lambda: words in events(kai.client, "a", WORK), "no event says how many fit")

@@ -167,7 +167,7 @@ def test_two_stacks_run_side_by_side(deployed: Simulation) -> None:
     assert physai("status", "staging-westus2", "--json").pool("h100gpu")["ready"] == 1
 
 
-def test_what_azure_refuses_is_told_in_azures_words_and_the_next_up_goes_on(
+def test_a_refusal_shows_the_message_of_azure_and_the_next_up_continues(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = Cloud.__init__

@@ -1,4 +1,4 @@
-"""The first half of docs/tutorial.md, command by command as it stands there, does what the page says."""
+"""The first half of docs/tutorial.md, command by command as written there, does what the page says."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def laptop_part() -> Iterator[tuple[str, ...]]:
 
 
 def recipe(target: str) -> Iterator[tuple[str, ...]]:
-    """The `physai` commands that a make target stands for."""
+    """The `physai` commands that a make target runs."""
     shown = subprocess.run(
         ["make", "--no-print-directory", "-n", target, "READY="], cwd=ROOT, check=True, capture_output=True, text=True
     )
@@ -47,7 +47,7 @@ def run(words: tuple[str, ...], environment: Mapping[str, str]) -> Answer:
     return Answer(0, done.stdout, done.stderr)
 
 
-def test_a_newcomer_can_type_it_as_it_stands(home: Home, deployed: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands_work_as_written(home: Home, deployed: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     """But for the first deployment from nothing, which is a minute of its own and tested in `test_stack.py`."""
     monkeypatch.chdir(ROOT)
     environment: Mapping[str, str] = {}

@@ -1,4 +1,4 @@
-"""A cluster host that only remembers, a clock that only moves when told, and the resources of a small platform."""
+"""A cluster host that only records calls, a clock that advances on request, and the resources of a small platform."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class HandClock:
 
 @dataclass
 class Azure:
-    """A cloud under test, with short ways to make the usual resources. Roles work at once unless told otherwise."""
+    """A cloud under test, with helpers for the usual resources. By default, roles work at once."""
 
     path: Path
     role_delay_minutes: float = 0

@@ -35,13 +35,13 @@ class Cluster:
     """Nodes that fitted a DaemonSet when its controller last looked."""
 
     ours: dict[str, dict[str, str | None]] = field(default_factory=dict[str, "dict[str, str | None]"])
-    """Labels that somebody else changed since the last `mark`, by node."""
+    """Labels that another client changed since the last `mark`, by node."""
 
     def mark(self) -> None:
         self.steps, self.states, self.ours = [], [self.state], {}
 
     def change(self, edit: Callable[[State], State]) -> None:
-        """Somebody else changes the cluster; the operator reacts."""
+        """Another client changes the cluster; the operator reacts."""
         before, self.state = self.state, edit(self.state)
         for name, node in self.state.nodes.items():
             old, new = labels(before.nodes.get(name, {})), labels(node)
@@ -81,7 +81,7 @@ class Cluster:
     def _place(self) -> None:
         """The DaemonSet controller and the kubelets: a pod on every fitting node, ready at once.
 
-        The controller is not told of deleted nodes: a status stays as it was until something else changes.
+        The controller gets no events of deleted nodes: a status remains as it was until something else changes.
         """
         daemonsets: dict[str, Any] = {}
         pods: dict[tuple[str, str], str] = {}

@@ -101,7 +101,7 @@ class Lab:
         self.run()
 
     def kick(self, name: str, daemonset: str) -> None:
-        """Somebody deletes a pod; its DaemonSet makes another."""
+        """A user deletes a pod; its DaemonSet creates another."""
         self.nodes[name] = node.step(self.nodes[name], node.PodRemoved(daemonset))
         del self.templates[name, daemonset]
         self.run()
@@ -146,8 +146,8 @@ class Lab:
     def gpus(self, name: str) -> dict[str, int]:
         return {key: count for key, count in self.nodes[name].resources.items() if count}
 
-    def shut(self, name: str) -> dict[str, str]:
-        """Pods that are not ready, by DaemonSet: `Init:0/1 (driver-validation): why`."""
+    def closed_gates(self, name: str) -> dict[str, str]:
+        """Pods that are not ready, by DaemonSet: `Init:0/1 (driver-validation): reason`."""
         return {
             key: f"{pod.phase} ({pod.container}): {pod.message}"
             for key, pod in sorted(self.nodes[name].pods.items())

@@ -148,7 +148,7 @@ class Expansion:
             self.facts[f"Scheduled/{short(name)}"] = self._pods(value)
 
     def _pods(self, given: Sequence[Any]) -> list[Any]:
-        """`all-gpu` stands for every node with `gpu.present=true` at that moment."""
+        """`all-gpu` means every node with `gpu.present=true` at that moment."""
         end = f"/label/{PRESENT}"
         gpu = sorted(path.split("/")[1] for path, v in self.facts.items() if path.endswith(end) and v == "true")
         return [given[0], given[1], " ".join(gpu) if given[2] == "all-gpu" else given[2]]

@@ -17,7 +17,7 @@ from tests.support.grid_agent_world import NEW, OLD, SHA, installed, loaded, wan
 
 NOW = 1_000_000.0
 OPEN = NodeFacts("node-1", dict.fromkeys(GATE_LABELS, "true"))
-SHUT = NodeFacts("node-1", dict.fromkeys(GATE_LABELS, PAUSED))
+CLOSED = NodeFacts("node-1", dict.fromkeys(GATE_LABELS, PAUSED))
 FRESH = HostFacts()
 CACHED = replace(FRESH, cached=(SHA[NEW],))
 OURS = Memory(verified=wanted(OLD).target, driver_since=NOW - 3600, gated_at=NOW - 30)
@@ -35,7 +35,7 @@ class Case:
     step: Step
     says: str = ""
     host: HostFacts = FRESH
-    node: NodeFacts | None = SHUT
+    node: NodeFacts | None = CLOSED
     wanted: Wanted = field(default_factory=wanted)
     memory: Memory = field(default_factory=lambda: Memory(gated_at=NOW - 30))
 
@@ -393,7 +393,7 @@ CASES = [
         Step.EVICT,
         "training/job-1",
         host=installed(OLD, cached=(SHA[NEW],)),
-        node=replace(SHUT, gpu_pods=(POD,)),
+        node=replace(CLOSED, gpu_pods=(POD,)),
         wanted=wanted(upgrade="drain"),
         memory=OURS,
     ),
@@ -403,7 +403,7 @@ CASES = [
         "Draining",
         Step.WAIT,
         host=installed(OLD, cached=(SHA[NEW],)),
-        node=replace(SHUT, gpu_pods=(replace(POD, terminating=True),)),
+        node=replace(CLOSED, gpu_pods=(replace(POD, terminating=True),)),
         wanted=wanted(upgrade="drain"),
         memory=OURS,
     ),
@@ -414,7 +414,7 @@ CASES = [
         Step.WAIT,
         "list the Pods",
         host=installed(OLD, cached=(SHA[NEW],), gpu_processes=("python (7)",)),
-        node=replace(SHUT, gpu_pods=None),
+        node=replace(CLOSED, gpu_pods=None),
         wanted=wanted(upgrade="drain"),
         memory=OURS,
     ),
@@ -433,7 +433,7 @@ CASES = [
         "PodsLeaving",
         Step.WAIT,
         host=installed(OLD, cached=(SHA[NEW],)),
-        node=replace(SHUT, operands=(Pod("gpu-operator", "toolkit-1", "t", TOOLKIT),)),
+        node=replace(CLOSED, operands=(Pod("gpu-operator", "toolkit-1", "t", TOOLKIT),)),
         memory=OURS,
     ),
     Case(
@@ -442,7 +442,7 @@ CASES = [
         "PodsLeaving",
         Step.DELETE_OPERAND,
         host=installed(OLD, cached=(SHA[NEW],)),
-        node=replace(SHUT, operands=(Pod("gpu-operator", "toolkit-1", "t", TOOLKIT),)),
+        node=replace(CLOSED, operands=(Pod("gpu-operator", "toolkit-1", "t", TOOLKIT),)),
         memory=replace(OURS, gated_at=NOW - 400),
     ),
     Case(

@@ -1,4 +1,4 @@
-"""Which pods looked too early: the API server tells their start in whole seconds."""
+"""Which pods started too early: the API server reports their start in whole seconds."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def test_an_upgrade_waits_for_gpu_pods_with_the_gate_open() -> None:
 
 
 @pytest.mark.parametrize("policy", ["drain", "force"])
-def test_an_upgrade_clears_gpu_pods_away_when_told_to(policy: str) -> None:
+def test_an_upgrade_removes_gpu_pods_if_the_policy_says_so(policy: str) -> None:
     world = serving(upgrade=policy)
     world.gpu_pods = (GPU_POD,)
     world.run(State.READY)
@@ -115,7 +115,7 @@ def test_an_upgrade_clears_gpu_pods_away_when_told_to(policy: str) -> None:
     assert "job-1" in world.deleted
 
 
-def test_an_eviction_that_a_budget_refuses_is_tried_again_and_told() -> None:
+def test_an_eviction_that_a_budget_refuses_is_retried_and_reported() -> None:
     world = serving(upgrade="drain")
     world.gpu_pods = (GPU_POD,)
     world.fail[Step.EVICT] = [(0, "Cannot evict pod as it would violate the pod's disruption budget")] * 20

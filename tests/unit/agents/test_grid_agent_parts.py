@@ -43,7 +43,7 @@ LISTING = """GPU 0: NVIDIA RTX Pro 6000 Blackwell DC-4-96Q (UUID: GPU-1)
 MISMATCH = "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 580.105\n"
 
 
-def test_nvidia_smi_tells_version_licence_and_mig_device() -> None:
+def test_nvidia_smi_reports_version_licence_and_mig_device() -> None:
     smi = smi_from(Result(0, QUERY), Result(0, LISTING))
     assert (smi.ran, smi.version, smi.licence) == (True, NEW, "licensed")
     assert (smi.devices, smi.mig, smi.mig_devices) == (1, "enabled", 1)
@@ -83,7 +83,7 @@ def test_a_failing_nvidia_smi_is_quoted(result: Result, error: str) -> None:
         ("version: 580.105.08\nlicense: NVIDIA\n", Module("580.105.08", "proprietary")),
     ],
 )
-def test_modinfo_tells_version_and_flavour(text: str, module: Module) -> None:
+def test_modinfo_reports_version_and_flavour(text: str, module: Module) -> None:
     assert module_from(Result(0, text)) == module
     assert module_from(Result(1, err="modinfo: ERROR: Module nvidia not found.")) is None
 
@@ -213,7 +213,7 @@ def test_a_pod_looks_until_its_first_init_container_has_succeeded() -> None:
     assert pod_from(_pod(phase="Pending")).begun is None
 
 
-def test_pods_that_have_ended_are_in_nobodys_way() -> None:
+def test_pods_that_have_ended_do_not_block() -> None:
     asks = {"containers": [{"resources": {"limits": {"nvidia.com/mig-1g.24gb": "1"}}}]}
     pod = {"metadata": {"namespace": "a", "name": "b"}, "spec": asks, "status": {"phase": "Running"}}
     assert wants_gpus(pod)

@@ -1,4 +1,4 @@
-"""One DaemonSet for all GRID pools: an agent finds what its own node's pool wants, and tells when that is there."""
+"""One DaemonSet for all GRID pools: an agent finds what the pool of its node requires and reports when that is done."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.support.gpu_settings import RTX
 from tests.unit.settings.test_grid_settings import A10, plan
 
 
-def nobody() -> str:
-    raise AssertionError("nobody needs to know the pool")
+def unexpected() -> str:
+    raise AssertionError("the pool is not needed")
 
 
 def written(tmp_path: Path, document: Any) -> Path:
@@ -30,7 +30,7 @@ def written(tmp_path: Path, document: Any) -> Path:
 
 def test_pools_that_want_the_same_need_no_api_server(tmp_path: Path) -> None:
     found = plan()
-    assert read_wanted(written(tmp_path, found.document), nobody) == wanted_from(found.wanted["rtxprogpu"])
+    assert read_wanted(written(tmp_path, found.document), unexpected) == wanted_from(found.wanted["rtxprogpu"])
 
 
 def test_each_pool_gets_its_own(tmp_path: Path) -> None:

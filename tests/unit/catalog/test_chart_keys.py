@@ -81,7 +81,7 @@ DEAD = [
 
 
 @pytest.mark.parametrize(("release", "path", "rule", "place"), DEAD)
-def test_a_key_without_effect_is_told_with_the_right_place(release: str, path: str, rule: str, place: str) -> None:
+def test_a_key_without_effect_is_reported_with_the_right_path(release: str, path: str, rule: str, place: str) -> None:
     finding = only(release, nested(path))
     assert path == finding.where or path.startswith(f"{finding.where}.")
     assert finding.rule == rule
@@ -115,7 +115,7 @@ def test_driver_values_are_dead_once_drivers_are_resources_of_their_own() -> Non
     assert check_values("v26.3.3", values) == []
 
 
-def test_what_has_the_wrong_shape_is_told() -> None:
+def test_a_value_of_the_wrong_shape_is_reported() -> None:
     assert only("v26.7.0", {"driver": False}).rule == "chart-key-shape"
     assert only("v26.7.0", {"mig": {"strategy": {"h100": "mixed"}}}).rule == "chart-key-shape"
     assert check_values("v26.7.0", {"validator": {"plugin": None}}) == []
@@ -152,7 +152,7 @@ def test_the_default_driver_is_a_conflict_before_26_7_and_a_surprise_since() -> 
     assert only("v26.7.0", values).severity == "warning"
 
 
-def test_a_release_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_release_is_refused() -> None:
     with pytest.raises(UnknownName):
         check_values("v1.0.0", {})
 
@@ -162,7 +162,7 @@ quick = examples(150)
 
 @quick
 @given(st.sampled_from(READ), st.data())
-def test_every_known_key_passes_unless_a_note_stands_against_it(release: str, data: st.DataObject) -> None:
+def test_every_known_key_passes_unless_a_note_is_against_it(release: str, data: st.DataObject) -> None:
     path, kind = data.draw(st.sampled_from(sorted(known_keys(release).items())))
     value: Any = {"list": [], "map": {"free": {"below": 1}}, "value": None}[kind]
     rules = {finding.rule for finding in check_values(release, nested(path, value))}

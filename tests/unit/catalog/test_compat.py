@@ -74,7 +74,7 @@ def test_the_seeds_own_set_worked_then_and_is_out_of_support_now() -> None:
     }
 
 
-def test_the_reference_pins_its_way_around_the_drop_in_and_is_told_the_better_one() -> None:
+def test_the_reference_avoids_the_drop_in_with_a_pin_and_gets_a_better_suggestion() -> None:
     rules = found(REFERENCE)
     assert "containerd-drop-in" not in rules
     assert rules["toolkit-old"] == "warning"
@@ -141,7 +141,7 @@ RULES: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("rule", "changes", "severity"), RULES)
-def test_a_change_for_the_worse_is_told_by_its_rule(rule: str, changes: dict[str, Any], severity: str) -> None:
+def test_a_change_for_the_worse_is_reported_by_its_rule(rule: str, changes: dict[str, Any], severity: str) -> None:
     assert changed(**changes).get(rule, "absent") == severity
     assert rule not in found(GOOD)
 
@@ -240,8 +240,8 @@ def test_a_kubernetes_minor_comes_ages_and_goes(minor: str, day: str, phase: str
     date = datetime.date.fromisoformat(day)
     assert kubernetes_phase(kubernetes_minor(minor), date) == phase
     aks = {"kubernetes-end-of-support", "kubernetes-not-yet", "kubernetes-not-offered"}
-    told = [(v.rule, v.severity) for v in judge_stack(replace(GOOD, kubernetes=minor), date) if v.rule in aks]
-    assert told == ([rule] if rule else [])
+    reported = [(v.rule, v.severity) for v in judge_stack(replace(GOOD, kubernetes=minor), date) if v.rule in aks]
+    assert reported == ([rule] if rule else [])
 
 
 def test_every_change_to_a_release_that_is_not_known_names_those_that_are() -> None:
@@ -252,7 +252,7 @@ def test_every_change_to_a_release_that_is_not_known_names_those_that_are() -> N
         assert "v26.7.0" in (verdict.fix or "")
 
 
-def test_an_upgrade_to_the_next_line_tells_what_changes() -> None:
+def test_an_upgrade_to_the_next_line_lists_the_changes() -> None:
     (verdict,) = judge_upgrade("v26.3.3", "v26.7.0")
     assert "operator.initContainer" in (judge_upgrade("v25.10.1", "v26.3.3")[0].fix or "")
     assert verdict.severity == "info"

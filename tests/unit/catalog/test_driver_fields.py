@@ -39,7 +39,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("release", "spec", "path", "rule", "fix"), CASES)
-def test_a_wrong_field_is_told_with_its_path_and_the_way_out(
+def test_a_wrong_field_is_reported_with_its_path_and_fix(
     release: str, spec: dict[str, Any], path: str, rule: str, fix: str
 ) -> None:
     (found,) = check_driver(release, spec)
@@ -51,6 +51,6 @@ def test_newer_releases_have_the_fields_of_older_ones() -> None:
     assert driver_fields("v25.3.4").keys() < driver_fields("v26.3.3").keys() < driver_fields("v26.7.0").keys()
 
 
-def test_an_unknown_release_is_told() -> None:
+def test_an_unknown_release_is_reported() -> None:
     with pytest.raises(UnknownName):
         check_driver("v1.0.0", {})

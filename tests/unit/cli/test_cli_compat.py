@@ -69,7 +69,7 @@ def test_an_option_that_makes_no_sense_is_a_wrong_input(option: tuple[str, str])
 
 
 @pytest.mark.parametrize(
-    ("running", "code", "told"),
+    ("running", "code", "expected"),
     [
         ("v26.7.0", 0, "0 errors"),
         ("v26.3.3", 0, "upgrade-changes"),
@@ -78,10 +78,10 @@ def test_an_option_that_makes_no_sense_is_a_wrong_input(option: tuple[str, str])
     ],
 )
 def test_an_upgrade_is_judged_from_what_runs(
-    running: str, code: int, told: str, capsys: pytest.CaptureFixture[str]
+    running: str, code: int, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["compat", *AT, "--from", running]) == code
-    assert told in capsys.readouterr().out
+    assert expected in capsys.readouterr().out
 
 
 def test_a_stack_without_gpu_pools_is_judged_by_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""A preview that `pulumi` made of a real stack, told as one of the simulator's."""
+"""A preview that `pulumi` made of a real stack, described as one of the simulator."""
 
 from __future__ import annotations
 

@@ -111,9 +111,9 @@ def test_a_file_that_is_not_there_is_wrong_input(capsys: pytest.CaptureFixture[s
 
 def test_without_a_simulation_it_names_the_alternatives(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["gates"]) == 1
-    told = capsys.readouterr().err
-    assert "physai up dev-westus2" in told
-    assert "--kubeconfig" in told
+    reported = capsys.readouterr().err
+    assert "physai up dev-westus2" in reported
+    assert "--kubeconfig" in reported
 
 
 def pool(**changes: Any) -> dict[str, Any]:

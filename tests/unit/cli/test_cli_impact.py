@@ -22,7 +22,7 @@ def step(op: str, type: str = POOL, **more: Any) -> Step:
     return Step("urn:x::y::z::name", type, op, **more)
 
 
-def told(change: Step, nodes: int = 0, minutes: int = 45) -> str:
+def impact_text(change: Step, nodes: int = 0, minutes: int = 45) -> str:
     return " ".join(impact(change, nodes, minutes))
 
 
@@ -32,19 +32,19 @@ def told(change: Step, nodes: int = 0, minutes: int = 45) -> str:
 )
 def test_a_replaced_pool_shows_how_its_driver_is_installed_again(source: str, expected: str) -> None:
     replaced = step("replace", new={"nodeLabels": {DRIVER_LABEL: source}})
-    shown = told(replaced, nodes=3)
+    shown = impact_text(replaced, nodes=3)
     assert "3 nodes lost" in shown
     assert expected in shown
     assert "up to 45 minutes" in shown
-    assert "45" not in told(replaced, nodes=3, minutes=0)
+    assert "45" not in impact_text(replaced, nodes=3, minutes=0)
 
 
 def test_a_pool_without_gpus_has_no_driver_to_install() -> None:
-    assert "driver" not in told(step("replace", new={"vmSize": "A"}), nodes=1)
+    assert "driver" not in impact_text(step("replace", new={"vmSize": "A"}), nodes=1)
 
 
 def test_an_autoscaled_pool_may_lose_more_than_it_has_now() -> None:
-    shown = told(step("delete", old={"enableAutoScaling": True, "maxCount": 8}))
+    shown = impact_text(step("delete", old={"enableAutoScaling": True, "maxCount": 8}))
     assert shown.startswith("0 nodes lost, up to 8")
     assert "minutes" not in shown
 
@@ -62,8 +62,8 @@ def test_a_configmap_is_not_grave() -> None:
 
 
 def test_another_driver_version_is_installed_though_nothing_is_replaced() -> None:
-    assert "installed again" in told(step("update", DRIVER, properties=("spec.version",)))
-    assert told(step("update", DRIVER, properties=("spec.tolerations[2]",))) == ""
+    assert "installed again" in impact_text(step("update", DRIVER, properties=("spec.version",)))
+    assert impact_text(step("update", DRIVER, properties=("spec.tolerations[2]",))) == ""
 
 
 def test_before_the_first_up_nothing_is_deployed(tmp_path: Any) -> None:

@@ -35,22 +35,22 @@ def test_the_samples_are_still_right_with_what_they_offer_to_set() -> None:
 
 def test_a_finding_is_reported_with_its_reason_and_its_way_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lint", BAD]) == 3
-    told = capsys.readouterr().err
-    assert f"{BAD}:10:5: error gpu-capabilities: 'train' uses a GPU" in told.replace("\n", " ")
-    assert "CUDA but no Vulkan" in told
-    assert "environment: {NVIDIA_DRIVER_CAPABILITIES: all}" in told
-    assert "1 file checked against dev-westus2: 1 error, 0 warnings" in told
+    reported = capsys.readouterr().err
+    assert f"{BAD}:10:5: error gpu-capabilities: 'train' uses a GPU" in reported.replace("\n", " ")
+    assert "CUDA but no Vulkan" in reported
+    assert "environment: {NVIDIA_DRIVER_CAPABILITIES: all}" in reported
+    assert "1 file checked against dev-westus2: 1 error, 0 warnings" in reported
 
 
 def test_the_document_has_stable_keys_and_nothing_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lint", BAD, GOOD, "--json"]) == 3
     captured = capsys.readouterr()
-    told = json.loads(captured.out)
-    assert sorted(told) == ["context", "files", "pool"]
-    assert [file["kind"] for file in told["files"]] == ["workflow", "workflow"]
-    (finding,) = told["files"][0]["findings"]
+    reported = json.loads(captured.out)
+    assert sorted(reported) == ["context", "files", "pool"]
+    assert [file["kind"] for file in reported["files"]] == ["workflow", "workflow"]
+    (finding,) = reported["files"][0]["findings"]
     assert sorted(finding) == ["column", "file", "fix", "line", "message", "reason", "rule", "severity", "source"]
-    assert told["files"][1]["findings"] == []
+    assert reported["files"][1]["findings"] == []
     assert captured.err == ""
 
 
@@ -83,7 +83,7 @@ def test_objects_prints_all_there_is(capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["nosuch.yaml"], "does not exist"),
         ([GOOD, "--stack", "dev-mars"], "no region 'mars'"),
@@ -94,10 +94,10 @@ def test_objects_prints_all_there_is(capsys: pytest.CaptureFixture[str]) -> None
     ],
 )
 def test_a_wrong_input_is_reported_and_ends_with_two(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["lint", *arguments]) == 2
-    assert told in " ".join(capsys.readouterr().err.split())
+    assert expected in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_folder_without_workflows_is_no_success(tmp_path: Path) -> None:

@@ -18,10 +18,10 @@ OLD = {"gpuOperator": {"version": "v25.3.4"}}
 def test_a_stack_out_of_support_is_refused_with_rule_source_and_fix(preview: bool) -> None:
     with pytest.raises(pulumi.RunError) as caught:
         record("dev-westus2", OLD, preview=preview, simulated=False)
-    told = str(caught.value)
-    assert "stacks/Pulumi.dev-westus2.yaml: physical-ai:gpuOperator.version" in told
-    assert "(operator-end-of-support; pools h100gpu, rtxprogpu; NVIDIA GPU Operator docs, life cycle policy)" in told
-    assert "Use v26.7.0." in told
+    message = str(caught.value)
+    assert "stacks/Pulumi.dev-westus2.yaml: physical-ai:gpuOperator.version" in message
+    assert "(operator-end-of-support; pools h100gpu, rtxprogpu; NVIDIA GPU Operator docs, life cycle policy)" in message
+    assert "Use v26.7.0." in message
     assert caught.value.__suppress_context__
 
 
@@ -29,18 +29,20 @@ def test_every_rule_is_reported_together_with_example_values() -> None:
     mixed = {**OLD, "cluster": {"kubernetesVersion": "1.36"}}
     with pytest.raises(pulumi.RunError) as caught:
         record("prod-westus2", mixed, simulated=False)
-    told = str(caught.value)
-    assert "cluster.apiAccess.authorizedIpRanges[0]" in told
-    assert "operator-end-of-support" in told
-    assert "kubernetes-too-new" in told
+    message = str(caught.value)
+    assert "cluster.apiAccess.authorizedIpRanges[0]" in message
+    assert "operator-end-of-support" in message
+    assert "kubernetes-too-new" in message
 
 
 def test_a_simulation_runs_and_warns_that_azure_would_not_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     warned: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", lambda text, *_: warned.append(text))
     assert record("dev-westus2", OLD).of_type("Release")
-    (told,) = [text for text in warned if "operator-end-of-support" in text]
-    assert "warning: physical-ai:gpuOperator.version\n  A real deployment would be refused: GPU Operator 25.3" in told
+    (message,) = [text for text in warned if "operator-end-of-support" in text]
+    assert (
+        "warning: physical-ai:gpuOperator.version\n  A real deployment would be refused: GPU Operator 25.3" in message
+    )
 
 
 @pytest.mark.parametrize(("today", "is_out"), [(TODAY, True), (datetime.date(2025, 12, 1), False)])

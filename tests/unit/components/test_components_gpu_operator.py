@@ -167,8 +167,8 @@ def test_previews_refuse_it_too(simulate: Simulate) -> None:
     ],
 )
 def test_upgrades_go_to_the_next_line_and_never_back(old: str, new: str, rule: str | None) -> None:
-    told = refusal({"chart": "gpu-operator", "version": old}, new)
-    assert (told is None) if rule is None else str(told).startswith(f"{rule}: ")
+    reported = refusal({"chart": "gpu-operator", "version": old}, new)
+    assert (reported is None) if rule is None else str(reported).startswith(f"{rule}: ")
 
 
 def test_a_chart_from_the_cache_has_its_version_in_its_name() -> None:

@@ -121,11 +121,11 @@ def test_the_image_is_pinned_wherever_it_comes_from(simulate: Simulate) -> None:
 @pytest.mark.parametrize("stack", GRID_STACKS)
 def test_each_pod_carries_what_its_node_is_to_have(simulate: Simulate, stack: str) -> None:
     annotations = template(simulate(stack))["metadata"]["annotations"]
-    told = wanted_from(json.loads(annotations[WANTED_ANNOTATION]))
+    wanted = wanted_from(json.loads(annotations[WANTED_ANNOTATION]))
     settings = load(stack).settings
-    assert told.version == settings.grid_driver.version
-    assert told.devices == ("10de:2bb5",)
-    assert annotations[VERSION_ANNOTATION] == told.version
+    assert wanted.version == settings.grid_driver.version
+    assert wanted.devices == ("10de:2bb5",)
+    assert annotations[VERSION_ANNOTATION] == wanted.version
     assert annotations[DIGEST_ANNOTATION]
 
 

@@ -143,10 +143,10 @@ def test_agents_without_control_plane_or_token_are_left_out(simulate: Simulate, 
 def test_missing_settings_of_the_agents_are_reported_with_commands(
     assignments: tuple[str, ...], has_token: bool, words: list[str]
 ) -> None:
-    told = missing_for_agents(load("dev-westus2", [Overlay.assign(list(assignments))]).settings, has_token=has_token)
-    assert bool(told) is bool(words)
+    missing = missing_for_agents(load("dev-westus2", [Overlay.assign(list(assignments))]).settings, has_token=has_token)
+    assert bool(missing) is bool(words)
     for word in words:
-        assert word in told
+        assert word in missing
 
 
 def test_an_example_is_no_control_plane_for_azure() -> None:

@@ -29,8 +29,8 @@ def deployment(name: str, available: int = 1) -> Json:
 
 
 def shard(**conditions: str) -> Json:
-    told = [{"type": kind, "status": status} for kind, status in conditions.items()]
-    return {"metadata": {"name": "default"}, "status": {"conditions": told}}
+    reported = [{"type": kind, "status": status} for kind, status in conditions.items()]
+    return {"metadata": {"name": "default"}, "status": {"conditions": reported}}
 
 
 def pod(name: str, *, going: bool = True, finalizers: tuple[str, ...] = (names.FINALIZER,)) -> Json:
@@ -81,9 +81,9 @@ def test_all_is_ready_although_the_shard_reconciles_for_ever() -> None:
     ],
 )
 def test_what_is_not_ready_is_reported(change: dict[str, list[Json]], line: str) -> None:
-    told = osmo.not_ready(Api({**UP, **change}).get)
-    assert len(told) == 1
-    assert line in told[0]
+    reported = osmo.not_ready(Api({**UP, **change}).get)
+    assert len(reported) == 1
+    assert line in reported[0]
 
 
 def test_without_the_schedulers_kinds_nothing_is_ready() -> None:
@@ -119,16 +119,16 @@ def test_only_a_pod_that_leaves_loses_its_finalizer_and_keeps_others() -> None:
 
 def test_waiting_logs_each_line_once_and_ends_with_nothing_left() -> None:
     looks = [["a", "b"], ["a", "b"], ["b"], []]
-    told: list[str] = []
-    assert asyncio.run(wait_until_empty(lambda: looks.pop(0), 60, told.append, sleep=_no_sleep)) == []
-    assert told == ["a", "b"]
+    reported: list[str] = []
+    assert asyncio.run(wait_until_empty(lambda: looks.pop(0), 60, reported.append, sleep=_no_sleep)) == []
+    assert reported == ["a", "b"]
 
 
 def test_waiting_ends_at_its_bound_with_what_is_left() -> None:
     clock = iter(range(100))
-    told: list[str] = []
-    left = asyncio.run(wait_until_empty(lambda: ["x"], 3, told.append, sleep=_no_sleep, clock=lambda: next(clock)))
-    assert (left, told) == (["x"], ["x"])
+    reported: list[str] = []
+    left = asyncio.run(wait_until_empty(lambda: ["x"], 3, reported.append, sleep=_no_sleep, clock=lambda: next(clock)))
+    assert (left, reported) == (["x"], ["x"])
 
 
 def test_an_api_server_that_does_not_answer_counts_as_something_left() -> None:
@@ -140,9 +140,9 @@ def test_an_api_server_that_does_not_answer_counts_as_something_left() -> None:
             raise problem
         return []
 
-    told: list[str] = []
-    assert asyncio.run(wait_until_empty(look, 60, told.append, sleep=_no_sleep)) == []
-    assert told == ["the API server does not answer: 503"]
+    reported: list[str] = []
+    assert asyncio.run(wait_until_empty(look, 60, reported.append, sleep=_no_sleep)) == []
+    assert reported == ["the API server does not answer: 503"]
 
 
 async def _no_sleep(seconds: float) -> None:

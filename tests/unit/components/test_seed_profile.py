@@ -138,9 +138,9 @@ def leaves(data: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 def test_the_document_lists_every_value_of_the_profile_and_no_other() -> None:
     profile = yaml.safe_load((ROOT / "stacks/layers/profile/seed-2026-02.yaml").read_text())
-    told = re.findall(r"^\| `([\w.-]+)` \| `([^`]*)` \|", DOCUMENT.read_text(), re.MULTILINE)
-    assert dict(told) == dict(leaves(profile))
-    assert len(told) == len(dict(told))
+    documented = re.findall(r"^\| `([\w.-]+)` \| `([^`]*)` \|", DOCUMENT.read_text(), re.MULTILINE)
+    assert dict(documented) == dict(leaves(profile))
+    assert len(documented) == len(dict(documented))
 
 
 def test_every_rule_that_the_document_names_exists() -> None:

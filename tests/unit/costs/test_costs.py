@@ -64,7 +64,7 @@ def test_a_pool_without_a_price_is_named_and_never_counted_as_nothing() -> None:
     assert document(found, datetime.date(2026, 11, 21))["complete"] is False
 
 
-def test_spot_without_a_factor_stands_at_the_regular_price_and_says_so() -> None:
+def test_spot_without_a_factor_is_listed_at_the_regular_price_with_a_note() -> None:
     found = estimate(settings())
     assert {pool.name for pool in found.spot_at_regular} == {"h100gpu", "rtxprogpu"}
     assert found.pool("h100gpu").price.usd_per_hour == 6.98  # pyright: ignore[reportOptionalMemberAccess]
@@ -125,7 +125,7 @@ def test_a_change_says_what_it_costs_more() -> None:
     assert (found.hourly.least, found.hourly.asked) == (0, 0)
 
 
-def test_added_and_removed_pools_are_told_apart() -> None:
+def test_added_and_removed_pools_are_distinguished() -> None:
     without = settings("dev-westus2", "pools.rtxprogpu=null")
     added, removed = between(without, settings()), between(settings(), without)
     assert [(pool.name, pool.kind) for pool in added.pools] == [("rtxprogpu", "added")]
@@ -224,7 +224,7 @@ def test_a_change_of_size_names_both() -> None:
     assert "Standard_NC40ads_H100_v5 → Standard_NC80adis_H100_v5" in out
 
 
-def test_an_overlay_that_costs_nothing_is_told_so() -> None:
+def test_an_overlay_without_a_cost_is_reported_as_such() -> None:
     assert "no pool changes its cost" in cost("dev-westus2", "--change", "--set", "monitoring.retentionDays=60")[1]
 
 

@@ -77,7 +77,7 @@ def test_the_next_one_updates_it(playground: Playground) -> None:
     assert "create" not in calls
 
 
-def test_somebody_elses_comment_with_our_marker_is_left_alone(playground: Playground) -> None:
+def test_a_comment_of_another_user_with_our_marker_is_left_alone(playground: Playground) -> None:
     calls = playground.run(comment(f"{MARKER} mine now", author="mallory"))
     assert "update" not in calls
     assert "create" in calls

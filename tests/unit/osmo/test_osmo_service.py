@@ -1,4 +1,4 @@
-"""The service's configuration: what its loader sees, what only reading a pool finds, and what nobody does."""
+"""The service's configuration: what its loader finds, what only reading a pool finds, and what neither finds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CHANGES: dict[str, tuple[tuple[Any, ...], Any]] = {
     "backend-node-conditions": (("backends", "default", "node_conditions"), {"rules": {"Ready": "True"}}),
     "exit-actions-unchecked": ((*POOL, "default_exit_actions"), {"RETRY": "abc"}),
 }
-"""What a vector tells in words: the place, and what is put there."""
+"""What a vector describes in prose: the path, and the value set there."""
 
 
 def changed(place: tuple[Any, ...], value: Any) -> dict[str, Any]:

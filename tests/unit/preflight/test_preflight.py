@@ -1,4 +1,4 @@
-"""`physai check`: what Azure would refuse, told before it is asked; and what can be said without asking."""
+"""`physai check`: what Azure would refuse, reported before the deployment; and what is known without a query."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_the_surge_of_upgrades_counts() -> None:
     assert one("staging-westus2", None, "quota", "StandardNCadsH100v5Family", surge).severity is Severity.WARNING
 
 
-def test_a_quota_that_azure_does_not_list_is_told_and_not_taken_for_enough() -> None:
+def test_a_quota_that_azure_does_not_list_is_reported_and_not_assumed_to_suffice() -> None:
     answers = Answers().change("usages", lambda document: document["value"].clear())
     assert one("dev-westus2", answers, "quota", "cores").severity is Severity.WARNING
 
@@ -126,7 +126,7 @@ def test_where_azure_and_the_catalogue_differ_the_catalogue_is_to_be_corrected()
     assert "standardNCH100Family" in finding.problem
 
 
-def test_a_region_without_sizes_is_told_as_such() -> None:
+def test_a_region_without_sizes_is_reported_as_such() -> None:
     answers = Answers().change("skus", lambda document: (document["value"].clear(), document.pop("nextLink", None)))  # pyright: ignore[reportArgumentType]
     assert one("dev-westus2", answers, "region", "westus2").severity is Severity.ERROR
 
@@ -166,7 +166,7 @@ def test_a_reader_may_do_nothing_of_it() -> None:
     assert len(findings) == sum(len(each) for each in ACTIONS.values())
 
 
-def test_nobody_has_rights_without_permissions() -> None:
+def test_every_action_is_denied_without_permissions() -> None:
     assert denied(["a/b/write"], []) == ["a/b/write"]
 
 
@@ -305,7 +305,7 @@ def test_an_azure_that_stays_busy_or_asks_for_hours_is_given_up(headers: dict[st
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "expected"),
     [
         (httpx.Response(403), "may not read it"),
         (httpx.Response(404), "answered 404"),
@@ -315,9 +315,9 @@ def test_an_azure_that_stays_busy_or_asks_for_hours_is_given_up(headers: dict[st
         (ServiceResponseError("cut off"), "was not reached"),
     ],
 )
-def test_what_goes_wrong_is_told_without_the_token(answer: httpx.Response | Exception, told: str) -> None:
+def test_an_error_is_reported_without_the_token(answer: httpx.Response | Exception, expected: str) -> None:
     wire = Wire(answer)
-    with pytest.raises(Unanswered, match=told) as caught:
+    with pytest.raises(Unanswered, match=expected) as caught:
         login.connect(Credential(), wire)("/x", {})
     assert "secret-token" not in str(caught.value)
     assert wire.urls == ["https://management.azure.com/x"]
@@ -376,9 +376,9 @@ def test_as_data_every_finding_has_status_topic_subject_and_source(monkeypatch: 
 
 
 def test_without_a_login_the_command_says_so_and_checks_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    code, out, err = command(monkeypatch, login.NoLogin("nobody is logged in"), "dev-westus2")
+    code, out, err = command(monkeypatch, login.NoLogin("no user is logged in"), "dev-westus2")
     assert code == 0
-    assert "Azure was not queried (no login: nobody is logged in)" in err
+    assert "Azure was not queried (no login: no user is logged in)" in err
     assert "documented for westus2" in out
 
 

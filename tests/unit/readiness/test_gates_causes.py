@@ -106,8 +106,8 @@ def waiting_in_validation(world: World) -> World:
 def grid_agent(message: str) -> World:
     """A GRID node whose agent holds the operands off."""
     world = label(gpu_deploy_container_toolkit="paused-for-grid-driver").grid()
-    told = {"type": "GridDriverReady", "status": "False", "reason": "Installing", "message": message}
-    world.node["status"]["conditions"].append(told)
+    reported = {"type": "GridDriverReady", "status": "False", "reason": "Installing", "message": message}
+    world.node["status"]["conditions"].append(reported)
     return world
 
 
@@ -329,14 +329,14 @@ def test_a_containers_own_message_comes_before_the_kubelets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("role", "told"),
+    ("role", "expected"),
     [
         ("driver", "NVIDIADriver's spec.tolerations"),
         ("device-plugin", "spec.daemonsets.tolerations"),
         ("nfd", "node-feature-discovery.worker.tolerations"),
     ],
 )
-def test_each_toleration_list_is_named_where_it_is_missing(role: str, told: str) -> None:
+def test_each_toleration_list_is_named_where_it_is_missing(role: str, expected: str) -> None:
     world = (no_label(PCI) if role == "nfd" else nothing_offered()).without(role)
     world.node["spec"]["taints"].append(SPOT)
     for other, each in world.daemonsets.items():
@@ -344,7 +344,7 @@ def test_each_toleration_list_is_named_where_it_is_missing(role: str, told: str)
             each["spec"]["template"]["spec"]["tolerations"].append({"operator": "Exists"})
     closed = first(world)
     assert (closed.gate, closed.cause) == (role, "untolerated-taint")
-    assert told in closed.fix
+    assert expected in closed.fix
     assert "kubernetes.azure.com/scalesetpriority=spot:NoSchedule" in closed.reason
 
 

@@ -132,11 +132,11 @@ def test_a_text_that_is_no_kubeconfig_cannot_work(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "kind", "told"), [(404, Missing, "no such"), (403, Unreachable, "403"), (500, Unreachable, "500")]
+    ("code", "kind", "expected"), [(404, Missing, "no such"), (403, Unreachable, "403"), (500, Unreachable, "500")]
 )
-def test_refusals(server: Server, code: int, kind: type[Exception], told: str) -> None:
+def test_refusals(server: Server, code: int, kind: type[Exception], expected: str) -> None:
     server.answers["/apis/nvidia.com/v1/clusterpolicies"] = (code, json.dumps({"message": "no such thing"}))
-    with pytest.raises(kind, match=told):
+    with pytest.raises(kind, match=expected):
         connect(kubeconfig(server.url, {}))("/apis/nvidia.com/v1/clusterpolicies", {})
 
 

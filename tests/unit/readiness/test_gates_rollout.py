@@ -189,14 +189,14 @@ def test_missing_gpus_are_a_failure_whatever_rolls_out() -> None:
     assert not outcome(ready()).is_only_rollout
 
 
-def grid_ready(*, behind: bool = False, told: str = "True", wanted: bool = True) -> Report:
+def grid_ready(*, behind: bool = False, reported: str = "True", wanted: bool = True) -> Report:
     """A GRID node that offers its GPU, with its agent's DaemonSet and what the agent says."""
     world = World().grid()
     if not wanted:
         world.expected = replace(world.expected, resources={})
         world.gpus({})
-    told_of = {"type": "GridDriverReady", "status": told, "reason": "Draining", "message": "waits for training-0"}
-    world.node["status"]["conditions"].append(told_of)
+    condition = {"type": "GridDriverReady", "status": reported, "reason": "Draining", "message": "waits for training-0"}
+    world.node["status"]["conditions"].append(condition)
     world.daemonsets["agent"] = {
         "metadata": {"name": "gpu-grid-driver-installer", "generation": 2},
         "spec": {"template": {"spec": {"nodeSelector": {"physical-ai/gpu-driver": "grid"}}}},
@@ -217,11 +217,11 @@ def test_an_unfinished_change_of_the_grid_driver_keeps_the_gate_closed() -> None
 
 
 def test_an_old_grid_driver_that_still_serves_is_not_the_wanted_one() -> None:
-    (closed,) = grid_ready(told="False").closed
+    (closed,) = grid_ready(reported="False").closed
     assert closed.gate == ROLLOUT
     assert "waits for training-0" in closed.reason
 
 
 def test_where_no_driver_is_wanted_its_removal_is_what_is_waited_for() -> None:
-    assert grid_ready(told="False", wanted=False).state == "ready"
-    assert grid_ready(told="False", wanted=False, behind=True).state == "waiting"
+    assert grid_ready(reported="False", wanted=False).state == "ready"
+    assert grid_ready(reported="False", wanted=False, behind=True).state == "waiting"

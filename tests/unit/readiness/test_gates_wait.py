@@ -1,4 +1,4 @@
-"""Waiting for gates: how often one looks, what is told, and when it ends. Clock and cluster are made up."""
+"""Waiting for gates: how often it polls, what it reports, and when it ends. Clock and cluster are fakes."""
 
 from __future__ import annotations
 

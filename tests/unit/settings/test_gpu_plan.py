@@ -92,7 +92,7 @@ def test_drivers_tolerate_what_operands_tolerate() -> None:
     assert found.drivers["h100gpu"].spec["tolerations"] == at(found.values, "daemonsets.tolerations")
 
 
-def test_without_spot_nobody_tolerates_spot_and_the_gpu_taint_stays() -> None:
+def test_without_spot_no_pod_tolerates_spot_and_the_gpu_taint_remains() -> None:
     found = plan(f"{H100}.priority=Regular", f"{RTX}.priority=Regular")
     assert {item["key"] for item in at(found.values, "daemonsets.tolerations")} == {"nvidia.com/gpu"}
 
@@ -136,7 +136,7 @@ def test_toolkit_version_becomes_the_tag_that_nvidia_publishes(written_as: str) 
     assert at(found.values, "toolkit.version") == "v1.17.8-ubuntu20.04"
 
 
-def test_with_driver_resources_the_chart_is_told_nothing_about_the_driver() -> None:
+def test_with_driver_resources_the_chart_values_do_not_describe_the_driver() -> None:
     driver = dict(plan().values["driver"])
     assert set(driver.pop("upgradePolicy")) >= {"autoUpgrade", "maxParallelUpgrades", "drain"}
     assert driver == {"enabled": True, "nvidiaDriverCRD": {"enabled": True, "deployDefaultCR": False}}
@@ -301,13 +301,13 @@ DEAD = [
 ]
 
 
-@pytest.mark.parametrize(("release", "text", "path", "reported"), DEAD)
+@pytest.mark.parametrize(("release", "text", "path", "expected"), DEAD)
 def test_a_key_that_the_chart_ignores_is_refused_with_its_place_and_the_right_one(
-    written: Write, release: str, text: str, path: str, reported: str
+    written: Write, release: str, text: str, path: str, expected: str
 ) -> None:
     (fault,) = faults(written(values=f"# a comment\n\n{text}\n"), f"gpuOperator.version={release}")
     assert fault.startswith(f"values/gpu-operator/values.yaml:3: {path}\n")
-    assert reported in fault
+    assert expected in fault
 
 
 POOLS = [
@@ -325,14 +325,14 @@ POOLS = [
 ]
 
 
-@pytest.mark.parametrize(("file", "text", "path", "reported"), POOLS)
-def test_a_mistake_in_another_file_is_told_with_file_line_and_path(
-    written: Write, file: str, text: str, path: str, reported: str
+@pytest.mark.parametrize(("file", "text", "path", "expected"), POOLS)
+def test_a_mistake_in_another_file_is_reported_with_file_line_and_path(
+    written: Write, file: str, text: str, path: str, expected: str
 ) -> None:
     (fault,) = faults(written(**{file: text}))
     name = file.replace("__", "/").replace("_", "-")
     assert fault.startswith(f"values/gpu-operator/{name}.yaml:1: {path}\n")
-    assert reported in fault
+    assert expected in fault
 
 
 def test_driver_fields_for_a_pool_without_an_operator_driver_do_nothing_and_say_so(written: Write) -> None:
@@ -343,7 +343,7 @@ def test_driver_fields_for_a_pool_without_an_operator_driver_do_nothing_and_say_
     assert set(found.gpu.drivers) == {"h100gpu"}
 
 
-def test_a_file_for_nobodys_pool_is_a_mistake_and_one_for_another_stacks_pool_is_not(written: Write) -> None:
+def test_a_file_for_an_unknown_pool_is_a_mistake_and_one_for_a_pool_of_another_stack_is_not(written: Write) -> None:
     (fault,) = faults(written(pools__h10gpu="{}"))
     assert fault.startswith("values/gpu-operator/pools/h10gpu.yaml: (file)\n")
     assert "Did you mean h100gpu.yaml?" in fault
@@ -352,7 +352,7 @@ def test_a_file_for_nobodys_pool_is_a_mistake_and_one_for_another_stacks_pool_is
     assert make_plan(given_settings().settings, a10).warnings == ()
 
 
-def test_a_file_that_is_no_yaml_or_has_another_name_is_told(written: Write) -> None:
+def test_a_file_that_is_no_yaml_or_has_another_name_is_reported(written: Write) -> None:
     root = written(values="a: }", pools__h100gpu="- x")
     (root / "gpu-operator/pools/h100gpu.yml").write_text("")
     reported = faults(root)
@@ -409,7 +409,7 @@ def test_a_module_parameter_is_a_word_and_a_line(parameters: str) -> None:
         given_settings(f"{H100}.driver.moduleParameters={{nvidia-uvm: {parameters}}}")
 
 
-def test_all_operands_are_told_of_the_same_tolerations_as_the_facts() -> None:
+def test_all_operands_get_the_same_tolerations_as_the_facts() -> None:
     settings = given_settings().settings
     assert at(make_plan(settings).gpu.values, "daemonsets.tolerations") == gpu_facts.all_tolerations(settings)
 

@@ -16,7 +16,7 @@ def test_unknown_device_plugin_config_fails_the_init_container() -> None:
     made = lab(devicePlugin=plugin)
     made.join("h100-0", h100(), configs={"full": {}}, labels={DEVICE_PLUGIN_CONFIG: "h1000"})
     made.wait()
-    assert made.shut("h100-0")[PLUGIN] == (
+    assert made.closed_gates("h100-0")[PLUGIN] == (
         "Init:CrashLoopBackOff (config-manager-init): error: specified config h1000 does not exist"
     )
 

@@ -1,4 +1,4 @@
-"""Settings of the GRID driver: what is refused and what to write instead, and what the agent is told."""
+"""Settings of the GRID driver: what is refused with which fix, and the document that the agent gets."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ WRONG = [
 def test_what_cannot_work_is_refused_with_its_place_and_a_way_out(
     assignments: tuple[str, ...], path: str, problem: str, fix: str
 ) -> None:
-    told = [f"{fault.where}|{fault.problem}|{fault.fix}" for fault in errors(*assignments)]
-    assert any(text.startswith(path) and problem in text and fix in text for text in told), told
+    reported = [f"{fault.where}|{fault.problem}|{fault.fix}" for fault in errors(*assignments)]
+    assert any(text.startswith(path) and problem in text and fix in text for text in reported), reported
 
 
 def test_each_rule_about_files_is_cited_with_its_source() -> None:
@@ -106,7 +106,7 @@ WARNED = [
 
 
 @pytest.mark.parametrize(("assignments", "path", "rule"), WARNED)
-def test_what_is_doubtful_is_told(assignments: tuple[str, ...], path: str, rule: str) -> None:
+def test_a_doubtful_setting_is_reported(assignments: tuple[str, ...], path: str, rule: str) -> None:
     assert [(fault.where, fault.rule) for fault in given_settings(*assignments).warnings] == [(path, rule)]
 
 
@@ -135,24 +135,24 @@ def test_without_a_grid_pool_nothing_of_it_is_asked_or_made() -> None:
 
 
 def test_the_default_build_is_one_whose_file_is_known() -> None:
-    told = wanted()
-    build = driver_build("grid", told["version"])
-    assert (told["sha256"], told["urls"]) == (build.sha256, [build.url])
+    document = wanted()
+    build = driver_build("grid", document["version"])
+    assert (document["sha256"], document["urls"]) == (build.sha256, [build.url])
     assert build.sha256_source
-    assert (told["moduleType"], told["upgrade"], told["present"], told["packageSource"]) == (
+    assert (document["moduleType"], document["upgrade"], document["present"], document["packageSource"]) == (
         "open",
         "wait",
         True,
         "apt",
     )
-    assert told["moduleParameters"] == {"nvidia_uvm": {"uvm_disable_hmm": "1"}}
-    assert told["devices"] == ["10de:2bb5"]
+    assert document["moduleParameters"] == {"nvidia_uvm": {"uvm_disable_hmm": "1"}}
+    assert document["devices"] == ["10de:2bb5"]
 
 
 def test_a_build_that_the_catalogue_does_not_know_comes_with_its_file() -> None:
     installers = f"gridDriver.installers={{599.10.01: {{sha256: {SHA}, url: '{OWN}'}}}}"
-    told = wanted("gridDriver.version=599.10.01", installers)
-    assert (told["version"], told["sha256"], told["urls"]) == ("599.10.01", SHA, [OWN])
+    document = wanted("gridDriver.version=599.10.01", installers)
+    assert (document["version"], document["sha256"], document["urls"]) == ("599.10.01", SHA, [OWN])
 
 
 def test_a_mirror_is_asked_first_and_offline_alone() -> None:
@@ -173,13 +173,13 @@ def test_offline_an_address_of_ones_own_is_asked() -> None:
 
 
 def test_a_pool_has_its_own_build_modules_parameters_and_patience() -> None:
-    told = wanted(
+    document = wanted(
         f"{RTX}.driver.version=580.105.08",
         f"{RTX}.driver.upgradePolicy=drain",
         f"{RTX}.driver.moduleParameters={{nvidia: {{NVreg_A: '0'}}, nvidia-uvm: {{uvm_disable_hmm: '0'}}}}",
     )
-    assert (told["version"], told["upgrade"]) == ("580.105.08", "drain")
-    assert told["moduleParameters"] == {
+    assert (document["version"], document["upgrade"]) == ("580.105.08", "drain")
+    assert document["moduleParameters"] == {
         "nvidia": {"NVreg_A": "0"},
         "nvidia_uvm": {"uvm_disable_hmm": "0"},
     }
@@ -191,7 +191,7 @@ def test_modules_are_those_that_the_gpu_has() -> None:
     assert plan(A10, "gridDriver.moduleType=open").wanted["a10"]["moduleType"] == "open"
 
 
-def test_pools_that_differ_are_told_apart_and_others_share_one_document() -> None:
+def test_pools_that_differ_are_listed_separately_and_others_share_one_document() -> None:
     alike = plan(A10.replace("NV36ads_A10_v5", "NC72ds_xl_RTXPRO6000BSE_v6"))
     assert json.loads(alike.document)["version"] == "595.91.07"
     assert json.loads(plan(A10).document)["pools"].keys() == {"a10", "rtxprogpu"}
@@ -202,26 +202,30 @@ def test_pools_that_differ_are_told_apart_and_others_share_one_document() -> Non
 
 
 @pytest.mark.parametrize("stack", existing())
-def test_the_agent_reads_what_every_stack_tells_it(stack: str) -> None:
+def test_the_agent_reads_the_document_of_every_stack(stack: str) -> None:
     settings = load(stack).settings
     found = grid_plan(settings)
     assert (found is not None) == any(pool.driver.source is DriverSource.GRID for pool in settings.pools.values())
     if found is None:
         return
-    for name, told in found.wanted.items():
-        read = wanted_from(json.loads(json.dumps(told)))
+    for name, document in found.wanted.items():
+        read = wanted_from(json.loads(json.dumps(document)))
         assert settings.pools[name].driver.source is DriverSource.GRID
         assert read.target.sha256
         assert read.target.urls
         assert read.legacy_validation_markers is settings.grid_driver.legacy_validation_markers
 
 
-def test_the_seed_is_told_with_its_driver_modules_and_markers() -> None:
+def test_the_document_of_the_seed_has_its_driver_modules_and_markers() -> None:
     found = grid_plan(load("seed-westus2").settings)
     assert found is not None
-    told = found.wanted["rtxprogpu"]
-    assert (told["version"], told["moduleType"], told["legacyValidationMarkers"]) == ("580.105.08", "proprietary", True)
-    assert (told["moduleParameters"], told["dkms"]) == ({}, False)
+    document = found.wanted["rtxprogpu"]
+    assert (document["version"], document["moduleType"], document["legacyValidationMarkers"]) == (
+        "580.105.08",
+        "proprietary",
+        True,
+    )
+    assert (document["moduleParameters"], document["dkms"]) == ({}, False)
 
 
 def test_the_agents_digest_follows_files_and_settings() -> None:
@@ -259,8 +263,8 @@ def test_what_a_guest_needs_is_known_of_every_virtual_gpu() -> None:
 
 
 def test_the_page_on_the_driver_lists_the_builds_of_the_catalogue() -> None:
-    told = re.findall(r"^\| (\d{3}\.[\d.]+) \| ([\d.]+) \| (known|not known) \|$", PAGE.read_text(), re.MULTILINE)
-    assert told == [
+    documented = re.findall(r"^\| (\d{3}\.[\d.]+) \| ([\d.]+) \| (known|not known) \|$", PAGE.read_text(), re.MULTILINE)
+    assert documented == [
         (version, build.vgpu, "known" if build.sha256 else "not known") for version, build in builds("grid").items()
     ]
 

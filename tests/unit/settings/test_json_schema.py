@@ -31,7 +31,7 @@ def test_the_committed_schemas_are_what_the_models_say(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=str)
-def test_every_committed_file_fits_and_tells_editors_where_its_schema_is(path: Path) -> None:
+def test_every_committed_file_is_valid_and_names_its_schema_for_editors(path: Path) -> None:
     text = (STACKS / path).read_text()
     assert check(yaml.safe_load(text), LAYER if path.parts[0] == "layers" else STACK) == []
     assert text.startswith(modeline(path))

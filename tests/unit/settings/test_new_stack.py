@@ -91,7 +91,7 @@ def test_what_a_region_lacks_goes_into_its_layer(stacks: Path) -> None:
     assert set(load("prod-westus", root=stacks).settings.pools) == {"rtxprogpu"}
 
 
-def test_what_somebody_chooses_goes_into_the_stack_file(stacks: Path) -> None:
+def test_chosen_options_are_written_to_the_stack_file(stacks: Path) -> None:
     code, _, _ = new("dev-eastus2", "--yes", "--size", "h100gpu=Standard_NC80adis_H100_v5", "--size", "rtxprogpu=none")
     assert code == 0
     own = yaml.safe_load((stacks / "Pulumi.dev-eastus2.yaml").read_text())["config"]["physical-ai:pools"]
@@ -111,7 +111,7 @@ def test_a_size_that_the_driver_source_does_not_fit_gets_one_that_does(stacks: P
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "expected"),
     [
         (("--size", "h100gpu=Standard_NC40ads_H100"), "Did you mean 'Standard_NC40ads_H100_v5'"),
         (("--size", "h100gpu=Standard_D8ds_v5"), "has no GPU"),
@@ -125,12 +125,12 @@ def test_a_size_that_the_driver_source_does_not_fit_gets_one_that_does(stacks: P
     ],
 )
 def test_a_choice_that_is_impossible_is_refused_in_words_and_nothing_written(
-    stacks: Path, options: tuple[str, ...], told: str
+    stacks: Path, options: tuple[str, ...], expected: str
 ) -> None:
     before = files_in(stacks)
     code, _, err = new("dev-eastus2", "--yes", *options)
     assert code == 2
-    assert told in " ".join(err.replace("│", " ").split())
+    assert expected in " ".join(err.replace("│", " ").split())
     assert files_in(stacks) == before
 
 
@@ -142,7 +142,7 @@ def test_a_size_the_region_lacks_is_refused_with_regions_that_have_it(stacks: Pa
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "expected"),
     [
         ("dev-westus2", "There is such a stack already"),
         ("qa-eastus2", "There is no environment 'qa'"),
@@ -150,11 +150,11 @@ def test_a_size_the_region_lacks_is_refused_with_regions_that_have_it(stacks: Pa
         ("dev", "names no region"),
     ],
 )
-def test_a_name_that_will_not_do_is_refused(stacks: Path, name: str, told: str) -> None:
+def test_an_invalid_name_is_refused(stacks: Path, name: str, expected: str) -> None:
     before = files_in(stacks)
     code, out, err = new(name, "--yes")
     assert (code, out) == (2, "")
-    assert told in err
+    assert expected in err
     assert files_in(stacks) == before
 
 
@@ -177,7 +177,7 @@ def test_given_ranges_are_written_without_a_placeholders_comment(stacks: Path) -
     assert "Placeholder" not in (stacks / "Pulumi.prod-eastus2.yaml").read_text()
 
 
-def test_a_faulty_sum_is_told_with_its_path_and_nothing_written(stacks: Path) -> None:
+def test_a_faulty_sum_is_reported_with_its_path_and_nothing_is_written(stacks: Path) -> None:
     before = files_in(stacks)
     code, _, err = new("seed-eastus2", "--yes")  # whose environment leaves most to a profile
     assert code == 2
@@ -193,7 +193,7 @@ def test_ranges_that_are_not_public_are_refused(stacks: Path) -> None:
     assert not (stacks / "Pulumi.prod-eastus2.yaml").exists()
 
 
-def test_nobody_to_ask_is_wrong_input(stacks: Path) -> None:
+def test_a_run_without_a_terminal_is_wrong_input(stacks: Path) -> None:
     before = files_in(stacks)
     code, _, err = new("dev-eastus2")
     assert code == 2
@@ -210,7 +210,7 @@ def test_a_dry_run_prints_the_files_and_writes_none(stacks: Path) -> None:
     assert files_in(stacks) == before
 
 
-def test_as_data_the_new_stack_tells_pools_quota_and_warnings(stacks: Path) -> None:
+def test_json_output_lists_pools_quota_and_warnings_of_the_new_stack(stacks: Path) -> None:
     code, out, _ = new("dev-eastus2", "--yes", "--json")
     document: dict[str, Any] = json.loads(out)
     assert code == 0
@@ -222,7 +222,7 @@ def test_as_data_the_new_stack_tells_pools_quota_and_warnings(stacks: Path) -> N
 
 
 def terminal(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> None:
-    """Somebody who answers one line after the other."""
+    """A user who answers one line after the other."""
     waiting = iter(answers)
     monkeypatch.setattr("physical_ai.cli.commands.stack_new._is_terminal", lambda: True)
 
@@ -298,9 +298,7 @@ def test_a_write_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch:
     assert files_in(tmp_path) == set()
 
 
-def test_a_folder_that_takes_no_files_is_told_without_a_traceback(
-    stacks: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_read_only_folder_is_reported_without_a_traceback(stacks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = files_in(stacks)
 
     def refuse(*_: Any, **__: Any) -> None:

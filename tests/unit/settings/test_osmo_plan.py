@@ -102,17 +102,17 @@ def test_no_queue_but_osmos_own() -> None:
     assert kai()["defaultQueue"] == {"createDefaultQueue": False}
 
 
-def test_agents_are_told_whom_they_work_for_and_where() -> None:
-    told = backend("osmo.backendName=aks-west")["global"]
-    assert (told["osmoImageTag"], told["serviceUrl"]) == ("6.3.1", "https://osmo.example.com")
-    assert (told["backendName"], told["agentNamespace"]) == ("aks-west", "osmo-operator")
-    assert (told["backendNamespace"], told["includeNamespaceUsage"]) == ("osmo-workflows", "osmo-workflows")
+def test_agents_get_their_backend_service_and_namespace() -> None:
+    given = backend("osmo.backendName=aks-west")["global"]
+    assert (given["osmoImageTag"], given["serviceUrl"]) == ("6.3.1", "https://osmo.example.com")
+    assert (given["backendName"], given["agentNamespace"]) == ("aks-west", "osmo-operator")
+    assert (given["backendNamespace"], given["includeNamespaceUsage"]) == ("osmo-workflows", "osmo-workflows")
 
 
 def test_agents_log_in_with_a_token_out_of_a_secret() -> None:
     values = backend()
-    told = values["global"]
-    assert (told["loginMethod"], told["accountTokenSecret"], told["accountTokenSecretKey"]) == (
+    given = values["global"]
+    assert (given["loginMethod"], given["accountTokenSecret"], given["accountTokenSecretKey"]) == (
         "token",
         "agent-token",
         "token",
@@ -162,7 +162,7 @@ def test_the_program_hands_out_the_token_of_now_and_asks_to_be_called_again_befo
     assert answer["status"] == {"token": file.read_text().strip(), "expirationTimestamp": "2026-11-21T20:25:00Z"}
 
 
-def test_the_toolchains_whole_file_for_the_scheduler_is_told_to_have_no_effect(written: Write) -> None:
+def test_every_key_of_the_toolchain_file_for_the_scheduler_is_reported_as_without_effect(written: Write) -> None:
     text = "tolerations: []\nresources: {}\nreplicaCount: 1\npriorityClassName: high\n"
     found = faults(written("kai-scheduler/values.yaml", text))
     assert [line.partition("\n")[0] for line in found] == [

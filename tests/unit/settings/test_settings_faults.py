@@ -326,7 +326,7 @@ def test_other_warnings_do_not_keep_a_stack_from_azure() -> None:
     loaded.for_azure()
 
 
-def test_every_fault_is_told_at_once_those_of_shape_and_those_of_the_world() -> None:
+def test_all_faults_are_reported_at_once_those_of_shape_and_those_of_rules() -> None:
     found = faults_of(
         "pools.h100gpu.scale.mim=1",
         "pools.h100gpu.driver.source=gird",

@@ -1,4 +1,4 @@
-"""Reading and layering files: what wins, what is refused, and where a user is told about it."""
+"""Reading and layering files: what wins, what is refused, and where the error points."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def test_the_base_layer_cannot_be_missing(stacks: Path) -> None:
         ("physical-ai:network:", "physical-ai:netwrk:", "physical-ai:netwrk", "'network'"),
     ],
 )
-def test_a_misspelt_key_of_the_stack_file_is_told(stacks: Path, old: str, new: str, path: str, fix: str) -> None:
+def test_a_misspelt_key_of_the_stack_file_is_reported(stacks: Path, old: str, new: str, path: str, fix: str) -> None:
     edit(stacks / "Pulumi.dev-westus2.yaml", old, new)
     fault = next(fault for fault in faults(stacks) if fault.where == path)
     assert fault.file == DEV
@@ -337,7 +337,7 @@ def test_assignments_take_yaml_and_text_where_text_is_meant() -> None:
         ("tags={a: [}", "tags"),
     ],
 )
-def test_a_broken_assignment_is_told(text: str, path: str) -> None:
+def test_a_broken_assignment_is_reported(text: str, path: str) -> None:
     with pytest.raises(SettingsError) as caught:
         Overlay.assign([text])
     (fault,) = caught.value.faults

@@ -122,7 +122,7 @@ def test_committed_stacks_have_no_version_error_but_for_records_of_the_past(stac
     assert bool(errors) == settings.record, errors
 
 
-def test_a_verdict_is_told_once_with_its_pools_and_the_setting_to_change() -> None:
+def test_a_verdict_is_reported_once_with_its_pools_and_the_setting_to_change() -> None:
     settings = given_settings("gpuOperator.version=v25.3.4", f"{H100}.driver.version=570.148.08").settings
     judged = judge(settings, TODAY, running="v26.3.3")
     rules = {item.rule: item for item in judged}

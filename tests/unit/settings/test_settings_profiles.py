@@ -1,4 +1,4 @@
-"""Profiles: who names one, where its layer lies, and what a user is told about a wrong name."""
+"""Profiles: where one is named, the order of its layer, and the error for a wrong name."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_an_overlay_chooses_another_one_or_none(stacks: Path) -> None:
     assert (none.settings.profile, none.settings.pools["h100gpu"].max_pods) == (None, 110)
 
 
-def test_an_unknown_profile_is_told_where_it_is_named_with_those_there_are(stacks: Path) -> None:
+def test_an_unknown_profile_is_reported_where_it_is_named_with_the_known_ones(stacks: Path) -> None:
     named(stacks, "leen")
     fault = only_fault(stacks)
     assert (fault.file, fault.where, fault.line) == (DEV, "physical-ai:profile", 4)
@@ -93,7 +93,7 @@ def test_a_name_that_is_no_file_of_the_folder_is_unknown(stacks: Path, name: str
 
 
 @pytest.mark.parametrize("value", ["2026", "[lean]", "{name: lean}", "true"])
-def test_a_profile_that_is_no_text_is_told_as_such(stacks: Path, value: str) -> None:
+def test_a_profile_that_is_no_text_is_reported_as_such(stacks: Path, value: str) -> None:
     named(stacks, value)
     fault = only_fault(stacks)
     assert fault.where == "physical-ai:profile"

@@ -151,7 +151,7 @@ def test_operation_that_outlives_its_client_fails_without_it(tmp_path: Path, mon
     assert len(azure.host.names("h100gpu")) == 1
 
 
-def test_failed_pool_stays_as_it_is_until_somebody_asks_and_can_be_deleted(tmp_path: Path) -> None:
+def test_a_failed_pool_remains_until_the_next_request_and_can_be_deleted(tmp_path: Path) -> None:
     azure = platform(tmp_path, **{H100: 1})
     with pytest.raises(NotReady):
         create(azure, count=3)

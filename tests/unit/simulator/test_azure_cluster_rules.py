@@ -65,7 +65,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("mc-noderg-same", {"nodeResourceGroup": "rg-DEV"}),
     ("mc-noderg-length", {"nodeResourceGroup": "x" * 81}),
     ("mc-identity", {"identity": None}),
-    ("mc-identity", {"identity": {"type": "UserAssigned", "userAssignedIdentities": ["/nobody"]}}),
+    ("mc-identity", {"identity": {"type": "UserAssigned", "userAssignedIdentities": ["/unknown"]}}),
     ("mc-one-uai", {"identity": {"type": "UserAssigned", "userAssignedIdentities": []}}),
     ("mc-kubelet-identity", {"identity": {"type": "SystemAssigned"}}),
     ("mc-local-accounts", {"aadProfile": None}),

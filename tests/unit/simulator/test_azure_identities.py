@@ -43,7 +43,7 @@ def credential(**more: Any) -> dict[str, Any]:
         ("fic-audience", {"audiences": ["a", "b"]}),
         ("fic-subject", {"subject": ""}),
         ("fic-name", {"federatedIdentityCredentialResourceName": "x"}),
-        ("arm-child-parent", {"resourceName": "nobody"}),
+        ("arm-child-parent", {"resourceName": "unknown"}),
     ],
 )
 def test_federated_credential(azure: Azure, rule: str | None, change: dict[str, Any]) -> None:

@@ -166,11 +166,11 @@ def test_the_node_says_what_aks_has_put_on_its_host(azure: Azure) -> None:
     (bare,) = nodes(azure, agentPoolName="bare")
     (driven,) = nodes(azure, agentPoolName="driven", gpuProfile={"driver": "Install"})
     (signed,) = nodes(azure, agentPoolName="signed", securityProfile={"enableSecureBoot": True})
-    told = [
+    reported = [
         {key for key in node["metadata"]["annotations"] if key.startswith("simulator.")}
         for node in (bare, driven, signed)
     ]
-    assert told == [set(), {"simulator.physical-ai/host-driver"}, {"simulator.physical-ai/secure-boot"}]
+    assert reported == [set(), {"simulator.physical-ai/host-driver"}, {"simulator.physical-ai/secure-boot"}]
 
 
 def test_the_runtime_is_the_catalogues(azure: Azure) -> None:

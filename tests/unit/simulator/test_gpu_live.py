@@ -38,7 +38,7 @@ def live(lab_: Lab, host: str, daemonset: str) -> dict[str, Any]:
     }
 
 
-def test_a_pod_at_a_shut_gate_is_pending_and_says_where() -> None:
+def test_a_pod_at_a_closed_gate_is_pending_and_names_the_gate() -> None:
     place = lab()
     place.join("h", h100())
     place.join("rtx", rtx_pro_6000())
@@ -197,7 +197,7 @@ def pod(name: str, version: int, **labels: str) -> dict[str, Any]:
     return {"metadata": {"name": name, "namespace": "ns", "resourceVersion": str(version), "labels": labels}}
 
 
-def test_a_watch_keeps_the_newest_of_what_it_was_told_and_what_was_written() -> None:
+def test_a_watch_keeps_the_newest_of_events_and_writes() -> None:
     listing = {"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "7"}, "items": [pod("a", 3)]}
     events = [
         {"type": "ADDED", "object": pod("b", 8)},

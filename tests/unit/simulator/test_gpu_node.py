@@ -1,4 +1,4 @@
-"""The gates of a GPU node: what opens them, and the failures of the field that keep them shut."""
+"""The gates of a GPU node: what opens them, and the known failures that keep them closed."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def test_h100_gets_its_gpu_once_the_operators_driver_is_built(release: str) -> N
     made = lab(release)
     made.join("h100-0", h100())
     assert made.gpus("h100-0") == {}
-    assert made.shut("h100-0")[TOOLKIT].startswith("Init:0/1 (driver-validation): stat: cannot statx")
-    assert 'no runtime for "nvidia" is configured' in made.shut("h100-0")[PLUGIN]
+    assert made.closed_gates("h100-0")[TOOLKIT].startswith("Init:0/1 (driver-validation): stat: cannot statx")
+    assert 'no runtime for "nvidia" is configured' in made.closed_gates("h100-0")[PLUGIN]
     made.wait()
-    assert made.shut("h100-0") == {}
+    assert made.closed_gates("h100-0") == {}
     assert made.gpus("h100-0") == {"nvidia.com/gpu": 1}
     assert made.nodes["h100-0"].driver_root == "/run/nvidia/driver"
     assert made.labels("h100-0")["nvidia.com/gpu.product"] == "NVIDIA-H100-NVL"
@@ -56,25 +56,25 @@ def test_validator_before_the_driver_hangs_for_ever_and_a_kick_frees_it() -> Non
     made.join("rtx-0", rtx_pro_6000())
     made.event("rtx-0", node.HostChanged(GRID))
     made.wait(86_400)
-    assert "Init:0/1 (driver-validation)" in made.shut("rtx-0")[TOOLKIT]
-    assert ".driver-ctr-ready': No such file or directory" in made.shut("rtx-0")[TOOLKIT]
+    assert "Init:0/1 (driver-validation)" in made.closed_gates("rtx-0")[TOOLKIT]
+    assert ".driver-ctr-ready': No such file or directory" in made.closed_gates("rtx-0")[TOOLKIT]
     assert made.gpus("rtx-0") == {}
     made.kick("rtx-0", TOOLKIT)
-    assert made.shut("rtx-0") == {}
+    assert made.closed_gates("rtx-0") == {}
     assert made.gpus("rtx-0") == {"nvidia.com/gpu": 1}
 
 
 def test_without_any_operator_driver_the_validator_looks_for_files_instead_of_the_marker() -> None:
     made = lab(drivers={})
     made.join("rtx-0", rtx_pro_6000())
-    assert "failed to find libnvidia-ml.so.1" in made.shut("rtx-0")[TOOLKIT]
+    assert "failed to find libnvidia-ml.so.1" in made.closed_gates("rtx-0")[TOOLKIT]
 
 
 def test_restarting_a_running_validator_takes_no_gpus_away() -> None:
     made = with_h100()
     made.kick("h100-0", VALIDATOR)
     assert made.gpus("h100-0") == {"nvidia.com/gpu": 1}
-    assert made.shut("h100-0") == {}
+    assert made.closed_gates("h100-0") == {}
 
 
 def test_missing_spot_toleration_leaves_a_spot_node_without_operands() -> None:
@@ -108,7 +108,7 @@ def test_strategy_none_on_a_vgpu_hands_out_the_bare_uuid_and_cuda_fails() -> Non
     made = lab(mig={"strategy": "none"})
     made.join("rtx-0", rtx_pro_6000(), host=GRID)
     assert made.gpus("rtx-0") == {"nvidia.com/gpu": 1}
-    assert made.shut("rtx-0") == {}
+    assert made.closed_gates("rtx-0") == {}
     assert "GPU-0 is in MIG mode" in node.cuda_probe(made.nodes["rtx-0"])
 
 
@@ -125,7 +125,7 @@ def test_mig_manager_let_loose_on_a_vgpu_stops_its_gpu() -> None:
     made.join("rtx-0", rtx_pro_6000(), host=GRID)
     assert made.labels("rtx-0")[MIG_STATE] == "failed"
     assert made.gpus("rtx-0") == {}
-    assert "error applying MIG configuration all-disabled" in made.shut("rtx-0")["nvidia-mig-manager"]
+    assert "error applying MIG configuration all-disabled" in made.closed_gates("rtx-0")["nvidia-mig-manager"]
 
 
 def test_a_deploy_label_or_a_visible_vgpu_keeps_the_mig_manager_away() -> None:
@@ -148,7 +148,7 @@ def test_mig_manager_partitions_an_h100() -> None:
 def test_the_operators_driver_on_a_vgpu_node_crash_loops() -> None:
     made = lab(drivers={"all": {"metadata": {"name": "all"}, "spec": {}}})
     made.join("rtx-0", rtx_pro_6000(), labels={DEPLOY_DRIVER: "true"})
-    driver = next(text for name, text in made.shut("rtx-0").items() if name.startswith("nvidia-gpu-driver"))
+    driver = next(text for name, text in made.closed_gates("rtx-0").items() if name.startswith("nvidia-gpu-driver"))
     assert driver.startswith("CrashLoopBackOff")
     assert "the GPU is a vGPU" in driver
 
@@ -173,7 +173,7 @@ def test_mixed_systems_break_the_clusterpolicys_driver_only(own: dict[str, Any] 
     made.wait()
     assert (made.gpus("h100-0") == {"nvidia.com/gpu": 1}) is works
     if not works:
-        assert "is not for ubuntu24.04" in made.shut("h100-0")["nvidia-driver-daemonset"]
+        assert "is not for ubuntu24.04" in made.closed_gates("h100-0")["nvidia-driver-daemonset"]
 
 
 def test_nfd_restart_strips_the_labels_and_only_the_driver_crd_keeps_the_pool_safe() -> None:
@@ -225,7 +225,7 @@ def test_containerd_dies_of_a_newer_drop_in(
     assert bool(made.nodes["h100-0"].containerd_dead) is not alive
     assert (made.gpus("h100-0") == {"nvidia.com/gpu": 1}) is alive
     if not alive:
-        assert "drop-in config version 4 is higher than root config version 2" in made.shut("h100-0")[TOOLKIT]
+        assert "drop-in config version 4 is higher than root config version 2" in made.closed_gates("h100-0")[TOOLKIT]
 
 
 def test_marker_and_bind_mount_pass_the_gate_but_show_no_devices() -> None:
@@ -234,8 +234,8 @@ def test_marker_and_bind_mount_pass_the_gate_but_show_no_devices() -> None:
     made.join("rtx-0", rtx_pro_6000())
     made.event("rtx-0", node.HostChanged(Host(driver="580.105.08", bind_mount=True)))
     made.event("rtx-0", node.MarkerTouched())
-    assert TOOLKIT not in made.shut("rtx-0")
-    assert "lstat /run/nvidia/driver/dev/nvidiactl" in made.shut("rtx-0")[VALIDATOR]
+    assert TOOLKIT not in made.closed_gates("rtx-0")
+    assert "lstat /run/nvidia/driver/dev/nvidiactl" in made.closed_gates("rtx-0")[VALIDATOR]
     assert made.gpus("rtx-0") == {}
 
 
@@ -250,7 +250,7 @@ def test_reboot_rebuilds_the_operators_driver_and_needs_the_hosts_modules() -> N
     assert made.gpus("rtx-0") == {"nvidia.com/gpu": 1}
     made.event("rtx-0", node.Rebooted(loads=False))
     made.wait(86_400)
-    assert "Init:0/1" in made.shut("rtx-0")[TOOLKIT]
+    assert "Init:0/1" in made.closed_gates("rtx-0")[TOOLKIT]
 
 
 @pytest.mark.parametrize(("release", "found"), [("v26.3.3", False), ("v26.7.0", True)])
@@ -265,7 +265,7 @@ def test_secure_boot_refuses_the_operators_modules() -> None:
     hardware = h100()
     made.join("h100-0", type(hardware)(**{**hardware.__dict__, "secure_boot": True}))
     made.wait()
-    driver = next(text for name, text in made.shut("h100-0").items() if name.startswith("nvidia-gpu-driver"))
+    driver = next(text for name, text in made.closed_gates("h100-0").items() if name.startswith("nvidia-gpu-driver"))
     assert "Key was rejected by service" in driver
 
 

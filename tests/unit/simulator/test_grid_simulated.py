@@ -98,14 +98,14 @@ class Place:
 
 def test_a_fresh_node_gets_its_driver_behind_a_closed_gate() -> None:
     place = Place()
-    shut_while_installing: list[bool] = []
+    closed_while_installing: list[bool] = []
     end = place.now + 3600
     while place.now < end and place.run(seconds=5) != State.READY:
         if place.state == State.INSTALLING:
-            shut_while_installing.append(all(value != "true" for value in place.api.labels.values()))
+            closed_while_installing.append(all(value != "true" for value in place.api.labels.values()))
     assert place.state == State.READY, place.memory.sentence
-    assert shut_while_installing
-    assert all(shut_while_installing), "an operand could have started beside a build"
+    assert closed_while_installing
+    assert all(closed_while_installing), "an operand could have started beside a build"
     assert place.annotations[HOST_DRIVER] == "595.91.07"
     assert set(place.api.labels.values()) == {"true"}
     assert place.api.conditions[-1].status == "True"

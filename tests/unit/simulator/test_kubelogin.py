@@ -1,4 +1,4 @@
-"""The simulator's kubelogin refuses what the real one refuses, and gives nobody more than a token of their own."""
+"""The simulator's kubelogin refuses what the real one refuses, and gives a user only their own token."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_a_refusal_carries_code_reason_and_the_servers_words() -> None:
     assert (refusal.value.code, refusal.value.reason) == (403, "Forbidden")
 
 
-def test_an_answer_that_is_no_status_is_still_told() -> None:
+def test_a_response_without_a_status_is_still_reported() -> None:
     with pytest.raises(ApiError, match="upstream connect error"):
         client(lambda request: httpx.Response(503, text="upstream connect error")).get("/version")
 

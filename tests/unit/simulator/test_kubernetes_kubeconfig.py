@@ -1,4 +1,4 @@
-"""Kubeconfigs and exec credentials: what is read, and what a person is told when it can't be."""
+"""Kubeconfigs and exec credentials: what is read, and the error message if it can't be read."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_path_is_read_and_its_relative_files_with_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "expected"),
     [
         ("nowhere/config", "nowhere/config: No such file"),
         ("a: [\n", "not YAML"),
@@ -66,12 +66,12 @@ def test_a_path_is_read_and_its_relative_files_with_it(tmp_path: Path) -> None:
         (kubeconfig({"client-key-data": "%"}), "client-key-data is not base64"),
     ],
 )
-def test_what_is_wrong_is_said(source: Any, told: str) -> None:
-    with pytest.raises(KubeconfigError, match=told):
+def test_a_mistake_is_reported(source: Any, expected: str) -> None:
+    with pytest.raises(KubeconfigError, match=expected):
         load(source)
 
 
-def test_the_active_cluster_is_told_from_any_form_and_never_raises() -> None:
+def test_the_active_cluster_is_read_from_any_form_and_never_raises() -> None:
     stanza = {"server": "https://two.example"}
     assert active_cluster(json.dumps(kubeconfig()), "ops") == stanza
     assert active_cluster(kubeconfig(), cluster="two") == stanza
@@ -117,7 +117,7 @@ def test_a_token_is_kept_until_it_expires(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "expected"),
     [
         ("sys.exit('AADSTS700016: no such application')", "failed with exit code 1: AADSTS700016"),
         ("print('hello')", "printed no ExecCredential: 'hello'"),
@@ -128,8 +128,8 @@ def test_a_token_is_kept_until_it_expires(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_login_that_fails_says_how(tmp_path: Path, body: str, told: str) -> None:
-    with pytest.raises(CredentialError, match=told):
+def test_a_failed_login_reports_the_cause(tmp_path: Path, body: str, expected: str) -> None:
+    with pytest.raises(CredentialError, match=expected):
         credentials(login(tmp_path, body), tmp_path).current()
 
 

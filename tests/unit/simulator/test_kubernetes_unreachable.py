@@ -76,7 +76,7 @@ def test_the_kubeconfig_of_the_shell_is_never_used(monkeypatch: pytest.MonkeyPat
         made.create(request(), CONFIG_MAP)
 
 
-def test_options_let_go_of_what_can_not_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_drop_unreachable_objects_from_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
     provider(deleteUnreachable="true").delete(request(id="team/a"), CONFIG_MAP, CONFIG_MAP)
     assert provider(deleteUnreachable=True).read(request(id="team/a"), CONFIG_MAP, CONFIG_MAP) == ("", {}, {})
     kept = provider(skipUpdateUnreachable="true")
@@ -102,15 +102,15 @@ def test_names_and_metadata_that_are_not_known_yet_pass() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "metadata", "told"),
+    ("kind", "metadata", "expected"),
     [
         ("core/v1:ConfigMapList", {}, "Use the underlying resource type instead"),
         ("core/v1:ConfigMapPatch", {}, "require the `.metadata.name` field"),
         ("core/v1:ConfigMap", {"generateName": "a-"}, "not supported in Server-Side Apply mode"),
     ],
 )
-def test_what_can_never_be_created_is_refused(kind: str, metadata: dict[str, str], told: str) -> None:
-    with pytest.raises(Refused, match=told):
+def test_an_object_that_can_never_be_created_is_refused(kind: str, metadata: dict[str, str], expected: str) -> None:
+    with pytest.raises(Refused, match=expected):
         provider().check(request(kind), {}, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
 
 

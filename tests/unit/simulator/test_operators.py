@@ -56,8 +56,8 @@ def of_kind(items: list[Json], kind: str) -> dict[str, Json]:
 
 def live(items: list[Json], updated: int = 2) -> dict[str, Json]:
     """Deployments as an API server has them once they are available."""
-    told = {"conditions": [{"type": "Available", "status": "True"}], "updatedReplicas": updated}
-    return {key: {**item, "status": told} for key, item in of_kind(items, "Deployment").items()}
+    statuses = {"conditions": [{"type": "Available", "status": "True"}], "updatedReplicas": updated}
+    return {key: {**item, "status": statuses} for key, item in of_kind(items, "Deployment").items()}
 
 
 def test_a_config_becomes_a_deployment_for_each_component_that_is_on() -> None:
@@ -110,21 +110,21 @@ def test_a_shard_reorders_actions_and_switches_plugins() -> None:
     assert ("gpuspread" in plugins, "gpupack" in plugins, "elastic" in plugins) == (True, False, False)
 
 
-def told(item: Json, wanted: list[Json], there: dict[str, Json]) -> dict[str, str]:
+def statuses(item: Json, wanted: list[Json], there: dict[str, Json]) -> dict[str, str]:
     return {each["type"]: each["status"] for each in conditions(item, wanted, there, NOW)}
 
 
 def test_a_shard_keeps_reconciling_when_everything_is_there_and_a_config_does_not() -> None:
     made, own = operands(config()), shard_operands(config(), shard())
     done = {"Deployed": "True", "Available": "True", "DependenciesFulfilled": "True", "Ready": "True"}
-    assert told(config(), made, live(made)) == {**done, "Reconciling": "False"}
-    assert told(shard(), own, live(own)) == {**done, "Reconciling": "True"}
+    assert statuses(config(), made, live(made)) == {**done, "Reconciling": "False"}
+    assert statuses(shard(), own, live(own)) == {**done, "Reconciling": "True"}
 
 
 def test_availability_waits_for_every_replica_of_the_newest_template() -> None:
     made = operands(config())
-    assert told(config(), made, live(made, updated=1))["Available"] == "False"
-    assert told(config(), made, {})["Deployed"] == "False"
+    assert statuses(config(), made, live(made, updated=1))["Available"] == "False"
+    assert statuses(config(), made, {})["Deployed"] == "False"
     there = live(made)
     del there["binder"]
     (missing,) = [each for each in conditions(config(), made, there, NOW) if each["type"] == "Available"]

@@ -172,7 +172,7 @@ def test_a_workflow_that_never_ends_ends_by_its_exec_timeout(monkeypatch: pytest
     assert cluster.pods == {}
 
 
-def test_a_pod_that_somebody_deletes_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deleted_pod_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
     class Thief(Cluster):
         def get(self, path: str, params: Mapping[str, str]) -> Json:
             self.pods.clear()

@@ -28,7 +28,7 @@ def azure(tmp_path: Path) -> Azure:
 
 
 def scaled(azure: Azure, name: str = "h100gpu", size: str = H100, **more: Any) -> ScaledPool:
-    """An autoscaled pool of 0 to 3 nodes, as Azure tells the autoscaler of it."""
+    """An autoscaled pool of 0 to 3 nodes, as Azure reports it to the autoscaler."""
     bounds = {"enableAutoScaling": True, "minCount": 0, "maxCount": 3, "count": 0}
     azure.pool(**{**bounds, "agentPoolName": name, "vmSize": size, "nodeTaints": [GPU_TAINT], **more})
     return next(each for each in scaled_pools(azure.cluster_id, azure.cloud.azure()) if each.pool == name)
@@ -130,7 +130,7 @@ def test_pods_that_fit_on_what_is_there_or_on_its_way_make_nothing_grow(azure: A
     assert grown(plan([GPU_POD, second], [], [group(pool, upcoming=1)])) == ("h100gpu", 1)
 
 
-def test_who_gets_nothing_is_told_why_pool_by_pool(azure: Azure) -> None:
+def test_an_unschedulable_pod_gets_a_reason_for_each_pool(azure: Azure) -> None:
     full = scaled(azure, "full", maxCount=1, count=1)
     groups = [
         group(scaled(azure)),

@@ -88,7 +88,7 @@ def test_under_follows_property_paths(path: str, prefix: str, inside: bool) -> N
 
 
 class Toy(Provider):
-    """Makes things called `thing`, except those it is told not to."""
+    """Creates resources named `thing`, except those it is configured to refuse."""
 
     package = "toy"
     version = "1.0.0"

@@ -163,7 +163,7 @@ def test_every_daemonset_is_one_an_api_server_takes() -> None:
             assert all(isinstance(each.get("value", ""), str) for each in container.get("env", ()))
 
 
-def test_nfd_tells_system_kernel_and_gpu() -> None:
+def test_nfd_labels_system_kernel_and_gpu() -> None:
     node = {"status": {"nodeInfo": {"osImage": "Ubuntu 24.04.3 LTS", "kernelVersion": "6.8.0-1041-azure"}}}
     found = nfd.labels(node, rtx_pro_6000())
     assert is_gpu_node(found)

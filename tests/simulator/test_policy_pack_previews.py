@@ -1,4 +1,4 @@
-"""The policy pack in the real engine: asked about each resource of a preview, it stops what breaks an error's rule."""
+"""The policy pack in the real engine: it checks each resource of a preview and stops on a violated error rule."""
 
 from __future__ import annotations
 
