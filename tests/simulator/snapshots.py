@@ -12,22 +12,28 @@ import random
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
 
+from physical_ai.simulator.cluster.objects import at, name, timestamp
 from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.home import HOME_VARIABLE, Home
+from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.tools import Toolbox
 from tests.simulator.physai import physai
 
 PORTS = range(15_000, 32_000)
 """Below those that the kernel assigns, to another worker for example."""
+SECONDS = 120
+"""At most, until the agents on a copy's nodes are ready."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +51,11 @@ class Snapshots:
         subprocess.run(["cp", "-a", "--sparse=always", str(original.folder), str(copy.folder)], check=True)
         _move_to_port(copy.folder, _free_port())
         clusters = copy.clusters()
+        began = timestamp()
         clusters.prepare(spare=False)
         clusters.wait()
+        for cluster_id in clusters.ids():
+            _wait_for_grid_agents(clusters.client(cluster_id), began)
         return copy
 
     def _deployed(self, stack: str, arguments: tuple[str, ...]) -> Simulation:
@@ -87,6 +96,27 @@ def wiped_unless(done: Path, home: Home) -> Generator[None]:
     finally:
         if not done.exists():
             wipe(home)
+
+
+def _wait_for_grid_agents(client: Client, began: str) -> None:
+    """Simulated hosts are empty after a restart, so the agents install their driver anew. Until they have, the status
+    in etcd describes the hosts before it."""
+    pods = "/api/v1/namespaces/gpu-operator/pods"
+    deadline = time.monotonic() + SECONDS
+    while found := [pod for pod in client.get(pods)["items"] if not _is_ready_since(pod, began)]:
+        assert time.monotonic() < deadline, f"not ready again within {SECONDS} s: {[name(pod) for pod in found]}"
+        time.sleep(0.1)
+
+
+def _is_ready_since(pod: dict[str, Any], began: str) -> bool:
+    """Whether a Pod is ready, by a condition that was written since; Pods of other operands are not looked at."""
+    if not name(pod).startswith("gpu-grid-driver-installer"):
+        return True
+    conditions: list[dict[str, str]] = at(pod, "status.conditions", [])
+    return any(
+        (each["type"], each["status"]) == ("Ready", "True") and each["lastTransitionTime"] >= began
+        for each in conditions
+    )
 
 
 def _free_port() -> int:

@@ -153,7 +153,7 @@ def test_a_gpu_in_an_init_container_is_seen(warned: Cluster) -> None:
     made = pod(gpu="", **PLACED)
     made["spec"]["initContainers"] = [{"name": "probe", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]
     warned.make(made)
-    assert [warning for warning in warned.warnings if "container probe asks" in warning]
+    assert [warning for warning in warned.warnings if "container probe requests" in warning]
 
 
 def test_the_platforms_own_namespaces_are_let_be(warned: Cluster) -> None:
