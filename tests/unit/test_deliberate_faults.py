@@ -1,0 +1,15 @@
+"""The deliberate faults on record can still be made: a renamed line would leave one of them without effect."""
+
+from __future__ import annotations
+
+import pytest
+
+from physical_ai.repository import ROOT
+from tests.mutations import Mutation, mutations
+
+
+@pytest.mark.parametrize("mutation", mutations(), ids=lambda each: each.name)
+def test_a_fault_changes_one_place_and_names_tests_that_exist(mutation: Mutation) -> None:
+    text = (ROOT / mutation.file).read_text()
+    assert mutation.applied(text) != text
+    assert all((ROOT / path.partition("::")[0]).exists() for path in mutation.tests.split() if "/" in path)
