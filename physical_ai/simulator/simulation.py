@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
-import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,7 +15,7 @@ from filelock import FileLock, Timeout
 from pulumi.automation.events import EngineEvent
 
 from physical_ai.repository import ROOT
-from physical_ai.simulator import kubelogin
+from physical_ai.simulator import program_environment
 from physical_ai.simulator.azure import AzureNative, Cloud
 from physical_ai.simulator.charts import chart_models, chart_source
 from physical_ai.simulator.clusters import Clusters
@@ -224,7 +222,7 @@ class Simulation:
             tools = toolbox(self.home.tools, report.tool)
             report.phase("control plane")
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            login = _install_kubelogin(self.folder)
+            login = program_environment.install_kubelogin(self.folder)
             clusters = Clusters(self.folder / "clusters", tools)
             clusters.prepare(spare=spare)
             cloud = self._cloud(clusters, record=record)
@@ -235,7 +233,7 @@ class Simulation:
             )
             try:
                 with (
-                    _environment(SIMULATED, path),
+                    program_environment.environment(SIMULATED, path),
                     ProviderHost(AzureNative.serving(cloud), kubernetes_provider(options)) as providers,
                 ):
                     clusters.wait()
@@ -274,35 +272,3 @@ def _retry_if_engine_lost(run: Callable[[], T], report: Reporter) -> T:
     except EngineLost as lost:
         report.retry(str(lost).partition("\n")[0])
         return run()
-
-
-@contextmanager
-def _environment(variables: Mapping[str, str], path: str) -> Generator[None]:
-    """Variables of this process, which the program reads as it would the shell's; those that are set already stay.
-
-    `path` becomes PATH, where the program finds this simulation's `kubelogin`.
-    """
-    before = os.environ.get("PATH")
-    added = {name: value for name, value in variables.items() if name not in os.environ}
-    os.environ.update(added, PATH=path)
-    try:
-        yield
-    finally:
-        for name in added:
-            del os.environ[name]
-        if before is None:
-            del os.environ["PATH"]
-        else:
-            os.environ["PATH"] = before
-
-
-def _install_kubelogin(folder: Path) -> Path:
-    """Puts a `kubelogin` for this simulation into a folder that goes on PATH."""
-    command = folder / "bin" / "kubelogin"
-    command.parent.mkdir(exist_ok=True)
-    python, script, tokens = (
-        shlex.quote(str(part)) for part in (sys.executable, kubelogin.__file__, folder / "tokens.csv")
-    )
-    command.write_text(f'#!/bin/sh\nexec {python} -SE {script} --tokens {tokens} "$@"\n')
-    command.chmod(0o700)
-    return command

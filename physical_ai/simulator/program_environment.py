@@ -1,0 +1,44 @@
+"""What the program finds in its process: environment variables, and this simulation's `kubelogin` on PATH."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from physical_ai.simulator import kubelogin
+
+
+@contextmanager
+def environment(variables: Mapping[str, str], path: str) -> Generator[None]:
+    """Variables of this process, which the program reads as it would the shell's; those that are set already stay.
+
+    `path` becomes PATH, where the program finds this simulation's `kubelogin`.
+    """
+    before = os.environ.get("PATH")
+    added = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(added, PATH=path)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+        if before is None:
+            del os.environ["PATH"]
+        else:
+            os.environ["PATH"] = before
+
+
+def install_kubelogin(folder: Path) -> Path:
+    """Puts a `kubelogin` for this simulation into a folder that goes on PATH."""
+    command = folder / "bin" / "kubelogin"
+    command.parent.mkdir(exist_ok=True)
+    python, script, tokens = (
+        shlex.quote(str(part)) for part in (sys.executable, kubelogin.__file__, folder / "tokens.csv")
+    )
+    command.write_text(f'#!/bin/sh\nexec {python} -SE {script} --tokens {tokens} "$@"\n')
+    command.chmod(0o700)
+    return command
