@@ -55,7 +55,7 @@ test: $(READY) ## every check, and every behaviour tested once (minutes)
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target lint types docs tools
 	@$(PYTEST) tests/unit tests/property tests/test_imports.py -n 2
 	@$(PYTEST) tests/host -n 4
-	@$(PYTEST) tests/simulator -n 4
+	@$(PYTEST) tests/simulator -n 3
 
 test-deep: $(READY) ## `make test`, then all examples, rare failures, and faults that tests have to find (an hour)
 	@$(MAKE) --no-print-directory test
@@ -84,7 +84,7 @@ host: $(READY) ## tests with real processes: the GRID agent on nodes of its own 
 	@$(PYTEST) tests/host -n 4
 
 simulator: $(READY) tools ## tests with the real engine and a real API server
-	@$(PYTEST) tests/simulator -n 4
+	@$(PYTEST) tests/simulator -n 3
 
 .PHONY: tools
 tools: $(READY) ## build the commands that the simulator runs, once
