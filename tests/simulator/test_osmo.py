@@ -215,7 +215,7 @@ def _of(pod: Json) -> stand_in.Workflow:
         namespace=osmo.WORKFLOWS_NAMESPACE,
         groups=(stand_in.Group("work-group", (task,), (pod,)),),
         queues=(),
-        queue_seconds=3600,
+        queue_seconds=6 * 3600,  # six minutes of a real clock: a node may have to be added first
         exec_seconds=3600,
     )
 
