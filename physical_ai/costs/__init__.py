@@ -1,7 +1,7 @@
-"""What a stack costs an hour and a month: an estimate from the catalogue's list prices. Pure functions.
+"""The cost of a stack per hour and month: an estimate from the catalogue's list prices. Pure functions.
 
 >>> from settings import load
->>> estimate(load("dev-westus2").settings, spot_factor=0.5).pool("h100gpu").hourly.most
+>>> estimate(load("dev-westus2").settings, spot_factor=0.5).pool("h100gpu").hourly.maximum
 6.98
 """
 

@@ -1,4 +1,4 @@
-"""What a change of settings costs."""
+"""The cost of a change of settings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PoolChange:
 
     @property
     def hourly(self) -> Span | None:
-        """What it costs more an hour; None where a side has no price."""
+        """The additional cost per hour; None if a side has no price."""
         spans = [Span(0, 0, 0) if pool is None else pool.hourly for pool in (self.before, self.after)]
         before, after = spans
         return after.plus(before.times(-1)) if before and after else None
@@ -38,7 +38,7 @@ class PoolChange:
 
 @dataclass(frozen=True)
 class Change:
-    """The difference between two estimates. Pools whose cost stays as it is are left out."""
+    """The difference between two estimates, without the pools whose cost does not change."""
 
     before: Estimate | None
     after: Estimate | None
@@ -46,7 +46,7 @@ class Change:
 
     @property
     def hourly(self) -> Span:
-        """What the stack costs more an hour, by the pools that have a price on both sides."""
+        """The additional cost per hour of the pools that have a price on both sides."""
         return Span.total(pool.hourly for pool in self.pools if pool.hourly)
 
     @property
@@ -55,7 +55,7 @@ class Change:
 
     @property
     def unpriced(self) -> tuple[PoolChange, ...]:
-        """Changed pools that the sum leaves out."""
+        """Changed pools that the sum omits."""
         return tuple(pool for pool in self.pools if pool.hourly is None)
 
 
@@ -68,6 +68,6 @@ def change(before: Estimate | None, after: Estimate | None) -> Change:
 
 
 def between(before: Settings | None, after: Settings | None, spot_factor: float | None = None) -> Change:
-    """What going from one stack's settings to another's costs. Raises ValueError for a factor out of range."""
+    """The cost of changing one stack's settings to another's. Raises ValueError for a factor out of range."""
     estimates = [None if settings is None else estimate(settings, spot_factor) for settings in (before, after)]
     return change(*estimates)

@@ -1,4 +1,4 @@
-"""What a deployed stack costs, read from the bodies of its node pools in Azure instead of from settings."""
+"""The cost of a deployed stack, from the bodies of its node pools in Azure instead of from settings."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from physical_ai.settings import Priority
 
 
 def deployed(stack: str, region: str, pools: Iterable[Mapping[str, Any]], spot_factor: float | None = None) -> Estimate:
-    """What node pools cost at list prices.
+    """The cost of node pools at list prices.
 
     Args:
-        pools: bodies as ARM has them: `name`, `vmSize`, `count`, `enableAutoScaling`, `minCount`, `maxCount`,
+        pools: bodies as in ARM: `name`, `vmSize`, `count`, `enableAutoScaling`, `minCount`, `maxCount`,
             `scaleSetPriority`, `spotMaxPrice`.
 
-    What is billed besides nodes is the settings' to tell, so the list of what is not counted is empty.
+    The list of costs that are not counted is empty: it follows from settings.
     """
     costs = tuple(_pool(body, region, spot_factor) for body in pools)
     return Estimate(stack, region, costs, spot_factor, ())

@@ -32,7 +32,7 @@ def document(found: Estimate, today: datetime.date) -> dict[str, Any]:
 
 
 def change_document(found: Change) -> dict[str, Any]:
-    """What a change costs more (less, below zero) than what was."""
+    """The difference in cost that a change makes; below zero, it costs less."""
     return {
         "hourly": money(found.hourly),
         "monthly": money(found.monthly),
@@ -56,7 +56,7 @@ def _pool(pool: PoolCost) -> dict[str, Any]:
         "name": pool.name,
         "size": pool.size,
         "priority": pool.priority,
-        "nodes": {"min": pool.nodes.least, "asked": pool.nodes.asked, "max": pool.nodes.most},
+        "nodes": {"min": pool.nodes.minimum, "asked": pool.nodes.initial, "max": pool.nodes.maximum},
         "usdPerNodeHour": round(pool.price.usd_per_hour, 4) if pool.price else None,
         "regularUsdPerNodeHour": pool.price.regular if pool.price else None,
         "basis": pool.price.basis.value if pool.price else None,
@@ -66,7 +66,7 @@ def _pool(pool: PoolCost) -> dict[str, Any]:
 
 
 def money(span: Span | None) -> dict[str, float] | None:
-    """A span of USD as data, without the noise of floating point."""
+    """A span of USD as data, rounded."""
     if span is None:
         return None
-    return {"min": round(span.least, 4), "asked": round(span.asked, 4), "max": round(span.most, 4)}
+    return {"min": round(span.minimum, 4), "asked": round(span.initial, 4), "max": round(span.maximum, 4)}

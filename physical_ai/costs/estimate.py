@@ -1,4 +1,4 @@
-"""From a stack's settings to what it costs."""
+"""The cost of a stack, from its settings."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from physical_ai.settings.facts.pools import node_pools
 
 
 def estimate(settings: Settings, spot_factor: float | None = None) -> Estimate:
-    """What a stack costs at list prices.
+    """The cost of a stack at list prices.
 
     Args:
-        spot_factor: what part of the regular price Spot nodes cost, above 0 and at most 1. No list has Spot prices,
-            they change by the hour; without a factor Spot pools stand at the regular price, marked as such.
+        spot_factor: the fraction of the regular price that Spot nodes cost, above 0 and at most 1. Price lists have
+            no Spot prices, which change hourly; without a factor Spot pools have the regular price, marked as such.
 
     Raises:
         ValueError: the factor is out of range.
     """
     if spot_factor is not None and not 0 < spot_factor <= 1:
-        raise ValueError(f"{spot_factor:g} is no part of a price: above 0, at most 1")
+        raise ValueError(f"{spot_factor:g} is not a fraction of a price: use a number above 0 and at most 1")
     pools = tuple(
         PoolCost(
             name, pool.sku, _priority(pool).value, nodes(pool.scale), node_price(pool, settings.region, spot_factor)
@@ -31,20 +31,20 @@ def estimate(settings: Settings, spot_factor: float | None = None) -> Estimate:
 
 
 def nodes(scale: Scale) -> Span:
-    """Nodes of a pool at least, as asked for, and at most."""
+    """Minimum, initial and maximum number of nodes of a pool."""
     if scale.count is not None:
         return Span(scale.count, scale.count, scale.count)
     return Span(scale.min or 0, scale.initial_count, scale.most)
 
 
 def node_price(pool: NodePool, region: str, spot_factor: float | None) -> NodePrice | None:
-    """What one node of the pool costs an hour; None where the catalogue has no price for its size in the region."""
+    """Cost of one node of the pool per hour; None if the catalogue has no price for its size in the region."""
     spot_max_price = pool.spot.max_price if isinstance(pool, Pool) and pool.is_spot else None
     return priced(pool.sku, region, spot_max_price=spot_max_price, spot_factor=spot_factor)
 
 
 def priced(size: str, region: str, *, spot_max_price: float | None, spot_factor: float | None) -> NodePrice | None:
-    """What one node of a size costs an hour. `spot_max_price` is None for a regular node, -1 for Spot without limit."""
+    """Cost of one node of a size per hour. `spot_max_price` is None for a regular node, -1 for Spot without limit."""
     row = price(size, region)
     if row is None:
         return None

@@ -1,4 +1,4 @@
-"""What an estimate consists of. Money is in USD."""
+"""The parts of an estimate. Money is in USD."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from enum import StrEnum
 from physical_ai.costs.others import NotCounted
 
 HOURS_A_MONTH = 730
-"""As Azure's own calculator has it: 365 days of 24 hours, over 12."""
+"""As in Azure's pricing calculator: 365 days of 24 hours, divided by 12."""
 STALE_DAYS = 180
-"""Price lists older than this are said to be old wherever they are used."""
+"""Price lists older than this are reported as old wherever they are used."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """One figure at three sizes of a pool: the autoscaler's least, as asked for, and its most.
+    """One figure at three sizes of a pool.
 
-    As asked for is the fixed count, or what an autoscaled pool is created with. A fixed pool has one figure thrice.
+    `initial` is the fixed count, or the count with which an autoscaled pool is created; `minimum` and `maximum` are the
+    autoscaler's bounds. For a fixed pool all three are equal.
     """
 
-    least: float
-    asked: float
-    most: float
+    minimum: float
+    initial: float
+    maximum: float
 
     def times(self, factor: float) -> Span:
-        return Span(self.least * factor, self.asked * factor, self.most * factor)
+        return Span(self.minimum * factor, self.initial * factor, self.maximum * factor)
 
     def plus(self, other: Span) -> Span:
-        return Span(self.least + other.least, self.asked + other.asked, self.most + other.most)
+        return Span(self.minimum + other.minimum, self.initial + other.initial, self.maximum + other.maximum)
 
     @staticmethod
     def total(spans: Iterable[Span]) -> Span:
@@ -41,7 +42,7 @@ class Span:
 
 
 class Basis(StrEnum):
-    """How a node's price came about."""
+    """How the price of a node was determined."""
 
     REGULAR = "regular"
     SPOT_FACTOR = "spot-factor"
@@ -49,7 +50,7 @@ class Basis(StrEnum):
     SPOT_AT_REGULAR = "spot-at-regular"
     """Spot, at the regular price, because no factor was given: no list has Spot prices."""
     MAX_PRICE = "max-price"
-    """Spot: what the pool's `spot.maxPrice` pays at most."""
+    """Spot: the pool's `spot.maxPrice`."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class PriceList:
 
 @dataclass(frozen=True)
 class NodePrice:
-    """What one node costs an hour."""
+    """Cost of one node per hour."""
 
     usd_per_hour: float
     regular: float
@@ -72,7 +73,7 @@ class NodePrice:
 
 @dataclass(frozen=True)
 class PoolCost:
-    """One node pool. `price` is None where the catalogue has none for its size in the region."""
+    """One node pool. `price` is None if the catalogue has none for its size in the region."""
 
     name: str
     size: str
@@ -91,7 +92,7 @@ class PoolCost:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A stack's cost as far as the catalogue has prices. Its sums leave out what has none: see `unpriced`."""
+    """The cost of a stack. Sums omit pools without a price in the catalogue: see `unpriced`."""
 
     stack: str
     region: str
@@ -118,7 +119,7 @@ class Estimate:
 
     @property
     def spot_at_regular(self) -> tuple[PoolCost, ...]:
-        """Spot pools that will cost less than shown, by an unknown amount."""
+        """Spot pools that cost less than shown, by an unknown amount."""
         return tuple(pool for pool in self.pools if pool.price and pool.price.basis is Basis.SPOT_AT_REGULAR)
 
     @property
@@ -128,9 +129,9 @@ class Estimate:
         return tuple(sorted(used, key=lambda each: (each.date, each.source)))
 
     def days_old(self, today: datetime.date) -> int | None:
-        """Age of the oldest list used, in days; None where no price was found."""
+        """Age of the oldest list used, in days; None if no price was found."""
         return (today - self.lists[0].date).days if self.lists else None
 
     def is_stale(self, today: datetime.date) -> bool:
-        """Whether the prices are too old to be shown without saying so."""
+        """Whether the prices are so old that they need a note."""
         return (self.days_old(today) or 0) > STALE_DAYS

@@ -1,4 +1,4 @@
-"""What Azure bills besides nodes. The catalogue has no sourced price for any of it, so it is named and not counted."""
+"""Costs besides nodes. The catalogue has no sourced price for any of them: they are named, but not counted."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from physical_ai.settings.facts.pools import node_pools
 
 @dataclass(frozen=True)
 class NotCounted:
-    """Something with a price on Azure's bill, and the resource types it comes with."""
+    """A cost that the estimate does not count, and the resource types that cause it."""
 
     what: str
     types: tuple[str, ...]
 
 
 def not_counted(settings: Settings) -> tuple[NotCounted, ...]:
-    """Everything the estimate of these settings leaves out."""
+    """All costs that the estimate of these settings omits."""
     return tuple(_all(settings))
 
 
@@ -27,20 +27,20 @@ def _all(settings: Settings) -> Iterator[NotCounted]:
     if settings.cluster.tier != "Free":
         tier = settings.cluster.tier
         yield NotCounted(f"the control plane, tier {tier}", ("azure-native:containerservice:ManagedCluster",))
-    yield NotCounted("the NAT gateway, by the hour and by the GB", ("azure-native:network:NatGateway",))
+    yield NotCounted("the NAT gateway, per hour and per GB", ("azure-native:network:NatGateway",))
     yield NotCounted("its public address", ("azure-native:network:PublicIPAddress",))
     cap = settings.monitoring.daily_quota_gb
-    amount = "no daily cap" if cap == -1 else f"{cap:g} GB a day at most"
+    amount = "no daily cap" if cap == -1 else f"at most {cap:g} GB per day"
     yield NotCounted(
-        f"Log Analytics: what is taken in ({amount}) and kept for {settings.monitoring.retention_days} days",
+        f"Log Analytics: data ingested ({amount}) and retained for {settings.monitoring.retention_days} days",
         ("azure-native:operationalinsights:Workspace",),
     )
     if managed := [name for name, pool in node_pools(settings).items() if has_managed_disk(pool)]:
         disks = f"managed OS disks of the nodes of {', '.join(managed)}"
         yield NotCounted(disks, ("azure-native:containerservice:AgentPool",))
-    yield NotCounted("network traffic, and volumes and load balancers that workloads ask for", ())
+    yield NotCounted("network traffic, and volumes and load balancers that workloads request", ())
 
 
 def has_managed_disk(pool: NodePool) -> bool:
-    """Whether each node has an OS disk that is billed for itself; an ephemeral one is part of the VM."""
+    """Whether each node has an OS disk that is billed separately; an ephemeral one is part of the VM."""
     return pool.os_disk.type == "Managed"

@@ -1,4 +1,4 @@
-"""Rules on the cluster's reach, its network, and who may do what."""
+"""Rules on access to the cluster, its network, and permissions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GUARDED_TYPES = (
     AGENT_POOL,
     *PUBLIC_ACCESS,
 )
-"""Their deletion or replacement costs the cluster, its addresses, data, or GPUs that may not come back."""
+"""Their deletion or replacement loses the cluster, its addresses, data, or GPUs that may not be available again."""
 
 _WIDE_SCOPE = re.compile(r"^/?(subscriptions/[^/]+|providers/Microsoft\.Management/managementGroups/[^/]+)?/?$", re.I)
 
@@ -48,7 +48,7 @@ def _api_reach(resource: Resource, stack: Stack) -> Iterable[Violation]:
     access = known_map(resource.inputs.get("apiServerAccessProfile"))
     ranges = known_list(access.get("authorizedIPRanges"))
     if any(str(each).endswith("/0") for each in ranges):
-        yield Violation("apiServerAccessProfile.authorizedIPRanges", "name the networks; /0 is everybody")
+        yield Violation("apiServerAccessProfile.authorizedIPRanges", "name the networks; /0 allows every address")
     if stack.is_production and not ranges and known(access.get("enablePrivateCluster")) is not True:
         yield Violation("apiServerAccessProfile", "set cluster.apiAccess.authorizedIpRanges")
 
@@ -75,7 +75,9 @@ def _type_of(urn: str) -> str:
 def _narrow_scope(resource: Resource, _: Stack) -> Iterable[Violation]:
     scope = known(resource.inputs.get("scope"))
     if scope is not None and _WIDE_SCOPE.match(str(scope)):
-        yield Violation("scope", f"{str(scope) or 'the tenant'} is too wide; assign on the resource that is used")
+        yield Violation(
+            "scope", f"{str(scope) or 'the tenant'} is too broad; assign the role on the resource that is used"
+        )
 
 
 def _inline_subnets(resource: Resource, _: Stack) -> Iterable[Violation]:
@@ -95,7 +97,7 @@ RULES = (
     Rule(
         "protected-in-production",
         Severity.ERROR,
-        "Its loss takes the cluster, its addresses, data, or GPU capacity that may not come back.",
+        "Deleting it loses the cluster, its addresses, data, or GPU capacity that may not be available again.",
         _protected,
         GUARDED_TYPES,
         topic=Topic.RELIABILITY,
@@ -113,7 +115,7 @@ RULES = (
     Rule(
         "api-server-reach",
         Severity.ERROR,
-        "Production's API server answers known networks only.",
+        "The production API server accepts requests from known networks only.",
         _api_reach,
         (MANAGED_CLUSTER,),
         topic=Topic.SECURITY,
@@ -122,7 +124,7 @@ RULES = (
     Rule(
         "workload-identity",
         Severity.ERROR,
-        "Without it pods need stored credentials to reach Azure.",
+        "Without it Pods need stored credentials for Azure.",
         _workload_identity,
         (MANAGED_CLUSTER,),
         topic=Topic.SECURITY,
@@ -131,7 +133,7 @@ RULES = (
     Rule(
         "role-principal-type",
         Severity.ERROR,
-        "A principal made in the same deployment is seconds old, and ARM would not find it in Entra.",
+        "A principal created in the same deployment is seconds old, and ARM would not find it in Entra.",
         _principal_type,
         (ROLE_ASSIGNMENT,),
         topic=Topic.RELIABILITY,
@@ -141,7 +143,7 @@ RULES = (
     Rule(
         "role-scope",
         Severity.ERROR,
-        "A role on the subscription reaches everything that will ever be in it.",
+        "A role on the subscription applies to everything that is ever created in it.",
         _narrow_scope,
         (ROLE_ASSIGNMENT,),
         topic=Topic.SECURITY,
@@ -150,7 +152,7 @@ RULES = (
     Rule(
         "no-inline-subnets",
         Severity.ERROR,
-        "An update of the network would take away the subnets made beside it.",
+        "An update of the network would delete the subnets that are resources of their own.",
         _inline_subnets,
         (VIRTUAL_NETWORK,),
         topic=Topic.RELIABILITY,
@@ -159,7 +161,7 @@ RULES = (
     Rule(
         "subnet-outbound",
         Severity.ERROR,
-        "Nodes leave through the NAT gateway, whose address the API server's ranges hold, and no other way.",
+        "Outbound traffic of nodes must use the NAT gateway, whose address the API server's authorized ranges include.",
         _outbound,
         (SUBNET,),
         topic=Topic.SECURITY,

@@ -1,4 +1,4 @@
-"""Rules on what a development environment may cost."""
+"""Rules that limit the cost of a development environment."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RULES = (
     Rule(
         "spot-in-dev",
         Severity.WARNING,
-        "Work that may be evicted costs a fraction, and no deadline depends on development.",
+        "Spot nodes cost a fraction of the regular price, and development can tolerate evictions.",
         _spot_in_dev,
         (AGENT_POOL,),
         topic=Topic.COST,
@@ -42,7 +42,7 @@ RULES = (
     Rule(
         "empty-in-dev",
         Severity.WARNING,
-        "An idle GPU node costs as much as a busy one; nights and weekends are most of the week.",
+        "An idle GPU node costs as much as a busy one, and development uses it for a part of the week only.",
         _empty_in_dev,
         (AGENT_POOL,),
         topic=Topic.COST,

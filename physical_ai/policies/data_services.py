@@ -1,4 +1,4 @@
-"""Rules on services that hold data, and on identities that reach them."""
+"""Rules on services that store data, and on identities that access them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PUBLIC_ACCESS: Mapping[str, str] = {
     "azure-native:keyvault:Vault": "properties.publicNetworkAccess",
     "azure-native:dbforpostgresql:Server": "network.publicNetworkAccess",
 }
-"""Services that hold data, and the property that closes each to the internet."""
+"""Services that store data, and the property that disables public network access to each."""
 FEDERATED = "azure-native:managedidentity:FederatedIdentityCredential"
 AUDIENCE = "api://AzureADTokenExchange"
 
@@ -28,7 +28,7 @@ def _private(resource: Resource, stack: Stack) -> Iterable[Violation]:
     for step in path.split("."):
         value = known_map(value).get(step)
     if stack.is_production and known(value) not in ("Disabled", "SecuredByPerimeter"):
-        yield Violation(path, "write Disabled, and reach it through a private endpoint")
+        yield Violation(path, "write Disabled, and use a private endpoint")
 
 
 def _federated(resource: Resource, _: Stack) -> Iterable[Violation]:
@@ -44,7 +44,7 @@ RULES = (
     Rule(
         "private-data-services",
         Severity.ERROR,
-        "Production's data answers private networks only; a leaked key is then worth nothing outside.",
+        "Production data is accessible from private networks only, so that a leaked key is useless elsewhere.",
         _private,
         tuple(PUBLIC_ACCESS),
         topic=Topic.SECURITY,
@@ -53,7 +53,7 @@ RULES = (
     Rule(
         "federated-subject",
         Severity.ERROR,
-        "Every run that matches the subject gets the identity's tokens, and anyone who can push can make a branch.",
+        "Every run that matches the subject gets the identity's tokens, and anyone who can push can create a branch.",
         _federated,
         (FEDERATED,),
         topic=Topic.SECURITY,

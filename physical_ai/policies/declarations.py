@@ -20,7 +20,7 @@ _SNAKE_CASE = re.compile(r"[a-z]_[a-z]")
 def _explicit_provider(resource: Resource, _: Stack) -> Iterable[Violation]:
     provider = resource.options.provider
     if resource.type.startswith("kubernetes:") and (not provider or "::default" in provider):
-        yield Violation("", "pass provider=, the one made from this cluster's kubeconfig")
+        yield Violation("", "pass provider=, the one created from this cluster's kubeconfig")
 
 
 def _component_parent(resource: Resource, _: Stack) -> Iterable[Violation]:
@@ -61,14 +61,14 @@ def _protected_together(resource: Resource, stack: Stack) -> Iterable[Violation]
     if not gone_with or resource.options.protect:
         return
     if any(each.urn == gone_with and each.options.protect for each in stack.resources):
-        yield Violation("", "protect it too, or take deleted_with away")
+        yield Violation("", "protect it too, or remove deleted_with")
 
 
 RULES = (
     Rule(
         "explicit-provider",
         Severity.ERROR,
-        "A Kubernetes object without a provider goes wherever the current kubeconfig points.",
+        "A Kubernetes object without a provider is created in the cluster of the current kubeconfig.",
         _explicit_provider,
         topic=Topic.SECURITY,
         link="https://www.pulumi.com/docs/iac/concepts/resources/options/provider/",
@@ -84,7 +84,7 @@ RULES = (
     Rule(
         "no-plaintext-secret",
         Severity.ERROR,
-        "What is not marked secret is written in plaintext into state, previews and logs.",
+        "A value that is not marked secret appears as plaintext in state, previews and logs.",
         _no_plaintext_secret,
         topic=Topic.SECURITY,
         link="https://www.pulumi.com/docs/iac/concepts/secrets/",
@@ -92,7 +92,7 @@ RULES = (
     Rule(
         "camel-case-paths",
         Severity.ERROR,
-        "The SDK passes nested paths on as they are, and a snake_case one matches nothing, silently.",
+        "The SDK does not translate nested paths, and a snake_case path matches nothing, without an error.",
         _camel_case_paths,
         topic=Topic.DECLARATION,
         link="https://www.pulumi.com/docs/iac/concepts/resources/options/ignorechanges/",
@@ -100,7 +100,7 @@ RULES = (
     Rule(
         "replaced-together",
         Severity.ERROR,
-        "With deleted_with alone, state keeps what was deleted with a replaced resource, and it is not created again.",
+        "With deleted_with alone, a resource that was deleted with a replaced one remains in the state.",
         _replaced_together,
         topic=Topic.DECLARATION,
         link="https://www.pulumi.com/docs/iac/concepts/resources/options/deletedwith/",
@@ -109,11 +109,11 @@ RULES = (
     Rule(
         "protected-together",
         Severity.ERROR,
-        "A destroy that a protected resource stops forgets, without deleting it, what was to be deleted with that one.",
+        "A destroy that stops at a protected resource drops the resources deleted with it from the state, undeleted.",
         _protected_together,
         topic=Topic.RELIABILITY,
         link="https://www.pulumi.com/docs/iac/concepts/resources/options/protect/",
         needs=("deleted_with",),
-        whole=True,
+        needs_whole_stack=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""docs/reference/policies.md, made of the rules and their examples: `python -m physical_ai.policies.document`."""
+"""Generates docs/reference/policies.md from the rules and their examples: `python -m physical_ai.policies.document`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FILE = DOCS / "reference" / "policies.md"
 _HEAD = """\
 # Policies
 
-Made of the rules themselves by `python -m physical_ai.policies.document`; how they are run is described
-in [policies.md](../policies.md). An **error** must not be deployed, a **warning** deserves a reason. The tests run
+Generated from the rules by `python -m physical_ai.policies.document`; how they are run is described
+in [policies.md](../policies.md). An **error** must not be deployed, a **warning** needs a reason. The tests run
 every example here, and those in `physical_ai/policies/examples/`.
 """
 _SHOWN = {
@@ -41,7 +41,7 @@ class _Plain(yaml.SafeDumper):
 
 
 def document() -> str:
-    """The whole page."""
+    """The complete page."""
     parts = [_HEAD]
     for topic in Topic:
         own = [rule for rule in RULES if rule.topic is topic]
@@ -59,16 +59,16 @@ def _section(rule: Rule) -> str:
     lines = [
         f"### {rule.id}\n",
         f"**{rule.severity.value}.** {rule.reason}\n",
-        f"- Looks at: {kinds}{_where(rule, example)}",
-        f"- Read on: <{rule.link}>",
+        f"- Applies to: {kinds}{_where(rule, example)}",
+        f"- See: <{rule.link}>",
     ]
     if rule.needs:
         named = ", ".join(f"`{_SHOWN[name]}`" for name in rule.needs)
-        lines.append(f"- Not in the policy pack: Pulumi's engine shows it no {named}.")
+        lines.append(f"- Not in the policy pack: Pulumi's engine does not pass {named} to it.")
     findings = sorted({found.message for found in rule.check(*_judged(example))})
-    lines.append(f"- Says: {'; '.join(findings)}")
-    lines.append(f"\nBreaks it:\n\n```yaml\n{_resource(example, broken=True)}```\n")
-    lines.append(f"Keeps it:\n\n```yaml\n{_resource(example, broken=False)}```\n")
+    lines.append(f"- Message: {'; '.join(findings)}")
+    lines.append(f"\nViolates it:\n\n```yaml\n{_resource(example, broken=True)}```\n")
+    lines.append(f"Complies with it:\n\n```yaml\n{_resource(example, broken=False)}```\n")
     return "\n".join(lines)
 
 
@@ -79,7 +79,7 @@ def _judged(example: Example) -> tuple[Resource, Any]:
 
 def _where(rule: Rule, example: Example) -> str:
     if example.environment == "dev" and rule.topic is not Topic.COST:
-        return ", and at what else the stack declares" if rule.whole else ""
+        return ", together with the rest of the stack" if rule.needs_whole_stack else ""
     return f", in {example.environment}"
 
 
@@ -99,7 +99,7 @@ def _resource(example: Example, *, broken: bool) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as YAML can have it: what is unknown or secret in words, long lists cut."""
+    """A value that YAML can represent: unknown values and secrets as text, long lists shortened."""
     if value is UNKNOWN:
         return "(known after the deployment)"
     if isinstance(value, Secret):

@@ -1,4 +1,4 @@
-"""Rules on GPU pools that no schema has: who installs the driver, on which node image, on which size."""
+"""Rules on GPU pools that no schema has: what installs the driver, on which node image, on which size."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _driver_source(resource: Resource, _: Stack) -> Iterable[Violation]:
                 yield Violation(f"{path}nodeLabels", f"add {DRIVER_LABEL}, one of {sources}")
             continue
         if source not in [each.value for each in DriverSource]:
-            yield Violation(f"{path}nodeLabels", f"'{source}' is no driver source")
+            yield Violation(f"{path}nodeLabels", f"'{source}' is not a driver source")
             continue
         facts, driver = DRIVER_FACTS[DriverSource(source)], known(known_map(pool.get("gpuProfile")).get("driver"))
         wanted = facts.gpu_profile_driver
@@ -45,7 +45,7 @@ def _driver_source(resource: Resource, _: Stack) -> Iterable[Violation]:
         for key in (DEPLOY_DRIVER_LABEL, UPGRADE_SKIP_LABEL):
             value = facts.labels.get(key)
             if value is None and key in labels:
-                yield Violation(f"{path}nodeLabels", f"leave {key} out: {DRIVER_LABEL}={source}")
+                yield Violation(f"{path}nodeLabels", f"omit {key}: {DRIVER_LABEL}={source}")
             elif value is not None and known(labels.get(key), value if key in labels else None) != value:
                 yield Violation(f"{path}nodeLabels", f"add {key}={value}: {DRIVER_LABEL}={source}")
 
@@ -69,7 +69,9 @@ def _node_os(resource: Resource, _: Stack) -> Iterable[Violation]:
     for path, pool in pools(resource):
         size, os_sku = vm_sizes().get(str(known(pool.get("vmSize")))), known(pool.get("osSKU"))
         if size is not None and os_sku is not None and os_sku not in size.os_skus:
-            yield Violation(f"{path}osSKU", f"write one of {', '.join(size.os_skus)}: {size.name} takes no {os_sku}")
+            yield Violation(
+                f"{path}osSKU", f"write one of {', '.join(size.os_skus)}: {size.name} does not support {os_sku}"
+            )
 
 
 def _ubuntu2204(resource: Resource, _: Stack) -> Iterable[Violation]:
@@ -93,14 +95,14 @@ def _one_node_os(_: Resource, stack: Stack) -> Iterable[Violation]:
     systems = sorted({str(known(each.get("osSKU"))) for each in gpu_pools if known(each.get("osSKU"))})
     if len(systems) > 1:
         yield Violation(
-            "", f"give all GPU pools one osSKU, not {', '.join(systems)}; or declare an NVIDIADriver a pool"
+            "", f"give all GPU pools one osSKU, not {', '.join(systems)}; or declare one NVIDIADriver for each pool"
         )
 
 
 def _driver_type(resource: Resource, _: Stack) -> Iterable[Violation]:
     for path, pool in pools(resource):
         if known(pool.get("osType"), "Linux") == "Linux" and "driverType" in known_map(pool.get("gpuProfile")):
-            yield Violation(f"{path}gpuProfile.driverType", "leave it out: it chooses between drivers of Windows nodes")
+            yield Violation(f"{path}gpuProfile.driverType", "omit it: it applies to Windows nodes only")
 
 
 def _count_in_bounds(resource: Resource, _: Stack) -> Iterable[Violation]:
@@ -109,7 +111,7 @@ def _count_in_bounds(resource: Resource, _: Stack) -> Iterable[Violation]:
         if known(pool.get("enableAutoScaling"), False) is not True:
             for name in ("minCount", "maxCount"):
                 if name in pool:
-                    yield Violation(f"{path}{name}", "leave it out: the pool does not autoscale")
+                    yield Violation(f"{path}{name}", "omit it: the pool does not autoscale")
             continue
         if least is None or most is None:
             continue
@@ -123,12 +125,12 @@ def _size_current(resource: Resource, _: Stack) -> Iterable[Violation]:
     for path, pool in pools(resource):
         size = vm_sizes().get(str(known(pool.get("vmSize"))))
         if size is not None and size.is_retired:
-            yield Violation(f"{path}vmSize", f"use {size.successor}, which took its place")
+            yield Violation(f"{path}vmSize", f"use {size.successor}, which replaces it")
 
 
 def _taints_of_cluster(resource: Resource, _: Stack) -> Iterable[Violation]:
     if known_list(known_map(resource.inputs).get("nodeInitializationTaints")):
-        yield Violation("nodeInitializationTaints", "set nodeTaints: these vanish at the first update of the pool")
+        yield Violation("nodeInitializationTaints", "set nodeTaints: these are lost at the first update of the pool")
 
 
 _GPU_OPERATOR_ON_AKS = "https://learn.microsoft.com/azure/aks/nvidia-gpu-operator"
@@ -137,7 +139,7 @@ RULES = (
     Rule(
         "driver-source",
         Severity.ERROR,
-        "Two owners of one driver fight over it, and none leaves the node without: profile and labels name the same.",
+        "Two installers of one driver conflict, and without one the node has no driver: profile and labels must agree.",
         _driver_source,
         _BOTH,
         topic=Topic.GPU,
@@ -146,17 +148,17 @@ RULES = (
     Rule(
         "grid-agent",
         Severity.ERROR,
-        "Nothing else installs the GRID driver: without its DaemonSet the pool's nodes never offer a GPU.",
+        "Only the DaemonSet installs the GRID driver; without it the pool's nodes never offer a GPU.",
         _grid_agent,
         (AGENT_POOL,),
         topic=Topic.GPU,
         link="https://learn.microsoft.com/azure/virtual-machines/linux/n-series-driver-setup",
-        whole=True,
+        needs_whole_stack=True,
     ),
     Rule(
         "vgpu-boot",
         Severity.ERROR,
-        "Modules built on the node are not signed, and NVIDIA's vGPU guest wants no vTPM.",
+        "Modules built on the node are not signed, and NVIDIA's vGPU guest driver does not support a vTPM.",
         _vgpu_boot,
         (AGENT_POOL,),
         topic=Topic.GPU,
@@ -174,7 +176,7 @@ RULES = (
     Rule(
         "ubuntu2204-ends",
         Severity.ERROR,
-        "AKS makes no such nodes from some Kubernetes minor on, and the upgrade would stop half way.",
+        "From some Kubernetes minor on AKS creates no such nodes, and the upgrade would stop halfway.",
         _ubuntu2204,
         _BOTH,
         topic=Topic.GPU,
@@ -183,17 +185,17 @@ RULES = (
     Rule(
         "one-node-os",
         Severity.ERROR,
-        "A ClusterPolicy takes its driver image from one node's system, and changes it as nodes come and go.",
+        "A ClusterPolicy takes its driver image from one node's system, and changes it as nodes are added or deleted.",
         _one_node_os,
         (MANAGED_CLUSTER,),
         topic=Topic.GPU,
         link=_GPU_OPERATOR_ON_AKS,
-        whole=True,
+        needs_whole_stack=True,
     ),
     Rule(
         "driver-type",
         Severity.ERROR,
-        "AKS refuses it on Linux, in the middle of a deployment.",
+        "AKS rejects it on Linux, in the middle of a deployment.",
         _driver_type,
         _BOTH,
         topic=Topic.GPU,
@@ -202,7 +204,7 @@ RULES = (
     Rule(
         "count-in-bounds",
         Severity.ERROR,
-        "AKS refuses a pool whose count is outside the autoscaler's bounds.",
+        "AKS rejects a pool whose count is outside the autoscaler's bounds.",
         _count_in_bounds,
         _BOTH,
         topic=Topic.GPU,
@@ -211,7 +213,7 @@ RULES = (
     Rule(
         "size-current",
         Severity.WARNING,
-        "Preview sizes do not deploy any more, and those that run have no SLA.",
+        "Preview sizes can no longer be deployed, and running ones have no SLA.",
         _size_current,
         _BOTH,
         topic=Topic.GPU,
@@ -221,7 +223,7 @@ RULES = (
     Rule(
         "lasting-taints",
         Severity.ERROR,
-        "A node without its taint takes pods that cannot run there.",
+        "A node without its taint accepts Pods that cannot run there.",
         _taints_of_cluster,
         (AGENT_POOL,),
         topic=Topic.GPU,

@@ -1,4 +1,4 @@
-"""What a rule sees, and what it answers. No Pulumi here, so that a rule can read a recording or the engine's state."""
+"""The input and the output of a rule. Independent of Pulumi: a rule can read a recording or the engine's state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from physical_ai.findings import Finding, Severity
 
 
 class Topic(StrEnum):
-    """What a rule is for; the reference is ordered by it."""
+    """The purpose of a rule; the reference is grouped by it."""
 
     SECURITY = "security"
     RELIABILITY = "reliability"
@@ -22,7 +22,7 @@ class Topic(StrEnum):
 
 
 class Unknown:
-    """A value that is known after the deployment only."""
+    """A value that is known only after the deployment."""
 
     def __repr__(self) -> str:
         return "UNKNOWN"
@@ -33,7 +33,7 @@ UNKNOWN: Final = Unknown()
 
 @dataclass(frozen=True)
 class Secret:
-    """A value that is marked secret, and so encrypted in state and hidden in output."""
+    """A value that is marked secret: encrypted in the state and hidden in output."""
 
     value: Any = field(repr=False)
 
@@ -55,7 +55,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Resource:
-    """One resource as declared. `inputs` are plain Python under camelCase keys, with `UNKNOWN` and `Secret` in places.
+    """One resource as declared. `inputs` are plain Python under camelCase keys, possibly `UNKNOWN` or `Secret`.
 
     `custom` is False for components, which exist in the program only.
     """
@@ -76,7 +76,7 @@ class Stack:
     resources: tuple[Resource, ...]
     secrets: frozenset[str] = frozenset()
     region: str = ""
-    """Azure region; empty where it is not known."""
+    """Azure region; empty if unknown."""
 
     @property
     def is_production(self) -> bool:
@@ -89,7 +89,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class Violation:
-    """Where in a resource a rule is broken, and what to do about it. `path` is a property path, or empty."""
+    """Where a resource violates a rule, and how to fix it. `path` is a property path, or empty."""
 
     path: str
     message: str
@@ -100,7 +100,7 @@ Check = Callable[[Resource, Stack], Iterable[Violation]]
 
 @dataclass(frozen=True)
 class Rule:
-    """A named rule over one resource. `types` are type tokens it looks at; empty means all custom resources."""
+    """A named rule over one resource. `types` are the type tokens it applies to; empty means all custom resources."""
 
     id: str
     severity: Severity
@@ -109,11 +109,11 @@ class Rule:
     types: tuple[str, ...] = ()
     topic: Topic = Topic.DECLARATION
     link: str = ""
-    """Where the fact behind the rule is documented."""
+    """The documentation that the rule is based on."""
     needs: tuple[str, ...] = ()
-    """Fields of `Options` without which it can't judge: Pulumi's engine shows a policy pack some of them only."""
-    whole: bool = False
-    """Whether it reads the stack's other resources, so that it can judge only a complete stack."""
+    """Fields of `Options` that the rule needs: Pulumi's engine passes only some of them to a policy pack."""
+    needs_whole_stack: bool = False
+    """Whether the rule also reads the other resources of the stack, so that it needs all of them."""
 
     def applies_to(self, resource: Resource) -> bool:
         return resource.type in self.types if self.types else resource.custom
@@ -121,15 +121,15 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceFinding(Finding):
-    """A rule broken by a resource. `where` is a property path, or empty."""
+    """A violation of a rule by a resource. `where` is a property path, or empty."""
 
     type: str
     name: str
     reason: str
 
     def __str__(self) -> str:
-        place = f"{self.type} {self.name}" + (f" {self.where}" if self.where else "")
-        return f"{self.severity.value} {self.rule}: {place}\n  {self.problem}\n  {self.reason}"
+        subject = f"{self.type} {self.name}" + (f" {self.where}" if self.where else "")
+        return f"{self.severity.value} {self.rule}: {subject}\n  {self.problem}\n  {self.reason}"
 
 
 def evaluate(stack: Stack, rules: Iterable[Rule]) -> list[ResourceFinding]:
@@ -138,9 +138,9 @@ def evaluate(stack: Stack, rules: Iterable[Rule]) -> list[ResourceFinding]:
 
 
 def judge(rule: Rule, resource: Resource, stack: Stack) -> list[ResourceFinding]:
-    """What one rule finds in one resource of a stack; nothing where it does not look at such resources.
+    """The findings of one rule on one resource of a stack; none if the rule does not apply to the resource.
 
-    A place whose value is not known yet breaks no rule: only the deployment knows it.
+    A path whose value is not known yet violates no rule: its value is known only after the deployment.
     """
     if not rule.applies_to(resource):
         return []
@@ -177,26 +177,26 @@ def _is_unknown(inputs: Mapping[str, Any], path: str) -> bool:
 
 
 def known(value: Any, default: Any = None) -> Any:
-    """`value` without its secret wrapper; `default` when it is absent or not known yet."""
+    """`value` without its secret wrapper; `default` if it is absent or not known yet."""
     if isinstance(value, Secret):
         return known(value.value, default)
     return default if value is None or isinstance(value, Unknown) else value
 
 
 def known_list(value: Any) -> list[Any]:
-    """The known elements of a list; empty when the list is absent, unknown, or no list."""
+    """The known elements of a list; empty if the value is absent, unknown, or not a list."""
     items = known(value, [])
     return [item for item in cast("list[Any]", items) if known(item) is not None] if isinstance(items, list) else []
 
 
 def known_map(value: Any) -> dict[str, Any]:
-    """A map's entries; empty when it is absent, unknown, or no map."""
+    """A map's entries; empty if the value is absent, unknown, or not a map."""
     entries = known(value, {})
     return cast("dict[str, Any]", entries) if isinstance(entries, dict) else {}
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Paths and values of everything in `value` that is no map and no list; a `Secret` counts as one leaf."""
+    """Paths and values of everything in `value` that is neither a map nor a list; a `Secret` counts as one leaf."""
     if isinstance(value, Mapping):
         for key, entry in cast("Mapping[str, Any]", value).items():
             yield from leaves(entry, f"{path}.{key}" if path else str(key))

@@ -38,7 +38,7 @@ def _immutable_covered(resource: Resource, _: Stack) -> Iterable[Violation]:
         if name in resource.inputs and name not in covered and "*" not in covered:
             yield Violation(name, "add it to replace_on_changes")
     if not resource.options.delete_before_replace:
-        yield Violation("", "set delete_before_replace: the name is fixed, a second pool cannot stand beside the first")
+        yield Violation("", "set delete_before_replace: the name is fixed, so two pools cannot exist at the same time")
 
 
 def _spot_pool(resource: Resource, _: Stack) -> Iterable[Violation]:
@@ -46,16 +46,16 @@ def _spot_pool(resource: Resource, _: Stack) -> Iterable[Violation]:
         if not _is_spot(pool):
             for name in ("scaleSetEvictionPolicy", "spotMaxPrice"):
                 if name in pool:
-                    yield Violation(f"{path}{name}", "leave it out: ARM takes it on Spot pools only")
+                    yield Violation(f"{path}{name}", "omit it: ARM accepts it on Spot pools only")
             continue
         if "upgradeSettings" in pool:
-            yield Violation(f"{path}upgradeSettings", "leave it out: ARM refuses it on a Spot pool")
+            yield Violation(f"{path}upgradeSettings", "omit it: ARM rejects it on a Spot pool")
         if known(pool.get("scaleSetEvictionPolicy")) != "Delete":
             yield Violation(f"{path}scaleSetEvictionPolicy", "write Delete: deallocated nodes keep their quota")
         if known_map(pool.get("nodeLabels")).get(SPOT_LABEL[0]) != SPOT_LABEL[1]:
-            yield Violation(f"{path}nodeLabels", f"add {'='.join(SPOT_LABEL)}, which AKS adds by itself")
+            yield Violation(f"{path}nodeLabels", f"add {'='.join(SPOT_LABEL)}, which AKS adds automatically")
         if SPOT_TAINT not in known_list(pool.get("nodeTaints")):
-            yield Violation(f"{path}nodeTaints", f"add {SPOT_TAINT}, which AKS adds by itself")
+            yield Violation(f"{path}nodeTaints", f"add {SPOT_TAINT}, which AKS adds automatically")
 
 
 def _taint_form(resource: Resource, _: Stack) -> Iterable[Violation]:
@@ -78,12 +78,14 @@ def _label_form(resource: Resource, _: Stack) -> Iterable[Violation]:
         for key, value in known_map(pool.get("nodeLabels")).items():
             allowed = _is_spot(pool) and (key, known(value)) == SPOT_LABEL
             if is_reserved(key) and not allowed:
-                yield Violation(f"{path}nodeLabels", f"rename {key!r}: the label, or its prefix, is AKS's own")
+                yield Violation(f"{path}nodeLabels", f"rename {key!r}: the label, or its prefix, is reserved by AKS")
             if problem := key_problem(key):
                 yield Violation(f"{path}nodeLabels", problem)
             text = str(known(value, ""))
             if text and not is_value(text):
-                yield Violation(f"{path}nodeLabels", f"the value of {key!r} is no label value: 63 characters at most")
+                yield Violation(
+                    f"{path}nodeLabels", f"the value of {key!r} is not a label value: at most 63 characters"
+                )
 
 
 def _count_ignored(resource: Resource, _: Stack) -> Iterable[Violation]:
@@ -118,9 +120,7 @@ def _system_pool(resource: Resource, _: Stack) -> Iterable[Violation]:
         if known(pool.get("mode")) != "System" or SYSTEM_TAINT not in known_list(pool.get("nodeTaints")):
             yield Violation(f"{path}nodeTaints", f"make it a System pool with {SYSTEM_TAINT}")
         if known(known_map(pool.get("upgradeSettings")).get("maxUnavailable"), "0") != "0":
-            yield Violation(
-                f"{path}upgradeSettings.maxUnavailable", "leave it out and set maxSurge: AKS refuses it here"
-            )
+            yield Violation(f"{path}upgradeSettings.maxUnavailable", "omit it and set maxSurge: AKS rejects it here")
 
 
 _BOTH = (AGENT_POOL, MANAGED_CLUSTER)
@@ -129,7 +129,7 @@ RULES = (
     Rule(
         "immutable-pool-properties",
         Severity.ERROR,
-        "The provider would send the change as an update, and ARM would refuse it in the middle of a deployment.",
+        "The provider would send the change as an update, and ARM would reject it in the middle of a deployment.",
         _immutable_covered,
         (AGENT_POOL,),
         topic=Topic.RELIABILITY,
@@ -139,7 +139,7 @@ RULES = (
     Rule(
         "spot-pool",
         Severity.ERROR,
-        "ARM refuses upgradeSettings on Spot pools, and adds label and taint, which would show as drift.",
+        "ARM rejects upgradeSettings on Spot pools, and adds label and taint, which would appear as drift.",
         _spot_pool,
         _BOTH,
         topic=Topic.GPU,
@@ -148,7 +148,7 @@ RULES = (
     Rule(
         "taint-form",
         Severity.ERROR,
-        "The autoscaler forgets value-less taints of an empty pool and scales it up for pods that cannot run there.",
+        "The autoscaler drops taints without a value from an empty pool, and adds nodes for Pods that cannot run.",
         _taint_form,
         _BOTH,
         topic=Topic.GPU,
@@ -157,7 +157,7 @@ RULES = (
     Rule(
         "gpu-taint",
         Severity.ERROR,
-        "AKS taints no GPU node by itself, and any pod would land on it.",
+        "AKS does not taint GPU nodes, so any Pod could be scheduled on them.",
         _gpu_taint,
         _BOTH,
         topic=Topic.GPU,
@@ -166,7 +166,7 @@ RULES = (
     Rule(
         "label-form",
         Severity.ERROR,
-        "AKS refuses reserved prefixes and malformed labels.",
+        "AKS rejects reserved prefixes and malformed labels.",
         _label_form,
         _BOTH,
         topic=Topic.GPU,
@@ -175,7 +175,7 @@ RULES = (
     Rule(
         "autoscaled-count",
         Severity.ERROR,
-        "Otherwise each deployment undoes what the autoscaler decided, or a changed count does nothing.",
+        "Otherwise each deployment reverts the autoscaler's count, or a changed count has no effect.",
         _count_ignored,
         _BOTH,
         topic=Topic.RELIABILITY,
@@ -184,7 +184,7 @@ RULES = (
     Rule(
         "pool-choices-stated",
         Severity.ERROR,
-        "Spot pools without a type have been refused, and deallocated GPU nodes keep their quota and come back broken.",
+        "AKS has rejected Spot pools without a type; deallocated GPU nodes keep their quota and fail when restarted.",
         _explicit_choices,
         _BOTH,
         topic=Topic.GPU,
@@ -193,7 +193,7 @@ RULES = (
     Rule(
         "gpu-driver-stated",
         Severity.ERROR,
-        "The default installs AKS's driver, which nothing can take over later: the choice is immutable.",
+        "The default installs AKS's driver, and the choice is immutable.",
         _gpu_driver_stated,
         _BOTH,
         topic=Topic.GPU,
@@ -202,7 +202,7 @@ RULES = (
     Rule(
         "system-pool",
         Severity.ERROR,
-        "Critical add-ons need a pool of their own that never lacks a node; AKS takes no second inline pool later.",
+        "Critical add-ons need a dedicated pool that always has a node; AKS accepts no second inline pool later.",
         _system_pool,
         (MANAGED_CLUSTER,),
         topic=Topic.RELIABILITY,

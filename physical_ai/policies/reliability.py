@@ -58,10 +58,12 @@ def _long_enough(resource: Resource, _: Stack) -> Iterable[Violation]:
 def _drains(resource: Resource, _: Stack) -> Iterable[Violation]:
     for path, pool in pools(resource):
         if known(pool.get("scaleSetPriority")) == "Spot":
-            continue  # which ARM takes no upgradeSettings on
+            continue  # ARM rejects their upgradeSettings
         settings = known_map(pool.get("upgradeSettings"))
         if "drainTimeoutInMinutes" not in settings:
-            yield Violation(f"{path}upgradeSettings.drainTimeoutInMinutes", "say how long to wait for pods to go")
+            yield Violation(
+                f"{path}upgradeSettings.drainTimeoutInMinutes", "set how long to wait for Pods to be evicted"
+            )
         surge, away = (_share(settings.get(name)) for name in ("maxSurge", "maxUnavailable"))
         if surge in _NOTHING and away in _NOTHING:
             yield Violation(f"{path}upgradeSettings", "set maxSurge or maxUnavailable above zero")
@@ -85,7 +87,7 @@ RULES = (
     Rule(
         "zones-in-production",
         Severity.ERROR,
-        "Operators, schedulers and add-ons in one zone stop with it, and with them all GPU pools.",
+        "Operators, schedulers and add-ons in a single zone fail with it, and all GPU pools with them.",
         _zones,
         (AGENT_POOL, MANAGED_CLUSTER),
         topic=Topic.RELIABILITY,
@@ -94,7 +96,7 @@ RULES = (
     Rule(
         "upgrade-channels",
         Severity.ERROR,
-        "Kernels patched in place lose the drivers built for them; a cluster that leaves its minor refuses updates.",
+        "Drivers do not load on kernels patched in place; a cluster upgraded to another minor rejects updates.",
         _channels,
         (MANAGED_CLUSTER,),
         topic=Topic.RELIABILITY,
@@ -103,17 +105,17 @@ RULES = (
     Rule(
         "maintenance-windows",
         Severity.ERROR,
-        "Without a window AKS reimages GPU nodes when it likes, and each loses its driver and its jobs.",
+        "Without a window AKS reimages GPU nodes at any time, and each node loses its driver and its jobs.",
         _windows,
         (MANAGED_CLUSTER,),
         topic=Topic.RELIABILITY,
         link="https://learn.microsoft.com/azure/aks/planned-maintenance",
-        whole=True,
+        needs_whole_stack=True,
     ),
     Rule(
         "maintenance-window-length",
         Severity.ERROR,
-        "AKS takes windows of four hours and more.",
+        "AKS accepts windows of four hours or more.",
         _long_enough,
         (MAINTENANCE,),
         topic=Topic.RELIABILITY,
@@ -122,7 +124,7 @@ RULES = (
     Rule(
         "upgrade-drains",
         Severity.ERROR,
-        "An upgrade keeps disruption budgets only as long as it waits for pods to go, and needs a way to go on.",
+        "An upgrade respects disruption budgets only until its drain timeout, and needs surge or unavailable nodes.",
         _drains,
         (AGENT_POOL, MANAGED_CLUSTER),
         topic=Topic.RELIABILITY,
@@ -131,7 +133,7 @@ RULES = (
     Rule(
         "budgets-let-go",
         Severity.ERROR,
-        "A budget that lets no pod go stops every drain, and with it each upgrade and node image.",
+        "A budget that allows no eviction blocks every drain, and with it each upgrade and node image.",
         _budgets,
         (BUDGET,),
         topic=Topic.RELIABILITY,

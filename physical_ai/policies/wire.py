@@ -1,4 +1,4 @@
-"""Values as the engine and its plugins send them to each other, read as plain Python; any such message will do.
+"""Values that the engine and its plugins exchange, as plain Python.
 
 Source: pulumi/pulumi, sdk/go/common/resource/properties.go and plugin/rpc.go.
 """
@@ -14,7 +14,7 @@ _UNKNOWNS = frozenset(
     {
         "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",  # boolean
         "3eeb2bf0-c639-47a8-9e75-3b44932eb421",  # number
-        "04da6b54-80e4-46f7-96ec-b56ff0331ba9",  # string, and what nothing is known of
+        "04da6b54-80e4-46f7-96ec-b56ff0331ba9",  # string, and values of unknown type
         "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",  # list
         "030794c1-ac77-496b-92df-f27374a8bd58",  # asset
         "e48ece36-62e2-4504-bad9-02848725956a",  # archive
@@ -24,7 +24,7 @@ _UNKNOWNS = frozenset(
 
 
 def plain(value: Any) -> Any:
-    """A `google.protobuf.Value` as plain Python: `UNKNOWN`, `Secret`, and whole numbers as int."""
+    """A `google.protobuf.Value` as plain Python: `UNKNOWN`, `Secret`, and integers as int."""
     kind = value.WhichOneof("kind")
     if kind == "struct_value":
         return _struct({key: plain(entry) for key, entry in value.struct_value.fields.items()})

@@ -1,4 +1,4 @@
-"""Rules on workloads that the program itself declares; what charts bring is theirs."""
+"""Rules on workloads that the program itself declares; not on those of charts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 WORKLOADS = (DAEMON_SET, "kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:StatefulSet", "kubernetes:batch/v1:Job")
 ON_THE_HOST = frozenset({"gpu-grid-driver-installer"})
-"""Workloads that have to reach into the host. An addition deserves a review of what it may do there."""
+"""Workloads that need access to the host. Review an addition for what it may do there."""
 
 _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
 _HOST = ("hostPID", "hostNetwork", "hostIPC")
 
 
 def pod_spec(resource: Resource) -> dict[str, Any]:
-    """The spec of the Pods that a workload makes."""
+    """The spec of the Pods that a workload creates."""
     template = known_map(known_map(resource.inputs.get("spec")).get("template"))
     return known_map(template.get("spec"))
 
@@ -43,13 +43,13 @@ def _on_the_host(resource: Resource, _: Stack) -> Iterable[Violation]:
     pod = pod_spec(resource)
     for name in _HOST:
         if known(pod.get(name)) is True:
-            yield Violation(f"spec.template.spec.{name}", "leave it out")
+            yield Violation(f"spec.template.spec.{name}", "omit it")
     for index, volume in enumerate(known_list(pod.get("volumes"))):
         if "hostPath" in known_map(volume):
-            yield Violation(f"spec.template.spec.volumes[{index}]", "mount nothing of the host")
+            yield Violation(f"spec.template.spec.volumes[{index}]", "do not mount paths of the host")
     for path, container in _containers(pod):
         if known(known_map(container.get("securityContext")).get("privileged")) is True:
-            yield Violation(f"{path}.securityContext.privileged", "leave it out")
+            yield Violation(f"{path}.securityContext.privileged", "omit it")
 
 
 def _requests(resource: Resource, _: Stack) -> Iterable[Violation]:
@@ -57,7 +57,7 @@ def _requests(resource: Resource, _: Stack) -> Iterable[Violation]:
         requests = known_map(known_map(container.get("resources")).get("requests"))
         for name in ("cpu", "memory"):
             if name not in requests:
-                yield Violation(f"{path}.resources.requests", f"say how much {name} it needs")
+                yield Violation(f"{path}.resources.requests", f"set how much {name} it needs")
 
 
 def _one_after_the_other(resource: Resource, _: Stack) -> Iterable[Violation]:
@@ -71,7 +71,7 @@ RULES = (
     Rule(
         "image-by-digest",
         Severity.ERROR,
-        "A tag is whatever its registry says today, and so would be what runs.",
+        "A tag can point to another image tomorrow, which would then run.",
         _image_by_digest,
         WORKLOADS,
         topic=Topic.SECURITY,
@@ -80,7 +80,7 @@ RULES = (
     Rule(
         "on-the-host",
         Severity.ERROR,
-        "Whoever gets into such a Pod owns the node. Only what cannot do without may be one.",
+        "An attacker in such a Pod controls the node. Only workloads that need host access may have it.",
         _on_the_host,
         WORKLOADS,
         topic=Topic.SECURITY,
@@ -89,7 +89,7 @@ RULES = (
     Rule(
         "workload-requests",
         Severity.ERROR,
-        "A Pod without requests is the first to be evicted, and the scheduler counts it as nothing.",
+        "A Pod without requests is evicted first, and the scheduler reserves nothing for it.",
         _requests,
         WORKLOADS,
         topic=Topic.RELIABILITY,
@@ -98,7 +98,7 @@ RULES = (
     Rule(
         "one-node-after-the-other",
         Severity.ERROR,
-        "What breaks one node must not reach all of them before anybody has looked.",
+        "A fault must not reach all nodes before it is noticed.",
         _one_after_the_other,
         (DAEMON_SET,),
         topic=Topic.RELIABILITY,

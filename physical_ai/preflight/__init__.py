@@ -1,6 +1,6 @@
-"""Before a stack is deployed: would Azure take it? Quota, sizes, versions, registrations, rights, and tools.
+"""Checks whether Azure would accept a stack: quota, sizes, versions, registrations, rights, and tools.
 
-`check(settings, azure)` gives the findings; without an `azure` to ask, what the catalogue and this machine can say.
+`check(settings, azure)` returns the findings; without `azure`, those from the catalogue and this machine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What Azure is asked, and what it answers. Everything behind one protocol, so that a recording can stand in."""
+"""Questions to Azure, and its answers, as one protocol, so that tests can use a recording."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Unanswered(Exception):
-    """Azure gave no usable answer; the text says to what, and why."""
+    """Azure gave no usable answer; the text names the question and the reason."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,16 @@ class SizeOffer:
     vcpus: int | None
     gpus: int | None
     spot: bool | None
-    """Whether it may be Spot; None where Azure does not say."""
+    """Whether it may be Spot; None if Azure does not specify it."""
     zones: tuple[str, ...]
     """Zones that offer it to this subscription."""
     refused: str | None = None
-    """Why the subscription may not use it in the region at all, in Azure's word, as NotAvailableForSubscription."""
+    """Azure's reason why the subscription may not use it in the region, such as NotAvailableForSubscription."""
 
 
 @dataclass(frozen=True)
 class Permission:
-    """What the caller may do on the subscription: patterns of actions, less those of `denied`."""
+    """The caller's rights on the subscription: patterns of actions, except those of `denied`."""
 
     allowed: tuple[str, ...]
     denied: tuple[str, ...]
@@ -52,7 +52,7 @@ class Permission:
 
 @dataclass(frozen=True)
 class Version:
-    """A Kubernetes minor that AKS makes clusters of in a region."""
+    """A Kubernetes minor with which AKS creates clusters in a region."""
 
     minor: str
     patches: tuple[str, ...]
@@ -60,7 +60,7 @@ class Version:
 
 
 class Azure(Protocol):
-    """One subscription, as the caller sees it. Each question raises `Unanswered` where Azure gives no answer."""
+    """One subscription, with the caller's rights. Each method raises `Unanswered` if Azure gives no answer."""
 
     def subscription(self) -> Subscription: ...
     def usages(self, region: str) -> Mapping[str, Usage]:

@@ -1,4 +1,4 @@
-"""The checks: what settings need, beside what Azure, the catalogue and this machine say. Pure but for who is asked."""
+"""The checks: compares what settings need with the answers of Azure, the catalogue and this machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Which = Callable[[str], str | None]
 
 
 def check(settings: Settings, azure: Azure | None, which: Which, today: datetime.date) -> list[Finding]:
-    """Everything there is to know before a deployment. Without `azure` the catalogue says what it can."""
+    """All findings before a deployment. Without `azure`, only those that the catalogue allows."""
     findings = [*_tools(which), *_region(settings, azure, today)]
     if azure is None:
         findings += _sizes_of_catalogue(settings)
@@ -38,21 +38,21 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
 
 
 def _asked(topic: str, subject: str, question: Callable[[], Iterable[Finding]]) -> list[Finding]:
-    """What comes of asking Azure; that it did not answer is a finding, and no end of the others."""
+    """The findings from Azure's answers; a missing answer is itself a finding, and does not stop the others."""
     try:
         return list(question())
     except Unanswered as problem:
-        return [Finding(Severity.UNKNOWN, topic, subject, f"Azure did not say: {problem}.", None, AZURE)]
+        return [Finding(Severity.UNKNOWN, topic, subject, f"Azure did not answer: {problem}.", None, AZURE)]
 
 
 def _unasked(topic: str, subject: str, what: str) -> Finding:
-    return Finding(Severity.UNKNOWN, topic, subject, f"{what}: Azure was not asked.", None, CATALOGUE)
+    return Finding(Severity.UNKNOWN, topic, subject, f"{what}: Azure was not queried.", None, CATALOGUE)
 
 
 def _tools(which: Which) -> Iterator[Finding]:
     where = which(KUBELOGIN)
     if where is None:
-        problem = "kubelogin is not on PATH: nothing inside the cluster could be deployed."
+        problem = "kubelogin is not on PATH: nothing could be deployed in the cluster."
         fix = "https://azure.github.io/kubelogin/install.html"
         yield Finding(Severity.ERROR, "tool", KUBELOGIN, problem, fix, MACHINE)
     else:
@@ -77,8 +77,10 @@ def _region(settings: Settings, azure: Azure | None, today: datetime.date) -> li
     phase = kubernetes_phase(kubernetes_minor(version), today)
     if phase == "supported":
         return [Finding(Severity.OK, "kubernetes", version, "supported by AKS, by the calendar", None, CATALOGUE)]
-    said = {"due": "is not there yet", "platform": "is out of support: no new cluster", "gone": "is gone"}[phase]
-    return [Finding(Severity.ERROR, "kubernetes", version, f"Kubernetes {version} {said}.", None, CATALOGUE)]
+    state = {"due": "is not released yet", "platform": "is out of support: no new cluster", "gone": "was removed"}[
+        phase
+    ]
+    return [Finding(Severity.ERROR, "kubernetes", version, f"Kubernetes {version} {state}.", None, CATALOGUE)]
 
 
 def _kubernetes(azure: Azure, version: str, region: str) -> Iterator[Finding]:
@@ -92,7 +94,7 @@ def _kubernetes(azure: Azure, version: str, region: str) -> Iterator[Finding]:
     known = ", ".join(each.minor for each in offered if not each.preview)
     if minor is None or (version.count(".") == 2 and version not in minor.patches):
         near = ", ".join(minor.patches) if minor else known
-        problem = f"AKS makes no cluster of Kubernetes {version} in {region}."
+        problem = f"AKS creates no clusters with Kubernetes {version} in {region}."
         yield Finding(Severity.ERROR, "kubernetes", version, problem, f"Offered: {near}.", AZURE)
     elif minor.preview:
         problem = f"Kubernetes {version} is a preview in {region}."
@@ -112,8 +114,12 @@ def _sizes_of_catalogue(settings: Settings) -> Iterator[Finding]:
         if found.evidence == "documented":
             yield Finding(Severity.OK, "size", name, f"documented for {settings.region}: {pool.sku}", None, CATALOGUE)
         else:
-            how = "has a price there, which is no capacity" if found.evidence == "price" else "is believed to be there"
-            yield Finding(Severity.UNKNOWN, "size", name, f"{pool.sku} {how}; Azure was not asked.", None, CATALOGUE)
+            how = (
+                "has a price there, which does not prove capacity"
+                if found.evidence == "price"
+                else "is believed to be there"
+            )
+            yield Finding(Severity.UNKNOWN, "size", name, f"{pool.sku} {how}; Azure was not queried.", None, CATALOGUE)
 
 
 def _sizes(settings: Settings, azure: Azure) -> Iterator[Finding]:
@@ -121,7 +127,7 @@ def _sizes(settings: Settings, azure: Azure) -> Iterator[Finding]:
     if not offers:
         problem, fix = (
             f"The subscription has no sizes in {settings.region}.",
-            "Is the region's name right, and enabled?",
+            "Check the name of the region, and that it is enabled.",
         )
         yield Finding(Severity.ERROR, "region", settings.region, problem, fix, AZURE)
         return
@@ -134,14 +140,14 @@ def _sizes(settings: Settings, azure: Azure) -> Iterator[Finding]:
 def _size(name: str, pool: NodePool, offer: SizeOffer | None, region: str) -> Iterator[Finding]:
     if offer is None:
         others = [each.name for each in regions().values() if pool.sku in each.sizes and each.name != region]
-        fix = f"By the catalogue it is in {', '.join(others)}." if others else None
+        fix = f"According to the catalogue, it is offered in {', '.join(others)}." if others else None
         yield Finding(
             Severity.ERROR, "size", name, f"{region} does not offer {pool.sku} to this subscription.", fix, AZURE
         )
         return
     if offer.refused:
         problem = f"This subscription may not use {pool.sku} in {region}: {offer.refused}."
-        yield Finding(Severity.ERROR, "size", name, problem, "Ask for access in a support request.", AZURE)
+        yield Finding(Severity.ERROR, "size", name, problem, "Request access in a support request.", AZURE)
     missing = sorted(set(pool.zones) - set(offer.zones))
     if missing:
         has = f"it is in {', '.join(offer.zones)}" if offer.zones else "it is offered without zones"
@@ -151,10 +157,10 @@ def _size(name: str, pool: NodePool, offer: SizeOffer | None, region: str) -> It
         yield Finding(Severity.ERROR, "size", name, f"{pool.sku} can't be Spot.", "priority: Regular", AZURE)
     row = vm_size(pool.sku)
     if offer.family and offer.family.lower() != row.family.lower():
-        problem = f"Azure counts {pool.sku} to the quota family {offer.family}, the catalogue to {row.family}."
+        problem = f"Azure counts {pool.sku} toward the quota family {offer.family}, the catalogue toward {row.family}."
         yield Finding(Severity.WARNING, "size", name, problem, f"Correct {sources.SIZES}.", AZURE)
     if offer.vcpus is not None and offer.vcpus != row.vcpus:
-        problem = f"Azure says {offer.vcpus} vCPU for {pool.sku}, the catalogue {row.vcpus}."
+        problem = f"Azure reports {offer.vcpus} vCPU for {pool.sku}, the catalogue {row.vcpus}."
         yield Finding(Severity.WARNING, "size", name, problem, f"Correct {sources.SIZES}.", AZURE)
 
 
@@ -172,10 +178,10 @@ def _quota(settings: Settings, azure: Azure) -> Iterator[Finding]:
 def _compared(need: QuotaNeed, usage: Usage) -> Finding:
     free = usage.limit - usage.used
     state = f"{free} of {usage.limit} vCPU free; {_text(need)}"
-    fix = "Ask for more: az quota, or the portal's Quotas page. What the stack runs already counts as used."
-    if usage.limit < 0 or free >= need.most:
+    fix = "Request more: az quota, or the portal's Quotas page. Running nodes of the stack count as used."
+    if usage.limit < 0 or free >= need.maximum:
         return Finding(Severity.OK, "quota", need.usage, state, None, AZURE)
-    if free >= need.asked:
+    if free >= need.initial:
         return Finding(Severity.WARNING, "quota", need.usage, f"{state}: fewer than the maximum.", fix, AZURE)
     return Finding(Severity.ERROR, "quota", need.usage, f"{state}: fewer than the initial nodes need.", fix, AZURE)
 
@@ -183,13 +189,13 @@ def _compared(need: QuotaNeed, usage: Usage) -> Finding:
 def _text(need: QuotaNeed) -> str:
     kind = {TOTAL: "on-demand ", LOW_PRIORITY: "Spot "}.get(need.usage, "")
     pools = ", ".join(need.pools)
-    return f"{kind}vCPU of {pools}: {need.asked} at first, {need.most} at maximum with the surge of upgrades"
+    return f"{kind}vCPU of {pools}: {need.initial} initially, {need.maximum} at maximum with the surge of upgrades"
 
 
 def _providers(azure: Azure) -> Iterator[Finding]:
     states = {name.lower(): state for name, state in azure.providers().items()}
     for name in needs.namespaces():
-        state = states.get(name.lower(), "unknown to the subscription")
+        state = states.get(name.lower(), "not in the subscription's list")
         if state == "Registered":
             yield Finding(Severity.OK, "provider", name, "registered", None, AZURE)
         else:
@@ -200,7 +206,11 @@ def _providers(azure: Azure) -> Iterator[Finding]:
 def _roles(azure: Azure) -> Iterator[Finding]:
     lacking = needs.denied(needs.actions(), azure.permissions())
     if not lacking:
-        yield Finding(Severity.OK, "role", "you", "may do on the subscription all that a deployment does", None, AZURE)
-    fix = "Owner, or Contributor with User Access Administrator; a role on the resource group alone does not show here."
+        yield Finding(
+            Severity.OK, "role", "you", "has all rights on the subscription that a deployment needs", None, AZURE
+        )
+    fix = (
+        "Owner, or Contributor with User Access Administrator; a role on the resource group alone is not visible here."
+    )
     for action in lacking:
         yield Finding(Severity.ERROR, "role", "you", f"may not: {action}.", fix, AZURE)

@@ -1,4 +1,4 @@
-"""The caller's login to Azure: whatever azure-identity finds, the Azure CLI's among them."""
+"""The caller's login to Azure: the first that azure-identity finds, the Azure CLI's included."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from physical_ai.preflight.rest import ARM, Get
 SCOPE = f"{ARM}/.default"
 ATTEMPTS = 3
 LONGEST_WAIT = 30
-"""Seconds between two attempts, whatever Azure asks for."""
+"""Maximum seconds between two attempts, even if Azure requests more."""
 
 
 class NoLogin(Exception):
-    """No Azure login was found; the text says what was tried."""
+    """No Azure login was found; the text lists what was tried."""
 
 
 class BoundedRetryPolicy(RetryPolicy[HttpRequest, HttpResponse]):
@@ -48,7 +48,7 @@ def logged_in() -> Get:
         credential.get_token(SCOPE)
     except AzureError as problem:
         raise NoLogin(_first_line(str(problem))) from None
-    # The list of sizes is long, and Azure takes its time over it.
+    # The list of sizes is long, and Azure is slow to return it.
     return connect(credential, RequestsTransport(connection_timeout=10, read_timeout=60))
 
 
@@ -73,7 +73,7 @@ def connect(credential: TokenCredential, transport: HttpTransport[HttpRequest, H
         except AzureError as problem:
             raise Unanswered(f"{place}: Azure was not reached ({type(problem).__name__})") from None
         except ValueError:
-            raise Unanswered(f"{place}: the answer is no JSON") from None
+            raise Unanswered(f"{place}: the answer is not JSON") from None
 
     return get
 

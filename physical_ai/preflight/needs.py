@@ -1,4 +1,4 @@
-"""What a deployment does in Azure: the rights it takes and the resource providers it calls."""
+"""What a deployment needs in Azure: rights, and registered resource providers."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ ACTIONS: Mapping[str, tuple[str, ...]] = {
     "azure-native:operationalinsights:Workspace": ("Microsoft.OperationalInsights/workspaces/write",),
     "azure-native:monitor:DiagnosticSetting": ("Microsoft.Insights/diagnosticSettings/write",),
 }
-"""Actions by the resource type that takes them."""
+"""Actions by the resource type that needs them."""
 
 ALWAYS_REGISTERED = frozenset({"Microsoft.Authorization", "Microsoft.Resources"})
 COMPUTE = "Microsoft.Compute"
-"""Nothing of it is declared: AKS makes the nodes."""
+"""The program declares none of its resources: AKS creates the nodes."""
 
 
 def actions() -> list[str]:
-    """Every action that a deployment takes."""
+    """Every action that a deployment performs."""
     return [action for each in ACTIONS.values() for action in each]
 
 
 def namespaces() -> list[str]:
-    """Resource providers that have to be registered."""
+    """Resource providers that must be registered."""
     named = {action.partition("/")[0] for action in actions()} - ALWAYS_REGISTERED
     return sorted({*named, COMPUTE})
 
 
 def denied(wanted: Iterable[str], permissions: Sequence[Permission]) -> list[str]:
-    """The actions that no permission allows. One permission's denials do not touch what another one allows."""
+    """The actions that no permission allows. Denials of one permission do not affect what another allows."""
     return [each for each in wanted if not any(_allows(permission, each) for permission in permissions)]
 
 

@@ -1,4 +1,4 @@
-"""Azure's answers over its REST API: one question, one GET, read as strictly as needed."""
+"""Azure's answers over its REST API: one GET per question."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VERSIONS = {
     "permissions": "2022-04-01",
     "kubernetesVersions": "2025-05-01",
 }
-"""API versions, by the last word of what they are for."""
+"""API versions by resource type."""
 MOST_PAGES = 200
 
 

@@ -76,7 +76,9 @@ def signed(of: Span | None, digits: int) -> str:
     """Like `span`, for differences: `+6.98`, `-6.98`, `0`."""
     if of is None:
         return "no price"
-    figures = [f"{value:+,.{digits}f}" if round(value, digits) else "0" for value in (of.least, of.asked, of.most)]
+    figures = [
+        f"{value:+,.{digits}f}" if round(value, digits) else "0" for value in (of.minimum, of.initial, of.maximum)
+    ]
     return figures[0] if len(set(figures)) == 1 else " / ".join(figures)
 
 
@@ -88,7 +90,7 @@ def span(of: Span | None, digits: int) -> str:
     """`minimum / requested / maximum`, or one figure where all are the same."""
     if of is None:
         return "–"
-    figures = [f"{value:,.{digits}f}" for value in (of.least, of.asked, of.most)]
+    figures = [f"{value:,.{digits}f}" for value in (of.minimum, of.initial, of.maximum)]
     return figures[0] if len(set(figures)) == 1 else " / ".join(figures)
 
 

@@ -35,9 +35,9 @@ def row(loaded: Loaded, spot_factor: float | None) -> tuple[dict[str, Any], Esti
             "priority": cost.pool(name).priority,
             "gpusPerNode": gpus_per_node(pool),
             "nodes": {
-                "min": cost.pool(name).nodes.least,
-                "asked": cost.pool(name).nodes.asked,
-                "max": cost.pool(name).nodes.most,
+                "min": cost.pool(name).nodes.minimum,
+                "asked": cost.pool(name).nodes.initial,
+                "max": cost.pool(name).nodes.maximum,
             },
         }
         for name, pool in node_pools(settings).items()
@@ -70,10 +70,12 @@ def print_rows(rows: Sequence[tuple[dict[str, Any], Estimate]]) -> None:
         for pool in document["pools"]:
             priced = cost.pool(pool["name"])
             cells = [pool["name"], pool["size"], pool["driverSource"] or "", pool["priority"], span(priced.nodes, 0)]
-            table.add_row(*map(escape, head), *cells, f"{priced.monthly.asked:,.0f}" if priced.monthly else "no price")
+            table.add_row(
+                *map(escape, head), *cells, f"{priced.monthly.initial:,.0f}" if priced.monthly else "no price"
+            )
             head = [""] * len(head)
         label = "priced" if cost.unpriced else "total"
-        table.add_row(*[""] * 6, label, f"[bold]{cost.monthly.asked:,.0f}[/]")
+        table.add_row(*[""] * 6, label, f"[bold]{cost.monthly.initial:,.0f}[/]")
     print_figures(table)
     out.print("[dim]nodes: minimum / requested / maximum. monthly: USD, estimated for the requested nodes[/]")
     out.print("\n[bold]settings of each stack file that differ from its layers[/]")

@@ -109,7 +109,7 @@ def pools(loaded: Loaded) -> list[dict[str, Any]]:
                 "size": pool.sku,
                 "driverSource": pool.driver.source.value if isinstance(pool, Pool) else None,
                 "priority": priced.priority,
-                "nodes": {"min": priced.nodes.least, "asked": priced.nodes.asked, "max": priced.nodes.most},
+                "nodes": {"min": priced.nodes.minimum, "asked": priced.nodes.initial, "max": priced.nodes.maximum},
                 "zones": list(pool.zones),
                 "usdPerNodeHour": priced.price.usd_per_hour if priced.price else None,
                 "quotaFamily": vm_size(pool.sku).family,
@@ -123,7 +123,7 @@ def quota(loaded: Loaded) -> list[dict[str, Any]]:
     from physical_ai.settings.facts.quota import quota_needs
 
     return [
-        {"usage": each.usage, "asked": each.asked, "most": each.most, "pools": list(each.pools)}
+        {"usage": each.usage, "asked": each.initial, "most": each.maximum, "pools": list(each.pools)}
         for each in quota_needs(loaded.settings)
     ]
 

@@ -1,4 +1,4 @@
-"""For each rule, resources that keep it and resources that break it. The tests run them, the reference shows them."""
+"""For each rule, resources that comply and resources that violate it. The tests run them, the reference shows them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ EXAMPLES: dict[str, list[Example]] = {
     **workloads.EXAMPLES,
     **cost.EXAMPLES,
 }
-"""Examples by the rule's id; the first is the one to show."""
+"""Examples by the rule's id; the reference shows the first."""
 
 __all__ = ["EXAMPLES", "Example"]

@@ -1,4 +1,4 @@
-"""Examples of the rules on the cluster's reach, its network, and who may do what."""
+"""Examples of the rules on access to the cluster, its network, and permissions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EXAMPLES: dict[str, list[Example]] = {
             {"principalType": None},
             options={"depends_on": (CLUSTER_URN, IDENTITY_URN)},
         ),
-        # A principal that stood before the deployment needs none.
+        # A principal that existed before the deployment needs no type.
         Example(
             ROLE_ASSIGNMENT,
             options={"depends_on": (CLUSTER_URN,)},

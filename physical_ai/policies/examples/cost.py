@@ -1,4 +1,4 @@
-"""Examples of the rules on what development may cost."""
+"""Examples of the rules that limit the cost of development."""
 
 from __future__ import annotations
 

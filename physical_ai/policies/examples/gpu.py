@@ -24,7 +24,7 @@ RTX = "Standard_NC144ds_xl_RTXPRO6000BSE_v6"
 
 
 def agent(**selector: Any) -> Resource:
-    """A DaemonSet whose pods go where `selector` says."""
+    """A DaemonSet with this node selector."""
     inputs = {"spec": {"template": {"spec": {"nodeSelector": selector["labels"]}}}}
     return Resource(DAEMON_SET, "agent", inputs, urn="agent")
 

@@ -1,4 +1,4 @@
-"""What an example of a rule is, and the parts that examples share."""
+"""Examples of rules, and the parts that they share."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SPOT_TAINTS = ["nvidia.com/gpu=present:NoSchedule", "kubernetes.azure.com/scales
 
 @dataclass(frozen=True)
 class Example:
-    """Inputs and options of a resource of `type`, and what to change in them to break the rule.
+    """Inputs and options of a resource of `type`, and what to change in them to violate the rule.
 
-    None as a changed value takes it out. `others` are the rest of the stack, `bad_others` what it is in a stack that
-    breaks the rule.
+    None as a changed value removes it. `others` are the rest of the stack, `bad_others` the rest of a stack that
+    violates the rule.
     """
 
     type: str
@@ -41,7 +41,7 @@ class Example:
     bad_others: tuple[Resource, ...] | None = None
 
     def stack(self, *, broken: bool) -> Stack:
-        """The example as a stack; its first resource is the one that the rule is about."""
+        """The example as a stack; its first resource is the one that the rule applies to."""
         others = self.bad_others if broken and self.bad_others is not None else self.others
         given: dict[str, Any] = {"parent": COMPONENT, **self.shown_options(broken=broken)}
         resource = Resource(self.type, "it", self.shown(broken=broken), Options(**given), "urn")
@@ -75,7 +75,7 @@ ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}}
 
 
 def workload(container: dict[str, Any] | None = None, **pod: Any) -> dict[str, Any]:
-    """Inputs of a workload that breaks no rule but for what is given."""
+    """Inputs of a workload that violates no rule, except by the given values."""
     containers = [{"image": DIGEST, "resources": REQUESTS, **(container or {})}]
     return {"updateStrategy": ROLLING, "template": {"spec": {"containers": containers, **pod}}}
 

@@ -1,1 +1,1 @@
-"""The rules as a policy pack: the plugin that Pulumi's engine asks about each resource."""
+"""The rules as a policy pack: the plugin to which Pulumi's engine passes each resource."""

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Serves the policies to Pulumi's engine: `pulumi preview --policy-pack physical_ai/policies/pack`.
 
-The engine starts this file either through its Python language host, as `PulumiPolicy.yaml` says, or as it is, when the
-pack is given as `physical_ai/policies/pack/__main__.py`; then the `python3` on PATH has to have what the program needs.
+The engine starts this file either through its Python language host, as set in `PulumiPolicy.yaml`, or directly, if the
+pack is given as `physical_ai/policies/pack/__main__.py`; then the `python3` on PATH needs the program's packages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The engine's side of the policies: its Analyzer service, which it calls for each resource and for the whole stack.
+"""The policies as an Analyzer service, which the engine calls for each resource and for the complete stack.
 
 Written against the protocol that comes with the Pulumi SDK, not with the package `pulumi_policy`, which needs an older
 protobuf than the SDK's own pin.
@@ -24,7 +24,7 @@ from physical_ai.policies.wire import plain
 
 NAME = "physical-ai"
 SHOWN = frozenset({"parent", "provider", "protect", "ignore_changes", "delete_before_replace"})
-"""Fields of `Options` that the engine shows an analyzer."""
+"""Fields of `Options` that the engine passes to an analyzer."""
 STACK_TYPE = "pulumi:pulumi:Stack"
 
 _Level = analyzer_pb2.EnforcementLevel
@@ -36,12 +36,12 @@ _SEVERITIES = {
 
 
 def judgeable(rule: Rule) -> bool:
-    """Whether the engine shows what the rule reads."""
+    """Whether the engine passes all that the rule reads."""
     return set(rule.needs) <= SHOWN
 
 
 class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
-    """Judges one operation on one stack. Resources come in the order of their registration, several at a time."""
+    """Checks one operation on one stack. Resources arrive in the order of their registration, several at a time."""
 
     def __init__(self) -> None:
         self._stack = ""
@@ -89,13 +89,13 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             return analyzer_pb2.AnalyzeResponse()
         with self._lock:
             self._seen.append(resource)
-        return analyzer_pb2.AnalyzeResponse(diagnostics=self._diagnostics(resource, [resource], whole=False))
+        return analyzer_pb2.AnalyzeResponse(diagnostics=self._diagnostics(resource, [resource], complete=False))
 
     def AnalyzeStack(self, request: Any, context: Any) -> Any:
-        # Judged as declared, not by the engine's outputs, in which providers have filled in defaults.
+        # The declared inputs, not the engine's outputs, in which providers have filled in defaults.
         with self._lock:
             seen = list(self._seen)
-        diagnostics = [each for resource in seen for each in self._diagnostics(resource, seen, whole=True)]
+        diagnostics = [each for resource in seen for each in self._diagnostics(resource, seen, complete=True)]
         return analyzer_pb2.AnalyzeResponse(diagnostics=diagnostics)
 
     def Remediate(self, request: Any, context: Any) -> Any:
@@ -104,11 +104,11 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
     def Cancel(self, request: Any, context: Any) -> Any:
         return empty_pb2.Empty()
 
-    def _diagnostics(self, resource: Resource, seen: Sequence[Resource], *, whole: bool) -> list[Any]:
-        """What the rules on single resources, or those on whole stacks, find in one resource among those seen."""
+    def _diagnostics(self, resource: Resource, seen: Sequence[Resource], *, complete: bool) -> list[Any]:
+        """Findings on one resource: of the rules on single resources or, with `complete`, on complete stacks."""
         environment, _, region = self._stack.partition("-")
         stack = Stack(environment, tuple(seen), region=region)
-        rules = [rule for rule in RULES if rule.whole == whole and judgeable(rule)]
+        rules = [rule for rule in RULES if rule.needs_whole_stack == complete and judgeable(rule)]
         findings = [found for rule in rules for found in judge(rule, resource, stack)]
         return [
             analyzer_pb2.AnalyzeDiagnostic(
@@ -126,12 +126,12 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         ]
 
     def _level(self, finding: ResourceFinding) -> Any:
-        # A level in the configuration is the user's word; ADVISORY is zero, and the default of one that says nothing.
+        # A configured level has precedence. ADVISORY is zero, which is also what a configuration without a level sends.
         return self._levels.get(finding.rule, _LEVELS[finding.severity])
 
 
 def declared(request: Any) -> Resource:
-    """The resource that the engine asks about, as rules read it."""
+    """The resource of a request, in the form that rules read."""
     options, provider = request.options, request.provider.urn
     return Resource(
         request.type,
@@ -145,18 +145,18 @@ def declared(request: Any) -> Resource:
             delete_before_replace=options.deleteBeforeReplace,
         ),
         request.urn,
-        # Components have no provider, and neither have providers.
+        # Neither components nor providers have a provider.
         custom=bool(provider),
     )
 
 
 def version() -> str:
-    """The pack's, from PulumiPolicy.yaml."""
+    """The version of the pack, from PulumiPolicy.yaml."""
     return str(yaml.safe_load((Path(__file__).parent / "PulumiPolicy.yaml").read_text())["version"])
 
 
 def serve() -> None:
-    """Listens on a free port, says which, and answers until the engine ends the process."""
+    """Listens on a free port, prints it, and serves until the engine ends the process."""
     server = grpc.server(ThreadPoolExecutor(max_workers=8))
     analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(), server)
     port = server.add_insecure_port("127.0.0.1:0")
@@ -170,4 +170,4 @@ def serve() -> None:
 
 def _type(rule: Rule) -> Any:
     kind = analyzer_pb2.PolicyType
-    return kind.POLICY_TYPE_STACK if rule.whole else kind.POLICY_TYPE_RESOURCE
+    return kind.POLICY_TYPE_STACK if rule.needs_whole_stack else kind.POLICY_TYPE_RESOURCE

@@ -1,4 +1,4 @@
-"""How much quota a stack needs in its region, in vCPU: at maximum size, and during an upgrade with its surge. Pure."""
+"""How much quota a stack needs in its region, in vCPU, including the surge of upgrades. Pure."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ class QuotaNeed:
 
     usage: str
     """`name.value` of the usage: `cores`, `lowPriorityCores`, or a family."""
-    asked: int
+    initial: int
     """vCPU of the nodes the stack is created with."""
-    most: int
-    """vCPU of all nodes there can be, those included that an upgrade adds for its time."""
+    maximum: int
+    """vCPU of all possible nodes, including the surge of an upgrade."""
     pools: tuple[str, ...]
 
 
 def quota_needs(settings: Settings) -> list[QuotaNeed]:
-    """Every usage the stack draws on, `cores` and `lowPriorityCores` first.
+    """Every usage that the stack's nodes count toward, `cores` and `lowPriorityCores` first.
 
-    On-demand nodes draw on their family and on the region's total, Spot nodes on the region's Spot total alone (AKS
+    On-demand nodes count toward their family and the region's total, Spot nodes toward the region's Spot total (AKS
     docs, quotas-skus-regions; Azure/karpenter-provider-azure, quota.go).
     """
     found: dict[str, QuotaNeed] = {}
     for name, pool in node_pools(settings).items():
         vcpus = vm_size(pool.sku).vcpus
-        asked, most = pool.scale.initial_count * vcpus, (pool.scale.most + surge_nodes(pool)) * vcpus
+        initial, maximum = pool.scale.initial_count * vcpus, (pool.scale.most + surge_nodes(pool)) * vcpus
         for usage in _usages(pool):
             before = found.get(usage, QuotaNeed(usage, 0, 0, ()))
-            found[usage] = QuotaNeed(usage, before.asked + asked, before.most + most, (*before.pools, name))
+            found[usage] = QuotaNeed(usage, before.initial + initial, before.maximum + maximum, (*before.pools, name))
     order = [usage for usage in (TOTAL, LOW_PRIORITY) if usage in found]
     return [found[usage] for usage in [*order, *(usage for usage in found if usage not in order)]]
 

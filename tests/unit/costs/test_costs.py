@@ -47,14 +47,14 @@ def test_an_autoscaled_pool_has_three_figures_and_a_fixed_one_has_one() -> None:
 def test_a_month_has_730_hours() -> None:
     pool = estimate(settings()).pool("h100gpu")
     assert pool.monthly is not None
-    assert pool.monthly.most == pytest.approx(2 * 6.98 * 730)
+    assert pool.monthly.maximum == pytest.approx(2 * 6.98 * 730)
 
 
 def test_the_sum_is_that_of_all_pools_with_a_price() -> None:
     found = estimate(settings("prod-westus2"))
     priced = [pool for pool in found.pools if pool.price]
-    assert found.hourly.most == pytest.approx(sum(pool.nodes.most * pool.price.usd_per_hour for pool in priced))  # pyright: ignore[reportOptionalMemberAccess]
-    assert found.monthly.asked == pytest.approx(found.hourly.asked * HOURS_A_MONTH)
+    assert found.hourly.maximum == pytest.approx(sum(pool.nodes.maximum * pool.price.usd_per_hour for pool in priced))  # pyright: ignore[reportOptionalMemberAccess]
+    assert found.monthly.initial == pytest.approx(found.hourly.initial * HOURS_A_MONTH)
 
 
 def test_a_pool_without_a_price_is_named_and_never_counted_as_nothing() -> None:
@@ -90,7 +90,7 @@ def test_a_spot_pool_never_costs_more_than_its_maximum_price() -> None:
 
 @pytest.mark.parametrize("factor", [0, -0.4, 1.01, float("nan"), float("inf")])
 def test_a_factor_that_is_no_part_of_a_price_is_refused(factor: float) -> None:
-    with pytest.raises(ValueError, match="above 0, at most 1"):
+    with pytest.raises(ValueError, match="above 0 and at most 1"):
         estimate(settings(), factor)
 
 
@@ -121,8 +121,8 @@ def test_whatever_azure_bills_is_counted_or_named(simulate: Simulate, stack: str
 def test_a_change_says_what_it_costs_more() -> None:
     found = between(settings(), settings("dev-westus2", "pools.h100gpu.scale.max=4"))
     assert [(pool.name, pool.kind) for pool in found.pools] == [("h100gpu", "changed")]
-    assert found.hourly.most == pytest.approx(2 * 6.98)
-    assert (found.hourly.least, found.hourly.asked) == (0, 0)
+    assert found.hourly.maximum == pytest.approx(2 * 6.98)
+    assert (found.hourly.minimum, found.hourly.initial) == (0, 0)
 
 
 def test_added_and_removed_pools_are_distinguished() -> None:
@@ -130,13 +130,13 @@ def test_added_and_removed_pools_are_distinguished() -> None:
     added, removed = between(without, settings()), between(settings(), without)
     assert [(pool.name, pool.kind) for pool in added.pools] == [("rtxprogpu", "added")]
     assert [(pool.name, pool.kind) for pool in removed.pools] == [("rtxprogpu", "removed")]
-    assert added.monthly.most == pytest.approx(-removed.monthly.most)
+    assert added.monthly.maximum == pytest.approx(-removed.monthly.maximum)
 
 
 def test_a_new_stack_costs_all_it_has_and_a_stack_that_goes_gives_it_back() -> None:
     whole = estimate(settings("prod-westus2"))
     assert between(None, settings("prod-westus2")).hourly == whole.hourly
-    assert between(settings("prod-westus2"), None).hourly.most == pytest.approx(-whole.hourly.most)
+    assert between(settings("prod-westus2"), None).hourly.maximum == pytest.approx(-whole.hourly.maximum)
 
 
 def test_a_change_to_a_size_without_a_price_is_named_and_not_summed() -> None:
@@ -235,10 +235,10 @@ def test_what_is_deployed_costs_what_its_settings_said() -> None:
         {
             "name": pool.name,
             "vmSize": pool.size,
-            "count": int(pool.nodes.asked),
-            "enableAutoScaling": pool.nodes.least != pool.nodes.most,
-            "minCount": int(pool.nodes.least),
-            "maxCount": int(pool.nodes.most),
+            "count": int(pool.nodes.initial),
+            "enableAutoScaling": pool.nodes.minimum != pool.nodes.maximum,
+            "minCount": int(pool.nodes.minimum),
+            "maxCount": int(pool.nodes.maximum),
             "scaleSetPriority": pool.priority,
             "spotMaxPrice": -1,
         }
@@ -251,5 +251,5 @@ def test_what_is_deployed_costs_what_its_settings_said() -> None:
 
 def test_a_spot_pool_in_azure_costs_its_limit_at_most() -> None:
     body = {"name": "a", "vmSize": "Standard_NC40ads_H100_v5", "count": 2, "scaleSetPriority": "Spot"}
-    free = deployed("dev-westus2", "westus2", [{**body, "spotMaxPrice": -1}]).hourly.asked
-    assert deployed("dev-westus2", "westus2", [{**body, "spotMaxPrice": 1.5}]).hourly.asked == 3.0 < free
+    free = deployed("dev-westus2", "westus2", [{**body, "spotMaxPrice": -1}]).hourly.initial
+    assert deployed("dev-westus2", "westus2", [{**body, "spotMaxPrice": 1.5}]).hourly.initial == 3.0 < free

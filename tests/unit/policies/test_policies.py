@@ -59,8 +59,10 @@ def test_an_example_changes_something_to_break_the_rule(rule: str, example: Exam
 @pytest.mark.parametrize("name", ["UNKNOWN", "missing"])
 def test_rules_on_the_whole_stack_keep_quiet_where_nothing_is_known(name: str) -> None:
     inputs = {"autoUpgradeProfile": UNKNOWN, "nodeLabels": UNKNOWN} if name == "UNKNOWN" else {}
-    resources = tuple(Resource(kind, "it", inputs, urn=kind) for rule in RULES if rule.whole for kind in rule.types)
-    assert evaluate(Stack("dev", resources), [rule for rule in RULES if rule.whole]) == []
+    resources = tuple(
+        Resource(kind, "it", inputs, urn=kind) for rule in RULES if rule.needs_whole_stack for kind in rule.types
+    )
+    assert evaluate(Stack("dev", resources), [rule for rule in RULES if rule.needs_whole_stack]) == []
 
 
 def test_components_are_not_judged_as_resources() -> None:
@@ -73,8 +75,8 @@ def test_a_finding_reads_as_place_remedy_and_reason() -> None:
     (finding,) = evaluate(stack, [rule for rule in RULES if rule.id == "role-scope"])
     assert str(finding).splitlines() == [
         "error role-scope: azure-native:authorization:RoleAssignment it scope",
-        "  /subscriptions/s is too wide; assign on the resource that is used",
-        "  A role on the subscription reaches everything that will ever be in it.",
+        "  /subscriptions/s is too broad; assign the role on the resource that is used",
+        "  A role on the subscription applies to everything that is ever created in it.",
     ]
 
 
@@ -111,6 +113,6 @@ def test_the_reference_shows_every_rule_broken_and_kept() -> None:
     page = document()
     for rule in RULES:
         section = page.partition(f"\n### {rule.id}\n")[2].partition("\n### ")[0]
-        assert "Breaks it:" in section
+        assert "Violates it:" in section
         assert rule.reason in section
         assert rule.link in section

@@ -61,7 +61,7 @@ def request(resource: Resource) -> Any:
 
 
 def judged(example: Example, *, broken: bool, **levels: int) -> list[Any]:
-    """Everything the pack says of an example's stack, resource by resource and then as a whole."""
+    """All diagnostics of the pack on an example's stack: by resource, then for the complete stack."""
     stack = example.stack(broken=broken)
     pack = Analyzer()
     config = {name: analyzer_pb2.PolicyConfig(enforcementLevel=level) for name, level in levels.items()}  # pyright: ignore[reportArgumentType]

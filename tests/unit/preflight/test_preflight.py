@@ -235,7 +235,7 @@ def test_without_azure_the_catalogue_says_what_it_can_and_the_rest_is_unknown() 
     assert by_topic["kubernetes"] is Severity.OK
     assert by_topic["quota"] is Severity.UNKNOWN
     assert by_topic["role"] is Severity.UNKNOWN
-    assert all("not asked" in each.problem for each in findings if each.severity is Severity.UNKNOWN)
+    assert all("not queried" in each.problem for each in findings if each.severity is Severity.UNKNOWN)
     late = check(load("dev-westus2").settings, None, on_path, datetime.date(2027, 8, 1))
     assert next(each for each in late if each.rule == "kubernetes").severity is Severity.ERROR
 
@@ -310,7 +310,7 @@ def test_an_azure_that_stays_busy_or_asks_for_hours_is_given_up(headers: dict[st
         (httpx.Response(403), "may not read it"),
         (httpx.Response(404), "answered 404"),
         (httpx.Response(302, headers={"Location": "https://example.com/steal"}), "answered 302"),
-        (httpx.Response(200, text="<html>"), "no JSON"),
+        (httpx.Response(200, text="<html>"), "not JSON"),
         (ServiceRequestTimeoutError("slow"), "was not reached"),
         (ServiceResponseError("cut off"), "was not reached"),
     ],
