@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # The environment is as new as the pins it was made from.
 READY := $(VENV)/.ready
+# Each run starts dozens of Python processes. Container images that set this would make each of them compile its modules.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help up preview pr-preview down status test test-deep unit property coverage host simulator lint policies format types

@@ -26,7 +26,7 @@ from physical_ai.simulator.processes import GO_COLLECTION
 from physical_ai.simulator.recovery import FindCreated, recovered
 from physical_ai.simulator.stack_file import StackFile
 from physical_ai.simulator.tools import Toolbox
-from physical_ai.simulator.wire import ProviderHost
+from physical_ai.simulator.wire.host import ProviderHost
 
 LOST = "Resource monitor has terminated"
 """How the SDK words it that the program does not reach the engine, and the engine what the program ended with."""

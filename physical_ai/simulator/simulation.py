@@ -22,13 +22,14 @@ from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.engine import Engine
 from physical_ai.simulator.errors import Busy, EngineFailed, EngineLost, Protected, SimulationError
 from physical_ai.simulator.home import Home
-from physical_ai.simulator.kubernetes import KubernetesOptions, RenderedCharts, kubernetes_provider
+from physical_ai.simulator.kubernetes import KubernetesOptions, RenderedCharts
+from physical_ai.simulator.kubernetes.provider import kubernetes_provider
 from physical_ai.simulator.program import import_ahead
 from physical_ai.simulator.recovery import created_in
 from physical_ai.simulator.stack_input import StackInput
 from physical_ai.simulator.subscription import open_cloud
 from physical_ai.simulator.tools import Progress, Toolbox, toolbox
-from physical_ai.simulator.wire import ProviderHost
+from physical_ai.simulator.wire.host import ProviderHost
 
 SIMULATED = {
     "PHYSICAL_AI_SIMULATED": "1",

@@ -24,7 +24,7 @@ from physical_ai.simulator import engine, program
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.tools import Progress, toolbox
-from physical_ai.simulator.wire import ProviderHost
+from physical_ai.simulator.wire.host import ProviderHost
 
 PROCESSOR = {"processor: program": resource.RUSAGE_SELF, "processor: engine, helm": resource.RUSAGE_CHILDREN}
 """Marks that hold seconds of processor time; the control plane's own are not among them."""

@@ -10,8 +10,9 @@ import pytest
 from physical_ai.catalog.charts import cached_chart, chart, record, sha256_of
 from physical_ai.simulator.charts import NoModel, chart_source
 from physical_ai.simulator.home import Home
-from physical_ai.simulator.kubernetes import Kubernetes, KubernetesOptions
+from physical_ai.simulator.kubernetes import KubernetesOptions
 from physical_ai.simulator.kubernetes.helm import HelmFailed
+from physical_ai.simulator.kubernetes.provider import Kubernetes
 from physical_ai.simulator.wire import Request
 from tests.support.charts import OPERATOR, helm
 

@@ -15,8 +15,9 @@ from typing import Any, Protocol
 import pytest
 import yaml
 
-from physical_ai.simulator.kubernetes import ApiError, Client, Kubernetes, KubernetesOptions
+from physical_ai.simulator.kubernetes import ApiError, Client, KubernetesOptions
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
+from physical_ai.simulator.kubernetes.provider import Kubernetes
 from physical_ai.simulator.tools import toolbox
 from physical_ai.simulator.wire import UNKNOWN, NotReady, Refused, Request, Secret, under
 

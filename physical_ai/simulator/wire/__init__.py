@@ -1,6 +1,5 @@
 """Pulumi's resource provider protocol, reduced to plain Python values."""
 
-from physical_ai.simulator.wire.host import ProviderHost
 from physical_ai.simulator.wire.provider import Diff, Failure, NotReady, Provider, Refused, Request
 from physical_ai.simulator.wire.values import UNKNOWN, Secret, changes, has_unknown, under
 
@@ -10,7 +9,6 @@ __all__ = [
     "Failure",
     "NotReady",
     "Provider",
-    "ProviderHost",
     "Refused",
     "Request",
     "Secret",

@@ -14,8 +14,9 @@ from google.protobuf import any_pb2, empty_pb2
 from google.rpc import status_pb2  # pyright: ignore[reportMissingTypeStubs]  # googleapis ships none
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
+from physical_ai.simulator.wire.encoding import decode, encode
 from physical_ai.simulator.wire.provider import Diff, Failure, NotReady, Provider, Refused, Request
-from physical_ai.simulator.wire.values import decode, encode, under
+from physical_ai.simulator.wire.values import under
 
 Context = grpc.ServicerContext
 Answer = TypeVar("Answer")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.simulator.kubernetes import Kubernetes
 from physical_ai.simulator.kubernetes.objects import autoname
+from physical_ai.simulator.kubernetes.provider import Kubernetes
 from physical_ai.simulator.wire import UNKNOWN, Refused, Request
 
 

@@ -19,12 +19,13 @@ from physical_ai.simulator.wire import (
     Failure,
     NotReady,
     Provider,
-    ProviderHost,
     Refused,
     Request,
     Secret,
 )
-from physical_ai.simulator.wire.values import changes, decode, encode, has_unknown, under
+from physical_ai.simulator.wire.encoding import decode, encode
+from physical_ai.simulator.wire.host import ProviderHost
+from physical_ai.simulator.wire.values import changes, has_unknown, under
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
