@@ -30,7 +30,7 @@ def group(item: pytest.Item) -> str:
     """Name of the tests that have to run on the worker that runs `item`; empty when any worker may."""
     fixtures = getattr(item, "fixturenames", ())
     shared = next((name for fixture, name in SHARED_FIXTURES.items() if fixture in fixtures), "")
-    return shared or ("" if item.path.stem in SCATTERED else str(item.path))
+    return shared or ("" if item.path.stem in SCATTERED else item.path.stem)
 
 
 def rank(item: pytest.Item) -> tuple[int, bool, bool]:
@@ -40,8 +40,9 @@ def rank(item: pytest.Item) -> tuple[int, bool, bool]:
     return LAYERS.index(layer) if layer in LAYERS else len(LAYERS), found not in SHARED_FIXTURES.values(), not found
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """For pytest-xdist's `--dist loadgroup`."""
+    """For pytest-xdist's `--dist loadgroup`, whose own hook reads the marks."""
     items.sort(key=rank)
     for item in items:
         if found := group(item):

@@ -17,9 +17,12 @@ from physical_ai.simulator.home import HOME_VARIABLE, Home
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.tools import toolbox
 from tests.simulator.snapshots import Snapshots, home_in, wipe
+from tests.support.cluster_report import reports
 from tests.support.simulated_cluster import SimulatedCluster, simulated_cluster
 
 DEFAULT_STACK = "dev-westus2"
+BASE = pytest.StashKey[Path]()
+"""The worker's folder of temporary folders, in which its clusters are."""
 
 ENVIRONMENT = {
     # However long a busy machine takes between two commands, idle nodes are there for the second one.
@@ -30,9 +33,21 @@ ENVIRONMENT = {
 }
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Adds to a failure what the worker's clusters look like."""
+    report = yield
+    if report.failed:
+        report.sections += reports(item.config.stash[BASE]).items()
+    return report
+
+
 @pytest.fixture(scope="session", autouse=True)
-def environment() -> Iterator[None]:
+def environment(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Variables of everything that tests of the simulator start."""
+    pytestconfig.stash[BASE] = tmp_path_factory.getbasetemp()
     with pytest.MonkeyPatch.context() as patch:
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,16 +17,12 @@ from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.pools import node_taints
 from physical_ai.simulator.clock import IDLE_VARIABLE
-from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.clusters import SLOTS_FILE, Clusters
-from physical_ai.simulator.home import Home
 from physical_ai.simulator.scheduling.kai import GROUP_ANNOTATION
-from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.subscription import AZURE_FILE, LIMITS_FILE
 from physical_ai.simulator.tools import toolbox
 from tests.simulator.kai import define, install
-from tests.simulator.physai import physai
-from tests.simulator.pods import condition, create, events, host
+from tests.simulator.pods import create, events, host
 from tests.support.azure_fakes import Azure
 from tests.support.gpu_settings import given_settings
 from tests.support.scheduling import GPU_TOLERATED, gang, queue
@@ -53,8 +50,9 @@ class Place:
     def restart(self) -> None:
         """Ends the control plane and starts it again, as a `physai` command does that finds it stopped."""
         self.clusters.stop()
-        self.clusters.prepare(spare=False)
-        self.clusters.wait()
+        with short_idle_minutes():
+            self.clusters.prepare(spare=False)
+            self.clusters.wait()
 
     def pool(self, name: str, size: str, **more: Any) -> None:
         inputs = {"agentPoolName": name, "vmSize": size, "nodeTaints": [], "nodeLabels": {}, **EMPTY, **more}
@@ -95,27 +93,34 @@ class Place:
         return events(self.field.client, "cluster-autoscaler-status", "kube-system")
 
 
+@contextmanager
+def short_idle_minutes() -> Generator[None]:
+    """For the control plane that is started meanwhile, and for nothing else that the worker starts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(IDLE_VARIABLE, str(SECONDS_PER_IDLE_MINUTE))
+        yield
+
+
 @pytest.fixture(scope="module")
 def ground(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """A cluster with a system node and a cpu node, in which idle minutes are short and A100s are not to be had."""
     folder = tmp_path_factory.mktemp("autoscaled")
     limits = {"quota": {catalog.vm_size(A100).family: 0}, "capacity": {"Standard_D16ds_v5": 1}}
     (folder / LIMITS_FILE).write_text(json.dumps(limits))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(IDLE_VARIABLE, str(SECONDS_PER_IDLE_MINUTE))
-        clusters = Clusters(folder / "clusters", toolbox(users_tools))
-        try:
-            azure = Azure(folder / AZURE_FILE, options=limits, host=clusters)  # pyright: ignore[reportArgumentType]  # the real one
-            azure.network()
-            azure.identities()
+    clusters = Clusters(folder / "clusters", toolbox(users_tools))
+    try:
+        azure = Azure(folder / AZURE_FILE, options=limits, host=clusters)  # pyright: ignore[reportArgumentType]  # the real one
+        azure.network()
+        azure.identities()
+        with short_idle_minutes():
             azure.cluster(autoScalerProfile=PATIENT)
-            azure.pool(agentPoolName="cpu", vmSize="Standard_D8ds_v5", nodeTaints=[], nodeLabels={})
-            slot = json.loads((folder / "clusters" / SLOTS_FILE).read_text())[azure.cluster_id]
-            kubeconfig = (folder / "clusters" / slot / "admin.kubeconfig").read_text()
-            field = simulated_cluster(kubeconfig, toolbox(users_tools).path("helm"))
-            yield Place(azure, field, given_settings().settings, clusters)
-        finally:
-            clusters.wipe()
+        azure.pool(agentPoolName="cpu", vmSize="Standard_D8ds_v5", nodeTaints=[], nodeLabels={})
+        slot = json.loads((folder / "clusters" / SLOTS_FILE).read_text())[azure.cluster_id]
+        kubeconfig = (folder / "clusters" / slot / "admin.kubeconfig").read_text()
+        field = simulated_cluster(kubeconfig, toolbox(users_tools).path("helm"))
+        yield Place(azure, field, given_settings().settings, clusters)
+    finally:
+        clusters.wipe()
 
 
 @pytest.fixture
@@ -241,27 +246,3 @@ def test_a_control_plane_that_starts_again_goes_on_where_it_was(place: Place) ->
     assert place.count("batch") == 2
     place.delete("after")
     place.field.until(lambda: place.nodes("batch") == place.hosts("before"), "the idle node stays")
-
-
-# A whole stack
-
-
-def test_nodes_that_pods_bring_to_a_stack_are_shown_are_left_alone_and_go_with_it(
-    home: Home, deployed: Simulation
-) -> None:
-    client = deployed.clusters().client(deployed.clusters().ids()[0])
-    selector = {"agentpool": "h100gpu"}
-    for name in ("one", "two"):
-        create(client, name, WORK, requests=GPU, tolerations=SPOT_TOLERATED, nodeSelector=selector)
-    field = simulated_cluster((deployed.folder / "clusters" / "1" / "admin.kubeconfig").read_text(), Path("helm"))
-    field.until(lambda: host(client, "one", WORK) and host(client, "two", WORK), "the second pod gets no node")
-    assert condition(client, "two", WORK)["status"] == "True"
-
-    shown = physai("status", "--json").pool("h100gpu")
-    assert (shown["nodes"], shown["ready"], shown["gpusAllocatable"]) == (2, 2, 2)
-    assert physai("preview", "--json").json["changes"] == []
-    labelled = physai("up", "--json", "--set", "pools.h100gpu.labels={team: vision}")
-    assert labelled.pool("h100gpu")["ready"] == 2, "a deployment shrank the pool"
-    assert at(client.get(f"/api/v1/nodes/{host(client, 'two', WORK)}"), "metadata.labels.team") == "vision"
-    physai("down")
-    assert list(home.folder.glob("simulations/*")) == []

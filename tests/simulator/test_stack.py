@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -13,12 +14,16 @@ from physical_ai.repository import ROOT
 from physical_ai.settings.facts.pools import DRIVER_LABEL, GPU_TAINT
 from physical_ai.simulator import processes
 from physical_ai.simulator.azure import Cloud
+from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.control_plane import ControlPlane
 from physical_ai.simulator.errors import ControlPlaneFailed
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import fixed, physai
+from tests.simulator.pods import condition, create, host
+from tests.support.scheduling import GPU_TOLERATED
+from tests.support.simulated_cluster import simulated_cluster
 
 STACK = "dev-westus2"
 
@@ -202,3 +207,27 @@ def test_status_of_a_stopped_cluster_starts_nothing_and_says_so(deployed: Simula
     assert "is stopped" in physai("status").out
     assert physai("status", "--json").json["running"] is False
     assert not processes.running(plane)
+
+
+def test_nodes_that_pods_bring_to_a_stack_are_shown_are_left_alone_and_go_with_it(
+    home: Home, deployed: Simulation
+) -> None:
+    cluster, namespace = client(), "default"
+    tolerations = [*GPU_TOLERATED, {"key": SPOT_TAINT.split("=")[0], "operator": "Exists"}]
+    for name in ("one", "two"):
+        requests, selector = {"nvidia.com/gpu": "1"}, {"agentpool": "h100gpu"}
+        create(cluster, name, namespace, requests=requests, tolerations=tolerations, nodeSelector=selector)
+    field = simulated_cluster((deployed.folder / "clusters" / "1" / "admin.kubeconfig").read_text(), Path("helm"))
+    field.until(
+        lambda: host(cluster, "one", namespace) and host(cluster, "two", namespace), "the second pod gets no node"
+    )
+    assert condition(cluster, "two", namespace)["status"] == "True"
+
+    shown = physai("status", "--json").pool("h100gpu")
+    assert (shown["nodes"], shown["ready"], shown["gpusAllocatable"]) == (2, 2, 2)
+    assert physai("preview", "--json").json["changes"] == []
+    labelled = physai("up", "--json", "--set", "pools.h100gpu.labels={team: vision}")
+    assert labelled.pool("h100gpu")["ready"] == 2, "a deployment shrank the pool"
+    assert at(cluster.get(f"/api/v1/nodes/{host(cluster, 'two', namespace)}"), "metadata.labels.team") == "vision"
+    physai("down")
+    assert list(home.folder.glob("simulations/*")) == []
