@@ -17,7 +17,10 @@ from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.pools import node_taints
 from physical_ai.simulator.clock import IDLE_VARIABLE
+from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.clusters import SLOTS_FILE, Clusters
+from physical_ai.simulator.kubernetes.client import MERGE_PATCH
+from physical_ai.simulator.scheduling.autoscaler.live import TO_BE_DELETED
 from physical_ai.simulator.scheduling.kai import GROUP_ANNOTATION
 from physical_ai.simulator.subscription import AZURE_FILE, LIMITS_FILE
 from physical_ai.simulator.tools import toolbox
@@ -236,13 +239,27 @@ def test_a_gang_that_kai_holds_back_brings_the_nodes_for_all_of_it(place: Place)
     assert place.hosts("worker", "leader") == place.nodes("h100gpu")
 
 
-def test_a_control_plane_that_starts_again_goes_on_where_it_was(place: Place) -> None:
+def test_a_control_plane_that_starts_again_finishes_what_was_under_way(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place.pool("batch", "Standard_D8ds_v5")
     place.create("before", requests={"cpu": "6"}, nodeSelector={"agentpool": "batch"})
     place.field.until(lambda: place.hosts("before"), "the pool does not grow")
+    with monkeypatch.context() as patch:
+        patch.setattr(place.clusters, "apply_nodes", _broken)
+        with pytest.raises(ConnectionError):
+            place.azure.cloud.autoscale(place.azure.cluster_id, "batch", 2)
+    (node,) = place.hosts("before")
+    about_to_go = {"spec": {"taints": [{"key": TO_BE_DELETED, "value": "1", "effect": "NoSchedule"}]}}
+    place.field.client.patch(f"/api/v1/nodes/{node}", about_to_go, MERGE_PATCH)
     place.restart()
     place.create("after", requests={"cpu": "6"}, nodeSelector={"agentpool": "batch"})
     place.field.until(lambda: len(place.hosts("before", "after")) == 2, "no node is created any more")
     assert place.count("batch") == 2
+    assert not at(place.field.client.get(f"/api/v1/nodes/{node}"), "spec.taints")
     place.delete("after")
     place.field.until(lambda: place.nodes("batch") == place.hosts("before"), "the idle node stays")
+
+
+def _broken(*arguments: object) -> None:
+    raise ConnectionError("the simulator was stopped")

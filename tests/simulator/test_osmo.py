@@ -11,6 +11,9 @@ import pytest
 import yaml
 
 from physical_ai.catalog import osmo
+from physical_ai.osmo.pods.objects import queue_name
+from physical_ai.osmo.pods.queues import queues
+from physical_ai.osmo.service.pools import Pool
 from physical_ai.repository import SAMPLES
 from physical_ai.simulator import osmo as stand_in
 from physical_ai.simulator.home import HOME_VARIABLE
@@ -150,7 +153,7 @@ def test_a_program_that_renders_fails_without_the_drivers_graphics(stack: Path, 
     pod["metadata"]["annotations"] = {"simulator.physical-ai/runs": "vulkan"}
     pod["spec"]["containers"][0]["env"] = [{"name": "NVIDIA_DRIVER_CAPABILITIES", "value": "compute,utility"}]
     result = _run(admin, pod)
-    assert (result.status, result.exit_code) == ("FAILED", 1)
+    assert (result.status, result.exit_code) == ("FAILED", 1), result.message
     assert result.message.startswith("vkCreateDevice failed")
 
 
@@ -202,7 +205,7 @@ def _pod(name: str, limits: Json, **spec: Any) -> Json:
 
 def _of(pod: Json) -> stand_in.Workflow:
     name = pod["metadata"]["name"]
-    queue = f"osmo-pool-{osmo.WORKFLOWS_NAMESPACE}-default"
+    queue = queue_name(osmo.WORKFLOWS_NAMESPACE, "default")
     pod["metadata"]["labels"] |= {osmo.WORKFLOW_LABEL: f"{name}-1", "kai.scheduler/queue": queue}
     pod["spec"].setdefault("schedulerName", osmo.SCHEDULER)
     tolerations = [
@@ -214,8 +217,8 @@ def _of(pod: Json) -> stand_in.Workflow:
         id=f"{name}-1",
         namespace=osmo.WORKFLOWS_NAMESPACE,
         groups=(stand_in.Group("work-group", (task,), (pod,)),),
-        queues=(),
-        queue_seconds=6 * 3600,  # six minutes of a real clock: a node may have to be added first
+        queues=tuple(queues(osmo.WORKFLOWS_NAMESPACE, [Pool(name="default", backend="default")])),
+        queue_seconds=4 * 3600,  # two minutes of a real clock: a node may have to be added first
         exec_seconds=3600,
     )
 

@@ -186,6 +186,16 @@ class Cloud:
             self._finish(staged.id)
         return int(staged.facts["count"])
 
+    def finish_scaling(self, cluster_id: str) -> None:
+        """Finishes resizes of a cluster's pools whose process ended under way: Azure goes on without its client."""
+        with self._lock:
+            pools = list(self._azure().children(cluster_id, "AgentPool"))
+        for pool in pools:
+            if pool.state == "Updating":
+                with self._operation(pool.id, "Scaling"):
+                    self._operations.put(pool)
+                    self._finish(pool.id)
+
     def settle(self) -> None:
         """Finishes what an earlier process left under way, and grants the roles whose time has come.
 

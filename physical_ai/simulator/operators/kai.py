@@ -48,7 +48,8 @@ class KaiOperator:
         live = self._cluster.managed(str(at(config, "spec.namespace", "")))
         self._report(config, own, live)
         for shard in self._cluster.shards():
-            self._report(shard, wanted[name(shard)], live)
+            if name(shard) in wanted:  # a shard that was created meanwhile has its turn in the next look
+                self._report(shard, wanted[name(shard)], live)
 
     def _make(self, item: Json, live: dict[str, Json]) -> None:
         key = (item["kind"], str(at(item, "metadata.namespace", "")), name(item))

@@ -103,6 +103,24 @@ def test_two_processes_that_share_a_cloud_see_what_the_other_one_did(azure: Azur
     assert azure.host.names("h100gpu") == []
 
 
+def test_a_resize_that_its_process_did_not_finish_is_finished_by_the_next_one(azure: Azure) -> None:
+    azure.pool(**SCALED)
+    apply = azure.host.apply_nodes
+
+    def killed(cluster_id: str, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
+        raise KeyboardInterrupt
+
+    azure.host.apply_nodes = killed
+    with pytest.raises(KeyboardInterrupt):
+        azure.cloud.autoscale(azure.cluster_id, "h100gpu", 3)
+    assert len(azure.host.names("h100gpu")) == 1
+    azure.host.apply_nodes = apply
+    later = Cloud(azure.path, azure.host, clock=azure.clock.model(0))
+    later.finish_scaling(azure.cluster_id)
+    assert len(azure.host.names("h100gpu")) == 3
+    assert later.resources()[f"{azure.cluster_id}/agentPools/h100gpu"]["outputs"]["provisioningState"] == "Succeeded"
+
+
 def test_a_node_added_while_a_put_is_under_way_outlives_it(azure: Azure) -> None:
     azure.pool(**SCALED)
     autoscaler = Cloud(azure.path, azure.host, clock=azure.clock.model(0))

@@ -12,7 +12,7 @@ from physical_ai.simulator.azure.autoscaling import ScaledPool, scaled_pools
 from physical_ai.simulator.azure.nodes import taint
 from physical_ai.simulator.scheduling.autoscaler.growth import Group, Plan, is_candidate, plan
 from physical_ai.simulator.scheduling.autoscaler.rest import Rest, keeps_busy, may_rest, minutes
-from physical_ai.simulator.scheduling.autoscaler.template import instance_of, lacks_gpus, predicted_taint, template
+from physical_ai.simulator.scheduling.autoscaler.template import instance_of, predicted_taint, template, works
 from physical_ai.simulator.scheduling.fit import Offer, why_not
 from tests.support.azure_fakes import SPOT, Azure
 from tests.support.scheduling import GPU, GPU_TAINT, GPU_TOLERATED, node, pod, unschedulable
@@ -171,11 +171,12 @@ def test_only_pods_that_a_scheduler_gave_up_on_are_candidates(change: dict[str, 
     assert is_candidate(given) == counts
 
 
-def test_a_gpu_node_without_its_gpus_is_not_ready_yet() -> None:
+def test_a_node_works_once_its_gpus_are_offered_and_the_taint_of_a_new_node_is_gone() -> None:
     labels = {"kubernetes.azure.com/accelerator": "nvidia"}
-    assert lacks_gpus(node("new", labels=labels))
-    assert not lacks_gpus(node("done", labels=labels, gpus=1))
-    assert not lacks_gpus(node("cpu"))
+    assert not works(node("new", labels=labels))
+    assert works(node("done", labels=labels, gpus=1))
+    assert works(node("cpu"))
+    assert not works(node("cpu", "node.kubernetes.io/not-ready:NoSchedule"))
 
 
 # Rest

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.simulator.clock import seconds_per_idle_minute, seconds_per_model_minute
-from physical_ai.simulator.cluster.objects import Json, at, is_ready, is_terminating, labels, name
+from physical_ai.simulator.cluster.objects import Json, at, is_terminating, labels, name
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH
 from physical_ai.simulator.scheduling.autoscaler import COMPONENT
 from physical_ai.simulator.scheduling.autoscaler.growth import Group, Growth, Plan, is_candidate, plan
 from physical_ai.simulator.scheduling.autoscaler.pools import Pools, Scaled, ScaledPool
 from physical_ai.simulator.scheduling.autoscaler.report import Report
 from physical_ai.simulator.scheduling.autoscaler.rest import Rest, keeps_busy, may_rest, minutes
-from physical_ai.simulator.scheduling.autoscaler.template import instance_of, lacks_gpus, template
+from physical_ai.simulator.scheduling.autoscaler.template import instance_of, template, works
 from physical_ai.simulator.scheduling.fit import Offer
 from physical_ai.simulator.scheduling.kai.decision import uid_of
 from physical_ai.simulator.scheduling.kai.live import offers_of
@@ -44,9 +44,12 @@ class Autoscaler:
         self._rest, self._report = Rest(), Report(view)
         self._added = 0.0
         self._reported: dict[str, str] = {}
+        self._resumed = False
 
     def round(self) -> float | None:
         """One look at the cluster; seconds until the next one is due, None where only a change calls for it."""
+        if not self._resumed:
+            self._resume()
         now = time.monotonic()
         pods, scaled = self._view.pods, self._pools.now()
         candidates = [pod for pod in pods if is_candidate(pod)]
@@ -68,10 +71,21 @@ class Autoscaler:
         self._report.write(scaled, nodes, self._rest.since, {pool for pool in self._backoffs if self._waits(pool)})
         return min((each for each in (pause, due) if each is not None), default=None)
 
+    def _resume(self) -> None:
+        """Finishes what an autoscaler before this one began, and frees the nodes that it was about to remove
+        (core/static_autoscaler.go, cleanUpIfRequired)."""
+        self._pools.finish()
+        for node in self._view.nodes:
+            taints: list[Json] = at(node, "spec.taints", [])
+            kept = [taint for taint in taints if taint["key"] != TO_BE_DELETED]
+            if kept != taints:
+                self._view.patch(f"/api/v1/nodes/{name(node)}", {"spec": {"taints": kept}}, MERGE_PATCH)
+        self._resumed = True
+
     # Up
 
     def _plan(self, scaled: Scaled, candidates: list[Json], nodes: list[Json], pods: list[Json]) -> Plan:
-        ready = [node for node in nodes if is_ready(node) and not lacks_gpus(node)]
+        ready = [node for node in nodes if works(node)]
         offers = offers_of(ready, pods)
         by_pool: dict[str, list[Offer]] = {}
         for offer in offers:
@@ -140,8 +154,7 @@ class Autoscaler:
         return None
 
     def _due(self, scaled: Scaled, node: Json, host: str) -> float:
-        works = is_ready(node) and not lacks_gpus(node)
-        wait = minutes(scaled.profile, "scale-down-unneeded-time" if works else "scale-down-unready-time")
+        wait = minutes(scaled.profile, "scale-down-unneeded-time" if works(node) else "scale-down-unready-time")
         delay = minutes(scaled.profile, "scale-down-delay-after-add")
         scale = seconds_per_idle_minute()
         return max(self._rest.due(host, wait * scale), self._added + delay * scale if self._added else 0.0)

@@ -85,6 +85,12 @@ class Pools:
         azure = self._cloud.azure()
         return Scaled(cluster_id, tuple(scaled_pools(cluster_id, azure)), profile(cluster_id, azure))
 
+    def finish(self) -> None:
+        """Finishes what an autoscaler before this one left under way."""
+        cluster_id = self.now().cluster_id
+        if self._cloud is not None and cluster_id:
+            self._cloud.finish_scaling(cluster_id)
+
     def resize(self, pool: ScaledPool, count: int, without: Collection[int] = ()) -> str:
         """Resizes the pool in Azure; returns Azure's error, or an empty text."""
         cluster_id = self._scaled.cluster_id

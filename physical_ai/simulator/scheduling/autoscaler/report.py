@@ -8,11 +8,11 @@ from typing import Any
 import yaml
 
 from physical_ai.catalog.aks import POOL_LABEL
-from physical_ai.simulator.cluster.objects import Json, is_ready, labels, name, timestamp
+from physical_ai.simulator.cluster.objects import Json, labels, name, timestamp
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH
 from physical_ai.simulator.scheduling.autoscaler import COMPONENT
 from physical_ai.simulator.scheduling.autoscaler.pools import Scaled
-from physical_ai.simulator.scheduling.autoscaler.template import lacks_gpus
+from physical_ai.simulator.scheduling.autoscaler.template import works
 from physical_ai.simulator.scheduling.view import View
 
 NAME, NAMESPACE = "cluster-autoscaler-status", "kube-system"
@@ -26,7 +26,7 @@ def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoff
     groups: list[Json] = []
     for pool in scaled.pools:
         mine = by_pool.get(pool.pool, [])
-        ready = [node for node in mine if is_ready(node) and not lacks_gpus(node)]
+        ready = [node for node in mine if works(node)]
         candidates = sum(name(node) in idle for node in mine)
         growth = "Backoff" if pool.pool in backoffs else "InProgress" if len(ready) < pool.count else "NoActivity"
         groups.append(

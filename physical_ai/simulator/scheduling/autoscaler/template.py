@@ -14,7 +14,7 @@ from typing import Any
 from physical_ai import catalog
 from physical_ai.simulator.azure.autoscaling import ScaledPool
 from physical_ai.simulator.cluster import names
-from physical_ai.simulator.cluster.objects import Json, at, labels
+from physical_ai.simulator.cluster.objects import Json, at, is_ready, labels
 from physical_ai.simulator.scheduling.fit import PODS, Offer, requests, why_not
 
 GPU_LABELS = ("kubernetes.azure.com/accelerator", "accelerator")
@@ -44,6 +44,7 @@ PREDICTED = (
 here it is the first."""
 PREDICTED_PODS = 110
 """Whatever the pool's maxPods is."""
+NOT_READY_TAINTS = tuple(f"node.kubernetes.io/{each}" for each in ("not-ready", "disk-pressure", "network-unavailable"))
 STARTUP_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler")
 """Taints of a moment, which a fresh node is taken not to have."""
 
@@ -108,7 +109,14 @@ def predicted_taint(text: str) -> Json | None:
     return {"key": parts[0], "value": value, "effect": effect}
 
 
-def lacks_gpus(node: Mapping[str, Any]) -> bool:
+def works(node: Mapping[str, Any]) -> bool:
+    """Whether a node is ready as the autoscaler counts it: without a taint that says otherwise, which the node
+    lifecycle controller removes a moment after the kubelet is ready (utils/kubernetes/ready.go), and with its GPUs."""
+    tainted = any(taint["key"] in NOT_READY_TAINTS for taint in at(node, "spec.taints", []))
+    return is_ready(node) and not tainted and not _lacks_gpus(node)
+
+
+def _lacks_gpus(node: Mapping[str, Any]) -> bool:
     """Whether a node says it has GPUs, and offers none yet: it counts as one that is not ready
     (processors/customresources/gpu_processor.go)."""
     offered: Mapping[str, str] = at(node, "status.allocatable", {})
