@@ -12,10 +12,11 @@ import pytest
 
 from physical_ai.repository import ROOT
 
-LOOKS = {"catalog", "settings"}
+LOOKS = {"catalog", "settings", "untrusted"}
 MAY_IMPORT: dict[str, set[str]] = {
     "catalog": set(),
-    "settings": {"catalog"},
+    "untrusted": set(),
+    "settings": {"catalog", "untrusted"},
     "readiness": LOOKS,
     "osmo": LOOKS,
     "policies": LOOKS,

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
-
 from physical_ai.settings import STACKS, Loaded, Overlay, Settings, load
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
 from physical_ai.simulator.stack_input import StackInput
+from physical_ai.untrusted import documents, files
 
 SIMULATED_SERVICE = "https://osmo.invalid"
 """The address that OSMO's agents get in a simulation of a stack that names no control plane; a stand-in replaces it."""
@@ -68,7 +67,7 @@ def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
 
 def _stack_config(stack: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The stack file's values without its secrets, and the names of these."""
-    document: dict[str, Any] = yaml.safe_load((STACKS / f"Pulumi.{stack}.yaml").read_text()) or {}
+    document: dict[str, Any] = documents.load(files.read_text(STACKS / f"Pulumi.{stack}.yaml")) or {}
     config: dict[str, Any] = dict(document.get("config") or {})
     secrets: Mapping[str, Any] = config.pop(f"{PREFIX}{SECRETS}", None) or {}
     return config, tuple(sorted(secrets))

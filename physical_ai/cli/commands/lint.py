@@ -72,8 +72,8 @@ def lint(  # noqa: PLR0917 - each is an option
     """Check OSMO workflow files against a stack: schema, GPUs, sizes, images, secrets, and the resulting Pods."""
     from physical_ai.cli.output.lint import print_annotations, print_findings, print_objects, print_placements
     from physical_ai.cli.simulated_stack import running_simulation
-    from physical_ai.cli.workflows.files import read_text, stack_context, values_context, workflow_files
-    from physical_ai.osmo.lint import check_text
+    from physical_ai.cli.workflows.files import stack_context, values_context, workflow_files
+    from physical_ai.osmo.lint import check_files
     from physical_ai.osmo.lint.report import document
     from physical_ai.osmo.workflow.rendering import Variables
 
@@ -82,7 +82,8 @@ def lint(  # noqa: PLR0917 - each is an option
         context = values_context(values, pool, variables)
     else:
         context = stack_context(stack, pool, variables, file or [], setting or [])
-    checked = [check_text(read_text(path), str(path), context, path.parent) for path in workflow_files(files)]
+    complete = render or objects or simulate
+    checked = check_files(workflow_files(files), context, complete=complete)
     chosen = Format.JSON if json else format_
     kinds = None if objects else ("Pod",) if render else ()
     placed = {}

@@ -13,6 +13,7 @@ import yaml
 from physical_ai.settings.guards import is_mapping
 from physical_ai.settings.layers.names import StackName, existing, layer_files, profile_file, stack_label
 from physical_ai.settings.layers.stack_file import PREFIX
+from physical_ai.untrusted import documents, files
 
 HARMLESS_FOLDERS = ("docs/", "tests/", ".github/", ".ci/", "stacks/schema/")
 HARMLESS_FILES = (".gitignore", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", "LICENSE", "Makefile")
@@ -73,15 +74,15 @@ def own_files(root: Path) -> dict[str, frozenset[str]]:
 def _files(name: str, root: Path) -> Iterable[str]:
     own = root / f"Pulumi.{name}.yaml"
     layers = {stack_label(name, root): own, **layer_files(StackName.parse(name), root)}
-    chosen = [profile for file in layers.values() if (profile := _profile(file))]
+    chosen = [profile for file in layers.values() if (profile := _profile(file, root))]
     return [*layers, *(profile_file(profile, root)[0] for profile in chosen)]
 
 
-def _profile(file: Path) -> str | None:
-    """The profile that a file chooses; None where it chooses none, is missing, or is not YAML."""
+def _profile(file: Path, root: Path) -> str | None:
+    """The profile that a file below `root` chooses; None where it chooses none, can't be read, or is not YAML."""
     try:
-        document: Any = yaml.safe_load(file.read_text())
-    except (OSError, yaml.YAMLError):
+        document: Any = documents.load(files.read_text(file, within=root))
+    except (files.Unreadable, yaml.YAMLError):
         return None
     for key, within in ((PROFILE, document), (f"{PREFIX}{PROFILE}", is_mapping(document) and document.get("config"))):
         if is_mapping(within) and isinstance(chosen := within.get(key), str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,29 +16,24 @@ if TYPE_CHECKING:
 SUFFIXES = (".yaml", ".yml")
 
 
-def workflow_files(paths: Sequence[Path], hint: str = "FILES") -> list[Path]:
-    """Files, and those in folders. A folder without any is a mistake, not a success."""
-    found: list[Path] = []
+def workflow_files(paths: Sequence[Path], hint: str = "FILES") -> dict[Path, Path]:
+    """Files, and those in folders, each with the folder out of which no link may lead.
+
+    A folder without any file is a mistake, not a success.
+    """
+    found: dict[Path, Path] = {}
     for path in paths:
         if path.is_dir():
             files = sorted(item for item in path.rglob("*") if item.suffix in SUFFIXES and item.is_file())
             if not files:
                 raise typer.BadParameter(f"the folder {path} contains no *.yaml file", param_hint=hint)
-            found += files
-        elif path.is_file():
-            found.append(path)
+            found.update(dict.fromkeys(files, path))
+        elif os.path.lexists(path):
+            here = Path(os.path.realpath(Path.cwd()))
+            found[path] = here if Path(os.path.realpath(path)).is_relative_to(here) else path.parent
         else:
             raise typer.BadParameter(f"the file {path} does not exist", param_hint=hint)
-    return list(dict.fromkeys(found))
-
-
-def read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise typer.BadParameter(f"{path} is not UTF-8 text", param_hint="FILES") from None
-    except OSError as error:
-        raise typer.BadParameter(f"{path}: {error.strerror}", param_hint="FILES") from None
+    return found
 
 
 def stack_context(
@@ -54,18 +50,23 @@ def stack_context(
 
 def values_context(path: Path, pool: str | None, variables: Variables) -> Context:
     """The same by a file of chart values, with which the service has to be able to start."""
-    import yaml
-
     from physical_ai.osmo.lint import of_chart_values
-    from physical_ai.osmo.refusal import Refusal
+    from physical_ai.osmo.lint.isolated import failure
     from physical_ai.osmo.shapes import a_map
+    from physical_ai.untrusted import documents, files
+
+    def context() -> Context:
+        return of_chart_values(a_map(documents.load(text)), str(path), pool, variables)
 
     try:
-        return with_known_pool(of_chart_values(a_map(yaml.safe_load(read_text(path))), str(path), pool, variables))
-    except yaml.YAMLError as error:
-        raise typer.BadParameter(f"{path} is not YAML: {error}", param_hint="--values") from None
-    except Refusal as refusal:
-        raise typer.BadParameter(f"{path}: OSMO's service rejects it: {refusal}", param_hint="--values") from None
+        text = files.read_text(path)
+    except files.Unreadable as problem:
+        raise typer.BadParameter(f"{path}: {problem}", param_hint="--values") from None
+    if problem := failure(context):
+        raise typer.BadParameter(
+            f"{path}: OSMO's service can't start with these values: {problem}", param_hint="--values"
+        )
+    return with_known_pool(context())
 
 
 def with_known_pool(context: Context) -> Context:

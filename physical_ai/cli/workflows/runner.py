@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from physical_ai.cli.console import err
 from physical_ai.cli.exit_codes import FINDINGS
 from physical_ai.cli.output.lint import print_findings
 from physical_ai.cli.simulated_stack import running_cluster
-from physical_ai.cli.workflows.files import read_text
 from physical_ai.cli.workflows.simulated import deployed_context, simulated_workflow, status_after_exit
 
 if TYPE_CHECKING:
@@ -29,9 +28,11 @@ PLACEMENT_SECONDS = 60.0
 
 
 def run_files(
-    simulation: Simulation, files: Sequence[Path], pool: str | None, variables: Variables
+    simulation: Simulation, files: Mapping[Path, Path], pool: str | None, variables: Variables
 ) -> list[dict[str, Any]]:
     """Runs workflow files on a simulated stack, one after the other, and describes how each ended.
+
+    Each comes with the folder out of which no link may lead.
 
     A file that OSMO would refuse ends the command before any workflow runs.
     """
@@ -39,7 +40,7 @@ def run_files(
 
     context = deployed_context(simulation, pool, variables)
     service, history = _service(simulation), History(simulation.folder)
-    accepted = [(path, _accepted(path, context)) for path in files]
+    accepted = [(path, _accepted(path, within, context)) for path, within in files.items()]
     _remove_interrupted(service, history, context)
     return [_run(path, submission, service, history, context) for path, submission in accepted]
 
@@ -95,11 +96,11 @@ def _remove_interrupted(service: Service, history: History, context: Context) ->
         history.end(id, CANCELED, [])
 
 
-def _accepted(path: Path, context: Context) -> Submission:
+def _accepted(path: Path, within: Path, context: Context) -> Submission:
     """The file's submission. Ends the command where OSMO would refuse the file."""
-    from physical_ai.osmo.lint import check_text
+    from physical_ai.osmo.lint import check_files
 
-    checked = check_text(read_text(path), str(path), context, path.parent)
+    (checked,) = check_files({path: within}, context, complete=True)
     if _has_errors(checked) or checked.submission is None:
         print_findings([checked], context, listed=True)
         err.print(f"{path} has errors; no workflow was submitted", markup=False, style="red")

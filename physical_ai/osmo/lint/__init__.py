@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from physical_ai.osmo.lint.context import Context, config_of_values, of_chart_values, of_stack
 from physical_ai.osmo.lint.finding import Rule, WorkflowFinding
+from physical_ai.osmo.lint.isolated import check_files
 from physical_ai.osmo.lint.registry import RULES
 from physical_ai.osmo.lint.run import Checked, check_text
 
@@ -19,6 +20,7 @@ __all__ = [
     "Context",
     "Rule",
     "WorkflowFinding",
+    "check_files",
     "check_text",
     "config_of_values",
     "of_chart_values",

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from physical_ai.osmo.lint.registry import rule
 
+FILE_LIMITS = rule(
+    "file-limits",
+    "error",
+    "The file is text of a limited size, and its check ends within limited time and memory.",
+    reason="A small file can need hours or all memory (aliases, merge keys, nesting), and a link can lead to a secret.",
+    fix="Save it as a regular UTF-8 file in its folder, and write values out instead of aliases.",
+    source="yaml/pyyaml#235",
+)
 FILE_SECTIONS = rule(
     "file-sections",
     "error",
@@ -63,9 +71,9 @@ SCHEMA = rule(
 FILE_CONTENT = rule(
     "file-content",
     "error",
-    "A file given by `localpath` exists beside the workflow file.",
-    reason="The command line sends its contents; the service itself refuses the key.",
-    fix="Correct the path, or write the contents.",
+    "A file given by `localpath` is a regular file below the workflow file's folder.",
+    reason="The command line sends its contents, so the check reads no file of the machine besides.",
+    fix="Correct the path, move the file below the workflow's folder, or write the contents.",
 )
 NAME_LENGTH = rule(
     "name-length",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -20,11 +20,13 @@ from physical_ai.osmo.pods.objects import GroupObjects
 from physical_ai.osmo.refusal import Refusal
 from physical_ai.osmo.shapes import a_list, a_map
 from physical_ai.osmo.workflow import rendering
-from physical_ai.osmo.workflow.rendering import LOADER
 from physical_ai.osmo.workflow.schema import parse
 from physical_ai.osmo.workflow.submission import Submission, accepted, limit_of
+from physical_ai.untrusted import documents, files
 
 _START = (1, 1)
+MOST_FINDINGS = 200
+"""Of one file. More are never read, but may take minutes to print."""
 
 
 @dataclass
@@ -46,31 +48,47 @@ def check_text(text: str, file: str, context: Context, folder: FilePath | None =
 
     `folder` contains the files that the workflow names by `localpath`.
     """
-    document = _as_values(text)
-    if document is not None:
-        source = Source(file, text)
-        source.composed(text, tuple(range(text.count("\n") + 1)))
-        checks_config.check(document, source)
-        return Checked(file, "values", _sorted(source))
     source = Source(file, text)
+    if _is_values(text):
+        _values(source)
+        return Checked(file, "values", _sorted(source))
     submission, made = _workflow(source, context, folder)
     return Checked(file, "workflow", _sorted(source), made, submission)
 
 
+def unchecked(file: str, problem: str) -> Checked:
+    """A file that can't be read, or whose check was stopped."""
+    source = Source(file, "")
+    source.add(rules_file.FILE_LIMITS, _START, problem)
+    return Checked(file, "workflow", source.findings)
+
+
 def _sorted(source: Source) -> list[WorkflowFinding]:
-    return sorted(source.findings, key=lambda item: (item.line, item.column, item.rule))
+    """The findings in the order of the file, warnings left out first where there are too many."""
+    found = source.findings
+    if len(found) > MOST_FINDINGS:
+        left_out = len(found) - MOST_FINDINGS
+        found = sorted(found, key=lambda item: -item.severity.rank)[:MOST_FINDINGS]
+        worst = found[0].severity
+        source.findings = []
+        source.add(rules_file.FILE_LIMITS, _START, f"{left_out} more findings are left out")
+        found += [replace(each, severity=worst) for each in source.findings]
+    return sorted(found, key=lambda item: (item.line, item.column, item.rule))
 
 
-def _as_values(text: str) -> dict[str, Any] | None:
-    """The document if it contains values of a chart: a map with `services` and without `workflow`."""
-    if "services:" not in text or "\nworkflow:" in f"\n{text}":
-        return None
+def _is_values(text: str) -> bool:
+    """Whether the file contains values of a chart: it has the key `services`, and no `workflow`."""
+    return text.startswith("services:") or ("\nservices:" in text and "\nworkflow:" not in f"\n{text}")
+
+
+def _values(source: Source) -> None:
+    source.composed(source.text, tuple(range(source.text.count("\n") + 1)))
     try:
-        document = yaml.load(text, LOADER)  # noqa: S506 - a safe one
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return None
-    found = a_map(document)
-    return found if isinstance(found.get("services"), dict) else None
+        document = documents.load(source.text)
+    except yaml.YAMLError as error:
+        _not_yaml(source, error)
+        return
+    checks_config.check(a_map(document), source)
 
 
 _Result = tuple[Submission | None, list[GroupObjects]]
@@ -83,9 +101,13 @@ def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Res
         return _NOTHING
     source.composed(rendered.text, rendered.lines)
     try:
+        documents.load(rendered.text)
         document = rendering.load_yaml(rendered.text)
+    except yaml.YAMLError as error:
+        _not_yaml(source, error)
+        return _NOTHING
     except Refusal as refusal:
-        _not_yaml(source, rendered.text, refusal)
+        source.add(rules_file.YAML_SYNTAX, source.in_file(0, 0), refusal.message)
         return _NOTHING
     for key, place in source.duplicates():
         source.add(rules_file.YAML_DUPLICATE, place, f"'{key}' is a duplicate key; the last value is used")
@@ -128,19 +150,16 @@ def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
         return None
 
 
-def _not_yaml(source: Source, rendered: str, refusal: Refusal) -> None:
+def _not_yaml(source: Source, error: yaml.YAMLError) -> None:
     place: tuple[int, int] = source.in_file(0, 0)
-    message = refusal.message
-    try:
-        yaml.load(rendered, LOADER)  # noqa: S506 - a safe one
-    except yaml.MarkedYAMLError as error:
+    message = " ".join(str(error).split())
+    if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         if mark is not None:
             place = source.in_file(mark.line, mark.column)
         message = " ".join(part for part in (error.context, error.problem) if part)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        pass
-    source.add(rules_file.YAML_SYNTAX, place, message)
+    rule = rules_file.FILE_LIMITS if isinstance(error, documents.LimitExceeded) else rules_file.YAML_SYNTAX
+    source.add(rule, place, message)
 
 
 def _version(source: Source) -> None:
@@ -173,12 +192,14 @@ def _content(local: str, source: Source, here: tuple[str | int, ...], folder: Fi
     if folder is None:
         return ""
     try:
-        return (folder / local).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
+        return files.read_text(files.below(folder, local), within=folder)
+    except files.NotText:
         return ""
-    except OSError:
+    except files.Missing:
         source.add(rules_file.FILE_CONTENT, here, f"file {local} does not exist in the workflow's folder")
-        return ""
+    except files.Unreadable as problem:
+        source.add(rules_file.FILE_CONTENT, here, f"{local}: {problem}")
+    return ""
 
 
 def _objects(view: View, document: Mapping[str, Any]) -> _Result:

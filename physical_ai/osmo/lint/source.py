@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import yaml
 
 from physical_ai.osmo.lint.finding import Path, Rule, WorkflowFinding
-from physical_ai.osmo.workflow.rendering import LOADER
+from physical_ai.untrusted import documents
 
 _ALLOW = re.compile(r"#\s*physai-lint:\s*allow\s+([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)")
+
+LONGEST_MESSAGE = 1000
+"""Characters of a finding's message, path or fix."""
 
 
 @dataclass
@@ -37,8 +40,8 @@ class Source:
         self.rendered, self.lines = rendered, lines
         self._shown = rendered.split("\n")
         try:
-            self._root = cast("Any", yaml).compose(rendered, LOADER)
-        except (yaml.YAMLError, RecursionError):
+            self._root = documents.compose(rendered)
+        except yaml.YAMLError:
             self._root = None
 
     def add(self, rule: Rule, place: Path | tuple[int, int], message: str, fix: str | None = None) -> None:
@@ -48,6 +51,7 @@ class Source:
         `# physai-lint: allow image-digest`.
         """
         line, column = self.position(place)
+        message, where = shortened(message), ".".join(map(str, place)) if isinstance(place[0], str) else ""
         # A loop of the template repeats its lines at other paths.
         same = (rule.id, line, column, message, fix)
         if same in self._reported or rule.id in self._allowed(line):
@@ -57,9 +61,9 @@ class Source:
             WorkflowFinding(
                 rule.severity,
                 rule.id,
-                ".".join(map(str, place)) if isinstance(place[0], str) else "",
+                shortened(where),
                 message,
-                fix or rule.fix,
+                shortened(fix or rule.fix),
                 rule.source,
                 file=self.file,
                 line=line,
@@ -125,6 +129,11 @@ class Source:
             above -= 1
         found = [match[1] for text in texts for match in _ALLOW.finditer(text)]
         return {name.strip() for names in found for name in names.split(",")}
+
+
+def shortened(text: str) -> str:
+    """A message that may quote the file, which may have a value of any length."""
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}…"
 
 
 def _below(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node, yaml.Node] | None:

@@ -47,13 +47,16 @@ def line_map(plain: str, marked: str, first: int) -> tuple[int, ...]:
     for line in marked.split("\n"):
         numbers = _MARK.findall(line)
         found.append(first + int(numbers[-1]) - 1 if numbers else None)
+    following = found[:]
+    for index in range(len(found) - 2, -1, -1):
+        if following[index] is None:
+            following[index] = following[index + 1]
     result: list[int] = []
     last = first
-    for index, number in enumerate(found):
+    for index, (number, later) in enumerate(zip(found, following, strict=True)):
         if number is not None:
             last = number
         elif index:
-            following = next((later for later in found[index:] if later is not None), None)
-            last = following if following is not None else last + 1
+            last = later if later is not None else last + 1
         result.append(last)
     return tuple(result)

@@ -12,12 +12,12 @@ import yaml
 
 from physical_ai.osmo.refusal import Refusal, crash
 from physical_ai.osmo.workflow import line_marks, sandbox
+from physical_ai.untrusted import documents
 
 _SECTION = re.compile(r"^([a-zA-Z][a-zA-Z0-9_-]*):", re.MULTILINE)
-_SPECIAL = re.compile(r"\{\{(uuid|workflow_id|output|input:[^}]+|host:[^}]+)\}\}")
+_SPECIAL = re.compile(r"\{\{(uuid|workflow_id|output|(?:input|host):.+)\Z", re.DOTALL)
+"""A special token, in a text that ends before the `}}` of the token and has no other `}`."""
 SECTIONS = ("version", "workflow", "default-values")
-LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The same as OSMO's, in C where PyYAML was built with it: long files take a moment instead of seconds."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,10 @@ def _defaults(parts: Mapping[str, Section]) -> Any:
     if "default-values" not in parts:
         return {}
     try:
-        document: Any = yaml.load(parts["default-values"].text, LOADER)  # noqa: S506 - a safe one
+        document = documents.load(parts["default-values"].text)
     except yaml.YAMLError as error:
         raise crash(f"default-values: {error}") from None
-    if not isinstance(document, dict):
+    if not isinstance(document, dict) or "default-values" not in document:
         raise Refusal("OSMOUsageError", "default-values: a space is missing after the colon")
     return cast("dict[str, Any]", document)["default-values"] or {}
 
@@ -134,22 +134,30 @@ def render(text: str, given: Variables, limit: sandbox.Limit = sandbox.OSMO) -> 
     parts = sections(text)
     workflow = parts["workflow"]
     # Inside {% raw %} the token's placeholder name remains.
-    tokens = list(dict.fromkeys(_SPECIAL.findall(workflow.text)))
-    template = workflow.text
-    for token in tokens:
-        template = template.replace(f"{{{{{token}}}}}", f"{{{{{stand_in(token)}}}}}")
+    template, tokens = _with_stand_ins(workflow.text)
     plain, marked = sandbox.render(template, variables(parts, given, tokens), limit)
     return Rendered(plain, line_marks.line_map(plain, marked, workflow.line))
+
+
+def _with_stand_ins(text: str) -> tuple[str, list[str]]:
+    """The template with placeholders for special tokens, and the tokens. In linear time: tokens may never end."""
+    parts = text.split("}")
+    tokens: dict[str, None] = {}
+    for index, part in enumerate(parts[:-2]):
+        # `}}` follows where the next part is empty.
+        found = _SPECIAL.search(part) if not parts[index + 1] else None
+        if found is not None:
+            tokens[found[1]] = None
+            parts[index] = f"{part[: found.start()]}{{{{{stand_in(found[1])}"
+    return "}".join(parts), list(tokens)
 
 
 def load_yaml(rendered: str) -> Mapping[str, Any]:
     """The rendered section as data. Raises Refusal."""
     try:
-        document = yaml.load(rendered, LOADER)  # noqa: S506 - a safe one
-    except (yaml.YAMLError, ValueError) as error:
+        document = documents.load(rendered)
+    except yaml.YAMLError as error:
         raise Refusal("OSMOUsageError", f"the rendered workflow is not YAML: {error}") from None
-    except RecursionError:
-        raise Refusal("OSMOUsageError", "the rendered workflow is nested too deeply") from None
     workflow = cast("dict[str, Any]", document).get("workflow") if isinstance(document, dict) else None
     if not isinstance(workflow, dict):
         raise crash("'workflow' is not a map")

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import math
-import os
-import resource
-import sys
 import time
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from threading import Timer
 from typing import Any
 
 from jinja2 import TemplateError
@@ -21,9 +13,7 @@ from jinja2 import TemplateError
 from physical_ai.osmo.jinja import environment, without_last_newline
 from physical_ai.osmo.refusal import Refusal, crash
 from physical_ai.osmo.workflow.line_marks import marking_environment
-
-_FORK = get_context("fork")
-"""A new interpreter would take longer to start than OSMO lets a template render."""
+from physical_ai.untrusted import process
 
 
 @dataclass(frozen=True)
@@ -32,11 +22,6 @@ class Limit:
 
     seconds: float
     memory: int
-
-    @property
-    def patience(self) -> float:
-        """Seconds on the clock after which rendering is stopped, however busy the machine is."""
-        return 20 * max(self.seconds, 1)
 
 
 OSMO = Limit(0.5, 100 * 1024 * 1024)
@@ -49,43 +34,16 @@ def render(text: str, values: Mapping[str, Any], limit: Limit) -> tuple[str, str
         plain = without_last_newline(text)
         lines = plain.split("\n")
         return plain, "\n".join(f"{line}\ue000{index + 1}\ue001" for index, line in enumerate(lines))
-    reader, writer = _FORK.Pipe(duplex=False)
-    child = _FORK.Process(target=_work, args=(writer, text, values, limit), daemon=True)
-    child.start()
-    writer.close()
-    deadline = Timer(limit.patience, child.kill)
-    deadline.start()
+    # Twice: the text is rendered a second time for its line marks.
+    most = process.Limit(2 * limit.seconds, limit.memory, 20 * max(limit.seconds, 1))
     try:
-        # JSON, which can't carry code, unlike a pickle.
-        answer = json.loads(reader.recv_bytes())
-    except (EOFError, OSError, ValueError):
-        # A child that is stopped by a limit sends nothing, or a part of its answer.
+        answer = process.run(lambda: _answer(text, values, limit), most)
+    except process.Stopped:
         raise _too_long(limit) from None
-    finally:
-        deadline.cancel()
-        deadline.join()
-        child.kill()
-        child.join()
-        reader.close()
     if "refusal" in answer:
         kind, message, line = answer["refusal"]
         raise Refusal(kind, message, line=line)
     return answer["plain"], answer["marked"]
-
-
-def _work(writer: Connection, text: str, values: Mapping[str, Any], limit: Limit) -> None:
-    """The child process: renders within the limits and sends the answer."""
-    try:
-        os.environ.clear()
-        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit.seconds), math.ceil(limit.seconds) + 1))
-        if sys.platform == "linux":
-            with open("/proc/self/statm", encoding="ascii") as statm:
-                used = int(statm.read().split()[0]) * resource.getpagesize()
-            resource.setrlimit(resource.RLIMIT_AS, (used + limit.memory, used + limit.memory))
-        writer.send_bytes(json.dumps(_answer(text, values, limit)).encode())
-    finally:
-        # Neither a traceback nor the exit handlers of the parent process.
-        os._exit(0)
 
 
 def _answer(text: str, values: Mapping[str, Any], limit: Limit) -> dict[str, Any]:

@@ -34,8 +34,8 @@ from physical_ai.osmo.workflow.spec_data import (
     Texts,
 )
 
-EXIT_CODES = re.compile(r"(\d+(-\d+)?)+(,\d+(-\d+)?)*")
-"""Codes and ranges, without spaces: `1-3,137`."""
+EXIT_CODES = re.compile(r"\d+(-\d{2,}(?=-))*(-\d+)?(,\d+(-\d+)?)*")
+"""Codes and ranges, without spaces: `1-3,137`. OSMO's own pattern, `(\\d+(-\\d+)?)+…`, needs exponential time."""
 DEFAULT_RESOURCE = "default"
 _SCALARS = (str, int, float, bool)
 

@@ -14,6 +14,9 @@ from physical_ai.osmo.workflow import sandbox, schema
 from physical_ai.osmo.workflow.schema import DEFAULT_RESOURCE, ResourceSpec, TaskGroupSpec, TaskSpec, WorkflowSpec
 from physical_ai.osmo.workflow.validation import validate
 
+MOST_SECONDS, MOST_MEMORY = 1.0, 512 * 1024 * 1024
+"""Of rendering in a check: a configuration that is checked may come from the same hand as the template."""
+
 
 @dataclass(frozen=True)
 class Submission:
@@ -27,9 +30,12 @@ class Submission:
 
 
 def limit_of(config: Configuration) -> sandbox.Limit:
-    """The configuration's limits of rendering."""
+    """The configuration's limits of rendering, as far as a check allows them."""
     limits = config.workflow.user_workflow_limits
-    return sandbox.Limit(limits.jinja_sandbox_max_time, limits.jinja_sandbox_memory_limit)
+    seconds, memory = limits.jinja_sandbox_max_time, limits.jinja_sandbox_memory_limit
+    return sandbox.Limit(
+        seconds if 0 < seconds < MOST_SECONDS else MOST_SECONDS, memory if 0 < memory < MOST_MEMORY else MOST_MEMORY
+    )
 
 
 def accepted(

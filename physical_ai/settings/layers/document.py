@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -19,9 +19,8 @@ from physical_ai.findings import Severity
 from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.paths import Path, show
+from physical_ai.untrusted import documents
 
-_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_compose = cast("Callable[..., object]", yaml.compose)  # pyright: ignore[reportUnknownMemberType]
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+\.[0-9]*)([eE][-+]?[0-9]+)?")
 _NULL = ("", "~", "null", "Null", "NULL")
@@ -54,13 +53,18 @@ def read_document(text: str, label: str) -> Document:
     """The mapping that a YAML text holds; an empty text is an empty mapping."""
     document = Document(label)
     try:
-        node = cast("yaml.Node | None", _compose(text, Loader=_Loader))
+        node = documents.compose(text)
+    except documents.LimitExceeded as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        problem = f"{error.message[:1].upper()}{error.message[1:]}."
+        document.faults.append(fault(label, "(file)", problem, "Write each value out, and only once.", line=line))
+        return document
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         problem = f"This is not YAML: {error.problem or error.context}."
         document.faults.append(fault(label, "(file)", problem, _hint(text, line), line=line))
         return document
-    except (yaml.YAMLError, RecursionError, UnicodeError) as error:
+    except yaml.YAMLError as error:
         document.faults.append(fault(label, "(file)", f"This is not YAML: {_one_line(error)}."))
         return document
     if node is None:

@@ -12,6 +12,7 @@ from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document, read_document
 from physical_ai.settings.layers.paths import Path, parse, show
 from physical_ai.settings.shape import shape_at
+from physical_ai.untrusted import files
 
 SET = "--set"
 
@@ -46,15 +47,16 @@ class Overlay:
 
 
 def read_file(file: FilePath, label: str) -> Document:
-    """A file as a document; one that isn't there or isn't text is a fault in it."""
+    """A file as a document; one that is missing or can't be used is a fault in it."""
+    fix: str | None = None
     try:
-        return read_document(file.read_text(encoding="utf-8"), label)
-    except FileNotFoundError:
+        return read_document(files.read_text(file), label)
+    except files.Missing:
         problem, fix = "The file does not exist.", f"Looked for it at {file}."
-    except UnicodeDecodeError:
+    except files.NotText:
         problem, fix = "The file is not UTF-8 text.", "Save it as UTF-8."
-    except OSError as error:
-        problem, fix = f"The file can't be read: {error.strerror}.", None
+    except files.Unreadable as error:
+        problem = f"{str(error)[:1].upper()}{str(error)[1:]}."
     return Document(label, faults=[fault(label, "(file)", problem, fix)])
 
 

@@ -89,7 +89,7 @@ def test_objects_prints_all_there_is(capsys: pytest.CaptureFixture[str]) -> None
         ([GOOD, "--stack", "dev-mars"], "no region 'mars'"),
         ([GOOD, "--pool", "h100"], "no OSMO pool 'h100'"),
         ([GOOD, "--setting", "pools.h100gpu.skew=1"], "skew"),
-        ([GOOD, "--values", "nosuch.yaml"], "No such file"),
+        ([GOOD, "--values", "nosuch.yaml"], "the file does not exist"),
         ([], "FILES… is missing"),
     ],
 )

@@ -168,7 +168,7 @@ def test_words_and_times_are_not_taken_for_booleans_and_numbers(tmp_path: Path) 
 
 def test_a_file_that_is_missing_or_not_text_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
-    for name, problem in (("absent.yaml", "does not exist"), ("binary.yaml", "not UTF-8"), (".", "can't be read")):
+    for name, problem in (("absent.yaml", "does not exist"), ("binary.yaml", "not UTF-8"), (".", "not a regular file")):
         with pytest.raises(SettingsError, match=problem):
             Overlay.read(tmp_path / name)
 

@@ -1,0 +1,133 @@
+"""Reads YAML of unknown origin, within limits of depth and size that count what aliases and merge keys expand to.
+
+Without them a few hundred bytes make a reader run for hours, need all memory, or end the process: libyaml composes
+nested values by recursion, without a limit (yaml/libyaml#287).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, cast
+
+import yaml
+
+from physical_ai.untrusted.files import LARGEST
+
+DEEPEST = 100
+"""Levels of nesting. Pods have twelve."""
+MOST_NODES = 50_000
+"""Keys and values, once aliases are expanded."""
+MOST_TEXT = 2 * LARGEST
+"""Characters of all scalars, once aliases are expanded."""
+LONGEST_NUMBER = 100
+"""Characters. Python converts between text and integers in quadratic time, and refuses long ones."""
+
+LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""In C where PyYAML was built with it: long files take a moment instead of seconds."""
+_compose = cast("Callable[..., object]", yaml.compose)  # pyright: ignore[reportUnknownMemberType]
+_parse = cast("Callable[..., Iterator[yaml.Event]]", yaml.parse)  # pyright: ignore[reportUnknownMemberType]
+_NUMBER = re.compile(r"[-+.0-9][-+.0-9a-fA-FxX_:]*")
+_NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_DIRECTIVE = re.compile(r"^%", re.MULTILINE)
+_MOST_DIRECTIVES = 8
+
+
+class LimitExceeded(yaml.MarkedYAMLError):
+    """The text may be YAML, but its value is too large, too deep or without end."""
+
+    def __init__(self, problem: str, mark: yaml.Mark | None = None) -> None:
+        super().__init__(problem=problem, problem_mark=mark)
+        self.message = problem
+
+
+def load(text: str) -> Any:
+    """The value of one document by YAML 1.1, as PyYAML and OSMO read it. Raises yaml.YAMLError."""
+    check(text)
+    try:
+        return yaml.load(text, LOADER)  # noqa: S506 - a safe one
+    except (ValueError, LookupError, AttributeError, TypeError, OverflowError, RecursionError) as error:
+        # PyYAML lets these through for values that do not fit their tag or form: `!!bool x`, `2001-99-99`.
+        raise yaml.YAMLError(f"a value can't be read: {error}") from None
+
+
+def compose(text: str) -> yaml.Node | None:
+    """The nodes of one document. Raises yaml.YAMLError."""
+    check(text)
+    return cast("yaml.Node | None", _compose(text, LOADER))
+
+
+@lru_cache(maxsize=4)
+def check(text: str) -> None:
+    """Raises LimitExceeded, or another yaml.YAMLError where the text is not YAML."""
+    if len(text) > LARGEST:
+        raise LimitExceeded(f"the text is longer than {LARGEST >> 20} MiB")
+    if len(_DIRECTIVE.findall(text)) > _MOST_DIRECTIVES:
+        raise LimitExceeded(f"more than {_MOST_DIRECTIVES} lines begin with %")
+    counter = _Counter()
+    try:
+        for event in _parse(text, LOADER):
+            counter.add(event)
+    except UnicodeEncodeError as error:
+        raise yaml.YAMLError(f"the text holds characters that are not Unicode: {error.reason}") from None
+
+
+class _Size:
+    """Nodes and text of a value, and how deep it is."""
+
+    def __init__(self, anchor: str | None) -> None:
+        self.anchor = anchor
+        self.nodes, self.text, self.depth = 1, 0, 1
+
+    def include(self, other: _Size) -> None:
+        self.nodes += other.nodes
+        self.text += other.text
+        self.depth = max(self.depth, other.depth + 1)
+
+
+class _Counter:
+    """Adds up the events of a text, each alias with all that it stands for."""
+
+    def __init__(self) -> None:
+        self._open = [_Size(None)]
+        self._anchored: dict[str, _Size] = {}
+
+    def add(self, event: yaml.Event) -> None:
+        if isinstance(event, yaml.ScalarEvent):
+            self._close(_scalar(event), event)
+        elif isinstance(event, yaml.AliasEvent):
+            self._alias(event)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            if len(self._open) > DEEPEST:
+                raise LimitExceeded("this is nested too deeply", event.start_mark)
+            self._open.append(_Size(event.anchor))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._close(self._open.pop(), event)
+
+    def _alias(self, event: yaml.AliasEvent) -> None:
+        if any(size.anchor == event.anchor for size in self._open):
+            raise LimitExceeded(f"the alias *{event.anchor} refers to a value that contains it", event.start_mark)
+        # An alias that is not defined is an error of the composer.
+        if event.anchor in self._anchored:
+            self._close(self._anchored[event.anchor], event)
+
+    def _close(self, size: _Size, event: yaml.Event) -> None:
+        if size.anchor is not None:
+            self._anchored[size.anchor] = size
+        holder = self._open[-1]
+        holder.include(size)
+        if len(self._open) + size.depth > DEEPEST + 1:
+            raise LimitExceeded("this is nested too deeply", event.start_mark)
+        if holder.nodes > MOST_NODES or holder.text > MOST_TEXT:
+            problem = f"there are more than {MOST_NODES:,} values, or {MOST_TEXT >> 20} MiB of text, in this document"
+            raise LimitExceeded(f"{problem} (aliases count as what they refer to)", event.start_mark)
+
+
+def _scalar(event: yaml.ScalarEvent) -> _Size:
+    size, value = _Size(event.anchor), event.value
+    size.text = len(value)
+    is_number = event.tag in _NUMBER_TAGS or (event.implicit[0] and _NUMBER.fullmatch(value))
+    if len(value) > LONGEST_NUMBER and is_number:
+        raise LimitExceeded(f"this number has more than {LONGEST_NUMBER} characters", event.start_mark)
+    return size

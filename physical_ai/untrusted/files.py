@@ -1,0 +1,76 @@
+"""Reads a file of unknown origin: regular files only, no links that lead out, a limited size, UTF-8."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+LARGEST = 4 * 1024 * 1024
+"""Bytes of a file. A Secret with a file of a workflow holds a quarter of it."""
+_REPOSITORY = ".git"
+"""Git's own folder: it may hold the credentials of a checkout, and no commit can contain it."""
+
+
+class Unreadable(Exception):
+    """A file can't be used. The message says why, and never what it contains."""
+
+
+class NotText(Unreadable):
+    """The file is not UTF-8."""
+
+
+class Missing(Unreadable):
+    """There is no such file."""
+
+
+def read_text(path: Path, *, within: Path | None = None) -> str:
+    """The file's text, with line ends as \\n.
+
+    Args:
+        within: the folder that has to contain the file once links are resolved; the file's own folder if omitted.
+
+    Raises:
+        Unreadable: the file is missing, no regular file, too large, or not UTF-8, or a link leads out of the folder.
+    """
+    try:
+        return _bytes(path, within or path.parent).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        raise NotText("the file is not UTF-8 text") from error
+
+
+def below(folder: Path, name: str) -> Path:
+    """The path of a file that is named relative to a folder.
+
+    The file is looked for only after this check, so that the answer does not depend on files elsewhere.
+    """
+    parts = os.path.normpath(name).split(os.sep) if name else []
+    if not parts or "\0" in name or os.path.isabs(name) or parts[0] == os.pardir:
+        raise Unreadable("only files below the workflow's folder can be read")
+    return folder / name
+
+
+def _bytes(path: Path, within: Path) -> bytes:
+    try:
+        real, root = os.path.realpath(path), os.path.realpath(within)
+        if os.path.commonpath([real, root]) != root:
+            raise Unreadable("the file is a link that leads out of its folder")
+        if any(step.lower() == _REPOSITORY for step in os.path.relpath(real, root).split(os.sep)):
+            raise Unreadable(f"files in {_REPOSITORY} are not read")
+        # A pipe that nothing writes to would block without O_NONBLOCK.
+        descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        raise Missing("the file does not exist") from None
+    except (OSError, ValueError) as error:
+        raise Unreadable(f"the file can't be read: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable("this is not a regular file")
+        if status.st_size > LARGEST:
+            raise Unreadable(f"the file is larger than {LARGEST >> 20} MiB")
+        # Files of /proc have no size, but content.
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            return file.read(status.st_size)
+    finally:
+        os.close(descriptor)
