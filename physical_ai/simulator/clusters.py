@@ -12,9 +12,11 @@ from typing import Any
 from physical_ai.catalog.aks import Role
 from physical_ai.simulator import pool_nodes
 from physical_ai.simulator.control_plane import SLOTS_FILE, ControlPlane
+from physical_ai.simulator.control_plane.kubeconfig import LOGIN_COMMAND
 from physical_ai.simulator.entra import tokens_file
 from physical_ai.simulator.errors import ControlPlaneFailed
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, Client, Object
+from physical_ai.simulator.kubernetes.kubeconfig import Kubeconfig
 from physical_ai.simulator.pool_nodes import FIELD_MANAGER
 from physical_ai.simulator.tools import Toolbox
 
@@ -25,6 +27,9 @@ CLUSTER_ROLES: Mapping[str, str] = {
     Role.RBAC_WRITER: "edit",
     Role.RBAC_READER: "view",
 }
+
+LOGIN_VARIABLES = ("AAD_", "AZURE_")
+"""How the variables begin that kubelogin reads."""
 
 
 class Clusters:
@@ -98,6 +103,20 @@ class Clusters:
     def is_running(self, cluster_id: str) -> bool:
         slot = self._slots().get(cluster_id)
         return slot is not None and self._plane(slot).is_running()
+
+    def refusal(self, kubeconfig: Kubeconfig) -> str:
+        """Why a program's kubeconfig is not used; empty where it names one of these clusters, logged in to as AKS does.
+
+        An exec stanza is a command that runs as this user.
+        """
+        if kubeconfig.server not in {self._plane(slot).server for slot in self._slots().values()}:
+            return f"{kubeconfig.server} is not a cluster of this simulation, and the simulator connects to no other"
+        login = kubeconfig.exec
+        if login is not None and login.command != LOGIN_COMMAND:
+            return f"the kubeconfig logs in with {login.command}; the simulator runs {LOGIN_COMMAND} only"
+        if login is not None and (others := [name for name in login.env if not name.startswith(LOGIN_VARIABLES)]):
+            return f"the kubeconfig sets {', '.join(others)} for its login; write variables of {LOGIN_COMMAND} only"
+        return ""
 
     # What Azure asks for
 

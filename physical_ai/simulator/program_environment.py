@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from physical_ai.simulator import kubelogin
+from physical_ai.simulator.control_plane.kubeconfig import LOGIN_COMMAND
 
 
 @contextmanager
@@ -34,7 +35,7 @@ def environment(variables: Mapping[str, str], path: str) -> Generator[None]:
 
 def install_kubelogin(folder: Path) -> Path:
     """Puts a `kubelogin` for this simulation into a folder that goes on PATH."""
-    command = folder / "bin" / "kubelogin"
+    command = folder / "bin" / LOGIN_COMMAND
     command.parent.mkdir(exist_ok=True)
     python, script, tokens = (
         shlex.quote(str(part)) for part in (sys.executable, kubelogin.__file__, folder / "tokens.csv")

@@ -19,6 +19,7 @@ from physical_ai.simulator import program_environment
 from physical_ai.simulator.azure import AzureNative, Cloud
 from physical_ai.simulator.charts import chart_models, chart_source
 from physical_ai.simulator.clusters import Clusters
+from physical_ai.simulator.control_plane.kubeconfig import LOGIN_COMMAND
 from physical_ai.simulator.engine import Engine
 from physical_ai.simulator.errors import Busy, EngineFailed, EngineLost, Protected, SimulationError
 from physical_ai.simulator.home import Home
@@ -182,7 +183,7 @@ class Simulation:
         login = self.folder / "bin"
         folders = (login, *(tools.path(name).parent for name in ("kubectl", "helm", "pulumi")))
         path = os.pathsep.join((*map(str, folders), os.environ.get("PATH", "")))
-        engine = Engine(self.folder, self.stack, tools, login / "kubelogin")
+        engine = Engine(self.folder, self.stack, tools, login / LOGIN_COMMAND)
         return {"KUBECONFIG": str(kubeconfig), "PATH": path, **engine.environment()}
 
     def _cloud(self, clusters: Clusters, *, record: bool = False) -> Cloud:
@@ -230,7 +231,12 @@ class Simulation:
             path = f"{login.parent}{os.pathsep}{os.environ.get('PATH', '')}"
             rendered = RenderedCharts(chart_models(), self.folder / "rendered")
             options = KubernetesOptions(
-                str(tools.path("helm")), path, chart_source, working_directory=ROOT, rendered=rendered
+                str(tools.path("helm")),
+                path,
+                chart_source,
+                working_directory=ROOT,
+                rendered=rendered,
+                refused=clusters.refusal,
             )
             try:
                 with (

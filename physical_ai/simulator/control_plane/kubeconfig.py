@@ -10,6 +10,8 @@ from typing import Any
 from physical_ai.catalog.aks import SERVER_ID
 from physical_ai.simulator.entra import AKS_CLIENT_ID, TENANT_ID
 
+LOGIN_COMMAND = "kubelogin"
+
 
 def with_certificate(server: str, pki: Path, name: str) -> str:
     """Logs in with `<name>.crt` of `pki`. Holds a private key: never leaves the simulator's own folder."""
@@ -29,7 +31,7 @@ def for_cluster_user(server: str, pki: Path, resource_group: str, cluster: str) 
     user = {
         "exec": {
             "apiVersion": "client.authentication.k8s.io/v1beta1",
-            "command": "kubelogin",
+            "command": LOGIN_COMMAND,
             "args": [*arguments, "--client-id", AKS_CLIENT_ID, "--tenant-id", TENANT_ID, "--login", "devicecode"],
             "env": None,
             "installHint": "kubelogin is not installed: https://azure.github.io/kubelogin",

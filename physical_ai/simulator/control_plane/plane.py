@@ -5,14 +5,12 @@ Everything a cluster has lives in one folder: stopping it keeps the state, remov
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
 import socket
 import ssl
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,8 +32,9 @@ COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
 SLOTS_FILE = "clusters.json"
 """Beside the folders of control planes: cluster id → name of its folder."""
 START_SECONDS = 60.0
-SOCKET_PATH_LIMIT = 90
-"""Characters; the kernel's limit is 108 and etcd appends to the path."""
+ETCD = "unix://etcd.sock"
+"""etcd's address: a socket in the plane's own folder, whose permissions guard the data. Relative to it, as etcd and its
+client read a URL with two slashes, since the kernel takes no path of more than 108 characters."""
 SERVICE_RANGE = "10.96.0.0/16"
 LEASE_SECONDS = 40
 
@@ -84,13 +83,11 @@ class ControlPlane:
     def stop(self) -> None:
         """Ends every process; clients first, since an API server without its etcd hangs."""
         processes.stop(self.folder, CLIENTS, ("kube-apiserver",), ("etcd",))
-        self._socket().unlink(missing_ok=True)
 
     def wipe(self) -> None:
         """Ends every process and removes all state."""
         if self.folder.exists():
             processes.kill(self.folder)
-            self._socket().unlink(missing_ok=True)
             shutil.rmtree(self.folder)
 
     def _make_pki(self) -> None:
@@ -113,16 +110,7 @@ class ControlPlane:
             probe.bind(("127.0.0.1", 0))
             file.write_text(json.dumps(probe.getsockname()[1]))
 
-    def _socket(self) -> Path:
-        """etcd's unix socket: no port, and file permissions guard the data."""
-        path = self.folder / "etcd.sock"
-        if len(str(path)) <= SOCKET_PATH_LIMIT:
-            return path
-        digest = hashlib.sha256(str(path).encode()).hexdigest()[:16]
-        return Path(tempfile.gettempdir()) / f"physical-ai-{os.getuid()}-{digest}.sock"
-
     def _start_etcd_and_api_server(self) -> None:
-        address = f"unix://{self._socket()}"
         self._start(
             "etcd",
             "--name=simulator",
@@ -130,16 +118,16 @@ class ControlPlane:
             "--log-level=warn",
             # Survives killed processes, which is what happens on a laptop; a power cut may cost the simulation.
             "--unsafe-no-fsync",
-            f"--listen-client-urls={address}",
+            f"--listen-client-urls={ETCD}",
             "--advertise-client-urls=http://localhost:0",
-            f"--listen-peer-urls={address}.peer",
+            f"--listen-peer-urls={ETCD}.peer",
             "--initial-advertise-peer-urls=http://localhost:0",
             "--initial-cluster=simulator=http://localhost:0",
         )
         port = self.server.rsplit(":", 1)[1]
         self._start(
             "kube-apiserver",
-            f"--etcd-servers={address}",
+            f"--etcd-servers={ETCD}",
             "--bind-address=127.0.0.1",
             "--advertise-address=127.0.0.1",
             f"--secure-port={port}",

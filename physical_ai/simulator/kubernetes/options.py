@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from physical_ai.simulator.kubernetes.kubeconfig import Kubeconfig
 from physical_ai.simulator.kubernetes.rendering import RenderedCharts
 
 ChartSource = Callable[[str, str, str], "Path | None"]
@@ -17,6 +18,10 @@ ChartSource = Callable[[str, str, str], "Path | None"]
 
 def _as_named(chart: str, version: str, repository: str) -> Path | None:
     return None
+
+
+def _none_refused(kubeconfig: Kubeconfig) -> str:
+    return ""
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,8 @@ class KubernetesOptions:
     """The folder of the Pulumi program, to which relative chart and values paths refer."""
     rendered: RenderedCharts | None = None
     """Where to keep what charts render; None renders every time."""
+    refused: Callable[[Kubeconfig], str] = _none_refused
+    """Why a kubeconfig is not used; empty where it is. Using one may run a command, as its exec stanza says."""
     stopping: threading.Event = field(default_factory=threading.Event)
     """Set it to end every wait, so that the process can go."""
 

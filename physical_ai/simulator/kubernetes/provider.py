@@ -85,6 +85,9 @@ class Kubernetes(Provider):
         except KubeconfigError as problem:
             self._unreachable = f"failed to parse kubeconfig data in `kubernetes:config:kubeconfig`- {problem}"
             return self._use(None, None)
+        if refusal := self._options.refused(kubeconfig):
+            self._unreachable = refusal
+            return self._use(None, None)
         return self._use(kubeconfig, self._connected(kubeconfig))
 
     def _connected(self, kubeconfig: Kubeconfig) -> Client | None:

@@ -13,6 +13,7 @@ from typing import Protocol, Self
 import grpc
 from pulumi.runtime.proto import provider_pb2_grpc
 
+from physical_ai.simulator.wire.peers import OwnProcessesOnly
 from physical_ai.simulator.wire.provider import Provider
 from physical_ai.simulator.wire.servicer import ProviderServicer
 
@@ -37,13 +38,15 @@ class ProviderHost:
         self._servers: list[grpc.Server] = []
         self._ports: dict[str, int] = {}
         for factory in factories:
+            guard = OwnProcessesOnly()
             server = grpc.server(
                 futures.ThreadPoolExecutor(max_workers=64, thread_name_prefix=factory.package),
+                interceptors=[guard],
                 options=[("grpc.max_receive_message_length", _MAX_MESSAGE), ("grpc.so_reuseport", 0)],
             )
             servicer = ProviderServicer(_maker(factory), factory.package, factory.version)
             provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
-            self._ports[factory.package] = server.add_insecure_port("127.0.0.1:0")
+            guard.port = self._ports[factory.package] = server.add_insecure_port("127.0.0.1:0")
             self._servers.append(server)
 
     def attach_env(self) -> str:

@@ -1,0 +1,91 @@
+"""Who may talk to a provider: processes of the user who runs it.
+
+The engine attaches to a provider by its port alone (PULUMI_DEBUG_PROVIDERS), so there is nowhere to put a secret, and
+any user of the machine reaches loopback. The kernel knows whose socket is at the other end.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import grpc
+import psutil
+
+TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+"""The kernel's tables of sockets. In the second are those of IPv6 that talk IPv4, as gRPC's do."""
+_LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F")
+"""127.0.0.1 as the tables write it on machines whose bytes are little-endian."""
+REMEMBERED_SECONDS = 5.0
+"""For how long an answer counts: reading the table takes milliseconds, and ports are used again."""
+_PEER = re.compile(r"ipv4:127\.0\.0\.1:(\d+)")
+
+Verdict = Callable[[int, int], bool]
+"""(port of the peer, port of the server) -> whether the peer is a process of this user."""
+
+
+def is_own(peer: int, server: int) -> bool:
+    """Whether the connection from loopback port `peer` to loopback port `server` was made by this user.
+
+    Elsewhere than on Linux only this process's descendants count, as the engine is one: other processes' sockets can't
+    be seen there without being root.
+    """
+    if TABLES[0].exists():
+        return owner(sockets(), peer, server) == os.getuid()
+    for process in psutil.Process().children(recursive=True):
+        try:
+            ends = [(each.laddr[1], each.raddr[1]) for each in process.net_connections("tcp") if each.raddr]
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+        if (peer, server) in ends:
+            return True
+    return False
+
+
+def sockets() -> str:
+    """The lines of the kernel's tables; none elsewhere than on Linux."""
+    return "".join(table.read_text() for table in TABLES if table.exists())
+
+
+def owner(lines: str, peer: int, server: int) -> int | None:
+    """The user id of a connection's client, from the kernel's tables (proc_net_tcp(5)); None without a connection."""
+    clients = [f" {each}:{peer:04X} {each}:{server:04X} " for each in _LOOPBACK]
+    line = next((line for line in lines.splitlines() if any(client in line for client in clients)), None)
+    return int(line.split()[7]) if line is not None else None
+
+
+class OwnProcessesOnly(grpc.ServerInterceptor):
+    """Answers calls of this user's processes, and refuses all others before their request is read."""
+
+    def __init__(self, verdict: Verdict = is_own) -> None:
+        self._verdict = verdict
+        self._asked: dict[int, float] = {}
+        """When the kernel last said of a port that it is this user's."""
+        self.port = 0
+        """The server's own, known once it is bound."""
+
+    def intercept_service(self, continuation: Any, handler_call_details: Any) -> Any:
+        handler = continuation(handler_call_details)
+        if handler is None or handler.unary_unary is None:
+            return None  # no provider method streams
+
+        def guarded(request: Any, context: grpc.ServicerContext) -> Any:
+            found = _PEER.fullmatch(context.peer())
+            if found is None or not self._serves(int(found[1])):
+                context.abort(grpc.StatusCode.PERMISSION_DENIED, "this provider serves its own user's processes only")
+            return handler.unary_unary(request, context)
+
+        return grpc.unary_unary_rpc_method_handler(guarded, handler.request_deserializer, handler.response_serializer)
+
+    def _serves(self, peer: int) -> bool:
+        now = time.monotonic()
+        if now - self._asked.get(peer, -REMEMBERED_SECONDS) < REMEMBERED_SECONDS:
+            return True
+        if self._verdict(peer, self.port):
+            self._asked[peer] = now
+            return True
+        return False
