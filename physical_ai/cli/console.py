@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderableType, RenderHook, RenderResult
 from rich.measure import Measurement
+from rich.segment import Segment
 
 from physical_ai.findings import Severity
+from physical_ai.untrusted.text import COMMAND, inert, inert_json, printable, untagged
 
 FULL_WIDTH = 1000
 PIPED_WIDTH = 200
@@ -24,8 +27,42 @@ STYLES = {
     Severity.ERROR: "red",
 }
 
+
+@dataclass(frozen=True)
+class _Inert:
+    """Renders others, with all their text as `physical_ai.untrusted.text` leaves it: it may come from any file."""
+
+    renderables: Sequence[ConsoleRenderable]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        start = ""  # of the line, without white space
+        for renderable in self.renderables:
+            for segment in console.render(renderable, options):
+                if segment.control:
+                    yield segment
+                    continue
+                shown: list[str] = []
+                for index, part in enumerate(segment.text.split("\n")):
+                    start = "" if index else start
+                    text = untagged(printable(part))
+                    bare = text.lstrip()
+                    if bare and len(start) < len(COMMAND):
+                        if f"{start}{bare}".startswith(COMMAND):
+                            text = f"{text[: len(text) - len(bare)]}\\x3a{bare[1:]}"
+                        start += bare
+                    shown.append(text)
+                yield Segment("\n".join(shown), segment.style)
+
+
+class _InertText(RenderHook):
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        return [_Inert(renderables)]
+
+
 out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_WIDTH)
 err = Console(stderr=True, highlight=False, soft_wrap=True, width=None if sys.stderr.isatty() else PIPED_WIDTH)
+for _console in (out, err):
+    _console.push_render_hook(_InertText())
 
 
 def print_figures(table: RenderableType, console: Console = out) -> None:
@@ -41,7 +78,12 @@ def print_figures(table: RenderableType, console: Console = out) -> None:
 
 def print_json(document: Any) -> None:
     """One document on stdout, with keys in a stable order."""
-    print(json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, default=str))
+    print(inert_json(json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, default=str)))
+
+
+def print_text(text: str) -> None:
+    """A result of several lines on stdout, that may quote any file."""
+    print(inert(text), end="")
 
 
 def print_warnings(warnings: Iterable[object]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from physical_ai.findings import Finding, Severity
+from physical_ai.untrusted.text import printable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +61,6 @@ def fault(
 ) -> Fault:
     """A fault that needs no rule to explain it."""
     return Fault(severity, "", where, problem, fix, file=file, line=line)
-
-
-def printable(text: str) -> str:
-    """The text with control characters, line ends included, written as escapes: a terminal would obey them."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 class SettingsError(Exception):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from physical_ai.cli.console import err, print_json
+from physical_ai.cli.console import err, print_json, print_text
 from physical_ai.cli.exit_codes import FAILED
 from physical_ai.cli.options import Json
 
@@ -58,7 +58,7 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
     if json:
         print_json({"base": start, "files": files, "stacks": [_data(each) for each in reports]})
     elif output is None:
-        print(text, end="")
+        print_text(text)
     if any(each.head_failed for each in reports):
         raise typer.Exit(FAILED)
 

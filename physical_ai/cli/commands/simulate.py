@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from physical_ai.cli.console import err, out, print_json
+from physical_ai.cli.console import err, out, print_json, print_text
 from physical_ai.cli.exit_codes import FAILED, FINDINGS
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
 from physical_ai.simulator.tools.install import VARIABLE, Origin
@@ -130,7 +130,7 @@ def preview(  # noqa: PLR0917 - each is an option
         if format is Format.JSON:
             print_json(document)
         else:
-            print(markdown.stack(document))
+            print_text(f"{markdown.stack(document)}\n")
     if policy_pack.is_refused(found.run):
         raise typer.Exit(FINDINGS)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from physical_ai.cli.console import STYLES, err
+from physical_ai.untrusted.text import inert, inert_json, printable
 
 if TYPE_CHECKING:
     from physical_ai.osmo.lint import Checked, Context
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 def print_findings(checked: Sequence[Checked], context: Context, *, listed: bool) -> None:
     """Findings and their number, to stderr: stdout is for rendered objects and annotations."""
     from physical_ai.osmo.lint.report import summary, text
-    from physical_ai.settings.faults import printable
 
     for one in checked if listed else ():
         for finding in one.findings:
@@ -35,6 +35,8 @@ def print_annotations(checked: Sequence[Checked]) -> None:
 
 def print_objects(checked: Sequence[Checked], kinds: Sequence[str] | None) -> None:
     """Objects as YAML documents, in the order of their creation."""
+    import json
+
     import yaml
 
     from physical_ai.settings.plans.osmo_service import Plain
@@ -42,8 +44,10 @@ def print_objects(checked: Sequence[Checked], kinds: Sequence[str] | None) -> No
     for one in checked:
         for group in one.objects:
             for item in group.of(kinds):
-                print(f"---\n# {one.file}: group {group.group}")
-                print(yaml.dump(item, Dumper=Plain, sort_keys=False, allow_unicode=True, width=120), end="")
+                print(f"---\n{inert(f'# {printable(one.file)}: group {group.group}')}")
+                text = yaml.dump(item, Dumper=Plain, sort_keys=False, allow_unicode=True, width=120)
+                # JSON is YAML too, and can write any text so that no line is a command of a pipeline.
+                print(text if inert(text) == text else f"{inert_json(json.dumps(item, default=str))}\n", end="")
 
 
 def print_placements(placed: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
+from physical_ai.untrusted.text import printable
+
 OPERATIONS = ("replace", "delete", "create", "update")
 """In the order of a review: what removes something first."""
 ROWS = 20
@@ -120,7 +122,7 @@ def _policies(policy: Document, detail: Detail) -> str:
 
 
 def _finding(each: Document) -> str:
-    where = f"{each['type'].rpartition(':')[2]} {code(each['name'])}" + (
+    where = f"{text(each['type'].rpartition(':')[2])} {code(each['name'])}" + (
         f" {code(each['path'])}" if each["path"] else ""
     )
     message = f"{text(each['message'])}. {text(each['reason'])}"
@@ -214,7 +216,7 @@ def _folded(title: str, body: str) -> str:
 
 def code(value: Any) -> str:
     """A value as code on one line, inside a table too, whatever characters it contains."""
-    shown = " ".join(str(value).split())
+    shown = printable(" ".join(str(value).split()))
     shown = shown if len(shown) <= VALUE_LENGTH else f"{shown[: VALUE_LENGTH - 1]}…"
     if not shown:
         return "(empty)"
@@ -225,10 +227,15 @@ def code(value: Any) -> str:
 
 def text(value: str) -> str:
     """Text on one line without markup or mentions. Text in backticks stays code."""
-    parts = re.split(r"(`[^`\n]*`)", " ".join(value.split()))
+    parts = re.split(r"(`[^`\n]*`)", printable(" ".join(value.split())))
     return "".join(code(part[1:-1]) if part.startswith("`") and len(part) > 2 else _plain(part) for part in parts)
 
 
 def _plain(value: str) -> str:
-    escaped = re.sub(r"([\\`*_{}\[\]<>|~])", r"\\\1", value)
-    return re.sub(r"(?<![\w./])([@#])(?=\w)", "\\1\u200b", escaped)
+    """Without Markdown, entities, and names that GitHub would notify or link.
+
+    GitHub decodes entities before it looks for mentions, and finds them after any character that is no ASCII word.
+    """
+    escaped = re.sub(r"([\\`*_{}\[\]<>|~])", r"\\\1", re.sub(r"&(?=#|\w+;)", "&amp;", value))
+    unlinked = re.sub(r"(?<![\w./])#(?=\w)", "#\u200b", escaped)
+    return re.sub(r"(?<![A-Za-z0-9_])@", "@\u200b", unlinked)

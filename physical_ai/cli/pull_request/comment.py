@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from physical_ai.cli.preview import markdown
 from physical_ai.cli.preview.markdown import Detail, code
 from physical_ai.cli.pull_request.affected import Affected, Kind
+from physical_ai.untrusted.text import printable
 
 MARKER = "<!-- physai pr-preview -->"
 """First line of the comment, by which an update finds it."""
@@ -155,12 +157,13 @@ def _output(text: str) -> str:
     fence = "```"
     while fence in text:
         fence += "`"
-    return f"{fence}text\n{text}\n{fence}"
+    shown = "\n".join(printable(line) for line in text.split("\n"))
+    return f"{fence}text\n{shown}\n{fence}"
 
 
 def _html(title: str) -> str:
     """A headline without Markdown, for elements in which GitHub does not render it."""
-    return title.replace("`", "").replace("**", "")
+    return html.escape(title.replace("`", "").replace("**", ""), quote=False)
 
 
 def _size(text: str) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 from physical_ai.findings import Severity, counted
 from physical_ai.osmo.lint.finding import WorkflowFinding
 from physical_ai.osmo.lint.run import Checked
+from physical_ai.untrusted.text import printable
 
 
 def text(finding: WorkflowFinding) -> str:
@@ -42,6 +43,7 @@ def github(finding: WorkflowFinding) -> str:
 
 
 def _data(value: str) -> str:
+    value = "\n".join(printable(line) for line in value.split("\n"))
     return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

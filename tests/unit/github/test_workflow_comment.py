@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -88,11 +90,25 @@ def test_a_late_run_writes_nothing(playground: Playground) -> None:
     assert not {"create", "update"} & set(calls)
 
 
-def test_mentions_are_removed(playground: Playground) -> None:
-    playground.file.write_text("ping @octocat and @org/team, a@b")
-    body = playground.run()["create"]["body"]
-    assert "@octocat" not in body
-    assert "@org" not in body
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ping @octocat",
+        "ping @org/team",
+        "a@octocat",
+        ".@octocat /@octocat ä@octocat",
+        "@&#111;ctocat",
+        "&#64;octocat &#064;octocat &#x40;octocat &#X0040;octocat",
+        "&commat;octocat &COMMAT;octocat",
+        "<p>&#64octocat</p>",
+        "&#38;#64;octocat",
+    ],
+)
+def test_mentions_are_removed(playground: Playground, text: str) -> None:
+    playground.file.write_text(text)
+    # As GitHub renders it: the entities of the comment are decoded once.
+    body = html.unescape(playground.run()["create"]["body"])
+    assert re.search(r"@[\w-]", body) is None
 
 
 def test_a_link_in_place_of_the_text_is_not_followed(playground: Playground, tmp_path: Path) -> None:
