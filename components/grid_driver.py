@@ -8,11 +8,9 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.cluster_target import ClusterTarget
-from components.gpu_configs import config_map
 from components.objects import declare
-from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.plans.grid_driver import GridPlan
-from physical_ai.settings.plans.grid_objects import FILES_MAP, grid_objects
+from physical_ai.settings.plans.grid_objects import grid_objects
 
 OBJECTS = "gpu-grid-driver-installer"
 """Name of the agent's objects, or its first part."""
@@ -50,7 +48,16 @@ class GridDriver(pulumi.ComponentResource):
         limits = declare(name, self, target, objects.limits, after=[args.namespace], common=OBJECTS)
         rights = declare(name, self, target, objects.rights, after=limits, common=OBJECTS)
         files = target.options(self, [args.namespace])
-        code = config_map(f"{name}-files", FILES_MAP, OPERATOR_NAMESPACE, objects.files, files)
+        # Another version is another object. The old one remains: Pods that are still of the old version mount it when
+        # their node restarts, and a rollout may take days. It is not protected, because it could not be replaced then.
+        files.protect, files.retain_on_delete = False, True
+        code = kubernetes.core.v1.ConfigMap(
+            f"{name}-files",
+            metadata=objects.config_map["metadata"],
+            immutable=objects.config_map["immutable"],
+            data=objects.config_map["data"],
+            opts=files,
+        )
         return kubernetes.apps.v1.DaemonSet(
             f"{name}-agent",
             metadata=objects.daemon_set["metadata"],

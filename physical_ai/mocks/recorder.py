@@ -117,6 +117,7 @@ def _options(request: Any) -> Options:
         delete_before_replace=request.deleteBeforeReplace,
         deleted_with=request.deletedWith,
         replace_with=tuple(request.replace_with),
+        retain_on_delete=request.retainOnDelete,
     )
 
 

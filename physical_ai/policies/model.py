@@ -51,6 +51,7 @@ class Options:
     delete_before_replace: bool = False
     deleted_with: str = ""
     replace_with: tuple[str, ...] = ()
+    retain_on_delete: bool = False
 
 
 @dataclass(frozen=True)

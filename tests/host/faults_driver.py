@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.host.faults import Act, Fault
 from tests.host.installers import NEW, OLD, Installer
 from tests.host.lab import Lab
+from tests.host.node import RTX_PRO_6000
 from tests.host.operator import MARKER
 
 STAGES = {
@@ -91,6 +92,29 @@ def _gridd_runs(lab: Lab) -> None:
 def _smi_hangs(lab: Lab) -> None:
     lab.want(timings={"commandSeconds": 0.4})
     lab.node.fault("smi-hangs")
+
+
+def _hidden_parameters(lab: Lab) -> None:
+    parameters = {"NVreg_DeviceFileMode": "0x180", "NVreg_OpenRmEnableUnsupportedGpus": "1"}
+    lab.want(moduleParameters={"nvidia": parameters, "nvidia_uvm": {"uvm_disable_hmm": "1"}})
+
+
+def _loaded_once(lab: Lab) -> None:
+    assert "DeviceFileMode: 384" in (lab.node.read("/proc/driver/nvidia/params") or "")
+    lab.pause(0.5, lambda: not lab.gated, "the gate is open")
+    assert lab.node.steps().count("rmmod:nvidia") == 0, lab.node.steps()
+
+
+def _two_gpus(lab: Lab) -> None:
+    lab.node.hardware(pci=f"{RTX_PRO_6000}\n0003:00:00.0 0x10de 0x2bb5 0x030200")
+
+
+def _no_uvm_node(lab: Lab) -> None:
+    lab.node.run("rm", "/dev/nvidia-uvm")
+
+
+def _uvm_node(lab: Lab) -> None:
+    lab.wait("the device node exists", lambda: lab.node.run("test", "-e", "/dev/nvidia-uvm").returncode == 0)
 
 
 def _stale_marker(lab: Lab) -> None:
@@ -207,6 +231,51 @@ FAULTS = (
         disk=_driver(NEW),
         live=_loaded,
         then=_disabled_hmm,
+    ),
+    Fault(
+        "a parameter that the driver shows in its own file only, and one that it shows nowhere",
+        "recovers",
+        "Compares what is shown, loads the modules once, and opens the gate.",
+        disk=_hidden_parameters,
+        then=_loaded_once,
+    ),
+    Fault(
+        "one of two GPUs is not listed",
+        "waits",
+        "Says how many are; the gate is open for the other one.",
+        disk=_two_gpus,
+        served=True,
+        live=_fault("gpu-lost"),
+        says="1 of the 2 GPUs",
+        mend=_mended("gpu-lost"),
+        gate="open",
+    ),
+    Fault(
+        "a GPU asks for a reboot of the node",
+        "waits",
+        "Takes the node out of service and says so.",
+        served=True,
+        live=_fault("gpu-failed"),
+        says="Reboot",
+        mend=_mended("gpu-failed"),
+        gate="closed",
+    ),
+    Fault(
+        "nvidia-smi prints its report and fails",
+        "waits",
+        "Names the exit code's meaning.",
+        served=True,
+        live=_fault("inforom"),
+        says="infoROM",
+        mend=_mended("inforom"),
+    ),
+    Fault(
+        "a device node is missing while the driver serves",
+        "recovers",
+        "Makes it again.",
+        served=True,
+        live=_no_uvm_node,
+        then=_uvm_node,
     ),
     Fault(
         "nvidia-smi hangs",

@@ -60,6 +60,19 @@ def _users(module: str, count: int) -> Act:
     return act
 
 
+def _module_of_others(lab: Lab) -> None:
+    lab.node.used_by("gdrdrv")
+    lab.want(lab.new)
+
+
+def _module_of_others_gone(lab: Lab) -> None:
+    lab.node.unused_by("gdrdrv")
+
+
+def _old(lab: Lab) -> None:
+    lab.want(lab.old)
+
+
 def _old_driver_in_use(lab: Lab) -> None:
     lab.node.driver(OLD)
     lab.node.run("modprobe", "nvidia_uvm")
@@ -121,6 +134,18 @@ FAULTS = (
         mend=_free,
         runs_nothing=True,
         still=OLD,
+    ),
+    Fault(
+        "a module of others uses the driver that serves",
+        "waits",
+        "Names it and leaves the driver and the gate as they are; goes on when it is unloaded.",
+        disk=_old,
+        served=True,
+        live=_module_of_others,
+        says="module gdrdrv",
+        mend=_module_of_others_gone,
+        still=OLD,
+        gate="open",
     ),
     Fault(
         "nouveau is loaded", "recovers", "Unloads it and keeps it out for good.", disk=_nouveau, then=_nouveau_stays_out

@@ -55,6 +55,25 @@ def _archive_away(lab: Lab) -> None:
     lab.node.fault("network")
 
 
+def _many_times(lab: Lab) -> None:
+    def tried_often(lab: Lab) -> None:
+        attempts = "apt-get:install"
+        lab.wait("more attempts than installAttempts", lambda: lab.node.steps().count(attempts) > 3)
+        assert not lab.stuck(), lab.story()
+
+    lab.mend_later = tried_often
+
+
+def _other_repository(lab: Lab) -> None:
+    lab.node.no_headers()
+    lab.node.fault("other-repository")
+
+
+def _no_libc(lab: Lab) -> None:
+    lab.node.run("rm", "-f", "/usr/include/stdio.h")
+    lab.node.write("/var/lib/fakes/packages", f"{HEADERS}\ngcc\nmake\n")
+
+
 def _archive_back(lab: Lab) -> None:
     lab.node.mend("network")
 
@@ -132,13 +151,26 @@ FAULTS = (
     ),
     Fault(
         "the package archive can't be reached",
-        "stops",
-        "Tries as often as configured, then stops with apt's message.",
+        "waits",
+        "Asks again with growing pauses and apt's message, and goes on when the archive is back.",
         disk=_archive_away,
+        live=_many_times,
         says=r"Failed to fetch",
         mend=_archive_back,
         runs_nothing=True,
         gate="closed",
+    ),
+    Fault(
+        "a repository of somebody else is broken",
+        "recovers",
+        "Installs the headers from the archive all the same.",
+        disk=_other_repository,
+    ),
+    Fault(
+        "the headers of the C library are missing",
+        "recovers",
+        "Installs them from the distribution's archive: gcc only recommends them.",
+        live=_no_libc,
     ),
     Fault(
         "no archive at all, headers given by address",

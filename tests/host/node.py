@@ -55,7 +55,7 @@ class Node:
             pci=RTX_PRO_6000,
             repository="\n".join(
                 [f"linux-headers-{kernel}" for kernel in (KERNEL, NEXT_KERNEL)]
-                + ["build-essential", "gcc", "make", "dkms", "pkg-config", "libglvnd-dev"]
+                + ["build-essential", "gcc", "make", "libc6-dev", "dkms", "pkg-config", "libglvnd-dev"]
             ),
             steps="",
             executed="",
@@ -95,9 +95,10 @@ class Node:
         )
         self.write(
             "/var/lib/fakes/packages",
-            f"linux-headers-{KERNEL}\nbuild-essential\ngcc\nmake\ndkms\npkg-config\nlibglvnd-dev\n",
+            f"linux-headers-{KERNEL}\nbuild-essential\ngcc\nmake\nlibc6-dev\ndkms\npkg-config\nlibglvnd-dev\n",
         )
         self.headers(KERNEL)
+        self.write("/usr/include/stdio.h", "")
         for name in ("gcc", "make"):
             if not Path("/usr/bin", name).exists():
                 self.write(f"/usr/bin/{name}", "#!/bin/sh\n", mode=0o755)
@@ -114,7 +115,7 @@ class Node:
         """As on a minimal image."""
         shutil.rmtree(self.path("/usr/src/linux-headers-" + KERNEL))
         self.path(f"/lib/modules/{KERNEL}/build").unlink()
-        self.write("/var/lib/fakes/packages", "gcc\nmake\n")
+        self.write("/var/lib/fakes/packages", "gcc\nmake\nlibc6-dev\n")
 
     def driver(
         self,
@@ -268,6 +269,13 @@ class Node:
         """(version, sha256, path) of every installer that was run."""
         lines = (self.hw / "executed").read_text().splitlines()
         return [(line.split(" ", 2)[0], line.split(" ", 2)[1], line.split(" ", 2)[2]) for line in lines]
+
+    def used_by(self, other: str, module: str = "nvidia") -> None:
+        """A module of others uses the driver's."""
+        self.run("sh", "-c", f": > /sys/module/{module}/holders/{other}")
+
+    def unused_by(self, other: str, module: str = "nvidia") -> None:
+        self.run("rm", f"/sys/module/{module}/holders/{other}")
 
     def busy(self, module: str = "nvidia_uvm") -> None:
         """A process outside of any pod holds the GPU, and with it the module."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import stat
 
 import pytest
 
 from tests.host.installers import NEW
 from tests.host.lab import HOME, Lab
-from tests.host.node import NEXT_KERNEL
+from tests.host.node import KERNEL, NEXT_KERNEL
 from tests.host.operator import MARKER, READY
 
 # -- a first install
@@ -24,7 +25,19 @@ def test_clean_install_ends_with_the_gate_open_and_operands_that_saw_the_driver(
     assert "Open Kernel Module" in (lab.node.read("/proc/driver/nvidia/version") or "")
     assert "IS_HOST_DRIVER=true" in (lab.node.read(READY) or "")
     assert lab.node.read(MARKER) is None
+    dependencies = lab.node.path(f"/lib/modules/{KERNEL}/modules.dep")
+    assert stat.S_IMODE(dependencies.stat().st_mode) == 0o644, "others could not find modules"
+    assert lab.node.path("/var/lib/dkms/nvidia").is_dir()
     lab.check_host()
+
+
+def test_no_dkms_means_none_and_downloads_take_the_nodes_proxy(lab: Lab) -> None:
+    lab.mirror.files[f"http://packages.invalid/{lab.new.name}"] = lab.new.content
+    lab.want(dkms=False, urls=[f"http://packages.invalid/{lab.new.name}"])
+    lab.node.write("/etc/environment", f'PATH="/usr/bin"\nhttp_proxy="http://127.0.0.1:{lab.mirror.port}/"\n')
+    lab.begin()
+    lab.wait_ready()
+    assert not lab.node.path("/var/lib/dkms/nvidia").exists()
 
 
 def test_validator_that_looked_too_early_is_kicked(lab: Lab) -> None:
@@ -65,7 +78,7 @@ def test_container_runs_the_agent_on_the_host_and_ends_with_it(lab: Lab) -> None
     lab.boot()
     pod = lab.start("--listen", "127.0.0.1:9401", whole=True)
     lab.wait("the driver serves", lambda: lab.serves_new() and lab.around.settled())
-    assert lab.get("/readyz")[0] == 200
+    lab.wait("the probe says so", lambda: lab.get("/readyz")[0] == 200)
     assert pod.end(signal.SIGTERM) == 0
     assert lab.node.path(f"{HOME}/agent").is_dir(), "jobs run from the host's own copy"
     lab.check_host()

@@ -8,10 +8,8 @@ from __future__ import annotations
 import pytest
 
 from physical_ai.settings import Settings
-from physical_ai.settings.plans import manifests
-from physical_ai.settings.plans.agents import files
 from physical_ai.settings.plans.grid_driver import grid_plan
-from physical_ai.settings.plans.grid_objects import AGENT, FILES_MAP, daemon_set, key
+from physical_ai.settings.plans.grid_objects import grid_objects
 from physical_ai.simulator.cluster.names import HOST_DRIVER
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.gpu import names
@@ -28,17 +26,15 @@ def stack(*assignments: str) -> Settings:
 
 
 def agents(cluster: SimulatedCluster, settings: Settings, without: str = "") -> None:
-    """The agent's files and DaemonSet as the program declares them; `without`: a file that the ConfigMap lacks."""
+    """The agent's files and DaemonSet as the program declares them; `without`: a key that the ConfigMap lacks."""
     plan = grid_plan(settings)
     assert plan is not None
     account = {"name": INSTALLER, "namespace": NAMESPACE}
     cluster.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account})
-    text = files(AGENT)
-    data = {key(path): each for path, each in text.items() if path != without}
-    metadata = {"name": FILES_MAP, "namespace": NAMESPACE}
-    cluster.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
-    (manifest,) = manifests.load("grid-driver.yaml")
-    cluster.apply(daemon_set(manifest, plan, text))
+    objects = grid_objects(plan)
+    data = {name: text for name, text in objects.config_map["data"].items() if name != without and name}
+    cluster.apply({**objects.config_map, "data": data, "immutable": not without})
+    cluster.apply(objects.daemon_set)
 
 
 def driver(cluster: SimulatedCluster, node: str) -> str:
@@ -72,7 +68,7 @@ def test_agent_first_the_node_gets_its_driver_and_then_its_gpus(cluster: Simulat
 
 def test_an_incomplete_config_map_is_reported_until_it_is_complete(cluster: SimulatedCluster) -> None:
     settings = stack()
-    agents(cluster, settings, without="grid_agent/decide.py")
+    agents(cluster, settings, without="grid_agent.decide.py")
     (rtx,) = cluster.pool(settings, "rtxprogpu")
     cluster.install(settings)
     cluster.until(

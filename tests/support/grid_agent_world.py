@@ -162,6 +162,8 @@ class World:
             smi = Smi(found=True, ran=True, version=there, devices=1, licence="licensed")
             modules = loaded(there, "proprietary" if facts.on_disk.flavour == "proprietary" else "open")
             facts = replace(facts, loaded=modules, smi=smi, parameters=HMM, gridd="active")
+        elif step is Step.PERSIST:
+            facts = replace(facts, smi=replace(facts.smi, persistence=True))
         elif step is Step.CLEAN:
             facts = replace(facts, legacy_marker=False, legacy_mount="none", prebaked="")
         elif step is Step.MARK_LEGACY:

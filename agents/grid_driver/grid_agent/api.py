@@ -1,22 +1,27 @@
-"""The API server by urllib: the node's own service account, its rights and no more."""
+"""The API server: the node's own service account, its rights and no more."""
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
+import socket
 import ssl
+import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
+from urllib.parse import urlsplit
 
 from grid_agent.facts import CONDITION, POOL_LABEL, ClusterError, Condition, NodeFacts, Pod
-from grid_agent.pods import is_operand, pod_from, wants_gpus
+from grid_agent.pods import is_operand, namespace_of, pod_from, uses_gpus
 
 MERGE, STRATEGIC, JSON = (f"application/{kind}" for kind in ("merge-patch+json", "strategic-merge-patch+json", "json"))
 CONFLICT_TRIES = 4
+LARGEST = 64 << 20
+"""Bytes of an answer: far more than the Pods of one node take."""
 FORBIDDEN_SECONDS = 600.0
 """How long a forbidden list of all Pods is not requested again."""
 
@@ -27,6 +32,8 @@ class Api:
     def __init__(self, url: str, account: Path, node: str, namespace: str) -> None:
         self.url, self.account, self.node, self.namespace = url.rstrip("/"), account, node, namespace
         self.seconds = 15.0
+        self.skew = 0.0
+        """How far the host's clock, and kubelet's, is ahead of the agent's."""
         self._node_uid = self._pool = ""
         self._condition: tuple[str, str] | None = None
         self._since = ""
@@ -34,28 +41,28 @@ class Api:
 
     def observe(self) -> NodeFacts:
         node = self._ask("GET", f"/api/v1/nodes/{self.node}")
-        metadata: dict[str, Any] = node["metadata"]
+        metadata: dict[str, Any] = node.get("metadata") or {}
         self._node_uid = str(metadata.get("uid", ""))
         conditions: list[dict[str, Any]] = node.get("status", {}).get("conditions") or []
         mine = next((each for each in conditions if each.get("type") == CONDITION), None)
         self._condition = (str(mine.get("status", "")), str(mine.get("reason", ""))) if mine else None
         self._since = str(mine.get("lastTransitionTime", "")) if mine else ""
         items, everywhere = self._pods()
-        own = [pod for pod in items if pod["metadata"]["namespace"] == self.namespace and is_operand(pod)]
-        others = [pod for pod in items if pod["metadata"]["namespace"] != self.namespace and wants_gpus(pod)]
+        own = [pod for pod in items if namespace_of(pod) == self.namespace and is_operand(pod)]
+        others = [pod for pod in items if namespace_of(pod) != self.namespace and uses_gpus(pod)]
         return NodeFacts(
             name=self.node,
             labels=metadata.get("labels") or {},
             annotations=metadata.get("annotations") or {},
-            operands=tuple(pod_from(pod) for pod in own),
-            gpu_pods=tuple(pod_from(pod) for pod in others) if everywhere else None,
+            operands=tuple(pod_from(pod, self.skew) for pod in own),
+            gpu_pods=tuple(pod_from(pod, self.skew) for pod in others) if everywhere else None,
             condition=self._condition,
         )
 
     def pool(self) -> str:
         """The node pool of this node; requested once, since it never changes."""
         if not self._pool:
-            metadata: dict[str, Any] = self._ask("GET", f"/api/v1/nodes/{self.node}")["metadata"]
+            metadata: dict[str, Any] = self._ask("GET", f"/api/v1/nodes/{self.node}").get("metadata") or {}
             labels: dict[str, str] = metadata.get("labels") or {}
             self._pool = labels.get(POOL_LABEL, "")
         return self._pool
@@ -147,19 +154,56 @@ class Api:
         headers = {"Accept": JSON, "Content-Type": kind, "User-Agent": "grid-driver-agent"}
         try:
             headers["Authorization"] = f"Bearer {(self.account / 'token').read_text().strip()}"
-            request = urllib.request.Request(self.url + path, data, headers, method=method)  # noqa: S310 - of the API server
-            with _opener(self._tls()).open(request, timeout=self.seconds) as answer:
-                return json.loads(answer.read() or b"{}")
-        except urllib.error.HTTPError as error:
-            raise _Answered(error.code, method, path.partition("?")[0], _message(error)) from error
-        except (OSError, ValueError, ssl.SSLError) as error:
-            reason = getattr(error, "reason", error)
+            code, text = self._exchange(method, path, data, headers)
+            found: object = json.loads(text or b"{}")
+        except (OSError, ValueError, RecursionError, http.client.HTTPException) as error:
+            reason = str(error) or type(error).__name__
             raise ClusterError("unreachable", f"the API server does not answer: {reason}") from error
+        if code >= 300:
+            raise _Answered(code, method, path.partition("?")[0], _message(found))
+        if not isinstance(found, dict):
+            raise ClusterError("other", f"the API server answers {method} {path} with something else than an object")
+        return cast("dict[str, Any]", found)
 
-    def _tls(self) -> ssl.SSLContext | None:
-        if self.url.startswith("http://"):
-            return None
-        return ssl.create_default_context(cafile=str(self.account / "ca.crt"))
+    def _exchange(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
+        """Status and body of one request, straight to the API server: a proxy of the host is not for it.
+
+        All of it ends after `seconds`. A socket's own limit is for each read, and a slow server sends a byte at a time.
+        """
+        at = urlsplit(self.url)
+        if at.scheme == "http":
+            connection = http.client.HTTPConnection(at.netloc, timeout=self.seconds)
+        else:
+            tls = ssl.create_default_context(cafile=str(self.account / "ca.crt"))
+            connection = http.client.HTTPSConnection(at.netloc, timeout=self.seconds, context=tls)
+        late = threading.Event()
+
+        def cut() -> None:
+            late.set()
+            with contextlib.suppress(OSError, AttributeError):  # there is no socket yet
+                connection.sock.shutdown(socket.SHUT_RDWR)
+
+        clock = threading.Timer(self.seconds, cut)
+        clock.start()
+        try:
+            connection.connect()
+            if late.is_set():
+                raise TimeoutError
+            connection.request(method, at.path + path, data, dict(headers))
+            answer = connection.getresponse()
+            body = answer.read(LARGEST + 1)
+            if len(body) > LARGEST:
+                raise ValueError(f"the answer is larger than {LARGEST >> 20} MiB")
+            if late.is_set():
+                raise TimeoutError
+            return answer.status, body
+        except (OSError, ValueError, http.client.HTTPException):
+            if late.is_set():
+                raise TimeoutError(f"no complete answer in {self.seconds:g} s") from None
+            raise
+        finally:
+            clock.cancel()
+            connection.close()
 
 
 class _Answered(ClusterError):
@@ -176,19 +220,10 @@ class _Answered(ClusterError):
         self.code = code
 
 
-def _opener(tls: ssl.SSLContext | None) -> urllib.request.OpenerDirector:
-    """Straight to the API server: a proxy of the host is not for it."""
-    handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
-    if tls is not None:
-        handlers.append(urllib.request.HTTPSHandler(context=tls))
-    return urllib.request.build_opener(*handlers)
-
-
-def _message(error: urllib.error.HTTPError) -> str:
-    try:
-        return str(json.loads(error.read()).get("message", error.reason))[:300]
-    except (OSError, ValueError, AttributeError):
-        return str(error.reason)
+def _message(status: object) -> str:
+    """Of a Status, as the API server answers with."""
+    found = cast("dict[str, object]", status) if isinstance(status, dict) else {}
+    return str(found.get("message") or "no message")[:300]
 
 
 def _timestamp() -> str:

@@ -38,14 +38,21 @@ def decide(host: HostFacts, node: NodeFacts | None, wanted: Wanted, memory: Memo
     if host.job and host.job.state == "running":
         return _running(case, host.job)
     if not wanted.present:
-        return _removal(case)
+        return _again(case, _removal(case))
     if not case.found:
         return _settled(case)
     if no := unsupported(host, target, wanted, case.found):
         return _blocked(case, no.reason, no.sentence)
     if outside := next((fault for fault in case.found if fault.cure is Cure.OUTSIDE), None):
         return _blocked(case, outside.reason, outside.sentence)
-    return _work(case, tuple(_pending(case)))
+    return _again(case, _work(case, tuple(_pending(case))))
+
+
+def _again(case: Case, plan: Plan) -> Plan:
+    """Another attempt to unload a driver that serves keeps the condition's reason: it is no news, and no event."""
+    failed = case.memory.failures.get(Step.UNLOAD.value)
+    again = failed and case.serving and Step.UNLOAD in plan.steps
+    return replace(plan, reason=f"{word(Step.UNLOAD)}Failed") if again else plan
 
 
 def _running(case: Case, job: Job) -> Plan:
@@ -89,13 +96,13 @@ def _work(case: Case, steps: tuple[Step, ...]) -> Plan:
     step, host = steps[0], case.host
     if step is not Step.FETCH and any(each in DISRUPTIVE for each in steps) and (wait := unmet(case, steps)):
         return wait
-    failure = case.memory.failures.get(step.value, Failure())
+    failure = _failure(case, steps)
     if failure.tired and (stop := _given_up(case, step, failure)):
         return stop
     if case.now < failure.retry_at:
         text = f"{failure.sentence}; attempt {failure.count + 1} in {failure.retry_at - case.now:.0f} s"
         return case.plan(STATE_OF[step], f"{word(step)}Failed", text)
-    if failure.tired:
+    if failure.tired and not (step is Step.UNLOAD and case.serving):
         stop = _blocked(case, f"{word(step)}Failed", failure.sentence)
         return stop if stop.step is not Step.WAIT else replace(stop, steps=steps)
     licence = _licence_pause(case, step)
@@ -105,8 +112,16 @@ def _work(case: Case, steps: tuple[Step, ...]) -> Plan:
     if case.memory.rolled_back:
         text = f"{text} (restoring the previous driver: {case.memory.rolled_back})"
     if step is Step.UNLOAD and host.gpu_processes:
-        text = f"{text}; held by {names(host.gpu_processes)}"
+        text = f"{text}; held by {names(tuple(str(each) for each in host.gpu_processes))}"
     return case.plan(STATE_OF[step], word(step), text, *steps)
+
+
+def _failure(case: Case, steps: tuple[Step, ...]) -> Failure:
+    """Failed attempts at the first step. Modules are not loaded anew, either, while that is known not to help."""
+    failures = case.memory.failures
+    if steps[0] is Step.UNLOAD and Step.INSTALL not in steps and Step.LOAD.value in failures:
+        return failures[Step.LOAD.value]
+    return failures.get(steps[0].value, Failure())
 
 
 def _licence_pause(case: Case, step: Step) -> Plan | None:
@@ -130,7 +145,7 @@ def _given_up(case: Case, step: Step, failure: Failure) -> Plan | None:
     if can and previous and not memory.rolled_back and not case.serving and step is not Step.UNLOAD:
         plan = case.plan(State.INSTALLING, "RollingBack", f"{text}; restoring driver {previous.version}")
         return replace(plan, give_up=text)
-    if not failure.final and case.now >= failure.retry_at and not (step is Step.UNLOAD and case.serving):
+    if not failure.final and case.now >= failure.retry_at:
         return None
     if memory.rolled_back:
         return _blocked(case, "RollbackFailed", f"{memory.rolled_back}; restoring {case.target.version}: {text}")
@@ -182,12 +197,22 @@ def _around(case: Case) -> Plan:
     if node and (pod := pod_to_restart(host, node, case.wanted, memory, case.now)):
         text = f"driver {build} works; {pod.name} checked the driver before that and is restarted"
         return case.plan(State.KICKING, "RestartingOperands", text, Step.DELETE_OPERAND, pod=pod)
+    return _in_service(case)
+
+
+def _in_service(case: Case) -> Plan:
+    """Nothing has to be changed; what keeps a node from being as the settings require it is in the message."""
+    memory, smi, build = case.memory, case.host.smi, case.target.version
     if memory.rolled_back:
         text = f"{memory.rolled_back}. Driver {build} is restored and in service; change the settings to try again"
         return case.plan(State.BLOCKED, "RolledBack", text)
-    licence = ", licensed" if host.smi.licence == "licensed" else ""
+    licence = ", licensed" if smi.licence == "licensed" else ""
     text = f"driver {build} ({case.target.module_type} modules{licence}) works"
-    return case.plan(State.READY, "DriverVerified", text)
+    if not case.wanted.persistence or smi.persistence:
+        return case.plan(State.READY, "DriverVerified", text)
+    due = case.now >= memory.failures.get(Step.PERSIST.value, Failure()).retry_at
+    text = f"{text}, but persistence mode is off: the driver is initialized anew for each process"
+    return case.plan(State.READY, "DriverVerified", text, Step.PERSIST if due else Step.WAIT)
 
 
 def _removal(case: Case) -> Plan:

@@ -87,6 +87,23 @@ class Smi:
     """MIG mode of the first device."""
     mig_devices: int = 0
     licence: Literal["licensed", "unlicensed", "unknown"] = "unknown"
+    persistence: bool = True
+    """False where it says that persistence mode is disabled."""
+    recovery: str = ""
+    """What it says a GPU needs before it can be used again: Reboot, Reset, Drain and Reset; empty: nothing."""
+
+
+@dataclass(frozen=True, order=True)
+class Process:
+    """A process that has a device node of the driver open."""
+
+    name: str
+    pid: int
+    pod: str = ""
+    """Uid of its Pod; empty: it belongs to none."""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.pid})"
 
 
 @dataclass(frozen=True)
@@ -133,7 +150,7 @@ class HostFacts:
     headers: bool = True
     """/lib/modules/<kernel>/build leads to headers."""
     compiler: bool = True
-    """gcc and make exist."""
+    """gcc, make and the headers of the C library exist."""
     nouveau: bool = False
     loaded: Mapping[str, Module] = field(default_factory=dict[str, Module])
     """Loaded modules of NVIDIA, by name with underscores: nvidia, nvidia_uvm, nvidia_modeset …"""
@@ -143,7 +160,7 @@ class HostFacts:
     """Version of libnvidia-ml on the host; several: joined with a comma, oldest first."""
     smi: Smi = Smi()
     parameters: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    """Loaded module -> parameter -> value as the kernel shows it (`Y` for a true boolean)."""
+    """Loaded module -> parameter -> value as the kernel shows it (`Y` for a true boolean). Not all are shown."""
     record: Record | None = None
     half_install: bool = False
     """An install job started and did not report its end."""
@@ -161,8 +178,12 @@ class HostFacts:
     """What is mounted on /run/nvidia/driver: nothing, a bind of /, a mount whose source is deleted, something else."""
     driver_ready: Literal["absent", "host", "container"] = "absent"
     """The validator's verdict in /run/nvidia/validations/driver-ready, by its IS_HOST_DRIVER."""
-    gpu_processes: tuple[str, ...] = ()
-    """`name (pid)` of processes that have /dev/nvidia* open, without the driver's own daemons."""
+    gpu_processes: tuple[Process, ...] = ()
+    """Processes that have /dev/nvidia* open, without the driver's own daemons."""
+    kernel_users: tuple[str, ...] = ()
+    """Loaded modules that use the driver's modules and do not belong to it."""
+    missing_nodes: tuple[str, ...] = ()
+    """Device nodes of the loaded driver that do not exist."""
     cached: tuple[str, ...] = ()
     """sha256 of installers in the cache that were complete and correct when they were stored."""
     job: Job | None = None
@@ -231,7 +252,7 @@ class Host(Protocol):
         ...
 
     def perform(self, step: Step, target: Target, wanted: Wanted, job_id: str) -> None:
-        """Do CLEAN, UNLOAD, CONFIGURE, LOAD or MARK_LEGACY, or start the job of FETCH, REMOVE or INSTALL.
+        """Do CLEAN, UNLOAD, CONFIGURE, LOAD, PERSIST or MARK_LEGACY, or start the job of FETCH, REMOVE or INSTALL.
 
         `job_id` names a job and is empty for the others. Raises HostError where it could not.
         """

@@ -46,7 +46,7 @@ def serving(host: HostFacts, verified: Target | None) -> bool:
     smi, loaded = host.smi, host.loaded.get("nvidia")
     if verified is None or loaded is None or not smi.ran or "nvidia_uvm" not in host.loaded:
         return False
-    usable = smi.devices > 0 and not (smi.mig == "enabled" and not smi.mig_devices)
+    usable = smi.devices > 0 and not smi.recovery and not (smi.mig == "enabled" and not smi.mig_devices)
     return usable and smi.version == loaded.version == verified.version
 
 
@@ -105,9 +105,8 @@ def _not_loaded(host: HostFacts, target: Target, wanted: Wanted) -> Iterator[Fau
             continue
         for name, value in parameters.items():
             shown = host.parameters.get(module, {}).get(name, "")
-            if not _same(value, shown):
-                text = f"{module}.{name} is {shown or 'unknown to the module'}, not {value}"
-                yield Fault("WrongParameter", text, Cure.RELOAD)
+            if shown and not same_value(value, shown):  # many parameters are shown nowhere: unknown is not wrong
+                yield Fault("WrongParameter", f"{module}.{name} is {shown}, not {value}", Cure.RELOAD)
 
 
 def _not_working(host: HostFacts, target: Target, wanted: Wanted) -> Iterator[Fault]:
@@ -120,11 +119,19 @@ def _not_working(host: HostFacts, target: Target, wanted: Wanted) -> Iterator[Fa
     if smi.version != target.version:
         text = f"nvidia-smi reports {smi.version or 'no version'}, the module is {target.version}"
         yield Fault("LibraryMismatch", text, Cure.INSTALL)
+    if smi.recovery:
+        text = f"a GPU has failed; nvidia-smi asks for its recovery action: {smi.recovery}. Replace or reboot the node"
+        yield Fault("GpuFailed", text, Cure.OUTSIDE)
     if not smi.devices:
         yield Fault("NoDevice", "nvidia-smi lists no GPU", Cure.OUTSIDE)
+    elif smi.devices < len(host.gpus):
+        text = f"nvidia-smi lists {smi.devices} of the {len(host.gpus)} GPUs on the PCI bus; replace or reboot the node"
+        yield Fault("GpuMissing", text, Cure.OUTSIDE)
     elif smi.mig == "enabled" and not smi.mig_devices:
         text = "MIG is enabled, but the vGPU host did not assign a MIG device to this node"
         yield Fault("NoMigDevice", text, Cure.OUTSIDE)
+    if host.missing_nodes:
+        yield Fault("NoDeviceNode", f"{', '.join(host.missing_nodes)} does not exist", Cure.LOAD)
     if host.gridd != "active":
         yield Fault("GriddInactive", "the licence daemon nvidia-gridd is not running", Cure.LOAD)
     elif smi.licence != "licensed" and wanted.licence == "required":
@@ -139,7 +146,24 @@ def _not_written(host: HostFacts) -> Iterator[Fault]:
         yield Fault("GriddNotConfigured", "/etc/nvidia/gridd.conf differs from the settings", Cure.CONFIGURE)
 
 
-def _same(wanted: str, shown: str) -> bool:
-    """Booleans are written as 1 and shown as Y."""
-    truth = {"1": "Y", "0": "N", "y": "Y", "n": "N"}
-    return shown != "" and truth.get(wanted.lower(), wanted) in (shown, truth.get(shown.lower(), shown))
+def same_value(wanted: str, shown: str) -> bool:
+    """Whether a module parameter has the value. `1` is shown as `Y`, `0x10` as `16` and `-1` as `4294967295`."""
+    wanted, shown = (text.strip().strip('"') for text in (wanted, shown))
+    numbers = _number(wanted), _number(shown)
+    if None not in numbers:
+        return numbers[0] == numbers[1]
+    truths = _TRUTH.get(wanted.lower()), _TRUTH.get(shown.lower())
+    return wanted == shown or (truths[0] == truths[1] and None not in truths)
+
+
+_TRUTH = {"1": True, "y": True, "t": True, "on": True, "0": False, "n": False, "f": False, "off": False}
+"""The kernel's booleans (kstrtobool)."""
+
+
+def _number(text: str) -> int | None:
+    """As the kernel reads it: decimal, 0x… or octal; as a 32-bit number, as the driver shows it."""
+    octal = text.removeprefix("-").startswith("0") and text.removeprefix("-").isdigit()
+    try:
+        return int(text, 8 if octal else 0) % (1 << 32)
+    except ValueError:
+        return None

@@ -23,7 +23,15 @@ DONE, UNREACHABLE, CHECKSUM, DISK_FULL = 0, 10, 11, 12
 TRIES = 4
 """Connections per URL and pass; the agent starts another pass later."""
 CHUNK = 1 << 20
+LARGEST = 4 << 30
+"""Bytes of a file: several times a driver's installer. What goes on longer is another file, or has no end."""
+RESERVE = 256 << 20
+"""Bytes of the disk that remain free for others, whatever is downloaded."""
 SCHEMES = ("https://", "http://", "file://")
+
+
+class _TooLarge(Exception):
+    """The file has more bytes than any that is expected."""
 
 
 class Failed(Exception):
@@ -82,6 +90,9 @@ def _download(url: str, part: Path, stall: float, pause: float) -> None:
             time.sleep(pause * 2 ** (attempt - 1))
         try:
             return _receive(url, part, stall)
+        except _TooLarge:
+            part.unlink(missing_ok=True)
+            raise Failed(CHECKSUM, f"the file is larger than {LARGEST >> 20} MiB") from None
         except urllib.error.HTTPError as error:
             if error.code == 416:  # the part on disk is longer than the file
                 part.unlink(missing_ok=True)
@@ -106,17 +117,30 @@ def _receive(url: str, part: Path, stall: float) -> None:
         begins = str(answer.headers.get("Content-Range", "")).startswith(f"bytes {have}-")
         append = bool(have) and status == 206 and begins
         length = answer.headers.get("Content-Length")
-        left = int(length) if length else None
+        left = int(length) if length and length.isdigit() else None
+        received = have if append else 0
+        if received + (left or 0) > LARGEST:
+            raise _TooLarge
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC), 0o600)
         with os.fdopen(descriptor, "ab" if append else "wb") as file:
-            received = 0
+            begun = received
             while data := answer.read1(CHUNK):  # what arrived before a stall is kept
-                file.write(data)
                 received += len(data)
+                if received > LARGEST:
+                    raise _TooLarge
+                _spare(part.parent)
+                file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if left is not None and received < left:
-            raise ConnectionError(f"cut off after {received} of {left} bytes")
+        if left is not None and received - begun < left:
+            raise ConnectionError(f"cut off after {received - begun} of {left} bytes")
+
+
+def _spare(folder: Path) -> None:
+    """Raises OSError where the disk is nearly full: a full one is a fault of the node, not of a download."""
+    found = os.statvfs(folder)
+    if found.f_bavail * found.f_frsize < RESERVE:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def digest(path: Path) -> str:

@@ -11,7 +11,7 @@ from grid_agent.facts import HostError, HostFacts, Job, Smi
 from grid_agent.shell import Shell
 from grid_agent.smi import module_from, smi_from
 from grid_agent.steps import JOBS, Step
-from grid_agent.store import STATE_DIR, Store
+from grid_agent.store import STATE_DIR, Store, program
 from grid_agent.wanted import Target, Wanted
 
 RECORD = f"{STATE_DIR}/installed.json"
@@ -24,7 +24,8 @@ class RealHost:
     def __init__(self, root: str, package: Path, scripts: Path) -> None:
         self.shell = Shell(root)
         self.store = Store(root)
-        self.package, self.scripts = package, scripts
+        self.program = program(package, scripts)
+        """As of the process's start: its jobs run scripts of its own version, whatever happens to the files."""
         self.smi_age = 0.0
         """Seconds for which an answer of nvidia-smi may be used again, as long as it was a good one."""
         self._smi: tuple[float, Smi] = (0.0, Smi())
@@ -34,18 +35,18 @@ class RealHost:
         shell.seconds = wanted.timings.command_seconds
         job = jobs.found(shell)  # first: what follows is then not older than its end
         kernel = shell.run("uname", "-r").out.strip()
-        loaded = inspection.loaded(shell)
+        loaded, gpus = inspection.loaded(shell), tuple(inspection.gpus(shell))
         return HostFacts(
             kernel=kernel,
             architecture=shell.run("uname", "-m").out.strip(),
             system=inspection.system(shell),
             boot_id=(shell.read("/proc/sys/kernel/random/boot_id") or "").strip(),
-            gpus=tuple(inspection.gpus(shell)),
+            gpus=gpus,
             secure_boot=inspection.secure_boot(shell),
             usr_writable=all(inspection.writable(shell.path(path)) for path in ("/usr", "/lib/modules")),
             free_bytes=inspection.free_bytes(self.store.folder),
             headers=inspection.has_headers(shell, kernel),
-            compiler=all(inspection.is_program(shell.path(f"/usr/bin/{name}")) for name in ("gcc", "make")),
+            compiler=inspection.has_compiler(shell),
             nouveau=inspection.is_loaded(shell, "nouveau"),
             loaded=loaded,
             on_disk=module_from(shell.run("modinfo", "-k", kernel, "nvidia")),
@@ -63,6 +64,8 @@ class RealHost:
             legacy_mount=inspection.legacy_mount(shell),
             driver_ready=inspection.driver_ready(shell),
             gpu_processes=inspection.gpu_processes(shell) if "nvidia" in loaded else (),
+            kernel_users=inspection.kernel_users(shell, loaded),
+            missing_nodes=inspection.missing_nodes(shell, len(gpus)) if "nvidia" in loaded else (),
             cached=jobs.cached(shell),
             job=job,
         )
@@ -76,11 +79,13 @@ class RealHost:
             on_disk = module_from(self.shell.run("modinfo", "-k", self._kernel(), "nvidia"))
             modules.clean(self.shell, ours=on_disk is not None and on_disk.version == target.version)
         elif step is Step.UNLOAD:
-            modules.unload(self.shell)
+            modules.unload(self.shell, wanted.persistence)
         elif step is Step.CONFIGURE:
             configure.configure(self.shell, wanted)
         elif step is Step.LOAD:
             modules.load(self.shell, len(tuple(inspection.gpus(self.shell))), wanted.persistence)
+        elif step is Step.PERSIST:
+            modules.persist(self.shell)
         elif step is Step.MARK_LEGACY:
             modules.mark_legacy(self.shell)
         else:
@@ -88,7 +93,7 @@ class RealHost:
 
     def _start(self, step: Step, target: Target, wanted: Wanted, job_id: str) -> None:
         try:
-            folder = self.store.own_copy(self.package, self.scripts)
+            folder = self.store.own_copy(self.program)
         except OSError as error:
             raise HostError(f"{error.filename} can't be written: {error.strerror}") from error
         scripts = jobs.as_host_path(self.shell.root, folder / "host")
@@ -117,9 +122,9 @@ class RealHost:
         if not loaded:
             return Smi(found=True, error="module nvidia is not loaded")
         when, smi = self._smi
-        if smi.ran and smi.licence == "licensed" and time.time() - when < self.smi_age:
+        if smi.ran and smi.licence == "licensed" and time.monotonic() - when < self.smi_age:
             return smi
         query = self.shell.run("nvidia-smi", "-q")
         listing = self.shell.run("nvidia-smi", "-L") if query.ok else query
-        self._smi = (time.time(), smi_from(query, listing))
+        self._smi = (time.monotonic(), smi_from(query, listing))
         return self._smi[1]

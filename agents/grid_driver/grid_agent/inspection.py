@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from grid_agent.facts import Gpu, Module, Record
+from grid_agent.facts import Gpu, Module, Process, Record
 from grid_agent.shell import Shell
-from grid_agent.smi import VERSION, loaded_flavour
+from grid_agent.smi import VERSION, loaded_flavour, registry_from
 
 SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 LEGACY_MARKER = "/run/nvidia/validations/.driver-ctr-ready"
@@ -20,8 +21,9 @@ PREBAKED_MARKER = "/opt/azure/aks-gpu/dkms-marker"
 LIBRARY_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/bin/lib64")
 MODULES = ("nvidia_uvm", "nvidia_drm", "nvidia_modeset", "nvidia_peermem", "nvidia_vgpu_vfio", "nvidia")
 """In the order in which they can be unloaded: peermem and drm use others, nvidia is used by all."""
-DAEMONS = frozenset({"nvidia-gridd", "nvidia-persiste", "nvidia-smi", "nvidia-modprobe"})
-"""Holders of /dev/nvidia* that come with the driver, by their name in /proc, which has 15 letters."""
+DAEMONS = frozenset({"nvidia-gridd", "nvidia-persiste"})
+"""Holders of /dev/nvidia* that UNLOAD stops, by their name in /proc, which has 15 letters."""
+POD_CGROUP = re.compile(r"pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12})")
 DISPLAY_CLASS, NVIDIA = "0x03", "0x10de"
 
 
@@ -68,7 +70,14 @@ def loaded(shell: Shell) -> dict[str, Module]:
 
 
 def parameters(shell: Shell, modules: dict[str, Module]) -> dict[str, dict[str, str]]:
+    """Module -> parameter -> value of every parameter that the kernel or the driver shows.
+
+    NVIDIA declares `NVreg_*` with permission 0, so they are not in /sys (open-gpu-kernel-modules, nv-linux.h). The
+    driver lists them without the prefix in its own file (nv-procfs.c).
+    """
     shown: dict[str, dict[str, str]] = {}
+    if "nvidia" in modules:
+        shown["nvidia"] = registry_from(shell.read("/proc/driver/nvidia/params") or "")
     for module in modules:
         for path in sorted(shell.path(f"/sys/module/{module}/parameters").glob("*")):
             value = shell.read(f"/sys/module/{module}/parameters/{path.name}")
@@ -123,14 +132,34 @@ def prebaked(shell: Shell) -> str:
     return found[0] if found else "unknown"
 
 
-def gpu_processes(shell: Shell) -> tuple[str, ...]:
-    """Processes that have a device node of the driver open, without its own daemons."""
-    holders: list[str] = []
+def gpu_processes(shell: Shell) -> tuple[Process, ...]:
+    """Processes that have a device node of the driver open, without the daemons that UNLOAD stops."""
+    holders: list[Process] = []
     for process in shell.path("/proc").glob("[0-9]*"):
         name = (shell.read(f"/proc/{process.name}/comm") or "").strip()
         if name not in DAEMONS and any(target.startswith("/dev/nvidia") for target in _open_files(process)):
-            holders.append(f"{name} ({process.name})")
+            pod = pod_of(shell.read(f"/proc/{process.name}/cgroup") or "")
+            holders.append(Process(name, int(process.name), pod))
     return tuple(sorted(holders))
+
+
+def pod_of(cgroup: str) -> str:
+    """The uid of the Pod in /proc/<pid>/cgroup; kubelet's systemd driver writes its dashes as underscores."""
+    found = POD_CGROUP.search(cgroup)
+    return found[1].replace("_", "-") if found else ""
+
+
+def kernel_users(shell: Shell, modules: dict[str, Module]) -> tuple[str, ...]:
+    """Modules of others that use the driver's: gdrdrv, nvidia_fs. While they are loaded, it can't be unloaded."""
+    names = {path.name for module in modules for path in shell.path(f"/sys/module/{module}/holders").glob("*")}
+    return tuple(sorted(names - {*MODULES}))
+
+
+def missing_nodes(shell: Shell, gpus: int) -> tuple[str, ...]:
+    """Device nodes that CUDA needs and that do not exist."""
+    missing = [name for name in ("/dev/nvidiactl", "/dev/nvidia-uvm") if not shell.path(name).exists()]
+    found = [path for path in shell.path("/dev").glob("nvidia[0-9]*") if path.name[len("nvidia") :].isdigit()]
+    return (*missing, *(f"/dev/nvidia{number}" for number in range(len(found), gpus)))
 
 
 def _open_files(process: Path) -> Iterator[str]:
@@ -164,6 +193,12 @@ def writable(path: Path) -> bool:
 def free_bytes(path: Path) -> int:
     found = os.statvfs(path)
     return found.f_bavail * found.f_frsize
+
+
+def has_compiler(shell: Shell) -> bool:
+    """gcc, make, and the C library's headers, which gcc only recommends and NVIDIA's installer needs."""
+    programs = (shell.path(f"/usr/bin/{name}") for name in ("gcc", "make"))
+    return all(is_program(path) for path in programs) and shell.path("/usr/include/stdio.h").exists()
 
 
 def has_headers(shell: Shell, kernel: str) -> bool:

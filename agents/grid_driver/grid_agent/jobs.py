@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
-import time
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +16,8 @@ from grid_agent.store import STATE_DIR
 from grid_agent.wanted import Target, Wanted
 
 UNIT = "physical-ai-grid-driver"
+UNREADABLE = 1
+"""Exit code of a job whose result can't be read."""
 GRACE = 60.0
 """Seconds systemd waits for a job to end itself at its time limit."""
 
@@ -76,7 +79,7 @@ def start(shell: Shell, job: Job, wanted: Wanted, place: Place) -> None:
         f"--description=GRID driver {target.version}: {job.step.value}",
         f"--property=RuntimeMaxSec={seconds + GRACE:g}",
         "--property=TimeoutStopSec=30",
-        "--property=UMask=0077",
+        "--property=UMask=0022",
         "--property=OOMScoreAdjust=-500",
         "--property=EnvironmentFile=-/etc/environment",  # AKS writes a cluster's proxy to it
         *(f"--setenv={name}={value}" for name, value in environment.items()),
@@ -85,7 +88,7 @@ def start(shell: Shell, job: Job, wanted: Wanted, place: Place) -> None:
         f"{place.scripts}/job.sh",
         job.step.value,
     )
-    if not result.ok:
+    if not result.ok and not _runs(shell):  # the bus may answer too late, although the unit runs
         raise HostError(f"systemd-run failed: {result.complaint}")
 
 
@@ -99,18 +102,26 @@ def found(shell: Shell) -> Job | None:
             document["version"], document["sha256"], document["module_type"], tuple(document.get("urls", ()))
         )
         step, started, identity = Step(document["step"]), float(document["started"]), str(document["id"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
     result = _result(shell, identity)
-    if result is None and _runs(shell, started, document):
+    if result is None and _runs(shell):
         return Job(identity, step, target, "running", started=started)
     result = result or _result(shell, identity)  # it may have ended between the two checks
     if result is None:
-        return Job(identity, step, target, "vanished", started=started)
-    code = int(result.get("code", 1))
+        # Without a log it never began, because the node or the agent ended first, or systemd refused it.
+        log = shell.path(log_of(identity))
+        return Job(identity, step, target, "vanished", started=started) if log.exists() else None
+    code, sentence = result.get("code"), str(result.get("sentence", ""))
+    if isinstance(code, bool) or not isinstance(code, int):
+        code, sentence = UNREADABLE, f"its result.json has no exit code, but {code!r}"
     state: Literal["succeeded", "failed"] = "failed" if code else "succeeded"
-    sentence, ended = str(result.get("sentence", "")), float(result.get("ended", 0))
-    return Job(identity, step, target, state, code, sentence, started, ended)
+    return Job(identity, step, target, state, code, sentence, started)
+
+
+def log_of(identity: str) -> str:
+    """The job's log, which it makes first of all."""
+    return f"{STATE_DIR}/logs/{identity}.log"
 
 
 def _result(shell: Shell, identity: str) -> dict[str, Any] | None:
@@ -118,11 +129,26 @@ def _result(shell: Shell, identity: str) -> dict[str, Any] | None:
     return document if document and document.get("id") == identity else None
 
 
-def _runs(shell: Shell, started: float, document: dict[str, Any]) -> bool:
+def _runs(shell: Shell) -> bool:
+    """Whether systemd says so; where it does not answer, whether the job holds its lock."""
     shown = shell.run("systemctl", "show", f"{UNIT}.service", "--property=ActiveState")
-    if not shown.ok:  # systemd does not answer: rather wait than start a second one
-        return time.time() - started < 2 * GRACE or (shown.code != 0 and not document)
+    if not shown.ok:
+        return _is_locked(shell.path(f"{STATE_DIR}/job.lock"))
     return shown.out.strip().removeprefix("ActiveState=") in ("active", "activating", "deactivating", "reloading")
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def cached(shell: Shell) -> tuple[str, ...]:

@@ -13,7 +13,9 @@ from grid_agent.plan import Plan, closing_labels, opening_labels
 from grid_agent.steps import JOBS, State, Step
 from grid_agent.wanted import Wanted
 
-MUST_HELP = frozenset({Step.CLEAN, Step.UNLOAD, Step.REMOVE, Step.FETCH, Step.INSTALL, Step.LOAD, Step.MARK_LEGACY})
+MUST_HELP = frozenset(
+    {Step.CLEAN, Step.UNLOAD, Step.REMOVE, Step.FETCH, Step.INSTALL, Step.LOAD, Step.MARK_LEGACY, Step.PERSIST}
+)
 """Steps that are done once on the way to a driver. One that is still ahead after it succeeded did not help."""
 REPORT_SECONDS = 60.0
 """A condition whose words alone change is written this often at most."""
@@ -30,10 +32,14 @@ def advance(
 ) -> Memory:
     """The memory after one step. Never raises for what host and cluster refuse: that becomes state and sentence.
 
-    `now`: seconds since the epoch. Long work is started as a job of the host and found again by later calls.
+    `now`: seconds since the epoch, on a clock that is never set back while the process runs; the Pods' `begun` are on
+    the same clock, or close to it. Long work is started as a job of the host and found again by later calls.
     `remember` is called with the memory that has to survive before anything is done that may kill agent or machine.
     """
+    memory = replace(transitions.clamped(memory, wanted.timings, now), faults=0)
     node, trouble = _look(cluster)
+    if node is not None:
+        memory, node = transitions.dated(memory, node, now)
     memory = transitions.renewed(memory, wanted, node.annotations.get(RETRY_ANNOTATION, "") if node else None)
     facts = host.inspect(wanted)
     memory = transitions.observed(memory, facts, node, wanted, now)
@@ -106,7 +112,14 @@ def _perform(memory: Memory, plan: Plan, world: _World, wanted: Wanted, now: flo
 
 def condition_of(memory: Memory) -> Condition:
     """The node's condition."""
-    return Condition("True" if memory.state is State.READY else "False", memory.reason, memory.sentence)
+    ready = memory.state is State.READY and not memory.faults
+    return Condition("True" if ready else "False", memory.reason, memory.sentence)
+
+
+def failed(memory: Memory, cluster: ClusterApi, reason: str, text: str, now: float) -> Memory:
+    """The memory after a step in which the agent itself failed: nothing is known of the node, and that is reported."""
+    memory = replace(memory, reason=reason, sentence=text, faults=memory.faults + 1)
+    return _report(memory, cluster, now)
 
 
 def _report(memory: Memory, cluster: ClusterApi, now: float) -> Memory:
@@ -117,7 +130,7 @@ def _report(memory: Memory, cluster: ClusterApi, now: float) -> Memory:
     try:
         cluster.report(condition)
         if not same:
-            bad = memory.state is State.BLOCKED or condition.reason.endswith("Failed")
+            bad = memory.faults > 0 or memory.state is State.BLOCKED or condition.reason.endswith("Failed")
             cluster.event("Warning" if bad else "Normal", condition.reason, condition.message)
     except ClusterError:
         return replace(memory, reported_at=now)  # the next step tries again; until then the condition is not wrong

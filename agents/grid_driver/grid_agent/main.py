@@ -10,14 +10,14 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grid_agent import metrics
 from grid_agent.api import Api
 from grid_agent.facts import NAMESPACE, ClusterError
 from grid_agent.host import RealHost
-from grid_agent.machine import advance
+from grid_agent.machine import advance, failed
 from grid_agent.memory import Memory
 from grid_agent.steps import State
 from grid_agent.store import Locked, Store, UnsafeFolder
@@ -75,6 +75,21 @@ def api_from(options: argparse.Namespace) -> Api:
     return Api(url, options.service_account, node, os.environ.get("POD_NAMESPACE") or NAMESPACE)
 
 
+class Clock:
+    """Seconds since the epoch as they were when the process began, going on evenly when the host's clock is set."""
+
+    def __init__(self) -> None:
+        self._began = time.time() - time.monotonic()
+
+    def now(self) -> float:
+        return self._began + time.monotonic()
+
+    @property
+    def skew(self) -> float:
+        """How far the host's clock is ahead."""
+        return time.time() - self.now()
+
+
 @dataclass
 class Agent:
     """What the loop needs."""
@@ -86,6 +101,7 @@ class Agent:
     board: metrics.Board
     wanted: Wanted
     stop: threading.Event
+    clock: Clock = field(default_factory=Clock)
 
     def run(self) -> int:
         until = {State(word) for word in str(self.options.until).split(",") if word}
@@ -102,26 +118,29 @@ class Agent:
                 return STOPPED
 
     def step(self, memory: Memory) -> Memory:
-        """One step. Unexpected errors are logged and the step is repeated: without an agent the gate stays as it is."""
+        """One step. Unexpected errors are reported, and the step is repeated: without an agent the gate stays as is."""
         try:
             self.wanted = read_wanted(Path(self.options.wanted), self.api.pool)
         except Unusable as error:
             logging.error("%s; going on with the settings from before", error)
         timings = self.wanted.timings
-        self.api.seconds = timings.api_seconds
-        self.host.smi_age = timings.check_seconds if memory.state is State.READY else 0.0
-        before = (memory.state, memory.reason)
+        self.api.seconds, self.api.skew = timings.api_seconds, self.clock.skew
+        self.host.smi_age = timings.check_seconds if memory.is_done else 0.0
+        before, faults, now = (memory.state, memory.reason), memory.faults, self.clock.now()
         try:
-            memory = advance(memory, self.host, self.api, self.wanted, time.time(), remember=self.store.save)
+            if faults:
+                self.store.save(memory)  # where that is what failed, nothing is done or reported before it works
+            memory = advance(memory, self.host, self.api, self.wanted, now, remember=self.store.save)
             self.store.save(memory)
             self.store.tidy()
         except OSError as error:
-            logging.error("%s: %s", error.filename or "the host", error.strerror or error)
             text = f"{error.filename or 'the host'}: {error.strerror or error}"
-            memory = replace(memory, sentence=text, reason="HostFault")
-        except Exception:
+            logging.error("%s", text)
+            memory = failed(replace(memory, faults=faults), self.api, "HostFault", text, now)
+        except Exception as error:
             logging.exception("a step failed unexpectedly")
-            memory = replace(memory, sentence="the agent failed unexpectedly; see its log", reason="AgentFault")
+            text = f"the agent failed unexpectedly ({type(error).__name__}: {error}); see its log"
+            memory = failed(replace(memory, faults=faults), self.api, "AgentFault", text, now)
         if before != (memory.state, memory.reason):
             logging.info("%s (%s): %s", memory.state.value, memory.reason, memory.sentence)
         self.board.put(memory, self.wanted)
@@ -130,8 +149,21 @@ class Agent:
 
 def pause(memory: Memory, wanted: Wanted) -> float:
     """Seconds to the next step."""
-    quiet = memory.state in QUIET and memory.reason not in ("HostFault", "AgentFault")
+    quiet = memory.state in QUIET and not memory.faults
     return wanted.timings.watch_seconds if quiet else wanted.timings.poll_seconds
+
+
+def cannot_start(error: Exception, api: Api | None) -> int:
+    """The exit code; the reason is in the log, and in the node's condition where the API server answers."""
+    text = f"{error.filename or 'the host'}: {error.strerror}" if isinstance(error, OSError) else str(error)
+    logging.error("%s", text)
+    if isinstance(error, Locked):
+        return LOCKED  # the agent that holds it reports for itself
+    unusable = isinstance(error, Unusable)
+    if api:
+        reason = "SettingsUnusable" if unusable else "HostFault"
+        failed(Memory(), api, reason, f"the agent can't start: {text}", time.time())
+    return USAGE if unusable else UNSAFE
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -144,25 +176,18 @@ def main(arguments: Sequence[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: stop.set())
     package = Path(__file__).parent
-    store = Store(options.root)
+    store, api = Store(options.root), None
     try:
         api = api_from(options)
         wanted = read_wanted(options.wanted, api.pool)
         store.prepare()
         store.lock()
-    except Unusable as error:
-        logging.error("%s", error)
-        return USAGE
-    except UnsafeFolder as error:
-        logging.error("%s", error)
-        return UNSAFE
-    except Locked as error:
-        logging.error("%s", error)
-        return LOCKED
+        host = RealHost(options.root, package, package.parent / "host")
+    except (Unusable, UnsafeFolder, Locked, OSError) as error:
+        return cannot_start(error, api)
     board = metrics.Board()
     if options.listen:
         address, _, port = str(options.listen).rpartition(":")
         server = metrics.serve(board, address, int(port))
         logging.info("probes and metrics on port %d", server.server_address[1])
-    host = RealHost(options.root, package, package.parent / "host")
     return Agent(options, host, store, api, board, wanted, stop).run()

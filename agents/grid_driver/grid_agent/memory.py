@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
@@ -25,6 +26,10 @@ class Failure:
     """As many as the timings allow: the node counts as blocked, and an older driver is restored where there is one."""
     final: bool = False
     """Trying again is no use before the settings change, or does harm."""
+
+
+DONE = (State.READY, State.REMOVED)
+"""The node matches the settings: the driver is verified, or removed if they require that. A rollout then continues."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,10 @@ class Memory:
     """The driver was changed in this boot: Pods of the operator that ran before still use the old one."""
     gated_at: float = 0.0
     """When the gate was closed; 0: it is open, or was never closed by this agent."""
+    starts: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
+    """Operand's uid -> when it began as kubelet's clock has it, and as the agent's does."""
+    looked_at: float = 0.0
+    """When the API server last answered."""
     kicks: Mapping[str, float] = field(default_factory=dict[str, float])
     """Operand -> when its pod was last deleted."""
     reported: Condition | None = None
@@ -81,6 +90,13 @@ class Memory:
     """Step -> how often it was performed or started, ever; a counter for metrics."""
     failed: Mapping[str, int] = field(default_factory=dict[str, int])
     """Step -> how often it failed, ever."""
+    faults: int = 0
+    """Steps in a row in which the agent itself failed, so that nothing is known of the node since."""
+
+    @property
+    def is_done(self) -> bool:
+        """The node was just found as the settings require it: the driver is verified, or removed."""
+        return self.state in DONE and not self.faults
 
 
 def to_document(memory: Memory) -> dict[str, Any]:
@@ -92,18 +108,49 @@ def from_document(document: Mapping[str, Any]) -> Memory:
     if document.get("format") != 1:
         raise ValueError("memory of another format")
     given: dict[str, Any] = {key: value for key, value in document.items() if key != "format"}
+    for name, default in asdict(Memory()).items():
+        given[name] = _of_kind(name, given.get(name, default), default)
     given["state"] = State(given["state"])
     given["upcoming"] = tuple(Step(step) for step in given["upcoming"])
-    given["failures"] = {key: Failure(**value) for key, value in given["failures"].items()}
+    given["begun"], given["done"] = (Step(given[name]).value if given[name] else "" for name in ("begun", "done"))
+    given["failures"] = {Step(key).value: _made(Failure, value) for key, value in given["failures"].items()}
     for name in ("verified", "previous"):
-        given[name] = _target(given[name])
-    given["reported"] = Condition(**given["reported"]) if given["reported"] else None
+        given[name] = _target(given[name]) if given[name] else None
+    given["reported"] = _made(Condition, given["reported"]) if given["reported"] else None
+    for name, number in (("kicks", float), ("durations", float), ("attempts", int), ("failed", int)):
+        given[name] = {str(key): _of_kind(name, value, number()) for key, value in given[name].items()}
+    given["seen"] = {str(key): _of_kind("seen", value, "") for key, value in given["seen"].items()}
+    given["starts"] = {str(key): _pair(value) for key, value in given["starts"].items()}
     return replace(Memory(), **given)
 
 
-def _target(document: object) -> Target | None:
-    if not isinstance(document, dict):
-        return None
-    given: dict[str, Any] = {**cast("dict[str, Any]", document)}
-    given["urls"] = tuple(given["urls"])
-    return Target(**given)
+def _pair(value: Any) -> tuple[float, float]:
+    raw, at = (_of_kind("starts", each, 0.0) for each in value)
+    return raw, at
+
+
+def _of_kind(name: str, value: Any, default: Any) -> Any:
+    """A value of the same kind as its default. Times may be whole numbers; no number is infinite."""
+    if default is None:
+        fits = value is None or isinstance(value, dict)
+    elif isinstance(default, bool) or isinstance(value, bool):
+        fits = isinstance(default, bool) and isinstance(value, bool)
+    elif isinstance(default, float):
+        fits = isinstance(value, (int, float)) and math.isfinite(value)
+    else:
+        kinds = next((kind for kind in (str, int, dict, tuple) if isinstance(default, kind)), object)
+        fits = isinstance(value, (list, tuple) if kinds is tuple else kinds)
+    if not fits:
+        raise TypeError(f"{name} is {value!r}")
+    return cast("Any", value)
+
+
+def _made(kind: Callable[..., Any], document: Any) -> Any:
+    """A Failure or Condition from its fields."""
+    defaults: dict[str, Any] = asdict(Failure()) if kind is Failure else dict.fromkeys(document, "")
+    return kind(**{name: _of_kind(name, value, defaults[name]) for name, value in document.items()})
+
+
+def _target(document: Mapping[str, Any]) -> Target:
+    given = {name: _of_kind(name, value, "") for name, value in document.items() if name != "urls"}
+    return Target(**given, urls=tuple(_of_kind("urls", url, "") for url in _of_kind("urls", document["urls"], ())))

@@ -11,10 +11,10 @@ from grid_agent.memory import Memory
 from grid_agent.steps import State
 from grid_agent.wanted import Wanted
 
-DONE = (State.READY, State.REMOVED)
-"""The node matches the settings: the driver is verified, or removed if they require that. A rollout then continues."""
 STALE_SECONDS = 900.0
 """A loop that finished no step for so long is dead."""
+DEAD_FAULTS = 5
+"""So is one that failed in so many steps in a row: kubelet restarts it."""
 
 
 class Board:
@@ -23,39 +23,46 @@ class Board:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: tuple[Memory, Wanted | None] = (Memory(), None)
-        self._at = time.monotonic()
+        self._at = self._checked = time.monotonic()
 
     def put(self, memory: Memory, wanted: Wanted) -> None:
         with self._lock:
             self._known, self._at = (memory, wanted), time.monotonic()
+            if not memory.faults:
+                self._checked = self._at
 
     def answer(self, path: str) -> tuple[int, str]:
         with self._lock:
-            (memory, wanted), age = self._known, time.monotonic() - self._at
+            (memory, wanted), now = self._known, time.monotonic()
+            age, checked = now - self._at, time.time() - (now - self._checked) if memory.checked_at else 0.0
         if path == "/healthz":
+            if memory.faults >= DEAD_FAULTS:
+                return 503, f"{memory.faults} steps in a row failed: {memory.sentence}\n"
             return (200, "ok\n") if age < STALE_SECONDS else (503, f"no step ended for {age:.0f} s\n")
         if path == "/readyz":
-            return (200 if memory.state in DONE else 503), f"{memory.state.value}: {memory.sentence}\n"
+            state = memory.reason if memory.faults else memory.state.value
+            return (200 if memory.is_done else 503), f"{state}: {memory.sentence}\n"
         if path == "/metrics":
-            return 200, render(memory, wanted)
+            return 200, render(memory, wanted, checked)
         return 404, "known: /healthz /readyz /metrics\n"
 
 
-def render(memory: Memory, wanted: Wanted | None) -> str:
-    """The Prometheus text format."""
-    return "".join(f"{line}\n" for line in _lines(memory, wanted))
+def render(memory: Memory, wanted: Wanted | None, checked: float = 0.0) -> str:
+    """The Prometheus text format. `checked`: when the host was last checked, in seconds since the epoch."""
+    return "".join(f"{line}\n" for line in _lines(memory, wanted, checked))
 
 
-def _lines(memory: Memory, wanted: Wanted | None) -> Iterator[str]:
+def _lines(memory: Memory, wanted: Wanted | None, checked: float) -> Iterator[str]:
     yield from _family("grid_driver_state", "gauge", "1 for the state the node is in.")
     for state in State:
         yield _sample("grid_driver_state", {"state": state.value}, memory.state is state)
-    ready = memory.state is State.READY
+    ready = memory.state is State.READY and not memory.faults
     yield from _single("grid_driver_ready", "The driver is verified and Pods may use it.", ready)
     yield from _single("grid_driver_gate_closed", "Operands are kept off this node.", bool(memory.gated_at))
     yield from _single("grid_driver_licensed", "The vGPU has its licence.", memory.seen.get("licence") == "licensed")
+    yield from _single("grid_driver_agent_faults", "Steps in a row in which the agent itself failed.", memory.faults)
     yield from _single("grid_driver_rolled_back", "The wanted build was given up.", bool(memory.rolled_back))
-    yield from _single("grid_driver_last_check_timestamp_seconds", "When the host was last checked.", memory.checked_at)
+    yield from _single("grid_driver_last_check_timestamp_seconds", "When the host was last checked.", checked)
     yield from _family("grid_driver_info", "gauge", "Versions; always 1.")
     labels = {"wanted": wanted.version, "module_type": wanted.module_type} if wanted else {}
     seen = {"installed": memory.seen.get("installed", ""), "kernel": memory.seen.get("kernel", "")}

@@ -11,7 +11,7 @@ PERSISTENCED = "nvidia-persistenced.service"
 HINT = "stop what uses it, or reboot the node"
 
 
-def unload(shell: Shell) -> None:
+def unload(shell: Shell, persistence: bool) -> None:
     """Stop the daemons, then remove the modules that are loaded, in order. Raises HostError on the first that stays.
 
     What was unloaded by then is loaded again: a driver that can't be unloaded has to keep working.
@@ -26,16 +26,17 @@ def unload(shell: Shell) -> None:
             continue  # unloaded together with an earlier one
         result = shell.run("rmmod", module)  # modprobe -r needs the file, which may be missing
         if is_loaded(shell, module):
-            _reload(shell, there)
+            _reload(shell, there, persistence)
             raise HostError(f"module {module} can't be unloaded: {result.complaint}; {HINT}")
 
 
-def _reload(shell: Shell, modules: list[str]) -> None:
+def _reload(shell: Shell, modules: list[str], persistence: bool) -> None:
     for module in reversed(modules):
         if not is_loaded(shell, module):
             shell.run("modprobe", module)
     if is_loaded(shell, "nvidia"):
-        shell.run("systemctl", "start", PERSISTENCED)
+        if persistence:
+            persist(shell)
         shell.run("systemctl", "start", GRIDD_UNIT)
 
 
@@ -45,10 +46,16 @@ def load(shell: Shell, gpus: int, persistence: bool) -> None:
         _must(shell.run("modprobe", module), f"module {module} does not load")
     for number in range(max(1, gpus)):  # a driver without this helper makes the nodes at the first nvidia-smi
         shell.run("nvidia-modprobe", "-c", str(number), "-u", "-m")
-    if persistence and not shell.run("systemctl", "start", PERSISTENCED).ok:
-        shell.run("nvidia-smi", "-pm", "1")
+    if persistence:
+        persist(shell)
     shell.run("systemctl", "enable", GRIDD_UNIT)
     shell.run("systemctl", "restart", GRIDD_UNIT)
+
+
+def persist(shell: Shell) -> None:
+    """Persistence mode, by NVIDIA's daemon where there is a service for it; the installer brings none."""
+    if not shell.run("systemctl", "restart", PERSISTENCED).ok:
+        shell.run("nvidia-smi", "-pm", "1")
 
 
 def clean(shell: Shell, ours: bool) -> None:

@@ -21,6 +21,7 @@ STATE_OF = {
     Step.CONFIGURE: State.CONFIGURING,
     Step.INSTALL: State.INSTALLING,
     Step.LOAD: State.VERIFYING,
+    Step.PERSIST: State.READY,
     Step.MARK_LEGACY: State.UNGATING,
     Step.UNGATE: State.UNGATING,
 }
@@ -95,6 +96,18 @@ class Case:
     @property
     def gate_ours(self) -> bool:
         return self.node is not None and bool(opening_labels(self.node))
+
+    @property
+    def holders(self) -> tuple[str, ...]:
+        """What keeps the driver from being unloaded: modules of others, and processes.
+
+        Without those of the operator's Pods, which end behind a closed gate, and of Pods that request GPUs, which the
+        upgrade policy is about.
+        """
+        pods = (*self.node.operands, *(self.node.gpu_pods or ())) if self.node else ()
+        known = {pod.uid for pod in pods}
+        processes = (str(each) for each in self.host.gpu_processes if not each.pod or each.pod not in known)
+        return (*(f"module {name}" for name in self.host.kernel_users), *processes)
 
     def plan(self, state: State, reason: str, sentence: str, *steps: Step, pod: Pod | None = None) -> Plan:
         why = self.found[0].sentence if self.found else ""

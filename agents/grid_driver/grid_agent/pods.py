@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from grid_agent.facts import OPERANDS, Pod
 
 Json = dict[str, Any]
 RESOURCES = "nvidia.com/"
+QUANTITY = re.compile(r"(\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})(?:[eE]([+-]?\d{1,2})|([numkMGTPE]|[KMGTPE]i)?)")
+SUFFIXES = {
+    "": 1.0,
+    **{letter: 1000.0**power for power, letter in enumerate("num", -3)},
+    **{letter: 1000.0**power for power, letter in enumerate("kMGTPE", 1)},
+    **{f"{letter}i": 1024.0**power for power, letter in enumerate("KMGTPE", 1)},
+}
+"""Of Kubernetes' quantities."""
 
 
-def pod_from(pod: Mapping[str, Any]) -> Pod:
-    metadata, status = pod["metadata"], _status(pod)
+def pod_from(pod: Mapping[str, Any], skew: float = 0.0) -> Pod:
+    """`skew`: how far kubelet's clock is ahead of the agent's."""
+    metadata, status, begun = _part(pod, "metadata"), _status(pod), _begun(pod)
     return Pod(
-        namespace=str(metadata["namespace"]),
-        name=str(metadata["name"]),
+        namespace=namespace_of(pod),
+        name=str(metadata.get("name", "")),
         uid=str(metadata.get("uid", "")),
         app=_app(pod),
         phase=str(status.get("phase", "Pending")),
         terminating="deletionTimestamp" in metadata,
         looking=_looking(pod),
-        begun=_begun(pod),
+        begun=None if begun is None else begun - skew,
         gpus=sum(_asked(pod)),
     )
 
@@ -32,12 +43,27 @@ def is_operand(pod: Mapping[str, Any]) -> bool:
     return _app(pod) in OPERANDS and _lives(pod)
 
 
-def wants_gpus(pod: Mapping[str, Any]) -> bool:
-    return _lives(pod) and any(_asked(pod))
+def uses_gpus(pod: Mapping[str, Any]) -> bool:
+    """Whether the Pod has, or may have, devices of the node's GPUs, used by a process at present or not.
+
+    By a limit, by a claim (which kind of device it is for is not in the Pod), or without either by NVIDIA's runtime
+    class. A DaemonSet's Pods never end by themselves, so those without a limit or claim are not waited for.
+    """
+    spec = _part(pod, "spec")
+    runtime = str(spec.get("runtimeClassName") or "").startswith("nvidia") and not _is_of_daemon_set(pod)
+    return _lives(pod) and (any(_asked(pod)) or bool(_listed(spec, "resourceClaims")) or runtime)
+
+
+def namespace_of(pod: Mapping[str, Any]) -> str:
+    return str(_part(pod, "metadata").get("namespace", ""))
+
+
+def _is_of_daemon_set(pod: Mapping[str, Any]) -> bool:
+    return any(owner.get("kind") == "DaemonSet" for owner in _listed(_part(pod, "metadata"), "ownerReferences"))
 
 
 def _app(pod: Mapping[str, Any]) -> str:
-    return str(_part(pod["metadata"], "labels").get("app", ""))
+    return str(_part(_part(pod, "metadata"), "labels").get("app", ""))
 
 
 def _lives(pod: Mapping[str, Any]) -> bool:
@@ -45,8 +71,8 @@ def _lives(pod: Mapping[str, Any]) -> bool:
 
 
 def _part(owner: Mapping[str, Any], name: str) -> Json:
-    found: Json = owner.get(name) or {}
-    return found
+    found: object = owner.get(name)
+    return cast("Json", found) if isinstance(found, dict) else {}
 
 
 def _status(pod: Mapping[str, Any]) -> Json:
@@ -54,8 +80,9 @@ def _status(pod: Mapping[str, Any]) -> Json:
 
 
 def _listed(owner: Mapping[str, Any], name: str) -> list[Json]:
-    found: list[Json] = owner.get(name) or []
-    return found
+    found: object = owner.get(name)
+    items = cast("list[object]", found) if isinstance(found, list) else []
+    return [cast("Json", item) for item in items if isinstance(item, dict)]
 
 
 def _asked(pod: Mapping[str, Any]) -> Iterator[int]:
@@ -63,7 +90,20 @@ def _asked(pod: Mapping[str, Any]) -> Iterator[int]:
     for container in (*_listed(spec, "containers"), *_listed(spec, "initContainers")):
         for name, amount in _part(_part(container, "resources"), "limits").items():
             if name.startswith(RESOURCES):
-                yield int(amount)
+                yield amount_of(str(amount))
+
+
+def amount_of(quantity: str) -> int:
+    """A quantity of whole devices. One that can't be read counts as one device: the Pod has a limit.
+
+    >>> amount_of("2"), amount_of("1k"), amount_of("0")
+    (2, 1000, 0)
+    """
+    found = QUANTITY.fullmatch(quantity)
+    if found is None:
+        return 1
+    number, exponent, suffix = found.groups()
+    return math.ceil(float(number) * 10.0 ** int(exponent or 0) * SUFFIXES[suffix or ""])
 
 
 def _looking(pod: Mapping[str, Any]) -> bool:
@@ -81,5 +121,8 @@ def _begun(pod: Mapping[str, Any]) -> float | None:
     return _seconds(str(running["startedAt"])) if running.get("startedAt") else None
 
 
-def _seconds(timestamp: str) -> float:
-    return datetime.fromisoformat(timestamp.replace("Z", "+00:00")).timestamp()
+def _seconds(timestamp: str) -> float | None:
+    try:
+        return datetime.fromisoformat(timestamp.replace("Z", "+00:00")).timestamp()
+    except (ValueError, OverflowError):
+        return None

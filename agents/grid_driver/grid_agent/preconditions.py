@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grid_agent.facts import Pod
-from grid_agent.plan import Case, Plan, names, pod_names
+from grid_agent.plan import Case, Plan, names, pod_names, word
 from grid_agent.steps import State, Step
 
 
@@ -13,9 +13,10 @@ def unmet(case: Case, steps: tuple[Step, ...]) -> Plan | None:
         text = f"driver {case.target.version} waits for the API server: without it no Pod can be kept off this node"
         return case.plan(State.WAITING, "ApiUnreachable", text, Step.WAIT, *steps)
     pods = (case.node.gpu_pods or ()) if case.host.loaded else ()
-    waiting = _policy(case, steps, pods)
-    if waiting or steps[0] is Step.GATE:
+    if waiting := _policy(case, steps, pods) or _postponed(case, steps):
         return waiting
+    if steps[0] is Step.GATE:
+        return None
     return _wait_for_pods(case, steps, pods) or _wait_for_operands(case, steps) or _wait_for_processes(case, steps)
 
 
@@ -26,12 +27,38 @@ def _policy(case: Case, steps: tuple[Step, ...], pods: tuple[Pod, ...]) -> Plan 
         return None
     if pods and policy == "wait":
         text = f"driver {build} waits until these GPU Pods end ({names(pod_names(pods))}); the upgrade policy is wait"
-        return case.plan(State.WAITING, "GpuPodsRunning", text, Step.WAIT, *steps)
+        return _held_open(case, State.WAITING, "GpuPodsRunning", text, steps)
     seen = case.node is not None and case.node.gpu_pods is not None
     if case.host.loaded and case.host.gpu_processes and not seen and policy != "wait":
         text = f"upgrade policy {policy} needs permission to list the Pods of all namespaces, which is missing"
         return case.plan(State.WAITING, "MayNotListPods", text, Step.WAIT, *steps)
     return None
+
+
+def _postponed(case: Case, steps: tuple[Step, ...]) -> Plan | None:
+    """A change that can't be made now of a driver that serves: the gate is open until it can.
+
+    Closing the gate restarts the operator's Pods, so it is closed only when nothing known prevents the change.
+    """
+    if not case.serving:
+        return None
+    failures = ((step, case.memory.failures[step.value]) for step in steps if step.value in case.memory.failures)
+    for step, failure in failures:
+        given_up = failure.final or (failure.tired and step is Step.LOAD and Step.INSTALL not in steps)
+        if given_up or case.now < failure.retry_at:
+            state = State.BLOCKED if failure.tired else State.WAITING
+            again = "" if given_up else f"; attempt {failure.count + 1} in {failure.retry_at - case.now:.0f} s"
+            text = f"{failure.sentence}{again}. Driver {case.host.smi.version} remains in service"
+            return _held_open(case, state, f"{word(step)}Failed", text, steps)
+    if case.holders:
+        text = f"{names(case.holders)} still use the GPU; driver {case.target.version} waits until they end"
+        return _held_open(case, State.WAITING, "GpuInUse", text, steps)
+    return None
+
+
+def _held_open(case: Case, state: State, reason: str, text: str, steps: tuple[Step, ...]) -> Plan:
+    """Wait, with the gate open where a verified driver serves."""
+    return case.plan(state, reason, text, Step.UNGATE if case.serving and case.gate_ours else Step.WAIT, *steps)
 
 
 def _wait_for_pods(case: Case, steps: tuple[Step, ...], pods: tuple[Pod, ...]) -> Plan | None:
@@ -56,7 +83,8 @@ def _wait_for_operands(case: Case, steps: tuple[Step, ...]) -> Plan | None:
 
 
 def _wait_for_processes(case: Case, steps: tuple[Step, ...]) -> Plan | None:
-    if not case.host.gpu_processes or not case.host.loaded:
+    holders = (*case.holders, *(str(each) for each in case.host.gpu_processes if str(each) not in case.holders))
+    if not holders or not case.host.loaded:
         return None
-    text = f"{names(case.host.gpu_processes)} still use the GPU; driver {case.target.version} waits until they end"
+    text = f"{names(holders)} still use the GPU; driver {case.target.version} waits until they end"
     return case.plan(State.WAITING, "GpuInUse", text, Step.WAIT, *steps)

@@ -88,7 +88,7 @@ class Shell:
         """A JSON object; None where there is none."""
         try:
             found: Any = json.loads(self.read(path) or "")
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 

@@ -28,6 +28,8 @@ class Step(str, Enum):
     """Job: hash the cached file once more and run it."""
     LOAD = "load"
     """Load the modules, make the device nodes, start persistence and licence daemons."""
+    PERSIST = "persist"
+    """Turn persistence mode on again, while the driver is in service."""
     MARK_LEGACY = "mark-legacy"
     """Bind mount and marker of the seed deployment, in that order."""
     UNGATE = "ungate"

@@ -9,6 +9,7 @@ import logging
 import os
 import shutil
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 from grid_agent.memory import Memory, from_document, to_document
@@ -58,7 +59,7 @@ class Store:
             return from_document(json.loads((self.folder / "memory.json").read_text()))
         except FileNotFoundError:
             return Memory()
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             logging.warning("memory.json can't be read (%s); starting afresh", error)
             return Memory()
 
@@ -73,10 +74,8 @@ class Store:
         for path in self.folder.glob(".*.json.*"):
             path.unlink(missing_ok=True)
 
-    def own_copy(self, package: Path, scripts: Path) -> Path:
+    def own_copy(self, files: Mapping[str, bytes]) -> Path:
         """A copy of the agent's files that outlives its pod: jobs run from it. Returns its folder, below the root."""
-        files = {f"grid_agent/{path.name}": path.read_bytes() for path in sorted(package.glob("*.py"))}
-        files |= {f"host/{path.name}": path.read_bytes() for path in sorted(scripts.glob("*.sh"))}
         digest = hashlib.sha256(b"".join(name.encode() + b"\0" + data for name, data in files.items())).hexdigest()[:16]
         folder = self.folder / "agent" / digest
         whole = {name: folder / name for name in files}
@@ -96,6 +95,12 @@ class Store:
         others = sorted((self.folder / "agent").iterdir(), key=lambda path: path.stat().st_mtime)
         for path in [path for path in others if path != used][: -(KEPT_AGENTS - 1)]:
             shutil.rmtree(path, ignore_errors=True)
+
+
+def program(package: Path, scripts: Path) -> dict[str, bytes]:
+    """The agent's files, by path."""
+    files = {f"grid_agent/{path.name}": path.read_bytes() for path in sorted(package.glob("*.py"))}
+    return files | {f"host/{path.name}": path.read_bytes() for path in sorted(scripts.glob("*.sh"))}
 
 
 def _safe(path: Path, private: bool) -> None:

@@ -4,21 +4,59 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grid_agent.facts import HostFacts, Job, NodeFacts
+from grid_agent.facts import HostFacts, Job, NodeFacts, Pod
 from grid_agent.memory import Failure, Memory
 from grid_agent.plan import Plan, opening_labels, target_of
 from grid_agent.steps import Step
 from grid_agent.wanted import Timings, Wanted
 
-CHECKSUM, DISK_FULL, APT_LOCKED, TAMPERED, READ_ONLY, BUSY, INTERRUPTED = 11, 12, 21, 31, 33, 75, 143
+CHECKSUM, DISK_FULL, APT_LOCKED, ARCHIVE_AWAY, TAMPERED, READ_ONLY, BUSY, INTERRUPTED = 11, 12, 21, 23, 31, 33, 75, 143
 """Exit codes of jobs that are judged here; README.md lists all."""
 DIED = -1
 """No exit code: the machine restarted."""
 RETRIED_FOREVER = frozenset({Step.UNLOAD, Step.LOAD})
 """Harmless to retry forever: what is in use is released, what does not answer recovers."""
-TRANSIENT = frozenset({DISK_FULL, APT_LOCKED, TAMPERED, BUSY})
+TRANSIENT = frozenset({DISK_FULL, APT_LOCKED, ARCHIVE_AWAY, TAMPERED, BUSY})
 """Codes of transient failures, which are retried without limit."""
+AROUND = frozenset({Step.CLEAN, Step.MARK_LEGACY, Step.PERSIST})
+"""Steps around a driver that works, whose failures remain when it is verified."""
+PAST = ("since", "loaded_at", "driver_since", "gated_at", "reported_at", "checked_at", "looked_at")
+"""Times of the memory that are never in the future."""
+STATUS_SECONDS = 60.0
+"""How long a Pod's status may take to reach the API server."""
 CHANGING = frozenset({Step.UNLOAD, Step.REMOVE, Step.INSTALL})
+
+
+def clamped(memory: Memory, timings: Timings, now: float) -> Memory:
+    """The memory without times in the future, which a clock that was set back leaves: nothing waits for them."""
+    failures = {
+        step: replace(failure, retry_at=min(failure.retry_at, now + timings.retry_max_seconds))
+        for step, failure in memory.failures.items()
+    }
+    past = {name: min(getattr(memory, name), now) for name in PAST}
+    kicks = {app: min(at, now) for app, at in memory.kicks.items()}
+    starts = {uid: (raw, min(at, now)) for uid, (raw, at) in memory.starts.items()}
+    return replace(memory, failures=failures, kicks=kicks, starts=starts, **past)
+
+
+def dated(memory: Memory, node: NodeFacts, now: float) -> tuple[Memory, NodeFacts]:
+    """When the node's operands began, on the agent's clock.
+
+    Their own times are kubelet's, from a clock that may have been set since. A Pod that is new began after the last
+    look, or a little before it, because its status takes a moment to arrive.
+    """
+    starts: dict[str, tuple[float, float]] = {}
+    operands: list[Pod] = []
+    for pod in node.operands:
+        if pod.begun is not None:
+            raw, at = memory.starts.get(pod.uid, (None, 0.0))
+            if raw != pod.begun:
+                earliest = memory.looked_at - STATUS_SECONDS if memory.looked_at else 0.0
+                at = max(earliest, min(pod.begun, now))
+            starts[pod.uid] = (pod.begun, at)
+            pod = replace(pod, begun=at)  # noqa: PLW2901 - the same Pod
+        operands.append(pod)
+    return replace(memory, starts=starts, looked_at=now), replace(node, operands=tuple(operands))
 
 
 def renewed(memory: Memory, wanted: Wanted, token: str | None) -> Memory:
@@ -116,7 +154,7 @@ def planned(memory: Memory, plan: Plan, now: float) -> Memory:
     if plan.give_up:
         memory = replace(memory, rolled_back=plan.give_up, failures={}, done="")
     if plan.proven:
-        kept = {name: each for name, each in memory.failures.items() if Step(name) in (Step.CLEAN, Step.MARK_LEGACY)}
+        kept = {name: each for name, each in memory.failures.items() if Step(name) in AROUND}
         memory = replace(
             memory,
             failures=kept,

@@ -75,7 +75,11 @@ def _build(host: HostFacts, wanted: Wanted) -> Iterator[tuple[str, str]]:
     if host.free_bytes < SPACE:
         free, need = host.free_bytes / (1 << 30), SPACE / (1 << 30)
         yield "DiskFull", f"{free:.1f} GiB are free on the node's disk, but {need:.0f} GiB are needed; free disk space"
-    missing = [name for name, there in (("kernel headers", host.headers), ("gcc and make", host.compiler)) if not there]
+    missing = [
+        name
+        for name, there in (("kernel headers", host.headers), ("gcc, make and libc6-dev", host.compiler))
+        if not there
+    ]
     fitting = [each for each in wanted.packages if each.kernel in ("", host.kernel)]
     if missing and wanted.package_source == "offline" and not fitting:
         yield (

@@ -2,7 +2,9 @@
 # What the jobs share. Sourced; never run.
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive
-umask 077
+# What depmod, dpkg and the installer write is for everybody: with another mask only root could read modules.dep. The
+# agent's own files are in a folder that only root may enter.
+umask 022
 
 readonly WORK="$GRID_STATE/work"
 # NVIDIA's installer unpacks there, and no stranger can reach it.

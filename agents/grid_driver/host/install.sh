@@ -17,14 +17,19 @@ has_compiler() {
     is_program /usr/bin/gcc && is_program /usr/bin/make
 }
 
-# locked_apt CODE SENTENCE COMMAND…: an apt or dpkg command; waits while another one holds the lock.
-locked_apt() {
-    local code=$1 sentence=$2 out="$WORK/apt.out" left
-    shift 2
-    while ! "$@" >"$out" 2>&1; do
-        cat "$out"
-        if ! grep -qiE 'could not get lock|unable to (lock|acquire)|is another process using it|is locked by another' "$out"; then
-            stop "$code" "$sentence: $(grep -iE '^(E:|dpkg:|Err)' "$out" | head -n 1 | cut -c 1-200)"
+# The installer compiles test programs. gcc only recommends the package of these headers.
+has_libc() {
+    [ -e /usr/include/stdio.h ]
+}
+
+# locked COMMAND…: an apt or dpkg command, with its output in $OUT; waits while another one holds the lock.
+readonly OUT="$WORK/apt.out"
+locked() {
+    local left
+    while ! "$@" >"$OUT" 2>&1; do
+        cat "$OUT"
+        if ! grep -qiE 'could not get lock|unable to (lock|acquire)|is another process using it|is locked by another' "$OUT"; then
+            return 1
         fi
         left=$((GRID_APT_LOCK_SECONDS - SECONDS))
         if [ "$left" -le 0 ]; then
@@ -33,30 +38,58 @@ locked_apt() {
         say "apt is locked; waiting at most $left s more"
         sleep "$((left < 5 ? left : 5))"
     done
-    cat "$out"
+    cat "$OUT"
+}
+
+# complaint: the first error in $OUT.
+complaint() {
+    grep -iE '^(E:|dpkg:|Err)' "$OUT" | head -n 1 | cut -c 1-200
+}
+
+# is_unreachable: apt could not get a file, or got another one than its lists name: an archive that is being updated.
+is_unreachable() {
+    grep -qiE "failed to fetch|unable to fetch|could ?n[o']t (resolve|connect)|temporary failure|connection (failed|timed out|refused)|hash sum mismatch|unexpected size" "$OUT"
+}
+
+apt_install() {
+    local options=(-o "DPkg::Lock::Timeout=$GRID_APT_LOCK_SECONDS" -o Acquire::Retries=3) stale=
+    # One broken repository of somebody else does not hide what the others have, and old lists may do.
+    if ! locked apt-get "${options[@]}" update || is_unreachable; then
+        stale=$(complaint)
+        stale=${stale:-$(grep -m 1 -iE '^W:' "$OUT" | cut -c 1-200)}
+        say "the package lists are not complete: $stale"
+    fi
+    locked apt-get "${options[@]}" install -y --no-install-recommends "$@" && return
+    if is_unreachable; then
+        stop 23 "the package archive can not be reached: $(complaint)"
+    elif [ -n "$stale" ] && grep -qiE 'unable to locate|no installation candidate' "$OUT"; then
+        stop 23 "$(complaint); and the package lists are not complete: $stale"
+    fi
+    stop 22 "$* can not be installed: $(complaint)"
 }
 
 add_packages() {
     local needed=()
     has_headers || needed+=("linux-headers-$GRID_KERNEL")
     has_compiler || needed+=(gcc make)
+    has_libc || needed+=(libc6-dev)
     [ "${#needed[@]}" -eq 0 ] && return
     if [ "$GRID_PACKAGE_SOURCE" = offline ]; then
         agent grid_agent.fetch --packages
         local code=$?
         [ "$code" -eq 12 ] && exit 12
+        [ "$code" -eq 10 ] && stop 23 "packages for $GRID_KERNEL: $(cat "$WORK/sentence" 2>/dev/null)"
         [ "$code" -eq 0 ] || stop 22 "packages for $GRID_KERNEL: $(cat "$WORK/sentence" 2>/dev/null)"
         local files=()
         mapfile -t files <"$WORK/packages"
-        [ "${#files[@]}" -gt 0 ] || stop 20 "kernel headers or compiler for $GRID_KERNEL are missing and no packages are given"
-        locked_apt 22 "dpkg failed" dpkg --install "${files[@]}"
+        [ "${#files[@]}" -gt 0 ] || stop 20 "${needed[*]} for $GRID_KERNEL are missing and no packages are given"
+        locked dpkg --install "${files[@]}" || stop 22 "dpkg failed: $(complaint)"
     else
-        local options=(-o "DPkg::Lock::Timeout=$GRID_APT_LOCK_SECONDS" -o Acquire::Retries=3)
-        locked_apt 22 "the package lists can not be updated" apt-get "${options[@]}" update
-        locked_apt 22 "${needed[*]} can not be installed" apt-get "${options[@]}" install -y --no-install-recommends "${needed[@]}"
+        apt_install "${needed[@]}"
     fi
-    has_headers || stop 20 "headers for kernel $GRID_KERNEL are not to be had; take a newer node image"
-    has_compiler || stop 20 "gcc and make are missing and not to be had"
+    has_headers || stop 20 "headers for kernel $GRID_KERNEL are not available; take a newer node image"
+    has_compiler || stop 20 "gcc and make are missing and not available"
+    has_libc || stop 20 "the headers of the C library (libc6-dev) are missing and not available"
 }
 
 run_installer() {
@@ -72,8 +105,11 @@ run_installer() {
     rm -f "$GRID_STATE/installed.json"
     local options=(--silent --accept-license --no-questions --ui=none --no-drm --no-nouveau-check
         "--kernel-name=$GRID_KERNEL" -M "$GRID_MODULE_TYPE" "--log-file-name=$LOG" "--tmpdir=$WORK")
+    # Without a word the installer registers the modules wherever it finds dkms.
     if [ "$GRID_DKMS" = 1 ] && command -v dkms >/dev/null; then
         options+=(--dkms)
+    else
+        options+=(--no-dkms)
     fi
     say "installer ${options[*]}"
     sh /proc/self/fd/9 "${options[@]}"

@@ -33,7 +33,8 @@ exec >>"$GRID_STATE/logs/$GRID_JOB.log" 2>&1 </dev/null
 trap interrupted TERM INT HUP
 
 exec 8>"$GRID_STATE/job.lock"
-if ! flock --nonblock 8; then
+# For a moment the agent may hold it too, to see whether a job does.
+if ! flock --timeout 1 8; then
     printf 'another job is running' >"$WORK/sentence"
     finish 75
 fi

@@ -15,6 +15,9 @@ AGENT = "grid_driver"
 """Folder of the agent in `agents/`."""
 IMAGE = "library/ubuntu"
 FILES_MAP = "gpu-grid-driver-agent"
+"""Name of the ConfigMap with the agent's files, without the digest of its content."""
+FIELD_MANAGER = "pulumi.com/patchFieldManager"
+"""A fixed manager, so that an earlier version of the files can be deployed again: its ConfigMap may still exist."""
 WANTED_ANNOTATION = "physical-ai/grid-driver-wanted"
 """On the Pods: the document that the agent works from, as of the Pod's creation."""
 VERSION_ANNOTATION = "physical-ai/grid-driver-version"
@@ -30,8 +33,8 @@ class GridObjects:
     limits: Sequence[Mapping[str, Any]]
     """Admission policies for what the agent may do, which must exist before its rights do."""
     rights: Sequence[Mapping[str, Any]]
-    files: Mapping[str, str]
-    """Data of the ConfigMap with the agent's program."""
+    config_map: Mapping[str, Any]
+    """The agent's program. It never changes: other files are another ConfigMap, which only new Pods mount."""
     daemon_set: Mapping[str, Any]
 
 
@@ -42,9 +45,34 @@ def grid_objects(plan: GridPlan) -> GridObjects:
     return GridObjects(
         limits=manifests.load("grid-driver-limits.yaml"),
         rights=agent_rights(manifests.load("grid-driver-rights.yaml"), plan),
-        files={key(path): text for path, text in files.items()},
+        config_map=config_map(manifest["metadata"], files),
         daemon_set=daemon_set(manifest, plan, files),
     )
+
+
+def config_map(metadata: Mapping[str, Any], files: Mapping[str, str]) -> dict[str, Any]:
+    """The ConfigMap of these files, with the namespace and labels of the DaemonSet.
+
+    Kubelet updates a changed ConfigMap in all Pods at once, so the scripts of a job could be of another version than
+    the agent that starts it, on all nodes of the cluster.
+    """
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": files_name(files),
+            "namespace": metadata["namespace"],
+            "labels": dict(metadata["labels"]),
+            "annotations": {FIELD_MANAGER: "physical-ai-grid-driver"},
+        },
+        "immutable": True,
+        "data": {key(path): text for path, text in files.items()},
+    }
+
+
+def files_name(files: Mapping[str, str]) -> str:
+    """The name of the ConfigMap with these files."""
+    return f"{FILES_MAP}-{digest(files, '')[:10]}"
 
 
 def agent_rights(rights: Sequence[Mapping[str, Any]], plan: GridPlan) -> list[dict[str, Any]]:
@@ -73,7 +101,7 @@ def daemon_set(manifest: Mapping[str, Any], plan: GridPlan, files: Mapping[str, 
     (container,) = pod["containers"]
     container["image"] = image(IMAGE).at(plan.image_registry)
     (code,) = (volume for volume in pod["volumes"] if "configMap" in volume)
-    code["configMap"] = {"name": FILES_MAP, "items": [{"key": key(path), "path": path} for path in files]}
+    code["configMap"] = {"name": files_name(files), "items": [{"key": key(path), "path": path} for path in files]}
     return completed
 
 

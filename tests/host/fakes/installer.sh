@@ -6,7 +6,7 @@ ARCH=@ARCH@
 LIBRARIES=@LIBRARIES@
 . /usr/local/lib/fakes/lib.sh
 kernel=$(setting kernel)
-flavour= uninstall= dkms= drm=yes load=yes accepted= only= nouveau=
+flavour= uninstall= dkms=default drm=yes load=yes accepted= only= nouveau=
 LOG=/var/log/nvidia-installer.log
 say() {
   echo "-> $*" >> "$LOG"
@@ -32,6 +32,7 @@ while [ $# -gt 0 ]; do
     -k | --kernel-name) kernel=$2; shift ;;
     -k=* | --kernel-name=*) kernel=${1#*=} ;;
     --dkms) dkms=yes ;;
+    --no-dkms) dkms= ;;
     --no-drm) drm= ;;
     --uninstall) uninstall=yes ;;
     --log-file-name) LOG=$2; shift ;;
@@ -41,7 +42,7 @@ while [ $# -gt 0 ]; do
     --version | -v) echo "nvidia-installer:  version $VERSION"; exit 0 ;;
     --check) echo "MD5 checksums are OK."; exit 0 ;;
     --info | -i | --list) echo "Identification    : NVIDIA Accelerated Graphics Driver for Linux-$ARCH $VERSION"; exit 0 ;;
-    --kernel-source-path=* | --tmpdir=* | --no-dkms | --disable-nouveau | --no-disable-nouveau | --no-x-check | \
+    --kernel-source-path=* | --tmpdir=* | --disable-nouveau | --no-disable-nouveau | --no-x-check | \
       --no-cc-version-check | --no-backup | --no-rebuild-initramfs | --rebuild-initramfs | --no-install-compat32-libs | \
       --no-distro-scripts | --no-check-for-alternate-installs | -j* | --concurrency-level=* | --no-wine-files | \
       --systemd | --no-systemd | --allow-installation-with-running-driver | --no-install-libglvnd | --no-opengl-files) ;;
@@ -83,8 +84,13 @@ say "nvidia-installer log file '$LOG', driver $VERSION, kernel $kernel"
 for module in nvidia_drm nvidia_modeset nvidia_uvm nvidia; do
   ! loaded $module || fail "An NVIDIA kernel module '$module' appears to be already loaded in your kernel.  This may be because it is in use."
 done
-[ -e "/lib/modules/$kernel/build/" ] || fail "Unable to find the kernel source tree for the currently running kernel.  Please make sure you have installed the kernel source files for your kernel."
+[ -e "/lib/modules/$kernel/build/Makefile" ] || fail "Unable to find the kernel source tree for the currently running kernel.  Please make sure you have installed the kernel source files for your kernel."
 ! fault no-compiler || fail "Unable to find the development tool 'cc' in your path; please make sure that you have the package 'gcc' installed."
+for tool in gcc make; do
+  [ -s "/usr/bin/$tool" ] || fail "Unable to find the development tool '$tool' in your path; please make sure that you have the package '$tool' installed."
+done
+[ -e /usr/include/stdio.h ] || fail "You do not appear to have libc header files installed on your system.  Please install your distribution's libc development package."
+[ "$dkms" != default ] || dkms=$(command -v dkms)
 touch /usr/bin/.nvidia-installer 2> /dev/null || fail "Unable to write to '/usr/bin': Read-only file system."
 rm -f /usr/bin/.nvidia-installer
 [ ! -d /var/lib/nvidia ] || remove

@@ -6,7 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from grid_agent.facts import GATE_LABELS, PAUSED, RETRY_ANNOTATION, TOOLKIT, VALIDATOR, ClusterError, HostFacts, Pod
+from grid_agent.facts import (
+    GATE_LABELS,
+    PAUSED,
+    RETRY_ANNOTATION,
+    TOOLKIT,
+    VALIDATOR,
+    ClusterError,
+    HostFacts,
+    Pod,
+    Process,
+)
 from grid_agent.memory import Memory
 from grid_agent.steps import State, Step
 from tests.support.grid_agent_world import DEVICE_PLUGIN, NEW, OLD, SHA, World, installed, wanted
@@ -273,7 +283,7 @@ def test_operands_that_linger_behind_the_gate_are_deleted_and_then_passed_over()
 
 def test_a_process_on_the_gpu_holds_the_change_back_by_name() -> None:
     world = serving()
-    world.facts = replace(world.facts, gpu_processes=("python (4711)",))
+    world.facts = replace(world.facts, gpu_processes=(Process("python", 4711),))
     world.run_until("GpuInUse")
     assert "python (4711)" in world.memory.sentence
     world.stay(300)
@@ -426,7 +436,87 @@ def test_an_old_driver_that_can_not_be_unloaded_goes_on_serving() -> None:
     world = serving()
     world.fail[Step.UNLOAD] = [(0, "module nvidia_uvm is in use")] * 99
     world.run(State.BLOCKED)
-    world.stay(7200)
-    assert world.memory.state is State.BLOCKED
+    world.events.clear()
+    before, gated, start = len(world.done), 0.0, world.now
+    for _ in range(1000):
+        began = world.now
+        world.tick()
+        gated += (world.now - began) if world.gated else 0.0
+    assert world.memory.reason == "UnloadFailed"
+    assert not world.events, "each attempt is told anew"
+    assert gated < 0.03 * (world.now - start), "the gate is closed for long under a driver that serves"
+    assert 0 < world.done[before:].count(Step.UNLOAD) < 40
+    world.fail.clear()
+    world.run(State.READY)
+    assert world.serves(NEW)
+
+
+def test_the_first_failed_unload_opens_the_gate_again() -> None:
+    world = serving()
+    world.fail[Step.UNLOAD] = [(0, "module nvidia_uvm is in use")]
+    world.run_until("UnloadFailed")
+    world.tick()
     assert not world.gated
-    assert world.serves(OLD)
+    assert world.memory.state is State.WAITING
+    world.run(State.READY)
+    assert world.serves(NEW)
+
+
+@pytest.mark.parametrize(
+    "holder",
+    [{"gpu_processes": (Process("nvidia-smi", 12),)}, {"kernel_users": ("nvidia_fs",)}],
+    ids=["nvidia-smi that runs on", "a module of others"],
+)
+def test_a_known_holder_is_waited_for_with_the_gate_open_and_one_event(holder: dict[str, object]) -> None:
+    world = serving()
+    world.facts = replace(world.facts, **holder)  # type: ignore[arg-type]
+    world.run_until("GpuInUse")
+    world.events.clear()
+    before = list(world.operands)
+    world.stay(7200)
+    assert not world.gated
+    assert Step.GATE not in world.done
+    assert world.memory.reason == "GpuInUse"
+    assert not world.events
+    assert list(world.operands) == before
+    world.facts = replace(world.facts, gpu_processes=(), kernel_users=())
+    world.run(State.READY)
+    assert world.serves(NEW)
+
+
+def test_a_parameter_that_the_driver_does_not_take_is_not_tried_for_ever_on_a_node_in_service() -> None:
+    world = serving(NEW)
+    world.wanted = wanted(NEW, module_parameters={"nvidia": {"NVreg_EnableMSI": "7"}})
+    other = {"nvidia": {"NVreg_EnableMSI": "1"}}
+    world.facts = replace(world.facts, parameters=other, configured=False)
+    world.after[Step.LOAD] = lambda facts: replace(facts, parameters=other)
+    world.stay(6 * 3600)
+    assert world.done.count(Step.UNLOAD) <= 4
+    assert not world.gated
+    assert world.conditions[-1].status == "False"
+    assert "NVreg_EnableMSI is 1, not 7" in world.memory.sentence
+
+
+def test_a_parameter_that_the_driver_does_not_take_is_retried_with_pauses_on_a_new_node() -> None:
+    world = World(wanted=wanted(module_parameters={"nvidia": {"NVreg_EnableMSI": "7"}}))
+    world.after[Step.LOAD] = lambda facts: replace(facts, parameters={"nvidia": {"NVreg_EnableMSI": "1"}})
+    world.run(State.BLOCKED)
+    before = world.done.count(Step.UNLOAD)
+    world.stay(3600)
+    assert world.done.count(Step.UNLOAD) - before <= 5
+    assert world.gated
+
+
+def test_persistence_mode_is_turned_on_again_and_one_that_can_not_be_keeps_the_node_ready() -> None:
+    world = serving(NEW)
+    world.facts = replace(world.facts, smi=replace(world.facts.smi, persistence=False))
+    world.run_until("DriverVerified")
+    world.tick()
+    assert world.facts.smi.persistence
+    world.after[Step.PERSIST] = lambda facts: replace(facts, smi=replace(facts.smi, persistence=False))
+    world.facts = replace(world.facts, smi=replace(world.facts.smi, persistence=False))
+    world.done.clear()
+    world.path.clear()
+    world.stay(7200)
+    assert {after for _, _, after in world.path} == {State.READY}
+    assert world.done.count(Step.PERSIST) < 15

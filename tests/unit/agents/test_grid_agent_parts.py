@@ -12,8 +12,9 @@ import pytest
 from grid_agent import inspection, metrics
 from grid_agent.configure import gridd_text, modprobe_text
 from grid_agent.facts import Module
+from grid_agent.faults import same_value
 from grid_agent.memory import Failure, Memory, from_document, to_document
-from grid_agent.pods import is_operand, pod_from, wants_gpus
+from grid_agent.pods import amount_of, is_operand, pod_from, uses_gpus
 from grid_agent.shell import NOT_FOUND, TIMED_OUT, Result, Shell
 from grid_agent.smi import module_from, smi_from
 from grid_agent.steps import State, Step
@@ -216,8 +217,8 @@ def test_a_pod_looks_until_its_first_init_container_has_succeeded() -> None:
 def test_pods_that_have_ended_do_not_block() -> None:
     asks = {"containers": [{"resources": {"limits": {"nvidia.com/mig-1g.24gb": "1"}}}]}
     pod = {"metadata": {"namespace": "a", "name": "b"}, "spec": asks, "status": {"phase": "Running"}}
-    assert wants_gpus(pod)
-    assert not wants_gpus({**pod, "status": {"phase": "Succeeded"}})
+    assert uses_gpus(pod)
+    assert not uses_gpus({**pod, "status": {"phase": "Succeeded"}})
     assert not is_operand(pod)
 
 
@@ -279,4 +280,178 @@ def test_one_agent_at_a_time_and_a_broken_memory_is_a_fresh_one(tmp_path: Path) 
     store.save(Memory(state=State.READY))
     assert store.load().state is State.READY
     (store.folder / "memory.json").write_text('{"format": 1, "state"')
+    assert store.load() == Memory()
+
+
+PARAMS = """ResmanDebugLevel: 4294967295
+EnableMSI: 1
+DeviceFileMode: 438
+RegistryDwords: "RMPowerFeature=0x55"
+ExcludedGpus: ""
+"""
+
+
+def test_parameters_of_the_driver_are_read_where_it_shows_them(tmp_path: Path) -> None:
+    for path, text in (
+        ("proc/driver/nvidia/params", PARAMS),
+        ("sys/module/nvidia_uvm/parameters/uvm_disable_hmm", "Y"),
+    ):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    shown = inspection.parameters(Shell(str(tmp_path)), {"nvidia": Module(NEW), "nvidia_uvm": Module(NEW)})
+    assert shown["nvidia_uvm"] == {"uvm_disable_hmm": "Y"}
+    assert shown["nvidia"]["NVreg_EnableMSI"] == "1"
+    assert shown["nvidia"]["NVreg_RegistryDwords"] == "RMPowerFeature=0x55"
+    assert shown["nvidia"]["NVreg_ExcludedGpus"] == ""
+
+
+@pytest.mark.parametrize(
+    ("wanted_value", "shown", "same"),
+    [
+        ("1", "Y", True),
+        ("0", "N", True),
+        ("1", "N", False),
+        ("0x10", "16", True),
+        ("-1", "4294967295", True),
+        ("0666", "438", True),
+        ("off", "N", True),
+        ("2", "Y", False),
+        ('"a=1;b"', "a=1;b", True),
+        ("a=1", "a=2", False),
+        ("08", "8", False),
+    ],
+)
+def test_a_parameter_is_compared_as_the_kernel_reads_it(wanted_value: str, shown: str, same: bool) -> None:
+    assert same_value(wanted_value, shown) is same
+
+
+@pytest.mark.parametrize(
+    ("query", "listing", "error"),
+    [
+        (Result(14, QUERY), Result(14, LISTING), "exit code 14: a GPU's infoROM is corrupted"),
+        (
+            Result(15, QUERY + "Unable to determine the device handle for GPU 0002:00:00.0: GPU is lost\n"),
+            Result(0, LISTING),
+            "exit code 15: a GPU has fallen off the bus or is otherwise inaccessible: "
+            "Unable to determine the device handle for GPU 0002:00:00.0: GPU is lost",
+        ),
+        (Result(255, QUERY), Result(255, LISTING), "exit code 255"),
+        (Result(0, QUERY), Result(TIMED_OUT), "-L: timed out"),
+    ],
+    ids=["infoROM", "off the bus", "no word", "the list takes too long"],
+)
+def test_a_failing_nvidia_smi_that_prints_its_report_is_explained(query: Result, listing: Result, error: str) -> None:
+    smi = smi_from(query, listing)
+    assert not smi.ran
+    assert smi.error == error
+
+
+def test_recovery_action_and_persistence_mode_are_read() -> None:
+    text = (
+        QUERY
+        + "    Persistence Mode                      : Disabled\n    GPU Recovery Action                   : Reboot\n"
+    )
+    smi = smi_from(Result(0, text), Result(0, LISTING))
+    assert (smi.recovery, smi.persistence) == ("Reboot", False)
+    fine = smi_from(Result(0, text.replace("Reboot", "None").replace("Disabled", "Enabled")), Result(0, LISTING))
+    assert (fine.recovery, fine.persistence) == ("", True)
+
+
+UID = "5f0c2b7e-0000-4000-8000-00000000000a"
+SLICE = f"pod{UID.replace('-', '_')}.slice"
+CGROUPS = {
+    f"0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-{SLICE}/cri-1.scope": UID,
+    f"0::/../../kubepods-{SLICE}/cri-1.scope": UID,
+    f"4:memory:/kubepods/besteffort/pod{UID}/1\n": UID,
+    "0::/system.slice/ssh.service": "",
+}
+
+
+@pytest.mark.parametrize("cgroup", CGROUPS)
+def test_a_process_belongs_to_the_pod_of_its_cgroup(cgroup: str) -> None:
+    assert inspection.pod_of(cgroup) == CGROUPS[cgroup]
+
+
+def test_modules_of_others_and_missing_device_nodes_are_found(tmp_path: Path) -> None:
+    for path in ("nvidia/holders/nvidia_uvm", "nvidia/holders/gdrdrv", "nvidia_uvm/holders/nvidia_fs"):
+        (tmp_path / "sys/module" / path).mkdir(parents=True)
+    (tmp_path / "dev/nvidia-caps").mkdir(parents=True)
+    for name in ("nvidiactl", "nvidia0"):
+        (tmp_path / "dev" / name).touch()
+    shell = Shell(str(tmp_path))
+    assert inspection.kernel_users(shell, {"nvidia": Module(NEW), "nvidia_uvm": Module(NEW)}) == ("gdrdrv", "nvidia_fs")
+    assert inspection.missing_nodes(shell, 2) == ("/dev/nvidia-uvm", "/dev/nvidia1")
+
+
+@pytest.mark.parametrize(
+    ("quantity", "amount"),
+    [("1", 1), ("0", 0), ("1k", 1000), ("2Ki", 2048), ("1e1", 10), ("1000m", 1), ("many", 1), ("", 1), ("9" * 400, 1)],
+)
+def test_a_limit_is_read_whatever_it_is(quantity: str, amount: int) -> None:
+    assert amount_of(quantity) == amount
+
+
+@pytest.mark.parametrize(
+    ("spec", "owner", "counts"),
+    [
+        ({"resourceClaims": [{"name": "gpu"}]}, "Job", True),
+        ({"runtimeClassName": "nvidia"}, "Job", True),
+        ({"runtimeClassName": "nvidia"}, "DaemonSet", False),
+        ({"containers": [{"resources": {"limits": {"nvidia.com/gpu": "1k"}}}]}, "DaemonSet", True),
+        ({"containers": [{"resources": {"limits": {"cpu": "1k"}}}]}, "Job", False),
+    ],
+    ids=["claim", "runtime class", "runtime class of a DaemonSet", "limit", "no GPU"],
+)
+def test_idle_pods_that_may_have_devices_count(spec: dict[str, Any], owner: str, counts: bool) -> None:
+    metadata = {"namespace": "a", "name": "b", "ownerReferences": [{"kind": owner}]}
+    assert uses_gpus({"metadata": metadata, "spec": spec, "status": {"phase": "Running"}}) is counts
+
+
+@pytest.mark.parametrize(
+    "pod",
+    [
+        {},
+        {"metadata": None, "spec": None, "status": None},
+        {"spec": {"containers": [None, 5], "initContainers": {}}, "status": {"initContainerStatuses": [None]}},
+        {"status": {"containerStatuses": [{"state": {"running": {"startedAt": "yesterday"}}}]}},
+    ],
+)
+def test_a_pod_of_an_odd_shape_stops_nothing(pod: dict[str, Any]) -> None:
+    assert pod_from(pod).begun is None
+    assert not uses_gpus(pod)
+
+
+BROKEN = {
+    "a word for a number": {"gated_at": "soon"},
+    "a number for a word": {"sentence": 5},
+    "nothing for a number": {"checked_at": None},
+    "no number": {"loaded_at": float("nan")},
+    "a number for times": {"kicks": {"nvidia-dcgm": "now"}},
+    "failures that are none": {"failures": {"unload": 3}},
+    "a failure of words": {"failures": {"unload": {"count": "two"}}},
+    "a failure of an unknown step": {"failures": {"dance": {"count": 2}}},
+    "a target without a version": {"verified": {"urls": []}},
+    "a target that is a word": {"previous": "580"},
+    "a condition of numbers": {"reported": {"status": 1, "reason": 2, "message": 3}},
+    "an unknown state": {"state": "asleep"},
+    "an unknown step": {"begun": "dance"},
+    "starts that are no pairs": {"starts": {"u": [1.0]}},
+    "an unknown key": {"mood": "good"},
+}
+
+
+@pytest.mark.parametrize("change", BROKEN)
+def test_a_memory_of_wrong_kinds_is_a_fresh_one(tmp_path: Path, change: str) -> None:
+    store = Store(str(tmp_path))
+    store.folder.mkdir(parents=True)
+    document = json.loads(json.dumps(to_document(Memory(state=State.READY)))) | BROKEN[change]
+    (store.folder / "memory.json").write_text(json.dumps(document))
+    assert store.load() == Memory()
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "5", "null", "[]", '{"format": 1}x', "\0"])
+def test_a_memory_that_is_none_is_a_fresh_one(tmp_path: Path, text: str) -> None:
+    store = Store(str(tmp_path))
+    store.folder.mkdir(parents=True)
+    (store.folder / "memory.json").write_text(text)
     assert store.load() == Memory()

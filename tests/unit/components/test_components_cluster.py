@@ -251,8 +251,9 @@ def test_protection_follows_the_setting(simulate: Simulate) -> None:
         recording = simulate("dev-westus2", {"protect": protect})
         everything = {each.name for each in recording.resources if each.custom}
         unprotected = {each.name for each in recording.resources if each.custom and not each.options.protect}
-        # Roles inside the cluster can be withdrawn at any time.
-        assert unprotected == ({"physical-ai-access-deployer-admin"} if protect else everything)
+        # Roles can be withdrawn at any time, and the agent's files are replaced by their next version.
+        exempt = {"physical-ai-access-deployer-admin", "physical-ai-grid-driver-files"}
+        assert unprotected == (exempt if protect else everything)
 
 
 def test_tags_are_on_everything_that_takes_them(simulate: Simulate) -> None:

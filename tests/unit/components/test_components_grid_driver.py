@@ -24,6 +24,7 @@ from physical_ai.settings.plans.grid_objects import (
     VERSION_ANNOTATION,
     WANTED_ANNOTATION,
     agent_rights,
+    config_map,
     daemon_set,
     key,
 )
@@ -47,6 +48,11 @@ def ours(recording: Recording) -> list[Resource]:
 
 def agent(recording: Recording) -> Resource:
     return recording.resource("DaemonSet", NAME)
+
+
+def files_of(recording: Recording) -> Resource:
+    """The ConfigMap that the agent's Pods mount."""
+    return recording.resource("ConfigMap", template(recording)["spec"]["volumes"][0]["configMap"]["name"])
 
 
 def template(recording: Recording) -> dict[str, Any]:
@@ -141,8 +147,8 @@ def test_what_is_wanted_reaches_a_pod_with_the_pod_and_never_while_it_runs(simul
 
 def test_the_agents_files_are_mounted_where_they_lie_in_the_repository(simulate: Simulate) -> None:
     recording = simulate("dev-westus2")
-    data = recording.resource("ConfigMap", "gpu-grid-driver-agent").inputs["data"]
     code = template(recording)["spec"]["volumes"][0]["configMap"]
+    data = recording.resource("ConfigMap", code["name"]).inputs["data"]
     items = {item["path"]: item["key"] for item in code["items"]}
     there = {
         path.relative_to(GRID_AGENT).as_posix(): path.read_text()
@@ -193,7 +199,7 @@ def test_limits_come_before_rights_and_rights_before_the_pods(simulate: Simulate
     assert policies | rights <= before(agent(recording)) | {
         urn for each in before(agent(recording)) for urn in before(found[each])
     }
-    assert recording.resource("ConfigMap", "gpu-grid-driver-agent").urn in agent(recording).options.depends_on
+    assert files_of(recording).urn in agent(recording).options.depends_on
 
 
 def test_the_operator_depends_on_the_agent(simulate: Simulate) -> None:
@@ -205,7 +211,32 @@ def test_the_agent_is_deleted_with_the_cluster_and_protected_with_it(simulate: S
     recording = simulate("prod-westus2")
     cluster = recording.of_type("ManagedCluster")[0].urn
     for each in ours(recording):
-        assert (each.options.deleted_with, each.options.protect) == (cluster, True), each.name
+        protected = each.urn != files_of(recording).urn
+        assert (each.options.deleted_with, each.options.protect) == (cluster, protected), each.name
+
+
+def test_the_files_never_change_and_those_of_old_pods_remain(simulate: Simulate) -> None:
+    """A protected object could not be replaced, and an old Pod mounts its own files when its node restarts."""
+    found = files_of(simulate("prod-westus2"))
+    assert found.inputs["immutable"] is True
+    assert found.inputs["metadata"]["name"].startswith("gpu-grid-driver-agent-")
+    assert found.options.retain_on_delete
+    assert found.inputs["metadata"]["annotations"]["pulumi.com/patchFieldManager"]
+
+
+def test_other_files_are_another_config_map_and_other_settings_are_not() -> None:
+    (manifest,) = manifests.load("grid-driver.yaml")
+
+    def mounted(*assignments: str, **files: str) -> str:
+        plan = grid_plan(given_settings(*assignments).settings)
+        assert plan is not None
+        completed = daemon_set(manifest, plan, {"grid_agent/decide.py": "1", **files})
+        name = completed["spec"]["template"]["spec"]["volumes"][0]["configMap"]["name"]
+        assert name == config_map(manifest["metadata"], {"grid_agent/decide.py": "1", **files})["metadata"]["name"]
+        return name
+
+    assert mounted() == mounted("gridDriver.version=580.105.08")
+    assert len({mounted(), mounted(**{"grid_agent/decide.py": "2"}), mounted(**{"host/job.sh": "1"})}) == 3
 
 
 def rules(*assignments: str) -> set[tuple[str, str, str]]:

@@ -123,42 +123,16 @@ class Agent:
         if item is not None:
             self._cluster.annotate(item, {key: value})
 
+    def forget_report(self) -> None:
+        """Another part of the simulator has changed the Pod's status."""
+        self._reported = ("", "")
+
     def _report(self, pod: Json) -> None:
         """The Pod runs at once, and is ready when the driver is as wanted: verified, or removed."""
-        ready = self.memory.state.value in self.program.done
-        key = (str(at(pod, "metadata.uid")), str(ready))
-        if key == self._reported:
-            return
-        now = timestamp()
-        init: list[Json] = at(pod, "spec.initContainers", [])
-        done = {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": now, "finishedAt": now}}
-        rest: Json = {"imageID": "", "restartCount": 0}
-        truth = "True" if ready else "False"
-        status = {
-            "phase": "Running",
-            "startTime": at(pod, "status.startTime") or now,
-            "conditions": [
-                {"type": "Initialized", "status": "True", "lastTransitionTime": now},
-                {"type": "ContainersReady", "status": truth, "lastTransitionTime": now},
-                {"type": "Ready", "status": truth, "lastTransitionTime": now},
-            ],
-            "initContainerStatuses": [
-                {"name": each["name"], "image": each["image"], "ready": True, "state": done, **rest} for each in init
-            ],
-            "containerStatuses": [
-                {
-                    "name": each["name"],
-                    "image": each["image"],
-                    "ready": ready,
-                    "started": True,
-                    "state": {"running": {"startedAt": now}},
-                    **rest,
-                }
-                for each in pod["spec"]["containers"]
-            ],
-        }
-        self._cluster.patch(pod, {"status": status}, STRATEGIC, "/status")
-        self._reported = key
+        key = (str(at(pod, "metadata.uid")), str(self.memory.is_done))
+        if key != self._reported:
+            report_pod(self._cluster, pod, self.memory.is_done)
+            self._reported = key
 
 
 class GridAgents:
@@ -198,6 +172,7 @@ class GridAgents:
                 wanted = wanted_of(agent.program, pod, nodes[node])
                 if wanted is not None:
                     moved = agent.run(nodes[node], pod, wanted, known, (now, real)) or moved
+                    self._faults.pop(str(at(pod, "metadata.uid")), None)
             except ProgramFault as fault:
                 self._report(nodes[node], pod, str(fault))
         return moved
@@ -226,7 +201,10 @@ class GridAgents:
         if self._faults.get(uid) != fault:
             log.warning("%s: %s", name(node), fault)
             report(self._cluster, node, Fault(fault))
+            report_pod(self._cluster, pod, ready=False)
             self._faults[uid] = fault
+            if name(node) in self._agents:
+                self._agents[name(node)][1].forget_report()
 
 
 def wanted_of(program: Program, pod: Json, node: Json) -> Wanted | None:
@@ -237,3 +215,36 @@ def wanted_of(program: Program, pod: Json, node: Json) -> Wanted | None:
     except ValueError as problem:
         log.warning("%s: %s", name(pod), problem)
         return None
+
+
+def report_pod(cluster: Cluster, pod: Json, ready: bool) -> None:
+    """The agent's Pod runs, and is ready or not."""
+    now = timestamp()
+    init: list[Json] = at(pod, "spec.initContainers", [])
+    done = {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": now, "finishedAt": now}}
+    rest: Json = {"imageID": "", "restartCount": 0}
+    truth = "True" if ready else "False"
+    status = {
+        "phase": "Running",
+        "startTime": at(pod, "status.startTime") or now,
+        "conditions": [
+            {"type": "Initialized", "status": "True", "lastTransitionTime": now},
+            {"type": "ContainersReady", "status": truth, "lastTransitionTime": now},
+            {"type": "Ready", "status": truth, "lastTransitionTime": now},
+        ],
+        "initContainerStatuses": [
+            {"name": each["name"], "image": each["image"], "ready": True, "state": done, **rest} for each in init
+        ],
+        "containerStatuses": [
+            {
+                "name": each["name"],
+                "image": each["image"],
+                "ready": ready,
+                "started": True,
+                "state": {"running": {"startedAt": now}},
+                **rest,
+            }
+            for each in pod["spec"]["containers"]
+        ],
+    }
+    cluster.patch(pod, {"status": status}, STRATEGIC, "/status")

@@ -40,6 +40,10 @@ class Memory(Protocol):
     def state(self) -> Word: ...
     @property
     def sentence(self) -> str: ...
+    @property
+    def is_done(self) -> bool:
+        """The agent's Pod is ready."""
+        ...
 
 
 class Target(Protocol):
@@ -106,8 +110,6 @@ class Program:
     for_pool: Callable[[Mapping[str, Any], Callable[[], str]], Mapping[str, Any]]
     step: Callable[[str], object]
     target: Callable[..., object]
-    done: frozenset[str]
-    """States in which the agent's Pod is ready."""
 
     def remembered(self, document: Json | None) -> Memory:
         """The memory that another version left; a fresh one where this version cannot read it, as the agent does."""
@@ -115,7 +117,7 @@ class Program:
             return self.fresh_memory()
         try:
             return self.from_document(document)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, AttributeError):
             return self.fresh_memory()
 
 
@@ -217,7 +219,6 @@ def _load(files: _Files) -> Program | str:
             for_pool=wanted.for_pool,
             step=module("steps").Step,
             target=wanted.Target,
-            done=frozenset(state.value for state in module("metrics").DONE),
         )
     except (Exception, SystemExit) as fault:  # whatever a file does when it is imported
         sys.meta_path.remove(files)
