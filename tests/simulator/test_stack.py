@@ -12,7 +12,7 @@ from physical_ai.catalog.aks import SPOT_TAINT
 from physical_ai.readiness import azure_failures
 from physical_ai.repository import ROOT
 from physical_ai.settings.facts.pools import DRIVER_LABEL, GPU_TAINT
-from physical_ai.simulator import processes
+from physical_ai.simulator import clock, processes
 from physical_ai.simulator.azure import Cloud
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.control_plane import ControlPlane
@@ -191,6 +191,7 @@ def test_a_refusal_shows_the_message_of_azure_and_the_next_up_continues(
 
 def test_without_waiting_for_roles_a_deployment_fails(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(azure_failures, "MAX_ATTEMPTS", 1)
+    monkeypatch.setenv(clock.VARIABLE, "60")  # however busy the machine is, no role takes effect meanwhile
     refused = physai("up", expect=1)
     assert "CustomKubeletIdentityMissingPermissionError" in refused.err or "LinkedAuthorizationFailed" in refused.err
 
