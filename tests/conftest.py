@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,9 @@ settings.register_profile("search", deadline=None, suppress_health_check=[Health
 settings.register_profile("deep", settings.get_profile("search"), derandomize=True)
 settings.register_profile("few", settings.get_profile("deep"), max_examples=20)
 settings.load_profile("few")
+
+# As the command line does: tests make thousands of objects that live as long as their process.
+gc.set_threshold(100_000, 50, 50)
 
 LAYERS = ("simulator", "property", "host", "unit")
 """Folders in the order in which they run: the longest tests first, so that no worker ends with one of them."""

@@ -132,7 +132,7 @@ class Simulation:
         """
         if not self.exists:
             return
-        with self._session(report, spare=False) as session:
+        with self._session(report, spare=False, program=False) as session:
             session.recover()
             if protected := session.engine.protected():
                 raise Protected(
@@ -210,16 +210,20 @@ class Simulation:
             lock.release()
 
     @contextmanager
-    def _session(self, report: Reporter, *, spare: bool = True, record: bool = False) -> Generator[_Session]:
+    def _session(
+        self, report: Reporter, *, spare: bool = True, program: bool = True, record: bool = False
+    ) -> Generator[_Session]:
         """Tools, control plane and providers, for as long as one operation lasts.
 
-        `spare` starts a control plane ahead of a cluster that is yet to be made. `record` simulates an Azure that still
-        offers what it has retired since, and says so.
+        `spare` starts a control plane ahead of a cluster that is yet to be made. `program` loads what the program
+        imports; the engine destroys a stack without it. `record` simulates an Azure that still offers what it has
+        retired since, and says so.
         """
         with self._lock():
             if record:
                 report.note(RECORD_NOTE)
-            import_ahead()
+            if program:
+                import_ahead()
             report.phase("tools")
             tools = toolbox(self.home.tools, report.tool)
             report.phase("control plane")

@@ -34,6 +34,16 @@ ENVIRONMENT = {
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None]:
+    """Ends the deployment that tests share with the last of them: it would take processor time from all that follow."""
+    shared = "shared_deployment"
+    given: Simulation | None = getattr(item, "funcargs", {}).get(shared)
+    yield
+    if given is not None and shared not in getattr(nextitem, "fixturenames", ()):
+        wipe(given.home)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -118,6 +128,12 @@ def snapshots(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Sn
 def deployed(home: Home, snapshots: Snapshots) -> Simulation:
     """The default stack as `physai up` leaves it, in the test's own home."""
     return snapshots.restore(home, DEFAULT_STACK)
+
+
+@pytest.fixture
+def stopped(home: Home, snapshots: Snapshots) -> Simulation:
+    """The files of `deployed`, without any process: what a laptop finds after a restart."""
+    return snapshots.copy(home, DEFAULT_STACK)
 
 
 @pytest.fixture(scope="session")

@@ -32,6 +32,7 @@ from tests.simulator.physai import physai
 
 PORTS = range(15_000, 32_000)
 """Below those that the kernel assigns, to another worker for example."""
+AGENTS = "app.kubernetes.io/name=gpu-grid-driver-installer"
 SECONDS = 120
 """At most, until the agents on a copy's nodes are ready."""
 
@@ -45,17 +46,22 @@ class Snapshots:
 
     def restore(self, home: Home, stack: str, *arguments: str) -> Simulation:
         """A running copy in `home` of what `physai up <stack> <arguments>` makes of an empty home."""
-        original = self._deployed(stack, arguments)
-        copy = Simulation(stack, home)
-        copy.folder.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["cp", "-a", "--sparse=always", str(original.folder), str(copy.folder)], check=True)
-        _move_to_port(copy.folder, _free_port())
+        copy = self.copy(home, stack, *arguments)
         clusters = copy.clusters()
         began = timestamp()
         clusters.prepare(spare=False)
         clusters.wait()
         for cluster_id in clusters.ids():
             _wait_for_grid_agents(clusters.client(cluster_id), began)
+        return copy
+
+    def copy(self, home: Home, stack: str, *arguments: str) -> Simulation:
+        """The files of such a copy, without any process."""
+        original = self._deployed(stack, arguments)
+        copy = Simulation(stack, home)
+        copy.folder.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-a", "--sparse=always", str(original.folder), str(copy.folder)], check=True)
+        _move_to_port(copy.folder, _free_port())
         return copy
 
     def _deployed(self, stack: str, arguments: tuple[str, ...]) -> Simulation:
@@ -101,17 +107,15 @@ def wiped_unless(done: Path, home: Home) -> Generator[None]:
 def _wait_for_grid_agents(client: Client, began: str) -> None:
     """Simulated hosts are empty after a restart, so the agents install their driver anew. Until they have, the status
     in etcd describes the hosts before it."""
-    pods = "/api/v1/namespaces/gpu-operator/pods"
+    pods, agents = "/api/v1/namespaces/gpu-operator/pods", {"labelSelector": AGENTS}
     deadline = time.monotonic() + SECONDS
-    while found := [pod for pod in client.get(pods)["items"] if not _is_ready_since(pod, began)]:
+    while found := [pod for pod in client.get(pods, agents)["items"] if not _is_ready_since(pod, began)]:
         assert time.monotonic() < deadline, f"not ready again within {SECONDS} s: {[name(pod) for pod in found]}"
-        time.sleep(0.1)
+        time.sleep(0.2)
 
 
 def _is_ready_since(pod: dict[str, Any], began: str) -> bool:
-    """Whether a Pod is ready, by a condition that was written since; Pods of other operands are not looked at."""
-    if not name(pod).startswith("gpu-grid-driver-installer"):
-        return True
+    """Whether a Pod is ready, by a condition that was written since."""
     conditions: list[dict[str, str]] = at(pod, "status.conditions", [])
     return any(
         (each["type"], each["status"]) == ("Ready", "True") and each["lastTransitionTime"] >= began

@@ -24,7 +24,7 @@ def kubectl(simulation: Simulation, *arguments: str) -> str:
 
 
 def test_an_operand_kept_off_fails_the_deployment_until_its_label_is_back(
-    deployed: Simulation, monkeypatch: pytest.MonkeyPatch
+    running: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("h100gpu", "rtxprogpu"):
         pool = physai("status", STACK, "--json").pool(name)
@@ -32,8 +32,8 @@ def test_an_operand_kept_off_fails_the_deployment_until_its_label_is_back(
         assert (pool["sharing"], pool["gates"]) == ("none", [])
     assert physai("gates", STACK, "--json").json["open"]
 
-    node = kubectl(deployed, "get", "nodes", "-l", "agentpool=h100gpu", "-o", "name").removeprefix("node/")
-    kubectl(deployed, "label", "--overwrite", "node", node, f"{PLUGIN_LABEL}=false")
+    node = kubectl(running, "get", "nodes", "-l", "agentpool=h100gpu", "-o", "name").removeprefix("node/")
+    kubectl(running, "label", "--overwrite", "node", node, f"{PLUGIN_LABEL}=false")
 
     monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", "4")
     failed = physai("up", STACK, expect=1)
@@ -41,18 +41,18 @@ def test_an_operand_kept_off_fails_the_deployment_until_its_label_is_back(
     assert f"{PLUGIN_LABEL}=false" in failed.err
     assert failed.err.count("Created resources remain") == 1
     assert "Traceback" not in failed.err
-    assert Path(deployed.environment()["KUBECONFIG"]).exists()
-    assert deployed.outputs()["gpus"]["h100gpu"]["state"] == "waiting"
+    assert Path(running.environment()["KUBECONFIG"]).exists()
+    assert running.outputs()["gpus"]["h100gpu"]["state"] == "waiting"
     [gate] = physai("status", STACK, "--json").pool("h100gpu")["gates"]
     assert (gate["node"], gate["gate"]) == (node, "deploy-labels")
     physai("preview", STACK)
 
     assert physai("gates", STACK, expect=1).out.count("is closed") == 1
-    kubectl(deployed, "label", "--overwrite", "node", node, f"{PLUGIN_LABEL}=true")
+    kubectl(running, "label", "--overwrite", "node", node, f"{PLUGIN_LABEL}=true")
     monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", "60")
     physai("gates", STACK, "--wait")
-    kubeconfig = deployed.environment()
+    kubeconfig = running.environment()
     monkeypatch.setenv("PATH", kubeconfig["PATH"])
     physai("gates", STACK, "--kubeconfig", kubeconfig["KUBECONFIG"])
     assert physai("up", STACK, "--json").json["changes"] == {}
-    assert deployed.outputs()["gpus"]["h100gpu"]["state"] == "ready"
+    assert running.outputs()["gpus"]["h100gpu"]["state"] == "ready"

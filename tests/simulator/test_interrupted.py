@@ -83,8 +83,8 @@ def test_a_second_command_says_that_one_is_at_work(home: Home) -> None:
     assert not Simulation(STACK).exists
 
 
-def test_a_port_that_another_process_took_meanwhile_is_replaced(deployed: Simulation) -> None:
-    (plane,) = deployed.folder.glob("clusters/*/")
+def test_a_port_that_another_process_took_meanwhile_is_replaced(running: Simulation) -> None:
+    (plane,) = running.folder.glob("clusters/*/")
     port = int((plane / "port.json").read_text())
     processes.kill(plane)
     with socket.socket() as taken:
@@ -181,36 +181,41 @@ def test_a_program_that_loses_the_engine_is_run_once_more(running: Simulation, m
     assert physai("preview", STACK, "--json").json["changes"] == []
 
 
-def test_a_proxy_for_the_internet_is_not_asked_for_this_machine(deployed: Simulation) -> None:
+def test_neither_a_proxy_for_the_internet_nor_a_reader_that_goes_away_stops_the_work(running: Simulation) -> None:
     unreachable = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     kept = {name: value for name, value in os.environ.items() if name.lower() != "no_proxy"}
-    command = [sys.executable, "-m", "physical_ai.cli", "up", STACK, *SHARED]
-    done = subprocess.run(command, env={**kept, **unreachable}, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "physical_ai.cli", "up", STACK]
+    environment = {**kept, **unreachable}
+    done = subprocess.run([*command, *SHARED], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "updated Release physical-ai-gpu-operator" in done.stderr
 
-
-def test_a_down_that_was_cut_off_while_it_removed_files_is_finished_by_the_next(
-    home: Home, deployed: Simulation
-) -> None:
-    shutil.rmtree(deployed.folder / "work")
-    physai("down", STACK)
-    assert list(home.folder.glob("simulations/*")) == []
-
-
-def test_attributes_of_a_checkpoint_that_were_cut_off_while_they_were_written_are_no_hindrance(
-    deployed: Simulation,
-) -> None:
-    (attributes,) = (deployed.folder / "backend").glob(f".pulumi/stacks/*/{STACK}.json.attrs")
-    attributes.write_text("")
-    assert physai("up", STACK, "--json").json["changes"] == {}
-
-
-def test_a_reader_that_goes_away_does_not_stop_the_work(deployed: Simulation) -> None:
-    command = [sys.executable, "-m", "physical_ai.cli", "up", STACK, *SHARED]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         process.stderr.readline()
         process.stderr.close()
         process.wait(180)
-    assert physai("preview", STACK, *SHARED, "--json").json["changes"] == []
+    assert physai("preview", STACK, "--json").json["changes"] == []
+
+
+def test_a_down_that_was_cut_off_while_it_removed_files_is_finished_by_the_next(
+    home: Home, stopped: Simulation
+) -> None:
+    shutil.rmtree(stopped.folder / "work")
+    physai("down", STACK)
+    assert list(home.folder.glob("simulations/*")) == []
+
+
+def test_after_a_crash_status_starts_nothing_and_up_finds_everything_as_it_was(running: Simulation) -> None:
+    """The control plane is dead, and the attributes of the checkpoint were cut off while they were written."""
+    (plane,) = running.folder.glob("clusters/*/")
+    processes.kill(plane)
+    (attributes,) = (running.folder / "backend").glob(f".pulumi/stacks/*/{STACK}.json.attrs")
+    attributes.write_text("")
+    assert "is stopped" in physai("status", STACK).out
+    assert physai("status", STACK, "--json").json["running"] is False
+    assert not processes.running(plane)
+
+    up = physai("up", STACK, "--json")
+    assert up.json["changes"] == {}
+    assert up.pool("h100gpu")["nodes"] == 1

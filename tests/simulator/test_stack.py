@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,15 +33,26 @@ def changed_files() -> str:
     return subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
+def h100_nodes() -> list[dict[str, Any]]:
+    nodes: list[dict[str, Any]] = client().get("/api/v1/nodes", {"labelSelector": "agentpool=h100gpu"})["items"]
+    return nodes
+
+
 def client(stack: str = STACK) -> Client:
     simulation = Simulation(stack)
     return simulation.clusters().client(simulation.clusters().ids()[0])
 
 
-def test_down_leaves_nothing_and_up_makes_both_gpu_pools_anew_and_changes_nothing_twice(
+def test_a_protected_stack_goes_down_once_that_is_lifted_and_up_makes_it_anew_and_changes_nothing_twice(
     home: Home, deployed: Simulation
 ) -> None:
     before = changed_files()
+    physai("up", "--set", "protect=true")
+    refused = physai("down", expect=1)
+    assert f"physai up {STACK} --set protect=false" in refused.err
+    assert deployed.exists
+    physai("up", "--set", "protect=false")
+
     running = list(deployed.folder.glob("clusters/*/"))
     assert any(processes.running(folder) for folder in running)
     physai("down")
@@ -77,25 +89,23 @@ def test_down_leaves_nothing_and_up_makes_both_gpu_pools_anew_and_changes_nothin
     assert changed_files() == before, "a command has changed the checkout"
 
 
-def test_a_fixed_pool_scales_in_one_update_and_an_autoscaled_one_keeps_its_count(deployed: Simulation) -> None:
+def test_a_pool_scales_in_one_update_and_a_changed_size_replaces_it_with_its_nodes(deployed: Simulation) -> None:
     physai("up", *fixed("h100gpu", 1))
     with deployed.azure() as cloud:
         cluster = deployed.clusters().ids()[0]
         cloud.autoscale(cluster, "rtxprogpu", 2)
 
-    up = physai("up", "--json", *fixed("h100gpu", 3))
+    up = physai("up", "--json", *fixed("h100gpu", 2))
     assert up.json["changes"] == {"update": 2}, "the pool, and the quota of workflows that follows from it"
-    assert up.pool("h100gpu")["ready"] == 3
+    assert up.pool("h100gpu")["ready"] == 2
 
-    labelled = physai("up", "--json", *fixed("h100gpu", 3), "--set", "pools.rtxprogpu.labels={team: vision}")
+    labels = (*fixed("h100gpu", 2), "--set", "pools.rtxprogpu.labels={team: vision}")
+    labelled = physai("up", "--json", *labels)
     assert labelled.json["changes"] == {"update": 1}
     assert labelled.pool("rtxprogpu")["ready"] == 2, "an update of the pool took the autoscaler's count back"
 
-
-def test_a_changed_size_replaces_the_pool_and_its_nodes(deployed: Simulation) -> None:
-    physai("up", *fixed("h100gpu", 2))
-    old = {node["metadata"]["uid"] for node in client().get("/api/v1/nodes")["items"]}
-    change = (*fixed("h100gpu", 2), "--set", "pools.h100gpu.sku=Standard_NC80adis_H100_v5")
+    old = {node["metadata"]["uid"] for node in h100_nodes()}
+    change = (*labels, "--set", "pools.h100gpu.sku=Standard_NC80adis_H100_v5")
 
     planned, *follows = sorted(physai("preview", "--json", *change).json["changes"], key=lambda each: each["op"])
     kinds = sorted((each["op"], each["type"].rpartition(":")[2]) for each in follows)
@@ -105,7 +115,7 @@ def test_a_changed_size_replaces_the_pool_and_its_nodes(deployed: Simulation) ->
 
     up = physai("up", "--json", *change)
     assert up.json["changes"] == {"replace": 1, "update": 2}
-    nodes = client().get("/api/v1/nodes", {"labelSelector": "agentpool=h100gpu"})["items"]
+    nodes = h100_nodes()
     assert {node["metadata"]["labels"]["node.kubernetes.io/instance-type"] for node in nodes} == {
         "Standard_NC80adis_H100_v5"
     }
@@ -128,9 +138,8 @@ def test_a_label_change_reaches_running_nodes_and_leaves_other_labels_alone(runn
     client().patch(path, {"metadata": {"labels": {"feature.node/found": None}}}, "application/merge-patch+json")
 
 
-def test_down_needs_no_api_server(home: Home, deployed: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in deployed.folder.glob("clusters/*/"):
-        processes.kill(place)
+def test_down_needs_no_api_server(home: Home, stopped: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert stopped.exists
 
     def broken(self: ControlPlane) -> None:
         raise ControlPlaneFailed("etcd: database corrupted")
@@ -140,36 +149,18 @@ def test_down_needs_no_api_server(home: Home, deployed: Simulation, monkeypatch:
     assert list(home.folder.glob("simulations/*")) == []
 
 
-def test_a_dead_control_plane_comes_back_with_its_state(deployed: Simulation) -> None:
-    for place in deployed.folder.glob("clusters/*/"):
-        processes.kill(place)
-    up = physai("up", "--json")
-    assert up.json["changes"] == {}
-    assert up.pool("h100gpu")["nodes"] == 1
-
-
-def test_a_protected_stack_refuses_to_go_down_and_says_how(deployed: Simulation) -> None:
-    physai("up", "--set", "protect=true")
-    refused = physai("down", expect=1)
-    assert f"physai up {STACK} --set protect=false" in refused.err
-    assert deployed.exists
-
-    physai("up", "--set", "protect=false")
-    physai("down")
-    assert not deployed.exists
-
-
-def test_discard_drops_a_protected_simulation(home: Home, deployed: Simulation) -> None:
-    physai("up", "--set", "protect=true")
-    physai("down", "--discard")
-    assert list(home.folder.glob("simulations/*")) == []
-
-
-def test_two_stacks_run_side_by_side(deployed: Simulation) -> None:
-    physai("up", "staging-westus2")
+def test_two_stacks_run_side_by_side_and_discard_drops_a_protected_one(home: Home, deployed: Simulation) -> None:
+    physai("up", "staging-westus2", "--set", "protect=true")
     assert client(STACK).server != client("staging-westus2").server
     physai("down", STACK)
+    assert not deployed.exists
     assert physai("status", "staging-westus2", "--json").pool("h100gpu")["ready"] == 1
+
+    planes = list(Simulation("staging-westus2").folder.glob("clusters/*/"))
+    assert any(processes.running(plane) for plane in planes)
+    physai("down", "--discard", "staging-westus2")
+    assert not any(processes.running(plane) for plane in planes)
+    assert list(home.folder.glob("simulations/*")) == []
 
 
 def test_a_refusal_shows_the_message_of_azure_and_the_next_up_continues(
@@ -200,14 +191,6 @@ def test_an_empty_preview_leaves_nothing_behind(home: Home) -> None:
     preview = physai("preview", "--json")
     assert preview.json["summary"].keys() == {"create"}
     assert list(home.folder.glob("simulations/*")) == []
-
-
-def test_status_of_a_stopped_cluster_starts_nothing_and_says_so(deployed: Simulation) -> None:
-    (plane,) = deployed.folder.glob("clusters/*/")
-    processes.kill(plane)
-    assert "is stopped" in physai("status").out
-    assert physai("status", "--json").json["running"] is False
-    assert not processes.running(plane)
 
 
 def test_nodes_that_pods_bring_to_a_stack_are_shown_are_left_alone_and_go_with_it(

@@ -245,7 +245,7 @@ class SimulatedCluster:
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, f"{otherwise}, after {seconds:g} s"
-            time.sleep(0.05)
+            time.sleep(0.1)
 
     def stays(self, condition: Callable[[], Any], otherwise: str, seconds: float = 1.5) -> None:
         """A condition holds, and goes on holding for longer than the stack needs to do anything about it."""

@@ -12,7 +12,6 @@ import socket
 import ssl
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -32,6 +31,7 @@ COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
 SLOTS_FILE = "clusters.json"
 """Beside the folders of control planes: cluster id → name of its folder."""
 START_SECONDS = 60.0
+START_POLL_SECONDS = 0.1
 ETCD = "unix://etcd.sock"
 """etcd's address: a socket in the plane's own folder, whose permissions guard the data. Relative to it, as etcd and its
 client read a URL with two slashes, since the kernel takes no path of more than 108 characters."""
@@ -205,22 +205,21 @@ class ControlPlane:
     def _ready(self) -> bool:
         try:
             with self._client() as client:
-                return client.get("/readyz").is_success
-        except (httpx.HTTPError, OSError):
+                return _is_ready(client)
+        except OSError:
             return False
 
     def _wait_until_ready(self) -> None:
-        self._wait(self._ready)
-
-    def _wait(self, condition: Callable[[], bool]) -> None:
         end = time.monotonic() + START_SECONDS
-        while not condition():
-            for name in ("etcd", "kube-apiserver"):
-                if name not in processes.running(self.folder):
-                    raise self._failed(name, "ended while the control plane was starting")
-            if time.monotonic() > end:
-                raise self._failed("kube-apiserver", f"was not ready after {START_SECONDS:.0f} s")
-            time.sleep(0.05)
+        with self._client() as client:
+            while not _is_ready(client):
+                live = processes.running(self.folder)
+                for name in ("etcd", "kube-apiserver"):
+                    if name not in live:
+                        raise self._failed(name, "ended while the control plane was starting")
+                if time.monotonic() > end:
+                    raise self._failed("kube-apiserver", f"was not ready after {START_SECONDS:.0f} s")
+                time.sleep(START_POLL_SECONDS)
 
     def _failed(self, name: str, what: str) -> ControlPlaneFailed:
         log = self.folder / f"{name}.log"
@@ -232,6 +231,13 @@ class ControlPlane:
         """A KWOK that starts again waits for the leases of the one before it to run out, unless they are gone."""
         with self._client() as client:
             client.delete("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases")
+
+
+def _is_ready(client: httpx.Client) -> bool:
+    try:
+        return client.get("/readyz").is_success
+    except (httpx.HTTPError, OSError):
+        return False
 
 
 def _is_free(port: int) -> bool:
