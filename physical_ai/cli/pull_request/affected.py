@@ -74,14 +74,14 @@ def own_files(root: Path) -> dict[str, frozenset[str]]:
 def _files(name: str, root: Path) -> Iterable[str]:
     own = root / f"Pulumi.{name}.yaml"
     layers = {stack_label(name, root): own, **layer_files(StackName.parse(name), root)}
-    chosen = [profile for file in layers.values() if (profile := _profile(file, root))]
+    chosen = [profile for file in layers.values() if (profile := _profile(file, root.parent))]
     return [*layers, *(profile_file(profile, root)[0] for profile in chosen)]
 
 
-def _profile(file: Path, root: Path) -> str | None:
-    """The profile that a file below `root` chooses; None where it chooses none, can't be read, or is not YAML."""
+def _profile(file: Path, tree: Path) -> str | None:
+    """The profile that a file of a tree chooses; None where it chooses none, can't be read, or is not YAML."""
     try:
-        document: Any = documents.load(files.read_text(file, within=root))
+        document: Any = documents.load(files.read_text(file, within=tree))
     except (files.Unreadable, yaml.YAMLError):
         return None
     for key, within in ((PROFILE, document), (f"{PREFIX}{PROFILE}", is_mapping(document) and document.get("config"))):

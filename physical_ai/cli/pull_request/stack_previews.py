@@ -10,7 +10,7 @@ from typing import Any
 from physical_ai.cli.console import err
 from physical_ai.cli.preview.picture import picture
 from physical_ai.cli.pull_request.affected import Affected, Kind
-from physical_ai.cli.pull_request.comment import Report
+from physical_ai.cli.pull_request.comment import Report, comment
 from physical_ai.cli.pull_request.trees import Side, kill_processes
 
 UP_SECONDS, PREVIEW_SECONDS = 1200, 600
@@ -32,13 +32,27 @@ def report(affected: Affected, base: Side, head: Side, pictures: Path | None) ->
             if pictures is not None and deployed is not None:
                 drawn = _draw(deployed, pictures / f"{stack}.svg")
         start = time.monotonic()
+        # Not before: the base may have installed tools.
+        head.copy_tools()
         document, head_failed = head.document("preview", stack, "--format", "json", timeout=PREVIEW_SECONDS)
+        if document is not None and not _can_be_shown(affected, document):
+            document, head_failed = None, "The head's code printed a preview of another form than this command reads."
         if document is not None and affected.kind is Kind.CHANGED and not base_failed and not document["deployed"]:
             document, head_failed = None, "The head's code does not find the simulation of the base."
         _print_result(stack, "preview of the head", head_failed, start)
     finally:
-        kill_processes(base.home)
+        for side in (base, head):
+            kill_processes(side.home)
     return Report(affected, document, base_failed, head_failed, drawn)
+
+
+def _can_be_shown(affected: Affected, document: dict[str, Any]) -> bool:
+    """Whether a document of the head's code has all that a comment shows."""
+    try:
+        comment([Report(affected, document)], ())
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return False
+    return "deployed" in document
 
 
 def _deploy(stack: str, base: Side, head: Side) -> tuple[dict[str, Any] | None, str]:
@@ -46,7 +60,8 @@ def _deploy(stack: str, base: Side, head: Side) -> tuple[dict[str, Any] | None, 
     start = time.monotonic()
     status, problem = base.document("up", stack, "--json", timeout=UP_SECONDS)
     if status is not None:
-        # A simulation belongs to a checkout.
+        # A simulation belongs to a home and a checkout.
+        head.simulation(stack).parent.mkdir(exist_ok=True)
         head.simulation(stack).symlink_to(base.simulation(stack))
     _print_result(stack, "simulation of the base", problem, start)
     return status, problem

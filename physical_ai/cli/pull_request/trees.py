@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,8 +22,14 @@ from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.home import HOME_VARIABLE, Home
 
 SHARED = ("tools", "charts")
-"""What the sides' home shares with the user's: built programs and downloaded charts."""
+"""What the base's home shares with the user's, and the head's has a copy of: built programs and downloaded charts."""
 PYTHON_PATH = ("", "agents", "agents/grid_driver")
+PASSED_ON = re.compile(
+    r"PATH|LD_LIBRARY_PATH|TMPDIR|TZ|TERM|LANG|LANGUAGE|LC_\w+|(HTTPS?|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|GO(PROXY|SUMDB|TOOLCHAIN|GC)"
+    r"|PHYSAI_\w+",
+    re.IGNORECASE,
+)
+"""Variables that a side's code gets: what programs need to run and to download tools. All others may be secret."""
 KILL_SECONDS = 10
 
 
@@ -106,6 +113,16 @@ class Side:
 
     folder: Path
     home: Path
+    shares_tools: bool = False
+    """Whether its home has the user's own tools. A side without them gets copies, and can change only these."""
+
+    def copy_tools(self) -> None:
+        """Copies the user's tools and charts that this side's home does not have yet."""
+        for name in () if self.shares_tools else SHARED:
+            for tool in sorted(_users_home().glob(f"{name}/*/")):
+                copy = self.home / name / tool.name
+                if not copy.exists():
+                    shutil.copytree(tool, copy, symlinks=True)
 
     def physai(self, *arguments: str, timeout: float | None = None) -> Completed:
         """Runs this side's own `physai`, with the packages of this process."""
@@ -126,8 +143,11 @@ class Side:
             return None, f"`physai {arguments[0]}` printed no JSON: {ran.out[:200]}"
 
     def _python(self, *arguments: str, timeout: float | None = None) -> Completed:
+        passed_on = {name: value for name, value in os.environ.items() if _is_passed_on(name, value)}
         environment = {
-            **os.environ,
+            **passed_on,
+            # Go and other programs keep caches there.
+            "HOME": os.environ.get("HOME", str(self.home)) if self.shares_tools else str(self.home),
             HOME_VARIABLE: str(self.home),
             "PYTHONPATH": os.pathsep.join(str(self.folder / part) for part in PYTHON_PATH),
         }
@@ -136,6 +156,7 @@ class Side:
             command,
             cwd=self.folder,
             env=environment,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
@@ -164,13 +185,15 @@ def sides(repository: Repository, base: str, head: str) -> Generator[tuple[Side,
     """Base and head in temporary folders; at the end these are removed, and processes that run in them killed."""
     folder = Path(tempfile.mkdtemp(prefix="physai-pr-")).resolve()
     try:
-        home = folder / "home"
-        home.mkdir()
-        users = Home.of_user().folder
+        both = (
+            Side(folder / "base", folder / "base-home", shares_tools=True),
+            Side(folder / "head", folder / "head-home"),
+        )
+        for side in both:
+            side.home.mkdir()
         for name in SHARED:
-            (users / name).mkdir(parents=True, exist_ok=True)
-            (home / name).symlink_to(users / name)
-        both = Side(folder / "base", home), Side(folder / "head", home)
+            (_users_home() / name).mkdir(parents=True, exist_ok=True)
+            (both[0].home / name).symlink_to(_users_home() / name)
         for side, tree in zip(both, (base, head), strict=True):
             repository.export(tree, side.folder)
         yield both
@@ -190,6 +213,15 @@ def kill_processes(folder: Path) -> None:
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
     psutil.wait_procs(killed, timeout=KILL_SECONDS)
+
+
+def _users_home() -> Path:
+    return Home.of_user().folder
+
+
+def _is_passed_on(name: str, value: str) -> bool:
+    """Whether a side gets a variable; addresses that contain a login are left out."""
+    return PASSED_ON.fullmatch(name) is not None and not re.search(r"//[^/]*@", value)
 
 
 def _kill_group(process: subprocess.Popen[str]) -> None:

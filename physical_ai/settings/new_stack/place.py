@@ -19,7 +19,7 @@ class AlreadyThere(Exception):
 def verified(stack: str, files: NewFiles, root: FilePath = STACKS) -> Loaded:
     """The new stack as it loads in a copy of the stacks, with its warnings. Raises SettingsError with its faults."""
     with tempfile.TemporaryDirectory() as folder:
-        copy = FilePath(shutil.copytree(root, FilePath(folder) / root.name))
+        copy = FilePath(shutil.copytree(root, FilePath(folder) / root.name, symlinks=True))
         for path, text in files.texts.items():
             (copy / path).parent.mkdir(parents=True, exist_ok=True)
             (copy / path).write_text(text, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from physical_ai.cli.pull_request.affected import own_files
 from physical_ai.cli.pull_request.trees import NoSuchRevision, Repository, Side, end_of_output, kill_processes, sides
 from physical_ai.simulator.home import HOME_VARIABLE
 
@@ -133,6 +135,69 @@ def test_a_side_runs_its_own_code_in_its_own_home(tmp_path: Path) -> None:
     document, problem = side(tmp_path, program).document("up", "x", timeout=60)
     assert document == {"args": ["up", "x"], "home": str(tmp_path / "home")}
     assert problem == ""
+
+
+ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
+
+
+@pytest.mark.parametrize("shares_tools", [False, True])
+def test_a_side_gets_no_secret_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shares_tools: bool
+) -> None:
+    for name in ("AZURE_CLIENT_SECRET", "GITHUB_TOKEN", "PULUMI_CONFIG_PASSPHRASE", "SSH_AUTH_SOCK", "AWS_PROFILE"):
+        monkeypatch.setenv(name, "hidden")
+    monkeypatch.setenv("GOPROXY", "https://user:hidden@example.com")
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example.com:3128")
+    code = side(tmp_path, ENVIRONMENT)
+    found, _ = Side(code.folder, code.home, shares_tools).document("up", timeout=60)
+    assert found is not None
+    assert "hidden" not in json.dumps(found)
+    assert {"PATH", "HTTPS_PROXY", "PHYSAI_HOME", "PYTHONPATH"} <= set(found)
+    assert (found["HOME"] == str(code.home)) is not shares_tools
+
+
+def test_the_head_can_change_no_tools_but_its_own(checkout: Checkout, repository: Repository, home: Path) -> None:
+    tool = home / "tools" / "etcd-1"
+    tool.mkdir(parents=True)
+    (tool / "etcd").write_text("built")
+    (home / "tools" / "etcd.lock").touch()
+    checkout.commit("a.txt", "two")
+    with sides(repository, "main", "change") as (base, head):
+        (base.home / "tools" / "helm-1").mkdir()
+        head.copy_tools()
+        assert sorted(each.name for each in (head.home / "tools").iterdir()) == ["etcd-1", "helm-1"]
+        (head.home / "tools" / "etcd-1" / "etcd").write_text("changed")
+        (head.home / "tools" / "kwok-1").mkdir()
+        head.copy_tools()
+        base.copy_tools()
+        assert (head.home / "tools" / "etcd-1" / "etcd").read_text() == "changed"
+    assert (tool / "etcd").read_text() == "built"
+    assert sorted(each.name for each in tool.parent.iterdir()) == ["etcd-1", "etcd.lock", "helm-1"]
+
+
+def test_links_of_a_tree_are_not_followed_out_of_it(checkout: Checkout, repository: Repository, tmp_path: Path) -> None:
+    """As `.venv`, and as files and folders of stacks: binary, endless, missing, or with a profile."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "Pulumi.dev-westus2.yaml").write_text("config: {physical-ai:profile: secret}\n")
+    stacks = checkout.folder / "stacks"
+    (stacks / "layers" / "env").mkdir(parents=True)
+    targets = {
+        "Pulumi.dev-westus2.yaml": tmp_path / "outside" / "Pulumi.dev-westus2.yaml",
+        "Pulumi.prod-westus2.yaml": Path(sys.executable),
+        "Pulumi.qa-westus2.yaml": Path("/dev/zero"),
+        "layers/base.yaml": Path("missing.yaml"),
+        "layers/env/dev.yaml": Path("dev.yaml"),
+    }
+    for name, target in targets.items():
+        (stacks / name).symlink_to(target)
+    (checkout.folder / ".venv").symlink_to(tmp_path / "outside")
+    with sides(repository, "main", repository.head(None)[1]) as (_, head):
+        found = own_files(head.folder / "stacks")
+        assert sorted(found) == ["dev-westus2", "prod-westus2", "qa-westus2"]
+        assert not any("secret" in file for files in found.values() for file in files)
+        (head.folder / "all").symlink_to(tmp_path / "outside")
+        assert not any("secret" in file for files in own_files(head.folder / "all").values() for file in files)
+    assert (tmp_path / "outside" / "Pulumi.dev-westus2.yaml").exists()
 
 
 def test_the_error_output_of_a_side_is_kept_without_its_folder(tmp_path: Path) -> None:
