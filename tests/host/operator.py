@@ -19,6 +19,7 @@ OPERANDS = {
 """DaemonSet → the label's end that selects nodes for it."""
 LOOKING = ("nvidia-container-toolkit-daemonset", "nvidia-operator-validator")
 """Only these run driver-validation, in an init container, once."""
+TERMINATION_SECONDS = 0.15
 READY = "/run/nvidia/validations/driver-ready"
 MARKER = "/run/nvidia/validations/.driver-ctr-ready"
 
@@ -59,9 +60,25 @@ class Operator:
                 wanted = labels.get(f"{PREFIX}{end}") == "true"
                 if not wanted and not self.lingering:
                     for key in there:
-                        self.cluster.pods.pop(key, None)
+                        self._stop(key)
                 if wanted and not there:
                     self._start(name)
+
+    def _stop(self, key: tuple[str, str]) -> None:
+        """The Pod is terminating for a moment; then its DaemonSet looks again."""
+        pod = self.cluster.pods[key]
+        if "deletionTimestamp" in pod["metadata"]:
+            return
+        pod["metadata"]["deletionTimestamp"] = now()
+
+        def gone() -> None:
+            with self._work:
+                self.cluster.pods.pop(key, None)
+            self.follow()
+
+        timer = threading.Timer(TERMINATION_SECONDS, gone)
+        timer.daemon = True
+        timer.start()
 
     def booted(self) -> None:
         """The kubelet after a boot: init containers run again in the same pods."""

@@ -50,12 +50,23 @@ class Cluster:
             subresource="/status",
         )
 
-    def pod(self, name: str, node: str, namespace: str = NAMESPACE, account: str = "", *, gpus: int = 0) -> str:
+    def pod(
+        self,
+        name: str,
+        node: str,
+        namespace: str = NAMESPACE,
+        account: str = "",
+        *,
+        gpus: int = 0,
+        claims: tuple[str, ...] = (),
+    ) -> str:
         limits = {"nvidia.com/gpu": str(gpus)} if gpus else {}
         container = {"name": "main", "image": "registry.k8s.io/pause:3.10", "resources": {"limits": limits}}
         spec: dict[str, Any] = {"nodeName": node, "containers": [container]}
         if account:
             spec["serviceAccountName"] = account
+        if claims:
+            spec["resourceClaims"] = [{"name": each, "resourceClaimName": each} for each in claims]
         metadata = {"name": name, "namespace": namespace}
         made = self.apply({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
         return made["metadata"]["uid"]
@@ -207,8 +218,12 @@ def test_the_rest_of_its_own_node_is_not_the_agents(agent: Client, body: dict[st
 
 def test_of_the_status_it_has_one_condition(cluster: Cluster, agent: Client) -> None:
     patch(agent, "rtx-a", condition("GridDriverReady"), "/status")
-    conditions = cluster.client.get("/api/v1/nodes/rtx-a")["status"]["conditions"]
-    assert {"GridDriverReady", "Ready"} <= {each["type"] for each in conditions}
+
+    def conditions() -> set[str]:
+        found = cluster.client.get("/api/v1/nodes/rtx-a")["status"]["conditions"]
+        return {each["type"] for each in found}
+
+    until(lambda: {"GridDriverReady", "Ready"} <= conditions())
     patch(agent, "rtx-a", {"status": {"conditions": [{"type": "GridDriverReady", "status": "True"}]}}, "/status")
     assert refusal(lambda: patch(agent, "rtx-a", condition("Ready"), "/status")) == "policy"
     assert refusal(lambda: patch(agent, "rtx-a", condition("MemoryPressure"), "/status")) == "policy"
@@ -286,6 +301,7 @@ def test_the_api_server_finds_no_fault_with_the_expressions(cluster: Cluster, ag
 def test_within_its_limits_the_agent_does_all_it_has_to(cluster: Cluster, agent: Client, tmp_path: Path) -> None:
     api = cluster.agents_own("rtx-a", tmp_path / "account")
     cluster.pod("busy", "rtx-a", "training", gpus=1)
+    cluster.pod("claimed", "rtx-a", "training", claims=("gpu",))
     cluster.operand("started-too-early", "rtx-a")
     assert api.pool() == "rtxprogpu"
     api.label(dict.fromkeys(GATE_LABELS, PAUSED))
@@ -295,9 +311,9 @@ def test_within_its_limits_the_agent_does_all_it_has_to(cluster: Cluster, agent:
     assert {seen.labels[gate] for gate in GATE_LABELS} == {PAUSED}
     assert seen.condition == ("False", "Installing")
     (operand,) = seen.operands
-    assert [pod.name for pod in seen.gpu_pods or ()] == ["busy"]
+    until(lambda: sorted(pod.name for pod in api.observe().gpu_pods or ()) == ["busy", "claimed"])
     api.delete(operand)
-    for pod in seen.gpu_pods or ():
+    for pod in api.observe().gpu_pods or ():
         api.delete(pod)
     api.label(dict.fromkeys(GATE_LABELS, "true"))
     api.report(Condition("True", "Ready", "driver 595.91.07 is proven"))

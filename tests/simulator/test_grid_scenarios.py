@@ -74,6 +74,8 @@ def test_an_incomplete_config_map_is_reported_until_it_is_complete(cluster: Simu
     cluster.until(
         lambda: "config key: grid_agent.decide.py" in condition(cluster, rtx)[1], "the missing key is not named"
     )
+    conditions = at(cluster.pods(rtx)[INSTALLER], "status.conditions", [])
+    assert [each["status"] for each in conditions if each["type"] == "Ready"] == ["False"]
     agents(cluster, settings)
     cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU with the complete ConfigMap")
 

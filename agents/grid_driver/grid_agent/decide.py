@@ -94,7 +94,7 @@ def _pending(case: Case) -> Iterator[Step]:
 def _work(case: Case, steps: tuple[Step, ...]) -> Plan:
     """The first of the pending steps, unless a precondition is unmet, or it failed too often or just now."""
     step, host = steps[0], case.host
-    if step is not Step.FETCH and any(each in DISRUPTIVE for each in steps) and (wait := unmet(case, steps)):
+    if any(each in DISRUPTIVE for each in steps) and (wait := unmet(case, steps)):
         return wait
     failure = _failure(case, steps)
     if failure.tired and (stop := _given_up(case, step, failure)):

@@ -9,6 +9,8 @@ from grid_agent.steps import State, Step
 
 def unmet(case: Case, steps: tuple[Step, ...]) -> Plan | None:
     """A plan that waits for a precondition, or meets it; None: the first of `steps` may be performed."""
+    if steps[0] is Step.FETCH:
+        return _gate_for_nothing(case, steps)
     if case.node is None:
         text = f"driver {case.target.version} waits for the API server: without it no Pod can be kept off this node"
         return case.plan(State.WAITING, "ApiUnreachable", text, Step.WAIT, *steps)
@@ -33,6 +35,14 @@ def _policy(case: Case, steps: tuple[Step, ...], pods: tuple[Pod, ...]) -> Plan 
         text = f"upgrade policy {policy} needs permission to list the Pods of all namespaces, which is missing"
         return case.plan(State.WAITING, "MayNotListPods", text, Step.WAIT, *steps)
     return None
+
+
+def _gate_for_nothing(case: Case, steps: tuple[Step, ...]) -> Plan | None:
+    """A download may take days; until it has ended, a driver that serves needs no closed gate."""
+    if not (case.serving and case.gate_ours):
+        return None
+    text = f"downloading driver {case.target.version}; driver {case.host.smi.version} serves meanwhile"
+    return case.plan(State.FETCHING, word(Step.FETCH), text, Step.UNGATE, *steps)
 
 
 def _postponed(case: Case, steps: tuple[Step, ...]) -> Plan | None:

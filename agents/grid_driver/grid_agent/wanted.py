@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, cast
@@ -156,9 +157,11 @@ def wanted_from(document: Mapping[str, Any]) -> Wanted:
     given["sha256"] = _sha256("sha256", given.get("sha256", ""))
     if "packages" in given:
         given["packages"] = tuple(_package(item) for item in given["packages"])
-    for name in ("gridd", "module_parameters"):
-        if name in given and not isinstance(given[name], dict):
-            raise WantedError(f"wanted.json: {camel(name)} must be an object")
+    if "gridd" in given:
+        _lines("gridd", given["gridd"])
+    if "module_parameters" in given:
+        for module, parameters in _object("moduleParameters", given["module_parameters"]).items():
+            _lines(f"moduleParameters.{module}", parameters)
     if "timings" in given:
         given["timings"] = _timings(given["timings"])
     return Wanted(**given)
@@ -195,6 +198,19 @@ def _known(kind: type[Any], document: Mapping[str, Any], where: str) -> dict[str
     return {names[key]: value for key, value in document.items()}
 
 
+def _object(name: str, value: object) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        raise WantedError(f"wanted.json: {name} must be an object")
+    return cast("Mapping[str, object]", value)
+
+
+def _lines(name: str, value: object) -> None:
+    """Names and values that become lines of a file."""
+    for key, text in _object(name, value).items():
+        if not isinstance(text, str) or "\n" in key + text:
+            raise WantedError(f"wanted.json: {name}.{key} is {text!r}; write a text of one line")
+
+
 def _texts(name: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise WantedError(f"wanted.json: {name} must be a list of texts")
@@ -219,6 +235,6 @@ def _package(item: Mapping[str, Any]) -> Package:
 def _timings(document: Mapping[str, Any]) -> Timings:
     given = _known(Timings, document, "timings.")
     for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
             raise WantedError(f"wanted.json: timings.{camel(name)} is {value!r}; write a number")
     return Timings(**given)

@@ -427,6 +427,15 @@ CASES = [
         memory=OURS,
     ),
     Case(
+        "a download for a driver that serves opens the gate",
+        State.FETCHING,
+        "Fetch",
+        Step.UNGATE,
+        "serves meanwhile",
+        host=installed(OLD),
+        memory=OURS,
+    ),
+    Case(
         "upgrade waits for GPU pods",
         State.WAITING,
         "GpuPodsRunning",

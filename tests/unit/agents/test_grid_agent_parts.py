@@ -154,7 +154,11 @@ def test_a_command_is_bounded() -> None:
         ({"version": NEW, "urls": "https://x"}, "urls must be a list"),
         ({"version": NEW, "dkms": "yes"}, "write true or false"),
         ({"version": NEW, "timings": {"pollSeconds": "5"}}, "write a number"),
+        ({"version": NEW, "timings": {"pollSeconds": float("nan")}}, "write a number"),
         ({"version": NEW, "packages": [{"url": "https://x"}]}, "needs url and sha256"),
+        ({"version": NEW, "moduleParameters": {"nvidia": "fast"}}, "moduleParameters.nvidia must be an object"),
+        ({"version": NEW, "moduleParameters": {"nvidia": {"a": 1}}}, "write a text of one line"),
+        ({"version": NEW, "gridd": {"a": "1\ninstall nvidia /bin/sh"}}, "write a text of one line"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_by_name(document: dict[str, Any], says: str) -> None:

@@ -10,6 +10,7 @@ from physical_ai.simulator.cluster.objects import Json, annotations_of, at, is_t
 from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.live.grid_program import Condition, Facts, Pod
 from physical_ai.simulator.kubernetes.client import ApiError
+from physical_ai.simulator.kubernetes.quantities import quantity
 
 CONDITION = "GridDriverReady"
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -38,7 +39,7 @@ class NodeApi:
             labels=labels(item),
             annotations=annotations_of(item),
             operands=tuple(self._pod(each) for each in pods if labels(each).get("app", "") in self.facts.OPERANDS),
-            gpu_pods=tuple(self._pod(each) for each in running if gpus_of(each)),
+            gpu_pods=tuple(self._pod(each) for each in running if gpus_of(each) or claims(each)),
             condition=(mine["status"], mine.get("reason", "")) if mine else None,
         )
 
@@ -119,4 +120,10 @@ def gpus_of(pod: Json) -> int:
     """NVIDIA devices that a pod asks for, of whatever name."""
     containers: list[Json] = at(pod, "spec.containers", [])
     limits = (at(each, "resources.limits", {}) for each in containers)
-    return sum(int(count) for each in limits for key, count in each.items() if key.startswith(NVIDIA))
+    counts = (count for each in limits for key, count in each.items() if key.startswith(NVIDIA))
+    return sum(int(quantity(count) or 1) for count in counts)
+
+
+def claims(pod: Json) -> bool:
+    """Whether a pod has devices by a claim."""
+    return bool(at(pod, "spec.resourceClaims", []))
