@@ -26,8 +26,9 @@ LAYERS = ("simulator", "property", "host", "unit")
 SHARED_FIXTURES = {"running": "running", "stack_name": "stacks"}
 """Expensive fixtures that a worker makes once; all tests that use one run on the same worker."""
 
-SCATTERED = {"test_gpu_scenarios", "test_grid_scenarios", "test_interrupted", "test_stack", "test_faults", "test_kills"}
-"""Modules whose tests share nothing expensive, so that any worker may run each; other tests stay with their module."""
+SCATTERED = ("test_stack", "test_interrupted", "test_grid_scenarios", "test_gpu_scenarios", "test_faults", "test_kills")
+"""Modules whose tests share nothing expensive, so that any worker may run each; other tests stay with their module.
+They run in this order, the longest tests first, so that no worker is left with a long one at the end."""
 
 
 def group(item: pytest.Item) -> str:
@@ -37,11 +38,15 @@ def group(item: pytest.Item) -> str:
     return shared or ("" if item.path.stem in SCATTERED else item.path.stem)
 
 
-def rank(item: pytest.Item) -> tuple[int, bool, bool]:
+def rank(item: pytest.Item) -> tuple[int, bool, int]:
     """Sorts tests by layer; in each, those of the expensive fixtures come first and the scattered ones last."""
     layer = item.path.relative_to(Path(__file__).parent).parts[0]
     found = group(item)
-    return LAYERS.index(layer) if layer in LAYERS else len(LAYERS), found not in SHARED_FIXTURES.values(), not found
+    return (
+        LAYERS.index(layer) if layer in LAYERS else len(LAYERS),
+        found not in SHARED_FIXTURES.values(),
+        -1 if found else SCATTERED.index(item.path.stem),
+    )
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -129,7 +129,7 @@ class SimulatedCluster:
         for item in self.all("nvidia.com/v1alpha1", "NVIDIADriver"):
             self._delete(f"/apis/nvidia.com/v1alpha1/nvidiadrivers/{item['metadata']['name']}")
         if self.helm.last_release("gpu-operator", NAMESPACE) is not None:
-            self.helm.run("uninstall", "gpu-operator", "--namespace", NAMESPACE, "--wait", "--timeout", "60s")
+            self.helm.run("uninstall", "gpu-operator", "--namespace", NAMESPACE, "--no-hooks", "--timeout", "60s")
         for item in self.all("nvidia.com/v1", "ClusterPolicy"):
             self._delete(f"/apis/nvidia.com/v1/clusterpolicies/{item['metadata']['name']}")
         for name in self.joined:
