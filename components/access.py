@@ -21,7 +21,7 @@ class ClusterAccessArgs:
 
 
 class ClusterAccess(pulumi.ComponentResource):
-    """Azure RBAC roles on the cluster. Everything inside the cluster depends on `assignments`."""
+    """Azure RBAC roles on the cluster. All resources in the cluster depend on `assignments`."""
 
     assignments: list[authorization.RoleAssignment]
 

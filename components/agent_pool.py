@@ -1,4 +1,4 @@
-"""The properties that all node pools share, inline in the cluster or as resources of their own."""
+"""The properties that all node pools share, inline in the cluster or as separate resources."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def os_disk_gb(disk: OsDisk) -> int | None:
 
 
 def upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSettingsArgs:
-    """How AKS replaces the nodes of a user pool. Of surge and unavailability ARM takes only one above zero."""
+    """How AKS replaces the nodes of a user pool. ARM accepts only one of surge and unavailability above zero."""
     return containerservice.AgentPoolUpgradeSettingsArgs(
         max_surge=pool.upgrade.max_surge,
         max_unavailable=pool.upgrade.max_unavailable,
@@ -77,7 +77,7 @@ def upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSetting
 def system_upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSettingsArgs:
     """How AKS replaces the nodes of a system pool: with a surge, which the settings see to.
 
-    AKS takes no `maxUnavailable` on system pools, zero included (AKS docs, upgrade-aks-node-pools-rolling, 2026-05-29).
+    AKS accepts no `maxUnavailable` on system pools, not even 0 (AKS docs, upgrade-aks-node-pools-rolling, 2026-05-29).
     """
     return containerservice.AgentPoolUpgradeSettingsArgs(
         max_surge=pool.upgrade.max_surge,

@@ -1,4 +1,4 @@
-"""Where a Helm release's chart comes from: its repository, or the archive that `physai charts pull` verified."""
+"""The source of a Helm release's chart: its repository, or the archive that `physai charts pull` verified."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def archive_problems(charts: Iterable[Chart]) -> Iterator[str]:
 
 
 def release_chart(chart: Chart, source: ChartSourceName) -> dict[str, Any]:
-    """The arguments of a `helm.v3.Release` that say which chart it installs.
+    """The arguments of a `helm.v3.Release` that name the chart it installs.
 
     Args:
         chart: The pin.

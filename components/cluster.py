@@ -38,7 +38,7 @@ class ClusterArgs:
 class Cluster(pulumi.ComponentResource):
     """A managed cluster with one system pool, Cilium on an overlay network, and Entra as the only way in.
 
-    All other pools are resources of their own: AKS refuses or ignores pools added to the inline list later
+    All other pools are separate resources: AKS rejects or ignores pools added to the inline list later
     (pulumi-azure-native#579, #1686), and editing the list touches every pool (#4264).
     """
 

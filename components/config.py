@@ -79,14 +79,14 @@ def archive_faults(loaded: Loaded) -> list[Fault]:
 
 
 def today() -> datetime.date:
-    """The day at which the support of versions is judged."""
+    """The day for which the support of versions is checked."""
     return datetime.datetime.now(datetime.UTC).date()
 
 
 def engine_config() -> dict[str, Any]:
-    """All settings the engine holds for this stack, declared in Pulumi.yaml or not.
+    """All settings of this stack in the engine, declared in Pulumi.yaml or not.
 
-    `pulumi.Config` only answers for keys one already knows, so a mistyped key would be ignored in silence.
+    `pulumi.Config` only returns values of known keys, so a mistyped key would be ignored without an error.
     The language host passes everything in PULUMI_CONFIG, the Automation API in the runtime's own map.
     """
     return of_project({**get_config_env(), **CONFIG.get()}, pulumi.get_project())

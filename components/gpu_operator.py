@@ -19,7 +19,7 @@ from physical_ai.settings.models.tree import ChartSourceName
 from physical_ai.settings.plans.gpu_operator import CHART, GpuPlan
 
 TIMEOUT_SECONDS = 1800
-"""Helm waits for the operator and NFD; a node that the autoscaler has yet to add takes most of that time."""
+"""Helm waits for the operator and NFD; a node that the autoscaler first has to add takes most of that time."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class GpuOperatorArgs:
     version: str
     charts: ChartSourceName
     after: Sequence[pulumi.Resource] = ()
-    """What must exist before the first operand looks at a node."""
+    """Resources that must exist before the first operand runs."""
 
 
 class GpuOperator(pulumi.ComponentResource):

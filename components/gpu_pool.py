@@ -76,7 +76,7 @@ class GpuPoolArgs:
 
 
 class GpuPool(pulumi.ComponentResource):
-    """An AKS user node pool whose nodes carry GPUs of one model and get their driver from one source."""
+    """An AKS user node pool whose nodes have GPUs of one model and one driver source."""
 
     node_pool: containerservice.AgentPool
 
@@ -99,7 +99,7 @@ class GpuPool(pulumi.ComponentResource):
                 replace_with=[args.cluster],
                 depends_on=[args.subnet_assignment],
                 ignore_changes=ignored_changes(args.pool),
-                # The provider knows vmSize, gpuInstanceProfile and public IP tags as immutable; the others it would
+                # The provider treats vmSize, gpuInstanceProfile and public IP tags as immutable; the others it would
                 # send as an update, which ARM refuses with PropertyChangeNotAllowed.
                 replace_on_changes=list(IMMUTABLE_POOL_PROPERTIES),
                 # The name is fixed, and ARM's PUT of an existing pool is an update.

@@ -13,7 +13,7 @@ from physical_ai.settings.facts.naming import Names
 
 CONTROL_PLANE_LOGS = ("cluster-autoscaler", "guard", "kube-audit-admin", "kube-controller-manager")
 """AKS log categories. `kube-audit-admin` is the audit log without reads, a tenth of `kube-audit`; `guard` is the Entra
-login, `cluster-autoscaler` says why a GPU pool does not grow."""
+login, `cluster-autoscaler` explains why a GPU pool does not grow."""
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class Network(pulumi.ComponentResource):
             resource_group_name=args.resource_group_name,
             location=args.location,
             tags=args.tags,
-            # No inline subnets: a later PUT of the network would remove the subnets that are resources of their own.
+            # No inline subnets: a later PUT of the network would remove the subnets that are separate resources.
             address_space=network.AddressSpaceArgs(address_prefixes=[args.address_space]),
             opts=child,
         )
@@ -60,7 +60,7 @@ class Network(pulumi.ComponentResource):
             tags=args.tags,
             opts=child,
         )
-        # ARM's Standard SKU takes static IPv4 only, and a NAT gateway takes no other.
+        # ARM's Standard SKU supports static IPv4 only, and a NAT gateway supports no other SKU.
         address = network.PublicIPAddress(
             f"{name}-nat-address",
             public_ip_address_name=args.names.nat_address,
@@ -101,7 +101,7 @@ class Network(pulumi.ComponentResource):
                 default_outbound_access=False,
                 nat_gateway=network.SubResourceArgs(id=gateway_id),
                 network_security_group=network.NetworkSecurityGroupArgs(id=security_group_id),
-                # One after the other, in both directions: ARM answers a write on a network that is being written
+                # In sequence, in both directions: ARM answers a write on a network that is being written
                 # with AnotherOperationInProgress, and the provider's own retry covers creation only.
                 opts=pulumi.ResourceOptions(
                     parent=self,

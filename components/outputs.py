@@ -54,7 +54,7 @@ OUTPUTS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Deployed:
-    """The values of outputs that only a deployment knows."""
+    """The values of outputs that are known only after a deployment."""
 
     resource_group: pulumi.Input[str]
     cluster: pulumi.Input[str]

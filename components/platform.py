@@ -52,7 +52,7 @@ class Foundation:
 
 @dataclass(frozen=True)
 class Interior:
-    """The inside of the cluster: how to reach it, and the namespaces to install into."""
+    """The target for Kubernetes resources: access to the cluster, and the namespaces to install into."""
 
     kubeconfig: pulumi.Output[str]
     target: ClusterTarget
@@ -60,7 +60,7 @@ class Interior:
 
 
 class Platform(pulumi.ComponentResource):
-    """An AKS cluster with its GPU pools and, inside it, the GPU stack and OSMO.
+    """An AKS cluster with its GPU pools and, installed in it, the GPU stack and OSMO.
 
     Attributes:
         outputs: what the stack exports, by name. Nothing in it is secret.
@@ -182,7 +182,7 @@ class Platform(pulumi.ComponentResource):
         return [cpu.node_pool, *(pool.node_pool for pool in gpu)]
 
     def _operations(self, foundation: Foundation, cluster: Cluster) -> None:
-        """When AKS may upgrade the cluster, and where the control plane's logs go."""
+        """When AKS may upgrade the cluster, and the destination of the control plane's logs."""
         settings, group = self._settings, foundation.group.name
         Maintenance(
             f"{self._name}-maintenance",
@@ -196,7 +196,7 @@ class Platform(pulumi.ComponentResource):
         )
 
     def _access(self, foundation: Foundation, cluster: Cluster, nodes: Sequence[pulumi.Resource]) -> KubernetesAccess:
-        """Roles on the cluster and, once these and the nodes exist, the provider for everything inside it."""
+        """Roles on the cluster and, once these and the nodes exist, the provider for all resources in it."""
         roles = ClusterAccess(
             f"{self._name}-access",
             ClusterAccessArgs(cluster.id, self._account, grants(self._settings.access, self._account.object_id)),
@@ -210,7 +210,7 @@ class Platform(pulumi.ComponentResource):
             self._protected,
         )
 
-    # Inside the cluster
+    # In the cluster
 
     def _interior(self, cluster: Cluster, access: KubernetesAccess) -> Interior:
         target = ClusterTarget(access.provider, cluster.managed_cluster, self._retry)

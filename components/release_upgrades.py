@@ -12,7 +12,7 @@ from physical_ai.settings.plans.release_upgrade import refusal
 def checked_upgrades(name: str, new_version: str) -> pulumi.ResourceHook:
     """A hook that fails an update, in previews too, when the running release cannot be upgraded to the new one.
 
-    A hook, because only the engine knows both: the settings hold the new version, the state the one that runs.
+    A hook, because only the engine has both: the settings contain the new version, the state the running one.
     """
 
     def check(args: pulumi.ResourceHookArgs) -> None:

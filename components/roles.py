@@ -23,7 +23,7 @@ def assign_role(
     """Assign `role` on `scope`, an ARM id, to the Entra object `principal_id`.
 
     Without a type ARM looks the principal up in Entra, and refuses one that is seconds old (PrincipalNotFound): an
-    identity made in the same deployment must come with its type.
+    identity created in the same deployment must be given with its type.
     """
     # As an output, since the SDK reads a plain None as "User", and ARM refuses that for a service principal.
     kind: pulumi.Output[PrincipalType | None] = pulumi.Output.from_input(principal_type)

@@ -27,11 +27,11 @@ class WorkloadIdentityArgs:
     def __post_init__(self) -> None:
         for namespace, account in self.accounts:
             if account == "default":
-                raise ValueError(f"the service account default of {namespace} is any Pod's: it gets no identity")
+                raise ValueError(f"the service account default of {namespace} applies to any Pod: it gets no identity")
 
 
 class WorkloadIdentity(pulumi.ComponentResource):
-    """A user-assigned identity that only the given service accounts can use. It has no role of its own.
+    """A user-assigned identity that only the given service accounts can use. It has no roles.
 
     Attributes:
         identity: grant roles to its `principal_id`.

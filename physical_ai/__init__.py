@@ -1,1 +1,1 @@
-"""What the program and the `physai` command stand on: see the table of packages in CONTRIBUTING.md."""
+"""The packages of the program and the `physai` command: see the table in CONTRIBUTING.md."""

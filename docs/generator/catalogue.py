@@ -160,7 +160,8 @@ def _drivers() -> str:
         for each in driver_branches().values()
     ]
     text = (
-        "**MIG bug**: GPU Pods stay Pending on nodes that mix MIG and whole GPUs (NVIDIA/gpu-operator#1361). **checksum"
+        "**MIG bug**: GPU Pods remain Pending on nodes that mix MIG and full GPUs (NVIDIA/gpu-operator#1361). "
+        "**checksum"
         " known**: of Microsoft's GRID installer; others need one of yours.\n"
     )
     head = ("kind", "branch", "designation", "vGPU", "end of life", "builds")

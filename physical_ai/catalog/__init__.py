@@ -1,4 +1,4 @@
-"""What exists in the world: VM sizes, regions, prices, Kubernetes minors, GPU software, and verdicts on them.
+"""Facts about the outside world: VM sizes, regions, prices, Kubernetes minors, GPU software, and verdicts on them.
 
 >>> vm_size("Standard_NC40ads_H100_v5").gpu.memory_gib
 94

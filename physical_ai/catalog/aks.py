@@ -1,4 +1,4 @@
-"""What AKS does on every cluster: labels of its nodes, what it reserves of them, and ids of Azure's built-in roles."""
+"""Properties of every AKS cluster: labels and reservations of its nodes, and ids of Azure's built-in roles."""
 
 from __future__ import annotations
 

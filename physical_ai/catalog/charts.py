@@ -1,4 +1,4 @@
-"""Pinned Helm charts: where each comes from, its checksum, and where a pulled one is kept.
+"""Pinned Helm charts: the repository and checksum of each, and the path of a pulled one.
 
 A checksum that the catalogue does not have is the one of the first pull: `physai charts pull` writes it into
 `stacks/charts.lock`, which is kept with the stacks and reviewed like them.
@@ -34,7 +34,7 @@ Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class ChecksumMismatch(Exception):
-    """A chart archive is not the one that is pinned. The text names both checksums and what to do."""
+    """A chart archive differs from the pinned one. The text names both checksums and what to do."""
 
 
 class Chart(Row):
@@ -45,7 +45,7 @@ class Chart(Row):
     repository: Annotated[str, StringConstraints(pattern=r"^(https|http|oci)://\S+[^/\s]$")]
     """Address of a chart repository, or of an OCI registry's folder."""
     sha256: Sha256 | None = None
-    """Of the archive, as the catalogue has it; None where it is not known. See `expected_sha256`."""
+    """Checksum of the archive; None if the catalogue has none. See `expected_sha256`."""
     source: Text
     date: datetime.date
 
@@ -147,7 +147,7 @@ def verify(chart: Chart, path: Path) -> str:
     if found != expected:
         raise ChecksumMismatch(
             f"{path} is not the chart {title}: its sha256 is\n    {found}\n  and should be\n    {expected}\n"
-            "  Remove the file and run `physai charts pull`. If the chart itself was published anew, find out why\n"
+            "  Remove the file and run `physai charts pull`. If the chart itself was published again, find out why\n"
             "  before you change physical_ai/catalog/data/charts.yaml or stacks/charts.lock."
         )
     return found

@@ -1,4 +1,4 @@
-"""How Pulumi's engine marks values that are more than JSON, in state, in events and to plugins.
+"""How Pulumi's engine marks values that JSON cannot represent, in state, in events and to plugins.
 
 Source: pulumi/pulumi, sdk/go/common/resource/sig/sig.go.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 SIGNATURE = "4dabf18193072939515e22adb298388d"
-"""Key of an object that is a marked value; what it says is the kind."""
+"""Key that marks an object as such a value; its value is the kind."""
 SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - the mark of a secret, not one
 OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
 

@@ -38,7 +38,7 @@ def operator_releases() -> dict[str, OperatorRelease]:
             found[release.version] = release
     strange = {release.values_of for release in found.values()} - found.keys()
     if strange:
-        raise CatalogError(f"operator_releases.yaml: valuesOf names no release: {', '.join(sorted(strange))}")
+        raise CatalogError(f"operator_releases.yaml: valuesOf names unknown releases: {', '.join(sorted(strange))}")
     return found
 
 
@@ -52,7 +52,7 @@ def driver_branches() -> dict[tuple[DriverKind, int], DriverBranch]:
         if (branch.kind, branch.branch) in found:
             raise CatalogError(f"{where} is a duplicate")
         if any(not build.version.startswith(f"{branch.branch}.") for build in branch.builds):
-            raise CatalogError(f"{where} holds a build of another branch")
+            raise CatalogError(f"{where} has a build of another branch")
         if any(bool(build.sha256) != bool(build.sha256_source) for build in branch.builds):
             raise CatalogError(f"{where}: a checksum needs its source, and nothing else does")
         found[branch.kind, branch.branch] = branch
@@ -115,5 +115,5 @@ def chart_key_notes() -> tuple[KeyNote, ...]:
 def _of_known_releases(rows: Sequence[Keyed]) -> tuple[Keyed, ...]:
     named = {name for item in rows for name in (item.since, item.until) if name}
     if strange := named - operator_releases().keys():
-        raise CatalogError(f"charts: since or until names no release: {', '.join(sorted(strange))}")
+        raise CatalogError(f"charts: since or until names unknown releases: {', '.join(sorted(strange))}")
     return tuple(rows)

@@ -30,16 +30,16 @@ Version = tuple[int, ...]
 def version(text: str) -> Version:
     """Numbers of a version, for comparing: `v26.7.0` is (26, 7, 0), `1.17.8-ubuntu20.04` (1, 17, 8).
 
-    Raises ValueError where the text begins with no number.
+    Raises ValueError if the text does not begin with a number.
     """
     match = re.match(r"v?(\d+(?:\.\d+)*)", text)
     if match is None:
-        raise ValueError(f"'{text}' is no version")
+        raise ValueError(f"'{text}' is not a version")
     return tuple(int(part) for part in match[1].split("."))
 
 
 def within(text: str, bounds: tuple[str, str]) -> int:
-    """Where a version lies against minors: below (-1), within (0), above (1). Patches of the upper minor are within."""
+    """Compares a version with a range of minors: below (-1), within (0), above (1). Patches of the upper are within."""
     found = version(text)
     low, high = version(bounds[0]), version(bounds[1])
     if found < low:
@@ -63,7 +63,7 @@ def newest_release() -> OperatorRelease:
 
 
 def branch_number(driver: str) -> int:
-    """`580` for `580.173.02`. Raises ValueError where the text begins with no number."""
+    """`580` for `580.173.02`. Raises ValueError if the text does not begin with a number."""
     return version(driver)[0]
 
 
@@ -94,7 +94,7 @@ def builds(kind: DriverKind) -> dict[str, DriverBuild]:
 
 
 def node_image(os_sku: str, kubernetes: str) -> NodeImage:
-    """The node image an osSku stands for on a Kubernetes version. Raises `UnknownName` for an unknown version."""
+    """The node image of an osSku on a Kubernetes version. Raises `UnknownName` for an unknown version."""
     if os_sku == "AzureLinux":
         return next(image for image in node_images().values() if image.os == "AzureLinux")
     release = "22.04" if os_sku == "Ubuntu2204" else kubernetes_minor(kubernetes).ubuntu
@@ -102,12 +102,12 @@ def node_image(os_sku: str, kubernetes: str) -> NodeImage:
 
 
 def toolkit_trait(toolkit: str) -> RuntimeTrait:
-    """What holds for a version of the NVIDIA container toolkit."""
+    """Facts about a version of the NVIDIA container toolkit."""
     return _trait("toolkit", toolkit)
 
 
 def containerd_trait(containerd: str) -> RuntimeTrait:
-    """What holds for a version of containerd."""
+    """Facts about a version of containerd."""
     return _trait("containerd", containerd)
 
 
@@ -123,5 +123,5 @@ def mig_model(gpu_model: str) -> MigModel | None:
 
 
 def vgpu_model(gpu_model: str) -> VgpuModel | None:
-    """What the guest's driver depends on, by GPU model; None for whole GPUs."""
+    """What the guest's driver depends on, by GPU model; None for full GPUs."""
     return vgpu_models().get(gpu_model)

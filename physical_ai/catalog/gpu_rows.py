@@ -19,7 +19,7 @@ ModuleFlavour = Literal["open", "proprietary"]
 
 
 class OperatorRelease(Row):
-    """One release of the GPU Operator: what it brings, and what NVIDIA tested it with."""
+    """One release of the GPU Operator: what it contains, and what NVIDIA tested it with."""
 
     version: ReleaseName
     line: LineName
@@ -40,9 +40,9 @@ class OperatorRelease(Row):
     dcgm_exporter: Text
     cdi_by_default: bool
     nri: bool
-    """Whether the chart knows `cdi.nriPluginEnabled`."""
+    """Whether the chart has `cdi.nriPluginEnabled`."""
     changes: tuple[Text, ...] = ()
-    """What changes for a cluster that comes from the line before."""
+    """What changes for a cluster that is upgraded from the previous line."""
     values_of: ReleaseName
     """The release whose chart was read for the values keys."""
     unverified: tuple[Text, ...] = ()
@@ -61,7 +61,7 @@ class DriverBuild(Row):
     vgpu: str | None = None
     """The vGPU release a GRID build belongs to."""
     mig_bug: bool = False
-    """GPU Pods stay Pending on nodes that mix MIG and whole GPUs (NVIDIA/gpu-operator#1361)."""
+    """GPU Pods remain Pending on nodes that mix MIG and full GPUs (NVIDIA/gpu-operator#1361)."""
     url: Annotated[str, StringConstraints(pattern=r"^https://[^\s/]+/\S*[^\s/]$")] | None = None
     """Microsoft's GRID installer; None where it is not known."""
     sha256: Sha256 = ""
@@ -122,7 +122,7 @@ class NodeImage(Row):
 
 
 class RuntimeTrait(Row):
-    """What holds for containerd, or for the container toolkit, from a version on."""
+    """Facts about containerd, or the container toolkit, from a version on."""
 
     component: Literal["containerd", "toolkit"]
     since: Text
@@ -140,7 +140,7 @@ class MigProfile(Row):
     most: Annotated[int, Field(ge=1, le=7)]
     """Instances of this profile alone that fit one GPU."""
     memory: Annotated[int, Field(ge=1, le=8)]
-    """Memory slices of 8 that an instance takes."""
+    """Memory slices of 8 that an instance uses."""
 
 
 class MigModel(Row):
@@ -168,7 +168,7 @@ class KeyGroup(Row):
     until: ReleaseName | None = None
     sections: dict[str, SectionKeys]
     choices: dict[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
-    """What a key may be set to, by its whole path."""
+    """Allowed values of a key, by its full path."""
     source: Text
     date: datetime.date
 

@@ -22,7 +22,7 @@ _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class CatalogError(Exception):
-    """A data file of the catalogue does not hold what its rows must hold."""
+    """A data file of the catalogue is invalid."""
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ def _by_name(rows: Iterable[tuple[str, _Row]], file: str) -> dict[str, _Row]:
 
 @lru_cache(maxsize=1)
 def vm_sizes() -> dict[str, VmSize]:
-    """Every size this project knows, by name, in the order of the data file."""
+    """Every size in the catalogue, by name, in the order of the data file."""
     sizes = _by_name(((size.name, size) for size in _expand(read_rows(DATA / "vm_sizes.yaml"))), "vm_sizes.yaml")
     for size in sizes.values():
         successor = sizes.get(size.successor or "")
@@ -82,7 +82,7 @@ def _expand(series_rows: Iterable[dict[str, Any]]) -> Iterable[VmSize]:
 
 @lru_cache(maxsize=1)
 def regions() -> dict[str, Region]:
-    """Every region this project knows, by name."""
+    """Every region in the catalogue, by name."""
     series: dict[str, list[str]] = {}
     for size in vm_sizes().values():
         series.setdefault(size.series, []).append(size.name)

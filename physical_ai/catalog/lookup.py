@@ -58,7 +58,7 @@ def region(name: str) -> Region:
 
 
 def price(size: str, region_name: str) -> PriceRow | None:
-    """On-demand list price, or None when no row has it."""
+    """On-demand list price, or None if the catalogue has none."""
     return prices().get((size, region_name))
 
 
@@ -74,13 +74,13 @@ def kubernetes_minor(version: str) -> KubernetesMinor:
 
 KubernetesPhase = Literal["due", "supported", "platform", "gone"]
 PLATFORM_SUPPORT = 3
-"""Newer minors beside which AKS still carries clusters of one that is out of support (platform support, n-3)."""
+"""Newer minors beside which AKS still runs clusters of one that is out of support (platform support, n-3)."""
 
 
 def kubernetes_phase(minor: KubernetesMinor, today: datetime.date) -> KubernetesPhase:
     """Where a minor is on AKS at a date.
 
-    `due`: not there yet. `platform`: out of support; clusters that exist stay, no new one is made. `gone`: AKS has it
+    `due`: not released yet. `platform`: out of support; existing clusters run, no new ones. `gone`: AKS offers it
     no more, but for its long-term support. (AKS docs, supported-kubernetes-versions)
     """
     if minor.ga is not None and today < minor.ga:

@@ -1,6 +1,6 @@
-"""The release of OSMO and of its scheduler that everything here is about: versions, and the names that go with them.
+"""The supported release of OSMO and of its scheduler: versions, and the names that depend on them.
 
-Later releases rename keys of the charts' values, objects and arguments; then this is the place to begin.
+Later releases rename keys of the charts' values, objects and arguments; start here to support them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ WORKFLOWS_NAMESPACE = "osmo-workflows"
 
 BACKEND_CHART = "backend-operator"
 BACKEND_RELEASE = "osmo-operator"
-"""Prefix of the names of all that the chart makes."""
+"""Prefix of the names of all objects of the chart."""
 LISTENER_ACCOUNT = f"{BACKEND_RELEASE}-backend-listener"
 WORKER_ACCOUNT = f"{BACKEND_RELEASE}-backend-worker"
-"""ServiceAccounts of the agents, which the chart makes."""
+"""ServiceAccounts of the agents, which the chart creates."""
 TOKEN_SECRET = "agent-token"  # noqa: S105 - a name
 TOKEN_KEY = "token"  # noqa: S105 - a name
-"""What the agents log in with, in their namespace. The chart mounts it whichever way they log in, and makes none."""
+"""The Secret with the agents' login, in their namespace. The chart always mounts it, and does not create it."""
 
 SERVICE_ACCOUNT = "osmo-workflow"
 """Of workflows' pods, in their namespace; federated with the workflows' own identity."""
@@ -39,25 +39,25 @@ CREDENTIAL_SECRETS = {
 """Secrets with the service's access to its storage, by key of the configuration; created by its operator."""
 
 PRIORITY_CLASSES = {"osmo-high": 125, "osmo-normal": 100, "osmo-low": 50}
-"""Made by the backend's chart. KAI preempts what is below 100."""
+"""Created by the backend's chart. KAI preempts priorities below 100."""
 
 KAI_CHART = "kai-scheduler"
 KAI_VERSION = "v0.20.1"
 KAI_RELEASE = "kai-scheduler"
 KAI_NAMESPACE = "kai-scheduler"
 KAI_OPERATOR = "kai-operator"
-"""The one Deployment of the chart itself; it makes the others."""
+"""The only Deployment of the chart itself; it creates the others."""
 KAI_SHARD = "default"
-"""The SchedulingShard of the chart. Its condition `Available` shows when the scheduler is ready; `Reconciling` stays
+"""The SchedulingShard of the chart. Its condition `Available` shows when the scheduler is ready; `Reconciling` remains
 True, so a client that waits for its end waits forever (NVIDIA/aicr#165)."""
 KAI_SCHEDULER = f"kai-scheduler-{KAI_SHARD}"
-"""The Deployment that schedules, made by the operator for that shard."""
+"""The scheduler's Deployment, which the operator creates for that shard."""
 SCHEDULER = "kai-scheduler"
 """`schedulerName` of a Pod that KAI schedules."""
 
 FINALIZER = "osmo.nvidia.com/cleanup"
-"""On every Pod of a workflow. The agents take it off; where they are gone, the Pod and its namespace stay."""
+"""On every Pod of a workflow. The agents remove it; without them, the Pod and its namespace remain."""
 WORKFLOW_LABEL = "osmo.workflow_id"
-"""On everything that OSMO makes for a workflow."""
+"""On all objects that OSMO creates for a workflow."""
 CONTROL_CONTAINER = "osmo-ctrl"
 """OSMO's own container in each of its Pods; no task may have its name."""

@@ -54,7 +54,7 @@ class VmSize(Row):
     memory_gib: Annotated[int, Field(ge=1)]
     gpu: Gpu | None = None
     local_disk_gib: Annotated[int, Field(ge=1)] | None
-    """Space an ephemeral OS disk can take; None without one."""
+    """Space for an ephemeral OS disk; None without a local disk."""
     nvme_only: bool = False
     lifecycle: Literal["ga", "retired-preview"] = "ga"
     successor: str | None = None
@@ -67,7 +67,7 @@ class VmSize(Row):
     mig: bool = False
     burstable: bool = False
     unverified: tuple[Text, ...] = ()
-    """Fields of this row for which no opened source stands."""
+    """Fields of this row without a source that was read."""
     source: Text
     date: datetime.date
 
@@ -77,7 +77,7 @@ class VmSize(Row):
 
 
 class RegionSize(Row):
-    """That a region lists a size, how far that is known, and where inside the region."""
+    """That a region lists a size, the evidence for it, and the zones."""
 
     zones: tuple[ZoneName, ...] | None
     """Zones that offer the size; empty for none, None where it is not known (it differs by subscription)."""
@@ -118,7 +118,7 @@ class KubernetesMinor(Row):
     ga: datetime.date | None
     end_of_life: datetime.date | None
     ubuntu: Literal["22.04", "24.04"]
-    """Release that osSku `Ubuntu` stands for on this minor."""
+    """Release that osSku `Ubuntu` means on this minor."""
     ubuntu2204: bool
     """Whether osSku `Ubuntu2204` works on this minor."""
     source: Text

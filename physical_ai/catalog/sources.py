@@ -1,4 +1,4 @@
-"""The files that hold the catalogue's rows, as findings cite them."""
+"""The paths of the catalogue's files, as findings cite them."""
 
 _DATA = "physical_ai/catalog/data"
 

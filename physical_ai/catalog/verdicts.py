@@ -14,7 +14,7 @@ EPHEMERAL_DEFAULT_GIB = 128
 """Smallest local disk that an OS disk without a size fits (AKS docs, concepts-storage: below it AKS uses Managed)."""
 
 
-def judge(  # noqa: PLR0917 - the six facts a pool is judged by
+def judge(  # noqa: PLR0917 - the six facts that the rules need
     size_name: str,
     region_name: str,
     driver_source: str | None = None,
@@ -27,7 +27,7 @@ def judge(  # noqa: PLR0917 - the six facts a pool is judged by
 ) -> list[Finding]:
     """Every error and warning about a pool; `where` is the pool's field.
 
-    `driver_source` is None for pools without a GPU; `os_disk_gib` None asks for the default size.
+    `driver_source` is None for pools without a GPU; `os_disk_gib` None means the default size.
     """
     try:
         size = vm_size(size_name)
@@ -82,7 +82,7 @@ def _driver(size: VmSize, driver_source: str | None, os_sku: str) -> Iterator[Fi
     if driver_source is not None and driver_source not in size.driver_sources:
         reason = ""
         if driver_source == "grid":
-            reason = ": its GPU is handed through whole, and GRID drivers drive virtual ones"
+            reason = ": it has a full GPU, and GRID drivers support virtual GPUs only"
         elif size.gpu and size.gpu.virtual:
             aks = driver_source == "aks"
             reason = ": AKS has no driver for it" if aks else ": its GPU is virtual and needs a GRID driver"
@@ -91,9 +91,9 @@ def _driver(size: VmSize, driver_source: str | None, os_sku: str) -> Iterator[Fi
         yield Finding(Severity.ERROR, "driver-source", "driver.source", message, fix, size.source)
     supported = [sku for sku in size.os_skus if sku != "AzureLinux" or driver_source in (None, "aks")]
     if os_sku not in supported:
-        reason = "" if os_sku in size.os_skus else f" ({size.name} takes Ubuntu only)"
-        asked = f" with driver source '{driver_source}'" if driver_source else ""
-        message = f"osSku {os_sku} does not work{asked}{reason}."
+        reason = "" if os_sku in size.os_skus else f" ({size.name} supports Ubuntu only)"
+        source = f" with driver source '{driver_source}'" if driver_source else ""
+        message = f"osSku {os_sku} does not work{source}{reason}."
         yield Finding(Severity.ERROR, "os-sku", "osSku", message, f"Use one of: {', '.join(supported)}.", size.source)
 
 
@@ -106,15 +106,15 @@ def _os_disk(size: VmSize, os_disk_type: str, os_disk_gib: int | None) -> Iterat
         return
     wanted = os_disk_gib if os_disk_gib is not None else EPHEMERAL_DEFAULT_GIB
     if wanted > size.local_disk_gib:
-        asked = f"{wanted} GiB" if os_disk_gib is not None else f"the default {wanted} GiB"
+        requested = f"{wanted} GiB" if os_disk_gib is not None else f"the default {wanted} GiB"
         message = (
-            f"The local disk of {size.name} has {size.local_disk_gib} GiB; {asked} of ephemeral OS disk do not fit."
+            f"The local disk of {size.name} has {size.local_disk_gib} GiB; {requested} of ephemeral OS disk do not fit."
         )
         fix = f"At most sizeGb: {size.local_disk_gib}, or type: Managed."
         where = "osDisk.sizeGb" if os_disk_gib is not None else "osDisk.type"
         yield Finding(Severity.ERROR, "ephemeral-fit", where, message, fix, size.source)
     elif size.nvme_only and os_disk_gib is not None:
-        message = f"On {size.name} an ephemeral OS disk takes whole NVMe devices: what sizeGb leaves of one is lost."
+        message = f"On {size.name} an ephemeral OS disk uses complete NVMe devices; the space beyond sizeGb is lost."
         fix = "Leave sizeGb out, or use type: Managed to keep the NVMe as scratch."
         yield Finding(
             Severity.WARNING, "ephemeral-nvme", "osDisk.sizeGb", message, fix, "AKS docs, best-practices-storage-nvme"
@@ -130,8 +130,8 @@ def _listing(size: VmSize, place: Region) -> Iterator[Finding]:
         yield Finding(Severity.ERROR, "size-not-in-region", "sku", message, fix, place.source)
     elif listing.evidence == "price":
         known = [r.name for r in regions_listing(size.name, near=place.name) if r.sizes[size.name].evidence != "price"]
-        message = f"{place.name} has a price for {size.name}, but no document says it has the size."
-        fix = f"Ask: az vm list-skus -l {place.name} --size {size.name}"
+        message = f"{place.name} has a price for {size.name}, but no documentation lists the size there."
+        fix = f"Run: az vm list-skus -l {place.name} --size {size.name}"
         fix += f"; known in {', '.join(known[:3])}." if known else "."
         yield Finding(Severity.WARNING, "size-in-region-unconfirmed", "sku", message, fix, listing.source)
 
@@ -151,7 +151,7 @@ def _zones(size: VmSize, place: Region, zones: Sequence[str]) -> Iterator[Findin
         return
     if listing.zones is None:
         message = f"In which zones {place.name} offers {size.name} differs by subscription."
-        fix = f"Ask: az vm list-skus -l {place.name} --size {size.name} --zone; or leave zones empty."
+        fix = f"Run: az vm list-skus -l {place.name} --size {size.name} --zone; or leave zones empty."
         yield Finding(Severity.WARNING, "size-zones-unknown", "zones", message, fix, listing.source)
     elif missing := [zone for zone in zones if zone not in listing.zones]:
         offered = f"offers it in {', '.join(listing.zones)}" if listing.zones else "offers it without zones"

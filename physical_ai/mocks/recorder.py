@@ -127,7 +127,7 @@ def declared(stack: str, config: Mapping[str, Any], *, preview: bool, today: dat
     Args:
         config: The complete configuration: values by key, without the project's prefix.
         preview: Whether nothing is known that Azure computes, as in a first preview.
-        today: The day at which the support of versions is judged.
+        today: The day for which the support of versions is checked.
 
     Raises:
         pulumi.RunError: the program refused its settings.
@@ -141,7 +141,7 @@ def declared(stack: str, config: Mapping[str, Any], *, preview: bool, today: dat
 def run_program(
     recorder: Recorder, stack: str, config: Mapping[str, Any], *, simulated: bool, today: datetime.date
 ) -> None:
-    """Runs `__main__` as the engine would. `simulated` says whether the program is run as the simulator runs it."""
+    """Runs `__main__` as the engine would. `simulated`: whether the program is run as in the simulator."""
     with mock.patch("components.config.today", return_value=today):
         contextvars.Context().run(_run, recorder, stack, config, simulated)
 

@@ -50,7 +50,7 @@ def may_exist(error: str) -> bool:
     """Whether the resource may have been created although `error` was reported.
 
     Such a creation must not be repeated: the provider refuses to create what exists, and with that refusal the engine
-    drops the resource from its state, while it goes on running in Azure unmanaged. Without a retry, the engine keeps
+    drops the resource from its state, while it continues to run in Azure unmanaged. Without a retry, the engine keeps
     it in state, and the next `up` updates it.
     """
     return any(sign in error.lower() for sign in _MAY_EXIST)
@@ -65,7 +65,7 @@ def retry_delay(errors: Sequence[str], attempt: int, base: float = DEFAULT_SECON
     """Seconds to wait before the next attempt, or None to give up.
 
     `errors` are the failures so far, newest first; `attempt` counts them, from 1. With the default base the delays are
-    15, 30, then 60 seconds: twelve minutes in all, where Azure's documentation speaks of up to ten. Only a request that
+    15, 30, then 60 seconds: twelve minutes in all, where Azure's documentation names up to ten. Only a request that
     was refused at once is repeated, never one that may have created something.
 
     >>> retry_delay(["LinkedAuthorizationFailed: no permission to join the subnet"], 1)
@@ -99,7 +99,7 @@ def base_seconds(environment: Mapping[str, str]) -> float:
 
 
 def advice(error: str) -> str | None:
-    """What to do about a failure whose own message does not say; None for all others."""
+    """What to do about a failure whose own message is not sufficient; None for all others."""
     if role_is_pending(error) and may_exist(error):
         return "the resource exists, and failed during its setup. Run the command again: it updates the resource."
     if _BESIDE_AN_AUTOSCALER.search(error):
@@ -108,5 +108,5 @@ def advice(error: str) -> str | None:
             "docs/settings.md, 'Changing a pool's scale', describes the two steps."
         )
     if "PropertyChangeNotAllowed" in error:
-        return "this property cannot be changed in place; docs/settings.md, 'What cannot be changed', says what to do."
+        return "this property cannot be changed in place; docs/settings.md, 'What cannot be changed', describes how."
     return None

@@ -20,7 +20,7 @@ BEGIN, END = (
 
 
 SEVERAL = 3
-"""From this number of gates on, a cause is listed in a table of its own, not below each gate."""
+"""From this number of gates on, a cause is listed in a separate table, not below each gate."""
 
 
 def tables() -> str:

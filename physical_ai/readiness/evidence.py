@@ -96,7 +96,7 @@ class Evidence:
     def messages(self, pod: Json) -> tuple[str, str]:
         """The most informative line about why a pod is not ready, and all text for the search of causes.
 
-        A container's own output says more than the kubelet's message, and that more than "back-off 5m0s".
+        A container's own output is more specific than the kubelet's message, and that more than "back-off 5m0s".
         """
         container, status = unfinished(pod)
         own, waiting = name(pod), at(status, "state.waiting", {})
@@ -131,7 +131,7 @@ class Evidence:
         return None
 
     def is_claimed(self, node: Json) -> bool:
-        """Whether an NVIDIADriver, or a ClusterPolicy with a driver of its own, selects the node."""
+        """Whether an NVIDIADriver, or a ClusterPolicy that installs a driver, selects the node."""
         for policy in self.cluster.policies:
             spec: Json = at(policy, "spec.driver", {})
             if spec.get("enabled", True) and not spec.get("useNvidiaDriverCRD", False):

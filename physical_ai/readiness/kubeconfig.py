@@ -24,11 +24,11 @@ variables after its flags), so one text serves a laptop (azurecli), CI (workload
 def exec_kubeconfig(raw: str) -> str:
     """AKS's user kubeconfig with its login replaced by one that needs no terminal.
 
-    AKS hands out `kubelogin get-token --login devicecode`, which waits for a person to type a code. The clusters, with
-    the API server's address and CA, and the contexts stay as they are.
+    AKS returns `kubelogin get-token --login devicecode`, which waits for a person to type a code. The clusters, with
+    the API server's address and CA, and the contexts do not change.
 
     Raises:
-        ValueError: `raw` is not a kubeconfig, or holds a user without an exec login (local accounts are then on).
+        ValueError: `raw` is not a kubeconfig, or has a user without an exec login (local accounts are then on).
     """
     config = _mapping(_loaded(raw), "the kubeconfig")
     users = config.get("users")

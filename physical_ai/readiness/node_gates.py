@@ -67,7 +67,7 @@ class NodeGates:
         said, more = self.evidence.messages(toolkit) if toolkit else ("", "")
         matched = cause_of("node", f"{found.get('reason', '')}\n{message}\n{more}")
         if matched is not None:
-            # The toolkit's own message says more than the kubelet's, when the toolkit is the cause.
+            # The toolkit's own message is more specific than the kubelet's, if the toolkit is the cause.
             pattern = matched[0].pattern
             if toolkit is not None and pattern is not None and pattern.search(more):
                 return self.closed("node", matched[0].id, message=said, pod=toolkit)

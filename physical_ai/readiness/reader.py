@@ -73,7 +73,7 @@ def _items(answer: Any) -> list[Json]:
 
 
 def _listed(get: Get, path: str) -> list[Json]:
-    """A list that may not exist: custom resources come with the release."""
+    """A list that may not exist: the release installs the custom resources."""
     try:
         return _items(get(path, {}))
     except Missing:
@@ -83,18 +83,18 @@ def _listed(get: Get, path: str) -> list[Json]:
 def _logs(get: Get, cluster: Cluster, gates: Sequence[ClosedGate]) -> dict[tuple[str, str], str]:
     """Last log lines of the containers that are not ready, one for each pool and container.
 
-    Where one node's kubelet does not answer, the others are not asked either: events have to suffice.
+    If one node's kubelet does not answer, the others are not queried either, and events have to suffice.
     """
     evidence = Evidence(cluster)
     known = {name(pod) for pod in cluster.pods}
     found: dict[tuple[str, str], str] = {}
-    asked: set[tuple[str, str]] = set()
+    queried: set[tuple[str, str]] = set()
     waiting = [each for each in gates if each.pod in known and each.container and "Creating" not in each.phase]
     for each in sorted(waiting, key=lambda each: each.node):
         kind = (each.pool, each.container)
-        if kind in asked or len(asked) == MAX_LOGS or evidence.log_event(each.pod, each.container):
+        if kind in queried or len(queried) == MAX_LOGS or evidence.log_event(each.pod, each.container):
             continue
-        asked.add(kind)
+        queried.add(kind)
         path = f"/api/v1/namespaces/{cluster.namespace}/pods/{each.pod}/log"
         try:
             text = get(path, {"container": each.container, "tailLines": "1"})

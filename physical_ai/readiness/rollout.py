@@ -30,19 +30,19 @@ OPERANDS: Mapping[str, tuple[str, str]] = {
 _PASSED_ON = ("RUNTIME_CONFIG_SOURCE",)
 _DIGESTS = ("GPU_", "_DIGEST")
 """Variables that the operator passes to operands unchanged, and prefix and suffix of those with a ConfigMap's digest.
-The operator adds digests of its own, which no resource mentions."""
+The operator adds digests that no resource contains."""
 
 
 @dataclass(frozen=True)
 class Pending:
-    """A change that has yet to reach the nodes with these labels."""
+    """A change that has not reached the nodes with these labels yet."""
 
     selector: Mapping[str, str]
     reason: str
 
 
 def pending(evidence: Evidence) -> list[Pending]:
-    """Everything that the operator or a DaemonSet has yet to apply."""
+    """All changes that the operator or a DaemonSet has not applied yet."""
     cluster = evidence.cluster
     found: list[Pending] = []
     daemonsets = {name(item): item for item in cluster.daemonsets}
@@ -103,7 +103,7 @@ def _of_policy(policy: Json, daemonsets: Mapping[str, Json]) -> Iterator[Pending
             same = same and _env(container).get("MIG_STRATEGY", "") == at(policy, "spec.mig.strategy", "")
         if not (same and _tolerates(item, at(policy, "spec.daemonsets.tolerations", []))):
             selector = at(item, "spec.template.spec.nodeSelector", {})
-            yield Pending(selector, f"The operator has yet to apply the ClusterPolicy to {daemonset}.")
+            yield Pending(selector, f"The operator has not applied the ClusterPolicy to {daemonset} yet.")
 
 
 def _of_driver(driver: Json, daemonsets: Iterable[Json]) -> Iterator[Pending]:
@@ -114,7 +114,7 @@ def _of_driver(driver: Json, daemonsets: Iterable[Json]) -> Iterator[Pending]:
         spec: Json = at(driver, "spec", {})
         same = _is_version(container, spec.get("version") or "", "-") and _has_env(container, spec.get("env") or ())
         if not (same and _has_modules(container, spec) and _tolerates(item, spec.get("tolerations") or ())):
-            reason = f"The operator has yet to apply NVIDIADriver {name(driver)} to {name(item)}."
+            reason = f"The operator has not applied NVIDIADriver {name(driver)} to {name(item)} yet."
             yield Pending(at(driver, "spec.nodeSelector", {}), reason)
 
 

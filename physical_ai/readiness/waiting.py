@@ -54,7 +54,7 @@ async def wait(
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Outcome:
-    """Reads until all gates are open, for at most `bound` seconds; with 0 once. `read` runs in a thread of its own.
+    """Reads until all gates are open, for at most `bound` seconds; with 0 once. `read` runs in its own thread.
 
     A gate whose cause needs an action is logged at once, and the wait continues: real clusters recover when a person
     acts, or by retries that are not modeled here.
@@ -95,7 +95,7 @@ async def wait_until_empty(
 ) -> list[str]:
     """Reads a list until it is empty, for at most `bound` seconds, and returns what is left. New items are logged.
 
-    `read` runs in a thread of its own. A failed read (`Unreachable`) counts as an item.
+    `read` runs in its own thread. A failed read (`Unreachable`) counts as an item.
 
     Raises:
         Unusable: as `read` does.

@@ -22,7 +22,7 @@ class Fault(Finding):
     line: int | None = None
     """From 1, where it is known."""
     stand_in: bool = False
-    """The value stands in for one of the user's own: good enough to simulate with, an error on Azure."""
+    """The value is a placeholder for one of the user's own: sufficient to simulate, an error on Azure."""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line is not None else self.file

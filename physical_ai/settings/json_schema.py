@@ -1,7 +1,7 @@
 """JSON schemas of stack and layer files, for editors: made of the models and the catalogue.
 
-They say what may stand where, with descriptions, so that an editor completes and underlines while you type. The
-judgement stays with `physical_ai.settings.validate`: what depends on several settings, or on a region, no schema says.
+They describe the structure, so that an editor completes keys and marks errors while you type. Checks that depend on
+several settings, or on a region, are in `physical_ai.settings.validate`: a schema cannot express them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ADDRESS = rf"({_OCTET}\.){{3}}{_OCTET}"
 _PATTERNS = {"ipv4": rf"^{_ADDRESS}$", "ipv4network": rf"^{_ADDRESS}/(3[0-2]|[12]?\d)$"}
 _LEFT_OUT = ("title", "required")
 """Titles repeat the key; a file may set as little as it likes, since the others set the rest."""
-_MADE = "Made of the settings' models: `physai schema`."
+_MADE = "Generated from the settings' models: `physai schema`."
 
 
 def layer_schema() -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _document(title: str, properties: Mapping[str, Any], definitions: Mapping[st
 
 
 def _softened(schema: Any) -> Any:
-    """A schema that asks for nothing and takes null everywhere, since null removes what a lower layer has set."""
+    """A schema without required keys that allows null everywhere, since null removes a value of a lower layer."""
     if not is_map(schema):
         return schema
     found = {key: value for key, value in schema.items() if key not in _LEFT_OUT}
@@ -120,7 +120,7 @@ def _softened(schema: Any) -> Any:
     if (kind := found.pop("format", None)) in _PATTERNS:
         found["pattern"] = _PATTERNS[kind]
     if "$ref" in found:
-        # Draft 7 ignores what stands beside a $ref, and this description says more than the model's own.
+        # Draft 7 ignores keys beside a $ref, and this description is more specific than the model's own.
         return {"allOf": [{"$ref": found.pop("$ref").replace("#/$defs/", "#/definitions/")}], **found}
     return _with_null(found)
 

@@ -55,7 +55,7 @@ class Loaded:
         return self.merged.data
 
     def for_azure(self, refusals: Sequence[Fault] = ()) -> None:
-        """Raises SettingsError when a value only stands in for the user's own, such as an address from an example.
+        """Raises SettingsError if a value is only a placeholder, such as an address from an example.
 
         `refusals` are further reasons against a deployment, reported with these.
         """
@@ -80,7 +80,7 @@ class Loaded:
     def explain(self, path: str | None = None) -> list[Explained]:
         """The effective settings at and below a path, all when it is absent.
 
-        Raises SettingsError when there is no such setting, naming the nearest.
+        Raises SettingsError if the setting does not exist, naming the nearest.
         """
         if not path:
             return list(self._rows)
@@ -113,7 +113,7 @@ def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS, 
     """The settings of a stack, from the files under `root` and the overlays above them, and what is installed by them
     with the files under `values`.
 
-    Raises SettingsError holding every fault found. Warnings don't raise; they are kept on the result.
+    Raises SettingsError with every fault found. Warnings don't raise; they are part of the result.
     """
     name = StackName.parse(stack)
     layer, faults = read_stack(stack, root)
@@ -123,7 +123,7 @@ def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS, 
 def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS, values: FilePath = VALUES) -> Loaded:
     """The settings of a stack whose own values come from Pulumi's engine instead of the stack file.
 
-    `config` holds the decoded `physical-ai:*` values by key without the prefix. Raises SettingsError.
+    `config` has the decoded `physical-ai:*` values by key without the prefix. Raises SettingsError.
     """
     name = StackName.parse(stack)
     faults: list[Fault] = []
@@ -140,7 +140,7 @@ def dump(settings: Settings) -> dict[str, Any]:
     return settings.model_dump(mode="json", by_alias=True)
 
 
-def _load(  # noqa: PLR0917 - where each part comes from
+def _load(  # noqa: PLR0917 - the source of each part
     name: StackName,
     stack: Layer,
     stack_faults: Sequence[Fault],
@@ -162,7 +162,7 @@ def _load(  # noqa: PLR0917 - where each part comes from
             document = read_file(file, label)
             faults += document.faults
             layers.append(without_profile(Layer(label, document.data, lines=document.lines), faults))
-    # What is missing as a whole would only show up again as many missing settings.
+    # A missing file would otherwise be reported again, as many missing settings.
     if unknown or any(fault.where.startswith("(") for fault in faults):
         raise SettingsError(faults)
     merged = merge([*layers, *above], stack)

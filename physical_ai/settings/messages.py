@@ -1,4 +1,4 @@
-"""Says Pydantic's findings in the user's words: what is wrong, and the nearest value that would do."""
+"""Messages for Pydantic's errors: what is wrong, and the nearest valid value."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ def _at_most(value: Any, context: Mapping[str, Any]) -> Message:
 
 
 def _mapping(value: Any, _context: Mapping[str, Any]) -> Message:
-    return f"{_quote(value)} stands where a map of settings is expected.", "Write it as: {key: value}"
+    return f"{_quote(value)} is not a map of settings.", "Write it as: {key: value}"
 
 
 def _list(value: Any, _context: Mapping[str, Any]) -> Message:
-    return f"{_quote(value)} stands where a list is expected.", f"Write it as: [{json.dumps(value)}]"
+    return f"{_quote(value)} is not a list.", f"Write it as: [{json.dumps(value)}]"
 
 
 def _network(value: Any, _context: Mapping[str, Any]) -> Message:

@@ -1,6 +1,6 @@
 """The settings tree seen from outside: which keys a place may have, and what a value there looks like.
 
-Read off the models once, so that suggestions, defaults and the reference can't drift from them.
+Derived from the models, so that suggestions, defaults and the reference always match them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FROM_STACK_NAME = frozenset({"environment", "region"})
 
 @dataclass(frozen=True)
 class Shape:
-    """What may stand at one place of the tree."""
+    """The type at one path of the tree."""
 
     kind: Literal["model", "map", "list", "value"]
     info: FieldInfo | None = None

@@ -1,7 +1,7 @@
 """From merged data to settings, with every fault found in one run.
 
-A wrong value must not hide what is wrong elsewhere. So where the shape is broken, the broken places are filled with
-samples, the rest is judged as usual, and no rule is asked about a place whose value was made up.
+A wrong value must not hide other errors. So values of a wrong type are replaced by
+samples, the rest is checked as usual, and findings about replaced values are dropped.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Outcome:
 
 
 def validate(merged: Merged, environment: str, region: str) -> Outcome:
-    """Judges merged data for one stack. Warnings don't stand in the way of settings."""
+    """Validates merged data for one stack. Warnings don't prevent settings."""
     data = {key: value for key, value in merged.data.items() if key not in ("environment", "region")}
     stray = [key for key in ("environment", "region") if key in merged.data]
     faults = [*merged.faults, *(merged.fault((key,), *message(_extra(key), (key,))) for key in stray)]
@@ -106,14 +106,14 @@ def _extra(key: str) -> ErrorDetails:
 
 
 def _repair(data: dict[str, Any], path: Path, detail: ErrorDetails) -> None:
-    """Removes what is wrong at `path`, and puts a sample where something has to stand."""
+    """Removes the wrong value at `path`, and inserts a sample if one is required."""
     parents: list[Any] = [data]
     for step in path[:-1]:
         inner = parents[-1]
         if is_map(inner) and step in inner:
             parents.append(inner[step])
         elif is_list(inner):
-            # A list is repaired as a whole: its other items would move.
+            # A list is replaced completely: its other items would move.
             return _repair(data, path[: len(parents)], detail)
         else:
             return None

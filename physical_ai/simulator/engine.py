@@ -29,7 +29,7 @@ from physical_ai.simulator.tools import Toolbox
 from physical_ai.simulator.wire.host import ProviderHost
 
 LOST = "Resource monitor has terminated"
-"""How the SDK words it that the program does not reach the engine, and the engine what the program ended with."""
+"""The SDK's message for a program that cannot reach the engine, and the engine's for the program's exit."""
 
 STACK_TYPE = "pulumi:pulumi:Stack"
 OnEvent = Callable[[EngineEvent], None]
@@ -59,7 +59,7 @@ class Engine:
         shutil.rmtree(work, ignore_errors=True)
         for folder in (stacks, self._folder / "home", self._folder / "backend"):
             folder.mkdir(parents=True, exist_ok=True)
-        # The program runs in this process, so the runtime's options (a virtual environment) have no say.
+        # The program runs in this process, so the runtime's options (a virtual environment) have no effect.
         copied = {**project, "runtime": "python", "stackConfigDir": "stacks"}
         (work / "Pulumi.yaml").write_text(yaml.safe_dump(copied))
         file = StackFile(stacks / f"Pulumi.{self._stack}.yaml", self._folder / "secrets.json", self._passphrase())
@@ -81,7 +81,7 @@ class Engine:
         return self.recorded_outputs(self._folder, self._stack)
 
     def preview(self, providers: ProviderHost, on_event: OnEvent, policy_packs: Sequence[Path] = ()) -> None:
-        """Previews, and asks the policy packs about each resource.
+        """Previews, and checks each resource with the policy packs.
 
         Raises:
             EngineFailed: something was refused, by a policy pack perhaps.
@@ -115,7 +115,7 @@ class Engine:
         return adopted
 
     def _cli(self, *arguments: str) -> automation.CommandResult:
-        """A plain command of the CLI on this stack; secrets stay encrypted in what it exports."""
+        """A plain command of the CLI on this stack; secrets remain encrypted in what it exports."""
         work = str(self._folder / "work")
         try:
             return self._command().run([*arguments, "--stack", self._stack], work, self._env(None))
@@ -175,7 +175,9 @@ class Engine:
                 return operation(self._open(providers))
             except automation.errors.CommandError as problem:
                 if interrupts:
-                    raise Interrupted("interrupted; what was done is kept, and the same command goes on") from None
+                    raise Interrupted(
+                        "interrupted; run the same command again to continue from what was done"
+                    ) from None
                 said = _errors_in(str(problem))
                 raise (EngineLost if _is_connection_loss(said) else EngineFailed)(said) from problem
 
@@ -226,7 +228,7 @@ class Engine:
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
             "GOGC": os.environ.get("GOGC", GO_COLLECTION),
-            # This process's own Python comes next: policy packs that are scripts ask for a `python3`.
+            # This process's own Python comes next: policy packs that are scripts need a `python3`.
             "PATH": os.pathsep.join(
                 (str(self._kubelogin.parent), str(Path(sys.executable).parent), os.environ.get("PATH", ""))
             ),
@@ -242,7 +244,7 @@ class _Workspace(automation.LocalWorkspace):
 
 
 class _Stack(automation.Stack):
-    """Runs the CLI once for an operation: the SDK would run it three more times for what the state file says too."""
+    """Runs the CLI once for an operation: the SDK would run it three more times for data in the state file."""
 
     def outputs(self) -> automation.OutputMap:
         return {}
@@ -254,7 +256,7 @@ class _Stack(automation.Stack):
 
 
 def _errors_in(output: str) -> str:
-    """The errors in what the CLI printed, each once; all the rest was progress, and went by as events."""
+    """The errors in what the CLI printed, each once; the rest is progress, which is also reported as events."""
     errors = [
         line.strip().removeprefix("error: ") for line in output.splitlines() if line.strip().startswith("error: ")
     ]

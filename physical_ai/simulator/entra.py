@@ -1,6 +1,6 @@
 """The simulated Entra ID: one tenant, one subscription, a few principals, and their tokens.
 
-A principal has no right anywhere by being here. Rights come from role assignments alone.
+A principal has no rights by itself, only through role assignments.
 """
 
 from __future__ import annotations

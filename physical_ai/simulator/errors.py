@@ -1,4 +1,4 @@
-"""Failures that a user can cause or meet; each has a text that says what to do."""
+"""Failures that a user can encounter; each text describes what to do."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class ControlPlaneFailed(SimulationError):
 
 
 class Interrupted(SimulationError):
-    """The user stopped the run; the engine has written down how far it came."""
+    """The user stopped the run; the engine has saved its progress."""
 
 
 class EngineFailed(SimulationError):
-    """The engine ended with an error. Its diagnostics went to the event callback; this says what it was doing."""
+    """The engine ended with an error. Its diagnostics went to the event callback; this names the operation."""
 
 
 class EngineLost(EngineFailed):

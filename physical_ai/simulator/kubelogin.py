@@ -1,7 +1,7 @@
 """The simulator's `kubelogin`: answers the exec credential call of a kubeconfig as the real one does.
 
-It knows who is logged in to the simulated Azure and gives that principal's token, which opens nothing by itself.
-Standard library only: it is started anew for every login.
+It returns the token of the principal that is logged in to the simulated Azure; the token alone grants no rights.
+Standard library only: it is started for every login.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def _remove_node(client: Client, name: str) -> None:
 
 
 def delete(client: Client, path: str, params: Mapping[str, str] | None = None) -> None:
-    """Deletes an object; one that does not exist is no error."""
+    """Deletes an object; a missing one is not an error."""
     try:
         client.request("DELETE", path, params=params)
     except ApiError as refusal:

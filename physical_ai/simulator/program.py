@@ -56,7 +56,7 @@ def import_ahead() -> None:
 
 
 def connect_over_loopback() -> None:
-    """Makes the SDK's connections fit for an engine on this machine, and its errors say why one was lost."""
+    """Configures the SDK's connections for a local engine, and adds to its errors why one was lost."""
     for option in LOOPBACK:
         if option not in _GRPC_CHANNEL_OPTIONS:
             _GRPC_CHANNEL_OPTIONS.append(option)
@@ -66,7 +66,7 @@ def connect_over_loopback() -> None:
 
 
 def _no_debug(*_: object, **__: object) -> None:
-    """In place of `pulumi.log.debug`."""
+    """Replaces `pulumi.log.debug`."""
 
 
 def _with_details(error: grpc.RpcError) -> Exception:

@@ -15,7 +15,7 @@ from physical_ai.simulator.control_plane.kubeconfig import LOGIN_COMMAND
 
 @contextmanager
 def environment(variables: Mapping[str, str], path: str) -> Generator[None]:
-    """Variables of this process, which the program reads as it would the shell's; those that are set already stay.
+    """Variables of this process, which the program reads like the shell's; set variables do not change.
 
     `path` becomes PATH, where the program finds this simulation's `kubelogin`.
     """
@@ -34,7 +34,7 @@ def environment(variables: Mapping[str, str], path: str) -> Generator[None]:
 
 
 def install_kubelogin(folder: Path) -> Path:
-    """Puts a `kubelogin` for this simulation into a folder that goes on PATH."""
+    """Writes a `kubelogin` for this simulation into a folder for PATH."""
     command = folder / "bin" / LOGIN_COMMAND
     command.parent.mkdir(exist_ok=True)
     python, script, tokens = (

@@ -62,7 +62,7 @@ class Reporter(Protocol):
 
 @dataclass
 class Simulation:
-    """The simulation of one stack, kept in a folder of its own."""
+    """The simulation of one stack, in its own folder."""
 
     stack: str
     home: Home = field(default_factory=Home.of_user)
@@ -138,7 +138,7 @@ class Simulation:
                 raise Protected(
                     f"{self.stack} is protected: {len(protected)} of its resources refuse to be deleted.\n"
                     f"  Either lift that first:  physai up {self.stack} --set protect=false\n"
-                    f"  or drop the simulation as it is:  physai down {self.stack} --discard"
+                    f"  or discard the simulation:  physai down {self.stack} --discard"
                 )
             if session.engine.has_state:
                 report.phase("destroy")
@@ -148,7 +148,7 @@ class Simulation:
         report.phase("done")
 
     def discard(self) -> None:
-        """Ends every process of the simulation and removes all it keeps, without asking the engine."""
+        """Ends every process of the simulation and removes all its files, without the engine."""
         with self._lock():
             Clusters(self.folder / "clusters", Toolbox(())).wipe()
             # Renamed first: what is half removed must not look like a simulation.
@@ -215,9 +215,9 @@ class Simulation:
     ) -> Generator[_Session]:
         """Tools, control plane and providers, for as long as one operation lasts.
 
-        `spare` starts a control plane ahead of a cluster that is yet to be made. `program` loads what the program
+        `spare` starts a control plane before its cluster is created. `program` loads what the program
         imports; the engine destroys a stack without it. `record` simulates an Azure that still offers what it has
-        retired since, and says so.
+        retired since, and reports it.
         """
         with self._lock():
             if record:
@@ -252,7 +252,7 @@ class Simulation:
                     try:
                         yield _Session(Engine(self.folder, self.stack, tools, login), providers, cloud, clusters)
                     finally:
-                        options.stopping.set()  # before the host ends: whatever still waits in it would keep it
+                        options.stopping.set()  # before the host ends: pending waits would keep it running
             finally:
                 cloud.close()
                 clusters.settle()
@@ -267,7 +267,7 @@ class _Session:
 
     def configure(self, given: StackInput) -> None:
         project: dict[str, Any] = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
-        # The values of real secrets stay where they are; a simulated stack gets some of its own.
+        # Real secrets are not used; a simulated stack gets its own.
         secret = {f"{project['name']}:secrets.{name}": f"simulated-{name}" for name in given.secret_names}
         self.engine.configure(project, given.config, secret)
 

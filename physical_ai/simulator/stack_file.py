@@ -1,4 +1,4 @@
-"""The stack file that the engine reads, with secrets that are encrypted once and kept while they stay the same."""
+"""The stack file that the engine reads, with secrets that are encrypted once and kept while they are unchanged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SALT = "encryptionsalt"
 class StackFile:
     """`Pulumi.<stack>.yaml` at `path`; `kept` is where its encrypted secrets are remembered.
 
-    The CLI takes 0.4 s to encrypt one, and every new salt makes the engine encrypt the whole state anew.
+    The CLI takes 0.4 s to encrypt one, and every new salt makes the engine encrypt the complete state again.
     """
 
     path: Path

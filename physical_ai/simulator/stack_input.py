@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class StackInput:
-    """What a stack file says once overlays are laid over it, and the names of the secrets it holds."""
+    """A stack file with its overlays applied, and the names of its secrets."""
 
     stack: str
     config: Mapping[str, Any]

@@ -22,7 +22,7 @@ def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Clou
     `record` is an Azure that still offers what it has retired since.
 
     Raises:
-        SimulationError: the file of limits is no such thing.
+        SimulationError: the file of limits is invalid.
     """
     who = Directory(
         subscription=SUBSCRIPTION_ID,

@@ -38,15 +38,15 @@ def kinds_of(groups: Iterable[KeyGroup], release: str) -> dict[str, Kind]:
 
 
 def key_changes(old: str, new: str) -> KeyChanges:
-    """What a values file written for `old` finds different in `new`. Raises `UnknownName`."""
+    """The differences that affect a values file for `old` in `new`. Raises `UnknownName`."""
     before, after = known_keys(old).keys(), known_keys(new).keys()
     return KeyChanges(tuple(sorted(after - before)), tuple(sorted(before - after)))
 
 
 def check_values(release: str, values: Mapping[str, Any]) -> list[Finding]:
-    """Keys that the release's chart would ignore, and values it can't work with, in the order they are written.
+    """Keys that the release's chart would ignore, and invalid values, in the order in which they are written.
 
-    Maps that are free below (labels, resources, affinity …) and lists are not looked into. Raises `UnknownName` for a
+    Maps with arbitrary keys (labels, resources, affinity …) and lists are not checked. Raises `UnknownName` for a
     release that is not in the catalogue.
     """
     read = operator_release(release).values_of
@@ -83,9 +83,9 @@ def _of_another_release(release: str, path: str) -> Finding | None:
             place = (
                 f"it is known from {group.since} on"
                 if group.since and version(group.since) > version(read)
-                else "it is gone"
+                else "it was removed"
             )
-            fix = "Leave the key out." if place == "it is gone" else "Leave the key out, or upgrade."
+            fix = "Leave the key out." if place == "it was removed" else "Leave the key out, or upgrade."
             problem = f"The chart of {release} has no key {path}: {place}."
             return Finding(Severity.ERROR, "chart-key-other-release", path, problem, fix, group.source)
     return None

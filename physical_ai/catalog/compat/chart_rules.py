@@ -1,4 +1,4 @@
-"""Values of the GPU Operator chart that its templates refuse, or that break detection without a word."""
+"""Values of the GPU Operator chart that its templates reject, or that break detection without an error."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "sandboxWorkloads.defaultWorkload": ("container", "vm-passthrough", "vm-vgpu"),
     "sandboxWorkloads.mode": ("kubevirt", "kata"),
 }
-"""Enumerations of the ClusterPolicy schema, which the API server refuses anything else for."""
+"""Enumerations of the ClusterPolicy schema; the API server rejects any other value."""
 SCHEMA = "NVIDIA/gpu-operator ClusterPolicy CRD"
 VALIDATIONS = "NVIDIA/gpu-operator templates/validations.yaml"
 
 
 def at(values: Mapping[str, Any], path: str) -> Any:
-    """The value at a dotted path; None where there is none."""
+    """The value at a dotted path; None if there is none."""
     here: Any = values
     for step in path.split("."):
         if not isinstance(here, Mapping):
@@ -32,7 +32,7 @@ def at(values: Mapping[str, Any], path: str) -> Any:
 
 
 def judge_values(release: str, values: Mapping[str, Any]) -> Iterator[Finding]:
-    """Rules about what stands in the values, not about their names."""
+    """Rules about values, not about keys."""
     for path, choices in CHOICES.items():
         value = at(values, path)
         if isinstance(value, str) and value not in choices:

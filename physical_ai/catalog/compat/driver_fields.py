@@ -1,6 +1,6 @@
 """The spec of an NVIDIADriver against the fields that a GPU Operator release knows.
 
-The API server drops a field it doesn't know, or refuses the whole resource; which of the two depends on who asks.
+The API server drops an unknown field or rejects the resource, depending on the client's field validation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def driver_fields(release: str) -> Mapping[str, Kind]:
 
 
 def check_driver(release: str, spec: Mapping[str, Any]) -> list[Finding]:
-    """Fields that the release's NVIDIADriver does not have, and values it refuses, in the order they are written.
+    """Fields that the release's NVIDIADriver does not have, and invalid values, in the order in which they are written.
 
     Raises `UnknownName` for a release that is not in the catalogue.
     """

@@ -51,7 +51,7 @@ def judge_driver(
         return
     yield from judge_branch(branch, today)
     if build.mig_bug:
-        message = f"With driver {driver} GPU Pods stay Pending on nodes that mix MIG and whole GPUs."
+        message = f"With driver {driver} GPU Pods remain Pending on nodes that mix MIG and full GPUs."
         fix = f"Use {release.default_driver} or another build from branch 580 on; within 570, 570.86.15."
         yield Finding(Severity.ERROR if mig else Severity.WARNING, "driver-mig-bug", "driver", message, fix, MIG_BUG)
     if kind == "datacenter" and driver not in release.drivers:
@@ -64,7 +64,7 @@ def _unknown(release: OperatorRelease, driver: str, kind: DriverKind, error: Unk
     near = f"Did you mean {error.suggestion}?" if error.suggestion else f"Such as {release.default_driver}."
     other: DriverKind = "grid" if kind == "datacenter" else "datacenter"
     if driver in builds(other):
-        what = "a GRID driver, for vGPUs" if other == "grid" else "a datacenter driver, for whole GPUs"
+        what = "a GRID driver, for vGPUs" if other == "grid" else "a datacenter driver, for full GPUs"
         message, rule = f"{driver} is {what}; this pool needs the other kind.", "driver-kind"
         return Finding(
             Severity.ERROR, rule, "driver", message, near, driver_branches()[other, branch_number(driver)].source
@@ -99,5 +99,5 @@ def _precompiled(image: NodeImage, driver: str, today: datetime.date) -> Iterato
         yield Finding(Severity.ERROR, "precompiled-branch", "driver", message, fix, PRECOMPILED_DOCS)
     elif branch := driver_branches().get(("datacenter", number)):
         yield from judge_branch(branch, today)
-    message = "Each kernel needs a driver image of its own; until NVIDIA has built it, new nodes get no driver."
+    message = "Each kernel needs its own driver image; until NVIDIA has built it, new nodes get no driver."
     yield Finding(Severity.WARNING, "precompiled-kernel", "driver", message, "precompiled: false", PRECOMPILED_DOCS)

@@ -1,6 +1,6 @@
 """Helm values against the keys that a chart renders.
 
-Helm takes any key; one that no template reads has no effect, and no error.
+Helm accepts any key; a key that no template reads has no effect and causes no error.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from physical_ai.catalog.lookup import nearest
 from physical_ai.findings import Finding, Severity
 
 Kind = Literal["value", "list", "map"]
-_WORDS = {
+_STATES = {
     "dead": "The chart has never rendered it",
     "removed": "It was removed from the chart's values",
     "renamed": "This is an old name, which the chart still reads",
-    "driver-cr": "With NVIDIADriver resources of your own the chart does not render it",
+    "driver-cr": "With separate NVIDIADriver resources the chart does not render it",
 }
 
 
@@ -57,20 +57,20 @@ class KeyTable:
     """The keys that one version of a chart renders."""
 
     title: str
-    """The version, as messages call it."""
+    """The version, as shown in messages."""
     source: str
     known: Mapping[str, Kind]
     notes: Mapping[str, KeyNote] = field(default_factory=dict[str, KeyNote])
-    """What is known about keys that people write and the chart does not render, by path."""
+    """Notes on keys that users write and the chart does not render, by path."""
     elsewhere: Callable[[str], Finding | None] = _nowhere
-    """What there is to say about a key that another version has."""
+    """Text for a key that another version has."""
     unlisted: tuple[str, ...] = ()
-    """Subcharts whose own keys are not listed completely, so that an unknown one is doubtful, not wrong."""
+    """Subcharts whose own keys are not listed completely, so that an unknown one is a warning, not an error."""
 
     def check(self, values: Mapping[str, Any]) -> list[Finding]:
         """Keys that the chart would ignore, in the order they are written.
 
-        Maps that are free below (labels, resources, affinity …) and lists are not looked into.
+        Maps with arbitrary keys (labels, resources, affinity …) and lists are not checked.
         """
         return list(self._walk(values, ""))
 
@@ -101,7 +101,9 @@ class KeyTable:
         return Finding(Severity.ERROR, "chart-key-shape", path, problem, fix, self.title)
 
     def _noted(self, path: str, note: KeyNote) -> Finding:
-        problem = f"{_WORDS[note.state]}, so it has no effect." if note.state != "renamed" else f"{_WORDS[note.state]}."
+        problem = (
+            f"{_STATES[note.state]}, so it has no effect." if note.state != "renamed" else f"{_STATES[note.state]}."
+        )
         place = f"Write {note.instead} instead." if note.instead else None
         fix = "  ".join(text for text in (place, note.fix) if text) or "Leave the key out."
         severity = Severity.WARNING if note.state == "renamed" else Severity.ERROR

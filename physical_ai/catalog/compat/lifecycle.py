@@ -22,11 +22,11 @@ SEE_AKS = "az aks get-versions --location REGION lists them."
 
 @dataclass(frozen=True)
 class Phase:
-    """Where in its life a release is."""
+    """The support phase of a release."""
 
     state: Literal["supported", "deprecated", "end-of-support"]
     since: datetime.date | None
-    """When it came there; None for the newest line, and where it is not known."""
+    """Start of the phase; None for the newest line, and if unknown."""
 
 
 def lifecycle(release: OperatorRelease, today: datetime.date) -> Phase:
@@ -40,7 +40,7 @@ def lifecycle(release: OperatorRelease, today: datetime.date) -> Phase:
 
 
 def judge_release(release: OperatorRelease, today: datetime.date) -> Iterator[Finding]:
-    """Life cycle of the operator's line, and what is not known of the release."""
+    """Life cycle of the operator's line, and facts that are unknown about the release."""
     phase = lifecycle(release, today)
     newest = newest_release().version
     if phase.state == "end-of-support":
@@ -90,8 +90,8 @@ def judge_kubernetes(kubernetes: str, today: datetime.date) -> Iterator[Finding]
         message = f"Kubernetes {minor.minor} is due on AKS on {minor.ga}."
         yield Finding(Severity.WARNING, "kubernetes-not-yet", "kubernetes", message, fix, minor.source)
     elif phase == "platform":
-        message = f"{ended}; clusters that have it stay, new ones can't be made."
+        message = f"{ended}; existing clusters continue to run, new ones cannot be created."
         yield Finding(Severity.WARNING, "kubernetes-end-of-support", "kubernetes", message, fix, minor.source)
     elif phase == "gone":
-        message = f"{ended}, and AKS has it no more but for long-term support on the Premium tier."
+        message = f"{ended}, and AKS offers it only with long-term support on the Premium tier."
         yield Finding(Severity.ERROR, "kubernetes-end-of-support", "kubernetes", message, fix, minor.source)

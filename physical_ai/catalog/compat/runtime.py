@@ -9,7 +9,7 @@ from physical_ai.catalog.gpu_rows import NodeImage, OperatorRelease
 from physical_ai.findings import Finding, Severity
 
 DEFAULT_SOURCES = "command,file"
-"""RUNTIME_CONFIG_SOURCE where none is set: ask the running daemon first, then read its file."""
+"""The default of RUNTIME_CONFIG_SOURCE: the running daemon first, then its file."""
 NRI_SINCE = ((1, 7, 30), (2, 1, 0))
 """Patch of containerd 1.7, and version from 2.0 on, whose NRI the plugin needs (NVIDIA GPU Operator docs, cdi)."""
 NRI_DOCS = "NVIDIA GPU Operator docs, cdi"
@@ -45,7 +45,7 @@ def _nri(release: OperatorRelease, containerd: str | None, *, cdi: bool, nri: bo
     if not nri:
         return
     if not release.nri:
-        message = f"{release.version} has no NRI plugin; it came with 26.3."
+        message = f"{release.version} has no NRI plugin; 26.3 introduced it."
         yield Finding(Severity.ERROR, "nri-unknown", "nri", message, "nri: false", release.source)
         return
     if not cdi:

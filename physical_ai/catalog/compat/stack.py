@@ -1,4 +1,4 @@
-"""Rules over the software that meets on the nodes of one GPU pool."""
+"""Rules on the combination of software on the nodes of one GPU pool."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DriverOwner = Literal["NVIDIADriver", "ClusterPolicy"]
 
 @dataclass(frozen=True)
 class GpuStack:
-    """The software on the nodes of one GPU pool. What is left out is what the release or the node image brings."""
+    """The software on the nodes of one GPU pool. Omitted versions are those of the release or the node image."""
 
     operator: str
     """GPU Operator release, `v26.7.0`."""
@@ -41,13 +41,13 @@ class GpuStack:
     driver_owner: DriverOwner = field(default="NVIDIADriver")
     precompiled: bool = False
     gpu: str | None = None
-    """GPU model of the pool, as the VM sizes name it; None leaves rules about it unasked."""
+    """GPU model of the pool, as in the VM sizes; None skips the rules about it."""
     mig: bool = False
     """Whether GPUs of the pool are partitioned by MIG, in the guest or by the host."""
 
 
 def judge_stack(stack: GpuStack, today: datetime.date) -> list[Finding]:
-    """Every verdict on the combination at a date, errors and mere information alike."""
+    """All findings on the combination at a date, of every severity."""
     try:
         release = operator_release(stack.operator)
     except UnknownName as error:
@@ -83,8 +83,8 @@ def judge_stack(stack: GpuStack, today: datetime.date) -> list[Finding]:
 
 def _kubernetes(release: OperatorRelease, kubernetes: str) -> Iterator[Finding]:
     if release.kubernetes is None:
-        message = f"Which Kubernetes versions {release.version} supports is not known here."
-        fix = f"Look into NVIDIA's platform support page of {release.line}, or use {newest_release().version}."
+        message = f"Which Kubernetes versions {release.version} supports is unknown."
+        fix = f"See NVIDIA's platform support page of {release.line}, or use {newest_release().version}."
         yield Finding(Severity.INFO, "kubernetes-range-unknown", "kubernetes", message, fix, release.source)
         return
     place, (low, high) = within(kubernetes, release.kubernetes), release.kubernetes
@@ -97,7 +97,7 @@ def _kubernetes(release: OperatorRelease, kubernetes: str) -> Iterator[Finding]:
     if place < 0:
         yield Finding(Severity.ERROR, "kubernetes-too-old", "kubernetes", tested, fix, release.source)
     elif place > 0:
-        # NVIDIA tests a new minor after AKS has it, and says so for the newest line only.
+        # NVIDIA tests a new minor after AKS offers it, and documents that for the newest line only.
         newest = release.line == newest_release().line
         yield Finding(
             Severity.WARNING if newest else Severity.ERROR,

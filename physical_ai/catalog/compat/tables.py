@@ -32,12 +32,12 @@ def key_table(name: str, version: str) -> KeyTable:
 
 @lru_cache(maxsize=8)
 def choices(name: str) -> Mapping[str, tuple[str, ...]]:
-    """What keys of a chart may be set to, by path, where that is not free."""
+    """Allowed values of keys of a chart, by path, if they are limited."""
     return {path: texts for group in _groups(name) for path, texts in group.choices.items()}
 
 
 def check_chart(name: str, version: str, values: Mapping[str, Any]) -> list[Finding]:
-    """Keys that a pinned chart would ignore, and values that nothing can work with. Raises `UnknownName`."""
+    """Keys that a pinned chart would ignore, and invalid values. Raises `UnknownName`."""
     table = key_table(name, version)
     return [*table.check(values), *_impossible(name, table.source, values)]
 

@@ -15,9 +15,9 @@ from physical_ai.findings import Finding, Severity
 
 
 def upgrade_path(old: str, new: str) -> list[str]:
-    """Releases to install one after the other to get from `old` to `new`, `new` last; empty when they are the same.
+    """Releases to install in sequence to get from `old` to `new`, `new` last; empty if they are equal.
 
-    Raises `UnknownName` for a release that is not in the catalogue, ValueError for a way back.
+    Raises `UnknownName` for a release that is not in the catalogue, ValueError for a downgrade.
     """
     start, end = operator_release(old), operator_release(new)
     if version(new) < version(old):
@@ -28,7 +28,7 @@ def upgrade_path(old: str, new: str) -> list[str]:
 
 
 def judge_upgrade(old: str, new: str) -> list[Finding]:
-    """Every verdict on replacing a running release by another; none when they are the same."""
+    """All findings on replacing a running release; none if both are equal."""
     try:
         start, end = operator_release(old), operator_release(new)
     except UnknownName as error:
@@ -39,22 +39,22 @@ def judge_upgrade(old: str, new: str) -> list[Finding]:
 
 def _judge(start: OperatorRelease, end: OperatorRelease) -> Iterator[Finding]:
     if version(end.version) < version(start.version):
-        message = f"{start.version} runs already, and NVIDIA supports no way back to {end.version}."
-        fix = f"Stay on {start.version}, or uninstall it with its CRDs first."
+        message = f"{start.version} runs already, and NVIDIA does not support a downgrade to {end.version}."
+        fix = f"Keep {start.version}, or uninstall it with its CRDs first."
         yield Finding(Severity.ERROR, "upgrade-downgrade", "operator", message, fix, POLICY)
         return
     if start.line == end.line:
         return
     path = upgrade_path(start.version, end.version)
     if len(path) > 1:
-        message = f"An upgrade goes to the next line only; from {start.line} to {end.line} it would skip some."
+        message = f"An upgrade may not skip lines, as one from {start.line} to {end.line} would."
         yield Finding(
-            Severity.ERROR, "upgrade-skips-line", "operator", message, f"Go by {', then '.join(path)}.", POLICY
+            Severity.ERROR, "upgrade-skips-line", "operator", message, f"Upgrade to {', then '.join(path)}.", POLICY
         )
     if end.changes:
         message = f"New with {end.line}: {'; '.join(end.changes)}."
         gone = ", ".join(key_changes(start.version, end.version).removed)
-        fix = f"Look for values that set {gone}." if gone else "No key of the chart's values is gone."
+        fix = f"Look for values that set {gone}." if gone else "No key of the chart's values was removed."
         yield Finding(Severity.INFO, "upgrade-changes", "operator", message, fix, end.source)
 
 

@@ -20,7 +20,7 @@ def judge_guest(driver: str, gpu_model: str | None, image: NodeImage) -> Iterato
     branch = driver_branches().get(("grid", branch_number(driver)))
     if driver not in builds("grid"):
         near = nearest(driver, builds("grid"), 0.0)
-        message = f"GRID driver {driver} is not in the catalogue: whether Azure's hosts take it is not known here."
+        message = f"GRID driver {driver} is not in the catalogue: it is unknown whether Azure's hosts support it."
         fix = f"Compare it with Microsoft's list of GRID drivers, or use {near}."
         yield Finding(Severity.WARNING, "driver-unlisted", "driver", message, fix, sources.DRIVERS)
     if branch is None:
@@ -45,7 +45,7 @@ def _host(branch: DriverBranch, driver: str, gpu_model: str | None) -> Iterator[
         message = f"{here}, and Azure's {model.model} hosts run {host}: a guest is never newer than its host."
         yield Finding(severity, "vgpu-host-branch", "driver", message, use, model.source)
     elif guest < host - 1:
-        message = f"{here}; Azure's {model.model} hosts run {host}, and take {host - 1} and {host}."
+        message = f"{here}; Azure's {model.model} hosts run {host}, and support {host - 1} and {host}."
         yield Finding(severity, "vgpu-host-branch", "driver", message, use, f"{GRID_DOCS}; {A10_EVENT}")
     elif guest == host - 1:
         message = f"{here}: it works until Azure's {model.model} hosts move from {host} to {host + 1}."

@@ -111,11 +111,11 @@ def new(  # noqa: PLR0917 - each is an option
 def _write(files: NewFiles) -> list[Path]:
     """The paths written. Ends the command where the files cannot be written."""
     from physical_ai.settings.layers.names import STACKS
-    from physical_ai.settings.new_stack import AlreadyThere, write
+    from physical_ai.settings.new_stack import AlreadyExists, write
 
     try:
         return write(files, STACKS)
-    except AlreadyThere as problem:
+    except AlreadyExists as problem:
         err.print(f"{problem}; nothing was written", style="red", markup=False)
         raise typer.Exit(BAD_INPUT) from None
     except OSError as problem:

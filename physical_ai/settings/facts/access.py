@@ -28,8 +28,8 @@ class Grant:
 def grants(access: Access, deployer_id: str | None) -> list[Grant]:
     """All roles to assign on the cluster, the deployer's first, without a duplicate pair of role and principal.
 
-    With local accounts off, creating a cluster gives no right inside it, so the deployer is assigned a role as well.
-    Named principals also get the Cluster User role, without which `az aks get-credentials` is refused; the deployer,
+    With local accounts off, creating a cluster gives no rights in it, so the deployer is assigned a role as well.
+    Named principals also get the Cluster User role, without which `az aks get-credentials` is denied; the deployer,
     who could create the cluster, has that action already. The deployer's type is left to Entra: it is a person or a
     pipeline, and never an identity so new that Entra would not find it.
     """

@@ -104,7 +104,7 @@ def sharing_kind(pool: Pool) -> Literal["none", "timeSlicing", "mps", "mig", "mi
 
 def pool_mig_strategy(pool: Pool) -> Literal["single", "mixed"]:
     """The MIG strategy the pool needs. Without MIG `single` offers whole GPUs, like `none`; where the host has cut the
-    GPU, `none` would hand out the id of the whole one, on which CUDA fails."""
+    GPU, `none` would allocate the id of the full GPU, on which CUDA fails."""
     return pool.sharing.mig.strategy if pool.sharing.mig is not None else "single"
 
 

@@ -34,9 +34,11 @@ def key_problem(key: str) -> str | None:
     """What is wrong with the form of a label's or taint's key; None when nothing is."""
     prefix, slash, name = key.rpartition("/")
     if slash and not (_DOMAIN.fullmatch(prefix) and len(prefix) <= 253):
-        return f"'{key}' has a prefix that is no domain name in lowercase."
+        return f"'{key}' has a prefix that is not a lowercase domain name."
     if not _NAME.fullmatch(name):
-        return f"'{key}' is no key: at most 63 of letters, digits, '-', '_' and '.' after an optional prefix and '/'."
+        return (
+            f"'{key}' is not a key: at most 63 of letters, digits, '-', '_' and '.' after an optional prefix and '/'."
+        )
     return None
 
 

@@ -27,10 +27,10 @@ MANAGED_LABEL = "physical-ai/osmo-backend"
 """On the agents' Secret: a deployment of this project has installed them, and takes them away in order."""
 
 WAITING_FACTOR = 4
-"""How many times the GPUs of the pools workflows may ask for, where the settings don't say."""
+"""The default quota of workflows, as a multiple of the GPUs of the pools."""
 
 _FAMILIES = {"rtx": 2, "tesla": 1}
-"""Words of a GPU's name that say little alone, and how many after them do."""
+"""First words of GPU names that are not distinctive, and how many words to use instead."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def gpu_platforms(settings: Settings) -> Iterator[PlatformFacts]:
 def base_names(settings: Settings) -> dict[str, str]:
     """Each GPU pool's platform name. The first pool of a GPU is called after it, others after themselves.
 
-    So a pool that is added never renames a platform that workflows use already.
+    So adding a pool never renames a platform that workflows already use.
     """
     given = {key: item.name for key, item in settings.osmo.platforms.items() if item.name}
     taken = {CPU_PLATFORM, *(name for key, name in given.items() if key in settings.pools)}
@@ -143,8 +143,8 @@ def gpu_capacity(settings: Settings) -> dict[str, int]:
 def gpu_quota(settings: Settings) -> dict[str, int]:
     """Most GPUs, by resource, that workflows' Pods may ask for together.
 
-    Pods that wait count too: OSMO makes all Pods of a group at once, and the scheduler's queue holds them. A quota of
-    just what the pools have would refuse what the queue is for.
+    Pending Pods count too: OSMO creates all Pods of a group at once, and they wait in the scheduler's queue. A quota of
+    exactly the pools' GPUs would reject the Pods that should wait.
     """
     own = settings.osmo.gpu_quota
     return {

@@ -1,4 +1,4 @@
-"""What a stack's outputs say about its pools and about OSMO. Pure functions."""
+"""The stack outputs that describe its pools and OSMO. Pure functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
     return {
         "size": pool.sku,
         "driverSource": pool.driver.source.value,
-        # Absent where the node image decides.
+        # Absent if the node image determines it.
         **({"driverVersion": version} if version is not None else {}),
         "gpuDriver": driver_facts(pool).gpu_profile_driver,
         "priority": pool.priority.value,

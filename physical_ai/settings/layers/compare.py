@@ -19,12 +19,12 @@ class Own:
     path: str
     value: Any
     below: Any
-    """What the layers say there; None where they say nothing."""
+    """The value from the layers; None if they do not set it."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One setting in which two stacks differ; None stands for a side that has no such setting."""
+    """One setting in which two stacks differ; None for a side without the setting."""
 
     path: str
     a: Explained | None
@@ -32,7 +32,7 @@ class Difference:
 
 
 def own_settings(loaded: Loaded) -> list[Own]:
-    """What the stack's own file sets, in the file's order, beside what the layers below it say."""
+    """What the stack's own file sets, in the file's order, with the values of the layers below it."""
     stack = loaded.merged.last
     lower = list(loaded.merged.layers)[: loaded.merged.rank(stack)]
     below = merge(lower, stack).data
@@ -42,7 +42,7 @@ def own_settings(loaded: Loaded) -> list[Own]:
 def differences(a: Loaded, b: Loaded) -> list[Difference]:
     """The effective settings in which two stacks differ, in the order of the tree.
 
-    Environment and region, which the stacks' names give, are left out. So are the defaults of a pool that only one has.
+    Environment and region, part of the stacks' names, are omitted. So are defaults of a pool that one lacks.
     """
     ours, theirs = (_by_path(each) for each in (a, b))
     order = _merged_order(list(ours), list(theirs))

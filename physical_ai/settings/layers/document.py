@@ -1,7 +1,7 @@
 """Reads one YAML file into plain data, remembering the line of every value.
 
-The types are JSON's, by YAML 1.2's core rules, which the Pulumi CLI follows too: `yes` is a word, `12:30` is not a
-number, a date is a string. What other readers may read differently is refused: duplicate keys, anchors,
+The types are JSON's, by YAML 1.2's core rules, which the Pulumi CLI follows too: `yes` is a string, `12:30` is not a
+number, a date is a string. Syntax that other parsers may read differently is rejected: duplicate keys, anchors,
 merge keys and tags.
 """
 
@@ -81,7 +81,7 @@ def read_document(text: str, label: str) -> Document:
 def plain(value: Any, path: Path, label: str, faults: list[Fault]) -> Any:
     """A decoded value as JSON-like data; what has no JSON form becomes a fault."""
     if len(path) > _DEEPEST:
-        faults.append(fault(label, show(path), "This is nested too deeply.", "No setting goes that deep."))
+        faults.append(fault(label, show(path), "This is nested too deeply.", "No setting is nested that deeply."))
     elif isinstance(value, Mapping):
         found: dict[str, Any] = {}
         for key, item in cast("Mapping[Any, Any]", value).items():
@@ -95,7 +95,7 @@ def plain(value: Any, path: Path, label: str, faults: list[Fault]) -> Any:
     elif value is None or _is_scalar(value):
         return value
     else:
-        faults.append(fault(label, show(path), f"{_short(repr(value))} is no value a setting can have."))
+        faults.append(fault(label, show(path), f"{_short(repr(value))} is not a valid value of a setting."))
     return None
 
 
@@ -116,10 +116,10 @@ class _Reader:
         line = node.start_mark.line + 1
         self._document.lines[path] = line
         if id(node) in self._seen:
-            return self._refuse(path, line, "Anchors and aliases (& and *) are not supported.", "Write the value out.")
+            return self._refuse(path, line, "Anchors and aliases (& and *) are not supported.", "Repeat the value.")
         self._seen.add(id(node))
         if len(path) > _DEEPEST:
-            return self._refuse(path, line, "This is nested too deeply.", "No setting goes that deep.")
+            return self._refuse(path, line, "This is nested too deeply.", "No setting is nested that deeply.")
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
@@ -133,7 +133,7 @@ class _Reader:
     def _scalar(self, node: yaml.Node, path: Path, line: int) -> Any:
         text: str = node.value
         if not _is_text(text):
-            return self._refuse(path, line, "This text holds characters that are not Unicode.", None)
+            return self._refuse(path, line, "This text has characters that are not Unicode.", None)
         is_plain = getattr(node, "style", None) in (None, "")
         return _core(text) if is_plain and (node.tag != "tag:yaml.org,2002:str") else text
 
@@ -145,7 +145,7 @@ class _Reader:
             line = key_node.start_mark.line + 1
             key: Any = key_node.value
             if not isinstance(key_node, yaml.ScalarNode) or key_node.tag == "tag:yaml.org,2002:merge":
-                problem = "Merge keys (<<) are not supported." if key == "<<" else "A key must be a word."
+                problem = "Merge keys (<<) are not supported." if key == "<<" else "A key must be text."
                 self._refuse(path, line, problem, "Write the keys out.")
                 continue
             if not isinstance(key, str) or not _is_text(key) or not isinstance(self._key(key_node), str):
@@ -192,7 +192,7 @@ def _is_text(text: str) -> bool:
 
 
 def _invalid_key(label: str, place: str, key: str, faults: list[Fault], line: int | None = None) -> None:
-    faults.append(fault(label, place, f"The key {_short(key)} is not a word.", "Put it in quotes.", line=line))
+    faults.append(fault(label, place, f"The key {_short(key)} is not text.", "Put it in quotes.", line=line))
 
 
 def _hint(text: str, line: int | None) -> str | None:

@@ -46,7 +46,7 @@ class Merged:
     faults: list[Fault] = field(default_factory=list[Fault])
 
     def source(self, path: Path) -> Layer:
-        """The layer to blame for what stands, or is missing, at `path`."""
+        """The layer that sets `path`, or should set it."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.sources:
                 return self.sources[path[:length]]
@@ -59,8 +59,8 @@ class Merged:
     def missing(self, path: Path, problem: str, fix: str | None) -> Fault:
         """A fault about something that no layer sets.
 
-        What a pool or a section lacks is written in the stack file (or further up, where the pool comes from there);
-        what lacks deeper down, in the file that began it; what a null took away, in that file.
+        A missing value of a pool or a section belongs in the stack file (or in the layer that adds the pool);
+        a missing nested value in the file that sets its parent; one that a null removed, in that file.
         """
         source = self.source(path)
         is_deep = len(path) > (3 if path[0] == "pools" else 2)
@@ -110,7 +110,7 @@ def _remove(merged: Merged, layer: Layer, target: dict[str, Any], path: Path) ->
         merged.faults.append(layer.fault(path, *unknown_key(path)))
     elif parent is not None and parent.kind == "map" and key not in target:
         near = nearest(key, target)
-        fix = f"Did you mean '{near}'?" if near else "Leave the line out."
+        fix = f"Did you mean '{near}'?" if near else "Remove the line."
         merged.faults.append(layer.fault(path, f"null removes nothing: no lower layer sets '{key}'.", fix))
     target.pop(key, None)
     for place in [known for known in merged.sources if known[: len(path)] == path]:
@@ -122,7 +122,7 @@ def unknown_key(path: Path) -> tuple[str, str | None]:
     """What is wrong with a key that no setting has, and the nearest one that is a setting."""
     key, parent = str(path[-1]), shape_at(path[:-1])
     if len(path) == 1 and key in FROM_STACK_NAME:
-        return f"'{key}' can't be set: the stack's name gives it.", "Remove the line."
+        return f"'{key}' can't be set: it follows from the stack's name.", "Remove the line."
     if parent is None or parent.kind != "model":
         return f"'{key}' is not a setting.", None
     near = nearest(key, parent.fields)

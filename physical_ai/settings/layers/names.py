@@ -36,11 +36,11 @@ class StackName:
         match = _NAME.fullmatch(text)
         if match is None:
             if re.fullmatch(r"[a-z][a-z0-9]*", text):
-                lacks = "names no environment" if text in regions() else "names no region"
+                fault_text = "names no environment" if text in regions() else "names no region"
                 near = f"dev-{text}" if text in regions() else f"{text}-westus2"
             else:
-                lacks, near = "is not '<environment>-<region>'", nearest(text, existing()) or "dev-westus2"
-            problem = f"The stack name '{text}' {lacks}."
+                fault_text, near = "is not '<environment>-<region>'", nearest(text, existing()) or "dev-westus2"
+            problem = f"The stack name '{text}' {fault_text}."
             raise SettingsError([fault(stack_label(text), PLACE, problem, f"Such as '{near}'.")])
         return StackName(match["environment"], match["region"])
 
@@ -91,6 +91,6 @@ def name_faults(name: StackName, root: FilePath = STACKS) -> list[Fault]:
         return [*faults, fault(file, PLACE, f"There is no region '{name.region}' in the catalogue.", fix)]
     if not (root / "layers" / "region" / f"{name.region}.yaml").is_file():
         described = sorted(path.stem for path in (root / "layers" / "region").glob("*.yaml"))
-        fix = f"Write {root.name}/layers/region/{name.region}.yaml; so far there are {', '.join(described)}."
-        faults.append(fault(file, PLACE, f"Nothing describes the region '{name.region}' yet.", fix))
+        fix = f"Write {root.name}/layers/region/{name.region}.yaml; existing: {', '.join(described)}."
+        faults.append(fault(file, PLACE, f"The region '{name.region}' has no layer.", fix))
     return faults

@@ -52,7 +52,7 @@ def read_file(file: FilePath, label: str) -> Document:
     try:
         return read_document(files.read_text(file), label)
     except files.Missing:
-        problem, fix = "The file does not exist.", f"Looked for it at {file}."
+        problem, fix = "The file does not exist.", f"Path: {file}."
     except files.NotText:
         problem, fix = "The file is not UTF-8 text.", "Save it as UTF-8."
     except files.Unreadable as error:
@@ -69,7 +69,7 @@ def _assign(data: dict[str, Any], assignment: str) -> list[Fault]:
     if not equals or not path:
         return [fault(SET, assignment or "(empty)", "An assignment is path=value.", "Like pools.h100gpu.scale.max=3")]
     if any(isinstance(step, int) for step in path):
-        return [fault(SET, show(path), "A list is set as a whole.", f"Like {show(path[:1])}...=[1, 2]")]
+        return [fault(SET, show(path), "Set the complete list.", f"Like {show(path[:1])}...=[1, 2]")]
     document = read_document(f"value: {value_text}", SET)
     if document.faults:
         return [fault(SET, show(path), each.problem, each.fix) for each in document.faults]
@@ -81,7 +81,7 @@ def _assign(data: dict[str, Any], assignment: str) -> list[Fault]:
             inner = holder[step] = dict[str, Any]()
         holder = inner
     value, shape = document.data.get("value"), shape_at(path)
-    # `--set cluster.kubernetesVersion=1.36` means the text: a shell has already eaten the quotes.
+    # `--set cluster.kubernetesVersion=1.36` means the text: the shell has already removed the quotes.
     takes_text = shape is not None and shape.type is str and isinstance(value, (bool, int, float))
     holder[last] = value_text.strip() if takes_text else value
     return []

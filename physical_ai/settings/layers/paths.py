@@ -11,7 +11,7 @@ _STEP = re.compile(r"""\.?(?:(?P<word>[^.\[\]"']+)|\[(?P<index>\d+)\]|\[(?P<quot
 
 
 def show(path: Path) -> str:
-    """The written form: words joined by dots, list indexes and keys that hold other characters in brackets."""
+    """The written form: keys joined by dots; list indexes and keys with other characters in brackets."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -24,7 +24,7 @@ def show(path: Path) -> str:
 
 
 def parse(text: str) -> Path:
-    """The path a written form stands for. Raises ValueError on anything that is no path."""
+    """The path of a written form. Raises ValueError for text that is not a path."""
     steps: list[str | int] = []
     position = 0
     while position < len(text):

@@ -18,7 +18,7 @@ PROFILE = "profile"
 def chosen(above: Sequence[Layer], root: FilePath) -> tuple[str | None, list[Fault]]:
     """The profile named last by the stack's own layer and the overlays, lowest first; None where none is.
 
-    The second part says what is wrong with the name. One that is no text is left to the check of shapes.
+    The second part lists faults of the name. A name that is not text is left to the check of types.
     """
     naming = next((layer for layer in reversed(above) if PROFILE in layer.data), None)
     name = naming.data[PROFILE] if naming is not None else None
@@ -27,7 +27,7 @@ def chosen(above: Sequence[Layer], root: FilePath) -> tuple[str | None, list[Fau
         return (name if name in known else None), []
     near = nearest(name, known)
     fix = f"Did you mean '{near}'?  " if near else ""
-    fix += f"There are: {', '.join(known)}." if known else "There are none yet."
+    fix += f"Profiles: {', '.join(known)}." if known else "There are no profiles."
     fix += f"  A new one is a file in {root.name}/layers/profile."
     return None, [naming.fault((PROFILE,), f"There is no profile '{name}'.", fix)]
 
@@ -36,6 +36,6 @@ def without_profile(layer: Layer, faults: list[Fault]) -> Layer:
     """The layer of a shared file, which names no profile; that it did becomes a fault."""
     if PROFILE not in layer.data:
         return layer
-    problem = "A layer can't name a profile: which files are layers has been decided when it is read."
+    problem = "A layer can't name a profile: the layers are chosen before it is read."
     faults.append(layer.fault((PROFILE,), problem, "Name it in the stack file, as physical-ai:profile."))
     return replace(layer, data={key: value for key, value in layer.data.items() if key != PROFILE})

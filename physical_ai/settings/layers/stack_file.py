@@ -36,7 +36,7 @@ def read_stack(stack: str, root: FilePath) -> tuple[Layer, list[Fault]]:
         if key not in _TOP_LEVEL:
             near = "config" if key.startswith(PREFIX) or key in tree().fields else nearest(key, _TOP_LEVEL)
             fix = f"Put it under 'config:' as {PREFIX}{key.removeprefix(PREFIX)}." if near == "config" else None
-            problem = f"'{key}' is no key of a Pulumi stack file."
+            problem = f"'{key}' is not a key of a Pulumi stack file."
             faults.append(
                 fault(label, key, problem, fix or f"Known: {', '.join(_TOP_LEVEL)}.", line=_line(document, key))
             )

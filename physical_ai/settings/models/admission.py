@@ -10,7 +10,7 @@ from physical_ai.settings.models.base import Model
 
 
 class Admission(Model):
-    """What the API server looks at in Pods that ask for GPUs, outside the namespaces of the platform itself."""
+    """What the API server checks in Pods that request GPUs, outside the namespaces of the platform itself."""
 
     gpu_pods: Literal["warn", "deny", "off"] = Field(
         default="warn",

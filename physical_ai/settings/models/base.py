@@ -20,12 +20,12 @@ Cidr = Annotated[IPv4Network, BeforeValidator(_not_a_number)]
 Address = Annotated[IPv4Address, BeforeValidator(_not_a_number)]
 
 FORMS: dict[str, str] = {}
-"""What texts of each pattern are, in words."""
+"""A description of each pattern."""
 
 
-def written(pattern: str, words: str) -> StringConstraints:
-    """Text of one form. `words` say what it is, to end a sentence that begins with "'x' is not"."""
-    FORMS[pattern] = words
+def written(pattern: str, description: str) -> StringConstraints:
+    """Text that matches a pattern. `description` completes the sentence "'x' is not …"."""
+    FORMS[pattern] = description
     return StringConstraints(pattern=pattern)
 
 

@@ -19,16 +19,16 @@ ToolkitVersion = Annotated[
 ModuleType = Literal["auto", "open", "proprietary"]
 MigStrategy = Literal["", "none", "single", "mixed"]
 Replicas = Annotated[int, Field(le=128)]
-"""At least 2, as the device plugin has it: `physical_ai.settings.rules.sharing`."""
+"""At least 2, as the device plugin requires: `physical_ai.settings.rules.sharing`."""
 
 
 class TimeSlicing(Model):
-    """Pods take turns on a GPU. No memory isolation: one Pod can take all of it."""
+    """Pods take turns on a GPU. No memory isolation: one Pod can use all of it."""
 
     replicas: Replicas = Field(description="Times that each GPU is offered; at least 2.")
     rename: bool = Field(default=False, description="Offer nvidia.com/gpu.shared instead of nvidia.com/gpu.")
     fail_requests_greater_than_one: bool = Field(
-        default=True, description="Refuse Pods that ask for more than one: a second replica brings no second GPU."
+        default=True, description="Reject Pods that request more than one: a second replica is not a second GPU."
     )
 
 
@@ -38,12 +38,12 @@ class Mps(Model):
     replicas: Replicas = Field(description="Shares that each GPU is cut into; at least 2.")
     rename: bool = Field(default=False, description="Offer nvidia.com/gpu.shared instead of nvidia.com/gpu.")
     fail_requests_greater_than_one: bool = Field(
-        default=True, description="Refuse Pods that ask for more than one share."
+        default=True, description="Reject Pods that request more than one share."
     )
 
 
 class Mig(Model):
-    """GPUs are cut into instances with memory and faults of their own, by the MIG manager in the guest."""
+    """The MIG manager in the guest partitions GPUs into instances with separate memory and faults."""
 
     strategy: Literal["single", "mixed"] = Field(
         description="single: one profile, offered as nvidia.com/gpu. mixed: each profile as nvidia.com/mig-<profile>."
@@ -56,25 +56,25 @@ class Mig(Model):
 class Sharing(Model):
     """How many Pods share a GPU of the pool, and how. Nothing set: a GPU belongs to one Pod."""
 
-    time_slicing: TimeSlicing | None = Field(default=None, description="Taking turns; not with mps.")
+    time_slicing: TimeSlicing | None = Field(default=None, description="Time-slicing; not together with mps.")
     mps: Mps | None = Field(default=None, description="At once; not with timeSlicing, not on MIG.")
     mig: Mig | None = Field(default=None, description="Cut into instances; never on vGPU sizes.")
 
 
 class OperatorDriver(Model):
-    """What the GPU Operator installs on pools of driver source operator, where they don't say otherwise."""
+    """What the GPU Operator installs on pools of driver source operator, unless they set it themselves."""
 
     version: DriverVersion = Field(description="Build, or the branch alone where precompiled.")
-    module_type: ModuleType = Field(default="auto", description="Kernel modules; auto takes the recommended ones.")
+    module_type: ModuleType = Field(default="auto", description="Kernel modules; auto uses the recommended ones.")
     precompiled: bool = Field(
         default=False, description="Use driver images precompiled for a kernel: signed, but one for each kernel."
     )
 
 
 class Toolkit(Model):
-    """NVIDIA Container Toolkit, which makes containerd know GPUs. One configuration for all pools."""
+    """NVIDIA Container Toolkit, which makes GPUs available to containerd. One configuration for all pools."""
 
-    version: ToolkitVersion | None = Field(default=None, description="Absent: the one that the release brings.")
+    version: ToolkitVersion | None = Field(default=None, description="Absent: the version of the release.")
     runtime_config_source: Literal["file", "command", "command,file", "file,command"] = Field(
         default="file",
         description="Where the toolkit learns containerd's schema. With command it writes one that AKS nodes with"
@@ -95,7 +95,7 @@ class Gate(Model):
 class GpuOperator(Model):
     """NVIDIA GPU Operator."""
 
-    version: OperatorVersion = Field(description="Release, like v26.7.0; physai compat judges it.")
+    version: OperatorVersion = Field(description="Release, such as v26.7.0; physai compat checks it.")
     driver: OperatorDriver = Field(description="Drivers of the pools with source operator.")
     driver_owner: Literal["NVIDIADriver", "ClusterPolicy"] = Field(
         default="NVIDIADriver",

@@ -28,7 +28,7 @@ UpgradePolicy = Literal["wait", "drain", "force"]
 
 
 class GridInstaller(Model):
-    """What a user knows of an installer that the catalogue does not, or keeps elsewhere."""
+    """An installer that is not in the catalogue, or has another address."""
 
     sha256: Sha256 | None = Field(
         default=None, description="Checksum of the installer. Absent: the catalogue's; one of the two has to be there."
@@ -47,12 +47,12 @@ class GridPackage(Model):
 
 
 class GridDriver(Model):
-    """What the GRID driver agent installs on pools of driver source grid, where they don't say otherwise."""
+    """What the GRID driver agent installs on pools of driver source grid, unless they set it themselves."""
 
     version: GridBuild = Field(description="GRID build, like 595.91.07.")
     module_type: GridModules = Field(
         default="auto",
-        description="Kernel modules; auto takes those that the GPU needs: open on Blackwell, proprietary on the A10.",
+        description="Kernel modules; auto uses those that the GPU needs: open on Blackwell, proprietary on the A10.",
     )
     module_parameters: dict[str, dict[str, str]] = Field(
         default_factory=dict,
@@ -63,7 +63,7 @@ class GridDriver(Model):
     )
     mirror: HttpsFolder | None = Field(
         default=None,
-        description="Folder that has the installers under Microsoft's file names; asked before Microsoft.",
+        description="Folder that has the installers under Microsoft's file names; used before Microsoft's.",
     )
     offline: bool = Field(
         default=False,
@@ -83,11 +83,12 @@ class GridDriver(Model):
         " kept), or force (delete them).",
     )
     present: bool = Field(
-        default=True, description="false takes the driver off the nodes; the agent stays until the pool or it goes."
+        default=True,
+        description="false removes the driver from the nodes; the agent remains until the pool or it is deleted.",
     )
     legacy_validation_markers: bool = Field(
         default=False,
-        description="Make the marker file and the bind mount of the toolchain of February 2026. They hide the device"
+        description="Create the marker file and the bind mount of the toolchain of February 2026. They hide the device"
         " nodes and outlive the driver: for comparing, never for work.",
     )
     image_registry: Registry = Field(

@@ -53,7 +53,7 @@ class Scale(Model):
         default=None, description="Fewest nodes the autoscaler keeps."
     )
     max: Annotated[int, Field(ge=1, le=1000)] | None = Field(
-        default=None, description="Most nodes the autoscaler makes."
+        default=None, description="Maximum number of nodes that the autoscaler creates."
     )
     initial: Annotated[int, Field(ge=0, le=1000)] | None = Field(
         default=None,
@@ -95,9 +95,7 @@ class Scale(Model):
 class OsDisk(Model):
     """The node's operating system disk. Immutable: a change replaces the pool."""
 
-    type: Literal["Managed", "Ephemeral"] = Field(
-        default="Managed", description="Ephemeral lives on the VM's local disk."
-    )
+    type: Literal["Managed", "Ephemeral"] = Field(default="Managed", description="Ephemeral is on the VM's local disk.")
     size_gb: Annotated[int, Field(ge=30, le=2048)] | None = Field(
         default=None, description=f"GiB. Absent: {MANAGED_DISK_GIB} for Managed, the whole local device for Ephemeral."
     )

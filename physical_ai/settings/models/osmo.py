@@ -25,10 +25,8 @@ Gpus = Annotated[int, Field(ge=-1, le=10000)]
 class Quota(Model):
     """GPUs of a queue. All three work together, and only where every pool has them."""
 
-    guarantee: Gpus = Field(
-        default=-1, description="GPUs that workflows of priority NORMAL and HIGH may take; -1: all."
-    )
-    maximum: Gpus = Field(default=-1, description="GPUs that all workflows together may take; -1: all.")
+    guarantee: Gpus = Field(default=-1, description="GPUs that workflows of priority NORMAL and HIGH may use; -1: all.")
+    maximum: Gpus = Field(default=-1, description="GPUs that all workflows together may use; -1: all.")
     weight: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=1, description="Share of what is free beyond the guarantees."
     )
@@ -78,7 +76,7 @@ class Osmo(Model):
     )
     login: Literal["token", "dev"] = Field(
         default="token",
-        description="How the agents log in. token: one that the service has made. dev: as anyone, without a secret;"
+        description="How the agents log in. token: one that the service has created. dev: as anyone, without a secret;"
         " only against a control plane that trusts every caller.",
     )
     backend_name: Annotated[
@@ -87,24 +85,24 @@ class Osmo(Model):
             r"^[a-z][a-z0-9-]{0,40}$",
             "a backend's name: at most 41 lowercase letters, digits and hyphens, beginning with a letter",
         ),
-    ] = Field(default="default", description="Name under which the control plane knows this cluster.")
+    ] = Field(default="default", description="Name of this cluster in the control plane.")
     queues: Literal["shared", "perPool"] = Field(
         default="shared",
         description="shared: one OSMO pool with all platforms, so that a workflow may use several. perPool: one for"
-        " each GPU pool, with a queue and a GPU quota of its own.",
+        " each GPU pool, with its own queue and GPU quota.",
     )
     platforms: dict[str, OsmoPlatform] = Field(
         default_factory=dict, description="Platforms that differ from what follows from their pool, by the pool's name."
     )
     gpu_quota: Annotated[int, Field(ge=0, le=100000)] | None = Field(
         default=None,
-        description="Most GPUs that Pods in osmo-workflows ask for together, those that wait for a node included."
+        description="Maximum GPUs that Pods in osmo-workflows request together, including Pods that wait for a node."
         " Absent: four times what the pools can have.",
     )
     timeouts: OsmoTimeouts = Field(default_factory=OsmoTimeouts, description="How long workflows may take.")
     max_tasks: Annotated[int, Field(ge=1, le=1000)] = Field(default=100, description="Most tasks of a workflow.")
     retries: Annotated[int, Field(ge=0, le=20)] = Field(
-        default=3, description="Times that a task's exit action RESCHEDULE starts it anew; 0 makes that action nothing."
+        default=3, description="How often a task's exit action RESCHEDULE restarts it; 0 disables that action."
     )
 
     @property

@@ -1,8 +1,8 @@
 """The settings tree: what a stack may configure, and the shape each value must have.
 
-Shapes only. What depends on the world (a size, a region) is judged in `physical_ai.settings.rules`, what depends on
+Types only. Checks that need the catalogue (a size, a region) are in `physical_ai.settings.rules`, those that depend on
 several fields of one object is checked here beside them. Every field carries a description: `physai explain`
-and the reference are made from it. YAML keys are the camelCase form of the field names.
+and the reference are generated from it. YAML keys are the camelCase form of the field names.
 """
 
 from __future__ import annotations
@@ -54,10 +54,11 @@ class ApiAccess(Model):
 
 
 class Autoscaler(Model):
-    """Cluster-wide autoscaler profile. Whole minutes, the only unit AKS takes."""
+    """Cluster-wide autoscaler profile. Whole minutes, the only unit that AKS accepts."""
 
     max_node_provision_minutes: Annotated[int, Field(ge=1, le=120)] = Field(
-        default=30, description="A node without its GPU by then is deleted and made anew; must fit a driver build."
+        default=30,
+        description="A node without its GPU by then is deleted and recreated; must be longer than a driver build.",
     )
     scale_down_unneeded_minutes: Annotated[int, Field(ge=1, le=240)] = Field(
         default=15, description="Idle time before removal."
@@ -79,7 +80,7 @@ class Window(Model):
 def _stays_on_its_minor(value: object) -> object:
     if value in ("rapid", "stable"):
         raise ValueError(
-            f"'{value}' lets AKS go to the next minor by itself, after which it refuses every update of the cluster as "
+            f"'{value}' lets AKS upgrade to the next minor, after which it rejects every update of the cluster as "
             "a downgrade to kubernetesVersion; write patch, node-image or none, and raise kubernetesVersion yourself"
         )
     return value
@@ -92,7 +93,7 @@ class Upgrades(Model):
     """What AKS may upgrade on its own, and when."""
 
     channel: Channel = Field(
-        default="patch", description="Kubernetes: patch and node-image stay on the minor of kubernetesVersion."
+        default="patch", description="Kubernetes: patch and node-image keep the minor of kubernetesVersion."
     )
     node_os_channel: Literal["None", "NodeImage", "SecurityPatch"] = Field(
         default="NodeImage",
@@ -170,7 +171,7 @@ class Settings(Model):
         " warning, and Azure itself is never deployed to.",
     )
     tags: dict[str, str] = Field(
-        default_factory=dict, description="Azure tags; identities keep those they were made with."
+        default_factory=dict, description="Azure tags; identities keep those they were created with."
     )
     protect: bool = Field(
         default=False, description="Refuse deletion and replacement of everything but roles on the cluster."
@@ -179,7 +180,7 @@ class Settings(Model):
     cluster: Cluster = Field(description="Control plane.")
     access: Access = Field(default_factory=Access, description="Who may do what inside the cluster.")
     monitoring: Monitoring = Field(default_factory=Monitoring, description="Log Analytics.")
-    charts: Charts = Field(default_factory=Charts, description="Where Helm charts come from.")
+    charts: Charts = Field(default_factory=Charts, description="Source of Helm charts.")
     gpu_operator: GpuOperator = Field(description="NVIDIA GPU Operator.")
     grid_driver: GridDriver = Field(description="Driver of vGPU pools, which our agent installs on the host.")
     admission: Admission = Field(default_factory=Admission, description="What GPU Pods of any origin must have.")

@@ -1,14 +1,14 @@
-"""A new stack: what its layers ask for, what its region has, and the files that come of it."""
+"""A new stack: the values of its layers, the sizes of its region, and the resulting files."""
 
 from __future__ import annotations
 
 from physical_ai.settings.new_stack.choices import Choice, choose, refusals
 from physical_ai.settings.new_stack.files import NewFiles, api_placeholder, is_placeholder, new_files
-from physical_ai.settings.new_stack.place import AlreadyThere, verified, write
 from physical_ai.settings.new_stack.proposal import Candidate, PoolProposal, Proposal, propose, space_problem
+from physical_ai.settings.new_stack.writing import AlreadyExists, verified, write
 
 __all__ = [
-    "AlreadyThere",
+    "AlreadyExists",
     "Candidate",
     "Choice",
     "NewFiles",

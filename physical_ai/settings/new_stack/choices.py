@@ -13,7 +13,7 @@ from physical_ai.settings.new_stack.proposal import PoolProposal
 
 @dataclass(frozen=True)
 class Choice:
-    """One pool as it is to be. `size` None leaves the pool out; `zones` None takes what the layers say."""
+    """The choices for one pool. `size` None omits the pool; `zones` None uses the layers' value."""
 
     size: str | None
     driver: str | None = None
@@ -23,8 +23,8 @@ class Choice:
 def choose(pool: PoolProposal, region: str, region_zones: Sequence[str]) -> Choice:
     """What to take by default.
 
-    The layers' own size where the region lists it; else the cheapest listed size with the same GPU; else the pool is
-    left out. Another GPU is never proposed: what runs on a pool was made for one. Zones that the region does not have
+    The layers' own size if the region lists it; else the cheapest listed size with the same GPU; else the pool is
+    omitted. Another GPU is never proposed: workloads depend on the model. Zones that the region does not have
     are dropped.
     """
     zones = () if pool.zones and not set(pool.zones) <= set(region_zones) else None

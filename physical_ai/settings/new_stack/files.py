@@ -51,12 +51,12 @@ _Dumper.add_representer(str, _text)  # pyright: ignore[reportUnknownMemberType]
 
 
 def api_placeholder() -> IPv4Network:
-    """A range that stands in for the user's own until the first deployment to Azure, which refuses it."""
+    """A placeholder for the user's range until the first deployment to Azure, which rejects it."""
     return next(DOCUMENTATION[-1].subnets(new_prefix=28))
 
 
 def is_placeholder(block: IPv4Network) -> bool:
-    """Whether a range is one for documentation, which stands in for the user's own."""
+    """Whether a range is a placeholder from the documentation ranges."""
     return any(block.subnet_of(example) for example in DOCUMENTATION)
 
 
@@ -65,7 +65,7 @@ def new_files(
 ) -> NewFiles:
     """The files of a new stack.
 
-    What the region itself imposes goes into its layer, if that is to be made; what is this stack's choice, into its own
+    Values that the region determines go into its layer, if that is created; choices of this stack go into its own
     file.
 
     Raises:

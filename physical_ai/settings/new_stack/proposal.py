@@ -1,4 +1,4 @@
-"""What the layers say of a stack that has no file yet, and what its region has for it."""
+"""The layers' values for a stack without a file, and the sizes and zones of its region."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Candidate:
     usd_per_hour: float | None
     driver_sources: tuple[str, ...]
     same_gpu: bool
-    """Whether it has the GPU model of the size that the layers ask for."""
+    """Whether it has the GPU model of the layers' size."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class PoolProposal:
 
     name: str
     path: Path
-    """Where its settings stand: `("systemPool",)`, `("pools", "h100gpu")`."""
+    """Path of its settings: `("systemPool",)`, `("pools", "h100gpu")`."""
     size: str
     driver: str | None
     """Driver source; None for a pool without GPUs."""
@@ -62,7 +62,7 @@ class PoolProposal:
 
 @dataclass(frozen=True)
 class Proposal:
-    """Everything that has to be decided for a new stack, with what the layers and the catalogue say to it."""
+    """All choices for a new stack, with the values of the layers and the catalogue."""
 
     name: StackName
     pools: tuple[PoolProposal, ...]
@@ -92,10 +92,10 @@ def propose(stack: str, root: FilePath = STACKS) -> Proposal:
     """
     name = StackName.parse(stack)
     if stack in existing(root):
-        problem, fix = "There is such a stack already.", f"Change the file; or first see: physai explain {stack}"
+        problem, fix = "The stack already exists.", f"Change its file; see also: physai explain {stack}"
         raise SettingsError([fault(stack_label(stack, root), "(file)", problem, fix)])
     region_file = root / "layers" / "region" / f"{name.region}.yaml"
-    faults = [fault for fault in name_faults(name, root) if "Nothing describes the region" not in fault.problem]
+    faults = [fault for fault in name_faults(name, root) if "has no layer" not in fault.problem]
     layers: list[Layer] = []
     for label, file in layer_files(name, root).items():
         if file.is_file():
@@ -137,14 +137,14 @@ def subnets(space: IPv4Network, pools: Sequence[str]) -> tuple[IPv4Network, dict
 def space_problem(space: IPv4Network, proposal: Proposal) -> str | None:
     """The problem with an address space; None where it has none."""
     if not any(space.subnet_of(private) for private in PRIVATE):
-        return f"{space} is not private: choose inside {', '.join(map(str, PRIVATE))}"
+        return f"{space} is not private: choose a range in {', '.join(map(str, PRIVATE))}"
     for key, other in proposal.elsewhere.items():
         if space.overlaps(other):
-            return f"{space} overlaps network.{key} {other}; free is {proposal.address_space}"
+            return f"{space} overlaps network.{key} {other}; {proposal.address_space} is free"
     for stack, other in _spaces(proposal.root).items():
         if space.overlaps(other):
             return (
-                f"{space} overlaps {other} of {stack}: the two could never be peered; free is {proposal.address_space}"
+                f"{space} overlaps {other} of {stack}: the two could never be peered; {proposal.address_space} is free"
             )
     try:
         subnets(space, [pool.name for pool in proposal.pools if pool.has_gpu])

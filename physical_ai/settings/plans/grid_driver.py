@@ -90,7 +90,7 @@ def wanted(settings: Settings, pool: Pool) -> dict[str, Any]:
 def grid_installer(settings: Settings, version: str) -> Installer:
     """Checksum and addresses of a build: the user's before the catalogue's, a mirror before Microsoft.
 
-    Offline only the mirror is asked, and an address that the user gives.
+    Offline, only the mirror and an address that the user gives are used.
     """
     grid = settings.grid_driver
     own, known = grid.installers.get(version), known_build(version)

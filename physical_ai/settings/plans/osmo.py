@@ -96,14 +96,14 @@ def _backend(settings: Settings) -> dict[str, Any]:
             "osmoImageLocation": osmo.IMAGES,
             "osmoImageTag": osmo.IMAGE_TAG,
             "serviceUrl": settings.osmo.service_url or "",
-            # The agents know no other word than token and password; a development login is an argument besides.
+            # The agents support the methods token and password only; a development login is a separate argument.
             "loginMethod": "token",
             "accountTokenSecret": osmo.TOKEN_SECRET,
             "accountTokenSecretKey": osmo.TOKEN_KEY,
             "agentNamespace": osmo.OPERATOR_NAMESPACE,
             "backendNamespace": osmo.WORKFLOWS_NAMESPACE,
             "backendName": settings.osmo.backend_name,
-            # Whose Pods count as used; the chart's own are two namespaces of NVIDIA's.
+            # Namespaces whose Pods count as used; the chart's default is two namespaces of NVIDIA's.
             "includeNamespaceUsage": osmo.WORKFLOWS_NAMESPACE,
             **_on_cpu_pool(),
         },
@@ -117,7 +117,7 @@ def agent_kubeconfig() -> str:
     """The kubeconfig that the agents read with the development login, and without which they know no cluster then.
 
     Its token comes from a program: the file that the kubelet renews is read only once by the agents' client, which is
-    refused when that token is over (microsoft/physical-ai-toolchain#938).
+    rejected when that token expires (microsoft/physical-ai-toolchain#938).
     """
     cluster = {
         "server": "https://kubernetes.default.svc",
@@ -144,7 +144,7 @@ def agent_kubeconfig() -> str:
 
 
 def _on_cpu_pool() -> dict[str, Any]:
-    """Every other pool is tainted; this says so in one place more. The agents' chart tolerates a taint of NVIDIA's."""
+    """Redundant with the taints of all other pools, but explicit. The agents' chart tolerates a taint of NVIDIA's."""
     return {"nodeSelector": {POOL_LABEL: CPU_POOL}, "tolerations": []}
 
 

@@ -62,7 +62,7 @@ def missing_for_agents(settings: Settings, *, has_token: bool) -> str:
         return ""
     return "\n".join(
         [
-            "OSMO's agents are left out: the stack does not say where their control plane is, or how they log in."
+            "OSMO's agents are omitted: the stack sets no address of their control plane, or no login."
             " The service creates their token once it runs, so this takes a second deployment:",
             *steps,
             "  pulumi up",

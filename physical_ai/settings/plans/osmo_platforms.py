@@ -1,6 +1,6 @@
 """From a stack's pools to OSMO's pod templates, resource validations, pools and platforms.
 
-A pool that is added to the settings becomes a platform here, with nothing else to edit. No Jinja is needed for it.
+A pool that is added to the settings becomes a platform here, without further changes. It needs no Jinja.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def template_name(platform: str) -> str:
 def pod_templates(settings: Settings) -> dict[str, Any]:
     """Templates by name: for OSMO's container, for every task, and one for each platform.
 
-    All that a platform's pods carry beside the common templates stands in its own one, so that no list is appended to
-    twice. Names differ from the chart's own, which Helm would merge with them.
+    Properties of a platform's Pods beyond the common templates are in its own template, so that no list is appended to
+    twice. The names differ from the chart's own, which Helm would merge with them.
     """
     return {
         CONTROL_TEMPLATE: _control_template(),
@@ -117,7 +117,7 @@ def resource_validations(settings: Settings) -> dict[str, list[Assertion]]:
 
 
 def platform_validation(item: PlatformFacts) -> list[Assertion]:
-    """What a task on the platform may ask for: as much as one node has, and GPUs said explicitly."""
+    """Limits of a task on the platform: the size of one node, and explicit GPUs."""
     size, room = f"a node of pool {item.pool}", item.room
     limits = [
         _assertion("{{USER_CPU}}", "LE", str(room.cpus), f"{size} leaves {room.cpus} CPUs for a task"),
@@ -129,7 +129,7 @@ def platform_validation(item: PlatformFacts) -> list[Assertion]:
             _assertion("{{USER_GPU}}", "EQ", "0", f"platform {item.name} has no GPU; choose another platform"),
             *limits,
         ]
-    most = f"{item.most} is the most one task may take on platform {item.name}"
+    most = f"a task may request at most {item.most} on platform {item.name}"
     return [
         _assertion("{{USER_GPU}}", "GE", "1", f"write gpu explicitly, 1 or more, for platform {item.name}"),
         _assertion("{{USER_GPU}}", "LE", str(item.most), f"gpu: {most}"),

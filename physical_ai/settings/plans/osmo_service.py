@@ -71,7 +71,7 @@ def chart_values(settings: Settings) -> dict[str, Any]:
     """Values for the chart `service`: the configuration, and null for what Helm would otherwise add to it."""
     config = configuration(settings)
     pools = copy.deepcopy(config["pools"])
-    # Helm merges maps: a platform of the chart's own stays unless it is set to null.
+    # Helm merges maps: a platform of the chart itself remains unless it is set to null.
     pools[osmo_platforms.DEFAULT_POOL]["platforms"].setdefault(CHART_PLATFORM, None)
     backends = dict(config["backends"])
     backends.setdefault(CHART_BACKEND, None)
@@ -90,9 +90,9 @@ def _user_policies(pools: list[str]) -> list[dict[str, Any]]:
 def as_yaml(settings: Settings) -> str:
     """The values as a file."""
     head = (
-        f"# Values for OSMO's chart service {CHART_VERSION} (images {IMAGE_TAG}), made of the settings of the stack\n"
+        f"# Values for OSMO's chart service {CHART_VERSION} (images {IMAGE_TAG}), from the settings of the stack\n"
         f"# {settings.stack} by `physai osmo values {settings.stack}`. Edit the settings, not this file. Lists and\n"
-        "# texts replace the chart's own, maps are merged with them, null takes a key of the chart's away.\n"
+        "# texts replace the chart's own, maps are merged with them, null removes a key of the chart.\n"
     )
     return head + yaml.dump(chart_values(settings), Dumper=Plain, sort_keys=False, width=120, allow_unicode=True)
 

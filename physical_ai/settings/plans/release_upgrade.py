@@ -24,7 +24,7 @@ def refusal(old: Mapping[str, Any] | None, new_version: str) -> str | None:
     `old` are the inputs the release has now, as the engine keeps them.
 
     >>> refusal({"version": "v26.7.0"}, "v26.3.3").splitlines()[0]
-    'upgrade-downgrade: v26.7.0 runs already, and NVIDIA supports no way back to v26.3.3.'
+    'upgrade-downgrade: v26.7.0 runs already, and NVIDIA does not support a downgrade to v26.3.3.'
     """
     running = installed_version(old or {})
     if running is None or running == new_version:

@@ -24,7 +24,7 @@ TRUST_ALL = Trust(frozenset())
 def check(settings: Settings, trust: Trust = TRUST_ALL, today: datetime.date | None = None) -> list[SettingFinding]:
     """Everything the rules find. `today` decides what is out of support; the current date when absent.
 
-    `trust` says which settings are the user's own: a rule that reads another one is not asked.
+    `trust` tells which settings are the user's own: a finding about any other one is dropped.
     """
     return list(_findings(settings, trust, today or datetime.datetime.now(datetime.UTC).date()))
 

@@ -62,8 +62,10 @@ def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator
         return
     channel: Path = ("cluster", "upgrades", "channel")
     if version.count(".") == 2 and settings.cluster.upgrades.channel == "patch" and trust(channel):
-        problem = f"kubernetesVersion {version} is exact, and channel patch goes on to the next patch by itself; after"
-        problem += " that AKS refuses every update of the cluster as a downgrade."
+        problem = (
+            f"kubernetesVersion {version} is exact, and channel patch upgrades to the next patch automatically; after"
+        )
+        problem += " that AKS rejects every update of the cluster as a downgrade."
         yield error(_VERSION, problem, f'kubernetesVersion: "{minor.minor}", or channel: none.', others=(channel,))
     yield from _support(minor, today, record=settings.record)
     if minor.ubuntu2204:
@@ -89,7 +91,7 @@ def _support(minor: KubernetesMinor, today: datetime.date, *, record: bool) -> I
     fix = f"Supported: {', '.join(supported)}." if supported else None
     problem = f"AKS support for Kubernetes {minor.minor} ended in {minor.end_of_life:%B %Y}"
     if phase == "platform":
-        yield warning(_VERSION, f"{problem}; AKS makes no new cluster with it.", fix, rule=rule)
+        yield warning(_VERSION, f"{problem}; AKS creates no new clusters with it.", fix, rule=rule)
     else:
         severity = Severity.WARNING if record else Severity.ERROR
         yield finding(severity, _VERSION, f"{problem}, and AKS no longer has it.", fix, stand_in=record, rule=rule)
@@ -101,21 +103,21 @@ def _reach(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
         return
     ranges = access.authorized_ip_ranges
     if len(ranges) > MOST_AUTHORIZED:
-        problem = f"{len(ranges)} ranges; AKS takes {MOST_AUTHORIZED}."
+        problem = f"{len(ranges)} ranges; AKS accepts {MOST_AUTHORIZED}."
         yield error(_RANGES, problem, "Join neighbouring ranges into larger ones.")
     for index, block in enumerate(ranges):
         if any(block.subnet_of(example) for example in DOCUMENTATION):
             problem = (
                 f"{block} is for documentation (RFC 5737): no request comes from it, so no client would reach the API"
             )
-            problem += " server. It will do for a simulation, not for Azure."
+            problem += " server. It is sufficient for a simulation, not for Azure."
             fix = "Write your offices' and CI runners' public ranges, like 20.30.40.0/28; one address is a /32."
             yield warning((*_RANGES, index), problem, fix, stand_in=True)
         elif not block.is_global:
-            problem = f"{block} is not public: the API server sees callers by their public address."
+            problem = f"{block} is not public: callers reach the API server from their public address."
             yield error((*_RANGES, index), problem, "Use the address that your network has on the internet.")
         elif block in ranges[:index]:
-            yield error((*_RANGES, index), f"{block} is listed twice.", "Leave it out here.")
+            yield error((*_RANGES, index), f"{block} is listed twice.", "Remove it here.")
     if settings.protect and not ranges:
         problem = "This stack is protected, and its API server open to the whole internet."
         fix = "List your offices' and CI runners' public ranges in cluster.apiAccess.authorizedIpRanges."
@@ -130,7 +132,7 @@ def _windows(cluster: Cluster, trust: Trust) -> Iterator[SettingFinding]:
         path: Path = ("cluster", "upgrades", key, "utcOffset")
         hours, minutes = int(window.utc_offset[1:3]), int(window.utc_offset[4:6])
         if trust(path) and (minutes > 59 or hours * 60 + minutes > (14 if window.utc_offset[0] == "+" else 12) * 60):
-            problem = f"'{window.utc_offset}' is no offset from UTC."
+            problem = f"'{window.utc_offset}' is not an offset from UTC."
             yield error(path, problem, "Between -12:00 and +14:00.")
 
 

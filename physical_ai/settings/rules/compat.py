@@ -1,7 +1,7 @@
 """The version rules of the catalogue, asked about a stack.
 
-They stand apart from the other rules: versions out of support are no fault of shape, and a record of the past may
-still be looked at in the simulator. Whoever deploys for real asks here first.
+They are separate from the other rules: unsupported versions are valid settings, and a record of the past may
+still run in the simulator. Only a deployment to Azure checks them first.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def gpu_stacks(settings: Settings) -> dict[str, GpuStack]:
 def judge(settings: Settings, today: datetime.date, running: str | None = None) -> list[VersionFinding]:
     """Every finding about a stack's versions at a date, each once, the most severe first.
 
-    Without GPU pools the operator and the cluster are judged on their own.
+    Without GPU pools the operator and the cluster are checked alone.
 
-    `running` is the GPU Operator release that the cluster has now, where it is an upgrade.
+    `running` is the GPU Operator release in the cluster, for an upgrade.
     """
     upgrade = judge_upgrade(running, settings.gpu_operator.version) if running is not None else []
     found: dict[Finding, list[str]] = {}

@@ -22,7 +22,7 @@ _DEFAULT: Path = (*_OPERATOR, "driver")
 
 
 def check_gpu(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about drivers and the operator; those about sharing and GRID stand beside it."""
+    """All rules about drivers and the operator, except those about sharing and GRID."""
     yield from _operator(settings, trust)
     for name, pool in settings.pools.items():
         if trust(("pools", name, "driver"), ("pools", name, "sku")) and gpu_facts.knows_gpu(pool):
@@ -42,11 +42,11 @@ def _operator(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
             yield error((*_OPERATOR, "version"), str(unknown), fix, rule=rules.RELEASE_UNKNOWN)
         else:
             if operator.nri and not has_nri and trust((*_OPERATOR, "nri")):
-                problem = f"GPU Operator {operator.version} has no NRI plugin; it came with 26.3."
+                problem = f"GPU Operator {operator.version} has no NRI plugin; 26.3 introduced it."
                 others = ((*_OPERATOR, "version"),)
                 yield error((*_OPERATOR, "nri"), problem, "nri: false.", others=others, rule=rules.NRI_UNKNOWN)
     if operator.nri and not operator.cdi and trust((*_OPERATOR, "nri"), (*_OPERATOR, "cdi")):
-        problem = "The NRI plugin needs CDI: the operator's chart refuses one without the other."
+        problem = "The NRI plugin needs CDI: the operator's chart rejects one without the other."
         others = ((*_OPERATOR, "cdi"),)
         fix = "cdi: true, or nri: false."
         yield error((*_OPERATOR, "nri"), problem, fix, others=others, rule=rules.NRI_WITHOUT_CDI)
@@ -91,7 +91,7 @@ def _driver(name: str, pool: Pool) -> Iterator[SettingFinding]:
             if is_set:
                 problem = f"With driver source '{driver.source.value}' the node image decides; "
                 problem += f"driver.{key} would have no effect."
-                fix = "Leave it out, or choose another source."
+                fix = "Omit it, or choose another source."
                 yield error((*path, key), problem, fix, others=others, rule=rules.DRIVER_OF_AKS)
         return
     yield from check_modules((*path, "moduleParameters"), driver.module_parameters)
@@ -109,7 +109,7 @@ def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Ite
     others = (("pools", name, "driver", "source"), (*_DEFAULT, "precompiled"))
     fix = "secureBoot: false"
     fix += ", or gpuOperator.driver.precompiled: true." if pool.driver.is_operator else "."
-    problem = f"Secure Boot keeps the driver from loading: {driver_facts(pool).unsigned}."
+    problem = f"Secure Boot prevents the driver from loading: {driver_facts(pool).unsigned}."
     yield error(here, problem, fix, others=others, rule=rules.SECURE_BOOT)
 
 
@@ -154,6 +154,6 @@ def _one_system(settings: Settings, first: str, trust: Trust) -> Iterator[Settin
         here: Path = ("pools", name, "osSku")
         if images[name] != images[first] and trust(here):
             problem = f"A ClusterPolicy takes the driver image's system from any GPU node; {images[name].name} here"
-            problem += f" and {images[first].name} on pool {first} would make it change back and forth."
+            problem += f" and {images[first].name} on pool {first} would make it alternate."
             fix = f"osSku: {settings.pools[first].os_sku}, or gpuOperator.driverOwner: NVIDIADriver."
             yield error(here, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_OS)

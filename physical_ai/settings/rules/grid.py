@@ -1,6 +1,6 @@
 """Rules about the GRID driver: an installer whose file is known, from an address that nodes reach, for the pool's GPU.
 
-Which vGPU branches Azure's hosts take is a matter of versions: `physical_ai.catalog.compat.vgpu`.
+Rules about the vGPU branches of Azure's hosts are with those about versions: `physical_ai.catalog.compat.vgpu`.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def check_grid(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     yield from check_modules((*_GRID, "moduleParameters"), settings.grid_driver.module_parameters)
     if not pools:
         return
-    asked: set[str] = set()
+    checked: set[str] = set()
     for name, pool in pools.items():
         version = pool.driver.version or settings.grid_driver.version
         here: Path = ("pools", name, "driver", "version") if pool.driver.version else _VERSION
         # A build that several pools share is reported once.
-        if version not in asked:
-            asked.add(version)
+        if version not in checked:
+            checked.add(version)
             yield from _build(settings, version, here)
         if gpu_facts.knows_gpu(pool):
             yield from _modules(settings, name, pool)
@@ -59,11 +59,11 @@ def _build(settings: Settings, version: str, here: Path) -> Iterator[SettingFind
     if known is None and own is None:
         near = nearest(version, [b for b in builds("grid") if b[:3] == version[:3]], 0.0)
         near = near or nearest(version, builds("grid"), 0.0)
-        kind = "a datacenter driver" if version in builds("datacenter") else "no build known for Azure"
+        kind = "a datacenter driver" if version in builds("datacenter") else "not a known build for Azure"
         fix = f"Did you mean '{near}'?  Known: {', '.join(builds('grid'))}."
         if version not in builds("datacenter"):
             fix += f"  For another one write its sha256 and url under gridDriver.installers.{version}."
-        problem = f"{version} is {kind}; a vGPU takes Azure's own."
+        problem = f"{version} is {kind}; a vGPU needs Azure's own driver."
         yield error(here, problem, fix, others=(_VERSION,), rule=rules.DRIVER_KIND)
         return
     others: tuple[Path, ...] = (entry,) if own is not None else ()
@@ -72,7 +72,7 @@ def _build(settings: Settings, version: str, here: Path) -> Iterator[SettingFind
         fix = f'gridDriver.installers: {{"{version}": {{sha256: …}}}}, from a source you trust; or use {_safe()}.'
         yield error(here, problem, fix, others=others, rule=rules.GRID_CHECKSUM)
     if not installer.urls:
-        problem = f"Where the installer of GRID driver {version} is, is not known."
+        problem = f"The address of the installer of GRID driver {version} is unknown."
         if settings.grid_driver.offline:
             problem = f"Nodes are offline, and no mirror has the installer of GRID driver {version}."
             others = (*others, _OFFLINE)
@@ -93,7 +93,7 @@ def _modules(settings: Settings, name: str, pool: Pool) -> Iterator[SettingFindi
     own: Path = ("pools", name, "driver", "moduleType")
     here = own if pool.driver.module_type is not None else _MODULES
     problem = "Blackwell GPUs run with the open kernel modules only; the installer falls back to them."
-    fix = "moduleType: open, or leave it out."
+    fix = "moduleType: open, or omit it."
     yield warning(here, problem, fix, others=(_MODULES,), rule=rules.OPEN_MODULES)
 
 
@@ -104,7 +104,7 @@ def _checksums(settings: Settings) -> Iterator[SettingFinding]:
             continue
         problem = f"The catalogue has another checksum of GRID driver {version}: {known.sha256}"
         problem += f" ({known.sha256_source})."
-        fix = "Leave sha256 out, unless the file of your url is another one."
+        fix = "Omit sha256, unless the file of your url is another one."
         here: Path = (*_GRID, "installers", version, "sha256")
         yield finding(
             Severity.WARNING if own.url is not None else Severity.ERROR, here, problem, fix, rule=rules.GRID_CHECKSUM
@@ -114,11 +114,11 @@ def _checksums(settings: Settings) -> Iterator[SettingFinding]:
 def _offline(settings: Settings) -> Iterator[SettingFinding]:
     grid, here = settings.grid_driver, (*_GRID, "packages")
     if grid.packages and not grid.offline:
-        problem = "Nodes that are not offline take headers and compilers from the archive; packages have no effect."
-        fix = "offline: true, or leave packages out."
+        problem = "Nodes that are not offline install headers and compilers from the archive; packages have no effect."
+        fix = "offline: true, or omit packages."
         yield warning(here, problem, fix, others=(_OFFLINE,), rule=rules.GRID_OFFLINE)
     elif grid.offline and not any(item.kernel for item in grid.packages):
-        problem = "Nodes are offline and no package has kernel headers: only images that bring them build modules."
+        problem = "Nodes are offline and no package has kernel headers: only images that include them build modules."
         fix = "Add linux-headers of the node image's kernel to packages: docs/grid-driver.md."
         yield warning(_OFFLINE, problem, fix, others=(here,), rule=rules.GRID_OFFLINE)
 
@@ -127,7 +127,7 @@ def _markers(settings: Settings) -> Iterator[SettingFinding]:
     if not settings.grid_driver.legacy_validation_markers:
         return
     here: Path = (*_GRID, "legacyValidationMarkers")
-    problem = "The marker passes for a driver that is gone, and the bind mount shows validator and toolkit a host"
+    problem = "The marker remains when the driver is removed, and the bind mount presents validator and toolkit a host"
     problem += " without device nodes."
     warning = settings.environment != "prod" or settings.record
     yield finding(

@@ -16,18 +16,20 @@ _PARAMETER = re.compile(r"[A-Za-z0-9_]+")
 
 
 def check_modules(path: Path, parameters: Mapping[str, Mapping[str, str]]) -> Iterator[SettingFinding]:
-    """`path` is where the parameters by module stand."""
+    """`path` is the path of the parameters by module."""
     for module in parameters:
         if module not in MODULES:
             near = nearest(module, MODULES) or MODULES[0]
-            problem = f"'{module}' is no module of the NVIDIA driver."
+            problem = f"'{module}' is not a module of the NVIDIA driver."
             yield error((*path, module), problem, f"Did you mean '{near}'?", rule=rules.DRIVER_MODULE)
     for module, own in parameters.items():
         for name, value in own.items():
             here: Path = (*path, module, name)
             if not _PARAMETER.fullmatch(name):
-                problem = f"'{name}' is no name of a kernel-module parameter."
-                yield error(here, problem, "Letters, digits and '_', as uvm_disable_hmm.", rule=rules.DRIVER_MODULE)
+                problem = f"'{name}' is not a name of a kernel-module parameter."
+                yield error(
+                    here, problem, "Letters, digits and '_', such as uvm_disable_hmm.", rule=rules.DRIVER_MODULE
+                )
             elif not value or not value.isprintable():
                 problem = "A parameter's value is one line of text."
                 yield error(here, problem, f'{name}: "1"', rule=rules.DRIVER_MODULE)

@@ -57,13 +57,13 @@ def _private(path: Path, block: IPv4Network) -> Iterator[SettingFinding]:
     allowed = (*PRIVATE, SHARED) if path == _PODS else PRIVATE
     if not any(block.subnet_of(private) for private in allowed):
         # A reserved range outside RFC 1918 is reported once, as not private.
-        yield error(path, f"{block} is not private.", f"Choose inside {', '.join(map(str, allowed))}.")
+        yield error(path, f"{block} is not private.", f"Choose a range in {', '.join(map(str, allowed))}.")
         return
     if path == _SPACE:
         return
     for reserved in RESERVED:
         if block.overlaps(reserved):
-            yield error(path, f"{block} overlaps {reserved}, which AKS keeps for itself.", "Choose another range.")
+            yield error(path, f"{block} overlaps {reserved}, which AKS reserves.", "Choose another range.")
 
 
 def _inside(subnets: Ranges, space: IPv4Network) -> Iterator[SettingFinding]:
@@ -103,7 +103,7 @@ def _subnets_apart(blocks: Ranges, space: IPv4Network | None) -> Iterator[Settin
 
 def _services(services: IPv4Network, dns: IPv4Address | None) -> Iterator[SettingFinding]:
     if services.prefixlen < 12:
-        yield error(_SERVICES, f"{services} is too large: AKS takes at most a /12.", "A /16 has 65,000 Services.")
+        yield error(_SERVICES, f"{services} is too large: AKS accepts at most a /12.", "A /16 has 65,000 Services.")
     if services.prefixlen > 28:
         yield error(_SERVICES, f"{services} is too small for a cluster's Services.", "A /16 has 65,000 Services.")
         return
@@ -114,7 +114,7 @@ def _services(services: IPv4Network, dns: IPv4Address | None) -> Iterator[Settin
         problem = f"network.dnsServiceIp {dns} is outside network.serviceCidr {services}."
         yield error(_DNS, problem, fix, others=(_SERVICES,))
     elif dns in (services.network_address, services.network_address + 1):
-        yield error(_DNS, f"{dns} is taken: the first address of serviceCidr is the API server's Service.", fix)
+        yield error(_DNS, f"{dns} is in use: the first address of serviceCidr is the API server's Service.", fix)
     elif dns == services.broadcast_address:
         yield error(_DNS, f"{dns} is the last address of serviceCidr, which can't be used.", fix)
 
@@ -149,7 +149,7 @@ def _pod_range(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     blocks = 2 ** max(0, POD_BLOCK - pods.prefixlen) if pods.prefixlen <= POD_BLOCK else 0
     if nodes > blocks:
         prefix = max(0, POD_BLOCK - (nodes - 1).bit_length())
-        problem = f"network.podCidr {pods} holds {blocks} blocks of /{POD_BLOCK}, one a node; "
+        problem = f"network.podCidr {pods} has {blocks} blocks of /{POD_BLOCK}, one for each node; "
         problem += f"all pools together can have {nodes} nodes with surge."
         fix = f"Use a /{prefix} or larger, or lower scale.max."
         yield error(_PODS, problem, fix, others=tuple((*place, "scale") for place in places))

@@ -35,18 +35,18 @@ def check_osmo(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 def _service(settings: Settings) -> Iterator[SettingFinding]:
     osmo = settings.osmo
     if osmo.service_url is not None and not osmo.installs_backend:
-        problem = "There are no agents that would work for this control plane."
+        problem = "No agents would use this control plane."
         others: tuple[Path, ...] = ((*_OSMO, "mode"),)
         yield warning((*_OSMO, "serviceUrl"), problem, "mode: backend.", others=others)
     if osmo.service_url is not None and _is_example(osmo.service_url):
-        problem = (
-            f"{osmo.service_url} is an example (RFC 2606): no server answers at it. It is enough for a simulation."
-        )
-        fix = "The address of your control plane; null leaves the agents out until there is one."
+        problem = f"{osmo.service_url} is an example (RFC 2606) without a server. It is sufficient for a simulation."
+        fix = "The address of your control plane; null omits the agents until there is one."
         yield warning((*_OSMO, "serviceUrl"), problem, fix, stand_in=True)
     if osmo.login == "dev":
-        problem = "With login dev the agents send a name and no secret: the control plane takes anyone for an admin."
-        yield warning((*_OSMO, "login"), problem, "login: token, once the service has made one.")
+        problem = (
+            "With login dev the agents send a name and no secret: the control plane treats any caller as an admin."
+        )
+        yield warning((*_OSMO, "login"), problem, "login: token, once the service has created one.")
 
 
 def _is_example(url: str) -> bool:
@@ -65,7 +65,7 @@ def _timeouts(settings: Settings) -> Iterator[SettingFinding]:
             problem = f"The default, {default}, is longer than the maximum, {most}."
             yield error(here, problem, f"At most {most}.", others=(top,))
     if _seconds(given.exec_max) > LONGEST_QUIET:
-        problem = f"A simulation that hangs would hold its GPU for {given.exec_max}."
+        problem = f"A simulation that hangs would occupy its GPU for {given.exec_max}."
         yield warning((*_OSMO, "timeouts", "execMax"), problem, "At most 7d.")
 
 
@@ -80,7 +80,7 @@ def _platforms(settings: Settings) -> Iterator[SettingFinding]:
         if key not in settings.pools:
             near = nearest(key, settings.pools)
             fix = f"Did you mean '{near}'?" if near else f"Pools: {', '.join(settings.pools) or 'none'}."
-            yield error(here, f"There is no pool '{key}' to make a platform of.", fix)
+            yield error(here, f"There is no pool '{key}' for a platform.", fix)
         quota = platform.quota
         if (quota.guarantee, quota.maximum, quota.weight) != (-1, -1, 1) and osmo.queues == "shared":
             problem = "A quota belongs to a queue, and with queues: shared all platforms have one."
@@ -89,11 +89,11 @@ def _platforms(settings: Settings) -> Iterator[SettingFinding]:
             problem = f"{quota.guarantee} GPUs are guaranteed, but no more than {quota.maximum} allowed."
             yield error((*here, "quota", "maximum"), problem, f"At least {quota.guarantee}, or -1.")
         if platform.privileged or platform.host_network or platform.mounts:
-            problem = "The workflows' namespace refuses such Pods: it is held to the Pod Security level baseline."
+            problem = "The workflows' namespace refuses such Pods: it enforces the Pod Security level baseline."
             yield warning(here, problem, None, rule=rules.WORKFLOWS_BASELINE)
     if not all(gpu_facts.knows_gpu(pool) for pool in settings.pools.values()):
         return
-    # The chart has a platform of its own, called default.
+    # The chart has its own platform, named default.
     seen: dict[str, str] = {osmo_facts.CPU_PLATFORM: "cpu", "default": "of OSMO's chart"}
     for facts in osmo_facts.gpu_platforms(settings):
         first = seen.setdefault(facts.name, facts.pool)
@@ -107,7 +107,7 @@ def _quota(settings: Settings) -> Iterator[SettingFinding]:
     """A quota in which a task has no place makes its platform one on which nothing starts."""
     quota = settings.osmo.gpu_quota
     if quota is not None and settings.pools and quota < 1:
-        problem = "No Pod of a workflow may ask for a GPU, so nothing starts on the GPU platforms."
+        problem = "No Pod of a workflow may request a GPU, so nothing starts on the GPU platforms."
         yield warning((*_OSMO, "gpuQuota"), problem, "1 or more; null for four times what the pools have.")
 
 

@@ -36,24 +36,26 @@ def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding
             yield error(here, problem, "Like example.com/team or team.")
             continue
         if value and not is_value(value):
-            problem = f"'{value}' is no label value: at most 63 of letters, digits, '-', '_' and '.', not at the ends."
+            problem = (
+                f"'{value}' is not a label value: at most 63 of letters, digits, '-', '_' and '.', not at the ends."
+            )
             yield error(here, problem, None)
         if own is None:
             continue
         if own.get(key) == value:
-            yield warning(here, f"The program sets '{key}' to '{value}' itself.", "Leave it out.")
+            yield warning(here, f"The program sets '{key}' to '{value}' itself.", "Omit it.")
         elif key in own or key in _OURS:
             set_to = f"'{own[key]}'" if key in own else "nothing"
-            problem = f"'{key}' belongs to the program, which sets it to {set_to} on this pool; '{value}' contradicts."
+            problem = f"'{key}' is set by the program to {set_to} on this pool; '{value}' conflicts."
             others: tuple[Path, ...] = (("pools", name, "driver", "source"), ("pools", name, "priority"))
             rule = TWO_OWNERS if key in (facts.DRIVER_LABEL, facts.DEPLOY_DRIVER_LABEL) else PROGRAMS_LABEL
-            fix = f"Leave {key} out, or change driver.source or priority."
+            fix = f"Omit {key}, or change driver.source or priority."
             yield error(here, problem, fix, others=others, rule=rule)
         elif is_reserved(key):
             problem = f"'{key}' has a prefix that only Kubernetes and AKS may use."
             if "/" not in key:
                 problem = f"'{key}' is a label that AKS sets itself."
-            yield error(here, problem, f"Use a prefix of your own, like example.com/{key.rpartition('/')[2]}.")
+            yield error(here, problem, f"Use your own prefix, like example.com/{key.rpartition('/')[2]}.")
 
 
 def check_taints(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding]:
@@ -71,22 +73,22 @@ def check_taints(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding
             continue
         key, _, effect = split_taint(taint)
         if taint in own:
-            yield warning(here, f"The program sets the taint '{taint}' itself.", "Leave it out.")
+            yield warning(here, f"The program sets the taint '{taint}' itself.", "Omit it.")
         elif (key, effect) in seen:
             problem = f"'{taint}' repeats the key and effect of '{seen[key, effect]}'."
-            yield error(here, problem, "Leave it out, or use another key.")
+            yield error(here, problem, "Omit it, or use another key.")
         elif key.partition("/")[0] == "kubernetes.azure.com" and "/" in key:
-            yield error(here, f"'{key}' has a prefix that only AKS may use.", "Use a prefix of your own.")
+            yield error(here, f"'{key}' has a prefix that only AKS may use.", "Use your own prefix.")
         seen.setdefault((key, effect), taint)
 
 
 def _taint_problem(taint: str) -> tuple[str, str] | None:
     key, value, effect = split_taint(taint)
     if not effect or ":" not in taint:
-        return f"'{taint}' is no taint.", "Write it as key=value:NoSchedule."
+        return f"'{taint}' is not a taint.", "Write it as key=value:NoSchedule."
     if effect not in EFFECTS:
         near = nearest(effect, EFFECTS) or EFFECTS[0]
-        return f"'{effect}' is no taint effect.", f"Write {key}={value}:{near}; one of {', '.join(EFFECTS)}."
+        return f"'{effect}' is not a taint effect.", f"Write {key}={value}:{near}; one of {', '.join(EFFECTS)}."
     if problem := key_problem(key):
         return problem, "Write it as key=value:NoSchedule."
     if not value:
@@ -96,5 +98,5 @@ def _taint_problem(taint: str) -> tuple[str, str] | None:
         )
         return problem, f"Write {key}=present:{effect}."
     if not is_value(value):
-        return f"'{value}' is no taint value: at most 63 of letters, digits, '-', '_' and '.'.", "Like key=value."
+        return f"'{value}' is not a taint value: at most 63 of letters, digits, '-', '_' and '.'.", "Like key=value."
     return None

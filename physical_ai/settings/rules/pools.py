@@ -28,7 +28,7 @@ def check_pools(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
         yield from _zones(path, pool, trust)
     yield from _system(settings.system_pool, trust)
     if trust(("cpuPool", "scale")) and settings.cpu_pool.scale.most < 1:
-        problem = "The cpu pool has no node: operators and schedulers would have nowhere to run."
+        problem = "The cpu pool has no node: operators and schedulers could not run."
         yield error(("cpuPool", "scale"), problem, "At least count: 1, or max: 1.")
     for name in settings.pools:
         if name in (SYSTEM_POOL, CPU_POOL):
@@ -37,7 +37,7 @@ def check_pools(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     for name, pool in settings.pools.items():
         if not pool.is_spot and pool.spot.max_price != -1 and trust(("pools", name, "priority")):
             problem = "spot.maxPrice has no effect: the pool's priority is Regular."
-            yield warning(("pools", name, "spot", "maxPrice"), problem, "priority: Spot, or leave spot out.")
+            yield warning(("pools", name, "spot", "maxPrice"), problem, "priority: Spot, or omit spot.")
     yield from _one_os(settings, trust)
     yield from _limits(settings, trust)
 
@@ -49,7 +49,7 @@ def _size(path: Path, pool: NodePool, settings: Settings, trust: Trust) -> Itera
     gpu = pool if isinstance(pool, Pool) else None
     driver = gpu.driver.source.value if gpu else None
     if gpu and not trust((*path, "driver")):
-        # Without a known source, any one the size allows will do to judge the rest.
+        # Without a known source, any source of the size serves to check the rest.
         driver = _any_source(pool.sku)
     found = judge(
         pool.sku,
@@ -66,7 +66,7 @@ def _size(path: Path, pool: NodePool, settings: Settings, trust: Trust) -> Itera
             continue
         here = (*path, *each.where.split("."))
         if trust(here):
-            # Whatever is wrong about a size and something else may be the size's fault.
+            # A conflict between a size and another setting may be the size's fault.
             others = () if each.where == "sku" else ((*path, "sku"),)
             recorded = settings.record and each.rule == "size-retired"
             severity = Severity.WARNING if recorded else each.severity
@@ -91,26 +91,26 @@ def _system(pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
     fewest = pool.scale.count if pool.scale.count is not None else pool.scale.min or 0
     if trust((*path, "scale")) and fewest < 1:
         key = "count" if pool.scale.count is not None else "min"
-        problem = "A system pool needs at least one node at all times (AKS refuses zero)."
+        problem = "A system pool needs at least one node at all times (AKS rejects zero)."
         yield error((*path, "scale", key), problem, f"{key}: 1")
     if trust((*path, "upgrade")) and pool.upgrade.max_unavailable not in ("0", "0%"):
-        problem = "A system pool is upgraded with a surge: AKS takes no maxUnavailable on it."
+        problem = "A system pool is upgraded with a surge: AKS accepts no maxUnavailable on it."
         yield error((*path, "upgrade", "maxUnavailable"), problem, 'upgrade: {maxSurge: "1", maxUnavailable: "0"}')
     if trust((*path, "maxPods")) and pool.max_pods < 30:
-        problem = f"A system pool must take at least 30 pods a node, not {pool.max_pods}."
+        problem = f"A system pool must allow at least 30 Pods per node, not {pool.max_pods}."
         yield error((*path, "maxPods"), problem, "maxPods: 30")
     try:
         size = vm_size(pool.sku)
     except UnknownName:
         return
     if trust((*path, "sku")) and (size.burstable or size.vcpus < 2 or size.memory_gib < 4):
-        problem = f"{size.name} can't carry a system pool: AKS wants 2 vCPU and 4 GiB that don't burst."
+        problem = f"{size.name} is too small for a system pool: AKS requires 2 vCPU and 4 GiB that don't burst."
         yield error((*path, "sku"), problem, "Such as Standard_D4ds_v5.")
 
 
 def _one_os(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     operated = gpu_facts.operator_pools(settings)
-    # Without a driver resource for each pool it is more than undocumented: settings.checks.gpu.
+    # Without a driver resource for each pool it is an error: physical_ai.settings.rules.gpu.
     if len({pool.os_sku for pool in operated.values()}) < 2 or settings.gpu_operator.driver_owner == "ClusterPolicy":
         return
     first, *rest = operated
@@ -124,9 +124,9 @@ def _one_os(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 def _limits(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     every = [settings.system_pool, settings.cpu_pool, *settings.pools.values()]
     if len(every) > MOST_POOLS:
-        problem = f"{len(every)} node pools, system and cpu included; AKS takes {MOST_POOLS} in a cluster."
-        yield warning(("pools",), problem, "Split the pools over two stacks.")
+        problem = f"{len(every)} node pools, system and cpu included; AKS accepts {MOST_POOLS} in a cluster."
+        yield warning(("pools",), problem, "Distribute the pools over two stacks.")
     nodes, most = sum(pool.scale.most for pool in every), MOST_NODES[settings.cluster.tier]
     if nodes > most and trust(("cluster", "tier"), ("systemPool",), ("cpuPool",), ("pools",)):
-        problem = f"{nodes} nodes over all pools; AKS takes {most} in a cluster of tier {settings.cluster.tier}."
+        problem = f"{nodes} nodes over all pools; AKS accepts {most} in a cluster of tier {settings.cluster.tier}."
         yield warning(("cluster", "tier"), problem, "Lower scale.max, or raise the tier.")

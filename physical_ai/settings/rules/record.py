@@ -15,6 +15,6 @@ def check_record(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """A record is for the simulator: a warning there, and the end of any deployment to Azure."""
     if settings.record and trust(_HERE):
         named = f"Profile {settings.profile} records" if settings.profile else "This stack records"
-        problem = f"{named} an architecture of the past, to be simulated and compared; Azure must not get it."
-        fix = "To deploy, take out profile." if settings.profile else "record: false"
+        problem = f"{named} an architecture of the past, for simulation and comparison; do not deploy it to Azure."
+        fix = "To deploy, remove profile." if settings.profile else "record: false"
         yield warning(_HERE, problem, fix, stand_in=True)

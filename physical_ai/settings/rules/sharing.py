@@ -45,7 +45,9 @@ def check_sharing(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 def _replicas(name: str, pool: Pool) -> Iterator[SettingFinding]:
     for key, replicated in (("timeSlicing", pool.sharing.time_slicing), ("mps", pool.sharing.mps)):
         if replicated is not None and replicated.replicas < FEWEST:
-            problem = f"{replicated.replicas} replicas are no sharing: the device plugin refuses fewer than {FEWEST}."
+            problem = (
+                f"{replicated.replicas} replicas do not share a GPU: the device plugin rejects fewer than {FEWEST}."
+            )
             here: Path = ("pools", name, "sharing", key, "replicas")
             yield error(here, problem, f"replicas: {FEWEST} or more, or {key}: null.", rule=rules.REPLICAS)
 
@@ -56,15 +58,15 @@ def _exclusions(name: str, pool: Pool) -> Iterator[SettingFinding]:
         return
     here = (*path, "mps")
     if pool.sharing.time_slicing is not None:
-        problem = "A GPU is shared by time-slicing or by MPS, not both: the device plugin takes one of them."
+        problem = "A GPU is shared by time-slicing or by MPS, not both: the device plugin accepts only one of them."
         fix = "Set one of the two to null."
         yield error(here, problem, fix, others=((*path, "timeSlicing"),), rule=rules.ONE_WAY)
     if pool.sharing.mig is not None:
-        problem = "MPS does not work on MIG instances: the device plugin offers it for whole GPUs only."
+        problem = "MPS does not work on MIG instances: the device plugin offers it for full GPUs only."
         fix = "timeSlicing instead, or mig: null."
         yield error(here, problem, fix, others=((*path, "mig"),), rule=rules.MPS_ON_MIG)
     if gpu_facts.has_host_mig(pool):
-        problem = f"MPS does not work on {pool.sku}: its host has cut the GPU by MIG."
+        problem = f"MPS does not work on {pool.sku}: its host has partitioned the GPU with MIG."
         others: tuple[Path, ...] = (("pools", name, "sku"),)
         yield error(here, problem, "timeSlicing instead.", others=others, rule=rules.MPS_ON_MIG)
 
@@ -76,7 +78,7 @@ def _mig(name: str, pool: Pool) -> Iterator[SettingFinding]:
     others: tuple[Path, ...] = (("pools", name, "sku"),)
     size = vm_size(pool.sku)
     if gpu_facts.is_vgpu(pool):
-        problem = f"A vGPU can't be cut by its guest: what MIG {pool.sku} has is the host's."
+        problem = f"A guest can't partition a vGPU: the MIG layout of {pool.sku} belongs to the host."
         fix = "timeSlicing instead, or a smaller size of the series."
         yield error(path, problem, fix, others=others, rule=rules.MIG_ON_VGPU)
         return
@@ -89,15 +91,15 @@ def _mig(name: str, pool: Pool) -> Iterator[SettingFinding]:
     for profile in unknown:
         near = nearest(profile, model.profiles)
         known = f"Profiles: {', '.join(model.profiles)}."
-        problem = f"'{profile}' is no MIG profile of the {model.model}."
+        problem = f"'{profile}' is not a MIG profile of the {model.model}."
         fix = f"Did you mean '{near}'?  {known}" if near else known
         yield error((*path, "profiles", profile), problem, fix, rule=rules.MIG_PROFILE)
     if mig.strategy == "single" and len(mig.profiles) > 1:
-        problem = "The single strategy takes one profile for all instances."
+        problem = "The single strategy requires one profile for all instances."
         fix, strategy = "Keep one profile, or strategy: mixed.", (*path, "strategy")
         yield error((*path, "profiles"), problem, fix, others=(strategy,), rule=rules.MIG_SINGLE)
     elif not mig.profiles:
-        # The device plugin stops where MIG is on without an instance.
+        # The device plugin stops if MIG is on without an instance.
         problem, fix = "No profile: the GPU would offer nothing.", "mig: null, or a profile."
         yield error((*path, "profiles"), problem, fix, rule=rules.MIG_LAYOUT)
     elif not unknown and (problem := _too_much(mig, model)):
@@ -110,13 +112,13 @@ def _too_much(mig: Mig, model: MigModel) -> str | None:
     if len(mig.profiles) == 1:
         [(profile, count)] = mig.profiles.items()
         most = model.profiles[profile].most
-        return f"{count} × {profile} do not fit an {model.model}: {most} at most." if count > most else None
+        return f"{count} × {profile} do not fit an {model.model}: at most {most}." if count > most else None
     compute = sum(count * int(profile.partition("g")[0]) for profile, count in mig.profiles.items())
     memory = sum(count * model.profiles[profile].memory for profile, count in mig.profiles.items())
     if compute > COMPUTE_SLICES:
-        return f"The instances take {compute} compute slices of the {model.model}'s {COMPUTE_SLICES}."
+        return f"The instances use {compute} compute slices of the {model.model}'s {COMPUTE_SLICES}."
     if memory > MEMORY_SLICES:
-        return f"The instances take {memory} memory slices of the {model.model}'s {MEMORY_SLICES}."
+        return f"The instances use {memory} memory slices of the {model.model}'s {MEMORY_SLICES}."
     return None
 
 
@@ -127,10 +129,10 @@ def _requests(name: str, pool: Pool, settings: Settings, trust: Trust) -> Iterat
         here: Path = ("pools", name, "sharing", key, "failRequestsGreaterThanOne")
         fix = "failRequestsGreaterThanOne: true"
         if key == "mps" and trust(("gpuOperator", "version")) and not _relaxes_mps(settings.gpu_operator.version):
-            problem = f"The device plugin of GPU Operator {settings.gpu_operator.version} takes only true with MPS."
+            problem = f"The device plugin of GPU Operator {settings.gpu_operator.version} supports only true with MPS."
             yield error(here, problem, fix, others=(("gpuOperator", "version"),), rule=rules.MPS_REQUESTS)
             continue
-        problem = "A Pod that asks for two replicas gets no second GPU, and no error."
+        problem = "A Pod that requests two replicas gets no second GPU, and no error."
         yield warning(here, problem, fix, rule=rules.REQUESTS)
 
 
@@ -144,8 +146,8 @@ def _relaxes_mps(release: str) -> bool:
 def _empty_pool(name: str, pool: Pool) -> Iterator[SettingFinding]:
     strange = [resource for resource in gpu_facts.gpu_resources(pool) if resource != gpu_facts.GPU_RESOURCE]
     if strange and pool.scale.is_autoscaled and pool.scale.min == 0:
-        problem = f"The autoscaler does not know that an empty pool would offer {strange[0]}, so no Pod that asks for "
-        problem += "it brings up the first node (Azure/AKS#4216)."
+        problem = f"The autoscaler does not know that an empty pool would offer {strange[0]}, so no Pod that requests "
+        problem += "it starts the first node (Azure/AKS#4216)."
         places: tuple[Path, ...] = (("pools", name, "scale", "min"),)
         fix = "scale.min: 1, or the single strategy without rename."
         yield warning(("pools", name, "sharing"), problem, fix, others=places, rule=rules.EMPTY_POOL)
@@ -159,21 +161,21 @@ def _strategy(settings: Settings) -> Iterator[SettingFinding]:
     needed = {name: gpu_facts.pool_mig_strategy(pool) for name, pool in settings.pools.items()}
     if len(set(needed.values())) > 1:
         listed = ", ".join(f"{name} {strategy}" for name, strategy in needed.items())
-        problem = f"Pools need different MIG strategies ({listed}), and '{wanted}' would win over each pool's own."
+        problem = f"Pools need different MIG strategies ({listed}), and '{wanted}' would override each pool's own."
         others: tuple[Path, ...] = tuple(("pools", name, "sharing") for name in needed)
-        fix = 'Leave it out, or migStrategy: "".'
+        fix = 'Omit it, or migStrategy: "".'
         yield error(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_DIFFERS)
         return
     for name, pool in settings.pools.items():
         others = (("pools", name, "sharing"), ("pools", name, "sku"))
-        fix = f"Leave it out, or migStrategy: {needed[name]}."
+        fix = f"Omit it, or migStrategy: {needed[name]}."
         if pool.sharing.mps is not None and wanted == "mixed":
-            problem = f"The device plugin refuses MPS (pool {name}) with 'mixed'."
+            problem = f"The device plugin rejects MPS (pool {name}) with 'mixed'."
             yield error(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_MPS)
         elif pool.sharing.mig is not None and wanted != needed[name]:
             problem = f"Pool {name} has MIG instances for the strategy '{needed[name]}', not '{wanted}'."
             yield error(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_POOL)
         elif gpu_facts.has_host_mig(pool) and wanted != "single":
             problem = f"With '{wanted}' the vGPUs of pool {name} are not offered as nvidia.com/gpu by a MIG id"
-            problem += ": CUDA fails on the id of the whole GPU." if wanted == "none" else ": no Pod finds them."
+            problem += ": CUDA fails on the id of the full GPU." if wanted == "none" else ": no Pod finds them."
             yield error(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_POOL)

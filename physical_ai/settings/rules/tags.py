@@ -19,17 +19,17 @@ def check_tags(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     if not trust(("tags",)):
         return
     if len(settings.tags) > MOST_TAGS:
-        yield error(("tags",), f"{len(settings.tags)} tags; Azure takes {MOST_TAGS}.", "Leave some out.")
+        yield error(("tags",), f"{len(settings.tags)} tags; Azure accepts {MOST_TAGS}.", "Remove some.")
     seen: dict[str, str] = {}
     for name, value in settings.tags.items():
         path = ("tags", name)
         if strange := [character for character in FORBIDDEN if character in name]:
             fix = f"Such as '{''.join(c for c in name if c not in FORBIDDEN) or 'name'}'."
-            yield error(path, f"A tag's name can't hold {' '.join(strange)}.", fix)
+            yield error(path, f"A tag's name can't contain {' '.join(strange)}.", fix)
         if not name.strip() or len(name) > LONGEST_NAME:
             yield error(path, f"A tag's name has 1 to {LONGEST_NAME} characters.", "Use a short name.")
         if name.lower().startswith(RESERVED_PREFIXES):
-            problem = f"Azure keeps tag names that begin with {', '.join(RESERVED_PREFIXES)}."
+            problem = f"Azure reserves tag names that begin with {', '.join(RESERVED_PREFIXES)}."
             yield error(path, problem, "Use another prefix.")
         if len(value) > LONGEST_VALUE:
             problem = f"A tag's value has at most {LONGEST_VALUE} characters, not {len(value)}."

@@ -1,6 +1,6 @@
-"""A stand-in of Azure Resource Manager and AKS: as strict as the real ones, kept in one file.
+"""A stand-in for Azure Resource Manager and AKS: as strict as the real ones, with its state in one file.
 
-`Cloud` is what Azure knows and does, `AzureNative` the provider through which the Pulumi engine talks to it.
+`Cloud` is the simulated Azure, `AzureNative` the provider through which the Pulumi engine calls it.
 """
 
 from __future__ import annotations

@@ -57,10 +57,10 @@ def scaled_pools(cluster_id: str, azure: AzureState) -> Iterator[ScaledPool]:
 
 
 def staged(pool: Resource | None, count: int, azure: AzureState, without: Collection[int]) -> Resource:
-    """The pool after its autoscaler has asked for `count` nodes, held within the pool's bounds.
+    """The pool after its autoscaler has requested `count` nodes, limited to the pool's bounds.
 
     Raises:
-        ValueError: the pool is not there, or not the autoscaler's.
+        ValueError: the pool does not exist, or does not autoscale.
         ArmError: the subscription has no quota for more of them.
     """
     spec: dict[str, Any] = puts.spec_of(pool, azure) if pool else {}
@@ -76,5 +76,5 @@ def staged(pool: Resource | None, count: int, azure: AzureState, without: Collec
 
 
 def allocation_failure(spec: Json) -> str:
-    """What Azure says where it has not the machines."""
+    """Azure's message when it has no capacity."""
     return capacity.MESSAGE.format(place="zone" if spec.get("availabilityZones") else "region")

@@ -43,7 +43,7 @@ def _convert(mapping: TypeMapping, value: Any, source: str, target: str) -> Any:
         return value
     given = cast("Mapping[str, Any]", value)
     if schema(mapping.kind).get(target, {}).get("type") == "map":
-        # Keys of a map are the user's own; a dot in `nvidia.com/gpu` leads nowhere.
+        # Keys of a map are the user's own; a dot in `nvidia.com/gpu` separates no steps.
         return {
             name: _convert(mapping, item, f"{source}{{}}", f"{target}{{}}")
             for name, item in given.items()
@@ -122,7 +122,7 @@ def _foretell(mapping: TypeMapping, value: Any, source: str, target: str) -> Any
 
 
 def _children(kind: str, target: str, renamed: Mapping[str, str]) -> list[str]:
-    """Names, on the Pulumi side, of what an object of the body may hold."""
+    """Pulumi's names of the properties that an object of the body may have."""
     names: list[str] = []
     for path in schema(kind):
         for prefix in (f"{target}.", f"{target}.properties."):

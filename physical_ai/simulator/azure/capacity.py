@@ -1,7 +1,7 @@
 """Whether Azure has the machines: what becomes of a node pool when it has not.
 
 Quota is refused before anything happens. Capacity is found out afterwards: the PUT is accepted, the operation ends
-Failed, and the pool stays with the nodes it could get until another PUT finds room for the rest.
+Failed, and the pool keeps the nodes it got until a later PUT finds capacity for the rest.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MESSAGE = (
 
 
 def obtainable(pool_id: str, vm_size: str, wanted: int, held: int, azure: AzureState) -> int:
-    """Nodes a pool gets of those it wants: it keeps the `held` ones it has, and the rest as far as there are any."""
+    """Nodes that a pool gets: the `held` ones that it has, and further ones as far as there is capacity."""
     most = azure.capacity.get(vm_size)
     if most is None or wanted <= held:
         return wanted

@@ -1,4 +1,4 @@
-"""Model time: what takes minutes in Azure takes a moment here, in proportion."""
+"""Model time: minutes in Azure are a moment here, in proportion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulated Azure: takes PUTs and DELETEs, refuses as ARM does, and makes nodes of node pools.
+"""The simulated Azure: handles PUTs and DELETEs, rejects as ARM does, and creates the nodes of node pools.
 
 The cloud survives a kill at any moment. Every operation is in the file before it changes a cluster, with the state
 Creating, Updating or Deleting, and leaves that state when its work in the cluster is done. `settle` completes what a
@@ -32,7 +32,7 @@ from physical_ai.simulator.wire import Refused
 
 
 class Cloud:
-    """Everything Azure knows, in the file at `path`. Safe to use from many threads and processes."""
+    """The complete state of Azure, in the file at `path`. Safe to use from many threads and processes."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Cloud:
     ) -> None:
         """`quota` is in vCPUs by usage name: a size's family, `cores`, `lowPriorityCores`, or `*` for the rest.
 
-        `capacity` is how many nodes of a VM size Azure has in all; there is no end to sizes it does not name.
+        `capacity` is the total number of nodes by VM size; other sizes are unlimited.
         `accepts_retired_sizes` is for replaying recordings that are older than the retirement of a preview size.
         """
         self.host = host
@@ -66,7 +66,7 @@ class Cloud:
     # What there is
 
     def azure(self) -> AzureState:
-        """What Azure knows now; it does not change when the cloud does."""
+        """A snapshot of Azure's state; it does not change with the cloud."""
         with self._lock:
             return replace(self._azure(), resources=dict(self._store.resources), in_flight=dict(self._in_flight))
 
@@ -107,7 +107,7 @@ class Cloud:
             return found and replace(found, outputs=outputs.compute(found, self._azure()))
 
     def resources(self, *, inline: bool = False) -> dict[str, Json]:
-        """Id → `{type, inputs, outputs, state}`; with `inline` also what a parent's PUT made."""
+        """Id → `{type, inputs, outputs, state}`; with `inline` also resources that a parent's PUT created."""
         with self._lock:
             return {
                 r.id: {"type": r.mapping.token, "inputs": r.inputs, "outputs": r.outputs, "state": r.state}
@@ -124,9 +124,9 @@ class Cloud:
 
     @models("subnet-busy", "fic-concurrent")
     def put(self, type: str, inputs: Mapping[str, Any], *, creating: bool = False) -> Resource:
-        """Creates or updates a resource. Raises `ArmError`; with `creating`, `Refused` when the id is taken.
+        """Creates or updates a resource. Raises `ArmError`; with `creating`, `Refused` if the id is in use.
 
-        A resource in the state Failed was accepted, and its operation failed in part or completely; `failure` says
+        A resource in the state Failed was accepted, and its operation failed in part or completely; `failure` tells
         why. Where Azure answers a second writer with "busy" and azure-native tries again, the second one waits here.
         """
         mapping = _mapping(type)
@@ -156,7 +156,7 @@ class Cloud:
 
     @models("arm-delete-missing", "uai-delete")
     def delete(self, resource_id: str) -> None:
-        """Deletes a resource and its children; one that does not exist is no error. Raises `ArmError`."""
+        """Deletes a resource and its children; a missing one is not an error. Raises `ArmError`."""
         with self._lock:
             found = self._azure().get(resource_id)
             if found is None:
@@ -173,7 +173,7 @@ class Cloud:
                 raise Refused(f"the simulated cluster of {found.id} could not be changed: {error}") from error
 
     def autoscale(self, cluster_id: str, pool: str, count: int, without: Collection[int] = ()) -> int:
-        """What the cluster autoscaler does: sets an autoscaled pool's count, held within its bounds and Azure's means.
+        """Sets an autoscaled pool's count, as the cluster autoscaler does, limited to its bounds and Azure's capacity.
 
         `without` names instances that go. Returns how many nodes the pool has then; raises ArmError or ValueError.
         """
@@ -197,7 +197,7 @@ class Cloud:
                     self._finish(pool.id)
 
     def settle(self) -> None:
-        """Finishes what an earlier process left under way, and grants the roles whose time has come.
+        """Finishes the operations of an earlier process, and grants the roles that have taken effect.
 
         To be called once after opening, when the host can serve clusters.
         """
@@ -213,7 +213,7 @@ class Cloud:
         self._grants.tick()
 
     def close(self) -> None:
-        """Stops the timer behind pending role assignments; `settle` takes them up again."""
+        """Stops the timer behind pending role assignments; `settle` resumes them."""
         self._grants.stop()
 
     # How
@@ -234,7 +234,7 @@ class Cloud:
         self._store.save()
 
     def _finish(self, resource_id: str) -> None:
-        """Ends an operation, also for the pools that a cluster's PUT makes along with it."""
+        """Ends an operation, also for the pools that a cluster's PUT creates."""
         with self._lock:
             azure = self._azure()
             found = azure.get(resource_id)
@@ -290,7 +290,7 @@ class Cloud:
 def _mapping(type: str) -> TypeMapping:
     found = by_token().get(type) or mappings().get(type)
     if found is None:
-        raise Refused(f"this simulator has no model of {type}; it knows {', '.join(sorted(by_token()))}")
+        raise Refused(f"this simulator has no model of {type}; it has {', '.join(sorted(by_token()))}")
     return found
 
 

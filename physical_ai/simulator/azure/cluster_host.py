@@ -1,4 +1,4 @@
-"""What the Azure stand-in needs of the Kubernetes control planes."""
+"""The Azure stand-in's interface to the Kubernetes control planes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class ClusterHost(Protocol):
-    """Runs one control plane for each managed cluster. Every call is idempotent and may come from any thread."""
+    """Runs one control plane for each managed cluster. Every call is idempotent and thread-safe."""
 
     def create(self, cluster_id: str, kubernetes_version: str) -> None:
         """Starts the control plane of this version (`1.36.3`); returns when its API server is ready."""
@@ -22,7 +22,7 @@ class ClusterHost(Protocol):
         ...
 
     def apply_nodes(self, cluster_id: str, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
-        """Makes the pool's nodes exactly these Node objects: creates, changes and deletes.
+        """Reconciles the pool's nodes with these Node objects: creates, changes and deletes.
 
         The pool's nodes are those labelled `kubernetes.azure.com/agentpool=<pool>`.
         """
@@ -35,5 +35,5 @@ class ClusterHost(Protocol):
         ...
 
     def revoke(self, cluster_id: str, assignment_id: str) -> None:
-        """Takes back what `grant` gave for this role assignment."""
+        """Reverts `grant` for this role assignment."""
         ...

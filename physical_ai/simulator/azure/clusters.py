@@ -1,4 +1,4 @@
-"""A managed cluster as AKS sees it: its body completed with the defaults of a cluster that says nothing."""
+"""A managed cluster as AKS sees it: its body with AKS's defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Azure says when it refuses."""
+"""Azure's error responses."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Refusal:
 
 
 class ArmError(Refused):
-    """A refused request; `refusal` says by which rule."""
+    """A rejected request; `refusal` names the rule."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(str(refusal))

@@ -1,4 +1,4 @@
-"""Carries the Kubernetes roles of Azure RBAC into clusters, once they have taken effect."""
+"""Applies the Kubernetes roles of Azure RBAC to clusters, once they have taken effect."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RETRY = 1.0
 
 
 class Grants:
-    """Knows which assignment is in force in which cluster, and wakes when the next one takes effect."""
+    """Tracks which assignment is in effect in which cluster, and wakes when the next one takes effect."""
 
     def __init__(self, store: Store, lock: AbstractContextManager[None], host: ClusterHost, clock: ModelClock) -> None:
         self._store, self._lock, self._host, self._clock = store, lock, host, clock
@@ -36,7 +36,7 @@ class Grants:
         for cluster, assignment, principal, kind, role in self._due():
             try:
                 self._host.grant(cluster.id, assignment.id, principal, kind, role)
-            except Exception:  # the host's troubles are its own to report; the grant stays due
+            except Exception:  # the host reports its own errors; the grant remains due
                 failed = True
                 continue
             self._note(assignment, cluster)
@@ -58,7 +58,7 @@ class Grants:
             self._call_off()
 
     def revoke(self, assignment: Resource) -> None:
-        """Takes a role out of every cluster it is in force in."""
+        """Revokes a role in every cluster in which it is in effect."""
         for cluster_id in assignment.facts.get("granted", []):
             with self._lock:
                 alive = ids.key(cluster_id) in self._store.resources

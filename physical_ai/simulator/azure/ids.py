@@ -23,16 +23,16 @@ def same(first: Any, second: Any) -> bool:
 def build(mapping: TypeMapping, subscription: str, params: Mapping[str, Any]) -> str:
     """The id of a resource of this type with these path parameters."""
     values = {name: str(value) for name, value in params.items()}
-    for whole in ("scope", "resourceUri"):
-        if whole in values:
-            values[whole] = values[whole].strip("/")
-    # The service answers with this spelling, whatever the request's URL has.
+    for name in ("scope", "resourceUri"):
+        if name in values:
+            values[name] = values[name].strip("/")
+    # The service answers with this spelling for any spelling in the request URL.
     form = mapping.id_format.replace("/resourcegroups/", "/resourceGroups/")
     return form.format_map({"subscriptionId": subscription, **values})
 
 
 def is_under(resource_id: str, scope: str) -> bool:
-    """Whether a resource is the scope itself or lies inside it."""
+    """Whether a resource is the scope itself or within it."""
     inner, outer = key(resource_id), key(scope)
     return inner == outer or inner.startswith(f"{outer}/") or not outer
 

@@ -13,7 +13,7 @@ from types import TracebackType
 
 
 class SharedLock:
-    """A re-entrant lock on what a file holds, for all threads of all processes that use the file.
+    """A re-entrant lock on the content of a file, for all threads of all processes that use the file.
 
     `refresh` is called each time the lock is acquired, because another process may have changed the file.
     """
@@ -49,7 +49,7 @@ class SharedLock:
 
 
 class PoolLocks:
-    """One writer at a time for the nodes of a pool. Never asked for by who holds the `SharedLock`."""
+    """One writer at a time for the nodes of a pool. Never acquire it while holding the `SharedLock`."""
 
     def __init__(self, path: Path) -> None:
         self._folder = path.with_name(f"{path.name}.locks")

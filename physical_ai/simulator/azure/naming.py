@@ -1,4 +1,4 @@
-"""Names the provider makes up when a program gives none."""
+"""Names that the provider generates if a program gives none."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def autoname(mapping: TypeMapping, request: Request) -> str:
 
 
 def looks_autonamed(mapping: TypeMapping, logical: str, name: Any) -> bool:
-    """Whether the provider made this name, so that a replacement can have another one beside it."""
+    """Whether the provider generated this name, so that a replacement can have another one at the same time."""
     if not isinstance(name, str):
         return False
     if mapping.kind == "RoleAssignment":

@@ -23,7 +23,7 @@ GIB_IN_KIB = 1024 * 1024
 
 KERNELS = {"22.04": "5.15.0-1102-azure", "24.04": "6.8.0-1041-azure", "AzureLinux": "6.6.104.2-4.azl3"}
 AZURE_LINUX_CONTAINERD = "2.0.0"
-"""Believed: the catalogue knows none for Azure Linux."""
+"""Believed: the catalogue has none for Azure Linux."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def capacity(size: catalog.VmSize, spec: Mapping[str, Any]) -> tuple[dict[str, s
     usable = {
         "cpu": f"{size.vcpus * 1000 - reserved_millis(size.vcpus)}m",
         "memory": f"{size.memory_gib * GIB_IN_KIB - reserved_mib(size.memory_gib, max_pods) * 1024}Ki",
-        # Kubelet keeps a tenth of the disk free.
+        # The kubelet reserves a tenth of the disk.
         "ephemeral-storage": str(disk_kib * 1024 * 9 // 10),
         **fixed,
     }
@@ -184,7 +184,7 @@ def labels(pool: PoolFacts, size: catalog.VmSize, index: int) -> dict[str, str]:
 def host_of(size: catalog.VmSize, spec: Mapping[str, Any]) -> dict[str, str]:
     """What the kubelet will find on the host, as annotations for the GPU stack.
 
-    AKS installs a driver before the kubelet joins, where `gpuProfile.driver` asks for it.
+    AKS installs a driver before the kubelet joins, if `gpuProfile.driver` requests it.
     """
     secure = {SECURE_BOOT: "true"} if get(spec, "securityProfile.enableSecureBoot") is True else {}
     if size.gpu is None or get(spec, "gpuProfile.driver") != "Install":

@@ -49,7 +49,7 @@ class CatalogOffers:
 
 
 def location(name: str) -> str:
-    """Azure takes `West US 2` for `westus2`."""
+    """Azure accepts `West US 2` for `westus2`."""
     return name.replace(" ", "").lower()
 
 

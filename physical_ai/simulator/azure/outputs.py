@@ -18,11 +18,11 @@ from physical_ai.simulator.azure.roles import role_guid
 from physical_ai.simulator.azure.state import SUCCEEDED, AzureState, Resource
 
 PUBLIC_ADDRESSES = ipaddress.IPv4Network("198.51.100.0/24")
-"""RFC 5737 documentation range: simulated public addresses lead nowhere."""
+"""RFC 5737 documentation range: simulated public addresses are not reachable."""
 
 
 def guid(resource: Resource, purpose: str) -> str:
-    """A GUID that stays for the resource's life, and differs in the next life of the same name."""
+    """A GUID that is constant for one resource, and differs for a later resource of the same name."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{ids.key(resource.id)}#{resource.serial}#{purpose}"))
 
 
@@ -213,7 +213,7 @@ def _cluster(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def kubelet_identity(cluster: Resource, azure: AzureState) -> Json:
-    """The identity nodes pull images with: the given one, or one AKS makes in the node resource group."""
+    """The identity nodes pull images with: the given one, or one that AKS creates in the node resource group."""
     given = get(cluster.body, "properties.identityProfile.kubeletidentity.resourceId")
     found = azure.get(given, "UserAssignedIdentity")
     if found is not None:

@@ -1,4 +1,4 @@
-"""A node pool as AKS sees it: what was sent, completed with what AKS chooses when nothing is said."""
+"""A node pool as AKS sees it: the request with AKS's defaults."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def effective(spec: Mapping[str, Any], cluster: Mapping[str, Any], offers: Offer
     """A pool's properties with AKS's defaults.
 
     `spec` is the `properties` of an agent pool (or an inline profile), `cluster` the body of the managed cluster.
-    Ephemeral becomes the default on sizes whose local disk takes the default OS disk, and then takes all of it.
+    Ephemeral becomes the default on sizes whose local disk fits the default OS disk, and then uses all of it.
     """
     size = offers.size(str(spec.get("vmSize", "")))
     local = size.local_disk_gib if size else None
@@ -63,7 +63,7 @@ def effective(spec: Mapping[str, Any], cluster: Mapping[str, Any], offers: Offer
 
 
 def default_max_pods(cluster: Mapping[str, Any]) -> int:
-    """Pods a node when the pool does not say: overlay 250, flat Azure CNI 30, kubenet 110."""
+    """Default Pods per node: overlay 250, flat Azure CNI 30, kubenet 110."""
     plugin, mode = get(cluster, "properties.networkProfile.networkPlugin"), "networkProfile.networkPluginMode"
     if plugin == "azure":
         return 250 if get(cluster, f"properties.{mode}") == "overlay" else 30
@@ -83,12 +83,12 @@ def initial_count(spec: Mapping[str, Any]) -> int:
 def count_after(spec: Mapping[str, Any], before: Mapping[str, Any] | None, current: int | None) -> int:
     """Nodes a pool has after a PUT.
 
-    `before` is what the PUT before asked for, `current` what the pool has now.
+    `before` is the request of the previous PUT, `current` the pool's present state.
     """
     asked = initial_count(spec)
     if before is None or current is None or not (spec.get("enableAutoScaling") and before.get("enableAutoScaling")):
         return asked
-    # Believed, no source opened: while autoscaling stays on, a PUT that repeats the count it was made with leaves the
-    # autoscaler's count alone, which moves only as far as new bounds make it.
+    # Believed, no source opened: while autoscaling remains on, a PUT that repeats the initial count does not change the
+    # autoscaler's count, except as far as new bounds require it.
     kept = current if asked == initial_count(before) else asked
     return min(max(kept, int(spec.get("minCount") or 0)), int(spec.get("maxCount") or kept))

@@ -30,7 +30,7 @@ from physical_ai.simulator.wire import (
 )
 
 KEEPS_IN_PREVIEW = ("name", "location")
-"""Outputs that azure-native still knows in the preview of an update."""
+"""Outputs that remain known in azure-native's preview of an update."""
 
 
 class AzureNative(Provider):
@@ -45,7 +45,7 @@ class AzureNative(Provider):
 
     @classmethod
     def serving(cls, cloud: Cloud) -> Factory:
-        """What `ProviderHost` takes to serve this provider over a cloud."""
+        """The arguments with which `ProviderHost` serves this provider over a cloud."""
         return Factory(cloud)
 
     def configure(self, config: dict[str, Any]) -> None:
@@ -65,7 +65,7 @@ class AzureNative(Provider):
         return checked, client_failures(mapping, checked)
 
     def _default_location(self, mapping: TypeMapping, old: Json, inputs: Json) -> Any:
-        """The location it had, the provider's, or its resource group's."""
+        """Its previous location, the provider's, or its resource group's."""
         if old.get("location"):
             return old["location"]
         if self._location or "resourceGroupName" not in mapping.path_params or mapping.kind == "ResourceGroup":
@@ -113,8 +113,8 @@ class AzureNative(Provider):
     def _ready(self, put: Resource, inputs: Json) -> Json:
         """The outputs of a resource whose operation succeeded.
 
-        One that Azure accepted and then failed is there all the same, so azure-native has it go into state with what
-        the service said as its reason; the engine counts the reasons itself ("1 error occurred: …").
+        A resource that Azure accepted and that then failed exists, so azure-native adds it to the state with
+        the service's message as its reason; the engine counts the reasons itself ("1 error occurred: …").
         """
         if put.state != FAILED:
             return put.outputs
@@ -160,7 +160,7 @@ class AzureNative(Provider):
 
 @dataclass(frozen=True)
 class Factory:
-    """Makes providers over one cloud, one for each instance the engine configures."""
+    """Creates providers over one cloud, one for each instance that the engine configures."""
 
     cloud: Cloud
     package: str = AzureNative.package
@@ -173,7 +173,7 @@ class Factory:
 def _known(request: Request) -> TypeMapping:
     found = by_token().get(request.type)
     if found is None:
-        raise Refused(f"this simulator has no model of {request.type}; it knows {', '.join(sorted(by_token()))}")
+        raise Refused(f"this simulator has no model of {request.type}; it has {', '.join(sorted(by_token()))}")
     return found
 
 

@@ -16,10 +16,10 @@ from physical_ai.simulator.azure.state import SUCCEEDED, AzureState, Resource
 from physical_ai.simulator.azure.store import Store
 
 MANAGED_SUBNET = "10.224.0.0/16"
-"""Node subnet of a cluster that brings no virtual network (AKS docs)."""
+"""Node subnet of a cluster without a virtual network of the user (AKS docs)."""
 
 SECRETS = frozenset({"secret", "adminPassword", "serverAppSecret", "trustedCa"})
-"""Write-only inputs; a GET never shows them and the file never holds them."""
+"""Write-only inputs; neither a GET nor the file ever contains them."""
 
 
 def record(put: Put, store: Store, clock: ModelClock) -> Resource:
@@ -87,7 +87,7 @@ def _pool_facts(
 
 
 def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, azure: AzureState) -> str:
-    """A minor means its newest patch, once; without a version a pool stays, or starts where its control plane is."""
+    """A minor means its newest patch, once; without one, a pool keeps its version, or has its control plane's."""
     asked = str(sent.get("orchestratorVersion") or current or running)
     if current and current.startswith(f"{asked}."):
         return current
@@ -98,13 +98,13 @@ def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, az
 
 
 def machines_of(facts: Mapping[str, Any]) -> dict[int, str]:
-    """A pool's machines: instance number → address, in the order in which they were made."""
+    """A pool's machines: instance number → address, in the order of their creation."""
     addresses: list[str] = facts.get("addresses") or []
     return dict(zip(facts.get("instances") or range(len(addresses)), addresses, strict=True))
 
 
 def _machines(pool_id: str, spec: Mapping[str, Any], count: int, had: Mapping[int, str], azure: AzureState) -> Json:
-    """As many machines as Azure can make: those the pool has, then further ones with the lowest free numbers and the
+    """As many machines as there is capacity for: the existing ones, then others with the lowest free numbers and the
     lowest free addresses of its subnet."""
     reference = spec.get("vnetSubnetID")
     subnet = azure.get(reference, "Subnet")
@@ -211,7 +211,7 @@ def nodes_of(pool: Resource, azure: AzureState, machines: Mapping[int, str] | No
 
 
 def inline_children(resource: Resource, azure: AzureState) -> list[Resource]:
-    """What a resource's own PUT made beside it."""
+    """Resources that the resource's PUT created with it."""
     return [r for r in azure.resources.values() if r.inline and ids.same(ids.parent(r.id), resource.id)]
 
 

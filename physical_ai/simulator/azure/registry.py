@@ -11,7 +11,7 @@ _modelled: dict[str, str] = {}
 
 
 def models(*rule_ids: str) -> Callable[[Function], Function]:
-    """Marks a function as the place where these rules live."""
+    """Marks a function as the implementation of these rules."""
 
     def mark(function: Function) -> Function:
         for rule_id in rule_ids:

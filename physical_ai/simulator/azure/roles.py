@@ -16,7 +16,7 @@ ROLE_ID = re.compile(r"(^|/)providers/Microsoft\.Authorization/roleDefinitions/(
 
 @dataclass(frozen=True)
 class Role:
-    """A built-in role, as far as the simulator asks about it (Azure docs, built-in roles)."""
+    """A built-in role, as far as the simulator uses it (Azure docs, built-in roles)."""
 
     guid: str
     name: str

@@ -163,7 +163,7 @@ NAMED_RULES: Mapping[str, tuple[Kind, str]] = {
 
 @models("arm-unknown-prop", "arm-wrong-type")
 def refusals(mapping: TypeMapping, body: Mapping[str, Any]) -> list[Refusal]:
-    """Every schema violation as the service would word it."""
+    """Every schema violation, with the service's message."""
     return [_refusal(mapping, finding) for finding in findings(mapping.kind, body)]
 
 

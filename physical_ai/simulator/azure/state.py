@@ -1,4 +1,4 @@
-"""What Azure knows at one moment: the resources, the directory, quotas and offers. Rules read it, nothing writes it."""
+"""A read-only snapshot of Azure: resources, directory, quotas and offers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FINAL = (SUCCEEDED, FAILED)
 
 @dataclass
 class Resource:
-    """One resource as the cloud keeps it."""
+    """One resource in the cloud's state."""
 
     id: str
     kind: str
@@ -28,15 +28,15 @@ class Resource:
     """As last PUT, in Pulumi's shape, path parameters included."""
     outputs: Json
     state: str = SUCCEEDED
-    """ARM's provisioningState; anything but Succeeded and Failed means an operation has begun and not ended."""
+    """ARM's provisioningState; anything but Succeeded and Failed means that an operation is in progress."""
     serial: int = 0
-    """Differs between two resources that had the same id one after the other."""
+    """Differs between a resource and a later one with the same id."""
     created: float = 0
     """Seconds since the epoch."""
     facts: Json = field(default_factory=dict[str, Any])
-    """What the cloud alone knows: a pool's current count and addresses, when a role takes effect."""
+    """Data that only the cloud has: a pool's current count and addresses, when a role takes effect."""
     inline: bool = False
-    """Made by its parent's PUT and not by one of its own, as the pools in agentPoolProfiles."""
+    """Created by its parent's PUT, as the pools in agentPoolProfiles."""
 
     @property
     def mapping(self) -> TypeMapping:
@@ -53,7 +53,7 @@ class Resource:
 
 @dataclass(frozen=True)
 class Directory:
-    """Subscription, tenant, and who runs the deployment."""
+    """Subscription, tenant, and the deployer."""
 
     subscription: str = "11111111-1111-4111-8111-111111111111"
     tenant: str = "22222222-2222-4222-8222-222222222222"
@@ -67,7 +67,7 @@ class Directory:
 
 
 DEFAULT_QUOTA = 100_000
-"""vCPUs of every family, in all, and at low priority, where nothing else is set. Real subscriptions start far lower."""
+"""Default vCPU quota of every family, in total, and at low priority. Real subscriptions start far lower."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class AzureState:
         return self.get(own) is not None or name.lower() in node_groups
 
     def exists(self, scope: str) -> bool:
-        """Whether something a role can be assigned on is there. Kinds without a model are taken on trust."""
+        """Whether the scope of a role assignment exists. Kinds without a model are assumed to exist."""
         if self.get(scope) is not None or ids.key(scope) == f"subscriptions/{self.directory.subscription}":
             return True
         known = {m.arm_type.lower() for m in mappings().values()} | {"microsoft.resources/resourcegroups"}

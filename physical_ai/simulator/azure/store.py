@@ -17,7 +17,7 @@ FORMAT = 1
 class Store:
     """Resources by id, on disk after every `save`.
 
-    A save writes a second file and renames it over the first, so a process that dies at any moment leaves the state
+    A save writes a second file and renames it over the first, so a process killed at any moment leaves the state
     before or after. It does not wait for the disk: a power cut is not what a simulator has to survive.
     """
 
@@ -30,7 +30,7 @@ class Store:
         self.refresh()
 
     def refresh(self) -> None:
-        """Takes in what another process has saved since this one read or wrote the file last."""
+        """Loads changes that another process has saved since this one last read or wrote the file."""
         if (found := self._stamp()) == self._known:
             return
         self._known = found
@@ -52,7 +52,7 @@ class Store:
         return self.serial
 
     def put(self, resource: Resource) -> None:
-        """Keeps the resource; nothing is written before `save`."""
+        """Adds or replaces the resource; `save` writes it."""
         key = ids.key(resource.id)
         self.resources[key] = resource
         row = {name: getattr(resource, name) for name in Resource.__dataclass_fields__}
@@ -64,7 +64,7 @@ class Store:
         self._encoded.pop(key, None)
 
     def save(self) -> None:
-        """Writes what is kept. Only what changed is encoded anew, so a save costs little even with many pools."""
+        """Writes the state. Only changes are encoded again, so a save is cheap even with many pools."""
         rows = ",\n".join(self._encoded.values())
         text = f'{{"format":{FORMAT},"serial":{self.serial},"resources":[\n{rows}\n]}}\n'
         beside = self.path.with_name(f"{self.path.name}.new")

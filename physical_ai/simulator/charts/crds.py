@@ -1,6 +1,6 @@
 """CustomResourceDefinitions of a release, from field tables.
 
-A table names fields; a mapping of names is an object, a word is a type, a `$word` a group of `groups.yaml`. The types
+A table names fields; a mapping of names is an object, a string is a type, a `$name` a group of `groups.yaml`. The types
 are those of OpenAPI and `int32`, `int64`, `int-or-string`, `strings` and `integers` (lists), `map` (of strings),
 `quantities` (of resources), `image` (a name without a tag), `any` (not looked into); with a `!` the field is required.
 What begins with `$` in a mapping is about the field itself: `$type`, `$required`, `$list` and `$map` (of such objects),
@@ -39,7 +39,7 @@ _OWN = ("$type", "$required", "$list", "$map", "$like", "$since", "$until", "$ce
 
 @cache
 def definitions(chart: str, release: str) -> tuple[Json, ...]:
-    """The definitions that one chart, or a subchart, brings in its `crds` folder; read-only.
+    """The definitions in the `crds` folder of one chart, or of a subchart; read-only.
 
     `release` is the version of the parent chart, which also selects the fields of a subchart.
     """

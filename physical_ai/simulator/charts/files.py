@@ -16,7 +16,7 @@ _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True)
 class Subchart:
-    """A chart that another one brings."""
+    """A chart that another one contains."""
 
     version: str
     condition: str
@@ -52,7 +52,7 @@ def _data() -> Traversable:
 
 
 def files(folder: str) -> list[str]:
-    """Paths of the files in a folder of the data, by name; none where there is no such folder."""
+    """Paths of the files in a folder of the data, by name; none if the folder does not exist."""
     found = _data().joinpath(folder)
     if not found.is_dir():
         return []

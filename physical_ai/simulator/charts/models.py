@@ -35,7 +35,7 @@ def materialise(chart: str, release: str, folder: Path) -> Path:
     Two processes may do so at once.
 
     Raises:
-        KeyError: There is no model of it.
+        KeyError: it has no model.
         OSError: The folder cannot be written.
     """
     made = folder / f"{chart}-{release}-{_digest()}"

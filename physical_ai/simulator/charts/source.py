@@ -11,7 +11,7 @@ from physical_ai.simulator.kubernetes.helm import HelmFailed
 
 
 class NoModel(HelmFailed):
-    """The simulator has neither a model of the chart nor the chart; the text says what it has."""
+    """The simulator has neither a model of the chart nor the chart; the text lists what it has."""
 
 
 def chart_source(chart: str, version: str, repository: str) -> Path:
@@ -52,8 +52,8 @@ def _missing(name: str, version: str) -> str:
         known = ", ".join(modelled())
         return f"the simulator has no model of the chart {name}; it has one of {known}, and downloads nothing"
     versions = ", ".join(modelled()[name])
-    asked = f"version {version}" if version else "a version that is not pinned"
+    requested = f"version {version}" if version else "a version that is not pinned"
     return (
-        f"the simulator has no model of the chart {name} in {asked}; it has {versions}, and downloads nothing. "
+        f"the simulator has no model of the chart {name} in {requested}; it has {versions}, and downloads nothing. "
         "A chart that `physai charts pull` has put into the cache is used instead of a model"
     )

@@ -1,4 +1,4 @@
-"""A controller's loop: a round after each change, or at the time that the round before it asked for."""
+"""A controller's loop: a round after each change, or at the time that the previous round requested."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import httpx
 from physical_ai.simulator.kubernetes.client import ApiError, Unreachable
 
 GATHER_SECONDS = 0.02
-"""Between a change and the round that handles it: changes come in groups."""
+"""Between a change and the round that handles it: changes arrive in groups."""
 RETRY_SECONDS = 0.3
 """Between a round that failed and the next one."""
 
 
 class Loop:
-    """Calls `round` again and again, in `run` or in a thread of its own."""
+    """Calls `round` again and again, in `run` or in its own thread."""
 
     def __init__(
         self, name: str, round: Callable[[], float | None], gather: float = GATHER_SECONDS, pause: float = 0

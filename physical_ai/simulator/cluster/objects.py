@@ -73,7 +73,7 @@ def changed(given: Mapping[str, str], changes: Mapping[str, str | None]) -> dict
 
 
 def with_changes(item: Mapping[str, Any], labels_: Changes | None = None, annotations_: Changes | None = None) -> Json:
-    """The object with labels and annotations changed; the given one stays as it is."""
+    """The object with labels and annotations changed; the given one does not change."""
     metadata: Json = dict(item.get("metadata", {}))
     if labels_:
         metadata["labels"] = changed(labels(item), labels_)

@@ -27,7 +27,7 @@ def version_of(item: Mapping[str, Any]) -> int:
 
 
 class Watch:
-    """Lists a collection and follows it in a thread of its own until `stop`."""
+    """Lists a collection and follows it in its own thread until `stop`."""
 
     def __init__(self, client: Client, path: str, changed: Callable[[], None], selector: str = "") -> None:
         """`changed` is called, from the thread, after every change; `selector` is a label selector."""

@@ -32,7 +32,7 @@ def driver(state: NodeState, pod: Pod) -> Verdict:
 
 
 def is_precompiled(tag: str) -> bool:
-    """Whether a driver image brings its modules, which Canonical has signed: then its tag names a kernel as well."""
+    """Whether a driver image contains its modules, signed by Canonical: then its tag names a kernel as well."""
     return tag.count("-") > 1
 
 
@@ -69,7 +69,7 @@ def toolkit(state: NodeState, pod: Pod) -> Verdict:
 
 
 def device_plugin(state: NodeState, pod: Pod) -> Verdict:
-    """Registers the devices its strategy sees, shared as the pool's configuration says."""
+    """Registers the devices of its strategy, shared as in the pool's configuration."""
     fault = gates.device_fault(state, pod.root)
     if mig_under_way(state):
         fault = "stopped by the MIG manager, which cannot change the geometry of this GPU"
@@ -156,4 +156,4 @@ MAINS: Mapping[str, Main] = {
 """Main containers that change something; the others just run."""
 
 ONCE = ("nvidia-driver-ctr", "nvidia-container-toolkit-ctr")
-"""What has done its work stays as it is; the others look again at every change."""
+"""Finished containers do not change; the others check again at every change."""

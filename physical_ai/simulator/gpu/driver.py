@@ -47,7 +47,7 @@ class OperatingSystem:
 
 
 def system(node: Mapping[str, Any], precompiled: bool = False) -> OperatingSystem | None:
-    """The node's system by NFD's labels; None before they are there."""
+    """The node's system by NFD's labels; None before they exist."""
     given = labels(node)
     if not given.get(names.OS_ID) or not given.get(names.OS_VERSION):
         return None
@@ -105,7 +105,7 @@ def owners(drivers: Objects, nodes: Objects) -> dict[str, str]:
 
 
 def owner_labels(drivers: Objects, nodes: Objects) -> dict[str, Changes]:
-    """What changes on GPU nodes so that each names its NVIDIADriver. Nodes that are no GPU nodes keep theirs."""
+    """Label changes on GPU nodes so that each names its NVIDIADriver. Other nodes keep their labels."""
     wanted = owners(drivers, nodes)
     changes: dict[str, Changes] = {}
     for key, node in sorted(nodes.items()):

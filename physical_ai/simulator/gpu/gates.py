@@ -36,7 +36,7 @@ def driver_validation(state: NodeState, pod: Pod) -> Verdict:
     """Checks the host once, at its start; then waits for the operator's driver.
 
     A pod that starts a moment before a driver is installed on the host waits until it is deleted. Any driver
-    DaemonSet of the operator, on whatever nodes, makes it wait for the marker of a driver container.
+    DaemonSet of the operator, on any nodes, makes it wait for the marker of a driver container.
     """
     if not pod.started:
         state = replace(state.without_files(DRIVER_READY), driver_root="")
@@ -56,7 +56,7 @@ def device_fault(state: NodeState, root: str) -> str:
         if state.host.bind_mount:
             # The bind mount carries no device nodes (NVIDIA/gpu-operator#377).
             return f"lstat {CONTAINER_ROOT}/dev/nvidiactl: no such file or directory"
-        return f"failed to initialize NVML: the driver under {CONTAINER_ROOT} is gone"
+        return f"failed to initialize NVML: the driver under {CONTAINER_ROOT} is missing"
     if root == HOST_ROOT and not host_driver_works(state):
         return "failed to initialize NVML: Driver Not Loaded"
     return "" if root else f"{DRIVER_READY} is missing"
@@ -74,7 +74,7 @@ def toolkit_validation(state: NodeState, pod: Pod) -> Verdict:
 
 
 def cuda_validation(state: NodeState, _: Pod) -> Verdict:
-    """A vector addition in a pod that sees all GPUs; it asks for no resource."""
+    """A vector addition in a Pod that sees all GPUs; it requests no resource."""
     fault = device_fault(state, state.driver_root)
     return (state, fault, True) if fault else (state.with_files(CUDA_READY), OPEN, False)
 
@@ -101,7 +101,7 @@ def config_key(state: NodeState, pod: Pod) -> str:
 
 
 def reading_config(state: NodeState, pod: Pod) -> Pod:
-    """The pod with the configuration its main container works with: what its ConfigMap said when the container started.
+    """The pod with the configuration its main container works with: its ConfigMap at the start of the container.
 
     The config-manager beside it has it read again when the node's label names another key, and only then.
     """

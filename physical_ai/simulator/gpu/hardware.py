@@ -28,7 +28,7 @@ class Hardware:
     pci_class: str = "0302"
     mig_capable: bool = True
     vgpu: bool = False
-    """A vGPU guest: wants the GRID driver, and its host decides about MIG."""
+    """A vGPU guest: needs the GRID driver, and its host controls MIG."""
     vgpu_signature: str = ""
     """Host driver version, where the PCI capability shows a vGPU to GFD."""
     secure_boot: bool = False
@@ -78,7 +78,7 @@ INSTANCES = {
 
 
 def instances(layout: Any) -> Mig:
-    """What one of mig-parted's layouts makes of every GPU; `()` where it says nothing of all of them."""
+    """The instances that one of mig-parted's layouts creates on every GPU; `()` if it does not apply to all of them."""
     for entry in layout or ():
         if entry.get("devices") == "all":
             wanted: Mapping[str, int] = entry.get("mig-devices") or {}
@@ -91,7 +91,7 @@ def repartitioned(given: Hardware, config: str, layouts: Mapping[str, Any] | Non
     """The GPUs after the MIG manager has applied `nvidia.com/mig.config`; None where it can't.
 
     The guest of a vGPU cannot change its geometry, not even switch MIG off. `layouts` are the user's own, which take
-    the place of all that the MIG manager brings.
+    the place of the MIG manager's defaults.
     """
     own = {**INSTANCES, "all-disabled": MIG_OFF}
     wanted: Mig = instances(layouts.get(config)) if layouts else own.get(config, ())

@@ -29,7 +29,7 @@ WORKLOADS: Mapping[str, tuple[str, ...]] = {
 
 
 def is_gpu_node(given: Labels) -> bool:
-    """NFD says that there is an NVIDIA GPU."""
+    """Whether NFD's labels show an NVIDIA GPU."""
     return any(given.get(label) == "true" for label in names.GPU_PCI)
 
 
@@ -61,7 +61,7 @@ def is_mig_capable(given: Labels) -> bool:
 
 
 def deploy_labels(found: Release) -> set[str]:
-    """Every label that says where an operand runs, except the switch for all of them."""
+    """Every label that controls where an operand runs, except the switch for all of them."""
     operands = {operand for group in WORKLOADS.values() for operand in group}
     return {f"{names.DEPLOY}{operand}" for operand in (*operands, *found.labelling.every_workload, "mig-manager")}
 
@@ -92,7 +92,7 @@ def node_labels(found: Release, spec: Mapping[str, Any], given: Labels) -> Chang
 
     An existing value of a deploy label is kept, so `gpu.deploy.driver=false` works until something takes all deploy
     labels away: a lost PCI label, the operands switch, another workload, and where the release strips unlabelled
-    nodes any pass before NFD's labels arrive. What comes back afterwards is `true` (NVIDIA/gpu-operator#2288).
+    nodes any pass before NFD's labels arrive. The restored value is `true` (NVIDIA/gpu-operator#2288).
     """
     stripped: Changes = dict.fromkeys(sorted(deploy_labels(found) & given.keys()))
     if not is_gpu_node(given):

@@ -36,12 +36,12 @@ GPU_PCI = tuple(f"{NFD}{name}.present" for name in ("pci-10de", "pci-0302_10de",
 LAST_APPLIED = f"{NVIDIA}last-applied-hash"
 
 MIG_CAPABLE_PRODUCTS = ("h100", "a100", "a30")
-"""Products taken for MIG-capable as long as no `mig.capable` label says otherwise."""
+"""Products assumed MIG-capable unless a `mig.capable` label contradicts."""
 
 STACK = "gpu-stack"
 """Value of the annotation `played-by`: this model."""
 LEGACY_MOUNT = f"{SIMULATOR}legacy-mount"
-"""On nodes: `true` says that the seed architecture's marker and bind mount exist."""
+"""On nodes: `true` means that the seed architecture's marker and bind mount exist."""
 BOOTS = f"{SIMULATOR}boots"
 """On nodes: any new value is a reboot."""
 NOT_READY = f"{SIMULATOR}not-ready"

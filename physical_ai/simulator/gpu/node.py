@@ -2,8 +2,8 @@
 
     labels → driver pod or host driver → driver-validation → toolkit → validator → device plugin → allocatable GPUs
 
-`step` is pure. Whoever drives it turns what happens to the node's objects into events, lets `Tick`s pass at whatever
-speed it likes, and writes back what the views say: pod statuses, labels, allocatable resources, readiness.
+`step` is pure. The caller turns changes of the node's objects into events, sends `Tick`s at any
+speed, and writes back the views: Pod statuses, labels, allocatable resources, readiness.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class ClusterDriver:
 
 @dataclass(frozen=True)
 class Rebooted:
-    """/run is empty, every container starts anew; `loads` says whether the host's modules fit the kernel."""
+    """/run is empty, every container restarts; `loads`: whether the host's modules fit the kernel."""
 
     loads: bool = True
 
@@ -154,7 +154,7 @@ def _settle(state: NodeState) -> NodeState:
             state = _advance(state, name)
         if state == before:
             return state
-    raise AssertionError("the node's pods do not come to rest")
+    raise AssertionError("the node's Pods do not settle")
 
 
 def _advance(state: NodeState, name: str) -> NodeState:
@@ -184,5 +184,5 @@ def _advance(state: NodeState, name: str) -> NodeState:
 
 
 def cuda_probe(state: NodeState) -> str:
-    """What a CUDA program says in a container that asked for one GPU; empty when it works."""
+    """The error of a CUDA program in a container that requested one GPU; empty if it works."""
     return sharing.cuda(state.devices)

@@ -17,7 +17,7 @@ CUDA_READY, PLUGIN_READY = "cuda-ready", "plugin-ready"
 
 @dataclass(frozen=True)
 class Timing:
-    """How long things take, in model seconds."""
+    """Durations, in model seconds."""
 
     driver_build: float = 180.0
     """From the driver container's start until its startup probe succeeds."""
@@ -53,7 +53,7 @@ class Pod:
     age: float = 0.0
     """Seconds in the present container."""
     started: bool = False
-    """The present container has had its first look; what it looks at once it never looks at again."""
+    """The present container has done its first check; one-time checks are not repeated."""
     message: str = ""
     """What a user finds: the last line of the log, or the event that keeps the pod from starting."""
     failed: bool = False
@@ -87,7 +87,7 @@ class Host:
     driver: str = ""
     """Version of a driver installed on the host; nvidia-smi works with it."""
     smi: str = "usr/bin"
-    """Directory of the host that holds nvidia-smi."""
+    """Directory of the host with nvidia-smi."""
     loaded: bool = True
     """Its kernel modules are in the running kernel."""
     bind_mount: bool = False
@@ -108,14 +108,14 @@ class NodeState:
     configs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     """Device-plugin configurations by key."""
     mig_layouts: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Layouts of the MIG manager's own ConfigMap, by name; empty for those it brings."""
+    """Layouts of the MIG manager's own ConfigMap, by name; empty for its defaults."""
     driver_in_cluster: bool = False
     """Some node has a driver pod of the operator: the validator then takes every node's driver for the operator's."""
     pods: Mapping[str, Pod] = field(default_factory=dict[str, Pod])
     files: frozenset[str] = frozenset()
     """In /run/nvidia/validations."""
     driver_root: str = ""
-    """What driver-ready says; empty without the file."""
+    """Content of driver-ready; empty without the file."""
     runtimes: frozenset[str] = frozenset()
     """Runtime handlers in containerd's configuration."""
     containerd_dead: str = ""
@@ -124,7 +124,7 @@ class NodeState:
     resources: Mapping[str, int] = field(default_factory=dict[str, int])
     """What the device plugin has registered."""
     own_labels: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
-    """Labels that GFD, the MIG manager and the driver manager want on the Node; None removes."""
+    """Labels that GFD, the MIG manager and the driver manager set on the Node; None removes."""
     timing: Timing = Timing()
 
     @property
@@ -133,7 +133,7 @@ class NodeState:
 
     @property
     def container_driver(self) -> bool:
-        """The operator's driver is loaded and lies under /run/nvidia/driver."""
+        """The operator's driver is loaded, under /run/nvidia/driver."""
         return self.driver_pod is not None and self.driver_pod.ready
 
     def with_pod(self, pod: Pod) -> NodeState:

@@ -86,7 +86,7 @@ def update_strategy(spec: Mapping[str, Any]) -> Json:
 
 
 def common(given: Draft, spec: Mapping[str, Any]) -> None:
-    """What `daemonsets` says about every operand. Its tolerations replace the built-in one, they do not add to it."""
+    """Applies `daemonsets` to every operand. Its tolerations replace the built-in one, they do not add to it."""
     given.labels = dict(at(spec, "daemonsets.labels", {}))
     given.pod_labels = dict(given.labels)
     given.pod_annotations |= at(spec, "daemonsets.annotations", {})
@@ -263,7 +263,7 @@ def _driver_root(given: Draft, spec: Mapping[str, Any]) -> None:
 
 
 def daemonset(found: Release, spec: Mapping[str, Any], name: str, namespace: str, owner: tuple[str, str, str]) -> Json:
-    """One operand's DaemonSet as the ClusterPolicy wants it."""
+    """One operand's DaemonSet for the ClusterPolicy."""
     description, image = operand(found.version, name), images(found, spec)
     given = pods.draft(description, name, namespace, owner, image=image)
     common(given, spec)

@@ -1,6 +1,6 @@
 """The GPU Operator, without an API server: from what it sees to what it writes.
 
-Four controllers share the work. `wakes` says which of them a change of the cluster wakes, `reconcile` what they do.
+Four controllers share the work. `wakes` returns those that a change of the cluster wakes, `reconcile` their changes.
 Both are pure. The caller applies the steps, lets the cluster react, and calls again until no controller wakes.
 """
 
@@ -47,7 +47,7 @@ def wakes(before: State | None, after: State) -> frozenset[Controller]:
     if relabelled or owned or before.pods != after.pods or before.validated != after.validated:
         awake.add("upgrade")
     if found.driver_owners and (relabelled or "NVIDIADriver" in owned):
-        # The ClusterPolicy's status speaks of upgrades on owned nodes.
+        # The ClusterPolicy's status reports upgrades on owned nodes.
         awake.add("policy")
     if "policy" in awake and not found.labelling.own_controller:
         awake.add("labels")
@@ -59,7 +59,7 @@ def _labels(state: State, key: str) -> dict[str, str] | None:
 
 
 def _owned_changes(before: State, after: State) -> set[str]:
-    """Kinds of the owners of DaemonSets that came, changed or went."""
+    """Kinds of the owners of DaemonSets that were created, changed or deleted."""
     changed: set[str] = set()
     for key in before.daemonsets.keys() | after.daemonsets.keys():
         old, new = before.daemonsets.get(key), after.daemonsets.get(key)
@@ -73,7 +73,7 @@ def reconcile(state: State, awake: Collection[Controller] = CONTROLLERS) -> Desi
     """What the woken controllers write, in order.
 
     Args:
-        state: The cluster as it is.
+        state: The present cluster.
         awake: From `wakes`; all of them by default.
     """
     if state.policy is None:
@@ -107,7 +107,7 @@ def _own(run: Run) -> None:
     try:
         driver.check(run.found, state.drivers, state.nodes, "")
     except DriverFault:
-        # No owner changes while NVIDIADrivers contradict each other; their status says so.
+        # No owner changes while NVIDIADrivers conflict; their status reports it.
         return
     for key, changes in driver.owner_labels(state.drivers, state.nodes).items():
         run.label(key, changes)

@@ -38,7 +38,7 @@ class Draft:
 
     @property
     def main(self) -> str:
-        """The container the operand is about; sidecars come after it."""
+        """The operand's main container; sidecars follow it."""
         return next(iter(self.containers))
 
     def env(self, container: str) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def draft(
 
 
 def env_list(values: Mapping[str, EnvValue]) -> list[Json]:
-    """`{NAME: value}` or `{NAME: {fieldRef: path}}` as the API wants it."""
+    """`{NAME: value}` or `{NAME: {fieldRef: path}}` in the API's form."""
     return [
         {"name": key, "value": value}
         if isinstance(value, str)
@@ -125,7 +125,7 @@ def owner_reference(owner: tuple[str, str, str]) -> Json:
 
 
 def build(given: Draft, last_applied: str) -> Json:
-    """The DaemonSet. The annotation `last_applied` holds a hash of the rest, by which the operator sees a change."""
+    """The DaemonSet. The annotation `last_applied` is a hash of the rest, by which the operator sees a change."""
 
     def containers(group: Mapping[str, Json]) -> Sequence[Json]:
         return [_container(key, value) for key, value in group.items()]

@@ -71,7 +71,7 @@ def _single(gpus: Sequence[Mig]) -> list[Device]:
 
 
 def sharing(config: Mapping[str, Any]) -> Sharing:
-    """The sharing that a configuration asks for."""
+    """The sharing of a configuration."""
     for key, name in (("timeSlicing", "time-slicing"), ("mps", "mps")):
         section: Mapping[str, Any] = at(config, f"sharing.{key}", {})
         entries: Sequence[Mapping[str, Any]] = section.get("resources") or ()
@@ -99,10 +99,10 @@ def shared(given: Sequence[Device], wanted: Sharing) -> dict[str, int]:
 
 
 def cuda(given: Sequence[Device]) -> str:
-    """What a CUDA probe says in a container that got one of the devices; empty when it works."""
+    """The error of a CUDA probe in a container with one of the devices; empty if it works."""
     if not given:
         return "no CUDA-capable device is detected"
     first = given[0]
     if first.mig_mode and first.uuid.startswith("GPU-"):
-        return f"no CUDA-capable device is detected: {first.uuid} is in MIG mode and was handed out without an instance"
+        return f"no CUDA-capable device is detected: {first.uuid} is in MIG mode and was allocated without an instance"
     return ""

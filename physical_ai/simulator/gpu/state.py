@@ -39,7 +39,7 @@ class State:
     crds: frozenset[str] = frozenset()
     """Kinds of other projects that the API server knows: `ServiceMonitor`."""
     draw: int = 0
-    """Stands in for the random node order of a pass: with several systems it decides the ClusterPolicy's image."""
+    """Models the random node order of a pass: with several systems it determines the ClusterPolicy's image."""
 
     @property
     def spec(self) -> Json:
@@ -68,7 +68,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Desired:
-    """All that the operator wants to change, in order. Nothing in it means that all is as it should be."""
+    """All changes of the operator, in order; empty if the state is as desired."""
 
     steps: tuple[Step, ...] = ()
 
@@ -95,7 +95,7 @@ class Desired:
 
 
 def covers(given: Any, wanted: Any) -> bool:
-    """`given` holds everything `wanted` does; what the API server added does not count."""
+    """Whether `given` includes all of `wanted`; additions of the API server do not count."""
     if isinstance(wanted, Mapping):
         if not isinstance(given, Mapping):
             return False

@@ -11,7 +11,7 @@ from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, Ap
 from physical_ai.simulator.kubernetes.objects import Object, is_crd, manages, metadata, name_of, namespace_of
 
 LATE_SECONDS = 30
-"""How long a create waits for its CRD or namespace; about what the official plugin's five retries come to."""
+"""How long a create waits for its CRD or namespace; about as long as the official plugin's five retries."""
 
 _CONFLICT_HELP = (
     "https://www.pulumi.com/registry/packages/kubernetes/how-to-guides/managing-resources-with-server-side-apply/"
@@ -80,7 +80,7 @@ class Applier:
         return self.client.patch(path, merge_patch(old, obj), MERGE_PATCH, _options(manager, dry_run))
 
     def relinquish(self, obj: Object, manager: str) -> None:
-        """Give up every field a manager owns: what only it had set is removed, the object remains."""
+        """Release every field of a manager: fields that only it had set are removed, the object remains."""
         held = {key: value for key, value in metadata(obj).items() if key in ("name", "namespace")}
         empty = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": held}
         self.apply(empty, manager, force=True)

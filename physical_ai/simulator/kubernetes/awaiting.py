@@ -77,7 +77,7 @@ class Awaiter:
     def ready(self, live: Object, inputs: Object, timeout: float) -> Object:
         """The object once it is ready; raises NotInTime with its last state.
 
-        `live` is what the server answered to the change, so what is ready at once costs no request.
+        `live` is the server's answer to the change, so an object that is ready at once needs no request.
         """
         if annotated(inputs, SKIP_AWAIT) or not (awaited(live) or annotation(inputs, WAIT_FOR)):
             return live
@@ -161,7 +161,7 @@ class Awaiter:
         return any(cast("Object", item.get("conditions") or {}).get("ready") is not False for item in endpoints)
 
     def _causes(self, live: Object, state: Waiting) -> list[str]:
-        """What pods and events say, in the order in which a person would look."""
+        """Messages of Pods and events, the most relevant first."""
         selector = _selector(live)
         pods = f"/api/v1/namespaces/{namespace_of(live)}/pods"
         found = pod_problems(self._list(pods, {"labelSelector": selector})) if selector else []
@@ -205,4 +205,4 @@ def _selector(obj: Object) -> str:
 
 
 def _vanished(live: Object) -> Object:
-    raise NotInTime(live, [f"'{name_of(live)}' was deleted while it was waited for"])
+    raise NotInTime(live, [f"'{name_of(live)}' was deleted while waiting for it"])

@@ -45,7 +45,7 @@ class ApiError(Exception):
 
     @property
     def reason(self) -> str:
-        """Kubernetes' reason, as `NotFound`, `Conflict`, `Invalid`; empty when the answer was no Status."""
+        """Kubernetes' reason, such as `NotFound`, `Conflict`, `Invalid`; empty if the answer was not a Status."""
         return str(self.status.get("reason") or "")
 
     @property
@@ -54,7 +54,7 @@ class ApiError(Exception):
 
 
 class Unreachable(Exception):
-    """No answer from the API server, or no credential for it; the text says which."""
+    """No answer from the API server, or no credential for it; the text tells which."""
 
 
 class UnknownKind(Exception):
@@ -126,7 +126,7 @@ class Client:
     ) -> Object:
         """One answer of the server as an object; an empty or non-JSON one is `{}`.
 
-        Raises ApiError or Unreachable. Waits and repeats while the server says 429 with Retry-After.
+        Raises ApiError or Unreachable. Waits and repeats while the server answers 429 with Retry-After.
         """
         end = time.monotonic() + _BUSY_SECONDS
         pause = 0.05
@@ -162,7 +162,7 @@ class Client:
     # Discovery
 
     def resource(self, api_version: str, kind: str) -> Resource | None:
-        """How the server serves a kind, or None; asks again before it says None, since CRDs come and go."""
+        """How the server serves a kind, or None; queries again before it returns None, since CRDs change."""
         with self._lock:
             held = self._served.get(api_version, {}).get(kind)
         return held or self.kinds(api_version).get(kind)

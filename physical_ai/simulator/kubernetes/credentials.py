@@ -22,7 +22,7 @@ _EARLY = timedelta(seconds=10)
 
 
 class CredentialError(Exception):
-    """The exec command gave no credential; the text says why and what helps."""
+    """The exec command returned no credential; the text gives the reason and a hint."""
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def as_inputs(live: Object, inputs: Object) -> Object:
     """The live object in the shape of the inputs: what the program would have had to write to get it.
 
     Members the server filled in are left out; values it only writes differently (`1000m` for `1`) keep the inputs'
-    form; `stringData`, which it never gives back, and empty values it drops stay as they were.
+    form; `stringData`, which it never returns, and empty values that it drops do not change.
     """
     pruned = cast("Object", _pruned(live, inputs)) if live else dict(inputs)
     if "stringData" in inputs:
@@ -130,7 +130,7 @@ def _scoped(members: Object, namespaced: bool) -> Object:
 _QUANTITIES = frozenset(
     {"capacity", "default", "defaultRequest", "hard", "limits", "max", "min", "overhead", "requests", "sizeLimit"}
 )
-"""Members that hold resource quantities. Elsewhere `1.10` and `1.1` are different texts."""
+"""Members whose values are resource quantities. Elsewhere `1.10` and `1.1` are different texts."""
 
 
 def _pruned(live: Any, shape: Any, quantities: bool = False) -> Any:

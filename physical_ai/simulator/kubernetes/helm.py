@@ -22,7 +22,7 @@ _GRACE_SECONDS = 60
 
 
 class HelmFailed(Exception):
-    """helm ended with an error; the text is what it said."""
+    """helm ended with an error; the text is its message."""
 
 
 class Helm:
@@ -59,7 +59,7 @@ class Helm:
         return cast("Document", json.loads(self.run(*arguments, "--output", "json")))
 
     def last_release(self, name: str, namespace: str) -> Document | None:
-        """`helm status` of the newest revision, with its values and manifest; None where there is no such release."""
+        """`helm status` of the newest revision, with its values and manifest; None if the release does not exist."""
         try:
             return self.document("status", name, "--namespace", namespace)
         except HelmFailed as problem:
@@ -81,7 +81,7 @@ class Helm:
     def _program(self) -> str:
         found = shutil.which(self._options.helm, path=self._options.path)
         if found is None:
-            raise HelmFailed(f"{self._options.helm} is not there; helm.v3.Release needs it")
+            raise HelmFailed(f"{self._options.helm} does not exist; helm.v3.Release needs it")
         return found
 
     def _environment(self, kubeconfig: Path) -> dict[str, str]:
@@ -102,4 +102,4 @@ def _message(stderr: str) -> str:
     lines = [
         line for line in stderr.strip().splitlines() if not line.startswith(("WARNING:", "walk.go:", "coalesce.go:"))
     ]
-    return "\n".join(lines)[-4000:].removeprefix("Error: ") or "helm failed without a word"
+    return "\n".join(lines)[-4000:].removeprefix("Error: ") or "helm failed without a message"

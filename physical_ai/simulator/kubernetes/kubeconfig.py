@@ -16,7 +16,7 @@ Document = dict[str, Any]
 
 
 class KubeconfigError(Exception):
-    """The kubeconfig can't be used; the text says what is wrong with it."""
+    """The kubeconfig can't be used; the text gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class ExecCommand:
 
 @dataclass(frozen=True)
 class Kubeconfig:
-    """What the active context of a kubeconfig says."""
+    """The active context of a kubeconfig."""
 
     server: str
     """URL of the API server, without a trailing slash."""
     namespace: str
-    """Namespace of the context; "default" when it names none, as kubectl has it."""
+    """Namespace of the context; "default" if it names none, as in kubectl."""
     document: Document
     """The complete kubeconfig, with the chosen context as current-context."""
     authority: str = ""
@@ -50,11 +50,11 @@ class Kubeconfig:
     token: str = ""
     exec: ExecCommand | None = None
     folder: Path | None = None
-    """Where the kubeconfig file lies, to which its relative paths refer; None for text."""
+    """Folder of the kubeconfig file, to which its relative paths refer; None for text."""
 
     @property
     def text(self) -> str:
-        """The document as YAML, for tools that want a file."""
+        """The document as YAML, for tools that need a file."""
         return yaml.safe_dump(self.document, sort_keys=False)
 
 

@@ -79,7 +79,7 @@ class ObjectManager:
         return object_id(live), _state(live, inputs, manager)
 
     def preview_create(self, request: Request, inputs: Object) -> Object:
-        """The result of a dry run, or the inputs where none can be had."""
+        """The result of a dry run, or the inputs if none is available."""
         if not self._dry_runnable(inputs) or is_patch(request.type, inputs):
             return inputs
         obj, manager = to_api(inputs), self._manager(request, inputs, {})
@@ -88,8 +88,8 @@ class ObjectManager:
         except UnknownKind:
             return inputs
         except ApiError as problem:
-            # 403: the right may come with this very run. 404: the namespace may. 409 and immutable fields, for which
-            # CRDs have messages of their own: the object may be about to be replaced.
+            # 403: this run may grant the right. 404: it may create the namespace. 409 and immutable fields, for which
+            # CRDs have their own messages: the object may be about to be replaced.
             if problem.code in (403, 404, 409) or "immutable" in str(problem):
                 return inputs
             raise Refused(_not_created(request, str(problem))) from None
@@ -118,7 +118,7 @@ class ObjectManager:
         return _state(self._awaited(request, live, inputs, manager, _not_live(object_id(live))), inputs, manager)
 
     def preview_update(self, request: Request, old_inputs: Object, old_outputs: Object, inputs: Object) -> Object:
-        """The result of a dry run, or the inputs where none can be had."""
+        """The result of a dry run, or the inputs if none is available."""
         if not self._dry_runnable(inputs):
             return inputs
         obj, manager = to_api(inputs), self._manager(request, inputs, old_outputs)
@@ -134,7 +134,7 @@ class ObjectManager:
         return _state(live, inputs, manager)
 
     def read(self, request: Request, outputs: Object, inputs: Object) -> tuple[str, Object, Object]:
-        """Id, state and inputs as they are now; an empty id where the object or its kind does not exist."""
+        """Present id, state and inputs; an empty id if the object or its kind does not exist."""
         found = self.find(_identity(request, inputs or outputs))
         if found is None:
             return "", {}, {}
@@ -148,7 +148,7 @@ class ObjectManager:
         return request.id, state, _sealed(shown)
 
     def delete(self, request: Request, old_inputs: Object, old_outputs: Object) -> None:
-        """Delete and wait until it is deleted; one that does not exist, or whose CRD was deleted, is no error."""
+        """Delete and wait until it is deleted; a missing object, or one whose CRD was deleted, is not an error."""
         known = old_inputs or old_outputs
         obj = _identity(request, known)
         try:
@@ -216,7 +216,7 @@ class ObjectManager:
 
 
 def _identity(request: Request, known: Object) -> Object:
-    """Kind, namespace and name of what a resource's id says."""
+    """Kind, namespace and name from a resource's id."""
     gvk = gvk_of(known) if known.get("kind") else gvk_of_type(request.type)
     namespace, name = parse_id(request.id)
     held = {"name": name or name_of(known)} | ({"namespace": namespace} if namespace else {})

@@ -60,7 +60,7 @@ BUILT_IN_GROUPS = frozenset(
     }
 )
 
-# Kubernetes 1.36 API reference: kinds without a namespace, for when no server can be asked.
+# Kubernetes 1.36 API reference: kinds without a namespace, for use without a server.
 CLUSTER_SCOPED = frozenset(
     {
         ("", "Namespace"),
@@ -91,7 +91,7 @@ CLUSTER_SCOPED = frozenset(
 
 _DECIDED_LATER = ("uid", "resourceVersion", "creationTimestamp", "generation")
 
-# Property names of Pulumi's schema that stand for a dashed one (pulumi-kubernetes, provider.go).
+# Property names of Pulumi's schema for dashed ones (pulumi-kubernetes, provider.go).
 _DASHED = {
     f"x_kubernetes_{name}": f"x-kubernetes-{name.replace('_', '-')}"
     for name in (
@@ -216,7 +216,7 @@ def without_nulls(value: Any) -> Any:
 
 
 def to_api(obj: Object) -> Object:
-    """Inputs as the API server wants them: the provider's own keys left out, dashed names restored."""
+    """Inputs in the API server's form: without the provider's own keys, with dashed names restored."""
     own = {key: value for key, value in obj.items() if not key.startswith("__")}
     return cast("Object", _renamed(without_nulls(own), lambda key: _DASHED.get(key, key)))
 
@@ -242,9 +242,9 @@ def with_unknowns(preview: Object, inputs: Mapping[str, Any]) -> Object:
     live = {key: value for key, value in preview.items() if key != "status"}
     live["metadata"] = metadata(live) | dict.fromkeys(_DECIDED_LATER, UNKNOWN)
     if live.get("kind") == "Service" and isinstance(live.get("spec"), dict):
-        spec, asked = cast("Object", live["spec"]), cast("Object", inputs.get("spec") or {})
+        spec, requested = cast("Object", live["spec"]), cast("Object", inputs.get("spec") or {})
         live["spec"] = {
-            key: UNKNOWN if key in ("clusterIP", "clusterIPs") and key not in asked else value
+            key: UNKNOWN if key in ("clusterIP", "clusterIPs") and key not in requested else value
             for key, value in spec.items()
         }
     return live

@@ -72,7 +72,7 @@ class Kubernetes(Provider):
         self._options.stopping.set()
 
     def configure(self, config: Object) -> None:
-        """Connect. A cluster that can't be reached is no error yet: previews go on without it."""
+        """Connect. An unreachable cluster is not an error yet: previews continue without it."""
         self._settings = settings_from(config)
         if not self._settings.kubeconfig:
             self._unreachable = (
@@ -102,7 +102,7 @@ class Kubernetes(Provider):
         except Unreachable as problem:
             self._unreachable = f"unable to load schema information from the API server: {problem}"
         except ApiError as refusal:
-            # Any answer but "who are you" shows that the server is there; what the user may do shows later.
+            # Any answer but 401 shows that the server is reachable; missing rights are reported later.
             if refusal.code != 401:
                 self._unreachable = ""
                 return client

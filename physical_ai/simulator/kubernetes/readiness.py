@@ -27,7 +27,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What other objects say, where an object's own status is not enough."""
+    """The state of other objects, where an object's own status is not sufficient."""
 
     endpoints: bool = True
     """Whether any ready Pod answers for the Service."""
@@ -47,7 +47,7 @@ def waiting(obj: Object, around: Surroundings | None = None) -> Waiting | None:
 
 
 def waiting_for(obj: Object, expressions: str) -> Waiting | None:
-    """None when what the `pulumi.com/waitFor` annotation asks for holds, else what is missing.
+    """None if the condition of the `pulumi.com/waitFor` annotation is met, else what is missing.
 
     `condition=Type[=Status]`, `jsonpath={.path}[=value]`, or a JSON list of these that must all hold.
     Raises ValueError for anything else, JsonPathError for a path that can't be read.
@@ -273,7 +273,7 @@ def _kind(obj: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _observed(obj: Object) -> bool:
-    """Whether the controller has seen the object as it is now."""
+    """Whether the controller has observed the present generation of the object."""
     return int(_part(obj, "status").get("observedGeneration") or 0) >= int(metadata(obj).get("generation") or 1)
 
 

@@ -249,7 +249,7 @@ def _info(live: Document) -> Document:
 
 
 def _outputs(inputs: Object, live: Document, chart: Document) -> Object:
-    """Inputs, with what helm says of the release."""
+    """Inputs, with helm's data on the release."""
     status = {
         "appVersion": chart.get("appVersion"),
         "chart": chart.get("name"),

@@ -29,13 +29,13 @@ class Scopes:
         return planned if planned is not None else (gvk.group, gvk.kind) not in CLUSTER_SCOPED
 
     def served(self, gvk: Gvk) -> bool | None:
-        """Whether the server serves the kind with a namespace; None where it does not serve it or can't be asked."""
+        """Whether the server serves the kind with a namespace; None if it does not serve it or can't be reached."""
         if self._client is None:
             return None
         try:
             resource = self._client.resource(gvk.api_version, gvk.kind)
         except (ApiError, Unreachable) as problem:
-            raise Refused(f"the Kubernetes API server does not say what it serves: {problem}") from None
+            raise Refused(f"the Kubernetes API server's list of resources cannot be read: {problem}") from None
         return resource.namespaced if resource else None
 
     def unknown_kind(self, obj: Object) -> str:
@@ -58,7 +58,7 @@ class Scopes:
             self._planned[str(known.get("group")), str(names.get("kind"))] = known.get("scope") != "Cluster"
 
     def forget(self, crd: Object) -> None:
-        """Ask the server anew about a CRD that was made, changed or deleted."""
+        """Query the server again about a CRD that was created, changed or deleted."""
         spec = cast("Object", crd.get("spec") or {})
         for version in cast("list[Object]", spec.get("versions") or []):
             if self._client is not None:

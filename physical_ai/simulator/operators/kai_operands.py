@@ -45,7 +45,7 @@ PLUGINS = (
     "topology",
     "snapshot",
 )
-"""Built-in ones, first to last; those that place by the shard's strategy come after them."""
+"""Built-in ones, in order; those for the shard's placement strategy follow them."""
 
 
 def operands(config: Json) -> list[Json]:
@@ -102,7 +102,7 @@ def arguments(config: Json, shard: Json) -> list[str]:
 
 
 def configuration(shard: Json) -> Json:
-    """The scheduler's configuration: actions and plugins in their order, with what the shard says otherwise."""
+    """The scheduler's configuration: actions and plugins in their order, with the shard's overrides."""
     strategies: Mapping[str, str] = at(shard, "spec.placementStrategy", {})
     placing = ["gpuspread" if strategies.get("gpu") == "spread" else "gpupack", "nodeplacement", "gpusharingorder"]
     plugins = {key: 100 * (len(PLUGINS) + 3 - index) for index, key in enumerate((*PLUGINS, *placing))}
@@ -120,16 +120,16 @@ def _ordered(built_in: Mapping[str, int], given: Mapping[str, Json]) -> list[str
 
 
 def is_available(deployment: Json | None) -> bool:
-    """As the operator judges: every replica of the newest template, and the Deployment's own word."""
+    """The operator's criterion: every replica of the newest template, and the Deployment's own condition."""
     conditions: list[Json] = at(deployment, "status.conditions", [])
     said = any(each["type"] == "Available" and each["status"] == "True" for each in conditions)
     return said and at(deployment, "status.updatedReplicas", 0) == at(deployment, "spec.replicas", 1)
 
 
 def conditions(item: Json, wanted: Iterable[Json], live: Mapping[str, Json], now: str) -> list[Json]:
-    """Status conditions of a Config or SchedulingShard whose Deployments are `wanted`; `live` are those there are.
+    """Status conditions of a Config or SchedulingShard whose Deployments are `wanted`; `live` are the existing ones.
 
-    `Reconciling` stays True on a SchedulingShard even when everything is there, so that what waits as kstatus does
+    `Reconciling` remains True on a SchedulingShard even when everything exists, so that a client waiting like kstatus
     (helm 4, AICR's first scripts) waits for ever. Times of conditions that did not change are kept.
     """
     names = [name(each) for each in wanted if each["kind"] == "Deployment"]

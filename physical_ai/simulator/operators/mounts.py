@@ -1,4 +1,4 @@
-"""What a kubelet says of a pod whose Secrets or ConfigMaps are not there."""
+"""The kubelet's messages about a Pod whose Secrets or ConfigMaps are missing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from physical_ai.simulator.cluster.objects import Json, at, name
 
 Find = Callable[[str, str, str], Json | None]
 """The object of a kind, namespace and name."""
-_WORDS = {"Secret": "secret", "ConfigMap": "configmap"}
+_NAMES = {"Secret": "secret", "ConfigMap": "configmap"}
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Trouble:
 
 
 def trouble(pod: Json, find: Find) -> Trouble | None:
-    """The first thing that is missing: volumes before variables, as the kubelet needs them; None if all is there."""
+    """The first missing object: volumes before variables, as the kubelet needs them; None if all exist."""
     namespace = str(at(pod, "metadata.namespace", ""))
     for volume in at(pod, "spec.volumes", []):
         for kind, key, given in _sources(volume):
@@ -67,7 +67,7 @@ def _missing(kind: str, key: str, given: Json, found: Json | None) -> str | None
     if given.get("optional"):
         return None
     if found is None:
-        return f'{_WORDS[kind]} "{key}" not found'
+        return f'{_NAMES[kind]} "{key}" not found'
     held: dict[str, Any] = {**at(found, "data", {}), **at(found, "binaryData", {})}
     lacking = next((item["key"] for item in given.get("items") or () if item["key"] not in held), None)
     word = "config" if kind == "ConfigMap" else "secret"
@@ -92,7 +92,7 @@ def status(pod: Json, why: Trouble, now: str) -> Json:
 
 
 def event(pod: Json, why: Trouble, now: str) -> Json:
-    """The kubelet's event, one for each thing it says about a pod."""
+    """The kubelet's events, one for each message about a Pod."""
     metadata: Json = pod["metadata"]
     about = {"apiVersion": "v1", "kind": "Pod", "name": name(pod), "namespace": metadata["namespace"]}
     key = f"{name(pod)}.{zlib.crc32(why.message.encode()):08x}"

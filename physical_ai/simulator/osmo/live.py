@@ -33,7 +33,7 @@ class Workflows:
         """One look; whether anything moved.
 
         Args:
-            faults: What CUDA says on each GPU node; empty where it works.
+            faults: CUDA's error on each GPU node; empty if it works.
             now: Model time in seconds.
         """
         pods = {str(at(pod, "metadata.uid")): pod for pod in self._pods.all()}

@@ -45,5 +45,5 @@ def seen(pod: Mapping[str, Any]) -> Seen:
 def _waits(status: Mapping[str, Any]) -> str:
     conditions: list[Mapping[str, Any]] = status.get("conditions") or []
     found = (each for each in conditions if each["type"] == "PodScheduled" and each["status"] == "False")
-    # KAI writes several lines, with dots of its own.
+    # KAI writes several lines, which end with dots.
     return next((" ".join(str(each.get("message", "")).split()).rstrip(".") for each in found), "")

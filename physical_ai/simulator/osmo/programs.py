@@ -32,7 +32,7 @@ def outcome(pod: Mapping[str, Any], faults: Mapping[str, str]) -> tuple[int, str
     limits: Mapping[str, Any] = container.get("resources", {}).get("limits") or {}
     if not any(name.startswith(NVIDIA) for name in limits):
         return 0, ""
-    fault = faults.get(pod["spec"]["nodeName"], "there is no GPU stack on this node")
+    fault = faults.get(pod["spec"]["nodeName"], "this node has no GPU stack")
     if fault:
         return 1, fault
     annotations: Mapping[str, str] = pod["metadata"].get("annotations") or {}

@@ -128,14 +128,14 @@ class Run:
             tasks=tuple(renamed if each is task else each for each in group.tasks),
             objects=tuple(fresh if item is old else item for item in group.objects),
         )
-        message = f"started anew after {found.exit_code}"
+        message = f"restarted after exit code {found.exit_code}"
         self._set(renamed, status="SCHEDULING", node="", attempts=attempt, message=message)
 
     def _judge(self, group: Group) -> None:
         states = [self.result.tasks[task.name].status for task in group.tasks]
         lead = next(self.result.tasks[task.name].status for task in group.tasks if task.lead)
         if _is_over(lead):
-            # With its leading task the group ends, whatever the others still do.
+            # The group ends with its leading task, even if others still run.
             for task in group.tasks:
                 if not _is_over(self.result.tasks[task.name].status):
                     self._set(task, status=lead)

@@ -35,7 +35,7 @@ class Service:
         self._worker = as_account(admin, OPERATOR_NAMESPACE, WORKER_ACCOUNT)
 
     def run(self, workflow: Workflow, after_exit: AfterExit, report: Report) -> Result:
-        """Runs the workflow to its end. Whatever is left of it in the cluster then is removed.
+        """Runs the workflow to its end. Its remaining objects in the cluster are then deleted.
 
         Args:
             report: Called with each task when it changes.
@@ -54,7 +54,7 @@ class Service:
         return run.result
 
     def place(self, workflow: Workflow, seconds: float, report: Report) -> Result:
-        """Creates each group's Pods, waits until scheduler and autoscaler have had their say, and takes them away.
+        """Creates each group's Pods, waits for scheduler and autoscaler, and deletes them.
 
         Args:
             seconds: How long to wait for a node, of real time.
@@ -108,7 +108,7 @@ def as_account(admin: Client, namespace: str, account: str) -> Client:
     """The API server as Pods of a service account see it.
 
     Raises:
-        AgentsMissing: There is no such account.
+        AgentsMissing: the account does not exist.
     """
     path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}"
     request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}}

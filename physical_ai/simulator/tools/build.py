@@ -21,7 +21,7 @@ def build(family: Family, folder: Path, cache: Path, report: Report, reason: str
     """Builds beside the final folder and renames, so that a killed build leaves nothing that looks finished.
 
     Raises:
-        BuildFailed: a module cannot be fetched or compiled, or there is no Go and none can be fetched.
+        BuildFailed: a module cannot be fetched or compiled, or Go is missing and cannot be downloaded.
     """
     try:
         go = find_go(cache)

@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 
 class BuildFailed(Exception):
-    """A tool could not be installed; the text says which, why, and where the log is."""
+    """A tool could not be installed; the text names the tool, the reason, and the log."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Progress:
     """Packages compiled, of at most `total`; or bytes fetched."""
     total: int
     reason: str = ""
-    """Why it is built rather than downloaded, when there is something to say."""
+    """The reason why it is built rather than downloaded, if there is one."""
     finished: bool = False
 
 
@@ -77,7 +77,7 @@ class Family:
 
 @contextmanager
 def locked(path: Path) -> Generator[None]:
-    """Holds a lock between processes; it ends with the process that holds it."""
+    """Holds a lock between processes; it is released when its process ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -16,7 +16,7 @@ VARIABLE = "PHYSAI_TOOLS_FROM"
 
 
 class Origin(StrEnum):
-    """Where commands come from."""
+    """The source of commands."""
 
     AUTO = "auto"
     """The release where its checksum is pinned and it can be reached, else a build."""
@@ -25,10 +25,10 @@ class Origin(StrEnum):
 
     @classmethod
     def of_environment(cls) -> Origin:
-        """As $PHYSAI_TOOLS_FROM says; `auto` by default.
+        """The value of $PHYSAI_TOOLS_FROM; `auto` by default.
 
         Raises:
-            BuildFailed: it says something else.
+            BuildFailed: it has another value.
         """
         value = os.environ.get(VARIABLE) or cls.AUTO
         try:
@@ -101,7 +101,7 @@ class _Source:
         self._unreachable = ""
 
     def download(self, family: Family) -> Path | None:
-        """The family's folder, if it is there already or its release can be downloaded."""
+        """The family's folder, if it exists or its release can be downloaded."""
         found = _installed(family, self._cache, self._origin)
         if found is not None or self._origin is Origin.BUILD:
             return found

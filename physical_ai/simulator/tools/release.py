@@ -31,11 +31,11 @@ MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "a
 
 
 class NoRelease(Exception):
-    """The release cannot be used; the text says why."""
+    """The release cannot be used; the text gives the reason."""
 
 
 class Unreachable(NoRelease):
-    """There is no way to the release's server; probably to none."""
+    """The release's server cannot be reached; probably no server can."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What is said about downloads and builds: a line when one begins and ends, its share now and then, an estimate."""
+"""Progress of downloads and builds: a line when one starts and ends, its share at intervals, an estimate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from physical_ai.simulator.tools.families import Progress
 
 SECONDS_BETWEEN_LINES = 30.0
 SURE_SHARE = 0.03
-"""Of the work, after which the rate so far says how long the rest takes."""
+"""Share of the work after which the rate so far gives an estimate for the rest."""
 _VERBS = {"build": ("building", "built"), "download": ("downloading", "downloaded")}
 
 
@@ -19,7 +19,7 @@ class ToolLines:
     def __init__(
         self, say: Callable[[str], None], *, regular: bool, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`regular` says the share done every half minute, for where nothing can be redrawn."""
+        """`regular` reports the share done every half minute, for output that cannot be redrawn."""
         self._say, self._regular, self._clock = say, regular, clock
         self._latest: Progress | None = None
         self._began = self._said = 0.0

@@ -93,7 +93,7 @@ class Provider(ABC):
     def read(
         self, request: Request, outputs: dict[str, Any], inputs: dict[str, Any]
     ) -> tuple[str, dict[str, Any], dict[str, Any]]:
-        """Id, outputs and inputs as they are now; an empty id means that the object does not exist."""
+        """Present id, outputs and inputs; an empty id means that the object does not exist."""
 
     @abstractmethod
     def update(

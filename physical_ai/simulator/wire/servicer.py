@@ -25,7 +25,7 @@ Answer = TypeVar("Answer")
 class ProviderServicer(provider_pb2_grpc.ResourceProviderServicer):
     """Serves every instance the engine makes of one package.
 
-    CRUD requests do not say which provider instance they are for, but the engine dials one connection for each,
+    CRUD requests do not name the provider instance they are for, but the engine dials one connection for each,
     which the peer address distinguishes.
     """
 

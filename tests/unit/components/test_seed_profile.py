@@ -79,7 +79,7 @@ def test_a_record_is_never_deployed_to_azure() -> None:
         "cluster.kubernetesVersion",
         "pools.rtxprogpu.sku",
     }
-    with pytest.raises(pulumi.RunError, match=r"profile/seed-2026-02\.yaml.*: record\n.*Azure must not get it"):
+    with pytest.raises(pulumi.RunError, match=r"profile/seed-2026-02\.yaml.*: record\n.*do not deploy it to Azure"):
         record(SEED, simulated=False)
 
 

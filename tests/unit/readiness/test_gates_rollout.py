@@ -115,11 +115,11 @@ def restarting(given: Cluster) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (another_version, "apply NVIDIADriver h100"),
-        (other_modules, "apply NVIDIADriver h100"),
-        (no_modules_any_more, "apply NVIDIADriver h100"),
-        (other_kind_of_modules, "apply NVIDIADriver h100"),
-        (more_driver_tolerations, "apply NVIDIADriver h100"),
+        (another_version, "not applied NVIDIADriver h100"),
+        (other_modules, "not applied NVIDIADriver h100"),
+        (no_modules_any_more, "not applied NVIDIADriver h100"),
+        (other_kind_of_modules, "not applied NVIDIADriver h100"),
+        (more_driver_tolerations, "not applied NVIDIADriver h100"),
         (more_tolerations, "to nvidia-container-toolkit-daemonset"),
         (other_configs, f"to {PLUGIN}"),
         (other_strategy, f"to {PLUGIN}"),

@@ -296,7 +296,7 @@ DEAD = [
     ("v26.7.0", "driver: {tolerations: []}", "driver.tolerations", "daemonsets.tolerations"),
     ("v26.7.0", "devicePlugin: {mps: {root: /run/mps}}", "devicePlugin.mps.root", "leave the key out"),
     ("v26.7.0", "driver: {repository: x}", "driver.repository", "spec of the NVIDIADriver"),
-    ("v26.3.3", "operator: {initContainer: {image: x}}", "operator.initContainer", "no such container"),
+    ("v26.3.3", "operator: {initContainer: {image: x}}", "operator.initContainer", "no longer exists"),
     ("v26.7.0", "dcgmExporter: {servicemonitor: {enabled: true}}", "dcgmExporter.servicemonitor", "serviceMonitor"),
 ]
 
@@ -318,7 +318,7 @@ POOLS = [
     ("pools__h100gpu", "driver: {nodeSelector: {a: b}}", "driver.nodeSelector", "pools.<pool>.driver.source"),
     ("pools__h100gpu", "driver: 3", "driver", "section"),
     ("pools__rtxprogpu", "devicePlugin: {sharing: {}}", "devicePlugin.sharing", "pools.<pool>.sharing"),
-    ("pools__rtxprogpu", "devicePlugin: {flags: {migStrategy: none}}", "devicePlugin.flags.migStrategy", "wins"),
+    ("pools__rtxprogpu", "devicePlugin: {flags: {migStrategy: none}}", "devicePlugin.flags.migStrategy", "overrides"),
     ("pools__rtxprogpu", "devicePlugin: {flags: {gsd: true}}", "devicePlugin.flags.gsd", "gdsEnabled"),
     ("nvidia_driver", "version: 1", "version", "gpuOperator.driver.version"),
     ("nvidia_driver", "default: true", "default", "pools.<pool>.driver.source"),

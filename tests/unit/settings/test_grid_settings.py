@@ -45,13 +45,13 @@ def errors(*assignments: str) -> list[Fault]:
 WRONG = [
     (("gridDriver.version=595.58.03",), "gridDriver.version", "checksum", "sha256"),
     ((f"{RTX}.driver.version=595.58.03",), f"{RTX}.driver.version", "checksum", "580.105.08 or 595.91.07"),
-    (("gridDriver.version=599.10.01",), "gridDriver.version", "no build known", "gridDriver.installers.599.10.01"),
+    (("gridDriver.version=599.10.01",), "gridDriver.version", "not a known build", "gridDriver.installers.599.10.01"),
     (("gridDriver.version=580.173.02",), "gridDriver.version", "datacenter driver", "580.105.08"),
     (("gridDriver.version='595'",), "gridDriver.version", "is not a GRID build", ""),
     (
         ("gridDriver.version=599.10.01", f"gridDriver.installers={{599.10.01: {{sha256: {SHA}}}}}"),
         "gridDriver.version",
-        "Where the installer",
+        "address of the installer",
         "url: https",
     ),
     (("gridDriver.offline=true",), "gridDriver.offline", "no mirror", "gridDriver.mirror"),
@@ -59,7 +59,7 @@ WRONG = [
         (f"gridDriver.installers={{595.91.07: {{sha256: {SHA}}}}}",),
         'gridDriver.installers["595.91.07"].sha256',
         "another checksum",
-        "Leave sha256 out",
+        "Omit sha256",
     ),
     (("gridDriver.mirror=http://mirror.example.com",), "gridDriver.mirror", "https address of a folder", ""),
     (("gridDriver.mirror=https://me:secret@mirror.example.com/",), "gridDriver.mirror", "without credentials", ""),
@@ -70,7 +70,7 @@ WRONG = [
     (
         ("gridDriver.moduleParameters={nvidia_uvm: {uvm_disable_hmm: '1'}}",),
         "gridDriver.moduleParameters.nvidia_uvm",
-        "no module",
+        "not a module",
         "nvidia-uvm",
     ),
     ((f"{RTX}.osSku=AzureLinux",), f"{RTX}.osSku", "does not work", "Ubuntu"),

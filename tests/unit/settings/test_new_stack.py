@@ -16,8 +16,7 @@ from physical_ai.catalog import region, regions
 from physical_ai.settings import STACKS, SettingsError, existing, load
 from physical_ai.settings.facts.quota import QuotaNeed, quota_needs
 from physical_ai.settings.layers import names
-from physical_ai.settings.new_stack import AlreadyThere, Choice, NewFiles, choose, new_files, propose, write
-from physical_ai.settings.new_stack import place as place_module
+from physical_ai.settings.new_stack import AlreadyExists, Choice, NewFiles, choose, new_files, propose, write, writing
 from tests.unit.cli.test_cli_commands import call
 
 
@@ -144,7 +143,7 @@ def test_a_size_the_region_lacks_is_refused_with_regions_that_have_it(stacks: Pa
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("dev-westus2", "There is such a stack already"),
+        ("dev-westus2", "The stack already exists"),
         ("qa-eastus2", "There is no environment 'qa'"),
         ("dev-atlantis", "There is no region 'atlantis'"),
         ("dev", "names no region"),
@@ -278,21 +277,21 @@ TEXTS = NewFiles({Path("layers/region/eastus2.yaml"): "a\n", Path("Pulumi.dev-ea
 def test_a_file_that_appears_meanwhile_is_kept_and_the_others_taken_back(tmp_path: Path) -> None:
     theirs = tmp_path / "Pulumi.dev-eastus2.yaml"
     theirs.write_text("theirs\n")
-    with pytest.raises(AlreadyThere, match=r"Pulumi\.dev-eastus2\.yaml"):
+    with pytest.raises(AlreadyExists, match=r"Pulumi\.dev-eastus2\.yaml"):
         write(TEXTS, tmp_path)
     assert theirs.read_text() == "theirs\n"
     assert files_in(tmp_path) == {Path("Pulumi.dev-eastus2.yaml")}
 
 
 def test_a_write_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real: Callable[..., None] = place_module.os.link
+    real: Callable[..., None] = writing.os.link
 
     def full(source: Path, target: Path) -> None:
         if target.name.startswith("Pulumi."):
             raise OSError(28, "No space left on device")
         real(source, target)
 
-    monkeypatch.setattr(place_module.os, "link", full)
+    monkeypatch.setattr(writing.os, "link", full)
     with pytest.raises(OSError, match="No space left"):
         write(TEXTS, tmp_path)
     assert files_in(tmp_path) == set()
@@ -304,7 +303,7 @@ def test_a_read_only_folder_is_reported_without_a_traceback(stacks: Path, monkey
     def refuse(*_: Any, **__: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(place_module.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(writing.tempfile, "mkstemp", refuse)
     code, _, err = new("dev-eastus2", "--yes")
     assert code == 1
     assert "Permission denied" in err
@@ -328,7 +327,7 @@ def test_every_region_of_the_catalogue_can_have_a_stack_of_each_environment() ->
             choices = {pool.name: choose(pool, name, proposal.region_zones) for pool in proposal.pools}
             ranges = [IPv4Network("20.30.40.0/28")]
             files = new_files(proposal, choices, proposal.address_space, ranges)
-            loaded = place_module.verified(f"{environment}-{name}", files)
+            loaded = writing.verified(f"{environment}-{name}", files)
             assert {warning.rule for warning in loaded.warnings} <= {"size-in-region-unconfirmed"}
 
 

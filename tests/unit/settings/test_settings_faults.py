@@ -48,7 +48,7 @@ WRONG_SHAPE = [
     ("pools.h100gpu.scale.mim=0", "pools.h100gpu.scale.mim", "not a setting", "'min'"),
     ("cluster.kubernetes_version=x", "cluster.kubernetes_version", "not a setting", "'kubernetesVersion'"),
     ("pool={}", "pool", "not a setting", "'pools'"),
-    ("environment=dev", "environment", "stack's name gives it", "Remove"),
+    ("environment=dev", "environment", "follows from the stack's name", "Remove"),
     ("pools.h100gpu.scale.max='3'", "pools.h100gpu.scale.max", "text; a whole number", "without quotes: 3"),
     ("pools.h100gpu.scale.max=2.5", "pools.h100gpu.scale.max", "not a whole number", "2"),
     ("pools.h100gpu.scale.max=true", "pools.h100gpu.scale.max", "not a whole number", None),
@@ -57,7 +57,7 @@ WRONG_SHAPE = [
     ("protect='yes'", "protect", "neither true nor false", "true"),
     ("protect=1", "protect", "neither true nor false", "true"),
     ("systemPool.zones=[1]", "systemPool.zones[0]", "not text", '"1"'),
-    ("systemPool.zones='1'", "systemPool.zones", "a list is expected", '["1"]'),
+    ("systemPool.zones='1'", "systemPool.zones", "is not a list", '["1"]'),
     ("systemPool=4", "systemPool", "a map of settings", "{key: value}"),
     ("cluster.tier=standard", "cluster.tier", "not possible", "'Standard'"),
     ("pools.h100gpu.driver.source=gird", "pools.h100gpu.driver.source", "not possible", "'grid'"),
@@ -104,20 +104,20 @@ AGAINST_THE_WORLD = [
     ("pools.h100gpu.osSku=AzureLinux", "pools.h100gpu.osSku", "driver source 'operator'", "Ubuntu"),
     ("systemPool.zones=['1', '1']", "systemPool.zones", "twice", '["1"]'),
     ("cluster.kubernetesVersion=1.63", "cluster.kubernetesVersion", "not a Kubernetes version", "1.36"),
-    ("systemPool.sku=Standard_B4ms", "systemPool.sku", "can't carry a system pool", "Standard_D4ds_v5"),
+    ("systemPool.sku=Standard_B4ms", "systemPool.sku", "too small for a system pool", "Standard_D4ds_v5"),
     ("systemPool.scale.count=0", "systemPool.scale.count", "at least one node", "1"),
-    ("systemPool.maxPods=29", "systemPool.maxPods", "at least 30 pods", "30"),
-    ("cpuPool.scale={count: 0, min: null, max: null}", "cpuPool.scale", "nowhere to run", "1"),
+    ("systemPool.maxPods=29", "systemPool.maxPods", "at least 30 Pods", "30"),
+    ("cpuPool.scale={count: 0, min: null, max: null}", "cpuPool.scale", "could not run", "1"),
     ("cluster.apiAccess.authorizedIpRanges=[10.0.0.0/8]", "cluster.apiAccess.authorizedIpRanges[0]", "public", None),
     (
         "cluster.apiAccess.authorizedIpRanges=[8.8.8.8, 8.8.8.8]",
         "cluster.apiAccess.authorizedIpRanges[1]",
         "twice",
-        "Leave",
+        "Remove",
     ),
     ("cluster.upgrades.nodeOsWindow.utcOffset='+15:00'", "cluster.upgrades.nodeOsWindow.utcOffset", "offset", "+14:00"),
-    ("tags={'a/b': c}", "tags.a/b", "can't hold /", "'ab'"),
-    ("tags={azure-x: c}", "tags.azure-x", "Azure keeps", "prefix"),
+    ("tags={'a/b': c}", "tags.a/b", "can't contain /", "'ab'"),
+    ("tags={azure-x: c}", "tags.azure-x", "Azure reserves", "prefix"),
     ("tags={Project: c}", "tags.Project", "ignores case", "one of them"),
 ]
 
@@ -137,15 +137,15 @@ ADDRESSES = [
     ("network.systemSubnet=10.40.0.0/29", "network.systemSubnet", "takes 11", "/28"),
     ("network.podCidr=10.40.0.0/16", "network.podCidr", "overlap", "is free"),
     ("network.serviceCidr=10.244.0.0/24", "network.serviceCidr", "overlap", "is free"),
-    ("network.serviceCidr=172.30.0.0/16", "network.serviceCidr", "AKS keeps for itself", "another"),
-    ("network.serviceCidr=172.31.16.0/20", "network.serviceCidr", "AKS keeps for itself", "another"),
+    ("network.serviceCidr=172.30.0.0/16", "network.serviceCidr", "AKS reserves", "another"),
+    ("network.serviceCidr=172.31.16.0/20", "network.serviceCidr", "AKS reserves", "another"),
     ("network.serviceCidr=10.0.0.0/9", "network.serviceCidr", "at most a /12", "/16"),
     ("network.serviceCidr=10.245.0.0/29", "network.serviceCidr", "too small", "/16"),
     ("network.dnsServiceIp=10.245.0.1", "network.dnsServiceIp", "API server", "10.245.0.10"),
     ("network.dnsServiceIp=10.9.0.10", "network.dnsServiceIp", "outside network.serviceCidr", "10.245.0.10"),
     ("network.dnsServiceIp=10.245.255.255", "network.dnsServiceIp", "last address", "10.245.0.10"),
-    ("network.podCidr=10.244.0.0/22", "network.podCidr", "holds 4 blocks", "/20"),
-    ("network.podCidr=10.244.0.0/25", "network.podCidr", "holds 0 blocks", "/20"),
+    ("network.podCidr=10.244.0.0/22", "network.podCidr", "has 4 blocks", "/20"),
+    ("network.podCidr=10.244.0.0/25", "network.podCidr", "has 0 blocks", "/20"),
 ]
 
 
@@ -171,26 +171,26 @@ PLACEMENT = [
     ("labels={kubernetes.io/x: y}", 'labels["kubernetes.io/x"]', "only Kubernetes and AKS", "example.com/x"),
     ("labels={node.kubernetes.io/x: y}", 'labels["node.kubernetes.io/x"]', "only Kubernetes and AKS", "example.com/x"),
     ("labels={kubernetes.azure.com/mode: y}", 'labels["kubernetes.azure.com/mode"]', "only Kubernetes", "example.com"),
-    ("labels={-x: y}", "labels.-x", "is no key", "team"),
-    ("labels={UPPER.com/x: y}", 'labels["UPPER.com/x"]', "no domain name", "team"),
-    ("labels={a: 'b c'}", "labels.a", "no label value", None),
-    ("labels={physical-ai/gpu-driver: grid}", "labels.physical-ai/gpu-driver", "belongs to the program", "Leave"),
+    ("labels={-x: y}", "labels.-x", "is not a key", "team"),
+    ("labels={UPPER.com/x: y}", 'labels["UPPER.com/x"]', "not a lowercase domain name", "team"),
+    ("labels={a: 'b c'}", "labels.a", "not a label value", None),
+    ("labels={physical-ai/gpu-driver: grid}", "labels.physical-ai/gpu-driver", "is set by the program", "Omit"),
     (
         "labels={nvidia.com/gpu.deploy.driver: 'false'}",
         'labels["nvidia.com/gpu.deploy.driver"]',
-        "sets it to nothing",
+        "by the program to nothing",
         "driver.source",
     ),
-    ("taints=['a=b']", "taints[0]", "no taint", "key=value:NoSchedule"),
-    ("taints=['a=b:NoShedule']", "taints[0]", "no taint effect", "a=b:NoSchedule"),
+    ("taints=['a=b']", "taints[0]", "not a taint", "key=value:NoSchedule"),
+    ("taints=['a=b:NoShedule']", "taints[0]", "not a taint effect", "a=b:NoSchedule"),
     ("taints=['team:NoSchedule']", "taints[0]", "has no value", "team=present:NoSchedule"),
     ("taints=['team=:NoSchedule']", "taints[0]", "has no value", "team=present:NoSchedule"),
     ("taints=['nvidia.com/gpu:NoSchedule']", "taints[0]", "autoscaler drops", "nvidia.com/gpu=present:NoSchedule"),
-    ("taints=['nvidia.com/gpu=other:NoSchedule']", "taints[0]", "repeats the key and effect", "Leave it out"),
+    ("taints=['nvidia.com/gpu=other:NoSchedule']", "taints[0]", "repeats the key and effect", "Omit it"),
     ("taints=['a=b:NoSchedule', 'a=c:NoSchedule']", "taints[1]", "repeats the key and effect", "another key"),
     ("taints=['kubernetes.azure.com/x=y:NoSchedule']", "taints[0]", "only AKS may use", "your own"),
-    ("taints=['=b:NoSchedule']", "taints[0]", "is no key", "key=value"),
-    ("taints=['a=b c:NoSchedule']", "taints[0]", "no taint value", None),
+    ("taints=['=b:NoSchedule']", "taints[0]", "is not a key", "key=value"),
+    ("taints=['a=b c:NoSchedule']", "taints[0]", "not a taint value", None),
 ]
 
 
@@ -209,7 +209,7 @@ def test_labels_and_taints_that_cannot_stand(assignment: str, path: str, problem
         ),
         ("pools.h100gpu.taints=['nvidia.com/gpu=present:NoSchedule']", "pools.h100gpu.taints[0]", "itself"),
         ("pools.h100gpu.zones=['1']", "pools.h100gpu.zones", "differs by subscription"),
-        ("pools.rtxprogpu.osDisk={type: Ephemeral, sizeGb: 256}", "pools.rtxprogpu.osDisk.sizeGb", "whole NVMe"),
+        ("pools.rtxprogpu.osDisk={type: Ephemeral, sizeGb: 256}", "pools.rtxprogpu.osDisk.sizeGb", "complete NVMe"),
         ("pools.h100gpu={priority: Regular, spot: {maxPrice: 3}}", "pools.h100gpu.spot.maxPrice", "no effect"),
         ("cluster.autoscaler.maxNodeProvisionMinutes=10", "cluster.autoscaler.maxNodeProvisionMinutes", "driver build"),
         (
@@ -254,10 +254,10 @@ def test_support_of_a_kubernetes_version_ends_with_its_date() -> None:
 
 def test_limits_of_a_cluster_warn() -> None:
     pools = {f"p{i}": {**GPU, "subnet": f"10.40.{i}.0/27"} for i in range(10, 110)}
-    assert any("AKS takes 100" in f.problem for f in load_config("dev-westus2", config(pools)).warnings)
+    assert any("AKS accepts 100" in f.problem for f in load_config("dev-westus2", config(pools)).warnings)
     big = {"p": {**GPU, "scale": {"count": 1000}, "subnet": "10.40.16.0/20"}}
     found = load_config("dev-westus2", {**config(big), "network": {**NETWORK, "podCidr": "10.128.0.0/12"}})
-    assert any("AKS takes 1000 in a cluster of tier Free" in fault.problem for fault in found.warnings)
+    assert any("AKS accepts 1000 in a cluster of tier Free" in fault.problem for fault in found.warnings)
 
 
 NETWORK = {"addressSpace": "10.40.0.0/16", "systemSubnet": "10.40.0.0/24"}
@@ -274,10 +274,10 @@ def config(pools: dict[str, Any]) -> dict[str, Any]:
 
 def test_more_than_fifty_tags_or_two_hundred_ranges_are_too_many() -> None:
     tags = ", ".join(f"t{i}: x" for i in range(60))
-    expect(faults_of(f"tags={{{tags}}}"), "tags", "Azure takes 50")
+    expect(faults_of(f"tags={{{tags}}}"), "tags", "Azure accepts 50")
     ranges = ", ".join(f"8.8.{i}.0/24" for i in range(201))
     path = "cluster.apiAccess.authorizedIpRanges"
-    expect(faults_of(f"{path}=[{ranges}]"), path, "AKS takes 200")
+    expect(faults_of(f"{path}=[{ranges}]"), path, "AKS accepts 200")
     long = faults_of(f"tags.long={'x' * 257}", f"tags.{'n' * 513}=x")
     assert paths(long) == ["tags.long", f"tags.{'n' * 513}"]
 

@@ -139,7 +139,7 @@ def test_a_syntax_error_names_file_and_line(stacks: Path) -> None:
         ("tags: &a {x: y}\nother: *a\n", "Anchors"),
         ("tags:\n  <<: {x: y}\n", "Merge keys"),
         ("tags: !secret x\n", "tag '!secret'"),
-        ("tags:\n  1: x\n", "The key 1 is not a word"),
+        ("tags:\n  1: x\n", "The key 1 is not text"),
         ("- a\n- b\n", "must hold a mapping"),
         ("tags: {a: 'unclosed}\n", "not YAML"),
         ('tags: {a: "\\ud800"}\n', "not"),
@@ -205,7 +205,7 @@ def test_a_stack_name_needs_environment_and_region(name: str, problem: str, fix:
     [
         ("devv-westus2", "no environment 'devv'", "Did you mean 'dev-westus2'"),
         ("dev-westus22", "no region 'westus22'", "Did you mean 'dev-westus2'"),
-        ("dev-eastus2", "Nothing describes the region 'eastus2'", "stacks/layers/region/eastus2.yaml"),
+        ("dev-eastus2", "The region 'eastus2' has no layer", "stacks/layers/region/eastus2.yaml"),
     ],
 )
 def test_an_environment_or_region_nothing_describes_is_named(stacks: Path, name: str, problem: str, fix: str) -> None:

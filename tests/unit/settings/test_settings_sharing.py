@@ -27,8 +27,13 @@ def faults_of(*assignments: str) -> list[Fault]:
 
 
 REFUSED: list[tuple[tuple[str, ...], str, str, str]] = [
-    ((f"{H100}.sharing={{timeSlicing: {{replicas: 1}}}}",), f"{H100}.sharing.timeSlicing.replicas", "no sharing", "2"),
-    ((f"{H100}.sharing={{mps: {{replicas: 1}}}}",), f"{H100}.sharing.mps.replicas", "no sharing", "2"),
+    (
+        (f"{H100}.sharing={{timeSlicing: {{replicas: 1}}}}",),
+        f"{H100}.sharing.timeSlicing.replicas",
+        "do not share a GPU",
+        "2",
+    ),
+    ((f"{H100}.sharing={{mps: {{replicas: 1}}}}",), f"{H100}.sharing.mps.replicas", "do not share a GPU", "2"),
     (
         (f"{H100}.sharing={{mps: {{replicas: 2}}, timeSlicing: {{replicas: 2}}}}",),
         f"{H100}.sharing.mps",
@@ -41,12 +46,12 @@ REFUSED: list[tuple[tuple[str, ...], str, str, str]] = [
         "MIG instances",
         "timeSlicing",
     ),
-    ((f"{RTX}.sharing={{mps: {{replicas: 2}}}}",), f"{RTX}.sharing.mps", "host has cut", "timeSlicing"),
-    ((f"{RTX}.sharing={SINGLE}",), f"{RTX}.sharing.mig", "can't be cut by its guest", "timeSlicing"),
+    ((f"{RTX}.sharing={{mps: {{replicas: 2}}}}",), f"{RTX}.sharing.mps", "host has partitioned", "timeSlicing"),
+    ((f"{RTX}.sharing={SINGLE}",), f"{RTX}.sharing.mig", "can't partition a vGPU", "timeSlicing"),
     (
         (f"{H100}.sharing={{mig: {{strategy: single, profiles: {{1g.10gb: 7}}}}}}",),
         f'{H100}.sharing.mig.profiles["1g.10gb"]',
-        "no MIG profile of the H100 NVL",
+        "not a MIG profile of the H100 NVL",
         "1g.12gb",
     ),
     (
@@ -58,7 +63,7 @@ REFUSED: list[tuple[tuple[str, ...], str, str, str]] = [
     (
         (f"{H100}.sharing={{mig: {{strategy: single, profiles: {{3g.47gb: 3}}}}}}",),
         f"{H100}.sharing.mig.profiles",
-        "2 at most",
+        "at most 2",
         "Fewer",
     ),
     (
@@ -94,7 +99,7 @@ REFUSED: list[tuple[tuple[str, ...], str, str, str]] = [
     (
         (f"{RTX}=null", f"{H100}.sharing={{mps: {{replicas: 2}}}}", "gpuOperator.migStrategy=mixed"),
         "gpuOperator.migStrategy",
-        "refuses MPS",
+        "rejects MPS",
         "single",
     ),
     (
@@ -113,18 +118,18 @@ REFUSED: list[tuple[tuple[str, ...], str, str, str]] = [
     ((f"{H100}.driver.version='595'",), f"{H100}.driver.version", "is a branch", "595.91.07"),
     ((f"{H100}.driver.version=595.58.03",), f"{H100}.driver.version", "vGPU sizes only", "595.91.07"),
     ((f"{RTX}.driver.version=580.173.02",), f"{RTX}.driver.version", "datacenter driver", "580.105.08"),
-    ((f"{RTX}.driver.version=595.58.30",), f"{RTX}.driver.version", "no build known", "595.58.03"),
+    ((f"{RTX}.driver.version=595.58.30",), f"{RTX}.driver.version", "not a known build", "595.58.03"),
     (
         (f"{RTX}.driver={{source: aks, version: 595.91.07}}",),
         f"{RTX}.driver.version",
         "node image decides",
-        "Leave it out",
+        "Omit it",
     ),
-    ((f"{RTX}.driver={{source: aks, moduleType: open}}",), f"{RTX}.driver.moduleType", "no effect", "Leave it out"),
+    ((f"{RTX}.driver={{source: aks, moduleType: open}}",), f"{RTX}.driver.moduleType", "no effect", "Omit it"),
     (
         (f"{H100}.driver.moduleParameters={{nvidia_uvm: {{uvm_disable_hmm: '1'}}}}",),
         f"{H100}.driver.moduleParameters.nvidia_uvm",
-        "no module",
+        "not a module",
         "nvidia-uvm",
     ),
     ((f"{H100}.secureBoot=true",), f"{H100}.secureBoot", "not signed", "precompiled: true"),
@@ -133,7 +138,7 @@ REFUSED: list[tuple[tuple[str, ...], str, str, str]] = [
     (
         ("gpuOperator.driverOwner=ClusterPolicy", f"{RTX}.osSku=Ubuntu2204"),
         f"{RTX}.osSku",
-        "back and forth",
+        "alternate",
         "NVIDIADriver",
     ),
     (
@@ -155,25 +160,25 @@ REFUSED: list[tuple[tuple[str, ...], str, str, str]] = [
         "NVIDIADriver",
     ),
     ((f"{RTX}.driver.source=operator",), f"{RTX}.driver.source", "virtual and needs a GRID driver", "grid, aks"),
-    ((f"{H100}.driver.source=grid",), f"{H100}.driver.source", "handed through whole", "operator, aks"),
+    ((f"{H100}.driver.source=grid",), f"{H100}.driver.source", "it has a full GPU", "operator, aks"),
     ((f"{H100}.osSku=AzureLinux",), f"{H100}.osSku", "with driver source 'operator'", "Ubuntu"),
     (
         (f"{RTX}.labels={{nvidia.com/gpu.deploy.driver: 'true'}}",),
         f'{RTX}.labels["nvidia.com/gpu.deploy.driver"]',
-        "which sets it to 'false'",
+        "set by the program to 'false'",
         "driver.source",
     ),
     (
         (f"{RTX}.labels={{physical-ai/gpu-driver: operator}}",),
         f"{RTX}.labels.physical-ai/gpu-driver",
-        "which sets it to 'grid'",
+        "set by the program to 'grid'",
         "driver.source",
     ),
     (
         (f"{H100}.labels={{nvidia.com/device-plugin.config: mine}}",),
         f'{H100}.labels["nvidia.com/device-plugin.config"]',
-        "belongs to the program",
-        "out",
+        "is set by the program",
+        "Omit",
     ),
 ]
 

@@ -81,9 +81,9 @@ def digest(data: Mapping[str, str]) -> str:
 
 
 def shared_configs(configs: Mapping[str, str]) -> dict[str, str]:
-    """The device-plugin configurations that say more than the default one does, and that one.
+    """The device-plugin configurations that differ from the default, and the default.
 
-    A pool without sharing comes and goes without a word to the others: its nodes read their configuration at start.
+    Adding or deleting a pool without sharing does not affect the others: its nodes read their configuration at start.
     """
     default = configs[gpu_facts.DEFAULT_CONFIG]
     return {key: text for key, text in configs.items() if key == gpu_facts.DEFAULT_CONFIG or text != default}
@@ -103,14 +103,14 @@ def _flag_faults(document: Document, added: Mapping[str, Any]) -> Iterator[Fault
         if key == "sharing":
             yield document.fault(here, "Sharing is a setting of the pool.", "Set pools.<pool>.sharing instead.")
         elif key != "flags":
-            yield document.fault(here, f"'{key}' is no section of a pool's device plugin.", "Known here: flags.")
+            yield document.fault(here, f"'{key}' is not a section of a pool's device plugin.", "Known here: flags.")
         else:
             for path in _leaves(value):
                 if path in FLAGS:
                     continue
-                problem, fix = f"The device plugin knows no flag {path}.", f"Known here: {', '.join(FLAGS)}."
+                problem, fix = f"The device plugin has no flag {path}.", f"Known here: {', '.join(FLAGS)}."
                 if path in BY_ENVIRONMENT:
-                    problem = f"The operator sets {path} by environment variable, which wins over the file."
+                    problem = f"The operator sets {path} by environment variable, which overrides the file."
                     fix = f"For all pools: {BY_ENVIRONMENT[path]}."
                 yield document.fault((*here, *path.split(".")), problem, fix)
 

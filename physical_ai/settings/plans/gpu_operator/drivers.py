@@ -1,8 +1,8 @@
 """NVIDIADriver resources: which driver the GPU Operator installs on which nodes.
 
 There is one for each pool whose driver source is `operator`, never one for several: the operator's pods follow node
-labels at once, so a node that went from one resource to another would lose its driver under running Pods. With one for
-each pool, whatever changes about a driver is an update in place, which the operator rolls out node by node.
+labels at once, so a node that moved from one resource to another would lose its driver under running Pods. With one for
+each pool, every change of a driver is an update in place, which the operator rolls out node by node.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from physical_ai.settings.plans.values_files import located, merge_values, owned
 
 UPGRADE_POLICY = "upgradePolicy"
 _RENAMED = {"gpuPodDeletion": "podDeletion"}
-"""The chart's words for parts of the upgrade policy that the resource calls differently."""
+"""The chart's names for parts of the upgrade policy that the resource names differently."""
 _OTHER_RELEASE = "driver-field-other-release"
 
 OWNED = {
@@ -76,7 +76,7 @@ def driver_resources(
 def node_selector(name: str) -> dict[str, str]:
     """The nodes of one operator pool: by labels that a pool without nodes has too, and that no two pools share.
 
-    The driver source is part of it, so that a pool that got another one is left alone at once.
+    The driver source is part of it, so that it no longer selects a pool whose source has changed.
     """
     return {POOL_LABEL: name, DRIVER_LABEL: DriverSource.OPERATOR.value}
 
@@ -98,7 +98,7 @@ def _derived(
 
 
 def _base(settings: Settings, files: ValuesFiles) -> dict[str, Any]:
-    """What all resources share: the file's fields, and the cluster's upgrade policy in the resource's words."""
+    """What all resources share: the file's fields, and the cluster's upgrade policy with the resource's names."""
     release, base = settings.gpu_operator.version, dict(files.driver.data)
     policy = section(files.cluster, "driver").get(UPGRADE_POLICY)
     if is_map(policy):

@@ -23,7 +23,7 @@ POOL_KEYS = ("driver", "devicePlugin")
 
 @dataclass(frozen=True)
 class ValuesFiles:
-    """The files of one chart. Those that are not there are empty."""
+    """The files of one chart. Missing ones are empty."""
 
     cluster: Document
     """`values.yaml`: values of the chart."""
@@ -43,7 +43,7 @@ def read_files(settings: Settings, root: FilePath) -> tuple[ValuesFiles, list[Fa
     for file in sorted((folder / "pools").glob("*")):
         name, here = file.stem, f"{label}/pools/{file.name}"
         if file.suffix != ".yaml":
-            faults.append(fault(here, "(file)", "This file is not read.", f"Call it {name}.yaml, or remove it."))
+            faults.append(fault(here, "(file)", "This file is not read.", f"Rename it to {name}.yaml, or remove it."))
         elif name in settings.pools:
             pools[name] = read_if_there(file, here)
             faults += [*pools[name].faults, *_known(pools[name])]
@@ -57,7 +57,7 @@ def _known(document: Document) -> Iterator[Fault]:
         if key not in POOL_KEYS:
             near = nearest(key, POOL_KEYS)
             fix = f"Did you mean '{near}'?" if near else f"Known here: {', '.join(POOL_KEYS)}."
-            yield document.fault((key,), f"'{key}' is nothing that a pool can have of its own.", fix)
+            yield document.fault((key,), f"'{key}' cannot be set for a single pool.", fix)
         elif value is not None and not is_map(value):
             yield document.fault((key,), f"{key} is a section, not a value.")
 

@@ -67,7 +67,7 @@ def chart_values(
         faults += owned_env(document, (component, "env"), entries, (name,), setting)
     written = without(document.data, OWNED)
     values = merge_values(written, derived_values(settings, maps))
-    # What is written is checked too: a value where a section belongs would be gone under what the program adds.
+    # The file is checked too: the program's additions would silently replace a value in place of a section.
     for checked in (written, values):
         faults += [located(document, finding) for finding in check_values(release, checked)]
     return values, faults
@@ -88,7 +88,7 @@ def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) ->
     on_cpu_pool = {"nodeSelector": {POOL_LABEL: CPU_POOL}}
     configs = digest_env(CONFIGS_DIGEST, shared_configs(maps[POOL_CONFIGS]))
     values: dict[str, Any] = {
-        # The system pool and all GPU pools are tainted; this says so in one place more.
+        # Redundant with the taints of the system pool and the GPU pools, but explicit.
         "operator": on_cpu_pool,
         "node-feature-discovery": {
             "master": on_cpu_pool,
@@ -123,12 +123,12 @@ def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) ->
 def _driver(settings: Settings, maps: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     """`driver` of the chart: who owns drivers and, where the ClusterPolicy does, the one driver of all pools."""
     if settings.gpu_operator.driver_owner == "NVIDIADriver":
-        # The chart's own NVIDIADriver would take every GPU node that no other one selects, or conflict with them all.
+        # The chart's own NVIDIADriver would select every GPU node that no other one selects, or conflict with them all.
         return {"enabled": True, "nvidiaDriverCRD": {"enabled": True, "deployDefaultCR": False}}
     default = settings.gpu_operator.driver
     operated = gpu_facts.operator_pools(settings)
     driver: dict[str, Any] = {
-        # Without a pool of its own it would go for the vGPU nodes, once a label of theirs is lost.
+        # Without an operator pool it would select the vGPU nodes as soon as they lose a label.
         "enabled": bool(operated),
         "nvidiaDriverCRD": {"enabled": False},
         "version": default.version,

@@ -1,9 +1,9 @@
-"""The rule tables: what ARM types look like, how azure-native maps them, and what no schema says.
+"""The rule tables: the ARM types, azure-native's mapping of them, and rules that are in no schema.
 
 `types/*.json` hold one ARM type each, at the API version azure-native 3.29.0 uses: body path → constraints, with `[]`
-for an array's element and `{}` for a map's value. `mapping.json` holds how inputs become that body. `rules.json`
-holds the rules that are in no schema; `documented` ones are in a source that was read, `believed` ones do not.
-`not_modelled.json` says which rules the simulator leaves out, and why.
+for an array's element and `{}` for a map's value. `mapping.json` describes how inputs become that body. `rules.json`
+has the rules that are in no schema; `documented` ones have a source that was read, `believed` ones do not.
+`not_modelled.json` lists the rules that the simulator omits, and why.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class TypeMapping:
     replace_on: tuple[str, ...]
     """Input paths whose change replaces the resource, beside the path parameters."""
     maintain_if_unset: tuple[str, ...]
-    """Lists that an update without them leaves as they are."""
+    """Lists that an update without them does not change."""
 
     @property
     def name_param(self) -> str:

@@ -1,4 +1,4 @@
-"""ARM's and AKS's rules that no schema has: pure functions over a request and the azure."""
+"""ARM's and AKS's rules that are in no schema: pure functions over a request and Azure's state."""
 
 from __future__ import annotations
 

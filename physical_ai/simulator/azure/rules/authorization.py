@@ -39,7 +39,7 @@ def form(put: Put) -> Iterator[Refusal]:
 
 @on_put("RoleAssignment", "ra-principal", "ra-principal-type", "uai-outputs")
 def principal(put: Put) -> Iterator[Refusal]:
-    """A fresh identity reaches the directory late; naming its type makes Azure take it on trust."""
+    """A new identity appears in the directory late; with its type, Azure does not look it up."""
     principal_id, given = str(put.properties.get("principalId", "")), put.properties.get("principalType")
     found = put.azure.principal_type(principal_id)
     if found is None and given is None:
@@ -74,7 +74,7 @@ def assignment(put: Put) -> Iterator[Refusal]:
 
 
 def _meaning(inputs: Mapping[str, Any]) -> tuple[str, str, str]:
-    """What makes two assignments the same: scope, role, principal."""
+    """The properties that identify an assignment: scope, role, principal."""
     return (
         ids.key(str(inputs.get("scope", ""))),
         role_guid(inputs.get("roleDefinitionId")),

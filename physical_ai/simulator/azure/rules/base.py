@@ -72,7 +72,7 @@ class Pool:
     spec: Mapping[str, Any]
     """The same with AKS's defaults."""
     old: Mapping[str, Any] | None
-    """Properties with defaults as they are now, None for a new pool."""
+    """Present properties with defaults, None for a new pool."""
     path: str
     """Path of the properties in the body."""
     cluster: Mapping[str, Any]
@@ -162,7 +162,7 @@ def pools_of(put: Put) -> list[Pool]:
     if put.kind == "AgentPool":
         cluster_id = put.id.rsplit("/", 2)[0]
         cluster = put.azure.get(cluster_id, "ManagedCluster")
-        # In a preview the cluster may be yet to come; what a pool says of itself can be judged all the same.
+        # In a preview the cluster may not exist yet; the pool's own properties can be checked without it.
         body = clusters.effective(cluster.body if cluster else {}, cluster_id)
         return [
             _pool(

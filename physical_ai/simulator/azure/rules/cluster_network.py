@@ -17,7 +17,7 @@ RESERVED = tuple(
     ipaddress.IPv4Network(text) for text in ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24")
 )
 POD_BLOCK = 24
-"""Prefix length of the piece of podCidr each overlay node takes."""
+"""Prefix length of each overlay node's part of podCidr."""
 
 
 def profile(put: Put) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def dns_address(put: Put) -> Iterator[Refusal]:
 
 @on_put(("ManagedCluster", "AgentPool"), "net-svc-subnet", "net-pod-subnet")
 def ranges_beside_subnets(put: Put) -> Iterator[Refusal]:
-    """Services and overlay pods have ranges of their own, outside every subnet of the node network."""
+    """Services and overlay Pods have separate ranges, outside every subnet of the node network."""
     seen: set[str] = set()
     for pool in pools_of(put):
         network_id = ids.key(ids.parent(str(pool.spec.get("vnetSubnetID") or "//")))

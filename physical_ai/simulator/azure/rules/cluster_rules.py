@@ -53,7 +53,7 @@ def node_resource_group(put: Put) -> Iterator[Refusal]:
 
 @on_put("ManagedCluster", "inline-pool-add", "inline-pool-names", "inline-pool-remove", "inline-pool-touch")
 def inline_pools(put: Put) -> Iterator[Refusal]:
-    """A PUT may change the pools it names and leave others out, but not bring new ones."""
+    """A PUT may change the pools it names and omit others, but not add new ones."""
     names = [str(profile.get("name")) for profile in items(put.body, "properties.agentPoolProfiles")]
     for name in sorted({name for name in names if names.count(name) > 1}):
         message = f"Agent pool name '{name}' is used twice."

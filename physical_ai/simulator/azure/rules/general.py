@@ -1,4 +1,4 @@
-"""Rules that hold for every type: group, location, tags, parents, references, operations under way."""
+"""Rules that apply to every type: group, location, tags, parents, references, operations in progress."""
 
 from __future__ import annotations
 

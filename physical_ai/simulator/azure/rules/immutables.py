@@ -35,7 +35,7 @@ ALLOWED: Mapping[str, Callable[[Any, Any], bool]] = {
     # A policy engine can be added, not exchanged.
     "imm-managedcluster-networkProfile-networkPolicy": lambda old, new: old == "none",
     "imm-managedcluster-apiServerAccessProfile-enablePrivateCluster": lambda old, new: not old and not new,
-    # The range comes with the migration to overlay.
+    # The migration to overlay adds the range.
     "imm-managedcluster-networkProfile-podCidr": lambda old, new: old is None,
 }
 """Changes AKS accepts although the property is immutable otherwise, by rule (AKS docs, update-azure-cni and others)."""
@@ -78,7 +78,7 @@ def address_properties(put: Put) -> Iterator[Refusal]:
 
 @models(*(rule.id for rule in rules().values() if rule.kind == "mutable"))
 def _changed(rule: Rule, old: Any, new: Any) -> bool:
-    """Whether the change is one the rule forbids; whatever has no such rule is accepted in place."""
+    """Whether the rule forbids the change; changes without a rule are accepted in place."""
     if _canonical(rule.path, old) == _canonical(rule.path, new):
         return False
     allowed = ALLOWED.get(rule.id)

@@ -131,7 +131,7 @@ def subnet(put: Put) -> Iterator[Refusal]:
 
 @on_put("Subnet", "nat-region", "nat-gw-subnet", "nat-one-per-subnet", "subnet-defaultoutbound")
 def subnet_nat(put: Put) -> Iterator[Refusal]:
-    """A subnet has one natGateway field, so a second gateway takes the place of the first."""
+    """A subnet has one natGateway field, so a second gateway replaces the first."""
     gateway = put.azure.get(get(put.properties, "natGateway.id"), "NatGateway")
     parent = put.azure.get(ids.parent(put.id), "VirtualNetwork")
     target = "properties.natGateway"

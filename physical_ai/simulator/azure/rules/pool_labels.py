@@ -1,4 +1,4 @@
-"""Node pool rules on the labels and taints of nodes, and on what AKS keeps for itself."""
+"""Node pool rules on the labels and taints of nodes, and on those that AKS reserves."""
 
 from __future__ import annotations
 

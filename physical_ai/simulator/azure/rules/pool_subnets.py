@@ -14,11 +14,11 @@ from physical_ai.simulator.azure.rules.base import Pool, on_pool, refuse
 from physical_ai.simulator.azure.state import Resource
 
 RESERVED_ADDRESSES = 5
-"""Azure keeps the first four and the last address of each subnet."""
+"""Azure reserves the first four and the last address of each subnet."""
 
 
 def prefixes(subnet: Resource) -> list[str]:
-    """A subnet's address prefixes, whichever of the two properties holds them."""
+    """A subnet's address prefixes, from either of the two properties."""
     one = get(subnet.body, "properties.addressPrefix")
     return [str(one)] if one else [str(p) for p in items(subnet.body, "properties.addressPrefixes")]
 
@@ -111,7 +111,7 @@ def user_defined_routing(pool: Pool) -> Iterator[Refusal]:
 
 
 def addresses_needed(spec: Mapping[str, Any], cluster: Mapping[str, Any], nodes: int) -> int:
-    """Addresses of the node subnet that this many nodes take, one upgrade's surge included.
+    """Addresses of the node subnet that this many nodes use, including the surge of an upgrade.
 
     Overlay and pod subnets: one a node. Flat Azure CNI: one a node and one a pod.
     """

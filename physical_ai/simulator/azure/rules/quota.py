@@ -17,7 +17,7 @@ REGIONAL, LOW_PRIORITY = "cores", "lowPriorityCores"
 
 
 def usage(spec: Mapping[str, Any], nodes: int, offers: Offers) -> Counter[str]:
-    """vCPUs of each quota that this many nodes of a pool take."""
+    """vCPUs of each quota that this many nodes of a pool use."""
     size = offers.size(str(spec.get("vmSize")))
     if size is None:
         return Counter()
@@ -27,7 +27,7 @@ def usage(spec: Mapping[str, Any], nodes: int, offers: Offers) -> Counter[str]:
 
 @on_pool("quota-aks-vcpu", "quota-aks-spot")
 def vcpus(pool: Pool) -> Iterator[Refusal]:
-    """The nodes a pool asks for fit beside all others in the region."""
+    """The requested nodes of a pool fit into the quota beside all others in the region."""
     wanted = usage(pool.spec, pools.initial_count(pool.spec), pool.azure.offers)
     for name, message in shortages(f"{pool.cluster_id}/agentPools/{pool.name}", wanted, pool.location, pool.azure):
         rule = "quota-aks-spot" if name == LOW_PRIORITY else "quota-aks-vcpu"
@@ -35,7 +35,7 @@ def vcpus(pool: Pool) -> Iterator[Refusal]:
 
 
 def shortages(pool_id: str, wanted: Mapping[str, int], place: str, azure: AzureState) -> Iterator[tuple[str, str]]:
-    """The quotas, each with its message, that are too small for a pool that takes `wanted` vCPUs of them."""
+    """The quotas, each with its message, that are too small for a pool with `wanted` vCPUs."""
     used = Counter[str]()
     for other in azure.of_kind("AgentPool"):
         cluster = azure.get(ids.parent(other.id), "ManagedCluster")

@@ -46,7 +46,7 @@ Times = tuple[float, float]
 
 @dataclass(frozen=True)
 class Fault:
-    """What the node's condition shows where the mounted files are no program that runs."""
+    """What the node's condition shows if the mounted files are not a program that runs."""
 
     message: str
     status: str = "False"
@@ -58,7 +58,7 @@ def agent_faults() -> Generator[None]:
     """What the agent raises is its own fault, unless the API server did not answer.
 
     Raises:
-        ProgramFault: In place of any other exception.
+        ProgramFault: for every exception of the program.
     """
     try:
         yield

@@ -117,7 +117,7 @@ def report(cluster: Cluster, node: Json, condition: Condition) -> None:
 
 
 def gpus_of(pod: Json) -> int:
-    """NVIDIA devices that a pod asks for, of whatever name."""
+    """NVIDIA devices that a Pod requests, under any resource name."""
     containers: list[Json] = at(pod, "spec.containers", [])
     limits = (at(each, "resources.limits", {}) for each in containers)
     counts = (count for each in limits for key, count in each.items() if key.startswith(NVIDIA))

@@ -72,7 +72,7 @@ class SimulatedHost:
         self._kernel, self._boots = "", ""
 
     def look(self, state: NodeState, kernel: str, boots: str, now: float) -> None:
-        """The node as it is at a moment (model seconds since the epoch); jobs that are due end."""
+        """The node at a moment (model seconds since the epoch); jobs that are due end."""
         self._state, self._kernel, self._boots, self._now = state, kernel, boots, now
         if self._loaded and not state.host.driver:
             # Something else removed the driver, its files included.

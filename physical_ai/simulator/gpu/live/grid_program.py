@@ -1,6 +1,6 @@
 """The GRID driver agent as its DaemonSet mounts it: what was deployed is what runs on simulated nodes.
 
-The files come from the ConfigMap of the Pod, and each set of files is a package with a name of its own, so that nodes
+The files come from the ConfigMap of the Pod, and each set of files is a package with a unique name, so that nodes
 run several versions during a roll-out. This module declares all that the simulator uses of them.
 """
 
@@ -25,7 +25,7 @@ PACKAGE = "grid_agent"
 
 
 class ProgramFault(Exception):
-    """The mounted files are not a program that the simulator can run; the text says why."""
+    """The mounted files are not a program that the simulator can run; the text gives the reason."""
 
 
 class Word(Protocol):
@@ -220,7 +220,7 @@ def _load(files: _Files) -> Program | str:
             step=module("steps").Step,
             target=wanted.Target,
         )
-    except (Exception, SystemExit) as fault:  # whatever a file does when it is imported
+    except (Exception, SystemExit) as fault:  # anything that a file may raise on import
         sys.meta_path.remove(files)
         for name in [each for each in sys.modules if each.partition(".")[0] == files.package]:
             del sys.modules[name]

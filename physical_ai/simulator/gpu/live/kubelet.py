@@ -1,4 +1,4 @@
-"""The kubelets of the GPU nodes: pods come and go, model time passes, and the Node shows what came of it."""
+"""The kubelets of the GPU nodes: Pods are added and deleted, model time passes, and the Node shows the result."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class Surroundings:
 
 
 def host_of(item: Json) -> Host:
-    """What the node's annotations say of its host."""
+    """The host as described by the node's annotations."""
     given = annotations_of(item)
     return Host(driver=given.get(HOST_DRIVER, ""), bind_mount=given.get(names.LEGACY_MOUNT) == "true")
 
 
 def pseudo_daemonset(pod: Json) -> Json:
-    """A pod as the DaemonSet it was made from: what `PodAdded` reads, without a change that came since."""
+    """A pod as the DaemonSet it was made from: what `PodAdded` reads, without later changes."""
     return {
         "metadata": {"name": owner(pod, "DaemonSet"), "labels": {COMPONENT: labels(pod).get(COMPONENT, "")}},
         "spec": {"template": {"spec": pod["spec"]}},
@@ -184,7 +184,7 @@ class Kubelet:
             self._messages[uid] = (message, 0.0)
 
     def _report_node(self, item: Json) -> None:
-        """Extended resources, and readiness: a node whose containerd is dead stays NotReady."""
+        """Extended resources, and readiness: a node whose containerd does not run remains NotReady."""
         shown: Mapping[str, str] = at(item, "status.allocatable", {})
         held = {key: count for key, count in shown.items() if key.startswith(NVIDIA)}
         wanted = dict.fromkeys(held, "0") | {key: str(count) for key, count in self.state.resources.items()}

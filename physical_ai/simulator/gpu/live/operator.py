@@ -86,7 +86,7 @@ def _bare(item: Json) -> Json:
 
 
 def _is_left(item: Json, uid: Any) -> bool:
-    """Of a ClusterPolicy that is no more: about to be collected, hence to be made anew."""
+    """Whether it belongs to a deleted ClusterPolicy: it will be collected, and has to be recreated."""
     references: list[Json] = at(item, "metadata.ownerReferences", [])
     return any(each.get("kind") == "ClusterPolicy" and each.get("uid") != uid for each in references)
 
@@ -117,7 +117,7 @@ class Controllers:
         self._seen = None
 
     def run(self, given: Operator) -> bool:
-        """One pass of whatever is awake; whether it wrote anything."""
+        """One pass of the controllers that are awake; returns whether it wrote anything."""
         state = state_of(self._cluster, given)
         awake = operator.wakes(self._seen, state)
         if is_missing_driver_pods(state):
@@ -160,14 +160,14 @@ class Controllers:
 
 
 def is_missing_driver_pods(state: State) -> bool:
-    """Whether a driver pod is yet to be made again. The upgrade controller does nothing until they are all there
+    """Whether a driver Pod has not been recreated yet. The upgrade controller does nothing until all exist
     (NVIDIA/k8s-operator-libs, BuildState): a node whose pod has just been deleted would not count as busy."""
     drivers = (item for item in state.daemonsets.values() if labels(item).get(COMPONENT) == DRIVER_COMPONENT)
     return sum(int(at(item, "status.desiredNumberScheduled", 0)) for item in drivers) > len(state.pods)
 
 
 def marked(daemonset: Json) -> Json:
-    """The DaemonSet with pods that carry this model's annotation."""
+    """The DaemonSet with Pods that have this model's annotation."""
     template: Json = daemonset["spec"]["template"]
     metadata: Json = template["metadata"]
     annotated = {**metadata, "annotations": {**metadata.get("annotations", {}), RUN_BY: names.STACK}}

@@ -27,8 +27,8 @@ def _container(given: Json, state: Json, *, ready: bool = False, started: bool =
 
 def _terminated(now: str, code: int = 0, message: str = "") -> Json:
     reason = "Error" if code else "Completed"
-    words = {"message": message} if message else {}
-    return {"terminated": {"exitCode": code, "reason": reason, "startedAt": now, "finishedAt": now, **words}}
+    details = {"message": message} if message else {}
+    return {"terminated": {"exitCode": code, "reason": reason, "startedAt": now, "finishedAt": now, **details}}
 
 
 def _present(pod: Pod, given: Json, now: str) -> Json:
@@ -45,12 +45,12 @@ def _present(pod: Pod, given: Json, now: str) -> Json:
 
 
 def _condition(kind: str, holds: bool, now: str, reason: str = "", message: str = "") -> Json:
-    words = {} if holds else {"reason": reason, "message": message}
-    return {"type": kind, "status": "True" if holds else "False", "lastTransitionTime": now, **words}
+    details = {} if holds else {"reason": reason, "message": message}
+    return {"type": kind, "status": "True" if holds else "False", "lastTransitionTime": now, **details}
 
 
 def status(pod: Pod, live: Json, now: str) -> Json:
-    """`status` for a strategic merge patch of the live pod. Conditions of the scheduler's stay."""
+    """`status` for a strategic merge patch of the live pod. The scheduler's conditions remain."""
     init: list[Json] = at(live, "spec.initContainers", [])
     main: list[Json] = at(live, "spec.containers", [])
     initialized = pod.at >= len(init)

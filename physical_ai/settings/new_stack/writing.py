@@ -1,4 +1,4 @@
-"""Writes a new stack's files: after they have been judged where they do no harm, all of them or none."""
+"""Writes a new stack's files, all of them or none, after they were validated in a copy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from physical_ai.settings.loading import Loaded, load
 from physical_ai.settings.new_stack.files import NewFiles
 
 
-class AlreadyThere(Exception):
+class AlreadyExists(Exception):
     """Another process created the file in the meantime; nothing was written."""
 
 
@@ -27,10 +27,10 @@ def verified(stack: str, files: NewFiles, root: FilePath = STACKS) -> Loaded:
 
 
 def write(files: NewFiles, root: FilePath = STACKS) -> list[FilePath]:
-    """Writes each file whole, none over another, and takes back what it wrote when one fails.
+    """Writes each file atomically, without overwriting; on a failure, it removes the files it has written.
 
     Raises:
-        AlreadyThere: one of the files exists.
+        AlreadyExists: one of the files exists.
         OSError: the folder can't be written.
     """
     made: list[FilePath] = []
@@ -44,12 +44,12 @@ def write(files: NewFiles, root: FilePath = STACKS) -> list[FilePath]:
                 file.write(text)
             waiting[-1].chmod(0o644)
         for path, draft in zip(files.texts, waiting, strict=True):
-            # A link, unlike a rename, never takes the place of a file that is there.
+            # A link, unlike a rename, never replaces an existing file.
             os.link(draft, root / path)
             made.append(root / path)
     except FileExistsError as error:
         _remove(made)
-        raise AlreadyThere(f"{error.filename2} is there already") from None
+        raise AlreadyExists(f"{error.filename2} already exists") from None
     except BaseException:
         _remove(made)
         raise
