@@ -1,4 +1,4 @@
-# `make` lists what there is. STACK=<env>-<region> picks another stack than the default one.
+# `make` lists the targets. STACK=<env>-<region> selects another stack than the default.
 STACK ?= dev-westus2
 BASE ?= origin/main
 PYTHON ?= python3
@@ -40,7 +40,7 @@ up: $(READY) ## deploy STACK into the simulator, run a workflow on the default o
 preview: $(READY) ## show what `make up` would change
 	@$(BIN)/physai preview $(STACK)
 
-pr-preview: $(READY) ## what the checkout does to each stack it affects, from BASE on, as a comment on GitHub tells it
+pr-preview: $(READY) ## what the checkout does to each stack it affects, from BASE on, as in a comment on GitHub
 	@$(BIN)/physai pr-preview --base $(BASE)
 
 down: $(READY) ## destroy the simulated STACK and leave nothing behind
@@ -82,7 +82,7 @@ coverage: $(READY) ## unit and property tests, and what they leave out; each pac
 	  $(BIN)/coverage report --include="$$package/*" --fail-under=$(FLOOR) >/dev/null || \
 	    { echo "the floor is $(FLOOR) %" >&2; exit 1; }; done
 
-host: $(READY) ## tests with real processes: the GRID agent on nodes of its own (as root), the shutdown helper
+host: $(READY) ## tests with real processes: the GRID agent on separate nodes (as root), the shutdown helper
 	@$(PYTEST) tests/host -n 4
 
 simulator: $(READY) tools ## tests with the real engine and a real API server
@@ -135,7 +135,7 @@ site-source:
 	@rm -rf .site/source && mkdir -p .site/source
 	@cp -r --parents *.md LICENSE docs $(LINKED) .site/source && rm -rf .site/source/docs/generator
 
-pins: ## resolve requirements*.txt anew from pyproject.toml
+pins: ## resolve requirements*.txt again from pyproject.toml
 	@$(PYTHON) -m venv $(VENV)-pins && $(VENV)-pins/bin/pip install --quiet uv==0.13.9
 	@$(VENV)-pins/bin/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements.txt
 	@$(VENV)-pins/bin/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml --extra dev --extra build --constraints requirements.txt -o requirements-dev.txt

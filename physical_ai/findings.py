@@ -1,4 +1,4 @@
-"""What a rule reports: one type of finding, one scale of severity, for every rule in the project.
+"""The result of a rule: one type of finding, one scale of severity, for every rule in the project.
 
 >>> found = Finding(Severity.WARNING, "size-retired", "sku", "It no longer deploys.")
 >>> found.severity.at_least(Severity.ERROR)
@@ -18,7 +18,7 @@ class Severity(StrEnum):
     """How severe a finding is, least severe first."""
 
     OK = "ok"
-    """Checked, and in order."""
+    """Checked, without a problem."""
     INFO = "info"
     UNKNOWN = "unknown"
     """Could not be checked."""
@@ -41,14 +41,14 @@ class Finding:
 
     severity: Severity
     rule: str
-    """Name of the rule; empty for a plain mistake of form, which needs no explanation."""
+    """Name of the rule; empty for a syntax or type error, which needs no explanation."""
     where: str
-    """What to look at: a setting's path, a property path, a key, a quota, a part of the stack."""
+    """The subject: a setting's path, a property path, a key, a quota, a part of the stack."""
     problem: str
     fix: str | None = None
-    """What to write or do instead."""
+    """How to fix it."""
     source: str | None = None
-    """What the rule rests on: a document, an issue, a data file, a service's answer."""
+    """The basis of the rule: a document, an issue, a data file, a service's answer."""
 
     @property
     def is_error(self) -> bool:

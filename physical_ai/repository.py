@@ -1,4 +1,4 @@
-"""Where things are: the YAML and the programs that people edit, beside this package, and the user's cache folder."""
+"""Paths of the checkout's folders, and of the user's cache folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 AGENTS = ROOT / "agents"
 GRID_AGENT = AGENTS / "grid_driver"
-"""Holds the package `grid_agent` and the scripts that it runs on its host."""
+"""Has the package `grid_agent` and the scripts that it runs on its host."""
 STACKS = ROOT / "stacks"
 VALUES = ROOT / "values"
 MANIFESTS = ROOT / "manifests"
@@ -19,7 +19,7 @@ HOME_VARIABLE = "PHYSAI_HOME"
 
 
 def user_folder() -> Path:
-    """Where this project keeps what it can get again: $PHYSAI_HOME, or `physical-ai` in the user's cache folder."""
+    """Folder for files that can be recreated: $PHYSAI_HOME, or `physical-ai` in the user's cache folder."""
     if HOME_VARIABLE in os.environ:
         return Path(os.environ[HOME_VARIABLE]).expanduser().resolve()
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().resolve() / "physical-ai"

@@ -7,9 +7,9 @@ a client runs this program again when it expires, and the kubelet has renewed th
 from __future__ import annotations
 
 import base64
-import datetime
 import json
 import sys
+import time
 
 TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token"  # noqa: S105 - a path
 EARLIER = 300
@@ -20,7 +20,7 @@ def credential(token: str) -> dict[str, object]:
     """The answer of client-go's exec plugins. Raises ValueError for anything but a JSON Web Token."""
     _, claims, _ = token.split(".")
     ends = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["exp"] - EARLIER
-    expires = datetime.datetime.fromtimestamp(ends, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: UP017
+    expires = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(ends))
     status = {"token": token, "expirationTimestamp": expires}
     return {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}
 

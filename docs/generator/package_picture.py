@@ -19,7 +19,7 @@ TITLE = 190.0
 """Room for the title of a band."""
 
 Limits = tuple[float, float]
-"""From where to where the boxes of a band may stand, inside the margin."""
+"""The horizontal limits of the boxes of a band, within the margin."""
 
 
 def packages() -> str:

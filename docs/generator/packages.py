@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 OPENED = "physical_ai"
-"""A folder whose subfolders are packages of their own. Its own modules belong to no package."""
+"""A folder whose subfolders are separate packages. Its own modules belong to no package."""
 EXCLUDED = {"tests"}
 ENTRY = "__main__"
 """The program that `pulumi up` runs."""

@@ -89,7 +89,7 @@ def _cards(placed: Sequence[tuple[Card, Box]]) -> list[str]:
 
 
 def _row(cards: Sequence[Card], area: Box, top: float) -> list[tuple[Card, Box]]:
-    """Cards side by side across an area, padded if the area has a frame of its own."""
+    """Cards side by side across an area, padded if the area has a frame."""
     inset = PADDING if top > area.y else 0
     width = (area.width - 2 * inset - GAP * (len(cards) - 1)) / len(cards)
     height = max(card.height for card in cards)

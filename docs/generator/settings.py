@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -38,12 +39,12 @@ class _Row:
 
 
 class _Pages:
-    """Walks the JSON schema of the settings; models that several keys use get a section of their own."""
+    """Walks the JSON schema of the settings; models that several keys use get a separate section."""
 
     def __init__(self) -> None:
         self.schema: dict[str, Any] = Settings.model_json_schema(by_alias=True)
         self.models: dict[str, dict[str, Any]] = self.schema["$defs"]
-        uses = Counter(_references(self.schema))
+        uses = Counter(re.findall(rf'"\$ref": "{re.escape(_REFERENCE)}(\w+)"', json.dumps(self.schema)))
         self.shared = {name for name, count in uses.items() if count > 1 and "properties" in self.models[name]}
 
     def sections(self) -> Iterator[str]:
@@ -122,18 +123,6 @@ class _Pages:
             case _:
                 pattern = f", {code(value['pattern'])}" if "pattern" in value else ""
                 return _FORMATS.get(str(value.get("format")), "text") + pattern
-
-
-def _references(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, item in value.items():  # pyright: ignore[reportUnknownVariableType]
-            if key == "$ref":
-                yield str(item).removeprefix(_REFERENCE)  # pyright: ignore[reportUnknownArgumentType]
-            else:
-                yield from _references(item)
-    elif isinstance(value, list):
-        for item in value:  # pyright: ignore[reportUnknownVariableType]
-            yield from _references(item)
 
 
 def _model(value: Mapping[str, Any], models: Mapping[str, Any]) -> str | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-FONT = "ui-sans-serif, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif"
-MONO = "ui-monospace, 'SF Mono', 'Liberation Mono', monospace"
+from physical_ai.cli.preview.picture import FONT, MONO, themes
+
 LIGHT = {
     "text": "fill: #1f2328",
     ".dim": "fill: #59636e",
@@ -36,12 +36,6 @@ DARK = {
     ".purple": "stroke: #ab7df8",
     ".red": "stroke: #f85149",
 }
-"""Colors by selector. Plain rules, since some programs that show SVG do not support CSS variables."""
-
-
-def _rules(colors: Mapping[str, str]) -> str:
-    return " ".join(f"{selector} {{ {rule} }}" for selector, rule in colors.items())
-
 
 STYLE = f"""
 text {{ font-family: {FONT}; font-size: 12px }}
@@ -49,8 +43,7 @@ text {{ font-family: {FONT}; font-size: 12px }}
 .mono {{ font-family: {MONO}; font-size: 11px }}
 .middle {{ text-anchor: middle }} .end {{ text-anchor: end }}
 .line, .implied {{ fill: none; stroke-width: 1.5 }} .accent {{ stroke-width: 4 }}
-{_rules(LIGHT)}
-@media (prefers-color-scheme: dark) {{ {_rules(DARK)} }}
+{themes(LIGHT, DARK)}
 """
 _MARKER = (
     '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8"'

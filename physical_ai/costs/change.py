@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from physical_ai.costs.estimate import estimate
-from physical_ai.costs.model import HOURS_A_MONTH, Estimate, PoolCost, Span
+from physical_ai.costs.model import Estimate, PoolCost, Priced, Span, Total
 from physical_ai.settings import Settings
 
 
 @dataclass(frozen=True)
-class PoolChange:
+class PoolChange(Priced):
     """One pool before and after. None: the pool does not exist."""
 
     name: str
@@ -31,32 +31,14 @@ class PoolChange:
         before, after = spans
         return after.plus(before.times(-1)) if before and after else None
 
-    @property
-    def monthly(self) -> Span | None:
-        return self.hourly.times(HOURS_A_MONTH) if self.hourly else None
-
 
 @dataclass(frozen=True)
-class Change:
+class Change(Total[PoolChange]):
     """The difference between two estimates, without the pools whose cost does not change."""
 
     before: Estimate | None
     after: Estimate | None
     pools: tuple[PoolChange, ...]
-
-    @property
-    def hourly(self) -> Span:
-        """The additional cost per hour of the pools that have a price on both sides."""
-        return Span.total(pool.hourly for pool in self.pools if pool.hourly)
-
-    @property
-    def monthly(self) -> Span:
-        return self.hourly.times(HOURS_A_MONTH)
-
-    @property
-    def unpriced(self) -> tuple[PoolChange, ...]:
-        """Changed pools that the sum omits."""
-        return tuple(pool for pool in self.pools if pool.hourly is None)
 
 
 def change(before: Estimate | None, after: Estimate | None) -> Change:

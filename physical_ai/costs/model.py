@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Generic, TypeVar
 
 from physical_ai.costs.others import NotCounted
 
@@ -41,6 +43,40 @@ class Span:
         return found
 
 
+class Priced(ABC):
+    """Something with a cost per hour, if its price is known."""
+
+    @property
+    @abstractmethod
+    def hourly(self) -> Span | None: ...
+
+    @property
+    def monthly(self) -> Span | None:
+        return self.hourly.times(HOURS_A_MONTH) if self.hourly else None
+
+
+Item = TypeVar("Item", bound=Priced)
+
+
+class Total(Generic[Item]):
+    """The sum over the pools that have a price."""
+
+    pools: tuple[Item, ...]
+
+    @property
+    def hourly(self) -> Span:
+        return Span.total(pool.hourly for pool in self.pools if pool.hourly)
+
+    @property
+    def monthly(self) -> Span:
+        return self.hourly.times(HOURS_A_MONTH)
+
+    @property
+    def unpriced(self) -> tuple[Item, ...]:
+        """Pools that the sum omits."""
+        return tuple(pool for pool in self.pools if pool.hourly is None)
+
+
 class Basis(StrEnum):
     """How the price of a node was determined."""
 
@@ -72,7 +108,7 @@ class NodePrice:
 
 
 @dataclass(frozen=True)
-class PoolCost:
+class PoolCost(Priced):
     """One node pool. `price` is None if the catalogue has none for its size in the region."""
 
     name: str
@@ -85,13 +121,9 @@ class PoolCost:
     def hourly(self) -> Span | None:
         return self.nodes.times(self.price.usd_per_hour) if self.price else None
 
-    @property
-    def monthly(self) -> Span | None:
-        return self.hourly.times(HOURS_A_MONTH) if self.hourly else None
-
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Total[PoolCost]):
     """The cost of a stack. Sums omit pools without a price in the catalogue: see `unpriced`."""
 
     stack: str
@@ -103,19 +135,6 @@ class Estimate:
     def pool(self, name: str) -> PoolCost:
         """The pool of this name. Raises KeyError."""
         return {pool.name: pool for pool in self.pools}[name]
-
-    @property
-    def hourly(self) -> Span:
-        """Sum over the pools that have a price."""
-        return Span.total(pool.hourly for pool in self.pools if pool.hourly)
-
-    @property
-    def monthly(self) -> Span:
-        return self.hourly.times(HOURS_A_MONTH)
-
-    @property
-    def unpriced(self) -> tuple[PoolCost, ...]:
-        return tuple(pool for pool in self.pools if pool.price is None)
 
     @property
     def spot_at_regular(self) -> tuple[PoolCost, ...]:

@@ -20,8 +20,8 @@ from pulumi.runtime import mocks, rpc
 from pulumi.runtime.config import set_all_config
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.sync_await import (
-    _ensure_event_loop,  # pyright: ignore[reportPrivateUsage]
-    _sync_await,  # pyright: ignore[reportPrivateUsage]
+    _ensure_event_loop,  # pyright: ignore[reportPrivateUsage]  # see _event_loop
+    _sync_await,  # pyright: ignore[reportPrivateUsage]  # see _event_loop
 )
 
 from components.config import SIMULATED_VARIABLE
@@ -49,7 +49,7 @@ class _NoMocks(mocks.Mocks):
                 "subscriptionId": SUBSCRIPTION,
                 "tenantId": guid("tenant"),
             }, []
-        if args.token == "azure-native:containerservice:listManagedClusterUserCredentials":  # noqa: S105
+        if args.token == "azure-native:containerservice:listManagedClusterUserCredentials":  # noqa: S105 - likewise
             value = base64.b64encode(AKS_KUBECONFIG.encode()).decode()
             return {"kubeconfigs": [{"name": "clusterUser", "value": value}]}, []
         raise Refusal(f"the program calls {args.token}, which this recorder does not answer")
@@ -164,8 +164,8 @@ def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: b
         mock.patch("components.osmo_gate.connect", _cluster_with_osmo),
     ):
         mocks.set_mocks(_NoMocks(), project=PROJECT, stack=stack, preview=recorder.preview, monitor=recorder)
-        setattr(pulumi.runtime.settings.SETTINGS, "callbacks", recorder)  # noqa: B010
-        mocks.test(program)()  # pyright: ignore[reportUnknownMemberType]
+        setattr(pulumi.runtime.settings.SETTINGS, "callbacks", recorder)  # noqa: B010 - not in the type stubs
+        mocks.test(program)()  # pyright: ignore[reportUnknownMemberType]  # untyped
 
 
 def _cluster_without_nodes(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:

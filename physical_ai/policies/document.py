@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -105,9 +105,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Secret):
         return "(secret)"
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return {str(key): _plain(item) for key, item in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, (list, tuple)):
-        items = [_plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+        items = [_plain(item) for item in cast("list[Any]", value)]
         return items if len(items) <= _MANY else [*items[:_MANY], "…"]
     return value
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from physical_ai.preflight.answers import Permission, SizeOffer, Subscription, Unanswered, Usage, Version
 
@@ -106,11 +106,15 @@ def _offer(row: Mapping[str, Any], region: str) -> SizeOffer:
 
 
 def _map(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def _rows(value: Any) -> list[dict[str, Any]]:
-    return [_map(each) for each in value] if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType]
+    return [_map(each) for each in _list(value)]
 
 
 def _text(row: Mapping[str, Any], key: str) -> str:
@@ -119,7 +123,7 @@ def _text(row: Mapping[str, Any], key: str) -> str:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()  # pyright: ignore[reportUnknownVariableType]
+    return tuple(each for each in _list(value) if isinstance(each, str))
 
 
 def _number(value: Any) -> int:

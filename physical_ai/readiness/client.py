@@ -7,7 +7,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import yaml
@@ -148,7 +148,7 @@ def _message(body: bytes) -> str:
         found: Any = json.loads(body)
     except ValueError:
         return body.decode(errors="replace").strip()[:200]
-    return str(found.get("message", "")) if isinstance(found, dict) else ""  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+    return str(cast("dict[str, Any]", found).get("message", "")) if isinstance(found, dict) else ""
 
 
 def _short(problem: Exception) -> str:

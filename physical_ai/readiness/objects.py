@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from physical_ai import nested
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
 from physical_ai.readiness.model import Json
 
+at = nested.at
 POOL_LABELS = (SHORT_POOL_LABEL, POOL_LABEL)
 """AKS sets both on every node."""
 
@@ -23,17 +25,6 @@ _TOLERATED_BY_ALL = {
 
 _BEING_REMOVED = ("ToBeDeletedByClusterAutoscaler", "remediator.kubernetes.azure.com/unschedulable")
 """Taints of nodes that are being removed, whose GPUs are not waited for."""
-
-
-def at(value: Any, path: str, default: Any = None) -> Any:
-    """The value at a dotted path; `default` where any part of it is missing or null."""
-    for part in path.split("."):
-        if not isinstance(value, Mapping):
-            return default
-        value = cast("Mapping[str, Any]", value).get(part)
-        if value is None:
-            return default
-    return value
 
 
 def name(item: Json) -> str:

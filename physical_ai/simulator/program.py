@@ -40,7 +40,7 @@ Source: grpc/grpc, include/grpc/impl/channel_arg_names.h.
 
 _sdk_exception = runtime_settings.grpc_error_to_exception
 _ahead: list[threading.Thread] = []
-_callbacks: list[Any] = _CallbackServicer._servicers  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
+_callbacks: list[Any] = _CallbackServicer._servicers  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]  # see run_program
 
 
 def import_ahead() -> None:

@@ -112,7 +112,7 @@ def _receive(url: str, part: Path, stall: float) -> None:
     have = part.stat().st_size if part.exists() else 0
     headers = {"Range": f"bytes={have}-"} if have else {}
     request = urllib.request.Request(url, headers=headers)  # noqa: S310 - the caller has checked the scheme
-    with urllib.request.urlopen(request, timeout=stall) as answer:  # noqa: S310
+    with urllib.request.urlopen(request, timeout=stall) as answer:  # noqa: S310 - likewise
         status = getattr(answer, "status", 200)
         begins = str(answer.headers.get("Content-Range", "")).startswith(f"bytes {have}-")
         append = bool(have) and status == 206 and begins

@@ -8,6 +8,7 @@ from typing import Any, cast
 from physical_ai.catalog.gpu_lookup import operator_release, version
 from physical_ai.catalog.lookup import nearest
 from physical_ai.findings import Finding, Severity
+from physical_ai.nested import at
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "mig.strategy": ("", "none", "single", "mixed"),
@@ -19,16 +20,6 @@ CHOICES: dict[str, tuple[str, ...]] = {
 """Enumerations of the ClusterPolicy schema; the API server rejects any other value."""
 SCHEMA = "NVIDIA/gpu-operator ClusterPolicy CRD"
 VALIDATIONS = "NVIDIA/gpu-operator templates/validations.yaml"
-
-
-def at(values: Mapping[str, Any], path: str) -> Any:
-    """The value at a dotted path; None if there is none."""
-    here: Any = values
-    for step in path.split("."):
-        if not isinstance(here, Mapping):
-            return None
-        here = cast("Mapping[str, Any]", here).get(step)
-    return here
 
 
 def judge_values(release: str, values: Mapping[str, Any]) -> Iterator[Finding]:

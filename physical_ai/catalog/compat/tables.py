@@ -7,13 +7,13 @@ from functools import lru_cache
 from typing import Any
 
 from physical_ai.catalog.charts import chart
-from physical_ai.catalog.compat.chart_rules import at
 from physical_ai.catalog.compat.keys import KeyTable, kinds
 from physical_ai.catalog.gpu_load import CHARTS
 from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote
 from physical_ai.catalog.load import read_rows, row
 from physical_ai.catalog.lookup import nearest
 from physical_ai.findings import Finding, Severity
+from physical_ai.nested import at
 
 
 @lru_cache(maxsize=8)

@@ -31,8 +31,8 @@ Output = Annotated[
 def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output = None, json: Json = False) -> None:
     """Preview a change on each stack that it affects, and write the result as a comment for the pull request.
 
-    The base of each stack is deployed to a simulator of its own, and the change previewed against it. Your simulations
-    and this checkout stay as they are. Exit code 1: a stack cannot be previewed.
+    The base of each stack is deployed to a separate simulator, and the change previewed against it. Your simulations
+    and this checkout do not change. Exit code 1: a stack cannot be previewed.
     """
     from physical_ai.cli.pull_request.affected import affected, own_files
     from physical_ai.cli.pull_request.comment import comment

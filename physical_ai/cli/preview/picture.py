@@ -49,8 +49,10 @@ DARK = {
 """Colours by selector. Plain rules instead of variables, which some SVG viewers do not support."""
 
 
-def _rules(colours: Mapping[str, str]) -> str:
-    return " ".join(f"{selector} {{ {rule} }}" for selector, rule in colours.items())
+def themes(light: Mapping[str, str], dark: Mapping[str, str]) -> str:
+    """CSS rules for light pages, and for dark ones."""
+    rules = [" ".join(f"{selector} {{ {rule} }}" for selector, rule in each.items()) for each in (light, dark)]
+    return f"{rules[0]}\n@media (prefers-color-scheme: dark) {{ {rules[1]} }}"
 
 
 STYLE = f"""
@@ -58,8 +60,7 @@ text {{ font-family: {FONT}; font-size: 12px }}
 .title {{ font-size: 18px; font-weight: 600 }} .name {{ font-size: 14px; font-weight: 600 }}
 .small {{ font-size: 11px }}
 .mono {{ font-family: {MONO}; font-size: 11px }} .node, .room {{ stroke-width: 1.5 }} .room {{ stroke-dasharray: 4 3 }}
-{_rules(LIGHT)}
-@media (prefers-color-scheme: dark) {{ {_rules(DARK)} }}
+{themes(LIGHT, DARK)}
 """
 
 

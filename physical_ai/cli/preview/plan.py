@@ -110,17 +110,14 @@ def differences(step: Step) -> list[dict[str, Any]]:
 
 
 def _at(value: Any, path: str) -> Any:
-    # The engine passes JSON of any shape: its parts have no types to check.
     for part in _parts(path):
-        if isinstance(value, dict) and part in value:
-            value = value[part]  # pyright: ignore[reportUnknownVariableType]
-        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):  # pyright: ignore[reportUnknownArgumentType]
-            value = value[int(part)]  # pyright: ignore[reportUnknownVariableType]
-        else:
+        try:
+            value = value[int(part) if isinstance(value, list) else part]
+        except (TypeError, ValueError, LookupError):
             return NONE
         if is_secret(value):
             return HIDDEN
-    return value  # pyright: ignore[reportUnknownVariableType]
+    return value
 
 
 def _parts(path: str) -> list[str]:

@@ -79,8 +79,8 @@ def _isaac(view: View, task: TaskView, product: Isaac | None) -> None:
     texts = [(("files", index, "contents"), file.contents) for index, file in enumerate(task.spec.files)]
     texts += [(("args", index), text) for index, text in enumerate(task.spec.args)]
     for step, text in texts:
-        if _CLOSES.search(text):
-            view.add(rules_task.ISAAC_CLOSE, (*task.path, *step), f"'{task.name}' ends with {_CLOSES.search(text)[0]}")  # type: ignore[index]
+        if found := _CLOSES.search(text):
+            view.add(rules_task.ISAAC_CLOSE, (*task.path, *step), f"'{task.name}' ends with {found[0]}")
     if product is None:
         return
     if task.spec.environment.get("ACCEPT_EULA", "").upper() not in ("Y", "YES"):

@@ -37,8 +37,8 @@ class Run:
     uuids: Mapping[str, str]
     """Of groups and tasks by name."""
     user: str = "user"
-    token: str = "JWT"  # noqa: S105 - stands for one
-    refresh_token: str = "REFRESH-TOKEN"  # noqa: S105
+    token: str = "JWT"  # noqa: S105 - a placeholder
+    refresh_token: str = "REFRESH-TOKEN"  # noqa: S105 - likewise
     credentials: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     """The user's generic credentials: keys and values by name."""
     registries: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])

@@ -37,17 +37,17 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _list(dumper: yaml.SafeDumper, data: list[Any]) -> yaml.Node:
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=True)  # pyright: ignore[reportUnknownMemberType]
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=True)  # pyright: ignore[reportUnknownMemberType]  # untyped
 
 
 def _text(dumper: yaml.SafeDumper, data: str) -> yaml.Node:
     # An offset such as +01:00 is a number to YAML 1.1.
     style = '"' if data[:1] in "+-" or data.isdigit() else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", data, style=style)  # pyright: ignore[reportUnknownMemberType]
+    return dumper.represent_scalar("tag:yaml.org,2002:str", data, style=style)  # pyright: ignore[reportUnknownMemberType]  # untyped
 
 
-_Dumper.add_representer(list, _list)  # pyright: ignore[reportUnknownMemberType]
-_Dumper.add_representer(str, _text)  # pyright: ignore[reportUnknownMemberType]
+_Dumper.add_representer(list, _list)  # pyright: ignore[reportUnknownMemberType]  # untyped
+_Dumper.add_representer(str, _text)  # pyright: ignore[reportUnknownMemberType]  # untyped
 
 
 def api_placeholder() -> IPv4Network:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from physical_ai.findings import Finding, Severity
 from physical_ai.settings.layers.paths import Path, show
@@ -42,24 +43,10 @@ def finding(
     return SettingFinding(severity, name, show(path), problem, fix, source, path=path, others=others, stand_in=stand_in)
 
 
-def error(
-    path: Path, problem: str, fix: str | None = None, *, others: tuple[Path, ...] = (), rule: Rule | None = None
-) -> SettingFinding:
-    """Settings that cannot work."""
-    return finding(Severity.ERROR, path, problem, fix, others=others, rule=rule)
-
-
-def warning(
-    path: Path,
-    problem: str,
-    fix: str | None = None,
-    *,
-    others: tuple[Path, ...] = (),
-    stand_in: bool = False,
-    rule: Rule | None = None,
-) -> SettingFinding:
-    """Settings that work, and that the user may not have meant."""
-    return finding(Severity.WARNING, path, problem, fix, others=others, stand_in=stand_in, rule=rule)
+error = partial(finding, Severity.ERROR)
+"""Settings that cannot work."""
+warning = partial(finding, Severity.WARNING)
+"""Settings that work, but may not be intended."""
 
 
 @dataclass(frozen=True)

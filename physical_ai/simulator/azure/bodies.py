@@ -6,10 +6,12 @@ import copy
 from collections.abc import Mapping
 from typing import Any, cast
 
+from physical_ai import nested
 from physical_ai.simulator.azure.data import TypeMapping, schema
 from physical_ai.simulator.wire import UNKNOWN
 
 Json = dict[str, Any]
+get = nested.at
 
 API_VERSION_INPUT = "azureApiVersion"
 """The provider stamps it on the inputs itself; it is part of the URL, not of the body."""
@@ -63,15 +65,6 @@ def _place(into: Json, path: list[str], value: Any) -> None:
     for step in parents:
         into = into.setdefault(step, {})
     into[last] = value
-
-
-def get(body: Any, path: str, default: Any = None) -> Any:
-    """The value at a dotted path of maps; `default` when anything on the way is missing or null."""
-    for step in path.split("."):
-        if not isinstance(body, Mapping):
-            return default
-        body = cast("Mapping[str, Any]", body).get(step)
-    return default if body is None else body
 
 
 def table(body: Any, path: str) -> Json:

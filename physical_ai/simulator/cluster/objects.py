@@ -6,23 +6,15 @@ import datetime
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any
+
+from physical_ai import nested
 
 Json = dict[str, Any]
+at = nested.at
 Labels = Mapping[str, str]
 Changes = dict[str, "str | None"]
 """Labels or annotations to set; None removes."""
-
-
-def at(value: Any, path: str, default: Any = None) -> Any:
-    """The value at a dotted path; `default` where any part of it is missing or null."""
-    for part in path.split("."):
-        if not isinstance(value, Mapping):
-            return default
-        value = cast("Mapping[str, Any]", value).get(part)
-        if value is None:
-            return default
-    return value
 
 
 def labels(node: Mapping[str, Any]) -> dict[str, str]:

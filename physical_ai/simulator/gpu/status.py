@@ -8,7 +8,7 @@ from typing import Any
 from physical_ai.simulator.cluster.objects import Json, at
 from physical_ai.simulator.gpu.release import Release
 
-READY, NOT_READY, DISABLED, IGNORED = "ready", "notReady", "disabled", "ignored"
+READY, NOT_READY, DISABLED = "ready", "notReady", "disabled"
 
 POLICY_RECONCILED = "ClusterPolicy is ready as all resources have been successfully reconciled"
 NO_GPU_NODES = "No GPU node found, watching for new nodes to join the cluster."

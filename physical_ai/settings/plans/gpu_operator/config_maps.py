@@ -11,6 +11,7 @@ import yaml
 
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.faults import Fault
+from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import Pool
@@ -116,9 +117,8 @@ def _flag_faults(document: Document, added: Mapping[str, Any]) -> Iterator[Fault
 
 
 def _leaves(value: Any, prefix: str = "") -> Iterator[str]:
-    if isinstance(value, Mapping):
-        items: Mapping[str, Any] = value  # pyright: ignore[reportUnknownVariableType]
-        for key, inner in items.items():
+    if is_map(value):
+        for key, inner in value.items():
             yield from _leaves(inner, f"{prefix}.{key}" if prefix else key)
     else:
         yield prefix

@@ -2,46 +2,12 @@
 
 from __future__ import annotations
 
-from physical_ai.simulator.azure.rules import (
-    authorization,
-    cluster_access,
-    cluster_network,
-    cluster_rules,
-    general,
-    identities,
-    immutables,
-    maintenance,
-    monitoring,
-    network_deletes,
-    networks,
-    pool_labels,
-    pool_nodes,
-    pool_scale,
-    pool_subnets,
-    quota,
-    versions,
-)
+import importlib
+import pkgutil
+
 from physical_ai.simulator.azure.rules.base import Delete, Put, Request, refusals
 
-__all__ = ["MODULES", "Delete", "Put", "Request", "refusals"]
+__all__ = ["Delete", "Put", "Request", "refusals"]
 
-MODULES = (
-    authorization,
-    cluster_access,
-    cluster_network,
-    cluster_rules,
-    general,
-    identities,
-    immutables,
-    maintenance,
-    monitoring,
-    network_deletes,
-    networks,
-    pool_labels,
-    pool_nodes,
-    pool_scale,
-    pool_subnets,
-    quota,
-    versions,
-)
-"""Each registers its rules on import; the order of `refusals` does not depend on it."""
+for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)  # each registers its rules; the order does not affect `refusals`

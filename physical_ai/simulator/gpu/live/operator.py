@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from physical_ai.simulator.cluster.names import RUN_BY
 from physical_ai.simulator.cluster.objects import (
@@ -43,7 +43,7 @@ def without_times(status: Any) -> Json:
     """A status as the model writes it: times of conditions are the API server's business."""
     if not isinstance(status, dict):
         return {}
-    found: Json = dict(status)  # pyright: ignore[reportUnknownArgumentType]
+    found: Json = dict(cast("Json", status))
     conditions: list[Json] = found.get("conditions") or []
     if conditions:
         kept = ("type", "status", "reason", "message")
