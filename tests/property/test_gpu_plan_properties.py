@@ -108,7 +108,7 @@ def labels_of(stack: Settings, pool: str) -> dict[str, str]:
 
 @quick
 @given(stacks())
-def test_every_taint_of_every_pool_is_tolerated_in_all_three_places(stack: Settings) -> None:
+def test_every_taint_of_every_pool_is_tolerated_in_all_three_lists(stack: Settings) -> None:
     plan = make_plan(stack).gpu
     places = [
         plan.values["daemonsets"]["tolerations"],
@@ -172,7 +172,7 @@ def test_every_name_that_is_mounted_or_labelled_exists(stack: Settings) -> None:
 
 @quick
 @given(stacks())
-def test_with_a_strategy_of_its_own_no_pool_meets_a_global_one(stack: Settings) -> None:
+def test_with_its_own_strategy_no_pool_meets_a_global_one(stack: Settings) -> None:
     plan = make_plan(stack).gpu
     strategies = {
         yaml.safe_load(text).get("flags", {}).get("migStrategy") for text in plan.config_maps[POOL_CONFIGS].values()

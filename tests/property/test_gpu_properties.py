@@ -316,7 +316,7 @@ def test_a_release_that_is_not_known_newer_ones_included_is_refused_by_name(line
 
 @quick
 @given(st.sampled_from(KNOWN), st.sampled_from(KNOWN))
-def test_every_step_of_an_upgrade_stays_in_its_line_or_goes_to_the_next(old: str, new: str) -> None:
+def test_every_step_of_an_upgrade_remains_in_its_line_or_goes_to_the_next(old: str, new: str) -> None:
     lines = list(dict.fromkeys(release.line for release in operator_releases().values()))
     try:
         steps = [old, *upgrade_path(old, new)]
@@ -332,7 +332,7 @@ def test_every_step_of_an_upgrade_stays_in_its_line_or_goes_to_the_next(old: str
 
 @quick
 @given(st.sampled_from(sorted(driver_branches())), days, days)
-def test_what_is_out_of_support_stays_so(branch: tuple[Any, int], one: datetime.date, two: datetime.date) -> None:
+def test_what_is_out_of_support_remains_so(branch: tuple[Any, int], one: datetime.date, two: datetime.date) -> None:
     earlier, later = sorted((one, two))
     build = driver_branches()[branch].builds[-1].version
     data = {"gpuOperator": {"driver": {"version": build}}} if branch[0] == "datacenter" else {}

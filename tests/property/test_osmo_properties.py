@@ -56,7 +56,7 @@ def test_a_layer_of_named_items_laid_twice_is_laid_once(template: dict[str, Any]
 
 
 @given(TEMPLATES, TEMPLATES)
-def test_names_of_a_list_stay_unique(base: dict[str, Any], layer: dict[str, Any]) -> None:
+def test_names_of_a_list_remain_unique(base: dict[str, Any], layer: dict[str, Any]) -> None:
     try:
         result = merge(base, layer)
     except Refusal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from physical_ai.simulator.clock import IDLE_VARIABLE
 from physical_ai.simulator.control_plane import ControlPlane
 from physical_ai.simulator.entra import tokens_file
 from physical_ai.simulator.home import HOME_VARIABLE, Home
+from physical_ai.simulator.kubernetes import Client
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH
+from physical_ai.simulator.kubernetes.provider import Kubernetes
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.tools import toolbox
 from tests.simulator.snapshots import Snapshots, home_in, wipe
@@ -168,3 +172,27 @@ def cluster(ground: SimulatedCluster) -> Iterator[SimulatedCluster]:
     ground.join("cpu-0", "Standard_D8ds_v5", pool="cpu")
     yield ground
     ground.clear()
+
+
+@pytest.fixture(scope="session")
+def client(api_server: ApiServer) -> Client:
+    return Client(api_server.kubeconfig)
+
+
+@pytest.fixture
+def provider(api_server: ApiServer) -> Kubernetes:
+    made = Kubernetes()
+    made.configure({"kubeconfig": api_server.kubeconfig})
+    return made
+
+
+@pytest.fixture
+def namespace(client: Client) -> Iterator[str]:
+    name = f"test-{uuid.uuid4().hex[:8]}"
+    client.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
+    # Pods are rejected until the namespace has its default account, which its controller creates a little later.
+    path = f"/api/v1/namespaces/{name}/serviceaccounts/default"
+    client.patch(path, account, APPLY_PATCH, {"fieldManager": "test"})
+    yield name
+    client.request("DELETE", f"/api/v1/namespaces/{name}")

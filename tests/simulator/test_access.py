@@ -103,7 +103,7 @@ def test_a_pod_gets_as_many_gpus_as_a_node_has(administrator: Client, gpus: str,
     assert answer in scheduled(administrator, body)
 
 
-def test_pod_security_is_enforced_where_the_program_says_so(administrator: Client) -> None:
+def test_pod_security_is_enforced_where_the_program_enables_it(administrator: Client) -> None:
     body = pod("privileged", hostNetwork=True)
     body["metadata"]["namespace"] = "osmo-workflows"
     with pytest.raises(ApiError, match="PodSecurity"):

@@ -79,7 +79,7 @@ def test_the_cluster_policy_is_the_recorded_one(release: str, scenario: str) -> 
     assert flat == spec
 
 
-def test_every_recorded_release_has_scenarios_with_values_of_their_own() -> None:
+def test_every_recorded_release_has_scenarios_with_values() -> None:
     assert {release for release, _ in DISTINCT} == set(RECORDED)
     assert len(DISTINCT) >= 3 * len(RECORDED)
 
@@ -103,7 +103,7 @@ def test_an_empty_mig_strategy_leaves_the_field_out() -> None:
 
 
 @pytest.mark.parametrize(("release", "kept"), [("v26.3.3", True), ("v26.7.0", False)])
-def test_from_26_7_on_drivers_of_their_own_take_nothing_from_the_values(release: str, kept: bool) -> None:
+def test_from_26_7_on_drivers_take_nothing_from_the_values(release: str, kept: bool) -> None:
     driver = one(render(release, over(OURS, {"driver": {"version": "580.173.02"}})), "ClusterPolicy")["spec"]["driver"]
     assert driver["useNvidiaDriverCRD"] is True
     assert driver["upgradePolicy"]["autoUpgrade"] is True

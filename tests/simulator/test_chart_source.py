@@ -65,7 +65,7 @@ def test_a_file_or_folder_is_used_as_it_is(tmp_path: Path) -> None:
     assert chart_source(str(archive), "", "") == archive
 
 
-def test_a_pulled_chart_comes_before_the_model_as_long_as_it_is_the_pinned_one() -> None:
+def test_a_pulled_chart_precedes_the_model_as_long_as_it_is_the_pinned_one() -> None:
     pin = chart(OPERATOR, NEWEST)
     pulled = cached_chart(pin)
     pulled.parent.mkdir(parents=True)

@@ -37,7 +37,7 @@ def old_definitions(own_api_server: ApiServer) -> Client:
     return client
 
 
-def test_old_definitions_drop_what_is_new_and_refuse_the_null_of_their_own_chart(old_definitions: Client) -> None:
+def test_old_definitions_drop_what_is_new_and_refuse_the_null_chart(old_definitions: Client) -> None:
     made = old_definitions.request("POST", DRIVERS, driver("own", default=True, upgradePolicy={"autoUpgrade": True}))
     assert {"default", "upgradePolicy"}.isdisjoint(made["spec"])
     old_definitions.request("DELETE", f"{DRIVERS}/own")
@@ -50,7 +50,7 @@ def test_old_definitions_drop_what_is_new_and_refuse_the_null_of_their_own_chart
     old_definitions.request("DELETE", f"{POLICY}/cluster-policy")
 
 
-def test_the_definitions_of_a_release_go_over_those_of_any_other(own_api_server: ApiServer) -> None:
+def test_the_definitions_of_a_release_replace_those_of_any_other(own_api_server: ApiServer) -> None:
     client = Client(own_api_server.kubeconfig)
     found: list[tuple[str, bool]] = []
     for release in (*RELEASES, RELEASES[0]):

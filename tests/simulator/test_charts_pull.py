@@ -86,7 +86,7 @@ def test_the_first_pull_records_the_checksum_and_the_second_has_nothing_to_do(
     ]
 
 
-def test_an_archive_published_anew_is_refused_and_nothing_of_it_is_left(
+def test_a_republished_archive_is_refused_and_nothing_of_it_is_left(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(PULL) == 0
@@ -114,7 +114,7 @@ def test_a_file_in_the_cache_that_is_not_the_pinned_one_is_replaced(
     assert cached_chart(repository.pin).read_bytes() == repository.archive.read_bytes()
 
 
-def test_a_chart_the_repository_does_not_have_is_said_in_helms_words(
+def test_a_chart_the_repository_does_not_have_is_reported_with_helms_message(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository.archive.unlink()

@@ -142,7 +142,7 @@ def test_required_affinity_counts_as_placement_only_when_every_alternative_has_i
     assert len(warned.warnings) == 1, "to say which pool it is not of names none"
 
 
-def test_a_pod_that_asks_for_no_gpu_by_a_zero_is_let_be(warned: Cluster) -> None:
+def test_a_pod_that_requests_no_gpu_by_a_zero_is_accepted(warned: Cluster) -> None:
     made = pod()
     made["spec"]["containers"][0]["resources"]["limits"] = {"nvidia.com/gpu": "0"}
     warned.make(made)
@@ -169,7 +169,7 @@ def test_the_name_of_an_owner_does_not_bypass_admission(warned: Cluster) -> None
     assert len(warned.warnings) == 2
 
 
-def test_denied_where_the_stack_says_so(warned: Cluster) -> None:
+def test_denied_where_the_stack_enables_it(warned: Cluster) -> None:
     for item in policies(settings("admission.injectCapabilities=false", "admission.gpuPods=deny")):
         warned.put(item)
 
@@ -189,7 +189,7 @@ def test_denied_where_the_stack_says_so(warned: Cluster) -> None:
         until(lambda: not refused(), "a warning again")
 
 
-def test_what_a_container_does_not_say_is_added_and_what_it_says_stays(warned: Cluster) -> None:
+def test_what_a_container_does_not_set_is_added_and_what_it_sets_remains(warned: Cluster) -> None:
     found = [item for item in policies(settings()) if item["kind"].startswith("Mutating")]
     for item in found:
         warned.put(item)
@@ -220,7 +220,7 @@ def test_what_a_container_does_not_say_is_added_and_what_it_says_stays(warned: C
         warned.remove(found)
 
 
-def test_placement_is_no_question_with_one_kind_of_gpu() -> None:
+def test_placement_does_not_matter_with_one_kind_of_gpu() -> None:
     names = {item["metadata"]["name"] for item in policies(settings("pools.rtxprogpu=null"))}
     assert names == {"gpu-capabilities"}
 

@@ -19,7 +19,7 @@ def knows_upgrade_policy() -> bool:
     return "upgradePolicy" in version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
 
 
-def test_a_release_goes_to_the_next_line_with_its_definitions_and_never_back(home: Home) -> None:
+def test_a_release_is_upgraded_to_the_next_line_with_its_definitions_and_never_back(home: Home) -> None:
     physai("up", *OLD)
     assert not knows_upgrade_policy()
 

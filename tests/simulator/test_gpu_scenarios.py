@@ -56,7 +56,7 @@ def test_h100_gets_its_gpus_from_the_operators_driver_and_rtx_from_the_hosts(clu
     assert cluster.labels(h100)["nvidia.com/cuda.driver-version.full"] == settings.gpu_operator.driver.version
 
 
-def test_vgpu_nodes_never_get_the_operators_driver_whatever_their_label_says(cluster: SimulatedCluster) -> None:
+def test_vgpu_nodes_never_get_the_operators_driver_whatever_their_label_is(cluster: SimulatedCluster) -> None:
     settings = stack()
     _, rtx = prepared(cluster, settings)
     cluster.install(settings)
@@ -112,7 +112,7 @@ def test_missing_toleration_of_nfd_hides_the_gpus(cluster: SimulatedCluster) -> 
 
 @pytest.mark.deep
 @pytest.mark.parametrize(("operator", "reached"), [("Exists", True), ("Equal", False)])
-def test_valueless_taint_needs_a_toleration_that_asks_for_no_value(
+def test_valueless_taint_needs_a_toleration_that_requests_no_value(
     cluster: SimulatedCluster, operator: str, reached: bool
 ) -> None:
     settings = stack("pools.h100gpu.priority=Regular")
@@ -133,7 +133,7 @@ def test_valueless_taint_needs_a_toleration_that_asks_for_no_value(
 
 
 @pytest.mark.deep
-def test_mig_strategy_none_hands_out_a_gpu_on_which_cuda_fails(cluster: SimulatedCluster) -> None:
+def test_mig_strategy_none_returns_a_gpu_on_which_cuda_fails(cluster: SimulatedCluster) -> None:
     settings = stack("gpuOperator.migStrategy=single")
     (rtx,) = cluster.pool(settings, "rtxprogpu", host=GRID_DRIVER)
     cluster.install(settings, lambda values: values.update(mig={"strategy": "none"}))
@@ -237,7 +237,7 @@ def test_mixed_systems_under_nvidiadrivers_get_a_driver_each(cluster: SimulatedC
 
 
 @pytest.mark.deep
-def test_nfd_reinstalled_strips_labels_and_they_come_back_as_true(cluster: SimulatedCluster) -> None:
+def test_nfd_reinstalled_strips_labels_and_they_are_restored_as_true(cluster: SimulatedCluster) -> None:
     settings = stack()
     _, rtx = prepared(cluster, settings)
     cluster.install(settings)
@@ -256,7 +256,7 @@ def test_nfd_reinstalled_strips_labels_and_they_come_back_as_true(cluster: Simul
 
 
 @pytest.mark.deep
-def test_containerd_dies_of_a_newer_drop_in_unless_the_toolkit_reads_the_file(cluster: SimulatedCluster) -> None:
+def test_containerd_fails_on_a_newer_drop_in_unless_the_toolkit_reads_the_file(cluster: SimulatedCluster) -> None:
     settings = stack()
     (h100,) = cluster.pool(settings, "h100gpu", containerd="2.3.2")
     cluster.install(settings, lambda values: values["toolkit"].update(env=[]))

@@ -196,7 +196,7 @@ def test_a_token_of_no_pod_changes_no_node(cluster: Cluster, agent: Client) -> N
     ],
     ids=str,
 )
-def test_labels_that_are_no_gates_stay_as_they_are(agent: Client, labels: dict[str, str | None]) -> None:
+def test_labels_that_are_no_gates_do_not_change(agent: Client, labels: dict[str, str | None]) -> None:
     assert refusal(lambda: label(agent, "rtx-a", labels)) == "policy"
     assert refusal(lambda: patch(agent, "rtx-a", {"metadata": {"labels": labels}}, "/status")) == "policy"
 
@@ -231,7 +231,7 @@ def test_of_the_status_it_has_one_condition(cluster: Cluster, agent: Client) -> 
         assert refusal(lambda more=more: patch(agent, "rtx-a", {"status": more}, "/status")) == "policy"
 
 
-def test_pods_go_from_its_own_node_only(cluster: Cluster, agent: Client) -> None:
+def test_pods_are_deleted_on_its_own_node_only(cluster: Cluster, agent: Client) -> None:
     cluster.pod("validator-a", "rtx-a")
     cluster.pod("validator-b", "rtx-b")
     pods = f"/api/v1/namespaces/{NAMESPACE}/pods"
@@ -239,7 +239,7 @@ def test_pods_go_from_its_own_node_only(cluster: Cluster, agent: Client) -> None
     assert refusal(lambda: agent.request("DELETE", f"{pods}/validator-a")) == ""
 
 
-def test_by_force_pods_with_gpus_go_and_others_stay(cluster: Cluster, agent: Client) -> None:
+def test_by_force_pods_with_gpus_are_deleted_and_others_remain(cluster: Cluster, agent: Client) -> None:
     cluster.pod("training", "rtx-a", "training", gpus=1)
     cluster.pod("elsewhere", "rtx-b", "training", gpus=1)
     cluster.pod("database", "rtx-a", "training")

@@ -2,75 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 import os
 import sys
-import threading
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 import yaml
 
-from physical_ai.simulator.kubernetes import ApiError, Client, KubernetesOptions
+from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
 from physical_ai.simulator.kubernetes.provider import Kubernetes
-from physical_ai.simulator.tools import toolbox
-from physical_ai.simulator.wire import UNKNOWN, NotReady, Refused, Request, Secret, under
-
-
-class ApiServer(Protocol):
-    kubeconfig: str
-    path: Path
-
+from physical_ai.simulator.wire import UNKNOWN, NotReady, Refused, Secret, under
+from tests.simulator.conftest import ApiServer
+from tests.simulator.provider_requests import config_map, pod_spec, request
 
 RESTRICTED = "pod-security.kubernetes.io/enforce"
-_numbers = itertools.count()
-
-
-def request(kind: str = "core/v1:ConfigMap", name: str = "thing", **fields: Any) -> Request:
-    token = f"kubernetes:{kind}"
-    return Request(urn=f"urn:pulumi:dev::demo::{token}::{name}", type=token, name=name, **fields)
-
-
-def config_map(namespace: str, name: str = "settings", **data: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": name, "namespace": namespace},
-        "data": data,
-    }
-
-
-def pod_spec(**extra: Any) -> dict[str, Any]:
-    return {"containers": [{"name": "main", "image": "registry.k8s.io/pause:3.10"}], **extra}
-
-
-@pytest.fixture(scope="session")
-def client(api_server: ApiServer) -> Client:
-    return Client(api_server.kubeconfig)
-
-
-@pytest.fixture
-def provider(api_server: ApiServer) -> Kubernetes:
-    made = Kubernetes()
-    made.configure({"kubeconfig": api_server.kubeconfig})
-    return made
-
-
-@pytest.fixture
-def namespace(client: Client) -> Iterator[str]:
-    name = f"test-{next(_numbers)}-{uuid.uuid4().hex[:6]}"
-    client.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
-    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
-    # Pods are refused until the namespace's default account is there, which its controller makes a little later.
-    path = f"/api/v1/namespaces/{name}/serviceaccounts/default"
-    client.patch(path, account, APPLY_PATCH, {"fieldManager": "test"})
-    yield name
-    client.request("DELETE", f"/api/v1/namespaces/{name}")
 
 
 def test_create_then_no_changes_then_update_in_place(provider: Kubernetes, client: Client, namespace: str) -> None:
@@ -88,7 +36,7 @@ def test_create_then_no_changes_then_update_in_place(provider: Kubernetes, clien
     assert live["automountServiceAccountToken"] is False
 
 
-def test_an_object_that_exists_already_is_not_taken_over(
+def test_an_object_that_exists_already_is_not_adopted(
     provider: Kubernetes, client: Client, namespace: str, api_server: ApiServer
 ) -> None:
     path = client.path("v1", "ConfigMap", namespace)
@@ -136,7 +84,7 @@ def test_an_unknown_field_is_refused_in_the_preview_already(provider: Kubernetes
         provider.create(request(preview=True), inputs)
 
 
-def test_a_preview_leaves_nothing_behind_and_knows_no_uid(provider: Kubernetes, client: Client, namespace: str) -> None:
+def test_a_preview_leaves_nothing_behind_and_has_no_uid(provider: Kubernetes, client: Client, namespace: str) -> None:
     _, state = provider.create(request(preview=True), config_map(namespace, a="1"))
     assert state["metadata"]["uid"] is UNKNOWN
     assert state["data"] == {"a": "1"}
@@ -156,7 +104,7 @@ def test_what_can_not_be_dry_run_is_previewed_as_written(provider: Kubernetes, i
     assert provider.create(request(preview=True), inputs) == ("", inputs)
 
 
-def test_pod_security_refuses_in_the_api_servers_words(provider: Kubernetes, client: Client, namespace: str) -> None:
+def test_pod_security_refuses_with_its_own_message(provider: Kubernetes, client: Client, namespace: str) -> None:
     labels = {"metadata": {"labels": {RESTRICTED: "baseline"}}}
     client.patch(f"/api/v1/namespaces/{namespace}", labels, MERGE_PATCH)
     inputs = {
@@ -196,7 +144,7 @@ def test_drift_shows_after_a_refresh_and_is_put_right(provider: Kubernetes, clie
     assert provider.diff(request(), shown, refreshed, inputs).changes == {"data.a": "update"}
 
 
-def test_read_of_an_object_that_was_deleted_elsewhere_says_gone(provider: Kubernetes, namespace: str) -> None:
+def test_read_of_an_object_that_was_deleted_elsewhere_returns_no_id(provider: Kubernetes, namespace: str) -> None:
     assert provider.read(request(id=f"{namespace}/never"), {}, config_map(namespace, "never")) == ("", {}, {})
 
 
@@ -238,120 +186,7 @@ def test_secret_values_leave_marked_and_once(provider: Kubernetes, namespace: st
     assert isinstance(shown["stringData"], Secret)
 
 
-def test_a_deployment_without_a_place_says_why_and_stays_in_state(provider: Kubernetes, namespace: str) -> None:
-    make = request("apps/v1:Deployment", "web", timeout=1)
-    inputs = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": namespace},
-        "spec": {
-            "selector": {"matchLabels": {"app": "web"}},
-            "template": {"metadata": {"labels": {"app": "web"}}, "spec": pod_spec(nodeSelector={"no": "such"})},
-        },
-    }
-    with pytest.raises(NotReady) as problem:
-        provider.create(make, inputs)
-    assert problem.value.id == f"{namespace}/web"
-    assert "'web' timed out waiting to be Ready" in problem.value.reasons[0]
-    assert any("Unschedulable" in reason and "available" in reason for reason in problem.value.reasons)
-
-    inputs["spec"]["replicas"] = 0
-    provider.update(
-        request("apps/v1:Deployment", "web", id=problem.value.id), inputs, dict(problem.value.outputs), inputs
-    )
-
-
-def test_a_job_that_is_not_complete_is_replaced_where_it_asks_for_it(provider: Kubernetes, namespace: str) -> None:
-    notes = {"pulumi.com/skipAwait": "true", "pulumi.com/replaceUnready": "true"}
-    inputs = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "check", "namespace": namespace, "annotations": notes},
-        "spec": {"template": {"spec": pod_spec(restartPolicy="Never", nodeSelector={"no": "such"})}},
-    }
-    make = request("batch/v1:Job", "check")
-    _, state = provider.create(make, inputs)
-    diff = provider.diff(make, inputs, state, inputs)
-    assert [path for path in diff.changes if path in diff.replaces] == [
-        'metadata.annotations["pulumi.com/replaceUnready"]'
-    ]
-
-
-def test_a_namespace_that_is_a_moment_late_is_waited_for(provider: Kubernetes, client: Client) -> None:
-    name = f"late-{uuid.uuid4().hex[:6]}"
-    late = threading.Timer(0.2, lambda: client.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}}))
-    late.start()
-    try:
-        id, _ = provider.create(request(), config_map(name, a="1"))
-    finally:
-        late.join()
-    assert id == f"{name}/settings"
-    client.request("DELETE", f"/api/v1/namespaces/{name}")
-
-
-def test_a_wait_ends_when_the_simulator_stops_and_the_object_is_kept(api_server: ApiServer, namespace: str) -> None:
-    options = KubernetesOptions()
-    stopped = Kubernetes(options)
-    stopped.configure({"kubeconfig": api_server.kubeconfig})
-    inputs = config_map(namespace, a="1")
-    inputs["metadata"]["annotations"] = {"pulumi.com/waitFor": "condition=Never"}
-    options.stopping.set()
-    with pytest.raises(NotReady) as problem:
-        stopped.create(request(), inputs)
-    assert problem.value.id == f"{namespace}/settings"
-    assert "was cancelled" in problem.value.reasons[0]
-
-
-def test_skip_await_returns_at_once(provider: Kubernetes, namespace: str) -> None:
-    inputs = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "disk", "namespace": namespace, "annotations": {"pulumi.com/skipAwait": "true"}},
-        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
-    }
-    id, _ = provider.create(request("core/v1:PersistentVolumeClaim", "disk"), inputs)
-    assert id == f"{namespace}/disk"
-
-
-def test_wait_for_names_what_is_missing(provider: Kubernetes, client: Client, namespace: str) -> None:
-    inputs = config_map(namespace, phase="starting")
-    inputs["metadata"]["annotations"] = {
-        "pulumi.com/waitFor": "jsonpath={.data.phase}=ready",
-        "pulumi.com/timeoutSeconds": "1",
-    }
-    with pytest.raises(NotReady) as problem:
-        provider.create(request(), inputs)
-    assert "{.data.phase} is starting, waiting for ready" in problem.value.reasons
-    inputs["data"] = {"phase": "ready"}
-    provider.update(request(id=problem.value.id), inputs, dict(problem.value.outputs), inputs)
-
-
-def test_delete_names_the_finalizer_that_blocks(provider: Kubernetes, client: Client, namespace: str) -> None:
-    inputs = config_map(namespace, a="1")
-    inputs["metadata"]["finalizers"] = ["example.com/hold"]
-    id, state = provider.create(request(), inputs)
-    with pytest.raises(Refused, match=r"waiting for deletion of v1/ConfigMap .*example\.com/hold"):
-        provider.delete(request(id=id, timeout=0.3), inputs, state)
-    path = client.path("v1", "ConfigMap", namespace, "settings")
-    client.patch(path, {"metadata": {"finalizers": None}}, MERGE_PATCH)
-    provider.delete(request(id=id), inputs, state)
-    assert client.find(path) is None
-
-
-def test_a_namespace_that_does_not_go_in_time_is_an_error(provider: Kubernetes, client: Client) -> None:
-    name = f"held-{uuid.uuid4().hex[:6]}"
-    inputs = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-    id, state = provider.create(request("core/v1:Namespace"), inputs)
-    held = config_map(name, "kept")
-    held["metadata"]["finalizers"] = ["example.com/hold"]
-    path = client.path("v1", "ConfigMap", name)
-    client.request("POST", path, held)
-    with pytest.raises(Refused, match=rf'waiting for deletion of v1/Namespace "{name}" \(finalizers: .*kubernetes'):
-        provider.delete(request("core/v1:Namespace", id=id, timeout=0.3), inputs, state)
-    client.patch(f"{path}/kept", {"metadata": {"finalizers": None}}, MERGE_PATCH)
-
-
-def test_crd_and_its_object_in_one_go_and_the_object_goes_with_the_crd(provider: Kubernetes, client: Client) -> None:
+def test_a_crd_and_its_object_are_created_together_and_deleted_together(provider: Kubernetes, client: Client) -> None:
     group = f"g{uuid.uuid4().hex[:8]}.example.com"
     frozen = {"rule": "self.size == oldSelf.size", "message": "size is an immutable field"}
     spec = {"type": "object", "properties": {"size": {"type": "integer"}}, "x_kubernetes_validations": [frozen]}
@@ -444,7 +279,7 @@ def test_a_refused_right_shows_the_message_of_the_api_server(
     assert weak.create(request(preview=True), config_map(namespace, a="1"))[1]["data"] == {"a": "1"}
 
 
-def test_an_exec_credential_logs_in_and_is_asked_again_when_it_is_rejected(
+def test_an_exec_credential_logs_in_and_is_requested_again_when_it_is_rejected(
     client: Client, namespace: str, api_server: ApiServer, tmp_path: Path
 ) -> None:
     tokens = f"/api/v1/namespaces/{namespace}/serviceaccounts/default/token"
@@ -475,118 +310,3 @@ def with_user(kubeconfig: str, user: dict[str, Any]) -> str:
     document = yaml.safe_load(kubeconfig)
     document["users"] = [{"name": entry["name"], "user": user} for entry in document["users"]]
     return yaml.safe_dump(document)
-
-
-# Helm releases
-
-
-@pytest.fixture(scope="session")
-def helm(users_tools: Path) -> str:
-    return str(toolbox(users_tools).path("helm"))
-
-
-@pytest.fixture
-def chart(tmp_path: Path) -> Path:
-    folder = tmp_path / "greeting"
-    (folder / "templates").mkdir(parents=True)
-    (folder / "Chart.yaml").write_text("apiVersion: v2\nname: greeting\nversion: 1.2.3\nappVersion: '9'\n")
-    (folder / "values.yaml").write_text("word: hello\nbroken: false\n")
-    (folder / "values.schema.json").write_text(
-        json.dumps(
-            {
-                "type": "object",
-                "properties": {"word": {"type": "string"}, "broken": {"type": "boolean"}},
-                "additionalProperties": False,
-            }
-        )
-    )
-    (folder / "templates" / "objects.yaml").write_text(
-        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\ndata:\n  word: {{ .Values.word }}\n"
-        "{{- if .Values.broken }}\n---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: never\nspec:\n"
-        "  nodeSelector: {no: such}\n  containers: [{name: a, image: a}]\n{{- end }}\n"
-    )
-    return folder
-
-
-@pytest.fixture
-def helm_provider(api_server: ApiServer, helm: str, tmp_path: Path) -> Kubernetes:
-    made = Kubernetes(KubernetesOptions(helm=helm, working_directory=tmp_path))
-    made.configure({"kubeconfig": api_server.kubeconfig})
-    return made
-
-
-RELEASE = "helm.sh/v3:Release"
-
-
-def test_a_release_is_installed_upgraded_read_and_uninstalled(
-    helm_provider: Kubernetes, client: Client, namespace: str, chart: Path
-) -> None:
-    wanted = {"chart": "./greeting", "name": "hi", "namespace": namespace, "atomic": False}
-    first, failures = helm_provider.check(request(RELEASE), {}, wanted)
-    assert failures == []
-    assert first["resourceNames"] == {"ConfigMap/v1": ["hi"]}
-    _, preview = helm_provider.create(request(RELEASE, preview=True), first)
-    assert preview["status"] is UNKNOWN
-
-    id, state = helm_provider.create(request(RELEASE), first)
-    assert state["status"]["status"] == "deployed"
-    assert state["status"]["version"] == "1.2.3"
-    assert helm_provider.diff(request(RELEASE), first, state, first).changes == {}
-
-    second, _ = helm_provider.check(request(RELEASE), first, {**wanted, "values": {"word": "bonjour"}})
-    changed = helm_provider.diff(request(RELEASE), first, state, second).changes
-    assert set(changed) == {"values", "checksum"}
-    state = helm_provider.update(request(RELEASE, id=id), first, state, second)
-    assert state["status"]["revision"] == 2
-    path = client.path("v1", "ConfigMap", namespace, "hi")
-    assert client.get(path)["data"] == {"word": "bonjour"}
-
-    _, _, shown = helm_provider.read(request(RELEASE, id=id), state, second)
-    assert shown["values"] == {"word": "bonjour"}
-    helm_provider.delete(request(RELEASE, id=id), second, state)
-    assert client.find(path) is None
-    assert helm_provider.read(request(RELEASE, id=id), state, second) == ("", {}, {})
-
-
-def test_values_the_chart_does_not_know_fail_the_check(helm_provider: Kubernetes, namespace: str, chart: Path) -> None:
-    wanted = {"chart": "./greeting", "name": "hi", "namespace": namespace, "values": {"wrod": "typo"}}
-    _, failures = helm_provider.check(request(RELEASE), {}, wanted)
-    assert "wrod" in failures[0].reason
-    assert "check the chart name and repository configuration" in failures[0].reason
-
-
-def test_a_release_that_does_not_become_ready_is_kept_and_the_next_run_mends_it(
-    helm_provider: Kubernetes, namespace: str, chart: Path
-) -> None:
-    wanted = {"chart": "./greeting", "name": "hi", "namespace": namespace, "values": {"broken": True}, "timeout": 1}
-    first, _ = helm_provider.check(request(RELEASE), {}, wanted)
-    with pytest.raises(NotReady) as problem:
-        helm_provider.create(request(RELEASE), first)
-    assert problem.value.outputs["status"]["status"] == "failed"
-    assert "failed to initialize completely" in problem.value.reasons[0]
-    second, _ = helm_provider.check(request(RELEASE), first, {**wanted, "values": {"broken": False}, "timeout": 30})
-    state = helm_provider.update(request(RELEASE, id=problem.value.id), first, dict(problem.value.outputs), second)
-    assert state["status"]["status"] == "deployed"
-
-
-def test_a_chart_by_its_upstream_name_comes_from_the_chart_source(
-    api_server: ApiServer, helm: str, namespace: str, chart: Path
-) -> None:
-    asked: list[tuple[str, str, str]] = []
-
-    def source(name: str, version: str, repository: str) -> Path | None:
-        asked.append((name, version, repository))
-        return chart
-
-    mapped = Kubernetes(KubernetesOptions(helm=helm, chart_source=source))
-    mapped.configure({"kubeconfig": api_server.kubeconfig})
-    wanted = {
-        "chart": "gpu-operator",
-        "version": "v26.7.1",
-        "repositoryOpts": {"repo": "https://helm.ngc.nvidia.com/nvidia"},
-        "name": "hi",
-        "namespace": namespace,
-    }
-    _, failures = mapped.check(request(RELEASE), {}, wanted)
-    assert failures == []
-    assert asked == [("gpu-operator", "v26.7.1", "https://helm.ngc.nvidia.com/nvidia")]

@@ -89,7 +89,7 @@ def until(true: Callable[[], Any], what: str) -> Any:
     return found
 
 
-def test_osmo_is_in_place_and_every_sample_runs_to_completion(stack: Path) -> None:
+def test_osmo_is_installed_and_every_sample_runs_to_completion(stack: Path) -> None:
     document = physai("status", "--json").json
     assert [each["name"] for each in document["releases"]] == ["gpu-operator", "kai-scheduler", "osmo-operator"]
     assert document["osmo"]["platforms"]["a100"] == "a100gpu"
@@ -102,7 +102,7 @@ def test_osmo_is_in_place_and_every_sample_runs_to_completion(stack: Path) -> No
     assert physai("status", "--json").json["osmo"]["workflows"][-1]["id"] == ran[-1]["id"]
 
 
-def test_a_pool_added_in_yaml_takes_a_workflow_and_comes_up_from_zero_for_it(stack: Path, admin: Client) -> None:
+def test_a_pool_added_in_yaml_takes_a_workflow_and_is_scaled_up_from_zero_for_it(stack: Path, admin: Client) -> None:
     assert physai("status", "--json").pool("a100gpu")["nodes"] == 0
     path = workflow(stack, "on-third", "a100")
     (ran,) = physai("run", str(path), "--json").json["workflows"]
@@ -111,7 +111,7 @@ def test_a_pool_added_in_yaml_takes_a_workflow_and_comes_up_from_zero_for_it(sta
     until(lambda: not admin.get(PODS)["items"], "the workflow's Pods are gone")
 
 
-def test_the_check_says_where_pods_would_go_and_leaves_nothing(stack: Path, admin: Client) -> None:
+def test_the_check_says_where_pods_would_run_and_leaves_nothing(stack: Path, admin: Client) -> None:
     path = workflow(stack, "placed", "rtxpro")
     found = physai("lint", str(path), "--setting", "osmo.retries=3", "--simulate", "--json", "--severity", "error").json
     (task,) = found["placements"][str(path)]
@@ -188,7 +188,7 @@ def test_agents_that_are_switched_off_see_their_workflows_off_first(stack: Path,
     assert "agents are not in this cluster" in physai("run", str(SAMPLES / "cpu-task.yaml"), expect=1).err
 
 
-def test_nothing_of_it_stays_behind(stack: Path) -> None:
+def test_nothing_of_it_remains_behind(stack: Path) -> None:
     physai("down", STACK)
     assert not Simulation(STACK).exists
 

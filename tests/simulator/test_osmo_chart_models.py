@@ -172,7 +172,7 @@ def test_with_the_development_login_both_agents_read_the_kubeconfig() -> None:
         assert {each["name"] for each in agent["volumeMounts"]} == {each["name"] for each in pod(item)["volumes"]}
 
 
-def test_a_network_policy_comes_only_where_it_is_asked_for() -> None:
+def test_a_network_policy_exists_only_where_it_is_requested() -> None:
     values = over(ours(BACKEND), {"global": {"networkPolicy": {"enabled": True, "clusterCIDRs": ["10.0.0.0/8"]}}})
     policy = one(render(BACKEND, values), "NetworkPolicy")
     assert key(policy)[1:] == ["osmo-workflow-network-policy", osmo.WORKFLOWS_NAMESPACE]
@@ -223,7 +223,7 @@ def test_the_operator_is_configured_to_inject_no_runtime_class_and_to_share_no_g
     assert config({})["spec"]["admission"]["gpuFractionRuntimeClassName"] == "nvidia"
 
 
-def test_queues_of_the_chart_come_with_its_defaults_only() -> None:
+def test_queues_of_the_chart_exist_with_its_defaults_only() -> None:
     queues = [item for item in render(KAI, {}) if item["kind"] == "Queue"]
     assert [(item["metadata"]["name"], item["spec"].get("parentQueue")) for item in queues] == [
         ("default-parent-queue", None),

@@ -183,7 +183,7 @@ def waiting(field: SimulatedCluster) -> list[str]:
     return [str(at(state, "state.waiting.reason", "")) for state in states]
 
 
-def test_agents_wait_for_their_token_say_so_and_then_run(kai: SimulatedCluster) -> None:
+def test_agents_wait_for_their_token_report_it_and_then_run(kai: SimulatedCluster) -> None:
     item = release(osmo.BACKEND_CHART)
     install(kai, item)
     lost = f'MountVolume.SetUp failed for volume "osmo-secret" : secret "{osmo.TOKEN_SECRET}" not found'
@@ -216,7 +216,7 @@ def test_uninstalled_they_leave_the_definitions_and_the_shard(kai: SimulatedClus
         assert kai.client.find(f"{DEFINITIONS}/{definition['metadata']['name']}")
 
 
-def test_a_release_that_comes_back_takes_the_shard_over(kai: SimulatedCluster) -> None:
+def test_a_release_that_is_reinstalled_adopts_the_shard(kai: SimulatedCluster) -> None:
     install(kai, release(osmo.KAI_CHART))
     kai.until(lambda: available(kai.client, osmo.KAI_NAMESPACE) >= set(KAI), "KAI does not come back", SECONDS)
     kai.until(lambda: condition(kai.client.get(SHARD), "Available") == "True", "the shard is not available")

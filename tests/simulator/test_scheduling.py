@@ -101,7 +101,7 @@ def _is_untainted(place: SimulatedCluster, name: str) -> bool:
     return not any(each["key"] == "node.kubernetes.io/not-ready" for each in taints)
 
 
-def test_the_scheduler_decides_and_speaks_as_the_model_says(mixed: SimulatedCluster) -> None:
+def test_the_scheduler_decides_and_reports_as_the_model_does(mixed: SimulatedCluster) -> None:
     seen: set[str] = set()
     for name, spec in SPECS.items():
         nodes = mixed.client.get("/api/v1/nodes")["items"]

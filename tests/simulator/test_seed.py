@@ -23,7 +23,7 @@ def gpus_appear(simulation: Simulation, pool: str) -> None:
     subprocess.run(command, env=environment, check=True, capture_output=True)
 
 
-def test_the_architecture_of_february_2026_comes_up_with_its_values_and_says_what_it_is(home: Home) -> None:
+def test_the_architecture_of_february_2026_starts_with_its_values_and_reports_what_it_is(home: Home) -> None:
     up = physai("up", STACK)
     assert "simulated Azure takes sizes and Kubernetes versions that the real one has retired" in up.err
     assert "do not deploy it to Azure" in up.err

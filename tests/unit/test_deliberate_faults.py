@@ -9,7 +9,7 @@ from tests.mutations import Mutation, mutations
 
 
 @pytest.mark.parametrize("mutation", mutations(), ids=lambda each: each.name)
-def test_a_fault_changes_one_place_and_names_tests_that_exist(mutation: Mutation) -> None:
+def test_a_fault_changes_one_line_and_names_tests_that_exist(mutation: Mutation) -> None:
     text = (ROOT / mutation.file).read_text()
     assert mutation.applied(text) != text
     assert all((ROOT / path.partition("::")[0]).exists() for path in mutation.tests.split() if "/" in path)

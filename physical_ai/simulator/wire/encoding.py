@@ -14,7 +14,7 @@ from pulumi.runtime import rpc
 from physical_ai.catalog.engine_values import OUTPUT, SECRET, SIGNATURE
 from physical_ai.simulator.wire.values import UNKNOWN, Secret, Unknown
 
-RESOURCE = rpc._special_resource_sig  # pyright: ignore[reportPrivateUsage]
+RESOURCE = rpc._special_resource_sig  # pyright: ignore[reportPrivateUsage]  # no public name
 
 UNKNOWN_TOKENS = frozenset(
     {

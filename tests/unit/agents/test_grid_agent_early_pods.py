@@ -24,7 +24,7 @@ HOST = HostFacts(driver_ready="host")
         (1_795_000_001.0, False, 500, False),
     ],
 )
-def test_only_a_pod_of_an_earlier_second_or_one_that_hangs_is_started_anew(
+def test_only_a_pod_of_an_earlier_second_or_one_that_hangs_is_restarted(
     begun: float, looking: bool, after: float, kicked: bool
 ) -> None:
     pod = Pod("gpu-operator", "toolkit-1", "t", TOOLKIT, begun=begun, looking=looking)

@@ -89,7 +89,7 @@ def test_modinfo_reports_version_and_flavour(text: str, module: Module) -> None:
     assert module_from(Result(1, err="modinfo: ERROR: Module nvidia not found.")) is None
 
 
-def test_gridd_conf_keeps_the_template_but_asks_for_no_other_licence() -> None:
+def test_gridd_conf_keeps_the_template_but_requests_no_other_licence() -> None:
     template = "# Description\nServerAddress=\nFeatureType=0\nEnableUI=TRUE\n"
     assert gridd_text(template, {"IgnoreSP": "FALSE", "EnableUI": "FALSE"}) == (
         "# Description\nServerAddress=\nIgnoreSP=FALSE\nEnableUI=FALSE\n"

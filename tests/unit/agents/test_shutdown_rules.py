@@ -67,7 +67,7 @@ def lab(context: Any, module: str = "isaaclab.sim.simulation_context") -> dict[s
 
 
 @pytest.mark.parametrize("module", ["isaaclab.sim.simulation_context", "isaaclab.sim", "omni.isaac.lab.sim"])
-def test_stop_callback_of_isaac_lab_2_is_taken_off(module: str) -> None:
+def test_stop_callback_of_isaac_lab_2_is_removed(module: str) -> None:
     subscription = Subscription()
     context = Plain(**{FLAG: False, SUBSCRIPTION: subscription})
     assert quiet_stop_callbacks(lab(context, module)) == 1
@@ -92,7 +92,7 @@ def test_stop_callback_that_moved_to_a_visualizer_is_found(held: str) -> None:
     assert (vars(visualizer)[FLAG], subscription.ended) == (True, 1)
 
 
-def test_isaac_lab_3_has_none_and_is_left_as_it_is() -> None:
+def test_isaac_lab_3_has_none_and_is_not_changed() -> None:
     context = Plain(_visualizers=[], cfg=Plain(dt=0.1))
     assert quiet_stop_callbacks(lab(context)) == 0
     assert set(vars(context)) == {"_visualizers", "cfg"}
@@ -247,7 +247,7 @@ def test_exit_code_of_a_supervised_script(heard: list[str], status: int, code: i
     assert progress.verdict(status) == code
 
 
-def test_script_that_is_killed_has_the_code_it_asked_for() -> None:
+def test_script_that_is_killed_has_the_code_it_requested() -> None:
     progress = Progress()
     progress.receive("arm 1.0 7")
     progress.cut = True
@@ -287,7 +287,7 @@ def test_sample_workflow_runs_its_script_inside_the_runner() -> None:
     assert plan(words[4:], "/py").command[:3] == ("/py", INSIDE, "script")
 
 
-def test_page_and_package_tell_of_the_same_variables() -> None:
+def test_page_and_package_list_the_same_variables() -> None:
     for text in (PAGE.read_text(), (ROOT / "agents/simulation_shutdown/README.md").read_text()):
         assert set(re.findall(r"SIMULATION_SHUTDOWN\w*", text)) == {SWITCH, TIMEOUT, EXIT_CODE}
     assert f"cut off in an environment's `close()` | {UNFINISHED} |" in PAGE.read_text()

@@ -160,7 +160,7 @@ def test_a_driver_source_works_on_the_sizes_made_for_it(size: str, source: str, 
         ("Standard_D4ds_v5", "AzureLinux", None, True),
     ],
 )
-def test_azure_linux_goes_only_with_drivers_aks_installs(
+def test_azure_linux_works_only_with_drivers_aks_installs(
     size: str, os_sku: str, source: str | None, allowed: bool
 ) -> None:
     verdicts = catalog.judge(size, "westus2", source, os_sku=os_sku)

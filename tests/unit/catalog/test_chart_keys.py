@@ -107,7 +107,7 @@ def test_the_same_key_is_right_where_the_release_renders_it(release: str, path: 
     assert [f for f in check_values(release, nested(path, [])) if f.rule.startswith("chart-key")] == []
 
 
-def test_driver_values_are_dead_once_drivers_are_resources_of_their_own() -> None:
+def test_driver_values_are_dead_once_drivers_are_resources() -> None:
     values = {"driver": {"nvidiaDriverCRD": OWN_DRIVERS, "version": "580.173.02", "kernelModuleType": "open"}}
     findings = check_values("v26.7.0", values)
     assert {f.where for f in findings} == {"driver.version", "driver.kernelModuleType"}

@@ -70,7 +70,7 @@ def test_a_first_pull_settles_what_every_later_one_must_find(cache: Path, tmp_pa
     assert written.startswith("# Checksums of charts")
 
 
-def test_the_catalogues_checksum_comes_before_a_recorded_one() -> None:
+def test_the_catalogues_checksum_precedes_a_recorded_one() -> None:
     pin = chart(OPERATOR, "v26.3.2")
     record(pin, "0" * 64, TODAY)
     assert expected_sha256(pin) == pin.sha256

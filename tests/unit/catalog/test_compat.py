@@ -196,7 +196,7 @@ def test_the_drop_in_verdict_names_schemas_and_the_setting() -> None:
         ("v25.3.4", "2026-03-18", "end-of-support"),
     ],
 )
-def test_a_line_ages_with_each_line_that_comes_after(release: str, day: str, state: str) -> None:
+def test_a_line_ages_with_each_later_line(release: str, day: str, state: str) -> None:
     assert lifecycle(operator_release(release), datetime.date.fromisoformat(day)).state == state
 
 
@@ -210,7 +210,7 @@ def test_a_line_ages_with_each_line_that_comes_after(release: str, day: str, sta
         ("v26.7.0", "v26.7.0", []),
     ],
 )
-def test_an_upgrade_goes_line_by_line(old: str, new: str, path: list[str]) -> None:
+def test_an_upgrade_is_line_by_line(old: str, new: str, path: list[str]) -> None:
     assert upgrade_path(old, new) == path
     errors = [verdict for verdict in judge_upgrade(old, new) if verdict.severity == "error"]
     assert [verdict.rule for verdict in errors] == (["upgrade-skips-line"] if len(path) > 1 else [])
@@ -236,7 +236,9 @@ def test_a_way_back_is_refused(old: str, new: str) -> None:
         ("1.37", "2026-10-01", "supported", None),
     ],
 )
-def test_a_kubernetes_minor_comes_ages_and_goes(minor: str, day: str, phase: str, rule: tuple[str, str] | None) -> None:
+def test_a_kubernetes_minor_is_released_ages_and_is_removed(
+    minor: str, day: str, phase: str, rule: tuple[str, str] | None
+) -> None:
     date = datetime.date.fromisoformat(day)
     assert kubernetes_phase(kubernetes_minor(minor), date) == phase
     aks = {"kubernetes-end-of-support", "kubernetes-not-yet", "kubernetes-not-offered"}
@@ -335,7 +337,7 @@ STACKS = st.builds(
 
 @quick
 @given(STACKS, st.dates(datetime.date(2025, 1, 1), datetime.date(2030, 1, 1)))
-def test_any_combination_is_judged_and_every_verdict_has_a_source_and_a_way_out(
+def test_any_combination_is_judged_and_every_verdict_has_a_source_and_a_fix(
     stack: GpuStack, today: datetime.date
 ) -> None:
     for verdict in judge_stack(stack, today):

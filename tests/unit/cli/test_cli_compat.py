@@ -54,7 +54,7 @@ def test_a_downgrade_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("day", "code", "rule"), [("2026-08-01", 0, ""), ("2027-07-01", 3, "kubernetes-end-of-support")]
 )
-def test_support_is_judged_at_the_day_asked_for(
+def test_support_is_judged_at_the_day_requested(
     day: str, code: int, rule: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["compat", "--at", day, "--severity", "warning"]) == code
@@ -73,7 +73,7 @@ def test_an_option_that_makes_no_sense_is_a_wrong_input(option: tuple[str, str])
     [
         ("v26.7.0", 0, "0 errors"),
         ("v26.3.3", 0, "upgrade-changes"),
-        ("v25.10.1", 3, "Go by v26.3.3, then v26.7.0."),
+        ("v25.10.1", 3, "Upgrade to v26.3.3, then v26.7.0."),
         ("v26.7.1", 3, "upgrade-downgrade"),
     ],
 )

@@ -171,7 +171,7 @@ def test_the_table_shows_driver_version_sharing_and_gpus() -> None:
     assert "gates" not in text
 
 
-def test_mig_instances_are_named_and_empty_pools_say_so() -> None:
+def test_mig_instances_are_named_and_empty_pools_report_it() -> None:
     instances = {"nvidia.com/mig-1g.12gb": {"allocatable": 3, "expected": 6}}
     assert "3/6 mig-1g.12gb" in shown(pool(gpus=instances))
     assert "no nodes" in shown(pool(nodes=0, ready=0, gpus={"nvidia.com/gpu": {"allocatable": 0, "expected": 0}}))

@@ -44,7 +44,7 @@ def test_an_empty_preview_has_a_headline() -> None:
     assert "| resource |" not in markdown.stack(quiet)
 
 
-def test_a_table_keeps_its_columns_whatever_the_values_say() -> None:
+def test_a_table_keeps_its_columns_whatever_the_values_are() -> None:
     nasty = document("replacement")
     nasty["changes"] = nasty["changes"][:1]
     nasty["changes"][0]["name"] = "a`b|c"

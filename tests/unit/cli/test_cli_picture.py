@@ -98,7 +98,7 @@ def test_what_the_autoscaler_may_add_is_room_not_nodes() -> None:
     assert "0 to 4" in words(group)
 
 
-def test_a_large_pool_shows_the_number_of_hidden_nodes_and_stays_in_the_picture() -> None:
+def test_a_large_pool_shows_the_number_of_hidden_nodes_and_remains_in_the_picture() -> None:
     root = drawn(pool(nodes=100, each=8, limits={"min": 0, "max": 200}), pool("empty", nodes=0))
     (first, second) = in_pools(root)
     assert len(marked(first, "node")) == NODES_SHOWN

@@ -26,7 +26,7 @@ def test_a_stack_without_findings_shows_the_number_of_rules() -> None:
     assert "0 errors, 0 warnings" in err
 
 
-def test_an_error_has_place_fix_reason_and_link() -> None:
+def test_an_error_has_path_fix_reason_and_link() -> None:
     code, out, err = policy("prod-westus2", *OPEN)
     assert code == 3
     lines = out.splitlines()
@@ -36,13 +36,13 @@ def test_an_error_has_place_fix_reason_and_link() -> None:
     assert "1 error, 0 warnings" in err
 
 
-def test_a_warning_counts_only_when_asked_for() -> None:
+def test_a_warning_counts_only_when_requested() -> None:
     wasteful = ("dev-westus2", "--set", "pools.h100gpu.priority=Regular")
     assert policy(*wasteful)[0] == 0
     assert policy(*wasteful, "--severity", "warning")[0] == 3
 
 
-def test_as_data_a_finding_has_its_rule_and_place() -> None:
+def test_as_data_a_finding_has_its_rule_and_path() -> None:
     code, out, _ = policy("prod-westus2", *OPEN, "--json")
     document: dict[str, Any] = json.loads(out)
     assert code == 3

@@ -60,7 +60,7 @@ def test_github_shows_it_at_the_line(capsys: pytest.CaptureFixture[str]) -> None
     assert line.startswith(f"::error file={BAD},line=10,col=5,title=gpu-capabilities%3A ")
 
 
-def test_warnings_count_unless_errors_alone_are_asked_for() -> None:
+def test_warnings_count_unless_errors_alone_are_requested() -> None:
     warned = str(EXAMPLES / "image-digest" / "fail.yaml")
     assert run(["lint", warned]) == 3
     assert run(["lint", warned, "--severity", "error"]) == 0
@@ -137,7 +137,7 @@ def test_a_pool_that_is_added_is_listed(capsys: pytest.CaptureFixture[str]) -> N
     assert [row["name"] for row in json.loads(capsys.readouterr().out)] == ["cpu", "h100", "rtxpro", "a10"]
 
 
-def test_the_page_on_rules_is_fresh_and_whole() -> None:
+def test_the_page_on_rules_is_up_to_date_and_complete() -> None:
     assert FILE.read_text() == document(), "run python -m physical_ai.osmo.lint.document"
     assert all(f"### {rule}\n" in FILE.read_text() for rule in RULES)
 

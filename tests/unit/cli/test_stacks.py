@@ -13,7 +13,7 @@ from physical_ai.settings.layers.compare import Own, differences, own_settings
 from tests.unit.cli.test_cli_commands import call
 
 
-def test_a_stacks_own_settings_are_those_of_its_file_beside_what_the_layers_say() -> None:
+def test_a_stacks_own_settings_are_those_of_its_file_beside_the_layers_values() -> None:
     own = {each.path: each for each in own_settings(load("prod-westus2"))}
     assert own["pools.h100gpu.scale.max"] == Own("pools.h100gpu.scale.max", 8, 4)
     assert own["network.addressSpace"].below is None
@@ -41,7 +41,7 @@ def test_two_stacks_differ_in_values_with_their_origins() -> None:
     assert not {"environment", "region"} & set(found)
 
 
-def test_a_pool_that_one_stack_lacks_shows_what_its_files_say_of_it() -> None:
+def test_a_pool_that_one_stack_lacks_shows_what_its_files_set() -> None:
     found = {each.path: each for each in differences(load("prod-westus2"), load("prod-swedencentral"))}
     assert found["pools.rtxprogpu.sku"].b is None
     assert found["pools.a10gpu.sku"].a is None
@@ -123,7 +123,7 @@ def test_the_region_table_shows_where_each_pool_of_a_stack_could_run() -> None:
     assert found["westus"]["h100gpu"]["verdicts"][0]["rule"] == "size-not-in-region"
 
 
-def test_a_pool_spread_over_zones_cannot_live_where_there_are_none() -> None:
+def test_a_pool_spread_over_zones_cannot_run_where_there_are_none() -> None:
     found = json.loads(call("regions", "--stack", "prod-westus2", "--json")[1])["regions"]
     assert found["westus"]["system"]["possible"] is False
     assert {each["rule"] for each in found["westus"]["system"]["verdicts"]} == {"zone-not-in-region"}

@@ -111,7 +111,7 @@ def test_every_subnet_leaves_through_the_one_nat_gateway(simulate: Simulate, sta
     assert (address["sku"], address["publicIPAllocationMethod"]) == ({"name": "Standard"}, "Static")
 
 
-def test_moved_pool_subnet_is_made_anew_and_a_moved_system_subnet_is_refused_by_arm(simulate: Simulate) -> None:
+def test_moved_pool_subnet_is_recreated_and_a_moved_system_subnet_is_refused_by_arm(simulate: Simulate) -> None:
     replaced = {
         subnet.inputs["subnetName"]: (subnet.options.replace_on_changes, subnet.options.delete_before_replace)
         for subnet in simulate("dev-westus2").of_type("Subnet")
@@ -128,7 +128,7 @@ def test_changed_tags_leave_identities_and_so_their_roles_alone(simulate: Simula
     assert {each.options.ignore_changes for each in identities} == {("tags",)}
 
 
-def test_cluster_comes_after_every_role_it_needs(simulate: Simulate) -> None:
+def test_cluster_follows_every_role_it_needs(simulate: Simulate) -> None:
     recording = simulate("dev-westus2")
     cluster = recording.of_type(CLUSTER)[0]
     before = {
@@ -210,7 +210,7 @@ def test_cluster_acts_as_the_identities_made_for_it(simulate: Simulate) -> None:
     assert kubelet["objectId"] == guid("principal", "id-physical-ai-kubelet-dev-westus2")
 
 
-def test_control_plane_logs_go_to_the_workspace_and_end_before_the_cluster(simulate: Simulate) -> None:
+def test_control_plane_logs_are_sent_to_the_workspace_and_end_before_the_cluster(simulate: Simulate) -> None:
     recording = simulate("dev-westus2", {"monitoring": {"retentionDays": 60, "dailyQuotaGb": 5}})
     workspace = recording.of_type("Workspace")[0].inputs
     assert (workspace["retentionInDays"], workspace["workspaceCapping"]) == (60, {"dailyQuotaGb": 5})
@@ -220,7 +220,7 @@ def test_control_plane_logs_go_to_the_workspace_and_end_before_the_cluster(simul
     assert recording.of_type(CLUSTER)[0].urn in setting.options.depends_on
 
 
-def test_kubernetes_objects_go_with_the_cluster_and_use_its_provider(simulate: Simulate) -> None:
+def test_kubernetes_objects_are_deleted_with_the_cluster_and_use_its_provider(simulate: Simulate) -> None:
     recording = simulate("dev-westus2")
     cluster = recording.of_type(CLUSTER)[0].urn
     provider = recording.resource("kubernetes", "physical-ai-kubernetes-provider")

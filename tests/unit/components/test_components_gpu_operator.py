@@ -74,7 +74,7 @@ def test_namespace_allows_privileged_pods_and_is_created_first(simulate: Simulat
         assert namespace.urn in each.options.depends_on
 
 
-def test_config_maps_come_before_the_release_and_drivers_after_it(simulate: Simulate) -> None:
+def test_config_maps_precede_the_release_and_drivers_after_it(simulate: Simulate) -> None:
     recording = simulate("dev-westus2", MODULES)
     maps, driver = config_maps(recording), recording.resource("NVIDIADriver", "h100gpu")
     assert set(maps) == {"gpu-pool-configs", "gpu-driver-modules-h100gpu"}
@@ -167,7 +167,7 @@ def test_previews_refuse_it_too(simulate: Simulate) -> None:
         ("v25.3.4", "v26.7.0", "upgrade-skips-line"),
     ],
 )
-def test_upgrades_go_to_the_next_line_and_never_back(old: str, new: str, rule: str | None) -> None:
+def test_upgrades_are_to_the_next_line_and_never_back(old: str, new: str, rule: str | None) -> None:
     reported = refusal({"chart": "gpu-operator", "version": old}, new)
     assert (reported is None) if rule is None else str(reported).startswith(f"{rule}: ")
 

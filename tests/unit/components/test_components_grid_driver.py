@@ -185,7 +185,7 @@ def test_another_driver_and_other_code_roll_out_and_nothing_else_does() -> None:
         assert {**other, "metadata": None, "spec": None} == {**first, "metadata": None, "spec": None}
 
 
-def test_limits_come_before_rights_and_rights_before_the_pods(simulate: Simulate) -> None:
+def test_limits_precede_rights_and_rights_before_the_pods(simulate: Simulate) -> None:
     recording = simulate("dev-westus2")
     found = {each.urn: each for each in ours(recording)}
 
@@ -262,7 +262,7 @@ LEAST = {
 }
 
 
-def test_rights_outside_its_namespace_come_with_the_policy_that_needs_them() -> None:
+def test_rights_outside_its_namespace_exist_with_the_policy_that_needs_them() -> None:
     assert rules() == LEAST
     assert rules("gridDriver.upgradePolicy=drain") == LEAST | {("ClusterRole", "pods/eviction", "create")}
     assert rules("pools.rtxprogpu.driver.upgradePolicy=force") == LEAST | {("ClusterRole", "pods", "delete")}

@@ -114,7 +114,7 @@ def test_no_pod_of_theirs_reaches_the_machines_metadata(simulate: Simulate) -> N
     assert denied == {WORKFLOWS, "osmo-operator"}
 
 
-def test_namespaces_alone_bring_no_release_and_no_place_for_the_scheduler(simulate: Simulate) -> None:
+def test_namespaces_alone_bring_no_release_and_no_namespace_for_the_scheduler(simulate: Simulate) -> None:
     recording = simulate("dev-westus2", {"osmo": {"mode": "namespaces"}})
     assert set(releases(recording)) == {"gpu-operator"}
     assert osmo.KAI_NAMESPACE not in {each.inputs["metadata"]["name"] for each in recording.of_type("Namespace")}

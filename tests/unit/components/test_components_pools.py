@@ -138,7 +138,7 @@ def test_each_gpu_pool_has_its_own_subnet_and_cpu_shares_the_systems(simulate: S
     assert subnets == {"h100gpu": "snet-h100gpu", "rtxprogpu": "snet-rtxprogpu", "cpu": "snet-system"}
 
 
-def test_pools_are_made_anew_with_the_cluster_and_never_forgotten_with_it(simulate: Simulate) -> None:
+def test_pools_are_recreated_with_the_cluster_and_never_forgotten_with_it(simulate: Simulate) -> None:
     recording = simulate("dev-westus2")
     cluster = recording.of_type("ManagedCluster")[0].urn
     ties = {(pool.options.replace_with, pool.options.deleted_with) for pool in recording.of_type("AgentPool")}

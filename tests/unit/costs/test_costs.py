@@ -89,7 +89,7 @@ def test_a_spot_pool_never_costs_more_than_its_maximum_price() -> None:
 
 
 @pytest.mark.parametrize("factor", [0, -0.4, 1.01, float("nan"), float("inf")])
-def test_a_factor_that_is_no_part_of_a_price_is_refused(factor: float) -> None:
+def test_a_factor_that_is_out_of_range_is_refused(factor: float) -> None:
     with pytest.raises(ValueError, match="above 0 and at most 1"):
         estimate(settings(), factor)
 
@@ -118,7 +118,7 @@ def test_whatever_azure_bills_is_counted_or_named(simulate: Simulate, stack: str
     assert declared - named - COUNTED <= FREE_OF_CHARGE
 
 
-def test_a_change_says_what_it_costs_more() -> None:
+def test_a_change_reports_its_additional_cost() -> None:
     found = between(settings(), settings("dev-westus2", "pools.h100gpu.scale.max=4"))
     assert [(pool.name, pool.kind) for pool in found.pools] == [("h100gpu", "changed")]
     assert found.hourly.maximum == pytest.approx(2 * 6.98)
@@ -133,7 +133,7 @@ def test_added_and_removed_pools_are_distinguished() -> None:
     assert added.monthly.maximum == pytest.approx(-removed.monthly.maximum)
 
 
-def test_a_new_stack_costs_all_it_has_and_a_stack_that_goes_gives_it_back() -> None:
+def test_a_new_stack_costs_all_it_has_and_a_removed_stack_saves_it() -> None:
     whole = estimate(settings("prod-westus2"))
     assert between(None, settings("prod-westus2")).hourly == whole.hourly
     assert between(settings("prod-westus2"), None).hourly.maximum == pytest.approx(-whole.hourly.maximum)

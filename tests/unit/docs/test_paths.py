@@ -46,7 +46,7 @@ NAMED = re.compile(rf"`(\w+)` in `({PATH.pattern}\.py)`")
 
 
 @pytest.mark.parametrize("page", pages(), ids=name)
-def test_every_name_is_in_the_file_that_the_page_says(page: Path) -> None:
+def test_every_name_is_in_the_file_that_the_page_names(page: Path) -> None:
     found = NAMED.findall("\n".join(parts(page)[0]))
     assert [(word, path) for word, path in found if not re.search(rf"\b{word}\b", (ROOT / path).read_text())] == []
 

@@ -111,7 +111,7 @@ def test_mentions_are_removed(playground: Playground, text: str) -> None:
     assert re.search(r"@[\w-]", body) is None
 
 
-def test_a_link_in_place_of_the_text_is_not_followed(playground: Playground, tmp_path: Path) -> None:
+def test_a_link_instead_of_the_text_is_not_followed(playground: Playground, tmp_path: Path) -> None:
     (tmp_path / "private").write_text("private")
     playground.file.unlink()
     playground.file.symlink_to(tmp_path / "private")

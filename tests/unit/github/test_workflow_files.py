@@ -57,7 +57,7 @@ def test_one_action_has_one_pin_everywhere() -> None:
 
 
 @each_workflow
-def test_nothing_is_permitted_but_what_a_job_asks_for_and_no_job_asks_for_more_than_is_listed(
+def test_nothing_is_permitted_but_what_a_job_requests_and_no_job_requests_more_than_is_listed(
     workflow: Workflow,
 ) -> None:
     assert workflow.document["permissions"] == {}

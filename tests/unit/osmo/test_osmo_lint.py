@@ -221,7 +221,7 @@ def test_rendering_needs_graphics(image: str, capabilities: str, expected: list[
     assert rules_of(checked(text.replace("registry.example/trainer:1.2", image))) == expected
 
 
-def test_a_comment_allows_a_rule_at_its_place_and_nowhere_else() -> None:
+def test_a_comment_allows_a_rule_on_its_line_only() -> None:
     text = workflow("    privileged: true\n    hostNetwork: true\n")
     assert rules_of(checked(text)) == ["privileged", "privileged"]
     allowed = text.replace("privileged: true", "privileged: true  # physai-lint: allow privileged")

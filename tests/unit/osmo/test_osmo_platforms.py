@@ -145,7 +145,7 @@ def test_default_resources_fit_a_node_of_each_platform(stack: str) -> None:
         assert int(limits["ephemeral-storage"].removesuffix("Gi")) <= facts.share.storage_gib
 
 
-def test_the_pod_of_a_gpu_task_has_its_gpu_its_capabilities_and_its_place() -> None:
+def test_the_pod_of_a_gpu_task_has_its_gpu_its_capabilities_and_its_node() -> None:
     (group,) = check_text(workflow("rtxpro", ", gpu: 1"), "w.yaml", of_stack(given_settings().settings)).objects
     (pod,) = group.pods
     container = pod["spec"]["containers"][0]
@@ -159,7 +159,7 @@ def test_the_pod_of_a_gpu_task_has_its_gpu_its_capabilities_and_its_place() -> N
     assert {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": "16Gi"}} in pod["spec"]["volumes"]
 
 
-def test_the_template_forces_the_capabilities_whatever_the_workflow_says() -> None:
+def test_the_template_forces_the_capabilities_whatever_the_workflow_sets() -> None:
     text = workflow("h100", ", gpu: 1").replace("CAPABILITIES: all", "CAPABILITIES: 'compute,utility'")
     (group,) = check_text(text, "w.yaml", of_stack(given_settings().settings)).objects
     env = group.pods[0]["spec"]["containers"][0]["env"]
@@ -171,7 +171,7 @@ def test_a_cpu_task_names_no_gpu_at_all() -> None:
     assert "nvidia.com" not in json.dumps(group.pods[0]["spec"]["containers"][0]["resources"])
 
 
-def test_queues_of_their_own_come_with_quotas_and_rights() -> None:
+def test_queues_have_quotas_and_rights() -> None:
     given = ("osmo.queues=perPool", "osmo.platforms={h100gpu: {quota: {guarantee: 2, maximum: 4, weight: 3}}}")
     config = configured(*given)
     assert config.pool_names == ["default", "h100", "rtxpro"]
@@ -213,7 +213,7 @@ def test_helm_adds_nothing_to_the_platforms_and_validations() -> None:
         assert merged["podTemplates"][name] == template
 
 
-def test_without_null_the_charts_platform_would_stay() -> None:
+def test_without_null_the_charts_platform_would_remain() -> None:
     given = values.chart_values(given_settings().settings)
     del given["services"]["configs"]["pools"]["default"]["platforms"]["default"]
     merged = helm_merged(chart_defaults(), given)["services"]["configs"]

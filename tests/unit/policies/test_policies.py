@@ -20,7 +20,7 @@ def rules_broken(stack: Stack, only: str) -> list[str]:
     return [finding.problem for finding in evaluate(stack, [rule for rule in RULES if rule.id == only])]
 
 
-def test_every_rule_has_examples_and_a_name_of_its_own() -> None:
+def test_every_rule_has_examples_and_its_own_name() -> None:
     assert [rule.id for rule in RULES] == list(dict.fromkeys(rule.id for rule in RULES))
     assert {rule.id for rule in RULES} == set(EXAMPLES)
 
@@ -31,7 +31,7 @@ def test_passing_example(rule: str, example: Example) -> None:
 
 
 @pytest.mark.parametrize(("rule", "example"), CASES)
-def test_failing_example_says_what_to_do(rule: str, example: Example) -> None:
+def test_failing_example_describes_what_to_do(rule: str, example: Example) -> None:
     messages = rules_broken(example.stack(broken=True), rule)
     assert messages
     assert all(len(message) > 5 for message in messages)
@@ -46,7 +46,7 @@ def test_what_is_not_known_yet_raises_nothing(rule: str, example: Example) -> No
     assert [str(each) for each in found if each.where.partition(".")[0] in blank.inputs] == []
 
 
-def test_every_rule_gives_a_reason_in_a_sentence_and_a_place_to_read_on() -> None:
+def test_every_rule_gives_a_reason_in_a_sentence_and_a_link() -> None:
     assert all(rule.reason.endswith(".") and rule.reason[0].isupper() for rule in RULES)
     assert [rule.id for rule in RULES if not rule.link.startswith("https://")] == []
 
@@ -57,7 +57,7 @@ def test_an_example_changes_something_to_break_the_rule(rule: str, example: Exam
 
 
 @pytest.mark.parametrize("name", ["UNKNOWN", "missing"])
-def test_rules_on_the_whole_stack_keep_quiet_where_nothing_is_known(name: str) -> None:
+def test_rules_on_the_complete_stack_keep_quiet_where_nothing_is_known(name: str) -> None:
     inputs = {"autoUpgradeProfile": UNKNOWN, "nodeLabels": UNKNOWN} if name == "UNKNOWN" else {}
     resources = tuple(
         Resource(kind, "it", inputs, urn=kind) for rule in RULES if rule.needs_whole_stack for kind in rule.types
@@ -70,7 +70,7 @@ def test_components_are_not_judged_as_resources() -> None:
     assert evaluate(Stack("prod", (component,))) == []
 
 
-def test_a_finding_reads_as_place_remedy_and_reason() -> None:
+def test_a_finding_reads_as_path_fix_and_reason() -> None:
     stack = EXAMPLES["role-scope"][0].stack(broken=True)
     (finding,) = evaluate(stack, [rule for rule in RULES if rule.id == "role-scope"])
     assert str(finding).splitlines() == [
@@ -105,7 +105,7 @@ def test_reserved_labels(key: str, reserved: bool) -> None:
     assert is_reserved(key) is reserved
 
 
-def test_the_reference_is_what_the_rules_say() -> None:
+def test_the_reference_matches_the_rules() -> None:
     assert FILE.read_text() == document(), "run python -m physical_ai.policies.document"
 
 

@@ -96,7 +96,7 @@ def test_an_error_stops_a_deployment_and_a_warning_does_not() -> None:
     assert all(each.url and each.description for each in info.policies)
 
 
-def test_a_finding_names_its_resource_place_and_remedy() -> None:
+def test_a_finding_names_its_resource_path_and_fix() -> None:
     (found,) = [each for each in judged(EXAMPLES["spot-in-dev"][0], broken=True) if each.policyName == "spot-in-dev"]
     assert found.urn == "urn"
     assert found.message == "scaleSetPriority: set priority: Spot in the pool's settings"
@@ -150,7 +150,7 @@ def test_what_is_unknown_or_secret_on_the_wire_is_to_the_rules_too() -> None:
 
 
 @pytest.mark.parametrize("how", ["as a file", "as the language host starts it"])
-def test_started_it_says_its_port_and_answers(how: str) -> None:
+def test_started_it_prints_its_port_and_answers(how: str) -> None:
     pack = (
         [str(PACK), "127.0.0.1:1"] if how == "as a file" else ["-m", "pulumi.policy", "127.0.0.1:1", str(PACK.parent)]
     )

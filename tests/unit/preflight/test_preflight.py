@@ -140,7 +140,7 @@ def test_the_kubernetes_version_has_to_be_offered_in_the_region(version: str, se
     assert one("dev-westus2", None, "kubernetes", version, *assignments).severity is severity
 
 
-def test_a_provider_that_is_not_registered_comes_with_the_command_that_registers_it() -> None:
+def test_a_provider_that_is_not_registered_is_reported_with_the_command_that_registers_it() -> None:
     finding = one("dev-westus2", None, "provider", "Microsoft.OperationalInsights")
     assert finding.severity is Severity.ERROR
     assert finding.fix == "az provider register --namespace Microsoft.OperationalInsights"
@@ -229,7 +229,7 @@ def test_a_negative_limit_is_none() -> None:
     assert one("dev-westus2", answers, "quota", "cores").severity is Severity.OK
 
 
-def test_without_azure_the_catalogue_says_what_it_can_and_the_rest_is_unknown() -> None:
+def test_without_azure_the_catalogue_reports_what_it_can_and_the_rest_is_unknown() -> None:
     findings = check(load("dev-westus2").settings, None, on_path, TODAY)
     by_topic = {each.rule: each.severity for each in findings}
     assert by_topic["kubernetes"] is Severity.OK
@@ -289,7 +289,7 @@ class Credential:
         ({}, [2]),
     ],
 )
-def test_a_busy_azure_is_asked_again_when_it_says(headers: dict[str, str], waits: list[float]) -> None:
+def test_a_busy_azure_is_queried_again_after_the_time_it_names(headers: dict[str, str], waits: list[float]) -> None:
     wire = Wire(httpx.Response(429, headers=headers), httpx.Response(200, json={"value": []}))
     assert login.connect(Credential(), wire)("/x", {"$filter": "a eq 'b&c'"}) == {"value": []}
     assert wire.waits == waits
@@ -297,7 +297,7 @@ def test_a_busy_azure_is_asked_again_when_it_says(headers: dict[str, str], waits
 
 
 @pytest.mark.parametrize(("headers", "waits"), [({"Retry-After": "86400"}, [login.LONGEST_WAIT] * 2), ({}, [2, 4])])
-def test_an_azure_that_stays_busy_or_asks_for_hours_is_given_up(headers: dict[str, str], waits: list[float]) -> None:
+def test_an_azure_that_remains_busy_or_requests_hours_is_given_up(headers: dict[str, str], waits: list[float]) -> None:
     wire = Wire(*(httpx.Response(503, headers=headers) for _ in range(login.ATTEMPTS)))
     with pytest.raises(Unanswered, match="503"):
         login.connect(Credential(), wire)("/x", {})
@@ -375,14 +375,14 @@ def test_as_data_every_finding_has_status_topic_subject_and_source(monkeypatch: 
     assert document["summary"]["error"] >= 1
 
 
-def test_without_a_login_the_command_says_so_and_checks_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_login_the_command_reports_it_and_checks_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, err = command(monkeypatch, login.NoLogin("no user is logged in"), "dev-westus2")
     assert code == 0
     assert "Azure was not queried (no login: no user is logged in)" in err
     assert "documented for westus2" in out
 
 
-def test_unknown_counts_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_counts_where_it_is_requested(monkeypatch: pytest.MonkeyPatch) -> None:
     assert command(monkeypatch, Answers(), "dev-westus2", "--offline")[0] == 0
     assert command(monkeypatch, Answers(), "dev-westus2", "--offline", "--severity", "unknown")[0] == 3
 
@@ -401,7 +401,7 @@ def test_several_subscriptions_have_to_be_chosen_from(monkeypatch: pytest.Monkey
     assert [each.id for each in subscriptions(get)] == ["a", "b"]
 
 
-def test_the_environment_says_which_subscription(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_selects_the_subscription(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(check_command.SUBSCRIPTION_VARIABLE, SUBSCRIPTION)
     answers = Answers()
     command(monkeypatch, answers, "dev-westus2")

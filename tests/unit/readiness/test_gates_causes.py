@@ -277,7 +277,7 @@ def test_what_has_only_not_come_yet_has_no_cause_and_may_open(gate: str, broken:
     assert (closed.gate, closed.cause, closed.may_recover) == (gate, "", True)
 
 
-def test_the_grid_agents_report_comes_before_the_labels_it_set() -> None:
+def test_the_grid_agents_report_precedes_the_labels_it_set() -> None:
     closed = first(grid_agent("building the modules, for 80 s now"))
     assert (closed.gate, closed.message, closed.may_recover) == ("driver", "building the modules, for 80 s now", True)
     assert "Installing" in closed.reason
@@ -312,7 +312,7 @@ def test_a_validator_that_waits_for_the_device_plugin_is_not_the_gate() -> None:
     assert first(world).gate == "device-plugin"
 
 
-def test_an_old_event_about_the_sandbox_says_nothing_about_a_container_that_runs() -> None:
+def test_an_old_event_about_the_sandbox_does_not_apply_to_a_container_that_runs() -> None:
     world = waiting_validator("validator", EARLIER)
     world.says("validator", 'no runtime for "nvidia" is configured', "FailedCreatePodSandBox", "")
     assert first(world).cause == "host-driver-late"
@@ -323,7 +323,7 @@ def test_the_log_line_of_a_container_that_is_done_is_not_what_was_found() -> Non
     assert first(world).message == ""
 
 
-def test_a_containers_own_message_comes_before_the_kubelets() -> None:
+def test_a_containers_own_message_precedes_the_kubelets() -> None:
     closed = first(World().fails("device-plugin", "starting\nerror starting plugins: out of luck\n"))
     assert (closed.message, closed.phase) == ("error starting plugins: out of luck", "CrashLoopBackOff")
 

@@ -140,7 +140,7 @@ def test_refusals(server: Server, code: int, kind: type[Exception], expected: st
         connect(kubeconfig(server.url, {}))("/apis/nvidia.com/v1/clusterpolicies", {})
 
 
-def test_logs_are_text_and_a_node_that_is_gone_is_unreachable(server: Server) -> None:
+def test_logs_are_text_and_a_missing_node_is_unreachable(server: Server) -> None:
     path = "/api/v1/namespaces/gpu-operator/pods/a/log"
     get = connect(kubeconfig(server.url, {}))
     server.answers[path] = (200, "last line\n")

@@ -194,7 +194,7 @@ def test_deploy_labels(label: str, value: str, cause: str) -> None:
     assert (closed.gate, closed.cause) == ("deploy-labels", cause)
 
 
-def test_containerd_that_dies_of_a_drop_in_is_a_gate_of_the_node() -> None:
+def test_containerd_that_fails_on_a_drop_in_is_a_gate_of_the_node() -> None:
     made = h100_node(toolkit={"enabled": True})
     made.wait()
     closed = first(made, "h100-00", H100)

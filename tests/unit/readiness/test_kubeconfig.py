@@ -43,6 +43,6 @@ def test_kubeconfig_is_a_fixed_point() -> None:
         ("users:\n- name: admin\n  user: {client-certificate-data: QQ==, client-key-data: QQ==}\n", "local accounts"),
     ],
 )
-def test_kubeconfig_that_cannot_be_used_says_why(raw: str, problem: str) -> None:
+def test_kubeconfig_that_cannot_be_used_gives_the_reason(raw: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         exec_kubeconfig(raw)

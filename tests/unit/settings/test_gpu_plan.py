@@ -103,7 +103,7 @@ def test_without_pools_the_list_that_replaces_the_charts_still_has_the_gpu_taint
     assert found.drivers == {}
 
 
-def test_values_say_what_aks_and_azure_need() -> None:
+def test_values_set_what_aks_and_azure_need() -> None:
     values = plan().values
     assert env(at(values, "toolkit.env"))["RUNTIME_CONFIG_SOURCE"] == "file"
     assert env(at(values, "migManager.env")) == {"WITH_REBOOT": "true"}
@@ -142,7 +142,7 @@ def test_with_driver_resources_the_chart_values_do_not_describe_the_driver() -> 
     assert driver == {"enabled": True, "nvidiaDriverCRD": {"enabled": True, "deployDefaultCR": False}}
 
 
-def test_a_driver_resource_says_which_driver_its_pool_gets() -> None:
+def test_a_driver_resource_sets_which_driver_its_pool_gets() -> None:
     spec = plan(f"{H100}.driver.moduleType=open").drivers["h100gpu"].spec
     assert (spec["repository"], spec["image"], spec["version"]) == ("nvcr.io/nvidia", "driver", "580.173.02")
     assert (spec["driverType"], spec["kernelModuleType"], spec["usePrecompiled"]) == ("gpu", "open", False)
@@ -159,7 +159,7 @@ def test_a_pools_file_changes_its_own_driver_only() -> None:
     assert waits["a100gpu"] == {"timeoutSeconds": 0}
 
 
-def test_each_operator_pool_has_a_driver_of_its_own_and_others_have_none() -> None:
+def test_each_operator_pool_has_its_own_driver_and_others_have_none() -> None:
     found = plan(f"{RTX}.driver.source=aks")
     assert set(found.drivers) == {"h100gpu"}
     assert found.drivers["h100gpu"].spec["nodeSelector"] == {
@@ -236,7 +236,7 @@ def test_changed_sharing_restarts_what_reads_it() -> None:
     assert env(at(before, "devicePlugin.env")) != env(at(after, "devicePlugin.env"))
 
 
-def test_a_pool_that_shares_nothing_comes_without_a_change_of_the_release() -> None:
+def test_a_pool_that_shares_nothing_is_added_without_a_change_of_the_release() -> None:
     second = "pools.a100gpu={sku: Standard_NC24ads_A100_v4, driver: {source: operator}, subnet: 10.40.3.0/26, "
     second += "scale: {count: 1}, osDisk: {type: Managed}}"
     assert plan(second).values == plan().values
@@ -253,7 +253,7 @@ def test_single_mig_runs_the_mig_manager_with_the_pools_layout() -> None:
     assert found.values["mig"] == {"strategy": "single"}
 
 
-def test_strategies_that_differ_leave_the_chart_none_and_stand_in_each_configuration() -> None:
+def test_strategies_that_differ_leave_the_chart_none_and_are_set_in_each_configuration() -> None:
     found = plan(f"{H100}.sharing={MIXED}")
     assert found.values["mig"] == {"strategy": ""}
     strategies = {
@@ -302,7 +302,7 @@ DEAD = [
 
 
 @pytest.mark.parametrize(("release", "text", "path", "expected"), DEAD)
-def test_a_key_that_the_chart_ignores_is_refused_with_its_place_and_the_right_one(
+def test_a_key_that_the_chart_ignores_is_refused_with_its_path_and_the_right_one(
     written: Write, release: str, text: str, path: str, expected: str
 ) -> None:
     (fault,) = faults(written(values=f"# a comment\n\n{text}\n"), f"gpuOperator.version={release}")
@@ -335,7 +335,7 @@ def test_a_mistake_in_another_file_is_reported_with_file_line_and_path(
     assert expected in fault
 
 
-def test_driver_fields_for_a_pool_without_an_operator_driver_do_nothing_and_say_so(written: Write) -> None:
+def test_driver_fields_for_a_pool_without_an_operator_driver_do_nothing_and_report_it(written: Write) -> None:
     found = make_plan(given_settings().settings, written(pools__rtxprogpu="driver: {env: [{name: A, value: b}]}"))
     (warning,) = found.warnings
     assert warning.where == "driver"
@@ -377,7 +377,7 @@ def test_flags_that_a_pools_file_may_set_reach_its_configuration(written: Write)
     assert set(config["sharing"]) == {"timeSlicing"}
 
 
-def test_environment_of_the_file_and_of_the_program_go_together(written: Write) -> None:
+def test_environment_of_the_file_and_of_the_program_are_combined(written: Write) -> None:
     root = written(values="toolkit: {env: [{name: CONTAINERD_SOCKET, value: /x.sock}]}")
     found = make_plan(given_settings().settings, root).gpu
     assert env(at(found.values, "toolkit.env")) == {"CONTAINERD_SOCKET": "/x.sock", "RUNTIME_CONFIG_SOURCE": "file"}

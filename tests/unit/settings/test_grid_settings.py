@@ -78,7 +78,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("assignments", "path", "problem", "fix"), WRONG)
-def test_what_cannot_work_is_refused_with_its_place_and_a_way_out(
+def test_what_cannot_work_is_refused_with_its_path_and_a_fix(
     assignments: tuple[str, ...], path: str, problem: str, fix: str
 ) -> None:
     reported = [f"{fault.where}|{fault.problem}|{fault.fix}" for fault in errors(*assignments)]
@@ -127,7 +127,7 @@ def overlay(*assignments: str) -> Overlay:
     return Overlay.assign(assignments)
 
 
-def test_without_a_grid_pool_nothing_of_it_is_asked_or_made() -> None:
+def test_without_a_grid_pool_nothing_of_it_is_required_or_created() -> None:
     for change in (f"{RTX}=null", f"{RTX}.driver.source=aks"):
         loaded = given_settings(change, "gridDriver.version=595.58.03", "gridDriver.offline=true")
         assert loaded.warnings == []
@@ -149,13 +149,13 @@ def test_the_default_build_is_one_whose_file_is_known() -> None:
     assert document["devices"] == ["10de:2bb5"]
 
 
-def test_a_build_that_the_catalogue_does_not_know_comes_with_its_file() -> None:
+def test_a_build_that_the_catalogue_does_not_know_is_used_with_its_file() -> None:
     installers = f"gridDriver.installers={{599.10.01: {{sha256: {SHA}, url: '{OWN}'}}}}"
     document = wanted("gridDriver.version=599.10.01", installers)
     assert (document["version"], document["sha256"], document["urls"]) == ("599.10.01", SHA, [OWN])
 
 
-def test_a_mirror_is_asked_first_and_offline_alone() -> None:
+def test_a_mirror_is_used_first_and_offline_alone() -> None:
     name = "NVIDIA-Linux-x86_64-595.91.07-grid-azure.run"
     first, second = wanted(MIRROR)["urls"]
     assert first == f"https://mirror.example.com/grid/{name}"
@@ -167,7 +167,7 @@ def test_a_mirror_is_asked_first_and_offline_alone() -> None:
     assert [package["kernel"] for package in offline["packages"]] == ["6.8.0-1052-azure"]
 
 
-def test_offline_an_address_of_ones_own_is_asked() -> None:
+def test_offline_an_address_from_the_user_is_used() -> None:
     own = f"gridDriver.installers={{595.91.07: {{url: '{OWN}'}}}}"
     assert wanted(own, "gridDriver.offline=true")["urls"] == [OWN]
 
@@ -275,7 +275,7 @@ def test_the_page_names_every_setting_of_the_section() -> None:
     assert [name for name in names if name and name not in text] == []
 
 
-def test_a_pool_whose_driver_is_taken_off_promises_no_gpus() -> None:
+def test_a_pool_whose_driver_is_removed_promises_no_gpus() -> None:
     settings = given_settings("gridDriver.present=false").settings
     assert {each.pool: dict(each.resources) for each in expected_pools(settings)} == {
         "h100gpu": {"nvidia.com/gpu": 1},

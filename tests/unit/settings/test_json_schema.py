@@ -26,7 +26,7 @@ def check(value: Any, schema: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("path", schema_files(), ids=str)
-def test_the_committed_schemas_are_what_the_models_say(path: Path) -> None:
+def test_the_committed_schemas_match_the_models(path: Path) -> None:
     assert (STACKS / path).read_text() == schema_files()[path], "run physai schema"
 
 

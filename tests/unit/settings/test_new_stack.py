@@ -82,7 +82,7 @@ def test_an_address_space_that_will_not_do_is_wrong_input(stacks: Path, text: st
     assert files_in(stacks) == before
 
 
-def test_what_a_region_lacks_goes_into_its_layer(stacks: Path) -> None:
+def test_what_a_region_lacks_is_written_to_its_layer(stacks: Path) -> None:
     assert new("prod-westus", "--yes")[0] == 0
     layer = yaml.safe_load((stacks / "layers/region/westus.yaml").read_text())
     assert layer["pools"] == {"h100gpu": None}
@@ -123,7 +123,7 @@ def test_a_size_that_the_driver_source_does_not_fit_gets_one_that_does(stacks: P
         (("--api-range", "10.0.0.0/33"), "not an IPv4 range"),
     ],
 )
-def test_a_choice_that_is_impossible_is_refused_in_words_and_nothing_written(
+def test_a_choice_that_is_impossible_is_refused_with_a_message_and_nothing_written(
     stacks: Path, options: tuple[str, ...], expected: str
 ) -> None:
     before = files_in(stacks)
@@ -232,7 +232,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> None:
     monkeypatch.setattr("physical_ai.cli.commands.stack_new.typer.confirm", lambda *_, **__: next(waiting) == "y")
 
 
-def test_asked_on_a_terminal_a_wrong_answer_is_explained_and_asked_again(
+def test_on_a_terminal_a_wrong_answer_is_explained_and_asked_again(
     stacks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = ["Standard_NC40ads_H100", "Standard_NC40ads_H100_v5", "", "none"]
@@ -247,7 +247,7 @@ def test_asked_on_a_terminal_a_wrong_answer_is_explained_and_asked_again(
     assert set(loaded.pools) == {"h100gpu"}
 
 
-def test_asked_for_public_ranges_a_wrong_answer_is_asked_again(stacks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_answer_about_public_ranges_is_asked_again(stacks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ranges = ["192.168.0.0/24", "20.30.40.0/28, 20.30.50.1/32"]
     terminal(monkeypatch, ["", "", "", "", "", *ranges, "y"])
     code, _, err = new("prod-eastus2")

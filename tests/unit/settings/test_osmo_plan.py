@@ -149,7 +149,7 @@ def test_the_kubeconfig_of_the_development_login_asks_a_program_for_the_token() 
     assert context["context"] == {"cluster": config["clusters"][0]["name"], "user": user["name"]}
 
 
-def test_the_program_hands_out_the_token_of_now_and_asks_to_be_called_again_before_it_ends(tmp_path: Path) -> None:
+def test_the_program_returns_the_token_of_now_and_asks_to_be_called_again_before_it_ends(tmp_path: Path) -> None:
     ends = datetime.datetime(2026, 11, 21, 20, 30, tzinfo=datetime.UTC)
     claims = base64.urlsafe_b64encode(json.dumps({"exp": int(ends.timestamp())}).encode()).decode().rstrip("=")
     file = tmp_path / "token"
@@ -172,7 +172,7 @@ def test_every_key_of_the_toolchain_file_for_the_scheduler_is_reported_as_withou
     assert "Write global.tolerations instead." in found[0]
 
 
-def test_the_key_for_arguments_in_osmos_own_documentation_is_gone(written: Write) -> None:
+def test_the_key_for_arguments_in_osmos_own_documentation_is_removed(written: Write) -> None:
     text = 'scheduler:\n  additionalArgs: ["--update-pod-eviction-condition=true"]\n'
     (found,) = faults(written("kai-scheduler/values.yaml", text))
     assert "Write scheduler.args instead." in found

@@ -195,7 +195,7 @@ PLACEMENT = [
 
 
 @pytest.mark.parametrize(("assignment", "path", "problem", "fix"), PLACEMENT)
-def test_labels_and_taints_that_cannot_stand(assignment: str, path: str, problem: str, fix: str | None) -> None:
+def test_labels_and_taints_that_are_invalid(assignment: str, path: str, problem: str, fix: str | None) -> None:
     expect(faults_of(f"pools.h100gpu.{assignment}"), f"pools.h100gpu.{path}", problem, fix)
 
 
@@ -354,7 +354,7 @@ def test_a_broken_section_brings_no_faults_about_made_up_values(assignment: str)
     assert set(paths(faults_of(assignment))) == {assignment.partition("=")[0]}
 
 
-def test_what_a_pool_lacks_is_asked_for_in_the_stack_file() -> None:
+def test_what_a_pool_lacks_is_reported_in_the_stack_file() -> None:
     with pytest.raises(SettingsError) as caught:
         load_config("dev-westus2", {"network": NETWORK})
     assert {(fault.file, fault.where) for fault in caught.value.faults} == {
@@ -379,6 +379,6 @@ def test_dump_speaks_yaml_and_loads_again() -> None:
         assert load_config(stack, own).settings == loaded
 
 
-def test_every_pattern_has_words() -> None:
+def test_every_pattern_has_a_description() -> None:
     patterns = set(re.findall(r'"pattern": ("(?:[^"\\\\]|\\\\.)*")', json.dumps(settings.Settings.model_json_schema())))
     assert {json.loads(each) for each in patterns} <= set(FORMS)

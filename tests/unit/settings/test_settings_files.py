@@ -155,7 +155,7 @@ def test_yaml_that_reads_differently_elsewhere_is_refused(tmp_path: Path, text: 
     assert caught.value.faults[0].file.endswith("over.yaml")
 
 
-def test_words_and_times_are_not_taken_for_booleans_and_numbers(tmp_path: Path) -> None:
+def test_texts_and_times_are_not_taken_for_booleans_and_numbers(tmp_path: Path) -> None:
     (tmp_path / "over.yaml").write_text("tags: {a: yes, b: 12:30, c: 2026-01-01, d: 0x10, e: '1'}\n")
     assert Overlay.read(tmp_path / "over.yaml").data["tags"] == {
         "a": "yes",
@@ -256,7 +256,7 @@ def test_an_encrypted_value_outside_secrets_is_refused(stacks: Path) -> None:
     assert fault.fix == "Move it to physical-ai:secrets."
 
 
-def test_the_engines_values_take_the_place_of_the_stack_file() -> None:
+def test_the_engines_values_replace_the_stack_file() -> None:
     config = {
         "network": {"addressSpace": "10.50.0.0/16", "systemSubnet": "10.50.0.0/24"},
         "pools": {"h100gpu": {"subnet": "10.50.1.0/26"}, "rtxprogpu": {"subnet": "10.50.2.0/26"}},

@@ -40,7 +40,7 @@ def with_capacity(azure: Azure, **capacity: int) -> None:
     azure.reopen()
 
 
-def test_pool_that_azure_has_no_machines_for_goes_into_state_as_failed(tmp_path: Path) -> None:
+def test_pool_that_azure_has_no_machines_for_is_added_to_the_state_as_failed(tmp_path: Path) -> None:
     azure = platform(tmp_path, **{H100: 1})
     with pytest.raises(NotReady) as failed:
         create(azure, count=3)

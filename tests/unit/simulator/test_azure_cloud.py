@@ -36,7 +36,7 @@ def test_labels_and_taints_of_a_pool_reach_its_nodes_in_place(azure: Azure) -> N
     assert node["spec"]["taints"] == []
 
 
-def test_spot_pool_comes_back_with_its_label_and_taint_once(azure: Azure) -> None:
+def test_spot_pool_is_returned_with_its_label_and_taint_once(azure: Azure) -> None:
     bare = {"scaleSetPriority": "Spot", "nodeLabels": {}, "nodeTaints": ["nvidia.com/gpu=present:NoSchedule"]}
     for change in (bare, SPOT):
         outputs = azure.pool(agentPoolName="spot", **change).outputs

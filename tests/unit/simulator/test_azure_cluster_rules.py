@@ -199,7 +199,7 @@ def test_pool_in_a_subnet_the_cluster_may_not_join_is_refused(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("rule", "version"), [("cluster-downgrade", "1.35"), ("cluster-downgrade", "1.36.2"), ("version-supported", "1.38")]
 )
-def test_version_only_goes_forward(tmp_path: Path, rule: str, version: str) -> None:
+def test_version_is_never_lowered(tmp_path: Path, rule: str, version: str) -> None:
     azure = Azure(tmp_path / "azure.json")
     azure.platform()
     assert rule in azure.rules("ManagedCluster", azure.cluster_inputs(kubernetesVersion=version))

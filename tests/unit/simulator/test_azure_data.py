@@ -23,7 +23,7 @@ def test_every_modelled_or_left_out_rule_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_input_has_a_place_in_the_body(kind: str) -> None:
+def test_every_input_is_mapped_to_the_body(kind: str) -> None:
     mapping, known = mappings()[kind], table(kind)
     assert by_token()[mapping.token] is mapping
     for name, path in mapping.inputs.items():

@@ -150,7 +150,7 @@ def test_deleting_a_group_takes_everything_in_it_along(tmp_path: Path) -> None:
     assert azure.host.clusters == {}
 
 
-def test_deleting_what_is_gone_succeeds(azure: Azure) -> None:
+def test_deleting_a_missing_resource_succeeds(azure: Azure) -> None:
     azure.cloud.delete(azure.id(f"{NETWORK}/virtualNetworks/never"))
 
 

@@ -65,7 +65,7 @@ def test_nodes_carry_exactly_the_declared_taints_and_no_gpu_capacity(azure: Azur
     assert "conditions" not in node["status"]
 
 
-def test_spot_nodes_are_labelled_and_tainted_even_when_the_pool_does_not_say_so(azure: Azure) -> None:
+def test_spot_nodes_are_labelled_and_tainted_even_when_the_pool_does_not_set_it(azure: Azure) -> None:
     for name, change in (("bare", {"scaleSetPriority": "Spot"}), ("said", SPOT)):
         (node,) = nodes(azure, agentPoolName=name, **change)
         labels = node["metadata"]["labels"]
@@ -151,7 +151,7 @@ def test_taints_with_and_without_a_value() -> None:
     assert base36(35) == "00000z"
 
 
-def test_a_label_of_a_pool_made_before_never_hides_what_aks_says(azure: Azure) -> None:
+def test_a_label_of_a_pool_made_before_never_hides_what_aks_sets(azure: Azure) -> None:
     azure.pool()
     pool = azure.cloud.azure().get(f"{azure.cluster_id}/agentPools/h100gpu")
     assert pool is not None
@@ -162,7 +162,7 @@ def test_a_label_of_a_pool_made_before_never_hides_what_aks_says(azure: Azure) -
     assert labels["team"] == "robots"
 
 
-def test_the_node_says_what_aks_has_put_on_its_host(azure: Azure) -> None:
+def test_the_node_shows_what_aks_has_put_on_its_host(azure: Azure) -> None:
     (bare,) = nodes(azure, agentPoolName="bare")
     (driven,) = nodes(azure, agentPoolName="driven", gpuProfile={"driver": "Install"})
     (signed,) = nodes(azure, agentPoolName="signed", securityProfile={"enableSecureBoot": True})

@@ -156,7 +156,7 @@ def test_message_of_the_day_in_base64_is_taken(azure: Azure) -> None:
     assert azure.rules("AgentPool", azure.pool_inputs(messageOfTheDay=motd)) == set()
 
 
-def test_size_that_the_region_does_not_list_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_size_that_the_region_does_not_list_is_refused_with_its_path(tmp_path: Path) -> None:
     azure = Azure(tmp_path / "azure.json", place="westus")
     azure.network()
     azure.identities()
@@ -274,6 +274,6 @@ def test_quota_that_just_suffices_is_enough_and_spot_draws_on_its_own(tmp_path: 
         azure.pool(agentPoolName="more")
 
 
-def test_the_last_system_pool_stays(azure: Azure) -> None:
+def test_the_last_system_pool_remains(azure: Azure) -> None:
     with pytest.raises(ArmError, match="at least one system agent pool"):
         azure.cloud.delete(f"{azure.cluster_id}/agentPools/system")

@@ -149,7 +149,7 @@ def test_outputs_of_a_preview_are_exactly_those_of_the_sdk(kind: str) -> None:
     assert set(preview_outputs(mapping, {})) == annotated
 
 
-def test_issuer_and_fqdn_stay_for_the_life_of_the_cluster(azure: Azure) -> None:
+def test_issuer_and_fqdn_remain_for_the_life_of_the_cluster(azure: Azure) -> None:
     first = azure.cloud.resources()[azure.cluster_id]["outputs"]
     second = azure.put("ManagedCluster", **azure.cluster_inputs(tags={"a": "b"})).outputs
     assert second["oidcIssuerProfile"] == first["oidcIssuerProfile"]
@@ -181,7 +181,7 @@ def test_import_brings_the_inputs_of_the_last_put(azure: Azure, provider: AzureN
     assert inputs["resourceName"] == "aks"
 
 
-def test_reading_what_is_gone_says_so(azure: Azure, provider: AzureNative) -> None:
+def test_reading_a_missing_resource_returns_nothing(azure: Azure, provider: AzureNative) -> None:
     assert provider.read(request("AgentPool", id=f"{azure.cluster_id}/agentPools/none"), {}, {}) == ("", {}, {})
 
 

@@ -68,7 +68,7 @@ def test_pool_is_handed_to_the_autoscaler_as_it_is(azure: Azure) -> None:
     assert len(azure.host.names("h100gpu")) == 4
 
 
-def test_autoscaler_stays_within_its_bounds_and_out_of_fixed_pools(azure: Azure) -> None:
+def test_autoscaler_remains_within_its_bounds_and_out_of_fixed_pools(azure: Azure) -> None:
     azure.pool(**SCALED)
     azure.cloud.autoscale(azure.cluster_id, "h100gpu", 9)
     assert len(azure.host.names("h100gpu")) == 5
@@ -139,7 +139,7 @@ def test_a_node_added_while_a_put_is_under_way_outlives_it(azure: Azure) -> None
     assert azure.pool(**SCALED).outputs["count"] == 2
 
 
-def test_the_autoscaler_says_which_node_goes_and_the_others_keep_their_names(azure: Azure) -> None:
+def test_the_autoscaler_reports_which_node_is_deleted_and_the_others_keep_their_names(azure: Azure) -> None:
     azure.pool(**SCALED)
     azure.cloud.autoscale(azure.cluster_id, "h100gpu", 3)
     one, two, three = azure.host.names("h100gpu")

@@ -78,7 +78,7 @@ def test_autoscaler_profile_is_sent_in_kebab_case_and_its_types_are_checked() ->
     assert failure.property == "autoScalerProfile.maxNodeProvisionTime"
 
 
-def test_identities_go_in_as_a_list_and_into_the_body_as_a_map() -> None:
+def test_identities_are_given_as_a_list_and_into_the_body_as_a_map() -> None:
     inputs = {**CLUSTER, "identity": {"type": "UserAssigned", "userAssignedIdentities": ["/id"]}}
     assert to_body(mappings()["ManagedCluster"], inputs)["identity"]["userAssignedIdentities"] == {"/id": {}}
 

@@ -69,7 +69,7 @@ def test_a_pod_without_its_runtime_has_no_sandbox() -> None:
     assert pod_status.event(pod, given, NOW)["reason"] == "FailedCreatePodSandBox"
 
 
-def test_a_failing_container_backs_off_with_its_last_words() -> None:
+def test_a_failing_container_backs_off_with_its_last_output() -> None:
     place = lab(mig={"strategy": "single"})
     place.join("rtx", hardware.Hardware("NVIDIA-X", 98304, mig=((),), vgpu=True), host=Host(driver="595.91.07"))
     pod = place.nodes["rtx"].pods["nvidia-device-plugin-daemonset"]
@@ -112,7 +112,7 @@ def test_annotations_describe_the_host() -> None:
     assert kubelet.host_of(given) == Host(driver="595.91.07", bind_mount=True)
 
 
-def test_nfd_labels_come_with_a_worker_and_go_with_the_installation() -> None:
+def test_nfd_labels_appear_with_a_worker_and_disappear_with_the_installation() -> None:
     found = discovery.changes(item(), h100(), ("vendor",), has_worker=True)
     assert found["feature.node.kubernetes.io/pci-10de.present"] == "true"
     labelled = {**item(), "metadata": {"name": "n", "labels": {**found, "agentpool": "h100gpu"}}}
@@ -147,7 +147,7 @@ def test_a_nodes_gpus_follow_from_its_size(size: str, gpus: int, mig: hardware.M
     assert hardware.of_size(catalog.vm_size("Standard_D8ds_v5")) is None
 
 
-def test_users_layouts_take_the_place_of_the_mig_managers() -> None:
+def test_users_layouts_replace_the_mig_managers() -> None:
     layouts = {
         "h100gpu": [{"devices": "all", "mig-enabled": True, "mig-devices": {"1g.12gb": 3, "4g.47gb": 1}}],
         "all-disabled": [{"devices": "all", "mig-enabled": False}],
@@ -266,7 +266,7 @@ def test_the_operator_sees_driver_pods_by_the_template_they_came_from() -> None:
 
 
 @pytest.mark.parametrize(("desired", "missing"), [(1, False), (2, True)])
-def test_no_driver_is_upgraded_while_a_driver_pod_is_yet_to_come_back(desired: int, missing: bool) -> None:
+def test_no_driver_is_upgraded_while_a_driver_pod_is_not_recreated(desired: int, missing: bool) -> None:
     daemonset = {
         "metadata": {"name": "d", "labels": {"app.kubernetes.io/component": "nvidia-driver"}},
         "status": {"desiredNumberScheduled": desired},

@@ -104,7 +104,7 @@ def test_value_less_taint_passes_exists_and_stops_equal() -> None:
     assert made.kept_off("h100-0")[PLUGIN] == f"untolerated taint {taint}"
 
 
-def test_strategy_none_on_a_vgpu_hands_out_the_bare_uuid_and_cuda_fails() -> None:
+def test_strategy_none_on_a_vgpu_returns_the_bare_uuid_and_cuda_fails() -> None:
     made = lab(mig={"strategy": "none"})
     made.join("rtx-0", rtx_pro_6000(), host=GRID)
     assert made.gpus("rtx-0") == {"nvidia.com/gpu": 1}
@@ -216,7 +216,7 @@ NRI = {"enabled": True, "nriPluginEnabled": True}
         ("v25.3.4", {"toolkit": BARE, "cdi": {"enabled": False}}, "2.3.2", True),
     ],
 )
-def test_containerd_dies_of_a_newer_drop_in(
+def test_containerd_fails_on_a_newer_drop_in(
     release: str, changes: dict[str, Any], containerd: str, alive: bool
 ) -> None:
     made = lab(release, **changes)

@@ -218,7 +218,7 @@ def test_mps_refuses_mig_devices() -> None:
         sharing.shared(sharing.devices((("1g.10gb",),), "single"), sharing.sharing(MPS))
 
 
-def test_only_a_whole_gpu_can_be_partitioned() -> None:
+def test_only_a_full_gpu_can_be_partitioned() -> None:
     assert repartitioned(h100(), "all-7g.94gb") == (("7g.94gb",),)
     assert repartitioned(h100(), "all-9g") is None
     assert repartitioned(rtx_pro_6000(), "all-disabled") is None

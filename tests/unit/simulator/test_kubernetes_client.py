@@ -19,7 +19,7 @@ def client(answer: Callable[[httpx.Request], httpx.Response], **config: Any) -> 
     return Client(read, transport=httpx.MockTransport(answer))
 
 
-def test_a_refusal_carries_code_reason_and_the_servers_words() -> None:
+def test_a_refusal_carries_code_reason_and_the_servers_message() -> None:
     status = {"message": 'pods "a" is forbidden: no', "reason": "Forbidden", "code": 403}
     with pytest.raises(ApiError, match='pods "a" is forbidden: no') as refusal:
         client(lambda request: httpx.Response(403, json=status)).get("/api/v1/pods")
@@ -55,7 +55,7 @@ def test_a_young_storage_is_waited_for() -> None:
     assert client(lambda request: answers.pop(0)).get("/apis/example.com/v1/widgets") == {"a": 1}
 
 
-def test_a_token_goes_with_every_request() -> None:
+def test_a_token_is_sent_with_every_request() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, json={"got": request.headers.get("authorization")})
 

@@ -49,7 +49,7 @@ def test_what_replaces(kind: str, api_version: str, old: dict[str, Any], new: di
     assert bool(replacing(diff)) is replaced
 
 
-def test_config_maps_and_secrets_change_in_place_only_where_the_provider_says_so() -> None:
+def test_config_maps_and_secrets_change_in_place_only_where_the_provider_allows_it() -> None:
     old, new = obj(data={"a": "1"}), obj(data={"a": "2"})
     assert replacing(compare(old, new)) == {"data.a"}
     assert replacing(compare(old, new, mutability=Mutability(config_maps=True))) == set()

@@ -139,7 +139,7 @@ def test_a_missing_login_command_is_named_with_its_hint(tmp_path: Path) -> None:
         credentials(stanza, tmp_path).current()
 
 
-def test_an_exec_version_that_is_gone_is_refused(tmp_path: Path) -> None:
+def test_an_exec_version_that_was_removed_is_refused(tmp_path: Path) -> None:
     stanza = {"apiVersion": "client.authentication.k8s.io/v1alpha1", "command": "kubelogin"}
     with pytest.raises(CredentialError, match="v1alpha1 is not supported"):
         credentials(stanza, tmp_path).current()

@@ -160,7 +160,7 @@ def pod(name: str, **status: Any) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "status": status}
 
 
-def test_pods_say_why_and_the_same_cause_once() -> None:
+def test_pods_give_the_reason_and_the_same_cause_once() -> None:
     nowhere = "0/3 nodes are available: 1 Insufficient nvidia.com/gpu."
     unschedulable = {"conditions": [condition("PodScheduled", "False", "Unschedulable", nowhere)]}
     image = {"name": "driver", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling"}}}
@@ -185,7 +185,7 @@ def test_pods_say_why_and_the_same_cause_once() -> None:
     ]
 
 
-def test_a_namespace_that_does_not_go_says_what_is_left() -> None:
+def test_a_namespace_that_is_not_deleted_reports_what_is_left() -> None:
     left = condition("NamespaceFinalizersRemaining", "True", "", "example.com/hold in 1 resource instances")
     stuck = obj("Namespace", spec={"finalizers": ["kubernetes"]}, status={"conditions": [left]})
     assert blocking_finalizers(stuck) == "finalizers: kubernetes; example.com/hold in 1 resource instances"

@@ -50,7 +50,7 @@ def test_cluster_scoped_kinds_get_no_namespace_without_a_server_to_ask() -> None
     assert inputs["metadata"] == {"name": "a"}
 
 
-def test_changes_say_why_they_can_not_be_made() -> None:
+def test_changes_give_the_reason_why_they_cannot_be_made() -> None:
     with pytest.raises(Refused, match=r"configured Kubernetes cluster is unreachable: .*https://127\.0\.0\.1:9"):
         provider().create(request(), CONFIG_MAP)
     with pytest.raises(Refused, match="PULUMI_K8S_DELETE_UNREACHABLE"):

@@ -79,14 +79,14 @@ def test_a_component_takes_image_placement_and_replicas_from_the_config() -> Non
     assert {"binder", "scheduler"} <= set(of_kind(operands(config()), "ServiceAccount"))
 
 
-def test_what_the_operator_makes_goes_with_what_it_made_it_for() -> None:
+def test_what_the_operator_creates_is_deleted_with_its_owner() -> None:
     for item in (*operands(config()), *shard_operands(config(), shard())):
         (owner,) = item["metadata"]["ownerReferences"]
         assert owner["kind"] == ("SchedulingShard" if item["metadata"]["name"] == osmo.KAI_SCHEDULER else "Config")
         assert item["metadata"]["namespace"] == "kai"
 
 
-def test_each_shard_has_a_scheduler_of_its_own() -> None:
+def test_each_shard_has_its_own_scheduler() -> None:
     assert scheduler_name(config(), shard()) == osmo.KAI_SCHEDULER
     kinds = {item["kind"] for item in shard_operands(config(), shard("night"))}
     assert kinds == {"Deployment", "ConfigMap", "Service"}
@@ -212,7 +212,7 @@ def test_what_is_optional_or_no_object_holds_nothing_up(given: Json) -> None:
     assert mounts.trouble(given, finder()) is None
 
 
-def test_with_everything_there_a_pod_goes_on() -> None:
+def test_with_everything_there_a_pod_continues() -> None:
     given = with_secret(items=[{"key": "token", "path": "t"}])
     assert mounts.trouble(given, finder(("Secret", "s", {"token": "eA=="}))) is None
 

@@ -133,7 +133,7 @@ def test_with_its_leading_task_a_group_ends(monkeypatch: pytest.MonkeyPatch) -> 
     assert cluster.pods == {}
 
 
-def test_a_task_is_started_anew_as_often_as_the_stack_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_is_restarted_as_often_as_the_stack_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = Cluster(train=[137, 137, 0])
     result = run(cluster, group("a", "train"), retries=3, reschedule=137, monkeypatch=monkeypatch)
     assert cluster.made == ["train", "train-try-2", "train-try-3"]
@@ -144,7 +144,7 @@ def test_a_task_is_started_anew_as_often_as_the_stack_allows(monkeypatch: pytest
     assert (result.groups["a"], result.tasks["train"].exit_code) == ("FAILED", 137)
 
 
-def test_what_the_api_server_refuses_ends_the_group_in_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_api_server_refuses_ends_the_group_with_its_message(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = Cluster()
     cluster.refuse = "second"
     result = run(cluster, group("a", "first", "second"), monkeypatch=monkeypatch)

@@ -46,7 +46,7 @@ def test_updates_and_deletions_are_simply_done_again() -> None:
         assert (after["resources"], adopted) == ([GROUP, old], [])
 
 
-def test_the_second_half_of_a_replacement_takes_the_place_of_its_marker() -> None:
+def test_the_second_half_of_a_replacement_replaces_its_marker() -> None:
     marker = {**POOL, "id": "/pools/h100", "pendingReplacement": True}
     after, _ = recovered(state(GROUP, marker, pending="creating"), exists)
     assert [r["urn"] for r in after["resources"]] == ["urn:group", "urn:pool"]

@@ -93,7 +93,7 @@ def test_a_node_that_is_there_is_the_better_template(azure: Azure) -> None:
     assert (found.free["cpu"], found.free["nvidia.com/mig-1g.12gb"]) == (39000, 7)
 
 
-def test_daemonsets_that_come_with_a_node_take_their_part(azure: Azure) -> None:
+def test_daemonsets_that_start_with_a_node_take_their_part(azure: Azure) -> None:
     spec = {"containers": [{"resources": {"requests": {"cpu": "39"}}}]}
     there = {"spec": {"template": {"spec": {**spec, "tolerations": GPU_TOLERATED}}}}
     elsewhere = {"spec": {"template": {"spec": spec}}}
@@ -192,7 +192,7 @@ def test_a_node_rests_when_nothing_but_daemonsets_runs_on_it() -> None:
     assert keeps_busy(pod("train", on="n"))
 
 
-def test_a_node_stays_for_who_runs_there_for_who_would_and_for_who_says_so() -> None:
+def test_a_node_remains_for_running_pods_pending_pods_and_annotated_pods() -> None:
     idle = node("n")
     assert may_rest(idle, busy=(), needed=())
     assert not may_rest(idle, busy=("n",), needed=())
@@ -201,7 +201,7 @@ def test_a_node_stays_for_who_runs_there_for_who_would_and_for_who_says_so() -> 
     assert not may_rest(idle, busy=(), needed=())
 
 
-def test_rest_begins_anew_after_work() -> None:
+def test_rest_starts_again_after_work() -> None:
     rest = Rest()
     rest.note(["a", "b"], 100.0)
     rest.note(["a"], 200.0)
@@ -209,7 +209,7 @@ def test_rest_begins_anew_after_work() -> None:
     assert (rest.due("a", 600), rest.due("b", 600)) == (700.0, 900.0)
 
 
-def test_how_long_a_node_rests_is_the_clusters_to_say() -> None:
+def test_how_long_a_node_rests_is_the_clusters_setting() -> None:
     assert minutes({"scale-down-unneeded-time": "15m"}, "scale-down-unneeded-time") == 15
     assert minutes({}, "scale-down-unneeded-time") == 10
     assert minutes({}, "scale-down-unready-time") == 20

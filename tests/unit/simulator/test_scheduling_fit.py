@@ -47,11 +47,11 @@ def expression(key: str, operator: str, *values: str) -> dict[str, Any]:
         ({"nvidia.com/mig-1g.12gb": "0"}, ()),
     ],
 )
-def test_a_pod_fits_while_everything_it_asks_for_is_left(asked: dict[str, str], missing: tuple[str, ...]) -> None:
+def test_a_pod_fits_while_everything_it_requests_is_left(asked: dict[str, str], missing: tuple[str, ...]) -> None:
     assert why_not(pod(asked), Offer.of(node())) == missing
 
 
-def test_what_pods_hold_is_gone_until_they_have_ended() -> None:
+def test_what_pods_hold_is_not_free_until_they_have_ended() -> None:
     held = [on("one", {"cpu": "3", "nvidia.com/gpu": "1"}), on("other", {"cpu": "3"}), pod({"cpu": "3"})]
     assert why_not(pod({"cpu": "1"}), Offer.of(node(), held)) == ("Insufficient cpu",)
     ended = [on("one", {"cpu": "3", "nvidia.com/gpu": "1"}, phase) for phase in ("Succeeded", "Failed")]
@@ -73,7 +73,7 @@ def test_an_init_container_counts_only_where_it_needs_more_and_a_sidecar_always(
     assert requests({"spec": {"containers": [small, small], "initContainers": [big, sidecar]}}) == {"cpu": 3000}
 
 
-def test_what_is_asked_for_the_whole_pod_takes_the_place_of_the_containers_sum_and_overhead_comes_on_top() -> None:
+def test_requests_of_the_pod_replace_the_containers_sum_and_overhead_is_added() -> None:
     container = {"resources": {"requests": {"cpu": "1", "nvidia.com/gpu": "1"}}}
     spec = {"containers": [container], "resources": {"requests": {"cpu": "3"}}, "overhead": {"cpu": "250m"}}
     assert requests({"spec": spec}) == {"cpu": 3250, "nvidia.com/gpu": 1}

@@ -38,7 +38,7 @@ def gpu_nodes(count: int, gpus: int = 1) -> list[dict[str, Any]]:
     return [node(f"gpu-{number}", GPU_TAINT, gpus=gpus) for number in range(count)]
 
 
-def test_only_its_own_pods_are_scheduled_and_a_gpu_pod_goes_where_the_gpus_are() -> None:
+def test_only_its_own_pods_are_scheduled_and_a_gpu_pod_runs_where_the_gpus_are() -> None:
     found = run([node("cpu"), *gpu_nodes(1)], [kai_pod("a", "g", gpus=1), pod("others")], gang("g", 1))
     assert placed(found) == {"a": "gpu-0"}
     assert found.refusals == {}
@@ -94,7 +94,7 @@ def test_a_gated_pod_is_not_scheduled() -> None:
 
 
 @pytest.mark.parametrize("label", [None, "nowhere"])
-def test_a_pod_of_a_queue_that_does_not_exist_stays_pending(label: str | None) -> None:
+def test_a_pod_of_a_queue_that_does_not_exist_remains_pending(label: str | None) -> None:
     alone = kai_pod("a", gpus=1)
     if label:
         alone["metadata"]["labels"] = {"kai.scheduler/queue": label}
@@ -103,7 +103,7 @@ def test_a_pod_of_a_queue_that_does_not_exist_stays_pending(label: str | None) -
     assert words(found, "a") == f"QueueDoesNotExist: Queue '{label or 'default-queue'}' does not exist."
 
 
-def test_a_pod_on_its_own_goes_by_its_label() -> None:
+def test_a_pod_alone_is_scheduled_by_its_label() -> None:
     alone = kai_pod("a", gpus=1)
     alone["metadata"]["labels"] = {"kai.scheduler/queue": "leaf"}
     assert placed(run(gpu_nodes(1), [alone])) == {"a": "gpu-0"}
@@ -140,7 +140,7 @@ def test_a_resource_that_a_queue_does_not_name_is_not_to_be_had() -> None:
     assert "requested 0.5 cores" in words(found, "a")
 
 
-def test_what_cannot_be_preempted_stays_within_the_quota_and_the_rest_goes_beyond() -> None:
+def test_what_cannot_be_preempted_remains_within_the_quota_and_the_rest_exceeds_it() -> None:
     queues = (queue("root"), queue("leaf", "root", gpu={"quota": 1}))
     pods = [kai_pod("old", "g", gpus=1, on="gpu-0"), kai_pod("new", "h", gpus=1)]
     low = run(gpu_nodes(2), pods, gang("g", 1, priorityClassName="high"), gang("h", 1), queues=queues)
@@ -152,7 +152,7 @@ def test_what_cannot_be_preempted_stays_within_the_quota_and_the_rest_goes_beyon
     )
 
 
-def test_priority_comes_before_age_and_a_queue_below_its_quota_before_one_above() -> None:
+def test_priority_precedes_age_and_a_queue_below_its_quota_before_one_above() -> None:
     one = gpu_nodes(1)
     pods = [kai_pod("a", "g", gpus=1), kai_pod("b", "h", gpus=1)]
     found = run(one, pods, gang("g", 1), gang("h", 1, priorityClassName="high"))
@@ -163,7 +163,7 @@ def test_priority_comes_before_age_and_a_queue_below_its_quota_before_one_above(
     assert placed(run(one, pods, *rivals, queues=queues)) == {"b": "gpu-0"}
 
 
-def test_over_quota_goes_by_weight() -> None:
+def test_over_quota_is_shared_by_weight() -> None:
     heavy = queue("heavy", "root", gpu={"quota": 0, "overQuotaWeight": 3})
     queues = (queue("root"), heavy, queue("light", "root", gpu={"quota": 0}))
     pods = [kai_pod(f"{name}{number}", f"{name}{number}", gpus=1) for name in "hl" for number in range(4)]

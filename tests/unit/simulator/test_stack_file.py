@@ -36,7 +36,7 @@ def test_the_same_secrets_are_written_encrypted_beside_a_changed_configuration(f
     assert _written(file) == {**SEALED, "config": {**changed, **SEALED["config"]}}
 
 
-def test_another_value_another_passphrase_or_a_torn_file_is_encrypted_anew(file: StackFile) -> None:
+def test_another_value_another_passphrase_or_a_torn_file_is_encrypted_again(file: StackFile) -> None:
     assert not file.write(CONFIG, {"project:secrets.token": "another"})
     assert _written(file) == {"config": CONFIG}
     file.kept.write_text(file.kept.read_text()[:-9])

@@ -70,7 +70,7 @@ def test_progress_counts_packages_up_to_the_total(fake_go: Path, tmp_path: Path)
     assert [p.finished for p in first] == [False] * (len(first) - 1) + [True]
 
 
-def test_a_failed_build_says_which_why_and_where_and_leaves_nothing_behind(
+def test_a_failed_build_names_tool_reason_and_log_and_leaves_nothing_behind(
     fake_go: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BREAK", "1")
@@ -119,7 +119,7 @@ def test_an_old_go_is_passed_over(fake_go: Path, tmp_path: Path, monkeypatch: py
     assert go.find_go(tmp_path) == tmp_path / "fetched"
 
 
-def test_without_go_the_message_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_go_the_message_describes_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(go.sys, "executable", "/bin/false")
     with pytest.raises(go.GoMissing, match="Install Go"):
@@ -133,6 +133,6 @@ def test_the_pulumi_cli_is_the_version_of_the_python_package() -> None:
     assert family.version() == f"v{version('pulumi')}"
 
 
-def test_an_empty_toolbox_knows_no_command() -> None:
+def test_an_empty_toolbox_has_no_command() -> None:
     with pytest.raises(KeyError):
         Toolbox(()).path("etcd")

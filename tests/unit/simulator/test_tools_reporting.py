@@ -11,7 +11,7 @@ def _lines(*, regular: bool) -> tuple[ToolLines, list[str], list[float]]:
     return ToolLines(said.append, regular=regular, clock=lambda: now[0]), said, now
 
 
-def test_a_build_says_why_how_far_and_how_long_still() -> None:
+def test_a_build_reports_reason_progress_and_remaining_time() -> None:
     lines, said, now = _lines(regular=True)
     lines.report(Progress("pulumi", "build", 0, 0, "no checksum is pinned"))
     for now[0], done in ((10, 100), (31, 310), (45, 450), (62, 620)):

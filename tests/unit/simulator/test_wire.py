@@ -44,7 +44,7 @@ def test_changes_are_empty_exactly_when_nothing_differs(old: Any, new: Any) -> N
     assert (changes(old, new) == {}) == (old == new)
 
 
-def test_unknowns_keep_their_place_and_secrets_arrive_unwrapped() -> None:
+def test_unknowns_keep_their_path_and_secrets_arrive_unwrapped() -> None:
     back = decode(encode({"id": UNKNOWN, "key": Secret({"a": 1}), "list": [UNKNOWN, 2]}))
     assert back["id"] is UNKNOWN
     assert back["list"] == [UNKNOWN, 2]
@@ -151,23 +151,23 @@ def test_create_sees_the_resource_type_without_its_parents(stub: Any) -> None:
     assert decode(answer.properties)["urn"] == "toy:index:Thing"
 
 
-def test_a_preview_hands_out_no_id(stub: Any) -> None:
+def test_a_preview_returns_no_id(stub: Any) -> None:
     assert stub.Create(provider_pb2.CreateRequest(urn=URN, properties=encode({}), preview=True)).id == ""
 
 
-def test_a_refusal_is_the_whole_message(stub: Any) -> None:
+def test_a_refusal_is_the_complete_message(stub: Any) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         stub.Create(provider_pb2.CreateRequest(urn=URN, properties=encode({"mood": "refuse"})))
     assert caught.value.details() == 'Code="InvalidParameter" Message="no"'
 
 
-def test_a_fault_of_the_stand_in_says_so(stub: Any) -> None:
+def test_a_fault_of_the_stand_in_reports_it(stub: Any) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         stub.Create(provider_pb2.CreateRequest(urn=URN, properties=encode({"mood": "break"})))
     assert "a fault in the simulator itself" in str(caught.value.details())
 
 
-def test_an_object_that_is_not_ready_stays_known_to_the_engine(stub: Any) -> None:
+def test_an_object_that_is_not_ready_remains_known_to_the_engine(stub: Any) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         stub.Create(provider_pb2.CreateRequest(urn=URN, properties=encode({"mood": "slow"})))
     failure: Any = caught.value
@@ -198,7 +198,7 @@ def test_check_failures_name_the_property(stub: Any) -> None:
     assert [(f.property, f.reason) for f in answer.failures] == [("size", "must be small")]
 
 
-def test_each_connection_is_a_provider_of_its_own() -> None:
+def test_each_connection_is_its_own_provider() -> None:
     Toy.configured.clear()
     with ProviderHost(Toy) as host:
         port = host.attach_env().split(":")[1]
