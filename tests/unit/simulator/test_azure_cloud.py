@@ -95,7 +95,7 @@ def test_resource_id_is_the_one_a_creation_has(azure: Azure) -> None:
 
 
 def test_unmodelled_type_is_refused_by_name(azure: Azure) -> None:
-    with pytest.raises(Refused, match="no model of azure-native:web:WebApp; it knows"):
+    with pytest.raises(Refused, match="no model of azure-native:web:WebApp; it has"):
         azure.cloud.put("azure-native:web:WebApp", {})
 
 
