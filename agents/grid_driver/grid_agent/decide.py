@@ -51,7 +51,8 @@ def decide(host: HostFacts, node: NodeFacts | None, wanted: Wanted, memory: Memo
 def _again(case: Case, plan: Plan) -> Plan:
     """Another attempt to unload a driver that serves keeps the condition's reason: it is no news, and no event."""
     failed = case.memory.failures.get(Step.UNLOAD.value)
-    again = failed and case.serving and Step.UNLOAD in plan.steps
+    ordinary = plan.reason == "PodsLeaving" or plan.reason in {word(step) for step in Step}
+    again = failed and case.serving and Step.UNLOAD in plan.steps and ordinary
     return replace(plan, reason=f"{word(Step.UNLOAD)}Failed") if again else plan
 
 
@@ -190,6 +191,8 @@ def _around(case: Case) -> Plan:
         if case.now >= failure.retry_at:
             plan = case.plan(STATE_OF[steps[0]], word(steps[0]), f"{DOING[steps[0]]} driver {build}", *steps)
             return replace(plan, restarts=steps[0] is Step.CLEAN and traces)
+        if case.gate_ours and not traces and steps[0] is Step.CLEAN:
+            return case.plan(State.UNGATING, "Ungate", f"{DOING[Step.UNGATE]} driver {build}", Step.UNGATE)
         return case.plan(STATE_OF[steps[0]], f"{word(steps[0])}Failed", f"{failure.sentence}; the agent tries again")
     if node is None and memory.gated_at:
         text = f"driver {build} works, but the API server does not answer, so the gate of this node remains closed"

@@ -124,8 +124,8 @@ def _not_working(host: HostFacts, target: Target, wanted: Wanted) -> Iterator[Fa
         yield Fault("GpuFailed", text, Cure.OUTSIDE)
     if not smi.devices:
         yield Fault("NoDevice", "nvidia-smi lists no GPU", Cure.OUTSIDE)
-    elif smi.devices < len(host.gpus):
-        text = f"nvidia-smi lists {smi.devices} of the {len(host.gpus)} GPUs on the PCI bus; replace or reboot the node"
+    elif smi.devices < (there := sum(gpu.driver in ("", "nvidia") for gpu in host.gpus)):
+        text = f"nvidia-smi lists {smi.devices} of the {there} GPUs on the PCI bus; replace or reboot the node"
         yield Fault("GpuMissing", text, Cure.OUTSIDE)
     elif smi.mig == "enabled" and not smi.mig_devices:
         text = "MIG is enabled, but the vGPU host did not assign a MIG device to this node"

@@ -56,7 +56,7 @@ def read_wanted(path: Path, pool: Callable[[], str]) -> Wanted:
         raise Unusable(f"which node pool this node belongs to is not known: {error}") from error
     except WantedError as error:
         raise Unusable(str(error)) from error
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise Unusable(f"wanted.json ({path}) is not what the agent reads: {error}") from error
 
 

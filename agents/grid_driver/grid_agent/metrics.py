@@ -13,6 +13,8 @@ from grid_agent.wanted import Wanted
 
 STALE_SECONDS = 900.0
 """A loop that finished no step for so long is dead."""
+QUIET_SECONDS = 300.0
+"""Nothing is known any longer of a node whose last step ended so long ago: steps are half a minute apart."""
 DEAD_FAULTS = 5
 """So is one that failed in so many steps in a row: kubelet restarts it."""
 
@@ -41,22 +43,29 @@ class Board:
             return (200, "ok\n") if age < STALE_SECONDS else (503, f"no step ended for {age:.0f} s\n")
         if path == "/readyz":
             state = memory.reason if memory.faults else memory.state.value
+            if age >= QUIET_SECONDS:
+                return 503, f"no step ended for {age:.0f} s; before that: {state}\n"
             return (200 if memory.is_done else 503), f"{state}: {memory.sentence}\n"
         if path == "/metrics":
-            return 200, render(memory, wanted, checked)
+            return 200, render(memory, wanted, checked, current=age < QUIET_SECONDS)
         return 404, "known: /healthz /readyz /metrics\n"
 
 
-def render(memory: Memory, wanted: Wanted | None, checked: float = 0.0) -> str:
-    """The Prometheus text format. `checked`: when the host was last checked, in seconds since the epoch."""
-    return "".join(f"{line}\n" for line in _lines(memory, wanted, checked))
+def render(memory: Memory, wanted: Wanted | None, checked: float = 0.0, *, current: bool = True) -> str:
+    """The Prometheus text format.
+
+    Args:
+        checked: When the host was last checked, in seconds since the epoch.
+        current: Whether the last step ended lately.
+    """
+    return "".join(f"{line}\n" for line in _lines(memory, wanted, checked, current))
 
 
-def _lines(memory: Memory, wanted: Wanted | None, checked: float) -> Iterator[str]:
+def _lines(memory: Memory, wanted: Wanted | None, checked: float, current: bool) -> Iterator[str]:
     yield from _family("grid_driver_state", "gauge", "1 for the state the node is in.")
     for state in State:
         yield _sample("grid_driver_state", {"state": state.value}, memory.state is state)
-    ready = memory.state is State.READY and not memory.faults
+    ready = memory.state is State.READY and not memory.faults and current
     yield from _single("grid_driver_ready", "The driver is verified and Pods may use it.", ready)
     yield from _single("grid_driver_gate_closed", "Operands are kept off this node.", bool(memory.gated_at))
     yield from _single("grid_driver_licensed", "The vGPU has its licence.", memory.seen.get("licence") == "licensed")

@@ -46,10 +46,19 @@ def load(shell: Shell, gpus: int, persistence: bool) -> None:
         _must(shell.run("modprobe", module), f"module {module} does not load")
     for number in range(max(1, gpus)):  # a driver without this helper makes the nodes at the first nvidia-smi
         shell.run("nvidia-modprobe", "-c", str(number), "-u", "-m")
+    _make_uvm_node(shell)
     if persistence:
         persist(shell)
     shell.run("systemctl", "enable", GRIDD_UNIT)
     shell.run("systemctl", "restart", GRIDD_UNIT)
+
+
+def _make_uvm_node(shell: Shell) -> None:
+    """/dev/nvidia-uvm, where the driver came without nvidia-modprobe; nothing else makes it."""
+    lines = (line.split() for line in (shell.read("/proc/devices") or "").splitlines())
+    major = next((fields[0] for fields in lines if fields[1:] == ["nvidia-uvm"]), "")
+    if major and not shell.path("/dev/nvidia-uvm").exists():
+        shell.run("mknod", "--mode=666", "/dev/nvidia-uvm", "c", major, "0")
 
 
 def persist(shell: Shell) -> None:

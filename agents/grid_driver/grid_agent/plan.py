@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grid_agent.facts import GATE_LABELS, PAUSED, HostFacts, NodeFacts, Pod
+from grid_agent.facts import GATE_LABELS, PAUSED, HostFacts, NodeFacts, Pod, Process
 from grid_agent.faults import Fault, serving
 from grid_agent.memory import Memory
 from grid_agent.steps import State, Step
@@ -104,10 +104,21 @@ class Case:
         Without those of the operator's Pods, which end behind a closed gate, and of Pods that request GPUs, which the
         upgrade policy is about.
         """
+        processes = (str(each) for each in self._strangers)
+        return (*(f"module {name}" for name in self.host.kernel_users), *processes)
+
+    @property
+    def _strangers(self) -> tuple[Process, ...]:
         pods = (*self.node.operands, *(self.node.gpu_pods or ())) if self.node else ()
         known = {pod.uid for pod in pods}
-        processes = (str(each) for each in self.host.gpu_processes if not each.pod or each.pod not in known)
-        return (*(f"module {name}" for name in self.host.kernel_users), *processes)
+        return tuple(each for each in self.host.gpu_processes if each.pod not in known)
+
+    @property
+    def holders_are_ending(self) -> bool:
+        """The gate was closed a moment ago, and all holders are processes of Pods: those that end because of it."""
+        lately = self.now - self.memory.gated_at < self.wanted.timings.pods_seconds
+        pods_only = not self.host.kernel_users and all(each.pod for each in self._strangers)
+        return self.gate_ours and lately and pods_only
 
     def plan(self, state: State, reason: str, sentence: str, *steps: Step, pod: Pod | None = None) -> Plan:
         why = self.found[0].sentence if self.found else ""

@@ -15,7 +15,7 @@ def unmet(case: Case, steps: tuple[Step, ...]) -> Plan | None:
         text = f"driver {case.target.version} waits for the API server: without it no Pod can be kept off this node"
         return case.plan(State.WAITING, "ApiUnreachable", text, Step.WAIT, *steps)
     pods = (case.node.gpu_pods or ()) if case.host.loaded else ()
-    if waiting := _policy(case, steps, pods) or _postponed(case, steps):
+    if waiting := _policy(case, steps, pods) or _postponed(case, steps, pods):
         return waiting
     if steps[0] is Step.GATE:
         return None
@@ -33,7 +33,7 @@ def _policy(case: Case, steps: tuple[Step, ...], pods: tuple[Pod, ...]) -> Plan 
     seen = case.node is not None and case.node.gpu_pods is not None
     if case.host.loaded and case.host.gpu_processes and not seen and policy != "wait":
         text = f"upgrade policy {policy} needs permission to list the Pods of all namespaces, which is missing"
-        return case.plan(State.WAITING, "MayNotListPods", text, Step.WAIT, *steps)
+        return _held_open(case, State.WAITING, "MayNotListPods", text, steps)
     return None
 
 
@@ -45,7 +45,7 @@ def _gate_for_nothing(case: Case, steps: tuple[Step, ...]) -> Plan | None:
     return case.plan(State.FETCHING, word(Step.FETCH), text, Step.UNGATE, *steps)
 
 
-def _postponed(case: Case, steps: tuple[Step, ...]) -> Plan | None:
+def _postponed(case: Case, steps: tuple[Step, ...], pods: tuple[Pod, ...]) -> Plan | None:
     """A change that can't be made now of a driver that serves: the gate is open until it can.
 
     Closing the gate restarts the operator's Pods, so it is closed only when nothing known prevents the change.
@@ -60,7 +60,12 @@ def _postponed(case: Case, steps: tuple[Step, ...]) -> Plan | None:
             again = "" if given_up else f"; attempt {failure.count + 1} in {failure.retry_at - case.now:.0f} s"
             text = f"{failure.sentence}{again}. Driver {case.host.smi.version} remains in service"
             return _held_open(case, state, f"{word(step)}Failed", text, steps)
-    if case.holders:
+    unload = case.memory.failures.get(Step.UNLOAD.value)
+    if unload and unload.tired and pods:  # no Pod is evicted for one more attempt at what failed so often
+        text = f"{unload.sentence}; the next attempt waits until these GPU Pods end ({names(pod_names(pods))})"
+        text = f"{text}. Driver {case.host.smi.version} remains in service"
+        return _held_open(case, State.BLOCKED, "UnloadFailed", text, steps)
+    if case.holders and not case.holders_are_ending:
         text = f"{names(case.holders)} still use the GPU; driver {case.target.version} waits until they end"
         return _held_open(case, State.WAITING, "GpuInUse", text, steps)
     return None

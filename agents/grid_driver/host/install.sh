@@ -23,10 +23,16 @@ has_libc() {
 }
 
 # locked COMMAND…: an apt or dpkg command, with its output in $OUT; waits while another one holds the lock.
+# Returns 1 where it fails, with its exit code in $FAILED.
 readonly OUT="$WORK/apt.out"
+readonly ARCHIVE_SECONDS=300
+FAILED=0
 locked() {
     local left
-    while ! "$@" >"$OUT" 2>&1; do
+    while true; do
+        "$@" >"$OUT" 2>&1
+        FAILED=$?
+        [ "$FAILED" -eq 0 ] && break
         cat "$OUT"
         if ! grep -qiE 'could not get lock|unable to (lock|acquire)|is another process using it|is locked by another' "$OUT"; then
             return 1
@@ -52,14 +58,21 @@ is_unreachable() {
 }
 
 apt_install() {
-    local options=(-o "DPkg::Lock::Timeout=$GRID_APT_LOCK_SECONDS" -o Acquire::Retries=3) stale=
+    local options=(-o "DPkg::Lock::Timeout=$GRID_APT_LOCK_SECONDS" -o Acquire::Retries=3 -o Acquire::http::Timeout=20) stale=
     # One broken repository of somebody else does not hide what the others have, and old lists may do.
-    if ! locked apt-get "${options[@]}" update || is_unreachable; then
+    if ! locked timeout --kill-after=20 "$ARCHIVE_SECONDS" apt-get "${options[@]}" update || is_unreachable; then
         stale=$(complaint)
         stale=${stale:-$(grep -m 1 -iE '^W:' "$OUT" | cut -c 1-200)}
+        stale=${stale:-apt-get update did not end in $ARCHIVE_SECONDS s}
         say "the package lists are not complete: $stale"
     fi
-    locked apt-get "${options[@]}" install -y --no-install-recommends "$@" && return
+    # First all downloads, which may be ended: an installation may not.
+    if locked timeout --kill-after=20 "$((GRID_APT_LOCK_SECONDS + ARCHIVE_SECONDS))" \
+        apt-get "${options[@]}" install -y --no-install-recommends --download-only "$@"; then
+        locked apt-get "${options[@]}" install -y --no-install-recommends "$@" && return
+    elif [ "$FAILED" -eq 124 ]; then
+        stop 23 "the package archive can not be reached: no complete download of $* in $ARCHIVE_SECONDS s"
+    fi
     if is_unreachable; then
         stop 23 "the package archive can not be reached: $(complaint)"
     elif [ -n "$stale" ] && grep -qiE 'unable to locate|no installation candidate' "$OUT"; then

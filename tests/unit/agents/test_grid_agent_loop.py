@@ -111,6 +111,16 @@ def test_an_agent_that_fails_at_every_step_is_not_ready_and_then_dead(agent: Age
     assert world_of(agent).conditions[-1].status == "True"
 
 
+def test_an_agent_that_hangs_is_not_ready_and_then_dead(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent.step(Memory())
+    real = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: real() + 400)
+    assert probes(agent) == (503, 200)
+    assert "grid_driver_ready 0" in agent.board.answer("/metrics")[1]
+    monkeypatch.setattr(time, "monotonic", lambda: real() + 1000)
+    assert probes(agent) == (503, 503)
+
+
 def test_a_state_that_can_not_be_saved_is_reported_once_and_not_taken_back(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:

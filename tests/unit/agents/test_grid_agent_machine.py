@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -520,3 +521,27 @@ def test_persistence_mode_is_turned_on_again_and_one_that_can_not_be_keeps_the_n
     world.stay(7200)
     assert {after for _, _, after in world.path} == {State.READY}
     assert world.done.count(Step.PERSIST) < 15
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_driver_that_serves_is_not_taken_away_by_what_prevents_its_change(seed: int) -> None:
+    """Holders that come and go, and unloads that fail, in any order: the gate is open nearly always, and in the end."""
+    random = Random(seed)  # noqa: S311 - no secret
+    world = serving(upgrade=random.choice(["wait", "drain", "force"]))
+    began, closed = world.now, 0.0
+    world.fail[Step.UNLOAD] = [(0, "module nvidia_uvm is in use")] * 10_000
+    for _ in range(600):
+        if random.random() < 0.05:
+            world.facts = replace(world.facts, gpu_processes=random.choice([(), (Process("nvidia-smi", 7),)]))
+        if random.random() < 0.05:
+            world.facts = replace(world.facts, kernel_users=random.choice([(), ("gdrdrv",)]))
+        before = world.now
+        world.tick()
+        closed += world.now - before if world.gated else 0
+        assert world.facts.smi.version == OLD
+    assert closed < 0.05 * (world.now - began)
+    assert len(world.events) < 40
+    world.facts = replace(world.facts, gpu_processes=(), kernel_users=())
+    world.fail.clear()
+    world.run(State.READY)
+    assert world.serves(NEW)
