@@ -17,7 +17,7 @@ from physical_ai.simulator.kubernetes.client import APPLY_PATCH
 from tests.simulator.conftest import ApiServer
 
 TEAM, OPERATOR = "team-vision", "gpu-operator"
-CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
+CAPABILITIES, VISIBLE = "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_VISIBLE_DEVICES"
 SECONDS = 90.0
 Json = dict[str, Any]
 
@@ -42,6 +42,13 @@ class Cluster:
         """What the Pod would be, with nothing of it kept."""
         self.warnings.clear()
         return self.client.request("POST", f"/api/v1/namespaces/{namespace}/pods", pod, {"dryRun": "All"})
+
+    def refuses(self, made: Json) -> bool:
+        try:
+            self.make(made)
+        except ApiError as refusal:
+            return refusal.code == 422
+        return False
 
     def remove(self, found: list[Json]) -> None:
         for item in reversed(found):
@@ -82,6 +89,9 @@ def bare(api_server: ApiServer) -> Cluster:
     for item in manifests.load("namespaces.yaml"):
         cluster.put(item)
     cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}})
+    for name in ("nvidia", "nvidia-cdi"):
+        runtime = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}, "handler": name}
+        cluster.put(runtime)
     for namespace in (TEAM, OPERATOR, "osmo-workflows"):
         account = f"/api/v1/namespaces/{namespace}/serviceaccounts/default"
         until(lambda path=account: cluster.client.find(path) is not None, "the default account")
@@ -95,10 +105,13 @@ def warned(bare: Cluster) -> Iterator[Cluster]:
     for item in found:
         bare.put(item)
     until(lambda: bool(bare.make(pod()) and len(bare.warnings) == 2), "both policies warn")
+    until(lambda: bare.refuses(pod(env=[{"name": VISIBLE, "value": "all"}])), "the third one refuses")
     yield bare
     bare.remove(found)
 
 
+POOLS = ("h100gpu", "rtxprogpu")
+VALUES = {"agentpool": "h100gpu"}
 PLACED: Json = {"nodeSelector": {"agentpool": "h100gpu"}}
 ALL = [{"name": CAPABILITIES, "value": "all"}]
 
@@ -116,6 +129,12 @@ ALL = [{"name": CAPABILITIES, "value": "all"}]
         (pod(gpu="nvidia.com/mig-1g.12gb"), ["NVIDIA_DRIVER_CAPABILITIES"]),
         (pod(env=ALL, nodeSelector={"kubernetes.io/os": "linux"}), ["nodeSelector agentpool"]),
         (pod(env=ALL, nodeSelector={"node.kubernetes.io/instance-type": "Standard_NC40ads_H100_v5"}), []),
+        (pod(env=ALL, nodeSelector={"physical-ai/gpu-driver": "grid"}), []),
+        (pod(env=ALL, nodeSelector={"kubernetes.io/hostname": "aks-h100gpu-1"}), []),
+        (pod(env=ALL, nodeSelector={"kubernetes.io/hostname": ""}), ["nodeSelector agentpool"]),
+        (pod(env=ALL, nodeSelector={"agentpool": "cpu"}), ["nodeSelector agentpool"]),
+        (pod(env=ALL, nodeName="aks-h100gpu-1", **PLACED), ["names its node"]),
+        (pod(gpu="", resourceClaims=[{"name": "gpu", "resourceClaimName": "mine"}]), ["nodeSelector agentpool"]),
     ],
 )
 def test_a_created_pod_gets_a_warning_for_what_it_lacks(warned: Cluster, made: Json, expected: list[str]) -> None:
@@ -127,7 +146,8 @@ def test_a_created_pod_gets_a_warning_for_what_it_lacks(warned: Cluster, made: J
 
 def test_required_affinity_counts_as_placement_only_when_every_alternative_has_it(warned: Cluster) -> None:
     def placed(*keys: str) -> Json:
-        terms = [{"matchExpressions": [{"key": key, "operator": "In", "values": ["x"]}]} for key in keys]
+        expressions = [{"key": key, "operator": "In", "values": [VALUES.get(key, "x")]} for key in keys]
+        terms = [{"matchExpressions": [each]} for each in expressions]
         affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
         return pod(env=ALL, affinity=affinity)
 
@@ -135,11 +155,61 @@ def test_required_affinity_counts_as_placement_only_when_every_alternative_has_i
     assert warned.warnings == []
     warned.make(placed("agentpool", "kubernetes.io/os"))
     assert len(warned.warnings) == 1
+    warned.make(placed("kubernetes.io/hostname", "kubernetes.io/hostname"))
+    assert warned.warnings == []
     other = placed("agentpool")
     term = other["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     term["nodeSelectorTerms"][0]["matchExpressions"][0]["operator"] = "NotIn"
     warned.make(other)
     assert len(warned.warnings) == 1, "to say which pool it is not of names none"
+
+
+@pytest.mark.parametrize(
+    ("terms", "warnings"),
+    [
+        ([{"matchExpressions": [{"key": "agentpool", "operator": "In", "values": ["h100gpu", "rtxprogpu"]}]}], 1),
+        ([{"matchExpressions": [{"key": "agentpool", "operator": "In", "values": [p]}]} for p in POOLS], 1),
+        ([{"matchExpressions": [{"key": "agentpool", "operator": "In", "values": ["h100gpu"]}]}] * 2, 0),
+        ([{"matchExpressions": [{"key": "agentpool", "operator": "In", "values": ["h100gpu", "h100gpu"]}]}], 0),
+        ([{"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["aks-cpu-1"]}]}], 1),
+        ([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["aks-h100gpu-1"]}]}], 0),
+        ([{"matchExpressions": [{"key": "agentpool", "operator": "Exists"}]}], 1),
+    ],
+)
+def test_affinity_has_to_select_one_kind_of_gpu(warned: Cluster, terms: list[Json], warnings: int) -> None:
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+    warned.make(pod(env=ALL, affinity=affinity))
+    assert len(warned.warnings) == warnings, warned.warnings
+
+
+@pytest.mark.parametrize(
+    ("made", "refusal"),
+    [
+        (pod(gpu="", env=[{"name": VISIBLE, "value": "all"}], runtimeClassName="nvidia"), f"sets {VISIBLE}"),
+        (pod(gpu="", env=[{"name": VISIBLE, "value": "0"}]), f"sets {VISIBLE}"),
+        (pod(gpu="", env=[{"name": VISIBLE, "value": "void"}, {"name": VISIBLE, "value": "all"}]), f"sets {VISIBLE}"),
+        (pod(gpu="", env=[{"name": VISIBLE, "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}]), "sets"),
+        (pod(env=[*ALL, {"name": VISIBLE, "value": "all"}], **PLACED), f"sets {VISIBLE}"),
+        (pod(gpu="", runtimeClassName="nvidia"), "Remove runtimeClassName"),
+        (pod(gpu="", runtimeClassName="nvidia-cdi"), "Remove runtimeClassName"),
+        (pod(env=ALL, runtimeClassName="nvidia", **PLACED), "Remove runtimeClassName"),
+        (
+            pod(gpu="") | {"metadata": {"name": "x", "annotations": {"cdi.k8s.io/a": "nvidia.com/gpu=all"}}},
+            "cdi.k8s.io",
+        ),
+        (pod(gpu="", env=[{"name": VISIBLE, "value": ""}]), ""),
+        (pod(gpu="", env=[{"name": VISIBLE, "value": "void"}], runtimeClassName="nvidia"), ""),
+    ],
+)
+def test_a_pod_that_would_see_gpus_it_does_not_request_is_refused(warned: Cluster, made: Json, refusal: str) -> None:
+    if not refusal:
+        assert warned.make(made)
+        return
+    with pytest.raises(ApiError) as refused:
+        warned.make(made)
+    assert (refused.value.code, refusal in str(refused.value)) == (422, True), refused.value
+    # The platform's own agents see all GPUs of their node.
+    assert warned.make(made, OPERATOR)
 
 
 def test_a_pod_that_requests_no_gpu_by_a_zero_is_accepted(warned: Cluster) -> None:
@@ -222,7 +292,17 @@ def test_what_a_container_does_not_set_is_added_and_what_it_sets_remains(warned:
 
 def test_placement_does_not_matter_with_one_kind_of_gpu() -> None:
     names = {item["metadata"]["name"] for item in policies(settings("pools.rtxprogpu=null"))}
-    assert names == {"gpu-capabilities"}
+    assert names == {"gpu-capabilities", "gpu-requests"}
+
+
+def test_a_policy_that_refuses_cannot_be_bypassed_by_making_it_fail() -> None:
+    def policy_failures(*assignments: str) -> dict[str, str]:
+        found = [item for item in policies(settings(*assignments)) if item["kind"] == "ValidatingAdmissionPolicy"]
+        return {item["metadata"]["name"]: item["spec"]["failurePolicy"] for item in found}
+
+    warns = {"gpu-capabilities": "Ignore", "gpu-placement": "Ignore", "gpu-requests": "Fail"}
+    assert policy_failures() == warns
+    assert policy_failures("admission.gpuPods=deny") == dict.fromkeys(warns, "Fail")
 
 
 def test_older_clusters_and_stacks_that_want_it_off_get_nothing_of_it() -> None:

@@ -15,7 +15,8 @@ class Admission(Model):
     gpu_pods: Literal["warn", "deny", "off"] = Field(
         default="warn",
         description="What happens to a GPU Pod without NVIDIA_DRIVER_CAPABILITIES or, with several GPU families,"
-        " without placement. warn: shown to the client that creates it, and audited. deny: refused. off: nothing.",
+        " without selecting one of them. warn: shown to the client that creates it, and audited. deny: refused."
+        " off: nothing. A Pod that would see GPUs without requesting them is refused unless this is off.",
     )
     inject_capabilities: bool = Field(
         default=True,

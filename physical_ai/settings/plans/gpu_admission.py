@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 from physical_ai.catalog import osmo
+from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
 from physical_ai.settings.facts import gpu
+from physical_ai.settings.facts.pools import DRIVER_LABEL
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
 
@@ -14,14 +17,16 @@ EXEMPT = (
     "kube-system",
     gpu.OPERATOR_NAMESPACE,
     osmo.KAI_NAMESPACE,
+    osmo.KAI_RESERVATION_NAMESPACE,
     osmo.OPERATOR_NAMESPACE,
     osmo.CONTROL_NAMESPACE,
 )
 """Namespaces of the platform and of AKS. Their Pods see GPUs in other ways, and must never wait for a policy."""
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 MUTATION_MINOR = 36
 """The Kubernetes minor version from which MutatingAdmissionPolicy is v1 and enabled by default."""
 _ACTIONS = {"warn": ["Warn", "Audit"], "deny": ["Deny", "Audit"]}
-_PLACEMENT = "gpu-placement"
+_PLACEMENT, _REQUESTS = "gpu-placement", "gpu-requests"
 
 
 def policies(settings: Settings) -> list[dict[str, Any]]:
@@ -35,13 +40,49 @@ def policies(settings: Settings) -> list[dict[str, Any]]:
             continue
         if manifest["metadata"]["name"] == _PLACEMENT and len(gpu.gpu_families(settings)) < 2:
             continue
+        # No Pod has a reason to see GPUs that it does not request, so this is refused also where others are warned.
+        action = "deny" if manifest["metadata"]["name"] == _REQUESTS else settings.admission.gpu_pods
         if "matchConstraints" in spec:
             names = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(EXEMPT)}
             spec["matchConstraints"]["namespaceSelector"] = {"matchExpressions": [names]}
+            spec["variables"] = [_of_stack(variable, settings) for variable in spec["variables"]]
+            if not mutates:
+                # A warning must not stop GPU Pods by failing, and a refusal must not be bypassed by making it fail.
+                spec["failurePolicy"] = "Fail" if action == "deny" else "Ignore"
         elif not mutates:
-            spec["validationActions"] = list(_ACTIONS[settings.admission.gpu_pods])
+            spec["validationActions"] = list(_ACTIONS[action])
         found.append(manifest)
     return found
+
+
+def _of_stack(variable: dict[str, str], settings: Settings) -> dict[str, str]:
+    """A policy's variable, with the stack's own values in place of the manifest's."""
+    own = {"kinds": kinds(settings), "cdi": settings.gpu_operator.cdi}
+    name = variable["name"]
+    return {"name": name, "expression": json.dumps(own[name])} if name in own else variable
+
+
+def kinds(settings: Settings) -> dict[str, dict[str, str]]:
+    """Node label → value → the one GPU model of the pools whose nodes have it; without values of several models.
+
+    Labels whose values identify a pool's GPU without a node of it being there.
+    """
+    found: dict[str, dict[str, set[str]]] = {}
+    for name, pool in settings.pools.items():
+        if not gpu.knows_gpu(pool):
+            continue
+        own = {
+            SHORT_POOL_LABEL: name,
+            POOL_LABEL: name,
+            INSTANCE_TYPE: pool.sku,
+            DRIVER_LABEL: pool.driver.source.value,
+        }
+        for label, value in own.items():
+            found.setdefault(label, {}).setdefault(value, set()).add(str(gpu.gpu_model(pool)))
+    return {
+        label: {value: next(iter(models)) for value, models in values.items() if len(models) == 1}
+        for label, values in found.items()
+    }
 
 
 def injects(settings: Settings) -> bool:
