@@ -9,6 +9,7 @@ from physical_ai.findings import Severity
 from physical_ai.policies.data_services import PUBLIC_ACCESS
 from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
 from physical_ai.policies.node_pools import AGENT_POOL, MANAGED_CLUSTER
+from physical_ai.settings.facts.addresses import opens_to_the_internet
 
 ROLE_ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 SUBNET = "azure-native:network:Subnet"
@@ -47,8 +48,9 @@ def _local_accounts(resource: Resource, _: Stack) -> Iterable[Violation]:
 def _api_reach(resource: Resource, stack: Stack) -> Iterable[Violation]:
     access = known_map(resource.inputs.get("apiServerAccessProfile"))
     ranges = known_list(access.get("authorizedIPRanges"))
-    if any(str(each).endswith("/0") for each in ranges):
-        yield Violation("apiServerAccessProfile.authorizedIPRanges", "name the networks; /0 allows every address")
+    if opens_to_the_internet(str(each) for each in ranges):
+        fix = "name your own networks; together these allow more than 16.7 million addresses"
+        yield Violation("apiServerAccessProfile.authorizedIPRanges", fix)
     if stack.is_production and not ranges and known(access.get("enablePrivateCluster")) is not True:
         yield Violation("apiServerAccessProfile", "set cluster.apiAccess.authorizedIpRanges")
 

@@ -23,7 +23,10 @@ EXAMPLES: dict[str, list[Example]] = {
             {"apiServerAccessProfile": None},
             environment="prod",
         ),
-        Example(MANAGED_CLUSTER, {}, {"apiServerAccessProfile": {"authorizedIPRanges": ["0.0.0.0/0"]}}),
+        *(
+            Example(MANAGED_CLUSTER, {}, {"apiServerAccessProfile": {"authorizedIPRanges": ranges}})
+            for ranges in (["0.0.0.0/0"], ["0.0.0.0/1", "128.0.0.0/1"], ["8.0.0.0/8", "20.0.0.0/9"], ["::/0"])
+        ),
         Example(
             MANAGED_CLUSTER,
             {"apiServerAccessProfile": {"enablePrivateCluster": True}},

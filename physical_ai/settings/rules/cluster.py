@@ -15,6 +15,7 @@ from physical_ai.catalog import (
     sources,
 )
 from physical_ai.findings import Severity
+from physical_ai.settings.facts.addresses import opens_to_the_internet
 from physical_ai.settings.facts.pools import driver_facts
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import NodePool
@@ -105,6 +106,11 @@ def _reach(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     if len(ranges) > MOST_AUTHORIZED:
         problem = f"{len(ranges)} ranges; AKS accepts {MOST_AUTHORIZED}."
         yield error(_RANGES, problem, "Join neighbouring ranges into larger ones.")
+    if opens_to_the_internet(map(str, ranges)):
+        problem = "Together these ranges allow more addresses than any organization has, so they restrict nothing."
+        yield error(
+            _RANGES, problem, "Write your own public ranges, like 20.30.40.0/28; leave all out to allow everyone."
+        )
     for index, block in enumerate(ranges):
         if any(block.subnet_of(example) for example in DOCUMENTATION):
             problem = (

@@ -14,6 +14,8 @@ from physical_ai.settings.rules import registry as rules
 from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
 
 _OSMO: Path = ("osmo",)
+IN_CLUSTER = (".svc", ".svc.cluster.local")
+"""How names of Services end; requests to them stay in the cluster."""
 EXAMPLES = ("example.com", "example.net", "example.org", ".example")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 LONGEST_QUIET = 7 * 86400
@@ -42,11 +44,20 @@ def _service(settings: Settings) -> Iterator[SettingFinding]:
         problem = f"{osmo.service_url} is an example (RFC 2606) without a server. It is sufficient for a simulation."
         fix = "The address of your control plane; null omits the agents until there is one."
         yield warning((*_OSMO, "serviceUrl"), problem, fix, stand_in=True)
+    if osmo.service_url is not None and osmo.login == "token" and _is_plain(osmo.service_url):
+        problem = f"{osmo.service_url} is not encrypted: everyone on the way reads the agents' token."
+        yield error((*_OSMO, "serviceUrl"), problem, "An address that begins with https://.")
     if osmo.login == "dev":
         problem = (
             "With login dev the agents send a name and no secret: the control plane treats any caller as an admin."
         )
         yield warning((*_OSMO, "login"), problem, "login: token, once the service has created one.")
+
+
+def _is_plain(url: str) -> bool:
+    """Whether requests go unencrypted, and leave the cluster."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and not (parts.hostname or "").endswith(IN_CLUSTER)
 
 
 def _is_example(url: str) -> bool:

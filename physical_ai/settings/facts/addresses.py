@@ -1,0 +1,31 @@
+"""How much of the internet a list of networks lets in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
+
+MOST_REACHING = {4: 2**24, 6: 2**96}
+"""Addresses, by version of IP, beyond which a list can't be one organization's networks: those of a /8 (a registry's
+largest IPv4 block) and of a /32 (a provider's usual IPv6 block)."""
+
+Network = IPv4Network | IPv6Network
+
+
+def opens_to_the_internet(texts: Iterable[str]) -> bool:
+    """Whether CIDRs together allow so many addresses that they restrict nothing. Other texts are ignored."""
+    networks = [network for text in texts if (network := _network(text)) is not None]
+    four = collapse_addresses(each for each in networks if isinstance(each, IPv4Network))
+    six = collapse_addresses(each for each in networks if isinstance(each, IPv6Network))
+    return _count(four) > MOST_REACHING[4] or _count(six) > MOST_REACHING[6]
+
+
+def _count(networks: Iterable[Network]) -> int:
+    return sum(each.num_addresses for each in networks)
+
+
+def _network(text: str) -> Network | None:
+    try:
+        return ip_network(text.strip(), strict=False)
+    except ValueError:
+        return None
