@@ -59,7 +59,7 @@ class Store:
             return from_document(json.loads((self.folder / "memory.json").read_text()))
         except FileNotFoundError:
             return Memory()
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             logging.warning("memory.json can't be read (%s); starting afresh", error)
             return Memory()
 

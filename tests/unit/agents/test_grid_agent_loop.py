@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from grid_agent import jobs, main
+from grid_agent import jobs, main, metrics
 from grid_agent.api import Api
 from grid_agent.facts import ClusterError, HostFacts, Job, Pod
 from grid_agent.main import Agent, Clock
-from grid_agent.memory import Memory
+from grid_agent.memory import Memory, to_document
 from grid_agent.metrics import DEAD_FAULTS, Board
 from grid_agent.shell import TIMED_OUT, Result, Shell
 from grid_agent.steps import State, Step
@@ -369,3 +369,46 @@ def test_an_answer_that_is_no_object_is_an_error_of_the_api_server(tmp_path: Pat
 
     with server(answer) as url, pytest.raises(ClusterError, match=says):
         api(url, tmp_path).observe()
+
+
+# -- files of the state folder, whatever is in them
+
+ODD: tuple[Any, ...] = (None, True, -1, 1.5, 10**30, "", "soon", [], [1], ["x", None], {}, {"x": 1}, {"load": None})
+
+
+@pytest.mark.parametrize("name", sorted(to_document(Memory())))
+def test_whatever_a_memory_contains_the_next_step_works(tmp_path: Path, name: str) -> None:
+    store = Store(str(tmp_path))
+    store.folder.mkdir(parents=True)
+    world = World(facts=installed("580.105.08"), wanted=wanted())
+    world.run_until("Fetch")
+    document = to_document(world.memory)
+    for value in ODD:
+        (store.folder / "memory.json").write_text(json.dumps({**document, name: value}))
+        world.memory = store.load()
+        memory = world.tick()
+        assert memory.faults == 0
+        Board().put(memory, world.wanted)
+        assert "grid_driver_ready" in metrics.render(memory, world.wanted)
+
+
+@pytest.mark.parametrize("name", ["id", "step", "version", "sha256", "module_type", "urls", "started"])
+def test_whatever_a_job_document_contains_the_host_is_read(tmp_path: Path, name: str) -> None:
+    shell = Commands(tmp_path, systemctl=INACTIVE)
+    jobs.start(shell, JOB, wanted(), PLACE)
+    document = json.loads(shell.read(f"{STATE_DIR}/job.json") or "")
+    for value in ODD:
+        shell.write(f"{STATE_DIR}/job.json", json.dumps({**document, name: value}))
+        found = jobs.found(shell)
+        world = World(facts=installed(job=found), wanted=wanted())
+        world.tick()
+
+
+@pytest.mark.parametrize("name", ["id", "code", "sentence", "ended"])
+def test_whatever_a_result_contains_the_host_is_read(tmp_path: Path, name: str) -> None:
+    shell = Commands(tmp_path, systemctl=INACTIVE)
+    jobs.start(shell, JOB, wanted(), PLACE)
+    for value in ODD:
+        result = {"id": JOB.id, "code": 0, "sentence": "", "ended": 5, name: value}
+        shell.write(f"{STATE_DIR}/result.json", json.dumps(result))
+        World(facts=installed(job=jobs.found(shell)), wanted=wanted()).tick()

@@ -430,6 +430,7 @@ BROKEN = {
     "a number for a word": {"sentence": 5},
     "nothing for a number": {"checked_at": None},
     "no number": {"loaded_at": float("nan")},
+    "a number without end": {"gated_at": 10**400},
     "a number for times": {"kicks": {"nvidia-dcgm": "now"}},
     "failures that are none": {"failures": {"unload": 3}},
     "a failure of words": {"failures": {"unload": {"count": "two"}}},

@@ -117,7 +117,7 @@ class Program:
             return self.fresh_memory()
         try:
             return self.from_document(document)
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
             return self.fresh_memory()
 
 
