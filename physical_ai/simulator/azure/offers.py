@@ -48,6 +48,11 @@ class CatalogOffers:
             return "24.04"
 
 
+def unknown_here(file: str) -> str:
+    """What a refusal adds when it is the catalogue that lacks something, and Azure might have it."""
+    return f" (The simulator knows what is in physical_ai/catalog/data/{file}. If Azure has this, add it there.)"
+
+
 def location(name: str) -> str:
     """Azure accepts `West US 2` for `westus2`."""
     return name.replace(" ", "").lower()

@@ -165,6 +165,14 @@ def test_size_that_the_region_does_not_list_is_refused_with_its_path(tmp_path: P
         azure.pool(vmSize="Standard_NC40ads_H100_v5")
     assert refused.value.refusal.rule == "vmsize-known"
     assert "in location 'westus'" in str(refused.value)
+    assert "physical_ai/catalog/data/regions.yaml" in str(refused.value), "is it Azure or the catalogue that lacks it?"
+
+
+def test_a_size_that_the_catalogue_lacks_is_not_said_to_be_missing_in_azure(azure: Azure) -> None:
+    with pytest.raises(
+        ArmError, match=r"not supported\. \(The simulator knows what is in .*vm_sizes\.yaml\. If Azure has"
+    ):
+        azure.pool(vmSize="Standard_NC41ads_H100_v5")
 
 
 def test_retired_size_names_its_successor_and_a_record_of_the_past_may_use_it(azure: Azure, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import get
 from physical_ai.simulator.azure.data import mappings
 from physical_ai.simulator.azure.errors import Refusal
-from physical_ai.simulator.azure.offers import location
+from physical_ai.simulator.azure.offers import location, unknown_here
 from physical_ai.simulator.azure.rules.base import Delete, Put, on_delete, on_put, refuse
 from physical_ai.simulator.azure.state import kind_of
 
@@ -54,6 +54,7 @@ def place(put: Put) -> Iterator[Refusal]:
         yield refuse(put, rule, message, "location")
     elif put.azure.offers.region(wanted) is None:
         message = f"The provided location '{wanted}' is not available for resource type '{put.mapping.arm_type}'."
+        message += unknown_here("regions.yaml")
         yield refuse(put, "arm-location-known", message, "location")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from physical_ai.simulator.azure import pools
 from physical_ai.simulator.azure.bodies import get, items, table
 from physical_ai.simulator.azure.errors import Refusal
-from physical_ai.simulator.azure.offers import number
+from physical_ai.simulator.azure.offers import number, unknown_here
 from physical_ai.simulator.azure.rules.base import Pool, on_pool, refuse
 
 
@@ -42,7 +42,8 @@ def size(pool: Pool) -> Iterator[Refusal]:
         return
     found, region = pool.azure.offers.size(name), pool.azure.offers.region(pool.location)
     if found is None:
-        yield refuse(pool, "vmsize-known", f"The VM size of {name} is not supported.", target)
+        message = f"The VM size of {name} is not supported.{unknown_here('vm_sizes.yaml')}"
+        yield refuse(pool, "vmsize-known", message, target)
         return
     offered = found
     if found.is_retired:
@@ -57,6 +58,7 @@ def size(pool: Pool) -> Iterator[Refusal]:
     listing = region.sizes.get(offered.name)
     if listing is None:
         message = f"The VM size of {name} is not allowed in your subscription in location '{region.name}'."
+        message += unknown_here("regions.yaml")
         yield refuse(pool, "vmsize-known", message, target)
     zones = [str(zone) for zone in items(pool.sent, "availabilityZones")]
     if len(set(zones)) < len(zones):
