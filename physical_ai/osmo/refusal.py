@@ -47,10 +47,32 @@ def crash(why: object) -> Refusal:
     return Refusal(CRASH, f"OSMO would crash here: {why}")
 
 
+_MESSAGES = {
+    "string": "write text",
+    "int": "write a whole number",
+    "float": "write a number",
+    "bool": "write true or false",
+    "list": "write a list",
+    "dict": "write a map",
+    "model": "write a map",
+    "missing": "this key is missing",
+    "extra": "this key does not exist",
+}
+"""What to write, by the first word of Pydantic's name of the error."""
+
+
+def _message(kind: str, message: str) -> str:
+    """A model's message in plain words."""
+    if kind in ("string_pattern_mismatch", "string_too_short", "string_too_long"):
+        return message
+    message = message.removeprefix("Value error, ")
+    return _MESSAGES.get(kind.partition("_")[0], message.replace("Input should be", "the value has to be"))
+
+
 def as_refusal(error: ValidationError, kind: str = "ValidationError") -> Refusal:
     """A model's error as a refusal that names every value that is wrong."""
     problems = tuple(
-        Problem(".".join(str(step) for step in item["loc"]), item["type"], item["msg"])
+        Problem(".".join(str(step) for step in item["loc"]), item["type"], _message(item["type"], item["msg"]))
         for item in error.errors(include_url=False, include_input=False)
     )
     message = "; ".join(f"{problem.path or '(all)'}: {problem.message}" for problem in problems)

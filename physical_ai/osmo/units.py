@@ -80,7 +80,7 @@ def duration(text: str) -> datetime.timedelta:
         if match is None or not any(match.groups()):
             raise ValueError(problem)
         days, hours, minutes, seconds = (float(group or 0) for group in match.groups())
-        return datetime.timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        return _timedelta(text, days=days, hours=hours, minutes=minutes, seconds=seconds)
     unit = text[-2:] if len(text) >= 3 and text[-2:] in ("ms", "us") else text[-1:]
     try:
         number = int(text[: len(text) - len(unit)])
@@ -88,15 +88,24 @@ def duration(text: str) -> datetime.timedelta:
         raise ValueError(problem) from None
     if unit not in _SPANS:
         raise ValueError(problem)
-    return datetime.timedelta(**{_SPANS[unit]: number})
+    return _timedelta(text, **{_SPANS[unit]: number})
+
+
+def _timedelta(text: object, **parts: float) -> datetime.timedelta:
+    try:
+        return datetime.timedelta(**parts)
+    except (OverflowError, ValueError):
+        raise ValueError(f"'{text}' is not a duration: it is longer than a million years, or no number") from None
 
 
 def span(value: object) -> datetime.timedelta:
     """A duration from a file: seconds as a number, or text. Raises ValueError."""
     if isinstance(value, datetime.timedelta):
         return value
+    if isinstance(value, bool):
+        raise ValueError(f"{value} is no duration, although OSMO reads it as {int(value)} s: write seconds, or 2h")
     if isinstance(value, int | float):
-        return datetime.timedelta(seconds=value)
+        return _timedelta(value, seconds=value)
     if isinstance(value, str):
         return duration(value)
     raise ValueError(f"{value!r} is not a duration: write seconds, or text such as 2h")

@@ -6,21 +6,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from physical_ai.catalog import nearest
-from physical_ai.catalog.osmo import CONTROL_CONTAINER
-from physical_ai.osmo.lint import rules_config
-from physical_ai.osmo.lint.context import config_of_values
+from physical_ai.osmo.lint import checks_smoke, rules_config
+from physical_ai.osmo.lint.context import config_of_values, with_storage
 from physical_ai.osmo.lint.finding import Path
 from physical_ai.osmo.lint.source import Source
-from physical_ai.osmo.lint.view import requests_gpus
+from physical_ai.osmo.lint.view import forces_capabilities, requests_gpus
 from physical_ai.osmo.refusal import Refusal
 from physical_ai.osmo.service.assertions import ResourceAssertion
 from physical_ai.osmo.service.configuration import Configuration, load, load_errors
 from physical_ai.osmo.service.pools import Missing, Pool
-from physical_ai.osmo.shapes import a_list, a_map
+from physical_ai.osmo.shapes import a_map
+from physical_ai.osmo.units import duration
 from physical_ai.settings.plans.osmo_platforms import CAPABILITIES, DEFAULT_POOL
 from physical_ai.settings.plans.osmo_service import CHART_PLATFORM
 
 CONFIGS: Path = ("services", "configs")
+DURATIONS = {
+    *("default_exec_timeout", "default_queue_timeout", "max_exec_timeout", "max_queue_timeout"),
+    *("force_cleanup_delay", "task_heartbeat_frequency", "max_pod_restart_limit"),
+}
 _KEYS = {
     "pod_templates": "podTemplates",
     "resource_validations": "resourceValidations",
@@ -39,12 +43,13 @@ def check(document: Mapping[str, Any], source: Source) -> Configuration | None:
     if errors:
         return None
     try:
-        loaded = load(config)
+        loaded = load(with_storage(config))
     except Refusal as refusal:
         source.add(rules_config.CONFIG_LOADS, CONFIGS, refusal.message)
         return None
     for missing in loaded.missing:
         _missing(missing, config, source)
+    _durations(loaded, source)
     for name in loaded.pool_names:
         _pool(name, loaded, source)
     _variables(config, source)
@@ -69,9 +74,27 @@ def _chart_platform(document: Mapping[str, Any], source: Source) -> None:
         source.add(rules_config.CONFIG_CHART_PLATFORM, path, problem)
 
 
+def _durations(config: Configuration, source: Source) -> None:
+    """Durations, which the service keeps as text and reads for each workflow."""
+    sections: list[tuple[Path, dict[str, Any]]] = [
+        (("workflow",), config.workflow.model_dump()),
+        (("service",), config.service.model_dump()),
+    ]
+    for name, pool in a_map(config.data.get("pools")).items():
+        texts = {key: value for key, value in a_map(pool).items() if key in DURATIONS and value}
+        sections.append((("pools", name), texts))
+    for path, values in sections:
+        for key in sorted(DURATIONS & values.keys()):
+            if isinstance(values[key], str):
+                try:
+                    duration(values[key])
+                except ValueError as error:
+                    source.add(rules_config.CONFIG_READS, (*CONFIGS, *path, key), f"{key}: {error}")
+
+
 def _missing(missing: Missing, config: Mapping[str, Any], source: Source) -> None:
     path: Path = (*CONFIGS, *missing.path.split("."))
-    known = list(a_map(config.get(missing.section)))
+    known = [str(name) for name in a_map(config.get(missing.section))]
     near = nearest(missing.name, known)
     what = missing.section.replace("_", " ").removesuffix("s")
     fix = f"Did you mean '{near}'?" if near else f"Known in {_KEYS[missing.section]}: {', '.join(known) or 'none'}."
@@ -93,6 +116,7 @@ def _pool(name: str, config: Configuration, source: Source) -> None:
         problem = f"pool '{name}' has no platform '{pool.default_platform}'"
         source.add(rules_config.CONFIG_DEFAULT_PLATFORM, (*here, "default_platform"), problem, fix)
     _platforms(name, pool, here, source)
+    checks_smoke.check(pool, config, here, source)
 
 
 def _written(here: Path, steps: Path) -> Path:
@@ -124,7 +148,7 @@ def _platforms(name: str, pool: Pool, here: Path, source: Source) -> None:
                 source.add(rules_config.CONFIG_TOLERATION, (*path, "override_pod_template"), problem)
             seen.append(toleration)
         template = platform.parsed_pod_template
-        if requests_gpus(template) and not _forces_capabilities(template):
+        if requests_gpus(template) and not forces_capabilities(template):
             problem = f"platform '{key}' requests GPUs, but none of its templates sets {CAPABILITIES}"
             source.add(rules_config.CONFIG_CAPABILITIES, path, problem)
 
@@ -136,16 +160,6 @@ def _node_checks(assertions: list[ResourceAssertion], path: Path, source: Source
                 f"'{item.left_operand} {item.operator} {item.right_operand}' compares with nodes, which may not exist"
             )
             source.add(rules_config.CONFIG_NODE_CHECK, (*path, "resource_validations"), problem)
-
-
-def _forces_capabilities(template: Mapping[str, Any]) -> bool:
-    for container in map(a_map, a_list(a_map(template.get("spec")).get("containers"))):
-        if container.get("name") == CONTROL_CONTAINER:
-            continue
-        for item in map(a_map, a_list(container.get("env"))):
-            if item.get("name") == CAPABILITIES and item.get("value") == "all":
-                return True
-    return False
 
 
 def _variables(config: Mapping[str, Any], source: Source) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 
+from physical_ai.findings import Severity
 from physical_ai.osmo import names
 from physical_ai.osmo.lint import rules_task
+from physical_ai.osmo.lint.finding import Path
 from physical_ai.osmo.lint.images import Isaac, isaac
-from physical_ai.osmo.lint.view import TaskView, View
+from physical_ai.osmo.lint.view import TaskView, View, forces_capabilities
 from physical_ai.osmo.refusal import Refusal
 from physical_ai.settings.plans.osmo_platforms import CAPABILITIES
 
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}")
+"""As containerd accepts it (distribution/reference, digest.go); OSMO accepts any length."""
 _KNOWN = {"compute", "compat32", "graphics", "utility", "video", "display", "ngx"}
 _NEEDED = ("compute", "utility")
 _VISIBLE = "NVIDIA_VISIBLE_DEVICES"
@@ -40,6 +44,9 @@ def _image(view: View, task: TaskView) -> Isaac | None:
     except Refusal as refusal:
         view.add(rules_task.IMAGE_REFERENCE, path, refusal.message)
         return None
+    if image.digest is not None and not _DIGEST.fullmatch(image.digest):
+        problem = f"{task.spec.image}: a digest is sha256: and 64 hexadecimal digits in lower case"
+        view.add(rules_task.IMAGE_REFERENCE, path, problem)
     if image.digest is None:
         if image.tag == "latest":
             view.add(rules_task.IMAGE_LATEST, path, f"{task.spec.image} has no fixed version")
@@ -55,24 +62,36 @@ def _gpu_environment(view: View, task: TaskView, product: Isaac | None) -> None:
         view.add(rules_task.GPU_VISIBLE, path, f"'{task.name}' sets {_VISIBLE}")
     if not task.on_gpu:
         return
+    problem, path = _capabilities(task, product)
+    if problem is None:
+        return
+    severity = None
+    if task.platform is not None and forces_capabilities(task.platform.parsed_pod_template):
+        severity = Severity.WARNING
+        problem += f"; platform '{task.platform_name}' sets it to all, but another service may not"
+    view.add(rules_task.GPU_CAPABILITIES, path, problem, severity=severity)
+
+
+def _capabilities(task: TaskView, product: Isaac | None) -> tuple[str | None, Path]:
+    """What is wrong with the driver capabilities that a GPU task sets, and where."""
+    env = task.spec.environment
     value = env.get(CAPABILITIES)
     if value is None:
         problem = f"'{task.name}' uses a GPU and does not set {CAPABILITIES}"
-        view.add(rules_task.GPU_CAPABILITIES, (*task.path, "environment") if env else task.path, problem)
-        return
+        return problem, (*task.path, "environment") if env else task.path
     path = (*task.path, "environment", CAPABILITIES)
     has = {word.strip() for word in value.split(",")}
     if "all" in has:
-        return
+        return None, path
     unknown = sorted(has - _KNOWN)
     if unknown:
-        view.add(rules_task.GPU_CAPABILITIES, path, f"'{', '.join(unknown)}' is not a driver capability")
-        return
+        return f"'{', '.join(unknown)}' is not a driver capability", path
     needed = (*_NEEDED, "graphics") if product else _NEEDED
     missing = [word for word in needed if word not in has]
-    if missing:
-        what = f"{product.product} renders" if product and missing == ["graphics"] else f"'{task.name}' needs more"
-        view.add(rules_task.GPU_CAPABILITIES, path, f"{what}: {', '.join(missing)} is missing in {value}")
+    if not missing:
+        return None, path
+    what = f"{product.product} renders" if product and missing == ["graphics"] else f"'{task.name}' needs more"
+    return f"{what}: {', '.join(missing)} is missing in {value}", path
 
 
 def _isaac(view: View, task: TaskView, product: Isaac | None) -> None:

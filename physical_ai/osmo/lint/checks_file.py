@@ -140,7 +140,13 @@ def _timeouts(view: View, raw: Mapping[str, Any]) -> None:
             continue
         if value.total_seconds() <= 0:
             view.add(rules_file.TIMEOUT_LIMIT, (*here, key), f"{key} must be above zero")
-        elif value > duration(most):
+            continue
+        try:
+            longest = duration(most)
+        except ValueError as error:
+            view.add(rules_file.REFUSED, (*here, key), f"the service's maximum can't be read: {error}")
+            continue
+        if value > longest:
             view.add(
                 rules_file.TIMEOUT_LIMIT,
                 (*here, key),

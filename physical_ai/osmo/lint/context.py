@@ -69,11 +69,16 @@ def of_chart_values(
     document: Mapping[str, Any], name: str, pool: str | None = None, variables: Variables | None = None
 ) -> Context:
     """The context of values for the chart `service`. Raises Refusal where the service would not load them."""
-    config = config_of_values(document)
-    # The service needs storage for a Pod; values only name its Secret.
-    storage = config.setdefault("workflow", {}).setdefault("workflow_data", {})
-    storage.setdefault("credential", {"endpoint": "azure://osmo/workflow-data"})
+    config = with_storage(config_of_values(document))
     return Context(name, load(config), pool or DEFAULT_POOL, variables=variables or Variables())
+
+
+def with_storage(config: dict[str, Any]) -> dict[str, Any]:
+    """The configuration with storage for Pods, of which values only name the Secret."""
+    workflow = config.setdefault("workflow", {})
+    data = a_map(workflow).setdefault("workflow_data", {})
+    a_map(data).setdefault("credential", {"endpoint": "azure://osmo/workflow-data"})
+    return config
 
 
 def _without_secrets(value: Any) -> Any:

@@ -23,6 +23,8 @@ from physical_ai.osmo.workflow import schema
 from physical_ai.osmo.workflow.spec_data import CheckpointSpec, File
 
 _ROUNDS = 4
+_FEWEST_BYTES = 1 << 20
+"""An amount without a unit that is smaller was meant in another unit."""
 _FORMS = (
     "TaskInputOutput",
     "DatasetInputOutput",
@@ -112,7 +114,7 @@ def _report(refusal: Refusal, source: Source) -> None:
             message = "a name starts with a letter, has letters, digits, - and _, and ends with neither"
             source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {message}", "Example: train-h100.")
         else:
-            source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {problem.message.removeprefix('Value error, ')}")
+            source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {problem.message}")
 
 
 def _shown(path: Path) -> str:
@@ -197,7 +199,10 @@ def _amounts(data: dict[str, Any], source: Source, placeholders: set[Path]) -> N
             if value is None or isinstance(value, bool | dict | list):
                 continue
             try:
-                units.stored_amount(str(value), key)
+                stored = units.stored_amount(str(value), key)
+                if str(value).isdigit() and 0 < units.convert(stored, "B") < _FEWEST_BYTES:
+                    problem = f"{key}: {value} has no unit, so it is {value} bytes"
+                    source.add(rules_task.AMOUNT_UNIT, ("workflow", "resources", name, key), problem, f"{value}Gi")
             except Refusal as refusal:
                 path: Path = ("workflow", "resources", name, key)
                 source.add(rules_task.AMOUNT_UNIT, path, refusal.message)

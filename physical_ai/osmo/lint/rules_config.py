@@ -25,6 +25,13 @@ CONFIG_READS = rule(
     reason="Wrong values are found only when a workflow is submitted, and make the entire pool unreadable.",
     fix="Correct the value.",
 )
+CONFIG_SUBMITS = rule(
+    "config-submits",
+    "error",
+    "OSMO creates a valid Pod for a small task on every platform.",
+    reason="Templates and validations are evaluated only when a workflow is submitted: then each one is refused.",
+    fix="Change the template, the validation or the variable in the message.",
+)
 CONFIG_GPU_DEFAULT = rule(
     "config-gpu-default",
     "error",

@@ -11,7 +11,7 @@ import yaml
 
 from physical_ai.osmo.lint import checks_config, checks_container, checks_file, checks_pod, checks_resources, rules_file
 from physical_ai.osmo.lint.context import Context
-from physical_ai.osmo.lint.finding import WorkflowFinding
+from physical_ai.osmo.lint.finding import Path, WorkflowFinding
 from physical_ai.osmo.lint.repair import repaired
 from physical_ai.osmo.lint.source import Source
 from physical_ai.osmo.lint.view import View
@@ -166,8 +166,11 @@ def _version(source: Source) -> None:
     section = rendering.sections(source.text).get("version")
     if section is None:
         return
-    value = section.text.partition(":")[2].partition("#")[0].strip()
-    if value != "2":
+    try:
+        value = a_map(documents.load(section.text)).get("version")
+    except yaml.YAMLError:
+        value = section.text.partition(":")[2].strip()
+    if isinstance(value, bool) or str(value) not in ("2", "2.0"):
         source.add(rules_file.FILE_VERSION, (section.line + 1, 1), f"version '{value}' is read as 2")
 
 
@@ -211,7 +214,19 @@ def _objects(view: View, document: Mapping[str, Any]) -> _Result:
         made = objects.make_all(submission, view.context.config, objects.generated_run(submission))
     except Refusal as refusal:
         if not errors:
-            view.source.add(rules_file.REFUSED, ("workflow", "name"), refusal.message)
+            view.source.add(rules_file.REFUSED, _refused_at(refusal, view), refusal.message)
         return _NOTHING
     checks_pod.check(view, made)
     return submission, made
+
+
+def _refused_at(refusal: Refusal, view: View) -> Path:
+    """The task or resource that a refusal names, else the workflow."""
+    name = refusal.message.partition(":")[0]
+    for task in view.tasks:
+        if name in (task.name, f"Assertion failed for task {task.name}"):
+            return task.path
+    for name in view.spec.resources:
+        if refusal.message.startswith(f"resource '{name}'"):
+            return ("workflow", "resources", name)
+    return ("workflow", "name")

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from physical_ai.findings import Severity
 from physical_ai.osmo.lint.finding import Path, Rule, WorkflowFinding
 from physical_ai.untrusted import documents
 
@@ -44,8 +45,17 @@ class Source:
         except yaml.YAMLError:
             self._root = None
 
-    def add(self, rule: Rule, place: Path | tuple[int, int], message: str, fix: str | None = None) -> None:
+    def add(
+        self,
+        rule: Rule,
+        place: Path | tuple[int, int],
+        message: str,
+        fix: str | None = None,
+        severity: Severity | None = None,
+    ) -> None:
         """Adds a finding at a path of the workflow, or at a line and column of the file, both from 1.
+
+        `severity` replaces that of the rule.
 
         A comment on the line, or on a line above it, suppresses rules:
         `# physai-lint: allow image-digest`.
@@ -59,7 +69,7 @@ class Source:
         self._reported.add(same)
         self.findings.append(
             WorkflowFinding(
-                rule.severity,
+                severity or rule.severity,
                 rule.id,
                 shortened(where),
                 message,

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from physical_ai.catalog.osmo import CONTROL_CONTAINER
+from physical_ai.findings import Severity
 from physical_ai.osmo import units
 from physical_ai.osmo.lint.context import Context
 from physical_ai.osmo.lint.finding import Path, Rule
@@ -16,6 +18,7 @@ from physical_ai.osmo.shapes import a_list, a_map
 from physical_ai.osmo.tokens import default_variables
 from physical_ai.osmo.workflow.schema import ResourceSpec, TaskGroupSpec, TaskSpec, WorkflowSpec
 from physical_ai.settings.facts.osmo import PlatformFacts
+from physical_ai.settings.plans.osmo_platforms import CAPABILITIES
 
 WORKFLOW: Path = ("workflow",)
 
@@ -65,6 +68,17 @@ def requests_gpus(template: Mapping[str, Any]) -> bool:
     return False
 
 
+def forces_capabilities(template: Mapping[str, Any]) -> bool:
+    """Whether a merged pod template sets the driver capabilities of a task to `all`, whatever the workflow says."""
+    for container in map(a_map, a_list(a_map(template.get("spec")).get("containers"))):
+        if container.get("name") == CONTROL_CONTAINER:
+            continue
+        for item in map(a_map, a_list(container.get("env"))):
+            if item.get("name") == CAPABILITIES and item.get("value") == "all":
+                return True
+    return False
+
+
 @dataclass
 class View:
     """A workflow that is valid by the schema, and its context."""
@@ -76,9 +90,11 @@ class View:
     placeholders: frozenset[Path] = frozenset()
     """Paths of values that replace invalid ones: findings about them are suppressed."""
 
-    def add(self, rule: Rule, path: Path, message: str, fix: str | None = None) -> None:
+    def add(
+        self, rule: Rule, path: Path, message: str, fix: str | None = None, severity: Severity | None = None
+    ) -> None:
         if not any(path[: len(place)] == place for place in self.placeholders):
-            self.source.add(rule, path, message, fix)
+            self.source.add(rule, path, message, fix, severity)
 
     @cached_property
     def tasks(self) -> list[TaskView]:

@@ -17,7 +17,7 @@ from physical_ai.osmo.pods.containers import CONFIG_FOLDER, DATA
 from physical_ai.osmo.pods.files import FileMount, encoded, secret
 from physical_ai.osmo.pods.pod import Group, Run
 from physical_ai.osmo.pods.topology import constraints
-from physical_ai.osmo.refusal import as_refusal, crash
+from physical_ai.osmo.refusal import UNEXPECTED_SHAPE, as_refusal, crash
 from physical_ai.osmo.service.configuration import Configuration
 from physical_ai.osmo.tokens import group_objects, label_tokens
 from physical_ai.osmo.workflow.schema import TaskGroupSpec, TaskSpec, upstream
@@ -61,7 +61,10 @@ def generated_run(submission: Submission, user: str = "user", number: int = 1) -
 
 def make_all(submission: Submission, config: Configuration, run: Run) -> list[GroupObjects]:
     """Objects of all groups. Raises Refusal."""
-    return [GroupObjects(group.name, _group(group, submission, config, run)) for group in submission.groups]
+    try:
+        return [GroupObjects(group.name, _group(group, submission, config, run)) for group in submission.groups]
+    except UNEXPECTED_SHAPE as error:
+        raise crash(f"a template has an unexpected form: {error}") from None
 
 
 def _group(spec: TaskGroupSpec, submission: Submission, config: Configuration, run: Run) -> list[dict[str, Any]]:

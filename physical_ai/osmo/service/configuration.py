@@ -65,7 +65,7 @@ class Configuration:
 
     @property
     def pool_names(self) -> list[str]:
-        return list(a_map(self.data.get("pools")))
+        return [str(name) for name in a_map(self.data.get("pools"))]
 
     def scheduler(self, backend: str) -> BackendSchedulerSettings:
         """A backend's scheduler. Raises Refusal."""

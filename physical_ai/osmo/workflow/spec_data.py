@@ -19,7 +19,7 @@ OUTPUT_FOLDER = "/osmo/data/output"
 def _regex(text: str) -> str:
     try:
         re.compile(text)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"'{text}' is not a regular expression: {error}") from None
     return text
 
@@ -34,9 +34,7 @@ def _dataset_name(text: str) -> str:
 
 def _relative(path: str) -> str:
     # OSMO's own pattern needs exponential time; this one refuses the same paths.
-    if not path:
-        return path
-    if re.search(r'[,?"<>|\r\n]', path) or re.search(r"^[/\\]|[/\\]{2}", path):
+    if not path or re.search(r'[,?"<>|\r\n]', path) or re.search(r"^[/\\]|[/\\]{2}", path):
         raise ValueError(f"'{path}' is not a path inside the dataset: no leading or double slash, none of , ? \" < > |")
     return path
 
@@ -53,6 +51,7 @@ def _file_path(path: str) -> str:
 Regex = Annotated[str, AfterValidator(_regex)]
 DatasetName = Annotated[str, AfterValidator(_dataset_name)]
 RelativePath = Annotated[str, AfterValidator(_relative)]
+OptionalPath = Annotated[str, AfterValidator(lambda path: _relative(path) if path else path)]
 Span = Annotated[datetime.timedelta, BeforeValidator(span)]
 NamePattern = Annotated[str, StringConstraints(pattern=NAME)]
 
@@ -88,7 +87,7 @@ class URLInputOutput(Strict):
 
 class _Dataset(Strict):
     name: DatasetName
-    path: RelativePath = ""
+    path: OptionalPath = ""
     metadata: list[RelativePath] = []
     labels: list[RelativePath] = []
     regex: Regex = ""

@@ -1,0 +1,143 @@
+"""Findings about values that OSMO or Kubernetes reads otherwise than they look, each at its place."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from physical_ai.osmo.lint import check_text, of_chart_values
+from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.units import duration, span
+from physical_ai.settings import load
+from physical_ai.settings.plans.osmo_service import as_yaml
+from tests.unit.osmo.test_osmo_lint import DIGEST, EXAMPLES, checked, stack, workflow
+
+VALUES = (EXAMPLES / "config-submits" / "pass.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("line", "rule", "at", "problem"),
+    [
+        ("      A=B: x", "pod-invalid", "      A=B", "'A=B' is not a name of a variable"),
+        ("      '': x", "pod-invalid", "      ''", "'' is not a name of a variable"),
+        ("      ä: x", "pod-invalid", "      ä", "'ä' is not a name of a variable"),
+        ("    files: [{path: /a, contents: '=x', base64: true}]", "pod-invalid", "    files", "not base64"),
+        ("    files: [{path: /a, contents: ''}, {path: //a, contents: ''}]", "pod-invalid", "    files", "collides"),
+        ("    files: [{path: a, contents: ''}, {path: /a, contents: ''}]", "pod-invalid", "    files", "collides"),
+        ("    files: [{path: /a/b, contents: ''}, {path: /a, contents: ''}]", "pod-invalid", "    files", "collides"),
+        ("    files: [{path: /a/my file, contents: ''}]", "pod-invalid", "    files", "can't be a key of a Secret"),
+        ("    files: [{path: /a/, contents: ''}]", "pod-invalid", "    files", "can't be a key of a Secret"),
+        ("    files: [{path: /a/../b, contents: ''}]", "pod-invalid", "    files", "contains '..'"),
+        ("    checkpoint: [{path: /a, url: s3://a/b, frequency: true}]", "schema", "    checkpoint", "is no duration"),
+        ("    checkpoint: [{path: /a, url: s3://a/b, frequency: .inf}]", "schema", "    checkpoint", "million years"),
+        ("    checkpoint: [{path: /a, url: s3://a/b, frequency: 9999999999d}]", "schema", "    checkpoint", "million"),
+        ("    outputs: [{dataset: {name: a/b, labels: ['']}}]", "schema", "    outputs", "not a valid input or output"),
+        (
+            "    inputs: [{url: s3://a/b, regex: 'a{9999999999}'}]",
+            "schema",
+            "    inputs",
+            "not a valid input or output",
+        ),
+        ("    privileged: maybe", "schema", "    privileged", "write true or false"),
+        ("    lead: [1]", "schema", "    lead", "write true or false"),
+    ],
+)
+def test_a_value_is_reported_where_it_is(line: str, rule: str, at: str, problem: str) -> None:
+    text = workflow(f"{line}\n")
+    findings = [finding for finding in checked(text).findings if finding.rule == rule]
+    assert any(problem in finding.problem for finding in findings), checked(text).findings
+    assert {text.split("\n")[finding.line - 1].startswith(at) for finding in findings} == {True}
+    assert not any("Input should" in finding.problem for finding in findings)
+
+
+@pytest.mark.parametrize("digest", ["sha256:abc", f"sha256:{'A' * 64}", f"md5:{'a' * 32}"])
+def test_a_digest_has_the_length_of_its_algorithm(digest: str) -> None:
+    (finding,) = checked(workflow().replace(DIGEST, f"@{digest}")).findings
+    assert (finding.rule, finding.line) == ("image-reference", 8)
+
+
+def test_an_amount_without_a_unit_is_in_bytes() -> None:
+    (finding,) = [each for each in checked(workflow().replace("64Gi", "4")).findings if each.rule == "amount-unit"]
+    assert "it is 4 bytes" in finding.problem
+    assert finding.fix == "4Gi"
+    assert checked(workflow().replace("64Gi", str(64 << 30))).findings == []
+
+
+@pytest.mark.parametrize(
+    ("version", "found"), [("2", []), ('"2"', []), ("'2' # x", []), ("1", ["1"]), ("two", ["two"])]
+)
+def test_the_version_may_be_text(version: str, found: list[str]) -> None:
+    findings = checked(workflow(top=f"version: {version}\n")).findings
+    assert [finding.problem for finding in findings] == [f"version '{each}' is read as 2" for each in found]
+
+
+def test_a_template_that_sets_the_capabilities_makes_their_lack_a_warning() -> None:
+    text = workflow().replace("    environment:\n      NVIDIA_DRIVER_CAPABILITIES: all\n", "")
+    (finding,) = checked(text).findings
+    assert (finding.rule, finding.severity) == ("gpu-capabilities", "warning")
+    assert "platform 'h100' sets it to all" in finding.problem
+    values = yaml.safe_load(VALUES)
+    del values["services"]["configs"]["podTemplates"]["gpu"]["spec"]["containers"][0]["env"]
+    (finding,) = [
+        each for each in check_text(text, "w.yaml", of_chart_values(values, "v")).findings if each.rule == finding.rule
+    ]
+    assert finding.severity == "error"
+
+
+@pytest.mark.parametrize("text", ["soon", "1.5h", "9999999999d", "P9999999999D", ""])
+def test_a_duration_that_is_none_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError, match="not a duration"):
+        duration(text)
+
+
+@pytest.mark.parametrize("value", [True, float("inf"), float("nan"), 10**20])
+def test_a_number_that_is_no_duration_is_a_value_error(value: float) -> None:
+    with pytest.raises(ValueError, match="duration"):
+        span(value)
+
+
+STACK = as_yaml(load("dev-westus2").settings)
+
+
+def edited(*path: str | int, value: object) -> str:
+    document = yaml.safe_load(STACK)
+    holder = document["services"]["configs"]
+    for step in path[:-1]:
+        holder = holder[step]
+    holder[path[-1]] = value
+    return yaml.safe_dump(document)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "problem"),
+    [
+        (edited("workflow", "max_exec_timeout", value="soon"), "config-reads", "max_exec_timeout: 'soon' is not"),
+        (edited("pools", "default", "default_queue_timeout", value="1x"), "config-reads", "default_queue_timeout"),
+        (edited("service", "max_pod_restart_limit", value="never"), "config-reads", "max_pod_restart_limit"),
+        (edited("podTemplates", "task", "metadata", value=True), "config-submits", "unexpected form"),
+        (
+            edited("podTemplates", "task", "spec", "containers", 0, "image", value="{{ NO }}"),
+            "config-submits",
+            "'NO' is",
+        ),
+        (edited("podTemplates", "task", "spec", "tolerations", value=[{}]), "config-reads", "can't be read"),
+        (edited("resourceValidations", "amounts", 0, "left_operand", value="{% for"), "config-submits", "{% for"),
+        (edited("resourceValidations", "amounts", 0, "right_operand", value="soon"), "config-submits", "compared"),
+        (edited("pools", "default", "common_default_variables", value={True: 1}), "config-submits", "crash"),
+        (edited("podTemplates", value={True: 1}), "config-name", "does not exist"),
+    ],
+)
+def test_values_that_refuse_every_workflow_are_reported(text: str, rule: str, problem: str) -> None:
+    found = check_text(text, "values.yaml", stack()).findings
+    assert any(each.rule == rule and problem in each.problem for each in found), found
+    assert all(each.line > 1 for each in found)
+
+
+def test_the_stacks_own_values_have_no_finding() -> None:
+    assert check_text(STACK, "values.yaml", stack()).findings == []
+
+
+@pytest.mark.parametrize("value", ["x", 5, [1], {"workflow_data": "x"}, {"workflow_data": {"credential": 5}}])
+def test_values_of_another_form_are_refused(value: object) -> None:
+    with pytest.raises(Refusal, match="workflow"):
+        of_chart_values({"services": {"configs": {"workflow": value}}}, "v")
