@@ -18,6 +18,7 @@ import pytest
 from filelock import FileLock
 
 from physical_ai.simulator import engine, processes, program
+from physical_ai.simulator.azure import Cloud
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
@@ -49,16 +50,33 @@ def in_state(simulation: Simulation) -> set[str]:
     return {r["id"].lower() for r in resources if r["type"].startswith("azure-native:")}
 
 
-@pytest.mark.parametrize(
-    "moment",
-    [
-        pytest.param("created NatGateway", marks=pytest.mark.deep),
-        pytest.param("created ManagedCluster", marks=pytest.mark.deep),
-        "created AgentPool",
-    ],
-)
+def test_an_up_that_azure_refuses_and_one_that_is_killed_are_taken_up_by_the_next(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Cloud.__init__
+
+    def poor(self: Cloud, *arguments: object, **more: object) -> None:
+        whole(self, *arguments, **{**more, "quota": {"lowPriorityCores": 100}})  # pyright: ignore[reportArgumentType]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Cloud, "__init__", poor)
+        refused = physai("up", STACK, expect=1)
+    assert "ErrCode_InsufficientVCPUQuota" in refused.err
+    assert "Traceback" not in refused.err
+
+    killed_at("created AgentPool", "up", STACK)
+    is_taken_up(home)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("moment", ["created NatGateway", "created ManagedCluster", "created AgentPool"])
 def test_an_up_that_is_killed_is_taken_up_by_the_next(home: Home, moment: str) -> None:
     killed_at(moment, "up", STACK)
+    is_taken_up(home)
+
+
+def is_taken_up(home: Home) -> None:
+    """The next `up` completes what there is, without a trace of what went before, and `down` removes it."""
     up = physai("up", STACK, "--json")
     assert up.pool("h100gpu")["ready"] == up.pool("rtxprogpu")["ready"] == 1
     assert physai("preview", STACK, "--json").json["changes"] == []
@@ -139,7 +157,7 @@ def interrupted(number: int) -> str:
     return printed
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.deep)])
 def test_an_interrupt_lets_the_engine_write_down_what_it_has_done(home: Home, number: int) -> None:
     printed = interrupted(number)
     assert "Traceback" not in printed
