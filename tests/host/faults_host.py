@@ -60,6 +60,21 @@ def _users(module: str, count: int) -> Act:
     return act
 
 
+def _bus(lab: Lab) -> None:
+    lab.node.fault("bus", once=True)
+
+
+def _bus_late(lab: Lab) -> None:
+    lab.node.fault("bus-late", once=True)
+
+
+def _failed_fetches(count: int) -> Act:
+    def act(lab: Lab) -> None:
+        assert lab.memory["failed"].get("fetch", 0) == count, lab.story()
+
+    return act
+
+
 def _module_of_others(lab: Lab) -> None:
     lab.node.used_by("gdrdrv")
     lab.want(lab.new)
@@ -159,6 +174,20 @@ FAULTS = (
         says="(?i)nouveau",
         mend=_both(_users("nouveau", 0)),
         runs_nothing=True,
+    ),
+    Fault(
+        "systemd refuses to start a job once",
+        "recovers",
+        "Counts one failed attempt, and tries again.",
+        disk=_bus,
+        then=_failed_fetches(1),
+    ),
+    Fault(
+        "systemd confirms the start of a job too late",
+        "recovers",
+        "Finds the job running, and counts no failed attempt.",
+        disk=_bus_late,
+        then=_failed_fetches(0),
     ),
     Fault(
         "Secure Boot is on",

@@ -88,7 +88,8 @@ def start(shell: Shell, job: Job, wanted: Wanted, place: Place) -> None:
         f"{place.scripts}/job.sh",
         job.step.value,
     )
-    if not result.ok and not _runs(shell):  # the bus may answer too late, although the unit runs
+    # The bus may answer too late, although the unit runs, or has ended by now.
+    if not result.ok and not shell.path(log_of(job.id)).exists() and not _runs(shell):
         raise HostError(f"systemd-run failed: {result.complaint}")
 
 

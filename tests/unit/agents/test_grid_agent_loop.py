@@ -268,6 +268,12 @@ def test_a_job_whose_start_is_confirmed_too_late_runs(tmp_path: Path) -> None:
     assert found.state == "running"
 
 
+def test_a_job_that_has_ended_when_its_start_is_confirmed_is_no_failure(tmp_path: Path) -> None:
+    shell = Commands(tmp_path, systemd_run=Result(TIMED_OUT), systemctl=INACTIVE)
+    shell.write(jobs.log_of(JOB.id), "== install")
+    jobs.start(shell, JOB, wanted(), PLACE)
+
+
 def test_a_job_that_began_and_left_no_result_vanished(tmp_path: Path) -> None:
     shell = Commands(tmp_path, systemctl=INACTIVE)
     jobs.start(shell, JOB, wanted(), PLACE)
