@@ -25,6 +25,8 @@ class Rule:
     reason: str
     fix: str
     source: str
+    can_be_allowed: bool = True
+    """Whether a comment suppresses it: not where the file was not checked to its end."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,8 +17,15 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(
-    id_: str, severity: Literal["error", "warning"], title: str, *, reason: str, fix: str, source: str = SEEN
+    id_: str,
+    severity: Literal["error", "warning"],
+    title: str,
+    *,
+    reason: str,
+    fix: str,
+    source: str = SEEN,
+    can_be_allowed: bool = True,
 ) -> Rule:
     """Registers a rule."""
-    RULES[id_] = Rule(id_, Severity(severity), title, reason, fix, source)
+    RULES[id_] = Rule(id_, Severity(severity), title, reason, fix, source, can_be_allowed)
     return RULES[id_]

@@ -11,6 +11,7 @@ FILE_LIMITS = rule(
     reason="A small file can need hours or all memory (aliases, merge keys, nesting), and a link can lead to a secret.",
     fix="Save it as a regular UTF-8 file in its folder, and write values out instead of aliases.",
     source="yaml/pyyaml#235",
+    can_be_allowed=False,
 )
 FILE_SECTIONS = rule(
     "file-sections",

@@ -64,7 +64,7 @@ class Source:
         message, where = shortened(message), ".".join(map(str, place)) if isinstance(place[0], str) else ""
         # A loop of the template repeats its lines at other paths.
         same = (rule.id, line, column, message, fix)
-        if same in self._reported or rule.id in self._allowed(line):
+        if same in self._reported or (rule.can_be_allowed and rule.id in self._allowed(line)):
             return
         self._reported.add(same)
         self.findings.append(

@@ -68,6 +68,12 @@ def test_every_file_is_checked_to_its_end(corpus: Path, capsys: pytest.CaptureFi
         assert all(finding["line"] >= 1 and finding["message"] for finding in file["findings"])
 
 
+def test_a_file_can_not_allow_itself_to_stay_unchecked(tmp_path: Path) -> None:
+    text = "workflow: &w {a: *w} # physai-lint: allow file-limits\n"
+    (tmp_path / "w.yaml").write_text(text)
+    assert [finding.rule for finding in linted(tmp_path / "w.yaml", tmp_path).findings] == ["file-limits"]
+
+
 def test_many_findings_are_cut_off(tmp_path: Path) -> None:
     tasks = "".join(f"  - {{name: t{n}, image: x, command: [x], gpus: 1}}\n" for n in range(1000))
     (tmp_path / "many.yaml").write_text(f"workflow:\n  name: w\n  tasks:\n{tasks}")
