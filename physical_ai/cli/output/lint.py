@@ -39,6 +39,7 @@ def print_objects(checked: Sequence[Checked], kinds: Sequence[str] | None) -> No
 
     import yaml
 
+    from physical_ai.osmo.lint.report import as_json
     from physical_ai.settings.plans.osmo_service import Plain
 
     for one in checked:
@@ -47,7 +48,7 @@ def print_objects(checked: Sequence[Checked], kinds: Sequence[str] | None) -> No
                 print(f"---\n{inert(f'# {printable(one.file)}: group {group.group}')}")
                 text = yaml.dump(item, Dumper=Plain, sort_keys=False, allow_unicode=True, width=120)
                 # JSON is YAML too, and can write any text so that no line is a command of a pipeline.
-                print(text if inert(text) == text else f"{inert_json(json.dumps(item, default=str))}\n", end="")
+                print(text if inert(text) == text else f"{inert_json(json.dumps(as_json(item)))}\n", end="")
 
 
 def print_placements(placed: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:

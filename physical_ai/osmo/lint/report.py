@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 from physical_ai.findings import Severity, counted
 from physical_ai.osmo.lint.finding import WorkflowFinding
@@ -30,9 +31,20 @@ def document(checked: Sequence[Checked], name: str, pool: str, *, kinds: Sequenc
     for one in checked:
         item: dict[str, Any] = {"file": one.file, "kind": one.kind, "findings": [f.document() for f in one.findings]}
         if kinds != ():
-            item["groups"] = [{"group": group.group, "objects": group.of(kinds)} for group in one.objects]
+            item["groups"] = [{"group": group.group, "objects": as_json(group.of(kinds))} for group in one.objects]
         files.append(item)
     return {"context": name, "pool": pool, "files": files}
+
+
+def as_json(value: Any) -> Any:
+    """The value with what JSON has: keys of templates can be numbers and dates, values dates, bytes and sets."""
+    if isinstance(value, dict):
+        return {str(key): as_json(item) for key, item in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, list | tuple | set):
+        return [as_json(item) for item in cast("Iterable[Any]", value)]
+    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return str(value)
 
 
 def github(finding: WorkflowFinding) -> str:

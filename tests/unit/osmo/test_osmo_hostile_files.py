@@ -182,3 +182,24 @@ def test_values_can_not_lift_the_limits_of_a_template(tmp_path: Path, seconds: s
     loop = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
     (tmp_path / "w.yaml").write_text(f"{HEAD}    args: ['{loop}{{{{ 1 }}}}']\n")
     assert run(["lint", str(tmp_path / "w.yaml"), "--values", str(tmp_path / "values.yaml")]) == 3
+
+
+@pytest.mark.parametrize("options", [["--objects"], ["--render"], ["--render", "--json"], ["--objects", "--json"]])
+def test_objects_with_keys_of_any_type_are_printed(
+    tmp_path: Path, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = "odd: {1: a, b: 2, 2001-01-01: !!binary aGk=, 2.5: !!set {x}, null: .nan, true: 2001-01-01}"
+    text = (
+        (EXAMPLES / "config-name" / "pass.yaml")
+        .read_text()
+        .replace("        spec:\n", f"        {odd}\n        spec:\n")
+    )
+    (tmp_path / "values.yaml").write_text(text)
+    (tmp_path / "w.yaml").write_text(HEAD.replace("platform: cpu", "platform: h100, gpu: 1"))
+    code = run(["lint", str(tmp_path / "w.yaml"), "--values", str(tmp_path / "values.yaml"), *options])
+    printed = capsys.readouterr().out
+    assert code == 3
+    assert "2001-01-01" in printed
+    assert yaml.safe_load_all(printed) is not None
+    if "--json" in options:
+        assert json.loads(printed)["files"][0]["groups"]
