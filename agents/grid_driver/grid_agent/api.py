@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
 from grid_agent.facts import CONDITION, POOL_LABEL, ClusterError, Condition, NodeFacts, Pod
-from grid_agent.pods import is_operand, namespace_of, pod_from, uses_gpus
+from grid_agent.pods import is_operand, listed, namespace_of, part, pod_from, uses_gpus
 
 MERGE, STRATEGIC, JSON = (f"application/{kind}" for kind in ("merge-patch+json", "strategic-merge-patch+json", "json"))
 CONFLICT_TRIES = 4
@@ -41,10 +41,11 @@ class Api:
 
     def observe(self) -> NodeFacts:
         node = self._ask("GET", f"/api/v1/nodes/{self.node}")
-        metadata: dict[str, Any] = node.get("metadata") or {}
+        metadata = part(node, "metadata")
         self._node_uid = str(metadata.get("uid", ""))
-        conditions: list[dict[str, Any]] = node.get("status", {}).get("conditions") or []
-        mine = next((each for each in conditions if each.get("type") == CONDITION), None)
+        mine = next(
+            (each for each in listed(part(node, "status"), "conditions") if each.get("type") == CONDITION), None
+        )
         self._condition = (str(mine.get("status", "")), str(mine.get("reason", ""))) if mine else None
         self._since = str(mine.get("lastTransitionTime", "")) if mine else ""
         items, everywhere = self._pods()
@@ -52,8 +53,8 @@ class Api:
         others = [pod for pod in items if namespace_of(pod) != self.namespace and uses_gpus(pod)]
         return NodeFacts(
             name=self.node,
-            labels=metadata.get("labels") or {},
-            annotations=metadata.get("annotations") or {},
+            labels=part(metadata, "labels"),
+            annotations=part(metadata, "annotations"),
             operands=tuple(pod_from(pod, self.skew) for pod in own),
             gpu_pods=tuple(pod_from(pod, self.skew) for pod in others) if everywhere else None,
             condition=self._condition,
@@ -129,12 +130,12 @@ class Api:
         query = f"pods?fieldSelector=spec.nodeName%3D{self.node}&resourceVersion=0"
         if time.monotonic() >= self._list_all_after:
             try:
-                return self._ask("GET", f"/api/v1/{query}").get("items") or [], True
+                return listed(self._ask("GET", f"/api/v1/{query}"), "items"), True
             except _Answered as error:
                 if error.code != 403:
                     raise
                 self._list_all_after = time.monotonic() + FORBIDDEN_SECONDS
-        return self._ask("GET", f"/api/v1/namespaces/{self.namespace}/{query}").get("items") or [], False
+        return listed(self._ask("GET", f"/api/v1/namespaces/{self.namespace}/{query}"), "items"), False
 
     def _patch(self, path: str, body: Mapping[str, Any], kind: str) -> None:
         left = CONFLICT_TRIES
@@ -155,12 +156,12 @@ class Api:
         try:
             headers["Authorization"] = f"Bearer {(self.account / 'token').read_text().strip()}"
             code, text = self._exchange(method, path, data, headers)
+            if code >= 300:
+                raise _Answered(code, method, path.partition("?")[0], _message(text))
             found: object = json.loads(text or b"{}")
         except (OSError, ValueError, RecursionError, http.client.HTTPException) as error:
             reason = str(error) or type(error).__name__
             raise ClusterError("unreachable", f"the API server does not answer: {reason}") from error
-        if code >= 300:
-            raise _Answered(code, method, path.partition("?")[0], _message(found))
         if not isinstance(found, dict):
             raise ClusterError("other", f"the API server answers {method} {path} with something else than an object")
         return cast("dict[str, Any]", found)
@@ -197,8 +198,8 @@ class Api:
             if late.is_set():
                 raise TimeoutError
             return answer.status, body
-        except (OSError, ValueError, http.client.HTTPException):
-            if late.is_set():
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            if late.is_set() or isinstance(error, TimeoutError):
                 raise TimeoutError(f"no complete answer in {self.seconds:g} s") from None
             raise
         finally:
@@ -220,10 +221,14 @@ class _Answered(ClusterError):
         self.code = code
 
 
-def _message(status: object) -> str:
-    """Of a Status, as the API server answers with."""
+def _message(body: bytes) -> str:
+    """Of a Status, as the API server answers with; something between it and the node may answer with any text."""
+    try:
+        status: object = json.loads(body)
+    except (ValueError, RecursionError):
+        status = None
     found = cast("dict[str, object]", status) if isinstance(status, dict) else {}
-    return str(found.get("message") or "no message")[:300]
+    return str(found.get("message") or body.decode(errors="replace").strip() or "no message")[:300]
 
 
 def _timestamp() -> str:

@@ -24,7 +24,7 @@ SUFFIXES = {
 
 def pod_from(pod: Mapping[str, Any], skew: float = 0.0) -> Pod:
     """`skew`: how far kubelet's clock is ahead of the agent's."""
-    metadata, status, begun = _part(pod, "metadata"), _status(pod), _begun(pod)
+    metadata, status, begun = part(pod, "metadata"), _status(pod), _begun(pod)
     return Pod(
         namespace=namespace_of(pod),
         name=str(metadata.get("name", "")),
@@ -49,46 +49,48 @@ def uses_gpus(pod: Mapping[str, Any]) -> bool:
     By a limit, by a claim (which kind of device it is for is not in the Pod), or without either by NVIDIA's runtime
     class. A DaemonSet's Pods never end by themselves, so those without a limit or claim are not waited for.
     """
-    spec = _part(pod, "spec")
+    spec = part(pod, "spec")
     runtime = str(spec.get("runtimeClassName") or "").startswith("nvidia") and not _is_of_daemon_set(pod)
-    return _lives(pod) and (any(_asked(pod)) or bool(_listed(spec, "resourceClaims")) or runtime)
+    return _lives(pod) and (any(_asked(pod)) or bool(listed(spec, "resourceClaims")) or runtime)
 
 
 def namespace_of(pod: Mapping[str, Any]) -> str:
-    return str(_part(pod, "metadata").get("namespace", ""))
+    return str(part(pod, "metadata").get("namespace", ""))
 
 
 def _is_of_daemon_set(pod: Mapping[str, Any]) -> bool:
-    return any(owner.get("kind") == "DaemonSet" for owner in _listed(_part(pod, "metadata"), "ownerReferences"))
+    return any(owner.get("kind") == "DaemonSet" for owner in listed(part(pod, "metadata"), "ownerReferences"))
 
 
 def _app(pod: Mapping[str, Any]) -> str:
-    return str(_part(_part(pod, "metadata"), "labels").get("app", ""))
+    return str(part(part(pod, "metadata"), "labels").get("app", ""))
 
 
 def _lives(pod: Mapping[str, Any]) -> bool:
     return _status(pod).get("phase") not in ("Succeeded", "Failed")
 
 
-def _part(owner: Mapping[str, Any], name: str) -> Json:
+def part(owner: Mapping[str, Any], name: str) -> Json:
+    """An object in an object; an empty one where there is none."""
     found: object = owner.get(name)
     return cast("Json", found) if isinstance(found, dict) else {}
 
 
 def _status(pod: Mapping[str, Any]) -> Json:
-    return _part(pod, "status")
+    return part(pod, "status")
 
 
-def _listed(owner: Mapping[str, Any], name: str) -> list[Json]:
+def listed(owner: Mapping[str, Any], name: str) -> list[Json]:
+    """The objects of a list in an object."""
     found: object = owner.get(name)
     items = cast("list[object]", found) if isinstance(found, list) else []
     return [cast("Json", item) for item in items if isinstance(item, dict)]
 
 
 def _asked(pod: Mapping[str, Any]) -> Iterator[int]:
-    spec = _part(pod, "spec")
-    for container in (*_listed(spec, "containers"), *_listed(spec, "initContainers")):
-        for name, amount in _part(_part(container, "resources"), "limits").items():
+    spec = part(pod, "spec")
+    for container in (*listed(spec, "containers"), *listed(spec, "initContainers")):
+        for name, amount in part(part(container, "resources"), "limits").items():
             if name.startswith(RESOURCES):
                 yield amount_of(str(amount))
 
@@ -107,17 +109,17 @@ def amount_of(quantity: str) -> int:
 
 
 def _looking(pod: Mapping[str, Any]) -> bool:
-    if not _listed(_part(pod, "spec"), "initContainers"):
+    if not listed(part(pod, "spec"), "initContainers"):
         return False
-    statuses = _listed(_status(pod), "initContainerStatuses")
-    return not statuses or _part(_part(statuses[0], "state"), "terminated").get("exitCode") != 0
+    statuses = listed(_status(pod), "initContainerStatuses")
+    return not statuses or part(part(statuses[0], "state"), "terminated").get("exitCode") != 0
 
 
 def _begun(pod: Mapping[str, Any]) -> float | None:
     """Start of the first init container, which checks the driver; else of the first container."""
-    statuses = _listed(_status(pod), "initContainerStatuses") or _listed(_status(pod), "containerStatuses")
-    state = _part(statuses[0], "state") if statuses else {}
-    running = _part(state, "running") or _part(state, "terminated")
+    statuses = listed(_status(pod), "initContainerStatuses") or listed(_status(pod), "containerStatuses")
+    state = part(statuses[0], "state") if statuses else {}
+    running = part(state, "running") or part(state, "terminated")
     return _seconds(str(running["startedAt"])) if running.get("startedAt") else None
 
 

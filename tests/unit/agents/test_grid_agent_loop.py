@@ -363,6 +363,30 @@ def test_an_api_server_that_answers_a_byte_at_a_time_is_given_up(tmp_path: Path,
         done.set()
 
 
+@pytest.mark.parametrize("body", [b"too many requests", b'{"message": "too many requests"}', b"", b"[" * 5000])
+def test_a_refusal_keeps_its_code_whatever_text_comes_with_it(tmp_path: Path, body: bytes) -> None:
+    def answer(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+
+    with server(answer) as url, pytest.raises(ClusterError, match=r"\(429\)") as refused:
+        api(url, tmp_path).observe()
+    assert refused.value.kind == "refused"
+
+
+@pytest.mark.parametrize(
+    "body", [b"{}", b'{"metadata": null, "status": null, "items": 5}', b'{"items": [null, 5, {}]}']
+)
+def test_objects_of_an_odd_shape_are_read(tmp_path: Path, body: bytes) -> None:
+    def answer(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+
+    with server(answer) as url:
+        node = api(url, tmp_path).observe()
+    assert node.gpu_pods == ()
+
+
 @pytest.mark.parametrize(
     ("body", "says"),
     [(b"[1]", "something else than an object"), (b"[" * 50_000, "does not answer"), (b"{", "does not answer")],
