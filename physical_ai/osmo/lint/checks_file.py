@@ -159,8 +159,8 @@ def _exit_actions(view: View, task: TaskView) -> None:
     for action, codes in task.spec.exitActions.items():
         path = (*task.path, "exitActions", action)
         for part in codes.split(","):
-            first, dash, last = part.partition("-")
-            if dash and int(first) > int(last):
+            first, dash, last = (bound.lstrip("0") or bound[-1:] for bound in part.partition("-"))
+            if dash and (len(first), first) > (len(last), last):
                 view.add(rules_file.EXIT_ACTIONS, path, f"{part} never matches", f"Write {last}-{first}.")
         if action.upper() == ExitAction.RESCHEDULE.value and view.context.config.workflow.max_retry_per_task < 1:
             problem = "RESCHEDULE has no effect: the service allows no retries"

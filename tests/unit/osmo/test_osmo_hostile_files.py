@@ -26,9 +26,10 @@ HEAD = """workflow:
 """
 DIGITS = "1" * 40
 
-STOPPED = {
+HOSTILE = {
     "exit codes": f"{HEAD}    exitActions: {{FAIL: '{DIGITS}x'}}\n",
     "tokens": f"{HEAD}    args: ['{{{{ input:{'{{ input:' * 60_000}']\n",
+    "slow": f"{HEAD}    args: ['{{% raw %}}{'{{ input:' * 60_000}{{% endraw %}}']\n",
     "image": HEAD.replace("registry.example/x:1", "a." * 60_000 + "_"),
     "regular expression": f"{HEAD}    inputs: [{{url: s3://a/b, regex: 'a{{99999999999}}'}}]\n",
     "deep regular expression": f"{HEAD}    inputs: [{{url: s3://a/b, regex: '{'(' * 5000}'}}]\n",
@@ -50,7 +51,7 @@ def linted(path: Path, folder: Path) -> Checked:
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    for name, text in STOPPED.items():
+    for name, text in HOSTILE.items():
         (folder / f"{name}.yaml").write_text(text)
     (folder / "not text.yaml").write_bytes(b"\xff\xfe")
     (folder / "out.yaml").symlink_to("/etc/hostname")
@@ -64,6 +65,7 @@ def test_every_file_is_checked_to_its_end(corpus: Path, capsys: pytest.CaptureFi
     assert set(files) == {path.stem for path in corpus.iterdir()}
     assert [name for name, file in files.items() if not file["findings"]] == ["good"]
     assert {finding["rule"] for finding in files["out"]["findings"]} == {"file-limits"}
+    assert "needs more than 1 s" in files["slow"]["findings"][0]["message"]
     for file in files.values():
         assert all(finding["line"] >= 1 and finding["message"] for finding in file["findings"])
 
