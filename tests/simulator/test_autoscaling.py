@@ -42,11 +42,11 @@ PATIENT = {"scaleDownUnneededTime": "10m", "scaleDownUnreadyTime": "400m", "scal
 
 
 @dataclass
-class Place:
+class Autoscaled:
     """A cluster of the simulated Azure, with its autoscaler at work."""
 
     azure: Azure
-    field: SimulatedCluster
+    cluster: SimulatedCluster
     settings: Settings
     clusters: Clusters
 
@@ -69,7 +69,7 @@ class Place:
         self.pool("h100gpu", H100, **spot, **given)
 
     def nodes(self, pool: str) -> list[str]:
-        found = self.field.client.get("/api/v1/nodes", {"labelSelector": f"agentpool={pool}"})["items"]
+        found = self.cluster.client.get("/api/v1/nodes", {"labelSelector": f"agentpool={pool}"})["items"]
         return sorted(each["metadata"]["name"] for each in found)
 
     def count(self, pool: str) -> int:
@@ -79,21 +79,21 @@ class Place:
         return int(found.outputs["count"])
 
     def create(self, name: str, **spec: Any) -> None:
-        create(self.field.client, name, WORK, **spec)
+        create(self.cluster.client, name, WORK, **spec)
 
     def delete(self, name: str) -> None:
         path = f"/api/v1/namespaces/{WORK}/pods/{name}"
-        self.field.client.request("DELETE", path, params={"gracePeriodSeconds": "0"})
+        self.cluster.client.request("DELETE", path, params={"gracePeriodSeconds": "0"})
 
     def hosts(self, *names: str) -> list[str]:
         """Where pods run, those left out that run nowhere."""
-        return sorted(filter(None, (host(self.field.client, name, WORK) for name in names)))
+        return sorted(filter(None, (host(self.cluster.client, name, WORK) for name in names)))
 
     def says(self, name: str) -> str:
-        return events(self.field.client, name, WORK)
+        return events(self.cluster.client, name, WORK)
 
     def autoscaler_says(self) -> str:
-        return events(self.field.client, "cluster-autoscaler-status", "kube-system")
+        return events(self.cluster.client, "cluster-autoscaler-status", "kube-system")
 
 
 @contextmanager
@@ -105,7 +105,7 @@ def short_idle_minutes() -> Generator[None]:
 
 
 @pytest.fixture(scope="module")
-def ground(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def running_cluster(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Autoscaled]:
     """A cluster with a system node and a cpu node, in which idle minutes are short and A100s are not to be had."""
     folder = tmp_path_factory.mktemp("autoscaled")
     limits = {"quota": {catalog.vm_size(A100).family: 0}, "capacity": {"Standard_D16ds_v5": 1}}
@@ -120,145 +120,157 @@ def ground(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
         azure.pool(agentPoolName="cpu", vmSize="Standard_D8ds_v5", nodeTaints=[], nodeLabels={})
         slot = json.loads((folder / "clusters" / SLOTS_FILE).read_text())[azure.cluster_id]
         kubeconfig = (folder / "clusters" / slot / "admin.kubeconfig").read_text()
-        field = simulated_cluster(kubeconfig, toolbox(users_tools).path("helm"))
-        yield Place(azure, field, given_settings().settings, clusters)
+        cluster = simulated_cluster(kubeconfig, toolbox(users_tools).path("helm"))
+        yield Autoscaled(azure, cluster, given_settings().settings, clusters)
     finally:
         clusters.wipe()
 
 
 @pytest.fixture
-def place(ground: Place) -> Iterator[Place]:
-    yield ground
+def autoscaled(running_cluster: Autoscaled) -> Iterator[Autoscaled]:
+    yield running_cluster
     path = f"/api/v1/namespaces/{WORK}/pods"
-    ground.field.client.request("DELETE", path, params={"gracePeriodSeconds": "0"})
-    ground.field.until(lambda: not ground.field.client.get(path)["items"], "pods stay behind")
-    for resource in list(ground.azure.cloud.resources()):
+    running_cluster.cluster.client.request("DELETE", path, params={"gracePeriodSeconds": "0"})
+    running_cluster.cluster.until(lambda: not running_cluster.cluster.client.get(path)["items"], "pods stay behind")
+    for resource in list(running_cluster.azure.cloud.resources()):
         if "/agentPools/" in resource and not resource.endswith(("/system", "/cpu")):
-            ground.azure.cloud.delete(resource)
+            running_cluster.azure.cloud.delete(resource)
 
 
-def test_a_gpu_pod_brings_a_node_to_an_empty_pool_and_takes_it_along_when_it_ends(place: Place) -> None:
-    place.field.install(place.settings)
-    place.gpu_pool()
-    place.create("train", requests=GPU, tolerations=SPOT_TOLERATED, nodeSelector={"agentpool": "h100gpu"})
-    place.field.until(lambda: host(place.field.client, "train", WORK), "the pod gets no node")
-    (node,) = place.nodes("h100gpu")
-    assert host(place.field.client, "train", WORK) == node
+def test_a_gpu_pod_scales_an_empty_pool_up_and_its_end_scales_it_down(autoscaled: Autoscaled) -> None:
+    autoscaled.cluster.install(autoscaled.settings)
+    autoscaled.gpu_pool()
+    autoscaled.create("train", requests=GPU, tolerations=SPOT_TOLERATED, nodeSelector={"agentpool": "h100gpu"})
+    autoscaled.cluster.until(lambda: host(autoscaled.cluster.client, "train", WORK), "the pod gets no node")
+    (node,) = autoscaled.nodes("h100gpu")
+    assert host(autoscaled.cluster.client, "train", WORK) == node
     scale_set = node.removesuffix("000000")
     triggered = f"pod triggered scale-up: [{{{scale_set} 0->1 (max: 2)}}]"
-    place.field.until(lambda: triggered in place.says("train"), "no word of the scale-up")
+    autoscaled.cluster.until(lambda: triggered in autoscaled.says("train"), "no word of the scale-up")
     done = f"Scale-up: group {scale_set} size set to 1 instead of 0 (max: 2)"
-    place.field.until(lambda: done in place.autoscaler_says(), "the autoscaler does not tell of its scale-up")
+    autoscaled.cluster.until(
+        lambda: done in autoscaled.autoscaler_says(), "the autoscaler does not tell of its scale-up"
+    )
 
-    place.gpu_pool(tags={"cost": "robots"})
-    assert (place.nodes("h100gpu"), place.count("h100gpu")) == ([node], 1), "a deployment took the node away"
-    place.field.stays(lambda: place.nodes("h100gpu") == [node], "a node went under a running pod")
+    autoscaled.gpu_pool(tags={"cost": "robots"})
+    assert (autoscaled.nodes("h100gpu"), autoscaled.count("h100gpu")) == ([node], 1), "a deployment took the node away"
+    autoscaled.cluster.stays(lambda: autoscaled.nodes("h100gpu") == [node], "a node went under a running pod")
 
-    place.delete("train")
-    place.field.until(lambda: place.nodes("h100gpu") == [], "an idle node stays")
-    place.field.until(lambda: place.count("h100gpu") == 0, "Azure still counts the node")
+    autoscaled.delete("train")
+    autoscaled.cluster.until(lambda: autoscaled.nodes("h100gpu") == [], "an idle node stays")
+    autoscaled.cluster.until(lambda: autoscaled.count("h100gpu") == 0, "Azure still counts the node")
     gone = f'Scale-down: empty node "{node}" removed'
-    place.field.until(lambda: gone in place.autoscaler_says(), "no word of the scale-down")
-    place.gpu_pool()
-    assert place.nodes("h100gpu") == []
+    autoscaled.cluster.until(lambda: gone in autoscaled.autoscaler_says(), "no word of the scale-down")
+    autoscaled.gpu_pool()
+    assert autoscaled.nodes("h100gpu") == []
 
 
-def test_pods_that_need_two_nodes_get_two_and_the_one_too_many_hears_why(place: Place) -> None:
-    place.pool("batch", "Standard_D8ds_v5")
+def test_pods_that_need_two_nodes_get_two_and_the_one_beyond_the_maximum_gets_an_event(autoscaled: Autoscaled) -> None:
+    autoscaled.pool("batch", "Standard_D8ds_v5")
     for name in ("a", "b", "c"):
-        place.create(name, requests={"cpu": "6"}, nodeSelector={"agentpool": "batch"})
-    place.field.until(lambda: len(place.nodes("batch")) == 2, "the pool does not grow to its bound")
+        autoscaled.create(name, requests={"cpu": "6"}, nodeSelector={"agentpool": "batch"})
+    autoscaled.cluster.until(lambda: len(autoscaled.nodes("batch")) == 2, "the pool does not grow to its bound")
     reason = "1 max node group size reached"
-    place.field.until(lambda: any(reason in place.says(name) for name in "abc"), "no pod gets an event about the bound")
-    place.field.until(lambda: place.hosts(*"abc") == place.nodes("batch"), "the nodes are not used")
+    autoscaled.cluster.until(
+        lambda: any(reason in autoscaled.says(name) for name in "abc"), "no pod gets an event about the bound"
+    )
+    autoscaled.cluster.until(lambda: autoscaled.hosts(*"abc") == autoscaled.nodes("batch"), "the nodes are not used")
 
 
-def test_a_pod_that_fits_no_pool_is_refused_in_the_autoscalers_words(place: Place) -> None:
-    place.gpu_pool()
-    place.pool("batch", "Standard_D8ds_v5")
-    place.create("wish", requests={"cpu": "30"})
+def test_a_pod_that_fits_no_pool_gets_the_autoscalers_event(autoscaled: Autoscaled) -> None:
+    autoscaled.gpu_pool()
+    autoscaled.pool("batch", "Standard_D8ds_v5")
+    autoscaled.create("wish", requests={"cpu": "30"})
     message = "pod didn't trigger scale-up: 1 Insufficient cpu, 1 node(s) had untolerated taint(s)"
-    place.field.until(lambda: message in place.says("wish"), "no refusal")
-    assert (place.nodes("h100gpu"), place.nodes("batch")) == ([], [])
+    autoscaled.cluster.until(lambda: message in autoscaled.says("wish"), "no refusal")
+    assert (autoscaled.nodes("h100gpu"), autoscaled.nodes("batch")) == ([], [])
 
 
-def test_without_a_value_the_taint_is_lost_and_an_empty_gpu_pool_grows_for_nothing(place: Place) -> None:
-    place.gpu_pool(nodeTaints=["nvidia.com/gpu:NoSchedule", "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"])
-    place.create("web", requests={"cpu": "30"}, tolerations=SPOT_TOLERATED[1:])
-    place.field.until(lambda: place.nodes("h100gpu"), "the pool does not grow")
-    place.field.until(lambda: "pod triggered scale-up" in place.says("web"), "no word of the scale-up")
-    place.field.until(lambda: place.nodes("h100gpu") == [], "the useless node stays")
-    assert host(place.field.client, "web", WORK) == ""
+def test_a_taint_without_a_value_is_lost_and_an_empty_gpu_pool_is_scaled_up_needlessly(autoscaled: Autoscaled) -> None:
+    autoscaled.gpu_pool(
+        nodeTaints=["nvidia.com/gpu:NoSchedule", "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]
+    )
+    autoscaled.create("web", requests={"cpu": "30"}, tolerations=SPOT_TOLERATED[1:])
+    autoscaled.cluster.until(lambda: autoscaled.nodes("h100gpu"), "the pool does not grow")
+    autoscaled.cluster.until(lambda: "pod triggered scale-up" in autoscaled.says("web"), "no word of the scale-up")
+    autoscaled.cluster.until(lambda: autoscaled.nodes("h100gpu") == [], "the useless node stays")
+    assert host(autoscaled.cluster.client, "web", WORK) == ""
 
 
-def test_the_idle_node_goes_whichever_it_is_and_the_minimum_stays(place: Place) -> None:
-    place.pool("batch", "Standard_D8ds_v5", minCount=1, count=1)
+def test_the_idle_node_is_removed_and_the_minimum_remains(autoscaled: Autoscaled) -> None:
+    autoscaled.pool("batch", "Standard_D8ds_v5", minCount=1, count=1)
     for name in ("one", "two"):
-        place.create(name, requests={"cpu": "6"}, nodeSelector={"agentpool": "batch"})
-    place.field.until(lambda: len(place.hosts("one", "two")) == 2, "the pool does not grow")
-    (kept,) = place.hosts("two")
-    place.delete("one")
-    place.field.until(lambda: place.nodes("batch") == [kept], "the other node went, or none")
-    place.delete("two")
-    place.field.stays(lambda: place.nodes("batch") == [kept], "the pool fell below its minimum", 3.0)
+        autoscaled.create(name, requests={"cpu": "6"}, nodeSelector={"agentpool": "batch"})
+    autoscaled.cluster.until(lambda: len(autoscaled.hosts("one", "two")) == 2, "the pool does not grow")
+    (kept,) = autoscaled.hosts("two")
+    autoscaled.delete("one")
+    autoscaled.cluster.until(lambda: autoscaled.nodes("batch") == [kept], "the other node went, or none")
+    autoscaled.delete("two")
+    autoscaled.cluster.stays(lambda: autoscaled.nodes("batch") == [kept], "the pool fell below its minimum", 3.0)
 
 
-def test_without_quota_the_pool_backs_off_and_the_pod_hears_of_it(place: Place) -> None:
-    place.pool("a100gpu", A100)
-    place.create("train", requests={"cpu": "12"}, nodeSelector={"agentpool": "a100gpu"})
-    place.field.until(lambda: "in backoff after failed scale-up" in place.says("train"), "no word of the backoff")
+def test_without_quota_the_pool_backs_off_and_the_pod_gets_an_event(autoscaled: Autoscaled) -> None:
+    autoscaled.pool("a100gpu", A100)
+    autoscaled.create("train", requests={"cpu": "12"}, nodeSelector={"agentpool": "a100gpu"})
+    autoscaled.cluster.until(
+        lambda: "in backoff after failed scale-up" in autoscaled.says("train"), "no word of the backoff"
+    )
     for words in ("Scale-up failed for group", "quota left for location westus2"):
-        place.field.until(lambda words=words: words in place.autoscaler_says(), f"the autoscaler does not say: {words}")
-    assert (place.nodes("a100gpu"), place.count("a100gpu")) == ([], 0)
+        autoscaled.cluster.until(
+            lambda words=words: words in autoscaled.autoscaler_says(), f"the autoscaler does not say: {words}"
+        )
+    assert (autoscaled.nodes("a100gpu"), autoscaled.count("a100gpu")) == ([], 0)
 
 
-def test_where_azure_has_no_more_machines_the_pool_gets_what_there_is(place: Place) -> None:
-    place.pool("batch", "Standard_D16ds_v5")
+def test_without_capacity_the_pool_gets_the_machines_that_are_available(autoscaled: Autoscaled) -> None:
+    autoscaled.pool("batch", "Standard_D16ds_v5")
     for name in ("a", "b"):
-        place.create(name, requests={"cpu": "12"}, nodeSelector={"agentpool": "batch"})
-    place.field.until(lambda: "sufficient capacity for the requested VM size" in place.autoscaler_says(), "no failure")
-    place.field.until(lambda: len(place.nodes("batch")) == 1, "not even the one node")
-    place.field.until(lambda: place.hosts("a", "b") == place.nodes("batch"), "it is not used")
+        autoscaled.create(name, requests={"cpu": "12"}, nodeSelector={"agentpool": "batch"})
+    autoscaled.cluster.until(
+        lambda: "sufficient capacity for the requested VM size" in autoscaled.autoscaler_says(), "no failure"
+    )
+    autoscaled.cluster.until(lambda: len(autoscaled.nodes("batch")) == 1, "not even the one node")
+    autoscaled.cluster.until(lambda: autoscaled.hosts("a", "b") == autoscaled.nodes("batch"), "it is not used")
 
 
-def test_a_gang_that_kai_holds_back_brings_the_nodes_for_all_of_it(place: Place) -> None:
+def test_a_gang_that_kai_holds_back_scales_the_pool_up_for_all_its_pods(autoscaled: Autoscaled) -> None:
     """As a workflow of OSMO asks for them: two pods of one group, at a pool without nodes."""
-    place.field.install(place.settings)
-    define(place.field)
-    install(place.field)
-    place.field.apply(queue("root"))
-    place.field.apply(queue("leaf", "root"))
+    autoscaled.cluster.install(autoscaled.settings)
+    define(autoscaled.cluster)
+    install(autoscaled.cluster)
+    autoscaled.cluster.apply(queue("root"))
+    autoscaled.cluster.apply(queue("leaf", "root"))
     made = gang("pair", 2)
-    place.field.apply({**made, "metadata": {**made["metadata"], "namespace": WORK}})
-    place.gpu_pool()
+    autoscaled.cluster.apply({**made, "metadata": {**made["metadata"], "namespace": WORK}})
+    autoscaled.gpu_pool()
     for name in ("worker", "leader"):
         spec = {"schedulerName": SCHEDULER, "nodeSelector": {"agentpool": "h100gpu"}, "tolerations": SPOT_TOLERATED}
-        create(place.field.client, name, WORK, annotations={GROUP_ANNOTATION: "pair"}, requests=GPU, **spec)
-    place.field.until(lambda: len(place.nodes("h100gpu")) == 2, "the pool does not grow by two")
-    place.field.until(lambda: len(place.hosts("worker", "leader")) == 2, "the gang does not start")
-    assert place.hosts("worker", "leader") == place.nodes("h100gpu")
+        create(autoscaled.cluster.client, name, WORK, annotations={GROUP_ANNOTATION: "pair"}, requests=GPU, **spec)
+    autoscaled.cluster.until(lambda: len(autoscaled.nodes("h100gpu")) == 2, "the pool does not grow by two")
+    autoscaled.cluster.until(lambda: len(autoscaled.hosts("worker", "leader")) == 2, "the gang does not start")
+    assert autoscaled.hosts("worker", "leader") == autoscaled.nodes("h100gpu")
 
 
 def test_a_control_plane_that_starts_again_finishes_what_was_under_way(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    autoscaled: Autoscaled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place.pool("batch", "Standard_D8ds_v5")
-    place.create("before", requests={"cpu": "6"}, nodeSelector={"agentpool": "batch"})
-    place.field.until(lambda: place.hosts("before"), "the pool does not grow")
+    autoscaled.pool("batch", "Standard_D8ds_v5")
+    autoscaled.create("before", requests={"cpu": "6"}, nodeSelector={"agentpool": "batch"})
+    autoscaled.cluster.until(lambda: autoscaled.hosts("before"), "the pool does not grow")
     with monkeypatch.context() as patch:
-        patch.setattr(place.clusters, "apply_nodes", _broken)
+        patch.setattr(autoscaled.clusters, "apply_nodes", _broken)
         with pytest.raises(ConnectionError):
-            place.azure.cloud.autoscale(place.azure.cluster_id, "batch", 2)
-    (node,) = place.hosts("before")
+            autoscaled.azure.cloud.autoscale(autoscaled.azure.cluster_id, "batch", 2)
+    (node,) = autoscaled.hosts("before")
     about_to_go = {"spec": {"taints": [{"key": TO_BE_DELETED, "value": "1", "effect": "NoSchedule"}]}}
-    place.field.client.patch(f"/api/v1/nodes/{node}", about_to_go, MERGE_PATCH)
-    place.restart()
-    place.create("after", requests={"cpu": "6"}, nodeSelector={"agentpool": "batch"})
-    place.field.until(lambda: len(place.hosts("before", "after")) == 2, "no node is created any more")
-    assert place.count("batch") == 2
-    assert not at(place.field.client.get(f"/api/v1/nodes/{node}"), "spec.taints")
-    place.delete("after")
-    place.field.until(lambda: place.nodes("batch") == place.hosts("before"), "the idle node stays")
+    autoscaled.cluster.client.patch(f"/api/v1/nodes/{node}", about_to_go, MERGE_PATCH)
+    autoscaled.restart()
+    autoscaled.create("after", requests={"cpu": "6"}, nodeSelector={"agentpool": "batch"})
+    autoscaled.cluster.until(lambda: len(autoscaled.hosts("before", "after")) == 2, "no node is created any more")
+    assert autoscaled.count("batch") == 2
+    assert not at(autoscaled.cluster.client.get(f"/api/v1/nodes/{node}"), "spec.taints")
+    autoscaled.delete("after")
+    autoscaled.cluster.until(lambda: autoscaled.nodes("batch") == autoscaled.hosts("before"), "the idle node stays")
 
 
 def _broken(*arguments: object) -> None:
