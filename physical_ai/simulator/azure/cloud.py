@@ -186,15 +186,14 @@ class Cloud:
             self._finish(staged.id)
         return int(staged.facts["count"])
 
-    def finish_scaling(self, cluster_id: str) -> None:
-        """Finishes resizes of a cluster's pools whose process ended under way: Azure goes on without its client."""
+    def finish_scaling(self, cluster_id: str, pool: str) -> None:
+        """Finishes a resize whose process ended under way: Azure goes on without its client."""
         with self._lock:
-            pools = list(self._azure().children(cluster_id, "AgentPool"))
-        for pool in pools:
-            if pool.state == "Updating":
-                with self._operation(pool.id, "Scaling"):
-                    self._operations.put(pool)
-                    self._finish(pool.id)
+            found = self._azure().get(f"{cluster_id}/agentPools/{pool}", "AgentPool")
+        if found is not None and found.state != "Deleting":
+            with self._operation(found.id, "Scaling"):
+                self._operations.put(found)
+                self._finish(found.id)
 
     def settle(self) -> None:
         """Finishes the operations of an earlier process, and grants the roles that have taken effect.

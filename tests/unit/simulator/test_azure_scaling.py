@@ -116,7 +116,7 @@ def test_a_resize_that_its_process_did_not_finish_is_finished_by_the_next_one(az
     assert len(azure.host.names("h100gpu")) == 1
     azure.host.apply_nodes = apply
     later = Cloud(azure.path, azure.host, clock=azure.clock.model(0))
-    later.finish_scaling(azure.cluster_id)
+    later.finish_scaling(azure.cluster_id, "h100gpu")
     assert len(azure.host.names("h100gpu")) == 3
     assert later.resources()[f"{azure.cluster_id}/agentPools/h100gpu"]["outputs"]["provisioningState"] == "Succeeded"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from dataclasses import dataclass
 
 from physical_ai.catalog.aks import POOL_LABEL
@@ -74,7 +75,7 @@ class Autoscaler:
     def _resume(self) -> None:
         """Finishes what an autoscaler before this one began, and frees the nodes that it was about to remove
         (core/static_autoscaler.go, cleanUpIfRequired)."""
-        self._pools.finish()
+        self._pools.finish(Counter(labels(node).get(POOL_LABEL, "") for node in self._view.nodes))
         for node in self._view.nodes:
             taints: list[Json] = at(node, "spec.taints", [])
             kept = [taint for taint in taints if taint["key"] != TO_BE_DELETED]

@@ -85,11 +85,18 @@ class Pools:
         azure = self._cloud.azure()
         return Scaled(cluster_id, tuple(scaled_pools(cluster_id, azure)), profile(cluster_id, azure))
 
-    def finish(self) -> None:
-        """Finishes what an autoscaler before this one left under way."""
-        cluster_id = self.now().cluster_id
-        if self._cloud is not None and cluster_id:
-            self._cloud.finish_scaling(cluster_id)
+    def finish(self, registered: Mapping[str, int]) -> None:
+        """Finishes what an autoscaler before this one left under way: pools whose machines are not all nodes, or more.
+
+        The pools' state in Azure does not show it, where another operation ended meanwhile.
+
+        Args:
+            registered: Pool → number of its nodes in the cluster.
+        """
+        scaled = self.now()
+        for pool in scaled.pools:
+            if self._cloud is not None and pool.count != registered.get(pool.pool, 0):
+                self._cloud.finish_scaling(scaled.cluster_id, pool.pool)
 
     def resize(self, pool: ScaledPool, count: int, without: Collection[int] = ()) -> str:
         """Resizes the pool in Azure; returns Azure's error, or an empty text."""
