@@ -108,12 +108,13 @@ def test_a_pool_scales_in_one_update_and_a_changed_size_replaces_it_with_its_nod
 
     planned, *follows = sorted(physai("preview", "--json", *change).json["changes"], key=lambda each: each["op"])
     kinds = sorted((each["op"], each["type"].rpartition(":")[2]) for each in follows)
-    assert kinds == [("update", "ConfigMap"), ("update", "ResourceQuota")], "what workflows may ask for"
+    follow_sizes = ["ConfigMap", "ResourceQuota", "ValidatingAdmissionPolicy"]
+    assert kinds == [("update", kind) for kind in follow_sizes], "what workflows may request, and what selects the pool"
     assert (planned["op"], planned["nodesLost"], planned["replacedBecauseOf"]) == ("replace", 2, ["vmSize"])
     assert "2 nodes lost" in physai("preview", *change).out
 
     up = physai("up", "--json", *change)
-    assert up.json["changes"] == {"replace": 1, "update": 2}
+    assert up.json["changes"] == {"replace": 1, "update": 3}
     nodes = h100_nodes()
     assert {node["metadata"]["labels"]["node.kubernetes.io/instance-type"] for node in nodes} == {
         "Standard_NC80adis_H100_v5"
