@@ -93,6 +93,11 @@ class Copies:
 
 def main(names: Sequence[str]) -> int:
     chosen = [each for each in mutations() if not names or any(name in each.name for name in names)]
+    if not chosen:
+        print(
+            f"no fault's name contains {' or '.join(names)}; names begin with the file, as in {FILE}", file=sys.stderr
+        )
+        return 2
     for each in chosen:
         each.applied((ROOT / each.file).read_text())  # before any test runs
     missed = 0
