@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from physical_ai.simulator.cluster.objects import at, name, timestamp
+from physical_ai.simulator.cluster.objects import at, labels, name, timestamp
 from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.home import HOME_VARIABLE, Home
 from physical_ai.simulator.kubernetes.client import Client
@@ -32,9 +32,10 @@ from tests.simulator.physai import physai
 
 PORTS = range(15_000, 32_000)
 """Below those that the kernel assigns, to another worker for example."""
-AGENTS = "app.kubernetes.io/name=gpu-grid-driver-installer"
+PODS = "/api/v1/namespaces/gpu-operator/pods"
+APP, AGENT = "app.kubernetes.io/name", "gpu-grid-driver-installer"
 SECONDS = 120
-"""At most, until the agents on a copy's nodes are ready."""
+"""At most, until the GPU stack of a copy is ready."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Snapshots:
         clusters.prepare(spare=False)
         clusters.wait()
         for cluster_id in clusters.ids():
-            _wait_for_grid_agents(clusters.client(cluster_id), began)
+            _wait_for_gpu_pods(clusters.client(cluster_id), began)
         return copy
 
     def copy(self, home: Home, stack: str, *arguments: str) -> Simulation:
@@ -104,21 +105,24 @@ def wiped_unless(done: Path, home: Home) -> Generator[None]:
             wipe(home)
 
 
-def _wait_for_grid_agents(client: Client, began: str) -> None:
-    """Simulated hosts are empty after a restart, so the agents install their driver anew. Until they have, the status
-    in etcd describes the hosts before it."""
-    pods, agents = "/api/v1/namespaces/gpu-operator/pods", {"labelSelector": AGENTS}
+def _wait_for_gpu_pods(client: Client, began: str) -> None:
+    """Until every Pod of the GPU stack is ready, as the deployment left it.
+
+    Simulated hosts are empty after a restart, so drivers are installed anew. The status in etcd describes the hosts
+    before the restart; an agent that became ready since shows that it has been replaced on every node.
+    """
     deadline = time.monotonic() + SECONDS
-    while found := [pod for pod in client.get(pods, agents)["items"] if not _is_ready_since(pod, began)]:
-        assert time.monotonic() < deadline, f"not ready again within {SECONDS} s: {[name(pod) for pod in found]}"
+    while waiting := [name(pod) for pod in client.get(PODS)["items"] if not _is_ready_since(pod, began)]:
+        assert time.monotonic() < deadline, f"not ready again within {SECONDS} s: {waiting}"
         time.sleep(0.2)
 
 
 def _is_ready_since(pod: dict[str, Any], began: str) -> bool:
-    """Whether a Pod is ready, by a condition that was written since."""
+    """Whether a Pod is ready; the GRID driver's agents by a condition that was written since."""
+    since = began if labels(pod).get(APP) == AGENT else ""
     conditions: list[dict[str, str]] = at(pod, "status.conditions", [])
-    return any(
-        (each["type"], each["status"]) == ("Ready", "True") and each["lastTransitionTime"] >= began
+    return at(pod, "status.phase") == "Succeeded" or any(
+        (each["type"], each["status"]) == ("Ready", "True") and each["lastTransitionTime"] >= since
         for each in conditions
     )
 
