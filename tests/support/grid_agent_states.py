@@ -12,27 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from grid_agent import plan, steps
-from grid_agent.facts import ClusterError, Pod
+from grid_agent.facts import ClusterError
 from grid_agent.steps import State, Step
-from tests.support.grid_agent_world import NEW, OLD, World, installed, wanted
+from tests.support.grid_agent_world import GPU_POD, OLD, World, serving, wanted
 
 FILE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "grid-agent-states.md"
-POD = Pod("training", "job-1", "u-1", gpus=1)
 FAILS = [(30, "NVIDIA's installer failed")] * 3
 
 
 def fresh() -> World:
     world = World()
     world.run(State.READY)
-    return world
-
-
-def serving(**changes: object) -> World:
-    world = World(facts=installed(OLD), wanted=wanted(OLD))
-    world.run(State.READY)
-    world.stay(60)
-    world.path.clear()
-    world.wanted = wanted(NEW, **changes)
     return world
 
 
@@ -44,7 +34,7 @@ def upgrade() -> World:
 
 def waiting() -> World:
     world = serving()
-    world.gpu_pods = (POD,)
+    world.gpu_pods = (GPU_POD,)
     world.run(State.WAITING)
     world.gpu_pods = ()
     world.run(State.READY)
@@ -53,7 +43,7 @@ def waiting() -> World:
 
 def draining() -> World:
     world = serving(upgrade="drain")
-    world.gpu_pods = (POD,)
+    world.gpu_pods = (GPU_POD,)
     world.run(State.READY)
     return world
 
@@ -144,7 +134,7 @@ def page() -> str:
 
 
 def _page() -> Iterator[str]:
-    from tests.unit.agents.test_grid_agent_decide import CASES
+    from tests.support.grid_agent_cases import CASES
 
     yield "# The GRID driver agent's states"
     yield "\nMade from the code by `python -m tests.support.grid_agent_states`; a test keeps it fresh.\n"

@@ -269,3 +269,20 @@ class World:
         """Pods can use this build: it works, the operands are there and none of them waits forever."""
         pods = self.operands.values()
         return self.facts.smi.version == version and len(pods) == len(LABEL_OF) and not any(p.looking for p in pods)
+
+
+ODD: tuple[Any, ...] = (None, True, -1, 1.5, 10**30, "", "soon", [], [1], ["x", None], {}, {"x": 1}, {"load": None})
+"""What a field of a state file may contain."""
+
+GPU_POD = Pod("training", "job-1", "u-1", gpus=1)
+
+
+def serving(version: str = OLD, **changes: object) -> World:
+    """A node on which this agent proved a build, and whose operands run."""
+    world = World(facts=installed(version), wanted=wanted(version))
+    world.run(State.READY)
+    world.stay(60)
+    world.done.clear()
+    world.path.clear()
+    world.wanted = wanted(NEW, **changes)
+    return world

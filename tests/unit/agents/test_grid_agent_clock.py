@@ -1,0 +1,83 @@
+"""The GRID agent's clock, and a host's clock that is set back."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from grid_agent.facts import (
+    Pod,
+)
+from grid_agent.main import Clock
+from grid_agent.memory import Memory
+from grid_agent.steps import State, Step
+from grid_agent.transitions import clamped, dated
+from grid_agent.wanted import Timings
+from tests.support.grid_agent_world import DEVICE_PLUGIN, NEW, World, installed, wanted
+
+DAY = 86400.0
+
+
+def test_the_agents_clock_goes_on_when_the_hosts_is_set_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = time.time
+    clock = Clock()
+    before = clock.now()
+    monkeypatch.setattr(time, "time", lambda: real() - DAY)
+    assert 0 <= clock.now() - before < 60
+    assert clock.skew == pytest.approx(-DAY, abs=60)
+
+
+def test_times_of_the_future_are_no_reason_to_wait() -> None:
+    now = 1_000_000.0
+    world = World(facts=installed("580.105.08"), wanted=wanted())
+    world.fail[Step.FETCH] = [(10, "connection refused")]
+    world.now = now + DAY
+    world.run_until("FetchFailed")
+    world.now = now
+    memory = clamped(world.memory, Timings(), now)
+    assert memory.failures["fetch"].retry_at <= now + Timings().retry_max_seconds
+    assert max(memory.since, memory.gated_at, memory.checked_at, memory.reported_at, memory.looked_at) <= now
+    world.run(State.READY)
+    assert world.now - now < 3600
+
+
+def test_operands_are_restarted_once_when_the_clock_was_set_back() -> None:
+    """Kubelet dates new Pods a day before the driver was verified, for as long as the agent's process lives."""
+    world = World(facts=installed(), wanted=wanted())
+    world.run(State.READY)
+    world.memory = replace(world.memory, changed=True)
+    world.stay(60)
+    world.deleted.clear()
+    operate = world._operate  # pyright: ignore[reportPrivateUsage]
+
+    def a_day_ago() -> None:
+        known = dict(world.operands)
+        operate()
+        for app, pod in world.operands.items():
+            if app not in known and pod.begun is not None:
+                world.operands[app] = replace(pod, begun=pod.begun - DAY)
+
+    world._operate = a_day_ago  # type: ignore[method-assign]  # pyright: ignore[reportPrivateUsage]
+    world.operands.clear()
+    world.stay(3600)
+    assert len(world.deleted) <= 3
+    assert world.serves(NEW)
+
+
+def test_a_pod_keeps_its_date_and_a_restart_of_its_containers_changes_it() -> None:
+    world = World()
+    now = world.now
+    pod = Pod("gpu-operator", "p", "u", DEVICE_PLUGIN, begun=now + DAY)
+    world.operands = {DEVICE_PLUGIN: pod}
+    memory, node = dated(Memory(), world.observe(), now)
+    assert node.operands[0].begun == now
+    memory, node = dated(memory, world.observe(), now + 600)
+    assert node.operands[0].begun == now
+    world.operands = {DEVICE_PLUGIN: replace(pod, begun=now + 900)}
+    memory, node = dated(memory, world.observe(), now + 1000)
+    assert node.operands[0].begun == now + 900
+    world.operands = {}
+    memory, node = dated(memory, world.observe(), now + 1001)
+    assert memory.starts == {}
