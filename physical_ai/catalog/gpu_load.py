@@ -36,9 +36,10 @@ def operator_releases() -> dict[str, OperatorRelease]:
             if release.version in found or not release.version.startswith(f"v{release.line}."):
                 raise CatalogError(f"{where} is a duplicate, or under the wrong line")
             found[release.version] = release
-    strange = {release.values_of for release in found.values()} - found.keys()
-    if strange:
-        raise CatalogError(f"operator_releases.yaml: valuesOf names unknown releases: {', '.join(sorted(strange))}")
+    named = {release.values_of for release in found.values()}
+    named |= {advisory.fixed for release in found.values() for advisory in release.advisories}
+    if strange := named - found.keys():
+        raise CatalogError(f"operator_releases.yaml: unknown releases are named: {', '.join(sorted(strange))}")
     return found
 
 

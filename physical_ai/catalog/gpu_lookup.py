@@ -58,8 +58,14 @@ def operator_release(name: str) -> OperatorRelease:
 
 
 def newest_release() -> OperatorRelease:
-    """The newest release of which everything stated was read."""
-    return [release for release in operator_releases().values() if not release.unverified][-1]
+    """The newest release of which everything stated was read, or the one that fixes an advisory on it."""
+    return fixed_release([release for release in operator_releases().values() if not release.unverified][-1])
+
+
+def fixed_release(release: OperatorRelease) -> OperatorRelease:
+    """The newest release that fixes an advisory on this one; itself if there is no advisory."""
+    fixes = [advisory.fixed for advisory in release.advisories]
+    return operator_release(max(fixes, key=version)) if fixes else release
 
 
 def branch_number(driver: str) -> int:

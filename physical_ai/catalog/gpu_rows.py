@@ -18,6 +18,14 @@ DriverKind = Literal["datacenter", "grid"]
 ModuleFlavour = Literal["open", "proprietary"]
 
 
+class Advisory(Row):
+    """A security advisory on a release."""
+
+    id: Text
+    fixed: ReleaseName
+    """The release that fixes it."""
+
+
 class OperatorRelease(Row):
     """One release of the GPU Operator: what it contains, and what NVIDIA tested it with."""
 
@@ -45,6 +53,7 @@ class OperatorRelease(Row):
     """What changes for a cluster that is upgraded from the previous line."""
     values_of: ReleaseName
     """The release whose chart was read for the values keys."""
+    advisories: tuple[Advisory, ...] = ()
     unverified: tuple[Text, ...] = ()
     source: Text
     date: datetime.date
@@ -52,6 +61,11 @@ class OperatorRelease(Row):
     @property
     def default_driver(self) -> str:
         return self.drivers[0]
+
+    @property
+    def is_unread(self) -> bool:
+        """Nothing but its existence is known: everything else is that of `values_of`."""
+        return "drivers" in self.unverified
 
 
 class DriverBuild(Row):

@@ -39,7 +39,7 @@ _SAMPLE: dict[str, Any] = {
         "upgrades": {"kubernetesWindow": _WINDOW, "nodeOsWindow": _WINDOW},
     },
     "gridDriver": {"version": "595.91.07"},
-    "gpuOperator": {"version": "v26.7.0", "driver": {"version": "580.173.02"}},
+    "gpuOperator": {"version": "v26.7.1", "driver": {"version": "580.173.02"}},
     "systemPool": _POOL,
     "cpuPool": _POOL,
     "pools": {},

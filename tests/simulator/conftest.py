@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from physical_ai.catalog import newest_release
 from physical_ai.simulator.clock import IDLE_VARIABLE
 from physical_ai.simulator.control_plane import ControlPlane
 from physical_ai.simulator.entra import tokens_file
@@ -168,7 +169,7 @@ def ground(api_server: ApiServer, users_tools: Path) -> SimulatedCluster:
 def cluster(ground: SimulatedCluster) -> Iterator[SimulatedCluster]:
     """A cluster with one node of the cpu pool, and nothing of another test in it."""
     ground.clear()
-    ground.definitions("v26.7.0")
+    ground.definitions(newest_release().version)
     ground.join("cpu-0", "Standard_D8ds_v5", pool="cpu")
     yield ground
     ground.clear()

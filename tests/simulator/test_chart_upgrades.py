@@ -59,4 +59,4 @@ def test_the_definitions_of_a_release_replace_those_of_any_other(own_api_server:
             if item["spec"]["names"]["kind"] == "NVIDIADriver":
                 spec = live["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
                 found.append((release, "upgradePolicy" in spec["properties"]))
-    assert found == [(release, release == "v26.7.0") for release in (*RELEASES, RELEASES[0])]
+    assert found == [(release, release.startswith("v26.7.")) for release in (*RELEASES, RELEASES[0])]

@@ -15,12 +15,13 @@ from typing import Any
 
 import pytest
 
+from physical_ai.catalog import newest_release
 from physical_ai.catalog.charts import Chart, cached_chart, chart, locked
 from physical_ai.cli.main import run
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.tools import toolbox
 
-VERSION = "v26.7.0"
+VERSION = newest_release().version
 PULL = ["charts", "pull", "--set", "osmo.mode=namespaces"]
 """Of a stack whose one chart is the one in the repository."""
 

@@ -39,8 +39,8 @@ def lifecycle(release: OperatorRelease, today: datetime.date) -> Phase:
     return Phase("deprecated", out[0]) if len(out) == 1 else Phase("end-of-support", out[1])
 
 
-def judge_release(release: OperatorRelease, today: datetime.date) -> Iterator[Finding]:
-    """Life cycle of the operator's line, and facts that are unknown about the release."""
+def judge_release(release: OperatorRelease, today: datetime.date, *, production: bool = False) -> Iterator[Finding]:
+    """Life cycle of the operator's line, advisories on the release, and facts that are unknown about it."""
     phase = lifecycle(release, today)
     newest = newest_release().version
     if phase.state == "end-of-support":
@@ -49,9 +49,20 @@ def judge_release(release: OperatorRelease, today: datetime.date) -> Iterator[Fi
     elif phase.state == "deprecated":
         message = f"GPU Operator {release.line} is deprecated since {phase.since}: critical fixes only."
         yield Finding(Severity.WARNING, "operator-deprecated", "operator", message, f"Plan for {newest}.", POLICY)
-    if "drivers" in release.unverified:
+    for advisory in release.advisories:
+        message = f"GPU Operator {release.version} has a security advisory, {advisory.id}; {advisory.fixed} fixes it."
+        severity = Severity.ERROR if production else Severity.WARNING
+        yield Finding(
+            severity, "operator-advisory", "operator", message, f"Use {advisory.fixed}.", f"OSV {advisory.id}"
+        )
+    if release.is_unread:
         message = f"Only that {release.version} exists is known; {release.values_of} is used for the rest."
-        yield Finding(Severity.WARNING, "operator-unverified", "operator", message, f"Or use {newest}.", release.source)
+        if release.version == newest:
+            # The release to use: a warning that nothing can end would hide those that something can.
+            severity, fix = Severity.INFO, "Read its release notes, and compare the chart's values, before production."
+        else:
+            severity, fix = Severity.WARNING, f"Or use {newest}."
+        yield Finding(severity, "operator-unverified", "operator", message, fix, release.source)
     if chart("gpu-operator", release.version).sha256 is None:
         message = (
             f"The catalogue has no checksum of the {release.version} chart; the first `physai charts pull` records the "

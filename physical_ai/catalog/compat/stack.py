@@ -12,7 +12,7 @@ from physical_ai.catalog.compat.drivers import judge_driver
 from physical_ai.catalog.compat.lifecycle import judge_kubernetes, judge_release
 from physical_ai.catalog.compat.runtime import judge_runtime
 from physical_ai.catalog.gpu_load import operator_releases
-from physical_ai.catalog.gpu_lookup import newest_release, operator_release, within
+from physical_ai.catalog.gpu_lookup import fixed_release, newest_release, operator_release, within
 from physical_ai.catalog.gpu_rows import DriverKind, NodeImage, OperatorRelease
 from physical_ai.catalog.lookup import UnknownName
 from physical_ai.findings import Finding, Severity
@@ -44,6 +44,8 @@ class GpuStack:
     """GPU model of the pool, as in the VM sizes; None skips the rules about it."""
     mig: bool = False
     """Whether GPUs of the pool are partitioned by MIG, in the guest or by the host."""
+    production: bool = False
+    """Whether a release with a security advisory is refused."""
 
 
 def judge_stack(stack: GpuStack, today: datetime.date) -> list[Finding]:
@@ -54,7 +56,7 @@ def judge_stack(stack: GpuStack, today: datetime.date) -> list[Finding]:
         fix = f"Did you mean {error.suggestion}?  Known: {', '.join(operator_releases())}."
         return [Finding(Severity.ERROR, "operator-unknown", "operator", str(error), fix, sources.RELEASES)]
     return [
-        *judge_release(release, today),
+        *judge_release(release, today, production=stack.production),
         *judge_kubernetes(stack.kubernetes, today),
         *_kubernetes(release, stack.kubernetes),
         *judge_runtime(
@@ -92,7 +94,7 @@ def _kubernetes(release: OperatorRelease, kubernetes: str) -> Iterator[Finding]:
     known = [r for r in operator_releases().values() if r.kubernetes and not r.unverified]
     newer = [r for r in known if r.kubernetes and not within(kubernetes, r.kubernetes)]
     nearest = high if place > 0 else low
-    other = f"GPU Operator {newer[-1].version}" if newer else None
+    other = f"GPU Operator {fixed_release(newer[-1]).version}" if newer else None
     fix = f"{other} supports it; or use Kubernetes {nearest}." if other else f"Use Kubernetes {nearest}."
     if place < 0:
         yield Finding(Severity.ERROR, "kubernetes-too-old", "kubernetes", tested, fix, release.source)

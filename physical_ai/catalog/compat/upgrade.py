@@ -8,7 +8,7 @@ from physical_ai.catalog import sources
 from physical_ai.catalog.compat.chart import key_changes
 from physical_ai.catalog.compat.lifecycle import POLICY
 from physical_ai.catalog.gpu_load import operator_releases
-from physical_ai.catalog.gpu_lookup import operator_release, version
+from physical_ai.catalog.gpu_lookup import fixed_release, operator_release, version
 from physical_ai.catalog.gpu_rows import OperatorRelease
 from physical_ai.catalog.lookup import UnknownName
 from physical_ai.findings import Finding, Severity
@@ -64,4 +64,4 @@ def _lines() -> list[str]:
 
 def _last_of(line: str) -> OperatorRelease:
     rows = [release for release in operator_releases().values() if release.line == line]
-    return ([release for release in rows if not release.unverified] or rows)[-1]
+    return fixed_release(([release for release in rows if not release.unverified] or rows)[-1])

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from physical_ai.settings.models.base import Model, written
 
-OperatorVersion = Annotated[str, written(r"^v\d+\.\d+\.\d+$", "a GPU Operator release, like v26.7.0")]
+OperatorVersion = Annotated[str, written(r"^v\d+\.\d+\.\d+$", "a GPU Operator release, like v26.7.1")]
 DriverVersion = Annotated[
     str, written(r"^\d{3}(\.\d{2,3}(\.\d{2})?)?$", 'a driver version in quotes, like "580.173.02"')
 ]
@@ -95,7 +95,7 @@ class Gate(Model):
 class GpuOperator(Model):
     """NVIDIA GPU Operator."""
 
-    version: OperatorVersion = Field(description="Release, such as v26.7.0; physai compat checks it.")
+    version: OperatorVersion = Field(description="Release, such as v26.7.1; physai compat checks it.")
     driver: OperatorDriver = Field(description="Drivers of the pools with source operator.")
     driver_owner: Literal["NVIDIADriver", "ClusterPolicy"] = Field(
         default="NVIDIADriver",

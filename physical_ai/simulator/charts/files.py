@@ -11,6 +11,10 @@ from typing import Any
 
 import yaml
 
+from physical_ai.catalog import operator_releases
+
+OPERATOR = "gpu-operator"
+"""The chart whose releases and keys the catalogue lists."""
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -30,21 +34,26 @@ class Model:
     app: str
     """The chart's appVersion."""
     subcharts: Mapping[str, Subchart] = field(default_factory=dict[str, Subchart])
+    read: str = ""
+    """The version whose files are used; another one where the catalogue knows nothing but that this one exists."""
 
 
 @cache
 def models() -> Mapping[str, Mapping[str, Model]]:
     """What is modelled, by chart and version, oldest first."""
-    return {chart: {str(key): _model(str(key), given) for key, given in rows.items()} for chart, rows in _table()}
+    table: dict[str, dict[str, Any]] = load("charts.yaml")
+    found = {chart: {key: _model(key, key, given) for key, given in rows.items()} for chart, rows in table.items()}
+    rows, given = found[OPERATOR], table[OPERATOR]
+    for release in operator_releases().values():
+        if release.is_unread and release.values_of in given:
+            rows[release.version] = _model(release.version, release.values_of, given[release.values_of])
+    return found
 
 
-def _table() -> list[tuple[str, dict[str, Any]]]:
-    return list(load("charts.yaml").items())
-
-
-def _model(version: str, given: dict[str, Any]) -> Model:
+def _model(version: str, read: str, given: dict[str, Any]) -> Model:
     brought: dict[str, Any] = given.get("subcharts", {})
-    return Model(str(given.get("app", version)), {name: Subchart(**own) for name, own in brought.items()})
+    subcharts = {name: Subchart(**own) for name, own in brought.items()}
+    return Model(str(given.get("app", version)), subcharts, read)
 
 
 def _data() -> Traversable:

@@ -115,7 +115,9 @@ def default_values(chart: str, release: str) -> Json:
     They are in `values.yaml`; of a chart whose releases differ, in `values/common.yaml` and `values/<release>.yaml`.
     """
     if files(f"{chart}/values"):
-        values = _over(load(f"{chart}/values/common.yaml"), load(f"{chart}/values/{release}.yaml"))
+        values = _over(
+            load(f"{chart}/values/common.yaml"), load(f"{chart}/values/{models()[chart][release].read}.yaml")
+        )
     else:
         values = load(f"{chart}/values.yaml")
     return _known(values, frozenset(rendered_keys(chart, release)), "")

@@ -11,17 +11,16 @@ from physical_ai.catalog.compat.keys import Kind
 from physical_ai.catalog.compat.tables import choices
 from physical_ai.catalog.gpu_load import chart_key_notes
 from physical_ai.catalog.gpu_lookup import version
+from physical_ai.simulator.charts.files import OPERATOR
 
 Json = dict[str, Any]
 _SCALAR = ["string", "number", "boolean", "null"]
 _GONE = ("dead", "removed")
-_OPERATOR = "gpu-operator"
-"""The chart whose keys the catalogue lists by release."""
 
 
 def rendered_keys(chart: str, release: str) -> Mapping[str, Kind]:
     """Keys that have an effect in a release: the known ones without those its templates never read."""
-    return _operator_keys(release) if chart == _OPERATOR else key_table(chart, release).known
+    return _operator_keys(release) if chart == OPERATOR else key_table(chart, release).known
 
 
 def _operator_keys(release: str) -> dict[str, Kind]:
@@ -44,7 +43,7 @@ def values_schema(chart: str, release: str) -> Json:
     those that would refuse the value later: a custom resource's schema, or the program that takes it as an argument.
     """
     schema = _section("object")
-    enumerations = CHOICES if chart == _OPERATOR else choices(chart)
+    enumerations = CHOICES if chart == OPERATOR else choices(chart)
     for path, kind in rendered_keys(chart, release).items():
         *sections, key = path.split(".")
         here = schema

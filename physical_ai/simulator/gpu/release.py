@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
+from physical_ai.catalog import operator_releases
 from physical_ai.simulator.errors import SimulationError
 
 Json = dict[str, Any]
@@ -68,7 +69,7 @@ def _text(*path: str) -> str:
 
 @cache
 def names() -> tuple[str, ...]:
-    """Releases the model knows: `v25.3.4`, `v26.3.3`, `v26.7.0`."""
+    """Releases that the model has data of: `v25.3.4`, `v26.3.3`, `v26.7.0`."""
     folder = resources.files("physical_ai.simulator.gpu.data").joinpath("releases")
     return tuple(sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml")))
 
@@ -77,13 +78,19 @@ def names() -> tuple[str, ...]:
 def release(version: str) -> Release:
     """A release by version, with or without the leading `v`.
 
+    One of which the catalogue knows nothing but that it exists behaves as the one that is used for the rest.
+
     Raises:
         SimulationError: The model does not know it.
     """
     name = f"v{version.removeprefix('v')}"
-    if name not in names():
+    known = operator_releases().get(name)
+    read = known.values_of if known is not None and known.is_unread else name
+    if read not in names():
         raise SimulationError(f"The GPU stack model does not know GPU Operator {name}; it knows {', '.join(names())}.")
-    return Release.model_validate({"version": name, **yaml.safe_load(_text("releases", f"{name}.yaml"))})
+    data: Json = yaml.safe_load(_text("releases", f"{read}.yaml"))
+    images = {part: image.replace("{release}", name) for part, image in data.pop("images").items()}
+    return Release.model_validate({"version": name, "images": images, **data})
 
 
 def merge(base: Any, patch: Any) -> Any:

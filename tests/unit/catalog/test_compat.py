@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from physical_ai.catalog import (
     UnknownName,
+    chart,
     driver_build,
     kubernetes_minor,
     kubernetes_phase,
@@ -20,6 +21,7 @@ from physical_ai.catalog import (
     newest_release,
     node_image,
     operator_release,
+    pinned_charts,
     vm_sizes,
 )
 from physical_ai.catalog.compat import (
@@ -44,7 +46,7 @@ from tests.support.examples import examples
 
 TODAY = datetime.date(2026, 11, 20)
 NOBLE, JAMMY, AZURE_LINUX = (node_images()[name] for name in ("Ubuntu 24.04", "Ubuntu 22.04", "AzureLinux 3.0"))
-GOOD = GpuStack("v26.7.0", "1.36", NOBLE, runtime_config_source="file", driver="580.173.02")
+GOOD = GpuStack("v26.7.1", "1.36", NOBLE, runtime_config_source="file", driver="580.173.02")
 SEED = GpuStack("v25.3.4", "1.32.5", JAMMY, containerd="2.0.5", driver="580.82.07", driver_owner="ClusterPolicy")
 REFERENCE = GpuStack("v26.3.2", "1.35", NOBLE, toolkit="1.17.8-ubuntu20.04", cdi=False, driver="580.126.20")
 
@@ -58,7 +60,26 @@ def changed(**changes: Any) -> dict[str, Severity]:
 
 
 def test_the_default_combination_has_nothing_against_it() -> None:
-    assert found(GOOD) == {"chart-checksum-unknown": "info"}
+    assert GOOD.operator == newest_release().version
+    assert found(GOOD) == {"chart-checksum-unknown": "info", "operator-unverified": "info"}
+
+
+@pytest.mark.parametrize(("production", "severity"), [(True, "error"), (False, "warning")])
+def test_a_release_with_an_advisory_gives_way_to_the_one_that_fixes_it(production: bool, severity: str) -> None:
+    advised = judge_stack(replace(GOOD, operator="v26.7.0", production=production), TODAY)
+    (verdict,) = [each for each in advised if each.rule == "operator-advisory"]
+    assert (verdict.severity, verdict.fix) == (severity, "Use v26.7.1.")
+    assert verdict.problem == "GPU Operator v26.7.0 has a security advisory, CGA-w57w-g8hc-fcmw; v26.7.1 fixes it."
+    assert "operator-advisory" not in found(replace(GOOD, production=production))
+
+
+def test_a_release_that_is_only_known_to_exist_is_a_warning_where_a_read_one_is_newer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = newest_release().model_copy(update={"version": "v26.7.2", "unverified": ()})
+    monkeypatch.setitem(operator_releases(), "v26.7.2", read)
+    monkeypatch.setitem(pinned_charts(), ("gpu-operator", "v26.7.2"), chart("gpu-operator", "v26.7.1"))
+    assert found(GOOD)["operator-unverified"] == "warning"
 
 
 def test_the_seeds_own_set_worked_then_and_is_out_of_support_now() -> None:
@@ -93,7 +114,7 @@ RULES: list[tuple[str, dict[str, Any], str]] = [
     ("operator-unknown", {"operator": "v26.9.0"}, "error"),
     ("operator-end-of-support", {"operator": "v25.10.1"}, "error"),
     ("operator-deprecated", {"operator": "v26.3.3"}, "warning"),
-    ("operator-unverified", {"operator": "v26.7.1"}, "warning"),
+    ("operator-advisory", {"operator": "v26.7.0"}, "warning"),
     ("kubernetes-too-new", {"kubernetes": "1.37"}, "warning"),
     ("kubernetes-too-new", {"kubernetes": "1.37.1", "operator": "v26.3.3"}, "error"),
     ("kubernetes-too-new", {"operator": "v26.3.0"}, "error"),
@@ -306,7 +327,13 @@ def test_every_row_of_the_gpu_stack_names_its_source_and_a_date_that_has_passed(
 def test_every_release_names_a_default_driver_that_is_in_the_catalogue() -> None:
     for release in operator_releases().values():
         assert set(release.drivers) <= set(builds("datacenter"))
-    assert newest_release().version == "v26.7.0"
+    assert newest_release().version == "v26.7.1"
+
+
+def test_a_way_through_lines_goes_through_releases_without_an_advisory(monkeypatch: pytest.MonkeyPatch) -> None:
+    later = newest_release().model_copy(update={"version": "v27.1.0", "line": "27.1"})
+    monkeypatch.setitem(operator_releases(), "v27.1.0", later)
+    assert upgrade_path("v26.3.3", "v27.1.0") == ["v26.7.1", "v27.1.0"]
 
 
 def test_every_size_with_mig_has_profiles() -> None:

@@ -6,25 +6,27 @@ import json
 
 import pytest
 
+from physical_ai.catalog import newest_release
 from physical_ai.cli.main import run
 
 OLD = ["--set", "gpuOperator.version=v25.3.4"]
 AT = ["--at", "2026-11-20"]
+NEWEST = newest_release().version
 
 
 def test_a_good_stack_ends_with_zero_and_a_summary(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compat", "dev-westus2", *AT]) == 0
     printed = capsys.readouterr().out
-    assert "GPU Operator v26.7.0 (supported), Kubernetes 1.36" in printed
+    assert f"GPU Operator {NEWEST} (supported), Kubernetes 1.36" in printed
     assert "h100gpu" in printed
-    assert "2 GPU pools: 0 errors, 0 warnings, 1 info" in printed
+    assert "2 GPU pools: 0 errors, 0 warnings, 2 info" in printed
 
 
 def test_an_error_ends_with_three_and_names_setting_way_out_and_source(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compat", "dev-westus2", *AT, *OLD]) == 3
     printed = capsys.readouterr().out
     assert "error operator-end-of-support: gpuOperator.version (h100gpu, rtxprogpu)" in printed
-    assert "Use v26.7.0." in printed
+    assert f"Use {NEWEST}." in printed
     assert "life cycle policy" in printed
 
 
@@ -39,7 +41,7 @@ def test_the_document_has_stable_keys_and_nothing_beside_it(capsys: pytest.Captu
     assert run(["compat", "dev-westus2", *AT, "--json", "--from", "v26.3.3"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert sorted(document) == ["date", "kubernetes", "operator", "pools", "stack", "verdicts"]
-    assert document["operator"] == {"version": "v26.7.0", "lifecycle": "supported", "since": "2026-08-20"}
+    assert document["operator"] == {"version": NEWEST, "lifecycle": "supported", "since": "2026-08-20"}
     assert [pool["name"] for pool in document["pools"]] == ["h100gpu", "rtxprogpu"]
     keys = ["fix", "message", "path", "pools", "rule", "severity", "source", "subject"]
     assert all(sorted(row) == keys for row in document["verdicts"])
@@ -71,10 +73,10 @@ def test_an_option_that_makes_no_sense_is_a_wrong_input(option: tuple[str, str])
 @pytest.mark.parametrize(
     ("running", "code", "expected"),
     [
+        (NEWEST, 0, "0 errors"),
         ("v26.7.0", 0, "0 errors"),
         ("v26.3.3", 0, "upgrade-changes"),
-        ("v25.10.1", 3, "Upgrade to v26.3.3, then v26.7.0."),
-        ("v26.7.1", 3, "upgrade-downgrade"),
+        ("v25.10.1", 3, f"Upgrade to v26.3.3, then {NEWEST}."),
     ],
 )
 def test_an_upgrade_is_judged_from_what_runs(
@@ -82,6 +84,14 @@ def test_an_upgrade_is_judged_from_what_runs(
 ) -> None:
     assert run(["compat", *AT, "--from", running]) == code
     assert expected in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("stack", "code", "severity"), [("dev-westus2", 0, "warning"), ("prod-westus2", 3, "error")])
+def test_production_refuses_a_release_with_an_advisory(
+    stack: str, code: int, severity: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compat", stack, *AT, "--set", "gpuOperator.version=v26.7.0"]) == code
+    assert f"{severity} operator-advisory: gpuOperator.version" in capsys.readouterr().out
 
 
 def test_a_stack_without_gpu_pools_is_judged_by_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:

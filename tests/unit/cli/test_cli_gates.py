@@ -147,7 +147,7 @@ def shown(*pools: dict[str, Any], width: int = 200) -> str:
         "running": True,
         "pools": list(pools),
         "namespaces": ["gpu-operator"],
-        "releases": [{"name": "gpu-operator", "version": "v26.7.0", "namespace": "gpu-operator"}],
+        "releases": [{"name": "gpu-operator", "version": "v26.7.1", "namespace": "gpu-operator"}],
     }
     console.print(status.render(document))
     return console.export_text()
@@ -167,7 +167,7 @@ def test_the_table_shows_driver_version_sharing_and_gpus() -> None:
         "none",
         "1/1",
     ]
-    assert "releases: gpu-operator v26.7.0" in text
+    assert "releases: gpu-operator v26.7.1" in text
     assert "gates" not in text
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from physical_ai import settings
+from physical_ai.catalog import newest_release
 from physical_ai.settings import Overlay, existing, load
 from physical_ai.settings.layers.compare import Own, differences, own_settings
 from tests.unit.cli.test_cli_commands import call
@@ -66,7 +67,7 @@ def test_the_command_shows_every_committed_stack() -> None:
     assert (code, err) == (0, "")
     assert [each["name"] for each in document["stacks"]] == existing()
     dev = next(each for each in document["stacks"] if each["name"] == "dev-westus2")
-    assert (dev["environment"], dev["region"], dev["gpuOperator"]) == ("dev", "westus2", "v26.7.0")
+    assert (dev["environment"], dev["region"], dev["gpuOperator"]) == ("dev", "westus2", newest_release().version)
     pool = next(each for each in dev["pools"] if each["name"] == "h100gpu")
     assert pool["size"] == "Standard_NC40ads_H100_v5"
     assert pool["nodes"] == {"min": 0, "asked": 1, "max": 2}

@@ -7,6 +7,7 @@ import datetime
 import pulumi
 import pytest
 
+from physical_ai.catalog import newest_release
 from physical_ai.settings.rules.compat import refusals
 from tests.support.gpu_settings import H100, given_settings
 from tests.support.recording import TODAY, record
@@ -21,7 +22,7 @@ def test_a_stack_out_of_support_is_refused_with_rule_source_and_fix(preview: boo
     message = str(caught.value)
     assert "stacks/Pulumi.dev-westus2.yaml: physical-ai:gpuOperator.version" in message
     assert "(operator-end-of-support; pools h100gpu, rtxprogpu; NVIDIA GPU Operator docs, life cycle policy)" in message
-    assert "Use v26.7.0." in message
+    assert f"Use {newest_release().version}." in message
     assert caught.value.__suppress_context__
 
 

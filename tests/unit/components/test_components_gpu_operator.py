@@ -9,6 +9,7 @@ import pulumi
 import pytest
 import yaml
 
+from physical_ai.catalog import newest_release
 from physical_ai.catalog.compat import check_driver, check_values
 from physical_ai.policies import Resource
 from physical_ai.settings import load
@@ -124,7 +125,7 @@ def test_a_cluster_policy_leaves_no_driver_resource(simulate: Simulate) -> None:
 
 def test_exports_contain_releases_and_what_pools_offer(simulate: Simulate) -> None:
     exports = simulate("dev-westus2", {"pools": {"h100gpu": {"sharing": {"timeSlicing": {"replicas": 4}}}}}).exports
-    assert exports["releases"]["gpu-operator"] == {"version": "v26.7.0", "namespace": "gpu-operator"}
+    assert exports["releases"]["gpu-operator"] == {"version": newest_release().version, "namespace": "gpu-operator"}
     h100, rtx = exports["pools"]["h100gpu"], exports["pools"]["rtxprogpu"]
     assert (h100["driverVersion"], h100["sharing"], h100["resources"]) == (
         "580.173.02",

@@ -109,7 +109,7 @@ REFUSED: list[tuple[tuple[str, ...], str, str, str]] = [
         "single",
     ),
     (("gpuOperator.version=v26.7.9",), "gpuOperator.version", "not a GPU Operator release", "v26.7"),
-    (("gpuOperator.version=26.7.0",), "gpuOperator.version", "is not a GPU Operator release, like v26.7.0", ""),
+    (("gpuOperator.version=26.7.0",), "gpuOperator.version", "is not a GPU Operator release, like v26.7.1", ""),
     (("gpuOperator.nri=true", "gpuOperator.cdi=false"), "gpuOperator.nri", "needs CDI", "cdi: true"),
     (("gpuOperator.nri=true", "gpuOperator.version=v25.10.1"), "gpuOperator.nri", "has no NRI plugin", "nri: false"),
     (("gpuOperator.driver.version=595.58.03",), "gpuOperator.driver.version", "GRID driver", "595.91.07"),
