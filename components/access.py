@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_azure_native import authorization
 
-from components.account import AzureAccount
 from components.roles import assign_role
 from physical_ai.settings.facts.access import Grant
 
@@ -16,7 +15,7 @@ from physical_ai.settings.facts.access import Grant
 @dataclass(frozen=True)
 class ClusterAccessArgs:
     cluster_id: pulumi.Input[str]
-    account: AzureAccount
+    subscription_id: str
     grants: Sequence[Grant]
 
 
@@ -27,10 +26,6 @@ class ClusterAccess(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ClusterAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:azure:ClusterAccess", name, {}, opts)
-        if args.account.object_id is None:
-            pulumi.log.warn(
-                "The Azure login has no Entra object id: this preview leaves out the deployer's role.", self
-            )
         self.assignments = [
             assign_role(
                 f"{name}-{grant.name}",
@@ -38,7 +33,7 @@ class ClusterAccess(pulumi.ComponentResource):
                 scope=args.cluster_id,
                 principal_id=grant.principal_id,
                 principal_type=grant.principal_type,
-                subscription_id=args.account.subscription_id,
+                subscription_id=args.subscription_id,
                 opts=pulumi.ResourceOptions(parent=self),
             )
             for grant in args.grants

@@ -1,43 +1,29 @@
-"""The account of a deployment: its subscription, and the deployer."""
+"""The subscription of a deployment.
+
+Who is logged in decides nothing: the settings name the deployers, so a run by another identity plans the same.
+"""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import pulumi
 from pulumi_azure_native import authorization
 
 
-@dataclass(frozen=True)
-class AzureAccount:
-    """`object_id` is the deployer's Entra object id; None where the login has none."""
+def azure_subscription() -> str:
+    """Id of the subscription that the Azure provider is logged in to.
 
-    subscription_id: str
-    object_id: str | None
-
-
-def azure_account() -> AzureAccount:
-    """The account the Azure provider is logged in with.
-
-    A synchronous call: the answer is known in previews too, and decides which roles are assigned.
+    A synchronous call: the ids of roles contain it, and are known in previews too.
 
     Raises:
-        pulumi.RunError: no subscription is selected, or, outside a preview, the login has no object id.
+        pulumi.RunError: no subscription is selected.
     """
-    client = authorization.get_client_config()
-    return account(client.subscription_id, client.object_id, preview=pulumi.runtime.is_dry_run())
+    return selected(authorization.get_client_config().subscription_id)
 
 
-def account(subscription_id: str | None, object_id: str | None, *, preview: bool) -> AzureAccount:
-    """Checks the provider's login. A preview can continue without the deployer, a deployment cannot."""
+def selected(subscription_id: str | None) -> str:
+    """The selected subscription. Raises pulumi.RunError where there is none."""
     if not subscription_id:
         raise pulumi.RunError(
             "No Azure subscription is selected. Run 'az account set --subscription <id>' or set ARM_SUBSCRIPTION_ID."
         )
-    if object_id or preview:
-        return AzureAccount(subscription_id, object_id or None)
-    raise pulumi.RunError(
-        "The Azure login has no Entra object id, so the deployer cannot be given the AKS RBAC Cluster Admin "
-        "role, and nothing could be installed in the cluster. Log in with 'az login' or with a federated credential "
-        "(ARM_USE_OIDC=true, ARM_CLIENT_ID, ARM_TENANT_ID)."
-    )
+    return subscription_id

@@ -32,6 +32,7 @@ class ClusterArgs:
     nat_address: pulumi.Output[str]
     identities: Identities
     assignments: Sequence[authorization.RoleAssignment]
+    admin_groups: Sequence[str]
     retry: pulumi.ErrorHook
 
 
@@ -67,7 +68,12 @@ class Cluster(pulumi.ComponentResource):
             identity_profile={"kubeletidentity": _kubelet_identity(args.identities)},
             enable_rbac=True,
             disable_local_accounts=True,
-            aad_profile=containerservice.ManagedClusterAADProfileArgs(managed=True, enable_azure_rbac=True),
+            aad_profile=containerservice.ManagedClusterAADProfileArgs(
+                managed=True,
+                enable_azure_rbac=True,
+                # Absent rather than empty: AKS returns no empty list, which a refresh would show as a difference.
+                admin_group_object_ids=list(args.admin_groups) or None,
+            ),
             oidc_issuer_profile=containerservice.ManagedClusterOIDCIssuerProfileArgs(enabled=True),
             security_profile=containerservice.ManagedClusterSecurityProfileArgs(
                 workload_identity=containerservice.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=True)

@@ -16,6 +16,7 @@ from components.charts import archive_problems
 from physical_ai.settings import Fault, Loaded, SettingsError, load_config
 from physical_ai.settings.layers.stack_file import SECRETS
 from physical_ai.settings.rules.compat import refusals
+from physical_ai.settings.rules.deployers import unnamed_deployers
 from physical_ai.settings.secrets import Secrets, secrets
 
 SIMULATED_VARIABLE = "PHYSICAL_AI_SIMULATED"
@@ -55,14 +56,14 @@ def configured() -> tuple[Loaded, Secrets]:
 
     Raises:
         SettingsError: the settings cannot be used, or the values or the archives of charts. Against the real Azure that
-            includes values from examples, with which a protected cluster would be unreachable, and versions that are
-            incompatible or out of support; a simulation only warns of these.
+            includes values from examples, with which a protected cluster would be unreachable, versions that are
+            incompatible or out of support, and a stack without deployers; a simulation only warns of these.
     """
     loaded = load_config(pulumi.get_stack(), engine_config())
     if faults := archive_faults(loaded):
         raise SettingsError(faults)
     warnings = list(loaded.warnings)
-    refused = refusals(loaded, today())
+    refused = [*refusals(loaded, today()), *unnamed_deployers(loaded)]
     if is_simulated(os.environ):
         warnings += [replace(fault.as_warning(), problem=f"{WOULD_REFUSE} {fault.problem}") for fault in refused]
     else:

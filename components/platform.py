@@ -10,7 +10,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.access import ClusterAccess, ClusterAccessArgs
-from components.account import azure_account
+from components.account import azure_subscription
 from components.cluster import Cluster, ClusterArgs
 from components.cluster_target import ClusterTarget
 from components.cpu_pool import CpuPool, CpuPoolArgs
@@ -32,7 +32,7 @@ from components.role_propagation import wait_for_roles
 from physical_ai.catalog.osmo import KAI_NAMESPACE
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Loaded
-from physical_ai.settings.facts.access import grants
+from physical_ai.settings.facts.access import admin_groups, grants
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
@@ -74,7 +74,7 @@ class Platform(pulumi.ComponentResource):
         self._name, self._settings, self._plan, self._secrets = name, settings, loaded.plan, secrets
         self._backend = osmo_backend(settings, loaded.plan.osmo, has_token=AGENT_TOKEN in secrets)
         self._names = Names(settings.stack)
-        self._account = azure_account()
+        self._subscription = azure_subscription()
         self._retry = wait_for_roles(f"{name}-role-propagation")
         # Components pass `protect` on to their children. All get it: a destroy that is refused for one resource
         # continues with the others, and would forget, without deleting them, those that are deleted with the cluster.
@@ -126,7 +126,7 @@ class Platform(pulumi.ComponentResource):
         )
         identities = Identities(
             f"{self._name}-identities",
-            IdentitiesArgs(names, group.name, region, tags, self._account.subscription_id, network.subnet_ids),
+            IdentitiesArgs(names, group.name, region, tags, self._subscription, network.subnet_ids),
             self._protected,
         )
         return Foundation(group, network, identities)
@@ -147,6 +147,7 @@ class Platform(pulumi.ComponentResource):
                 nat_address=foundation.network.nat_address,
                 identities=foundation.identities,
                 assignments=foundation.identities.assignments,
+                admin_groups=admin_groups(settings.access),
                 retry=self._retry,
             ),
             self._protected,
@@ -199,7 +200,7 @@ class Platform(pulumi.ComponentResource):
         """Roles on the cluster and, once these and the nodes exist, the provider for all resources in it."""
         roles = ClusterAccess(
             f"{self._name}-access",
-            ClusterAccessArgs(cluster.id, self._account, grants(self._settings.access, self._account.object_id)),
+            ClusterAccessArgs(cluster.id, self._subscription, grants(self._settings.access)),
             # Not protected: roles are withdrawn in production too.
             self._unprotected,
         )

@@ -16,17 +16,15 @@ def assign_role(
     role: Role,
     scope: pulumi.Input[str],
     principal_id: pulumi.Input[str],
-    principal_type: PrincipalType | None,
+    principal_type: PrincipalType,
     subscription_id: str,
     opts: pulumi.ResourceOptions,
 ) -> authorization.RoleAssignment:
     """Assign `role` on `scope`, an ARM id, to the Entra object `principal_id`.
 
-    Without a type ARM looks the principal up in Entra, and refuses one that is seconds old (PrincipalNotFound): an
-    identity created in the same deployment must be given with its type.
+    The type is always sent: without it ARM looks the principal up in Entra, and refuses one that is seconds old
+    (PrincipalNotFound).
     """
-    # As an output, since the SDK reads a plain None as "User", and ARM refuses that for a service principal.
-    kind: pulumi.Output[PrincipalType | None] = pulumi.Output.from_input(principal_type)
 
     def assignment_name(parts: list[str]) -> str:
         return role_assignment_name(parts[0], parts[1], role)
@@ -36,7 +34,7 @@ def assign_role(
         role_assignment_name=pulumi.Output.all(scope, principal_id).apply(assignment_name),
         scope=scope,
         principal_id=principal_id,
-        principal_type=kind,
+        principal_type=principal_type,
         role_definition_id=role_definition_id(subscription_id, role),
         opts=opts,
     )

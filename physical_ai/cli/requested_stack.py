@@ -10,6 +10,7 @@ from typing import Any, cast
 from physical_ai.settings import STACKS, Loaded, Overlay, Settings, load
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
+from physical_ai.simulator.entra import DEPLOYER
 from physical_ai.simulator.stack_input import StackInput
 from physical_ai.untrusted import documents, files
 
@@ -43,8 +44,18 @@ def read_stack(
     osmo = loaded.settings.osmo
     if osmo.installs_backend and osmo.service_url is None:
         config = merge(config, {f"{PREFIX}osmo": {"serviceUrl": SIMULATED_SERVICE}})
+    config = merge(config, {f"{PREFIX}access": {"deployers": simulated_deployers(loaded.settings)}})
     names = tuple(dict.fromkeys([*secret_names, *generated_secrets(loaded.settings)]))
     return RequestedStack(loaded, StackInput(stack, config, names, loaded.settings.record))
+
+
+def simulated_deployers(settings: Settings) -> list[dict[str, str]]:
+    """The stack's deployers, and the simulation's own, which has no part in the real tenant."""
+    named = [
+        {"principalId": each.principal_id, "principalType": each.principal_type} for each in settings.access.deployers
+    ]
+    own = {"principalId": DEPLOYER.object_id, "principalType": "User"}
+    return [*named, *([own] if own not in named else [])]
 
 
 def generated_secrets(settings: Settings) -> list[str]:

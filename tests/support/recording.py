@@ -10,7 +10,7 @@ from typing import Any
 import pulumi
 import yaml
 
-from physical_ai.mocks.azure_answers import azure_name
+from physical_ai.mocks.azure_answers import DEPLOYER, azure_name
 from physical_ai.mocks.recorder import PROJECT, Recorder, run_program
 from physical_ai.policies import Resource, Stack
 from physical_ai.repository import ROOT
@@ -18,6 +18,8 @@ from physical_ai.settings.guards import is_mapping
 
 __all__ = ["ROOT", "TODAY", "Recording", "Resource", "record"]
 
+DEPLOYERS = [{"principalId": DEPLOYER, "principalType": "User"}]
+"""Committed stack files name none: those of a real stack are its owner's."""
 TODAY = datetime.date(2026, 11, 20)
 
 
@@ -77,7 +79,7 @@ class Recording:
 def stack_config(stack: str) -> dict[str, Any]:
     """The `config:` of a committed stack file, without the project prefix."""
     document: dict[str, Any] = yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text()) or {}
-    config: dict[str, Any] = document.get("config") or {}
+    config: dict[str, Any] = {f"{PROJECT}:access": {"deployers": DEPLOYERS}, **(document.get("config") or {})}
     return {key.removeprefix(f"{PROJECT}:"): value for key, value in config.items()}
 
 

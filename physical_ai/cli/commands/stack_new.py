@@ -42,6 +42,14 @@ Ranges = Annotated[
     list[str] | None,
     typer.Option("--api-range", metavar="CIDR", help="Public range that may reach the API server; repeatable."),
 ]
+Deployers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--deployer",
+        metavar="[KIND=]ID",
+        help="Entra object id of a group that deploys; user=ID or pipeline=ID for one identity; repeatable.",
+    ),
+]
 Yes = Annotated[
     bool, typer.Option("--yes", "-y", help="Ask nothing, and use the proposed value for each omitted option.")
 ]
@@ -61,6 +69,7 @@ def new(  # noqa: PLR0917 - each is an option
     zones: Zones = None,
     address_space: Space = None,
     api_range: Ranges = None,
+    deployer: Deployers = None,
     yes: Yes = False,
     dry_run: DryRun = False,
     json: Json = False,
@@ -69,7 +78,7 @@ def new(  # noqa: PLR0917 - each is an option
 
     Both are validated. Nothing is deployed.
     """
-    from physical_ai.cli.stack_new.answers import Choices
+    from physical_ai.cli.stack_new.answers import Choices, named_deployers
     from physical_ai.cli.stack_new.summary import document, head, next_steps, summary
     from physical_ai.settings.layers.names import STACKS
     from physical_ai.settings.new_stack import new_files, propose, verified
@@ -80,13 +89,14 @@ def new(  # noqa: PLR0917 - each is an option
         raise typer.BadParameter(problem, param_hint="--yes")
     proposal = propose(name, STACKS)
     options = Choices(proposal, size or [], driver or [], zones or [], address_space, api_range or [])
+    deployers = named_deployers(deployer or [])
     if interactive:
         err.print(head(proposal))
     choices = {pool.name: options.choice(pool, interactive=interactive) for pool in proposal.pools}
     space = options.space(interactive=interactive)
     ranges = options.ranges(interactive=interactive)
     try:
-        files = new_files(proposal, choices, space, ranges)
+        files = new_files(proposal, choices, space, ranges, deployers)
     except ValueError as problem:
         raise typer.BadParameter(str(problem), param_hint="--address-space") from None
     loaded = verified(name, files, STACKS)

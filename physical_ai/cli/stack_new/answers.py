@@ -142,6 +142,20 @@ class Choices:
         return blocks
 
 
+_KINDS = {"group": "Group", "user": "User", "pipeline": "ServicePrincipal"}
+
+
+def named_deployers(texts: Sequence[str]) -> list[dict[str, str]]:
+    """The entries of `access.deployers`. Raises typer.BadParameter for an unknown kind; loading checks the ids."""
+    found: list[dict[str, str]] = []
+    for text in texts:
+        kind, equals, own_id = text.rpartition("=")
+        if equals and kind not in _KINDS:
+            raise typer.BadParameter(f"'{kind}' is none of {', '.join(_KINDS)}", param_hint="--deployer")
+        found.append({"principalId": own_id, "principalType": _KINDS[kind or "group"]})
+    return found
+
+
 def _zone_names(text: str) -> tuple[str, ...]:
     return tuple(zone for zone in text.replace(" ", "").split(",") if zone)
 

@@ -88,6 +88,9 @@ def next_steps(proposal: Proposal, loaded: Loaded) -> RenderableType:
     if any(warning.stand_in for warning in loaded.warnings):
         advice = "Before you deploy to Azure, set cluster.apiAccess.authorizedIpRanges to your public ranges."
         lines.append(Text(advice, style="yellow"))
+    if not loaded.settings.access.deployers:
+        advice = "Before you deploy to Azure, name who deploys in access.deployers, or use --deployer here."
+        lines.append(Text(advice, style="yellow"))
     return Group(*lines)
 
 

@@ -14,28 +14,36 @@ PrincipalType = Literal["User", "Group", "ServicePrincipal"]
 
 @dataclass(frozen=True)
 class Grant:
-    """One role for one principal on the cluster. `name` is unique among a cluster's grants.
-
-    `principal_type` is None where only Entra knows it.
-    """
+    """One role for one principal on the cluster. `name` is unique among a cluster's grants."""
 
     name: str
     role: Role
     principal_id: str
-    principal_type: PrincipalType | None
+    principal_type: PrincipalType
 
 
-def grants(access: Access, deployer_id: str | None) -> list[Grant]:
-    """All roles to assign on the cluster, the deployer's first, without a duplicate pair of role and principal.
+def admin_groups(access: Access) -> list[str]:
+    """Object ids of the groups in `access.deployers`, for the cluster's `aadProfile.adminGroupObjectIDs`.
 
-    With local accounts off, creating a cluster gives no rights in it, so the deployer is assigned a role as well.
-    Named principals also get the Cluster User role, without which `az aks get-credentials` is denied; the deployer,
-    who could create the cluster, has that action already. The deployer's type is left to Entra: it is a person or a
-    pipeline, and never an identity so new that Entra would not find it.
+    AKS binds them to cluster-admin when it creates the cluster, so no role assignment has to take effect first, and
+    the cluster lists its administrators itself.
+    """
+    return [each.principal_id for each in access.deployers if each.principal_type == "Group"]
+
+
+def grants(access: Access) -> list[Grant]:
+    """All roles to assign on the cluster, the deployers' first, without a duplicate pair of role and principal.
+
+    With local accounts off, creating a cluster gives no rights in it, so deployers are assigned a role as well, unless
+    they are groups (`admin_groups`). They are named in the settings: the identity that runs a command changes nothing.
+    Other principals also get the Cluster User role, without which `az aks get-credentials` is denied; deployers, who
+    may create the cluster, have that action already.
     """
     wanted: list[Grant] = []
-    if deployer_id:
-        wanted.append(Grant("deployer-admin", Role.RBAC_CLUSTER_ADMIN, deployer_id, None))
+    for deployer in access.deployers:
+        if deployer.principal_type != "Group":
+            own_id, kind = deployer.principal_id, deployer.principal_type
+            wanted.append(Grant(f"{own_id}-deployer", Role.RBAC_CLUSTER_ADMIN, own_id, kind))
     for principal in access.principals:
         rbac = Role.RBAC_CLUSTER_ADMIN if principal.role == "admin" else Role.RBAC_READER
         own_id, kind = principal.principal_id, principal.principal_type

@@ -111,6 +111,15 @@ class Cluster(Model):
     upgrades: Upgrades = Field(description="Channels and maintenance windows.")
 
 
+class Deployer(Model):
+    """A group, person or pipeline that deploys the stack."""
+
+    principal_id: ObjectId = Field(description="Entra object id.")
+    principal_type: Literal["User", "Group", "ServicePrincipal"] = Field(
+        default="Group", description="Kind of principal; a pipeline's identity is a ServicePrincipal."
+    )
+
+
 class ClusterPrincipal(Model):
     """A person, group or workload with a role inside the cluster."""
 
@@ -124,8 +133,13 @@ class ClusterPrincipal(Model):
 
 
 class Access(Model):
+    deployers: tuple[Deployer, ...] = Field(
+        default=(),
+        description="Who deploys the stack, and is an administrator of the cluster: groups through the cluster's own"
+        " list of admin groups, others through RBAC Cluster Admin. A deployment to Azure needs at least one.",
+    )
     principals: tuple[ClusterPrincipal, ...] = Field(
-        default=(), description="Roles on the cluster beside the deployer's, who is always an admin."
+        default=(), description="Further roles on the cluster, such as administrators for emergencies, and readers."
     )
 
 

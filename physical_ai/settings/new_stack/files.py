@@ -61,7 +61,11 @@ def is_placeholder(block: IPv4Network) -> bool:
 
 
 def new_files(
-    proposal: Proposal, choices: Mapping[str, Choice], space: IPv4Network, ranges: Sequence[IPv4Network] = ()
+    proposal: Proposal,
+    choices: Mapping[str, Choice],
+    space: IPv4Network,
+    ranges: Sequence[IPv4Network] = (),
+    deployers: Sequence[Mapping[str, str]] = (),
 ) -> NewFiles:
     """The files of a new stack.
 
@@ -77,6 +81,8 @@ def new_files(
     own["network"] = {"addressSpace": str(space), "systemSubnet": str(system)}
     if ranges:
         own["cluster"] = {"apiAccess": {"authorizedIpRanges": [str(each) for each in ranges]}}
+    if deployers:
+        own["access"] = {"deployers": [dict(each) for each in deployers]}
     windows = {key: {"utcOffset": proposal.utc_offset} for key in ("kubernetesWindow", "nodeOsWindow")}
     regional["cluster"] = {"upgrades": windows}
     for pool in proposal.pools:
@@ -116,7 +122,7 @@ def _stack_text(proposal: Proposal, own: Mapping[str, Any], *, placeholder: bool
         "# Settings of this stack only. The others come from layers/base,"
         f" layers/env/{name.environment} and layers/region/{name.region}.\n"
     )
-    order = [key for key in ("network", "cluster", "systemPool", "cpuPool", "pools") if key in own]
+    order = [key for key in ("network", "cluster", "access", "systemPool", "cpuPool", "pools") if key in own]
     text = _yaml({"config": {f"{PREFIX}{key}": own[key] for key in order}})
     if placeholder:
         line = next(line for line in text.splitlines() if "authorizedIpRanges" in line)

@@ -40,6 +40,7 @@ def check_cluster(settings: Settings, trust: Trust, today: datetime.date) -> Ite
     yield from _reach(settings, trust)
     yield from _windows(settings.cluster, trust)
     yield from _provision_time(settings, trust)
+    yield from _deployers(settings, trust)
     path: Path = ("access", "principals")
     principals = settings.access.principals
     for index, principal in enumerate(principals):
@@ -47,6 +48,14 @@ def check_cluster(settings: Settings, trust: Trust, today: datetime.date) -> Ite
         if trust(path) and any(other.role == principal.role for other in same):
             problem = f"{principal.principal_id} has the role '{principal.role}' twice."
             yield error((*path, index), problem, "Keep one of the entries.")
+
+
+def _deployers(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
+    path: Path = ("access", "deployers")
+    ids = [each.principal_id.lower() for each in settings.access.deployers]
+    for index, own in enumerate(ids):
+        if trust(path) and own in ids[:index]:
+            yield error((*path, index), f"{own} is listed twice.", "Keep one of the entries.")
 
 
 def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[SettingFinding]:

@@ -9,7 +9,7 @@ import pulumi
 import pytest
 
 from components import role_propagation
-from components.account import account
+from components.account import selected
 from components.config import engine_config, of_project
 from tests.unit.conftest import Simulate
 
@@ -48,16 +48,9 @@ def test_an_unusable_delay_is_an_error_of_the_program(monkeypatch: pytest.Monkey
         role_propagation.wait_for_roles("retry")
 
 
-def test_login_without_an_object_id_stops_a_deployment_and_not_a_preview() -> None:
-    assert account("sub", "", preview=True).object_id is None
-    with pytest.raises(pulumi.RunError, match="az login"):
-        account("sub", None, preview=False)
-
-
-@pytest.mark.parametrize("preview", [True, False])
-def test_a_missing_subscription_names_the_command_to_run(preview: bool) -> None:
+def test_a_missing_subscription_names_the_command_to_run() -> None:
     with pytest.raises(pulumi.RunError, match="az account set"):
-        account("", "oid", preview=preview)
+        selected("")
 
 
 def test_config_is_decoded_and_other_namespaces_are_left_out() -> None:

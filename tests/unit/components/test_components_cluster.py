@@ -7,6 +7,7 @@ import pytest
 from physical_ai.catalog.aks import Role
 from physical_ai.mocks.azure_answers import DEPLOYER, NAT_ADDRESS, SUBSCRIPTION, guid
 from physical_ai.settings.facts.naming import Names, role_assignment_name
+from tests.support.recording import record
 from tests.unit.conftest import STACKS, Simulate
 
 GROUP = "11111111-1111-1111-1111-111111111111"
@@ -147,10 +148,8 @@ def test_cluster_follows_every_role_it_needs(simulate: Simulate) -> None:
 
 def test_deployer_is_cluster_admin_before_anything_is_made_in_the_cluster(simulate: Simulate) -> None:
     recording = simulate("dev-westus2")
-    role = recording.resource("RoleAssignment", "physical-ai-access-deployer-admin")
-    assert role.inputs["principalId"] == DEPLOYER
-    # A person or a pipeline: Entra knows which, no setting has to.
-    assert "principalType" not in role.inputs
+    role = recording.resource("RoleAssignment", f"physical-ai-access-{DEPLOYER}-deployer")
+    assert (role.inputs["principalId"], role.inputs["principalType"]) == (DEPLOYER, "User")
     assert role.inputs["roleDefinitionId"].endswith(Role.RBAC_CLUSTER_ADMIN)
     assert role.inputs["scope"].endswith("/managedClusters/aks-physical-ai-dev-westus2")
     provider = recording.resource("kubernetes", "physical-ai-kubernetes-provider")
@@ -188,6 +187,20 @@ def test_deployer_who_is_named_as_well_gets_the_admin_role_once(simulate: Simula
         if each.inputs["roleDefinitionId"].endswith(Role.RBAC_CLUSTER_ADMIN)
     ]
     assert len(admins) == 1
+
+
+def test_groups_that_deploy_are_admin_groups_of_the_cluster_and_need_no_role_assignment(simulate: Simulate) -> None:
+    recording = simulate("dev-westus2", {"access": {"deployers": [{"principalId": GROUP}]}})
+    assert recording.of_type(CLUSTER)[0].inputs["aadProfile"]["adminGroupObjectIDs"] == [GROUP]
+    assert GROUP not in {each.inputs["principalId"] for each in recording.of_type("RoleAssignment")}
+    assert "adminGroupObjectIDs" not in simulate("dev-westus2").of_type(CLUSTER)[0].inputs["aadProfile"]
+
+
+@pytest.mark.parametrize("login", [GROUP, "", None])
+def test_a_run_by_another_identity_declares_the_same(login: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = record("dev-westus2")
+    monkeypatch.setattr("physical_ai.mocks.recorder.DEPLOYER", login)
+    assert record("dev-westus2").resources == named.resources
 
 
 def test_role_assignment_names_are_decided_by_scope_principal_and_role(simulate: Simulate) -> None:
@@ -252,7 +265,7 @@ def test_protection_follows_the_setting(simulate: Simulate) -> None:
         everything = {each.name for each in recording.resources if each.custom}
         unprotected = {each.name for each in recording.resources if each.custom and not each.options.protect}
         # Roles can be withdrawn at any time, and the agent's files are replaced by their next version.
-        exempt = {"physical-ai-access-deployer-admin", "physical-ai-grid-driver-files"}
+        exempt = {f"physical-ai-access-{DEPLOYER}-deployer", "physical-ai-grid-driver-files"}
         assert unprotected == (exempt if protect else everything)
 
 

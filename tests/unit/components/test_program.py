@@ -162,6 +162,12 @@ def test_azure_gets_no_cluster_that_only_an_example_address_could_reach(stack: s
     assert "Write your offices' and CI runners' public ranges" in str(caught.value)
 
 
+@pytest.mark.parametrize("preview", [True, False])
+def test_azure_gets_no_cluster_that_no_one_could_install_anything_in(preview: bool) -> None:
+    with pytest.raises(pulumi.RunError, match=r"(?s)access\.deployers.*az ad signed-in-user show"):
+        record("dev-westus2", {"access": {"deployers": []}}, preview=preview, simulated=False)
+
+
 def test_azure_gets_the_very_program_that_is_simulated() -> None:
     own = {"cluster": {"apiAccess": {"authorizedIpRanges": ["20.30.40.0/28"]}}}
     assert record("prod-westus2", own, simulated=False).resources == record("prod-westus2", own).resources

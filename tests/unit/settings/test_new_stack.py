@@ -344,3 +344,19 @@ def test_quota_counts_spot_apart_and_surge_in() -> None:
     assert needs["StandardNCadsH100v5Family"].maximum == 80
     assert needs["lowPriorityCores"] == QuotaNeed("lowPriorityCores", 144, 288, ("rtxprogpu",))
     assert "StandardNCdsRTXPRO6000BSEv6XLFamily" not in needs
+
+
+def test_deployers_are_written_into_the_stack_file(stacks: Path) -> None:
+    group, user = (f"{digit * 8}-1111-1111-1111-{digit * 12}" for digit in "12")
+    assert new("staging-eastus2", "--yes", "--deployer", group, "--deployer", f"user={user}")[0] == 0
+    named = load("staging-eastus2", root=stacks).settings.access.deployers
+    assert [(each.principal_id, each.principal_type) for each in named] == [(group, "Group"), (user, "User")]
+
+
+@pytest.mark.parametrize(("deployer", "expected"), [("robot=1", "group, user, pipeline"), ("team-a", "principalId")])
+def test_a_deployer_that_is_none_is_refused(stacks: Path, deployer: str, expected: str) -> None:
+    before = files_in(stacks)
+    code, _, err = new("staging-eastus2", "--yes", "--deployer", deployer)
+    assert code == 2
+    assert expected in err
+    assert files_in(stacks) == before

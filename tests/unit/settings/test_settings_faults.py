@@ -15,6 +15,7 @@ from physical_ai.settings import Fault, Overlay, SettingsError, dump, load, load
 from physical_ai.settings.faults import fault
 from physical_ai.settings.models.base import FORMS
 from physical_ai.settings.rules import check
+from physical_ai.settings.rules.deployers import unnamed_deployers
 
 DEV = "stacks/Pulumi.dev-westus2.yaml"
 
@@ -332,6 +333,22 @@ def test_other_warnings_do_not_keep_a_stack_from_azure() -> None:
     loaded = load("prod-westus2", [own])
     assert loaded.warnings
     loaded.for_azure()
+
+
+def test_a_deployer_is_an_object_id_and_is_listed_once() -> None:
+    own = "11111111-1111-1111-1111-11111111111a"
+    wrong = "access.deployers=[{principalId: platform-team}]"
+    expect(faults_of(wrong), "access.deployers[0].principalId", "Entra object id")
+    twice = f"access.deployers=[{{principalId: {own}}}, {{principalId: {own.upper()}, principalType: User}}]"
+    expect(faults_of(twice), "access.deployers[1]", "listed twice", "Keep one")
+
+
+def test_a_stack_without_deployers_is_refused_before_azure_with_the_lines_to_write() -> None:
+    (fault,) = unnamed_deployers(load("dev-westus2"))
+    assert fault.where.endswith("access.deployers")
+    assert "principalType: User" in str(fault)
+    named = Overlay.assign(["access.deployers=[{principalId: 11111111-1111-1111-1111-111111111111}]"])
+    assert unnamed_deployers(load("dev-westus2", [named])) == []
 
 
 def test_all_faults_are_reported_at_once_those_of_shape_and_those_of_rules() -> None:

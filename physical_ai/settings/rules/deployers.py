@@ -1,0 +1,25 @@
+"""Whether a stack names who deploys it. Only Azure needs to know: a simulation has a deployer of its own."""
+
+from __future__ import annotations
+
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.loading import Loaded
+
+_HERE: Path = ("access", "deployers")
+_FIX = (
+    "Write, in the stack file, physical-ai:access: {deployers: [{principalId: <object id of an Entra group>}]}. "
+    "For yourself alone: {principalId: <id>, principalType: User}, where `az ad signed-in-user show --query id -o tsv` "
+    "prints the id. `physai bootstrap` prints those of pipelines."
+)
+
+
+def unnamed_deployers(loaded: Loaded) -> list[Fault]:
+    """Why a stack without deployers must not be deployed.
+
+    Nothing could be installed in its cluster: with local accounts off, creating a cluster gives no rights in it.
+    """
+    if loaded.settings.access.deployers:
+        return []
+    problem = "No deployer is named, so no identity could install anything in the cluster."
+    return [loaded.merged.fault(_HERE, problem, _FIX)]
