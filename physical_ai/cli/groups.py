@@ -43,7 +43,9 @@ PANELS = {
         "stack": "Write the files of a new stack: stack new NAME",
         "preview": "Show what `up` would change",
         "up": "Deploy a stack to the simulator on this machine",
+        "refresh": "Record in the state what differs from it",
         "down": "Destroy the simulated stack",
+        "cancel": "End a run, or remove the lock of a killed one",
     },
     "Check": {
         "policy": "Check a stack's resources against the policies",

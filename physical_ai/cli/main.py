@@ -19,6 +19,7 @@ from physical_ai.cli.commands import (
     explain,
     gates,
     lint,
+    operations,
     osmo,
     policy,
     pr_preview,
@@ -53,7 +54,9 @@ for name, command in {
     "status": simulate.status,
     "preview": simulate.preview,
     "up": simulate.up,
-    "down": simulate.down,
+    "refresh": operations.refresh,
+    "down": operations.down,
+    "cancel": operations.cancel,
     "policy": policy.policy,
     "compat": compat.compat,
     "check": check.check,
@@ -134,10 +137,11 @@ def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None
 
     from physical_ai.catalog.charts import ChecksumMismatch
     from physical_ai.cli.chart_download import PullFailed
-    from physical_ai.simulator.errors import Interrupted, SimulationError
+    from physical_ai.simulator.errors import Interrupted, SimulationError, UnknownTarget
     from physical_ai.simulator.tools import BuildFailed
 
     if isinstance(problem, SimulationError | BuildFailed | ChecksumMismatch | PullFailed):
         err.print(str(problem), markup=False, style="red")
-        return INTERRUPTED if isinstance(problem, Interrupted) else FAILED, str(problem)
+        code = BAD_INPUT if isinstance(problem, UnknownTarget) else FAILED
+        return INTERRUPTED if isinstance(problem, Interrupted) else code, str(problem)
     return None

@@ -10,6 +10,8 @@ import typer
 from physical_ai.findings import Severity
 
 DEFAULT_STACK = "dev-westus2"
+DEPLOYER_NAME = "deployer"
+"""Who is logged in to the simulated Azure unless another principal is named."""
 
 
 def _complete_stack(incomplete: str) -> list[str]:
@@ -45,6 +47,45 @@ Least = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help='Print one JSON document on stdout; {"error": …} after a failure.')]
+
+
+def _complete_principal(incomplete: str) -> list[str]:
+    from physical_ai.simulator.entra import PRINCIPALS
+
+    return [each.name for each in PRINCIPALS if each.name.startswith(incomplete)]
+
+
+As = Annotated[
+    str,
+    typer.Option(
+        "--as",
+        metavar="NAME",
+        help="Who is logged in to the simulated Azure: deployer, second-deployer, reader or bystander.",
+        autocompletion=_complete_principal,
+    ),
+]
+Refresh = Annotated[bool, typer.Option("--refresh", help="First read every resource, as `pulumi … --refresh` does.")]
+Targets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target", metavar="URN|NAME", help="Work on this resource only; repeatable. A new resource has only a URN."
+    ),
+]
+TargetDependents = Annotated[
+    bool, typer.Option("--target-dependents", help="Also work on what depends on the targets.")
+]
+ExpectNoChanges = Annotated[
+    bool, typer.Option("--expect-no-changes", help="Exit with 3 if there are changes, and list them.")
+]
+RunProgram = Annotated[
+    bool, typer.Option("--run-program", help="Run the program, too. What waits in the program then waits here.")
+]
+NoRecovery = Annotated[
+    bool,
+    typer.Option(
+        "--no-recovery", help="Do not repair what a killed run has left: show what `pulumi` would do without repair."
+    ),
+]
 
 SpotFactor = Annotated[
     float | None,

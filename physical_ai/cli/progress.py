@@ -26,7 +26,9 @@ PHASES = {
     "control plane": "starting the Kubernetes control plane",
     "deploy": "deploying with the Pulumi engine",
     "preview": "previewing with the Pulumi engine",
+    "refresh": "reading every resource with the Pulumi engine",
     "destroy": "destroying with the Pulumi engine",
+    "cancel": "waiting for the run to end",
     "clean up": "removing the simulation",
 }
 ROWS = 8
@@ -61,7 +63,7 @@ class Progress:
         if isinstance(error, EngineFailed) and self.has_printed_errors:
             count = sum(message.severity == "error" for message in self.run.messages)
             word = "error" if count == 1 else "errors"
-            again = "" if self._phase == "preview" else "; the next run continues from what was done"
+            again = "" if self._phase in ("preview", "refresh") else "; the next run continues from what was done"
             raise EngineFailed(f"{self._phase} failed with the {count} {word} above{again}") from None
 
     @property

@@ -11,6 +11,7 @@ from typing import Any
 
 from physical_ai.catalog.aks import Role
 from physical_ai.simulator import pool_nodes
+from physical_ai.simulator.cluster_roles import RBAC_READER, reader_role
 from physical_ai.simulator.control_plane import SLOTS_FILE, ControlPlane
 from physical_ai.simulator.control_plane.kubeconfig import LOGIN_COMMAND
 from physical_ai.simulator.entra import tokens_file
@@ -20,12 +21,12 @@ from physical_ai.simulator.kubernetes.kubeconfig import Kubeconfig
 from physical_ai.simulator.pool_nodes import FIELD_MANAGER
 from physical_ai.simulator.tools import Toolbox
 
-# Roles of Azure RBAC for Kubernetes, each with the built-in ClusterRole of the same reach (AKS docs).
+# Roles of Azure RBAC for Kubernetes, each with the ClusterRole of the same reach (AKS docs).
 CLUSTER_ROLES: Mapping[str, str] = {
     Role.RBAC_CLUSTER_ADMIN: "cluster-admin",
     Role.RBAC_ADMIN: "admin",
     Role.RBAC_WRITER: "edit",
-    Role.RBAC_READER: "view",
+    Role.RBAC_READER: RBAC_READER,
 }
 
 LOGIN_VARIABLES = ("AAD_", "AZURE_")
@@ -158,6 +159,8 @@ class Clusters:
         role = CLUSTER_ROLES.get(role_guid)
         if role is None:
             return
+        if role == RBAC_READER:
+            self._apply(cluster_id, "clusterroles", reader_role())
         kind = "Group" if principal_type == "Group" else "User"
         name = _binding_name(assignment_id)
         binding: Object = {
@@ -167,8 +170,11 @@ class Clusters:
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
             "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": principal_id}],
         }
-        path = f"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{name}"
-        self.client(cluster_id).patch(path, binding, APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})
+        self._apply(cluster_id, "clusterrolebindings", binding)
+
+    def _apply(self, cluster_id: str, plural: str, obj: Object) -> None:
+        path = f"/apis/rbac.authorization.k8s.io/v1/{plural}/{obj['metadata']['name']}"
+        self.client(cluster_id).patch(path, obj, APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})
 
     def revoke(self, cluster_id: str, assignment_id: str) -> None:
         if cluster_id not in self._slots() or self._failure is not None:

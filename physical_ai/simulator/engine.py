@@ -18,12 +18,13 @@ from pulumi import automation
 from pulumi.automation._stack import StackInitMode
 from pulumi.automation.events import EngineEvent
 
-from physical_ai.catalog.engine_values import is_secret
 from physical_ai.simulator import program
-from physical_ai.simulator.errors import EngineFailed, EngineLost, Interrupted
+from physical_ai.simulator.checkpoint import Checkpoint
+from physical_ai.simulator.errors import ChangesFound, EngineFailed, EngineLost, Interrupted
 from physical_ai.simulator.interrupts import graceful_interrupts
-from physical_ai.simulator.processes import GO_COLLECTION
+from physical_ai.simulator.processes import GO_COLLECTION, engines
 from physical_ai.simulator.recovery import FindCreated, recovered
+from physical_ai.simulator.run_options import RunOptions
 from physical_ai.simulator.stack_file import StackFile
 from physical_ai.simulator.tools import Toolbox
 from physical_ai.simulator.wire.host import ProviderHost
@@ -31,7 +32,10 @@ from physical_ai.simulator.wire.host import ProviderHost
 LOST = "Resource monitor has terminated"
 """The SDK's message for a program that cannot reach the engine, and the engine's for the program's exit."""
 
-STACK_TYPE = "pulumi:pulumi:Stack"
+UNEXPECTED = "no changes were expected"
+"""The engine's message where `--expect-no-changes` fails."""
+
+DEFAULTS = RunOptions()
 OnEvent = Callable[[EngineEvent], None]
 PARALLEL = 32
 
@@ -41,16 +45,12 @@ class Engine:
 
     def __init__(self, folder: Path, stack: str, tools: Toolbox, kubelogin: Path) -> None:
         self._folder, self._stack, self._tools, self._kubelogin = folder, stack, tools, kubelogin
+        self.checkpoint = Checkpoint(folder / "backend", stack)
 
     @property
     def has_state(self) -> bool:
         """Whether the engine has recorded an update, which the next one can continue."""
-        return (self._folder / "work" / "Pulumi.yaml").exists() and self._checkpoint() is not None
-
-    def protected(self) -> list[str]:
-        """Names of the resources in state that refuse to be deleted."""
-        resources: list[dict[str, Any]] = self._deployment().get("resources") or []
-        return [resource["urn"].rsplit("::", 1)[-1] for resource in resources if resource.get("protect")]
+        return (self._folder / "work" / "Pulumi.yaml").exists() and self.checkpoint.file is not None
 
     def configure(self, project: Mapping[str, Any], config: Mapping[str, Any], secret: Mapping[str, str]) -> None:
         """Writes the copy of the project and the stack file that the engine reads; the user's own are not touched."""
@@ -66,7 +66,7 @@ class Engine:
         file = StackFile(stacks / f"Pulumi.{self._stack}.yaml", self._folder / "secrets.json", self._passphrase())
         if file.write(config, secret):
             return
-        self._repair_backend()  # the CLI reads the checkpoint, before anything is recovered
+        self.checkpoint.repair()  # the CLI reads the checkpoint, before anything is recovered
         stack = self._open()
         for key, value in secret.items():
             stack.set_config(key, automation.ConfigValue(value, secret=True), path=True)
@@ -82,40 +82,66 @@ class Engine:
         if not logs.exists():
             logs.touch()
 
-    def up(self, providers: ProviderHost, on_event: OnEvent) -> dict[str, Any]:
+    def up(self, providers: ProviderHost, on_event: OnEvent, options: RunOptions = DEFAULTS) -> dict[str, Any]:
         """Deploys; the outputs, secret ones left out.
 
         Raises:
             EngineFailed: something was refused or did not become ready.
         """
-        self._run(lambda stack: stack.up(parallel=PARALLEL, color="never", on_event=on_event), providers)
-        return self.recorded_outputs(self._folder, self._stack)
+        given: dict[str, Any] = {**self._arguments(options, on_event), "refresh": options.refresh or None}
+        self._run(lambda stack: stack.up(**given), providers)
+        return self.checkpoint.outputs()
 
-    def preview(self, providers: ProviderHost, on_event: OnEvent, policy_packs: Sequence[Path] = ()) -> None:
+    def preview(
+        self,
+        providers: ProviderHost,
+        on_event: OnEvent,
+        policy_packs: Sequence[Path] = (),
+        options: RunOptions = DEFAULTS,
+    ) -> None:
         """Previews, and checks each resource with the policy packs.
 
         Raises:
             EngineFailed: something was refused, by a policy pack perhaps.
+            ChangesFound: there are changes, and the options expect none.
         """
         packs = [str(pack) for pack in policy_packs] or None
-        self._run(
-            lambda stack: stack.preview(
-                parallel=PARALLEL, color="never", on_event=on_event, policy_packs=packs or None
-            ),
-            providers,
-        )
+        given: dict[str, Any] = {
+            **self._arguments(options, on_event),
+            "refresh": options.refresh or None,
+            "expect_no_changes": options.expect_no_changes or None,
+        }
+        self._run(lambda stack: stack.preview(policy_packs=packs, **given), providers)
 
-    def destroy(self, providers: ProviderHost, on_event: OnEvent) -> None:
-        self._run(lambda stack: stack.destroy(parallel=PARALLEL, color="never", on_event=on_event), providers)
+    def refresh(self, providers: ProviderHost, on_event: OnEvent, options: RunOptions = DEFAULTS) -> None:
+        """Reads every resource, and records in the state what it finds.
+
+        Raises:
+            EngineFailed: a resource could not be read.
+            ChangesFound: Azure differs from the state, and the options expect that it does not.
+        """
+        given: dict[str, Any] = {
+            **self._arguments(options, on_event),
+            "expect_no_changes": options.expect_no_changes or None,
+        }
+        self._run(lambda stack: stack.refresh(run_program=options.run_program, **given), providers)
+
+    def destroy(self, providers: ProviderHost, on_event: OnEvent, options: RunOptions = DEFAULTS) -> None:
+        given: dict[str, Any] = {**self._arguments(options, on_event), "refresh": options.refresh or None}
+        self._run(lambda stack: stack.destroy(run_program=options.run_program, **given), providers)
+
+    def _arguments(self, options: RunOptions, on_event: OnEvent) -> dict[str, Any]:
+        shared = options.arguments(self.checkpoint.resources())
+        return {"parallel": PARALLEL, "color": "never", "on_event": on_event, **shared}
 
     def recover(self, find_created: FindCreated) -> list[str]:
         """Makes state and cloud agree after a run that was killed; the URNs it adopted."""
         if not self.has_state:
             return []
         self._kill_orphans()
-        self._repair_backend()
-        shutil.rmtree(self._folder / "backend" / ".pulumi" / "locks", ignore_errors=True)
-        if not self._deployment().get("pending_operations"):
+        self.checkpoint.repair()
+        self.checkpoint.unlock()
+        if not self.checkpoint.pending():
             return []
         exported = json.loads(self._cli("stack", "export").stdout)
         exported["deployment"], adopted = recovered(exported["deployment"], find_created)
@@ -133,34 +159,6 @@ class Engine:
         except automation.errors.CommandError as problem:
             raise EngineFailed(_errors_in(str(problem))) from problem
 
-    def _repair_backend(self) -> None:
-        """Removes damaged attribute files, with which the engine refuses a checkpoint; without one it reads it.
-
-        The engine writes checkpoints atomically, but not the `.attrs` file beside each.
-        """
-        for attributes in (self._folder / "backend").rglob("*.attrs"):
-            try:
-                json.loads(attributes.read_text())
-            except ValueError:
-                attributes.unlink()
-
-    @staticmethod
-    def recorded_outputs(folder: Path, stack: str) -> dict[str, Any]:
-        """The stack's plain outputs as last recorded below `folder`; empty before the first update."""
-        file = next((folder / "backend").glob(f".pulumi/stacks/*/{stack}.json"), None)
-        latest: dict[str, Any] = json.loads(file.read_text())["checkpoint"].get("latest") or {} if file else {}
-        resources: list[dict[str, Any]] = latest.get("resources") or []
-        given: list[dict[str, Any]] = [each.get("outputs") or {} for each in resources if each["type"] == STACK_TYPE]
-        return {name: value for outputs in given for name, value in outputs.items() if not is_secret(value)}
-
-    def _checkpoint(self) -> Path | None:
-        return next((self._folder / "backend").glob(f".pulumi/stacks/*/{self._stack}.json"), None)
-
-    def _deployment(self) -> dict[str, Any]:
-        """The state as it was last written; empty before the first update."""
-        file = self._checkpoint()
-        return json.loads(file.read_text())["checkpoint"].get("latest") or {} if file is not None else {}
-
     def _kill_orphans(self) -> None:
         """Kills engines of an earlier command; without their program they fail too, but later."""
         for process in self._engines():
@@ -169,15 +167,7 @@ class Engine:
 
     def _engines(self) -> list[psutil.Process]:
         """Running engines of this simulation."""
-        home = str(self._folder / "home")
-        found: list[psutil.Process] = []
-        for process in psutil.process_iter():
-            try:
-                if process.name() == "pulumi" and process.environ().get("PULUMI_HOME") == home:
-                    found.append(process)
-            except (psutil.NoSuchProcess, psutil.AccessDenied):
-                continue
-        return found
+        return engines(self._folder / "home")
 
     def _run(self, operation: Callable[[automation.Stack], Any], providers: ProviderHost) -> Any:
         program.connect_over_loopback()
@@ -190,6 +180,8 @@ class Engine:
                         "interrupted; run the same command again to continue from what was done"
                     ) from None
                 said = _errors_in(str(problem))
+                if UNEXPECTED in said:
+                    raise ChangesFound("there are changes, and none were expected") from problem
                 raise (EngineLost if _is_connection_loss(said) else EngineFailed)(said) from problem
 
     def _open(self, providers: ProviderHost | None = None) -> automation.Stack:
@@ -199,7 +191,7 @@ class Engine:
             pulumi_command=self._command(),
             env_vars=self._env(providers),
         )
-        mode = StackInitMode.CREATE if self._checkpoint() is None else StackInitMode.SELECT
+        mode = StackInitMode.CREATE if self.checkpoint.file is None else StackInitMode.SELECT
         return _Stack(self._stack, workspace, mode)
 
     def _command(self) -> automation.PulumiCommand:
@@ -268,9 +260,8 @@ class _Stack(automation.Stack):
 
 def _errors_in(output: str) -> str:
     """The errors in what the CLI printed, each once; the rest is progress, which is also reported as events."""
-    errors = [
-        line.strip().removeprefix("error: ") for line in output.splitlines() if line.strip().startswith("error: ")
-    ]
+    lines = [line.strip().removeprefix("stderr: ") for line in output.splitlines()]
+    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
     return "\n".join(dict.fromkeys(errors)) or output.strip()
 
 

@@ -1,6 +1,7 @@
 """The simulated Entra ID: one tenant, one subscription, a few principals, and their tokens.
 
-A principal has no rights by itself, only through role assignments.
+A principal has no rights by itself, only through role assignments: those that the program declares, and those that
+exist before it (`Principal.roles`), as `physai bootstrap` makes them for the pipelines.
 """
 
 from __future__ import annotations
@@ -8,27 +9,77 @@ from __future__ import annotations
 import csv
 import os
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 TENANT_ID = "5a1e0000-0000-4000-8000-000000000001"
 SUBSCRIPTION_ID = "5a1e0000-0000-4000-8000-000000000002"
 AKS_CLIENT_ID = "80faf920-1908-4b52-b5ef-a8e7bedfc67a"
 """Application id of "Azure Kubernetes Service AAD Client", the same in every tenant."""
 
+Kind = Literal["User", "Group", "ServicePrincipal"]
+
 
 @dataclass(frozen=True)
 class Principal:
+    """`roles` are names of built-in roles on the subscription, assigned before the program runs for the first time."""
+
     name: str
     object_id: str
     client_id: str = ""
+    kind: Kind = "User"
+    roles: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    """Object ids of the groups that it is a member of."""
 
 
-DEPLOYER = Principal("deployer", "5a1e0000-0000-4000-8000-00000000000d", "5a1e0000-0000-4000-8000-0000000000dd")
-"""Runs the program; owner of the subscription, without rights in a cluster until a role assignment takes effect."""
+DEPLOYERS = Principal("deployers", "5a1e0000-0000-4000-8000-0000000000f0", kind="Group")
+"""The group of everybody who deploys; no command can run as a group."""
+DEPLOYER = Principal(
+    "deployer",
+    "5a1e0000-0000-4000-8000-00000000000d",
+    "5a1e0000-0000-4000-8000-0000000000dd",
+    roles=("Owner",),
+    groups=(DEPLOYERS.object_id,),
+)
+"""A person who runs the program; owner of the subscription, without rights in a cluster until a role assignment or a
+group gives them."""
+SECOND_DEPLOYER = Principal(
+    "second-deployer",
+    "5a1e0000-0000-4000-8000-00000000002d",
+    "5a1e0000-0000-4000-8000-0000000002dd",
+    kind="ServicePrincipal",
+    roles=("Contributor", "Role Based Access Control Administrator"),
+    groups=(DEPLOYERS.object_id,),
+)
+"""The deploying identity of a pipeline."""
+READER = Principal(
+    "reader",
+    "5a1e0000-0000-4000-8000-00000000000e",
+    "5a1e0000-0000-4000-8000-0000000000ee",
+    kind="ServicePrincipal",
+    roles=("Reader", "Azure Kubernetes Service Cluster User Role", "Azure Kubernetes Service RBAC Reader"),
+)
+"""The reading identity of a pipeline, which previews and detects drift."""
 BYSTANDER = Principal("bystander", "5a1e0000-0000-4000-8000-00000000000b")
 """A user of the same tenant without any role."""
-PRINCIPALS = (DEPLOYER, BYSTANDER)
+PRINCIPALS = (DEPLOYER, SECOND_DEPLOYER, READER, BYSTANDER)
+"""Everybody who can log in; the first is logged in unless another one is named."""
+
+
+class UnknownPrincipal(ValueError):
+    """The tenant has no such principal; the text lists those that it has."""
+
+
+def principal(name: str) -> Principal:
+    """Raises UnknownPrincipal."""
+    found = next((each for each in PRINCIPALS if each.name == name), None)
+    if found is None:
+        known = ", ".join(each.name for each in PRINCIPALS)
+        raise UnknownPrincipal(f"the simulated tenant has no principal '{name}'; it has {known}")
+    return found
 
 
 def tokens_file(folder: Path) -> Path:
@@ -38,7 +89,11 @@ def tokens_file(folder: Path) -> Path:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         unfinished = path.with_suffix(".new")
         with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", newline="") as file:
-            rows = csv.writer(file)
-            rows.writerows((secrets.token_urlsafe(32), p.object_id, p.object_id) for p in PRINCIPALS)
+            csv.writer(file).writerows(_rows(PRINCIPALS))
         unfinished.rename(path)
     return path
+
+
+def _rows(principals: Sequence[Principal]) -> list[list[str]]:
+    """token, user name, user id and, in one field, the groups (Kubernetes docs, static token file)."""
+    return [[secrets.token_urlsafe(32), each.object_id, each.object_id, ",".join(each.groups)] for each in principals]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class SimulationError(Exception):
     """Base of the simulator's expected failures. The text is for the user."""
@@ -21,6 +23,29 @@ class ControlPlaneFailed(SimulationError):
 
 class Interrupted(SimulationError):
     """The user stopped the run; the engine has saved its progress."""
+
+
+class UnknownTarget(SimulationError):
+    """No resource has the name of a target."""
+
+    def __init__(self, name: str, near: Sequence[str]) -> None:
+        hint = f"Did you mean {' or '.join(near)}?" if near else "`pulumi stack --show-urns` lists the resources."
+        super().__init__(
+            f"--target: no resource in the state is called '{name}'.\n  {hint}\n"
+            "  A resource that does not exist yet has no name in the state; write its URN."
+        )
+
+
+class NotSimulated(SimulationError):
+    """Nothing of the stack has been deployed."""
+
+
+class NothingToCancel(SimulationError):
+    """No run is under way, and none has left a lock."""
+
+
+class ChangesFound(SimulationError):
+    """There are differences where the caller expected none."""
 
 
 class EngineFailed(SimulationError):

@@ -58,6 +58,18 @@ def _name(process: psutil.Process) -> str:
     return command[2] if is_module else process.name()
 
 
+def engines(home: Path) -> list[psutil.Process]:
+    """Running engines whose PULUMI_HOME is this folder."""
+    found: list[psutil.Process] = []
+    for process in psutil.process_iter():
+        try:
+            if process.name() == "pulumi" and process.environ().get("PULUMI_HOME") == str(home):
+                found.append(process)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+    return found
+
+
 def started_at(pid: int) -> float:
     """When a process started, in seconds since the epoch; with its id this identifies it."""
     return psutil.Process(pid).create_time()

@@ -14,23 +14,22 @@ from physical_ai.simulator.control_plane.kubeconfig import LOGIN_COMMAND
 
 
 @contextmanager
-def environment(variables: Mapping[str, str], path: str) -> Generator[None]:
-    """Variables of this process, which the program reads like the shell's; set variables do not change.
+def environment(variables: Mapping[str, str], path: str, forced: Mapping[str, str]) -> Generator[None]:
+    """Variables of this process, which the program reads like the shell's; set ones change only if `forced`.
 
     `path` becomes PATH, where the program finds this simulation's `kubelogin`.
     """
-    before = os.environ.get("PATH")
-    added = {name: value for name, value in variables.items() if name not in os.environ}
-    os.environ.update(added, PATH=path)
+    added = {name: value for name, value in variables.items() if name not in os.environ} | {**forced, "PATH": path}
+    before = {name: os.environ.get(name) for name in added}
+    os.environ.update(added)
     try:
         yield
     finally:
-        for name in added:
-            del os.environ[name]
-        if before is None:
-            del os.environ["PATH"]
-        else:
-            os.environ["PATH"] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def install_kubelogin(folder: Path) -> Path:

@@ -8,56 +8,28 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-import yaml
 from filelock import FileLock, Timeout
-from pulumi.automation.events import EngineEvent
 
-from physical_ai.repository import ROOT
-from physical_ai.simulator import program_environment
-from physical_ai.simulator.azure import AzureNative, Cloud
-from physical_ai.simulator.charts import chart_models, chart_source
+from physical_ai.simulator.azure import Cloud
+from physical_ai.simulator.cancellation import cancel
+from physical_ai.simulator.checkpoint import Checkpoint
 from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.control_plane.kubeconfig import LOGIN_COMMAND
-from physical_ai.simulator.engine import Engine
-from physical_ai.simulator.errors import Busy, EngineFailed, EngineLost, Protected, SimulationError
+from physical_ai.simulator.engine import DEFAULTS, Engine
+from physical_ai.simulator.entra import DEPLOYER, Principal
+from physical_ai.simulator.errors import Busy, EngineLost, NotSimulated, Protected, SimulationError
 from physical_ai.simulator.home import Home
-from physical_ai.simulator.kubernetes import KubernetesOptions, RenderedCharts
-from physical_ai.simulator.kubernetes.provider import kubernetes_provider
-from physical_ai.simulator.program import import_ahead
-from physical_ai.simulator.recovery import created_in
+from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
+from physical_ai.simulator.processes import engines
+from physical_ai.simulator.run_options import RunOptions
+from physical_ai.simulator.session import Needs, Reporter, Session, open_session
 from physical_ai.simulator.stack_input import StackInput
 from physical_ai.simulator.subscription import open_cloud
-from physical_ai.simulator.tools import Progress, Toolbox, toolbox
-from physical_ai.simulator.wire.host import ProviderHost
-
-SIMULATED = {
-    "PHYSICAL_AI_SIMULATED": "1",
-    "PHYSICAL_AI_RETRY_SECONDS": "0.2",
-    "PHYSICAL_AI_GATE_SECONDS": "60",
-}
-"""Environment variables for the program: addresses need not be real, and minutes are simulated in seconds."""
-
-
-RECORD_NOTE = (
-    "this stack records a past architecture: the simulated Azure takes sizes and Kubernetes versions that the real one"
-    " has retired, and would refuse"
-)
+from physical_ai.simulator.tools import Toolbox, toolbox
 
 T = TypeVar("T")
-
-
-class Reporter(Protocol):
-    """Receives the progress of an operation."""
-
-    def phase(self, name: str) -> None: ...
-    def tool(self, progress: Progress) -> None: ...
-    def event(self, event: EngineEvent) -> None: ...
-    def note(self, text: str) -> None: ...
-    def retry(self, why: str) -> None:
-        """The phase starts over; discard its events so far."""
-        ...
 
 
 @dataclass
@@ -75,20 +47,20 @@ class Simulation:
     def exists(self) -> bool:
         return self.folder.exists()
 
-    def up(self, given: StackInput, report: Reporter) -> dict[str, Any]:
+    def up(self, given: StackInput, report: Reporter, options: RunOptions = DEFAULTS) -> dict[str, Any]:
         """Deploys the stack; its plain outputs.
 
         Raises:
-            Busy, BuildFailed, ControlPlaneFailed, EngineFailed
+            Busy, BuildFailed, ControlPlaneFailed, EngineFailed, UnknownTarget
         """
-        with self._session(report, record=given.record) as session:
+        with self._session(report, Needs(record=given.record, principal=options.principal)) as session:
             session.configure(given)
-            adopted = session.recover()
-            if adopted:
-                report.note(f"the previous run was interrupted; {len(adopted)} resources it had created were adopted")
+            _recover(session, report, options)
             report.phase("deploy")
             try:
-                outputs = _retry_if_engine_lost(lambda: session.engine.up(session.providers, report.event), report)
+                outputs = _retry_if_engine_lost(
+                    lambda: session.engine.up(session.providers, report.event, options), report
+                )
             finally:
                 self._keep_kubeconfig()
         report.phase("done")
@@ -96,7 +68,11 @@ class Simulation:
 
     def outputs(self) -> dict[str, Any]:
         """The plain outputs of the last update, also of one that failed at its end; empty where there are none."""
-        return Engine.recorded_outputs(self.folder, self.stack)
+        return self._checkpoint.outputs()
+
+    @property
+    def _checkpoint(self) -> Checkpoint:
+        return Checkpoint(self.folder / "backend", self.stack)
 
     def _keep_kubeconfig(self) -> None:
         """Without any credential: what it logs in with is `kubelogin`, as on Azure."""
@@ -104,18 +80,25 @@ class Simulation:
         if isinstance(kubeconfig, str):
             (self.folder / "kubeconfig").write_text(kubeconfig)
 
-    def preview(self, given: StackInput, report: Reporter, policy_packs: Sequence[Path] = ()) -> None:
+    def preview(
+        self,
+        given: StackInput,
+        report: Reporter,
+        policy_packs: Sequence[Path] = (),
+        options: RunOptions = DEFAULTS,
+    ) -> None:
         """Shows what `up` would change, and changes nothing. `policy_packs` are files that the engine can start."""
         fresh = not self.exists
         try:
-            with self._session(report, spare=False, record=given.record) as session:
+            needs = Needs(spare=False, record=given.record, principal=options.principal)
+            with self._session(report, needs) as session:
                 session.configure(given)
-                session.recover()
+                _recover(session, report, options)
                 report.phase("preview")
                 _retry_if_engine_lost(
-                    lambda: session.engine.preview(session.providers, report.event, policy_packs), report
+                    lambda: session.engine.preview(session.providers, report.event, policy_packs, options), report
                 )
-        except EngineFailed:
+        except SimulationError:
             if fresh:
                 self.discard()
             raise
@@ -123,8 +106,44 @@ class Simulation:
             self.discard()
         report.phase("done")
 
-    def down(self, report: Reporter) -> None:
+    def refresh(self, report: Reporter, options: RunOptions = DEFAULTS, given: StackInput | None = None) -> None:
+        """Reads every resource, and records in the state what it finds. Only with the program it needs `given`.
+
+        Raises:
+            NotSimulated: nothing has been deployed.
+            ChangesFound: something differs, and the options expect that nothing does.
+        """
+        self._demand()
+        needs = Needs(spare=False, program=options.run_program, principal=options.principal)
+        with self._session(report, needs) as session:
+            if given is not None:
+                session.configure(given)
+            _recover(session, report, options)
+            report.phase("refresh")
+            session.engine.refresh(session.providers, report.event, options)
+        report.phase("done")
+
+    def cancel(self, report: Reporter) -> str:
+        """Ends a run that is under way, and removes the lock of one that was killed; what was done.
+
+        Raises:
+            NotSimulated, NothingToCancel
+            Busy: the run did not end in time.
+        """
+        self._demand()
+        report.phase("cancel")
+        done = cancel(self._checkpoint, self.home.lock(self.stack), engines(self.folder / "home"))
+        report.phase("done")
+        return done
+
+    def _demand(self) -> None:
+        if not self.exists:
+            raise NotSimulated(f"{self.stack} is not simulated; `physai up {self.stack}` deploys it")
+
+    def down(self, report: Reporter, options: RunOptions = DEFAULTS, given: StackInput | None = None) -> None:
         """Destroys the stack through the engine, then ends and removes the simulation itself.
+
+        With targets, only those are destroyed, and the simulation is kept. Only with the program it needs `given`.
 
         Raises:
             Protected: the stack's resources refuse to be deleted; nothing is removed then.
@@ -132,9 +151,12 @@ class Simulation:
         """
         if not self.exists:
             return
-        with self._session(report, spare=False, program=False) as session:
-            session.recover()
-            if protected := session.engine.protected():
+        needs = Needs(spare=False, program=options.run_program, principal=options.principal)
+        with self._session(report, needs) as session:
+            if given is not None:
+                session.configure(given)
+            _recover(session, report, options)
+            if not options.targets and (protected := session.engine.checkpoint.protected()):
                 raise Protected(
                     f"{self.stack} is protected: {len(protected)} of its resources refuse to be deleted.\n"
                     f"  Either lift that first:  physai up {self.stack} --set protect=false\n"
@@ -142,9 +164,10 @@ class Simulation:
                 )
             if session.engine.has_state:
                 report.phase("destroy")
-                session.engine.destroy(session.providers, report.event)
-        report.phase("clean up")
-        self.discard()
+                session.engine.destroy(session.providers, report.event, options)
+        if not options.targets:
+            report.phase("clean up")
+            self.discard()
         report.phase("done")
 
     def discard(self) -> None:
@@ -160,22 +183,22 @@ class Simulation:
 
     def cloud_resources(self) -> Mapping[str, Mapping[str, Any]]:
         """Everything in the simulated subscription: ARM id → `type`, `inputs` and `outputs`."""
-        return self._cloud(self.clusters()).resources()
+        return open_cloud(self.folder, self.clusters()).resources()
 
     @contextmanager
     def azure(self) -> Generator[Cloud]:
         """The simulated Azure of a running simulation, for changes that the program does not make."""
         with self._lock():
-            cloud = self._cloud(self.clusters())
+            cloud = open_cloud(self.folder, self.clusters())
             cloud.settle()
             try:
                 yield cloud
             finally:
                 cloud.close()
 
-    def environment(self) -> dict[str, str]:
-        """Variables that make `kubectl` and `helm` use the simulated cluster, logged in as the deployer is, and the
-        plain `pulumi` read the simulated stack."""
+    def environment(self, principal: Principal = DEPLOYER) -> dict[str, str]:
+        """Variables that make `kubectl` and `helm` use the simulated cluster, logged in as the principal, and the plain
+        `pulumi` read the simulated stack."""
         kubeconfig = self.folder / "kubeconfig"
         if not kubeconfig.exists():
             raise SimulationError(f"{self.stack} has no simulated cluster; `physai up {self.stack}` makes one")
@@ -184,10 +207,8 @@ class Simulation:
         folders = (login, *(tools.path(name).parent for name in ("kubectl", "helm", "pulumi")))
         path = os.pathsep.join((*map(str, folders), os.environ.get("PATH", "")))
         engine = Engine(self.folder, self.stack, tools, login / LOGIN_COMMAND)
-        return {"KUBECONFIG": str(kubeconfig), "PATH": path, **engine.environment()}
-
-    def _cloud(self, clusters: Clusters, *, record: bool = False) -> Cloud:
-        return open_cloud(self.folder, clusters, record=record)
+        login_as = {} if principal is DEPLOYER else {PRINCIPAL_VARIABLE: principal.object_id}
+        return {"KUBECONFIG": str(kubeconfig), "PATH": path, **login_as, **engine.environment()}
 
     def clusters(self) -> Clusters:
         return Clusters(self.folder / "clusters", toolbox(self.home.tools))
@@ -210,69 +231,16 @@ class Simulation:
             lock.release()
 
     @contextmanager
-    def _session(
-        self, report: Reporter, *, spare: bool = True, program: bool = True, record: bool = False
-    ) -> Generator[_Session]:
-        """Tools, control plane and providers, for as long as one operation lasts.
-
-        `spare` starts a control plane before its cluster is created. `program` loads what the program
-        imports; the engine destroys a stack without it. `record` simulates an Azure that still offers what it has
-        retired since, and reports it.
-        """
-        with self._lock():
-            if record:
-                report.note(RECORD_NOTE)
-            if program:
-                import_ahead()
-            report.phase("tools")
-            tools = toolbox(self.home.tools, report.tool)
-            report.phase("control plane")
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            login = program_environment.install_kubelogin(self.folder)
-            clusters = Clusters(self.folder / "clusters", tools)
-            clusters.prepare(spare=spare)
-            cloud = self._cloud(clusters, record=record)
-            path = f"{login.parent}{os.pathsep}{os.environ.get('PATH', '')}"
-            rendered = RenderedCharts(chart_models(), self.folder / "rendered")
-            options = KubernetesOptions(
-                str(tools.path("helm")),
-                path,
-                chart_source,
-                working_directory=ROOT,
-                rendered=rendered,
-                refused=clusters.refusal,
-            )
-            try:
-                with (
-                    program_environment.environment(SIMULATED, path),
-                    ProviderHost(AzureNative.serving(cloud), kubernetes_provider(options)) as providers,
-                ):
-                    clusters.wait()
-                    cloud.settle()
-                    try:
-                        yield _Session(Engine(self.folder, self.stack, tools, login), providers, cloud, clusters)
-                    finally:
-                        options.stopping.set()  # before the host ends: pending waits would keep it running
-            finally:
-                cloud.close()
-                clusters.settle()
+    def _session(self, report: Reporter, needs: Needs) -> Generator[Session]:
+        with self._lock(), open_session(self.folder, self.stack, self.home.tools, report, needs) as session:
+            yield session
 
 
-@dataclass
-class _Session:
-    engine: Engine
-    providers: ProviderHost
-    cloud: Cloud
-    clusters: Clusters
-
-    def configure(self, given: StackInput) -> None:
-        project: dict[str, Any] = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
-        # Real secrets are not used; a simulated stack gets its own.
-        secret = {f"{project['name']}:secrets.{name}": f"simulated-{name}" for name in given.secret_names}
-        self.engine.configure(project, given.config, secret)
-
-    def recover(self) -> list[str]:
-        return self.engine.recover(created_in(self.cloud))
+def _recover(session: Session, report: Reporter, options: RunOptions) -> None:
+    """Makes state and cloud agree after a run that was killed, unless the options leave that to the user."""
+    adopted = session.recover() if options.recover else []
+    if adopted:
+        report.note(f"the previous run was interrupted; {len(adopted)} resources it had created were adopted")
 
 
 def _retry_if_engine_lost(run: Callable[[], T], report: Reporter) -> T:

@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from physical_ai.simulator.azure import CatalogOffers, Cloud, ClusterHost, Directory
-from physical_ai.simulator.entra import BYSTANDER, DEPLOYER, SUBSCRIPTION_ID, TENANT_ID
+from physical_ai.simulator.azure import CatalogOffers, Cloud, ClusterHost, Directory, StandingRole
+from physical_ai.simulator.azure.roles import guid_of
+from physical_ai.simulator.entra import DEPLOYER, DEPLOYERS, PRINCIPALS, SUBSCRIPTION_ID, TENANT_ID
 from physical_ai.simulator.errors import SimulationError
 
 AZURE_FILE = "azure.json"
@@ -29,7 +30,9 @@ def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Clou
         tenant=TENANT_ID,
         deployer=DEPLOYER.object_id,
         deployer_client=DEPLOYER.client_id,
-        principals={BYSTANDER.object_id: "User"},
+        principals={each.object_id: each.kind for each in (*PRINCIPALS, DEPLOYERS)},
+        roles=[StandingRole(who.object_id, guid_of(role)) for who in PRINCIPALS for role in who.roles],
+        groups={each.object_id: each.groups for each in PRINCIPALS},
     )
     limits = _limits(folder / LIMITS_FILE)
     return Cloud(

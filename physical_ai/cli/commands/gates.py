@@ -36,7 +36,7 @@ def gates(  # noqa: PLR0917 - each is an option
     from physical_ai.readiness import Unreachable, Unusable, read_reports
     from physical_ai.readiness import wait as wait_until_open
     from physical_ai.readiness.waiting import bound_seconds
-    from physical_ai.simulator.simulation import SIMULATED
+    from physical_ai.simulator.session import SIMULATED
 
     settings = read_stack(stack, file, set_).loaded.settings
     target = real_cluster(kubeconfig, settings) if kubeconfig else simulated_cluster(stack, settings)

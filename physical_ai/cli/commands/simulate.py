@@ -11,7 +11,21 @@ import typer
 
 from physical_ai.cli.console import err, out, print_json, print_text
 from physical_ai.cli.exit_codes import FAILED, FINDINGS
-from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+from physical_ai.cli.options import (
+    DEFAULT_STACK,
+    DEPLOYER_NAME,
+    As,
+    Assignments,
+    ExpectNoChanges,
+    Files,
+    Json,
+    NoRecovery,
+    Refresh,
+    Stack,
+    TargetDependents,
+    Targets,
+)
+from physical_ai.cli.run_options import principal_named, run_options
 from physical_ai.simulator.tools.install import VARIABLE, Origin
 
 
@@ -40,9 +54,6 @@ RunOption = Annotated[
     list[Path] | None,
     typer.Option("--run", metavar="FILE", help="Then run this OSMO workflow on it, like `physai run`; repeatable."),
 ]
-Discard = Annotated[
-    bool, typer.Option("--discard", help="Remove the simulation without a destroy: for a protected or broken stack.")
-]
 Policies = Annotated[
     bool, typer.Option("--policies", help="Also run the policy pack over each resource; exit with 3 if it refuses.")
 ]
@@ -57,10 +68,15 @@ ToolsFrom = Annotated[
 ]
 
 
-def up(
+def up(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
     file: Files = None,
     set_: Assignments = None,
+    refresh: Refresh = False,
+    target: Targets = None,
+    target_dependents: TargetDependents = False,
+    as_: As = DEPLOYER_NAME,
+    no_recovery: NoRecovery = False,
     run: RunOption = None,
     json: Json = False,
 ) -> None:
@@ -80,10 +96,11 @@ def up(
     from physical_ai.simulator.simulation import Simulation
 
     requested = read_stack(stack, file, set_)
+    options = run_options(as_, target, target_dependents=target_dependents, refresh=refresh, recover=not no_recovery)
     files = workflow_files(run or [], "--run")
     simulation = Simulation(stack)
     with Progress() as progress:
-        simulation.up(requested.input, progress)
+        simulation.up(requested.input, progress, options)
     ended = run_files(simulation, files, None, Variables()) if files else []
     document = status_document(simulation)
     changes = dict(progress.run.counts())
@@ -102,13 +119,19 @@ def preview(  # noqa: PLR0917 - each is an option
     policies: Policies = False,
     file: Files = None,
     set_: Assignments = None,
+    refresh: Refresh = False,
+    expect_no_changes: ExpectNoChanges = False,
+    target: Targets = None,
+    target_dependents: TargetDependents = False,
+    as_: As = DEPLOYER_NAME,
     format: FormatOption = Format.TEXT,
     from_: FromOption = None,
     json: Json = False,
 ) -> None:
     """Show what `up` would change in the simulated stack, and change nothing.
 
-    With --format markdown or json, also the findings of policies, the versions and the cost.
+    With --refresh, also what differs from the state. With --format markdown or json, also the findings of policies, the
+    versions and the cost.
     """
     from physical_ai.cli import policy_pack
     from physical_ai.cli.preview import markdown, plan, review
@@ -118,11 +141,17 @@ def preview(  # noqa: PLR0917 - each is an option
     if policies and from_ is not None:
         raise typer.BadParameter("the policy pack runs in a preview of the simulator, so omit --from")
     requested = read_stack(stack, file, set_)
-    found = simulated_preview(requested, policies=policies) if from_ is None else pulumi_preview(from_)
+    options = run_options(
+        as_, target, target_dependents=target_dependents, refresh=refresh, expect_no_changes=expect_no_changes
+    )
+    found = simulated_preview(requested, policies=policies, options=options) if from_ is None else pulumi_preview(from_)
     if json:
         violations = {"policies": policy_pack.violations_document(found.run)} if policies else {}
-        print_json({"stack": stack, **plan.document(found.run, found.nodes), **violations})
+        drift = {"drift": plan.drift(found.run)} if refresh else {}
+        print_json({"stack": stack, **plan.document(found.run, found.nodes), **drift, **violations})
     elif format is Format.TEXT:
+        if refresh:
+            out.print(plan.render_drift(found.run))
         out.print(plan.render(found.run, found.nodes))
         policy_pack.print_violations(found.run)
     else:
@@ -131,31 +160,8 @@ def preview(  # noqa: PLR0917 - each is an option
             print_json(document)
         else:
             print_text(f"{markdown.stack(document)}\n")
-    if policy_pack.is_refused(found.run):
+    if policy_pack.is_refused(found.run) or found.unexpected:
         raise typer.Exit(FINDINGS)
-
-
-def down(stack: Stack = DEFAULT_STACK, discard: Discard = False, json: Json = False) -> None:
-    """Destroy the simulated stack, and remove its processes and files."""
-    from physical_ai.cli.preview.plan import done
-    from physical_ai.cli.progress import Progress
-    from physical_ai.cli.simulated_stack import simulation_of
-
-    simulation = simulation_of(stack)
-    existed = simulation.exists
-    with Progress() as progress:
-        if discard:
-            simulation.discard()
-        else:
-            simulation.down(progress)
-    changes = dict(progress.run.counts())
-    if json:
-        print_json({"stack": stack, "existed": existed, "changes": changes, "seconds": progress.seconds})
-    elif not existed:
-        err.print(f"{stack} is not simulated; nothing to do")
-    else:
-        seconds = sum(progress.seconds.values())
-        err.print(f"[bold green]down[/] {'discarded' if discard else done(changes)} in {seconds:.0f} s")
 
 
 def status(stack: Stack = DEFAULT_STACK, picture: Picture = None, json: Json = False) -> None:
@@ -175,14 +181,14 @@ def status(stack: Stack = DEFAULT_STACK, picture: Picture = None, json: Json = F
         out.print(output.render(document))
 
 
-def env(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
+def env(stack: Stack = DEFAULT_STACK, as_: As = DEPLOYER_NAME, json: Json = False) -> None:
     """Print shell variables for kubectl and pulumi on the simulated stack: eval "$(physai env)".
 
     `pulumi` can read it: stack, stack output, stack export, stack history. Only `physai` can change or preview it.
     """
     from physical_ai.cli.simulated_stack import simulation_of
 
-    variables = simulation_of(stack).environment()
+    variables = simulation_of(stack).environment(principal_named(as_))
     if json:
         print_json(variables)
         return

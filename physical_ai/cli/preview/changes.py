@@ -46,6 +46,8 @@ class Step:
     start: float = field(default_factory=time.monotonic)
     seconds: float | None = None
     failed: bool = False
+    gone: bool = False
+    """A refresh found that the resource does not exist."""
 
     @property
     def name(self) -> str:
@@ -128,6 +130,11 @@ class Run:
         unchanging = ("read", "refresh")
         return [step for step in self.steps.values() if step.is_shown and step.op not in unchanging]
 
+    def drifted(self) -> list[Step]:
+        """The refreshes that found a difference from the state, by name."""
+        found = [step for step in self.steps.values() if step.op == "refresh" and step.is_shown]
+        return sorted((step for step in found if step.gone or step.properties), key=lambda step: step.urn)
+
     def _started(self, metadata: StepEventMetadata) -> Step | None:
         step = _step(metadata)
         self.steps[step.urn, step.op] = step
@@ -135,7 +142,13 @@ class Run:
 
     def _ended(self, metadata: StepEventMetadata, *, failed: bool) -> Step | None:
         new = _step(metadata)
-        step = self.steps.setdefault((new.urn, new.op), new)
+        step = self.steps.get((new.urn, "refresh"))
+        if step is None or step.seconds is not None:
+            step = self.steps.setdefault((new.urn, new.op), new)
+        else:
+            # The outcome of a refresh: in a preview under its own name, else as the change that it made to the state.
+            step.gone = not failed and (new.op == "delete" or metadata.new is None)
+            step.properties, step.new = new.properties, new.new
         step.seconds = time.monotonic() - step.start
         step.failed = failed
         return step if step.is_shown else None

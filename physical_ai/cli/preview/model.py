@@ -30,3 +30,5 @@ class Preview:
     nodes: Mapping[str, int]
     """How many nodes each pool has now."""
     deployed: Deployed
+    unexpected: bool = False
+    """There are changes, and the command line expects none."""

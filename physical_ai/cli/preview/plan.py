@@ -44,6 +44,33 @@ def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
     return {"changes": changes, "summary": dict(run.counts())}
 
 
+def drift(run: Run) -> list[dict[str, Any]]:
+    """What a refresh found as data: every resource that differs from the state, or does not exist any more."""
+    return [
+        {
+            "op": "delete" if step.gone else "update",
+            "type": step.type,
+            "name": step.name,
+            "urn": step.urn,
+            "properties": list(step.properties),
+        }
+        for step in run.drifted()
+    ]
+
+
+def render_drift(run: Run) -> RenderableType:
+    """The same as lines of text."""
+    lines: list[str] = []
+    for step in run.drifted():
+        lines.append(f"{SYMBOLS['delete' if step.gone else 'update']} {step.kind} [bold]{escape(step.name)}[/]")
+        lines += (
+            ["    does not exist any more"] if step.gone else [f"    {escape(line)}" for line in _differences(step)]
+        )
+    count = len(run.drifted())
+    total = f"{count} {'resource differs' if count == 1 else 'resources differ'} from the state"
+    return Group(*(Text.from_markup(line) for line in [*lines, f"[bold]{total if count else 'no differences'}[/]"]))
+
+
 def nodes_lost(step: Step, nodes: Mapping[str, int]) -> int:
     """Nodes that are deleted with their pool or cluster; their capacity may not be available again at once.
 

@@ -12,27 +12,34 @@ from physical_ai.cli.preview.model import OPERATOR, Deployed, Preview
 
 if TYPE_CHECKING:
     from physical_ai.cli.requested_stack import RequestedStack
+    from physical_ai.simulator.run_options import RunOptions
     from physical_ai.simulator.simulation import Simulation
 
 
-def simulated_preview(requested: RequestedStack, *, policies: bool) -> Preview:
-    """A preview in the simulator. With `policies` the policy pack may refuse it, which is no failure."""
+def simulated_preview(requested: RequestedStack, *, policies: bool, options: RunOptions | None = None) -> Preview:
+    """A preview in the simulator.
+
+    With `policies` the policy pack may refuse it, which is no failure; neither are changes where `options` expect none.
+    """
     from physical_ai.cli.policy_pack import PACK, is_refused
     from physical_ai.cli.progress import Progress
     from physical_ai.cli.stack_status import node_counts
-    from physical_ai.simulator.errors import EngineFailed
+    from physical_ai.simulator.errors import ChangesFound, EngineFailed
+    from physical_ai.simulator.run_options import RunOptions
     from physical_ai.simulator.simulation import Simulation
 
     simulation = Simulation(requested.input.stack)
     nodes, deployed = node_counts(simulation), deployed_now(simulation)
-    progress = Progress()
+    progress, unexpected = Progress(), False
     try:
         with progress:
-            simulation.preview(requested.input, progress, [PACK] if policies else [])
+            simulation.preview(requested.input, progress, [PACK] if policies else [], options or RunOptions())
+    except ChangesFound:
+        unexpected = True
     except EngineFailed:
         if not is_refused(progress.run):
             raise
-    return Preview(progress.run, nodes, deployed)
+    return Preview(progress.run, nodes, deployed, unexpected=unexpected)
 
 
 def deployed_now(simulation: Simulation) -> Deployed:

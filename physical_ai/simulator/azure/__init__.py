@@ -10,16 +10,18 @@ from physical_ai.simulator.azure.cloud import Cloud
 from physical_ai.simulator.azure.cluster_host import ClusterHost
 from physical_ai.simulator.azure.errors import ArmError, Refusal
 from physical_ai.simulator.azure.offers import CatalogOffers
-from physical_ai.simulator.azure.provider import AzureNative
-from physical_ai.simulator.azure.state import Directory
+from physical_ai.simulator.azure.provider import AzureNative, Caller
+from physical_ai.simulator.azure.state import Directory, StandingRole
 
 __all__ = [
     "ArmError",
     "AzureNative",
+    "Caller",
     "CatalogOffers",
     "Cloud",
     "ClusterHost",
     "Directory",
     "ModelClock",
     "Refusal",
+    "StandingRole",
 ]

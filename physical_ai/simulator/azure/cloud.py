@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from physical_ai.simulator.azure import autoscaling, cluster_operations, ids, outputs, puts, schema
+from physical_ai.simulator.azure import autoscaling, cluster_operations, ids, outputs, puts, rights, schema
 from physical_ai.simulator.azure import capacity as machines
 from physical_ai.simulator.azure.bodies import Json
 from physical_ai.simulator.azure.clock import ModelClock
@@ -60,7 +60,7 @@ class Cloud:
         self._store = Store(path)
         self._lock = SharedLock(path, self._store.refresh)
         self._in_flight: dict[str, str] = {}
-        self._grants = Grants(self._store, self._lock, host, self.clock)
+        self._grants = Grants(self._store, self._lock, host, self.clock, self.directory)
         self._operations = cluster_operations.ClusterOperations(host, self._lock, PoolLocks(path), self._azure)
 
     # What there is
@@ -114,6 +114,11 @@ class Cloud:
                 for r in self._store
                 if inline or not r.inline
             }
+
+    def authorize(self, caller: str, action: str, scope: str) -> None:
+        """Raises ArmError unless the caller, an Entra object id, may do this."""
+        with self._lock:
+            rights.authorize(self._azure(), caller, action, scope)
 
     def failure(self, resource: Resource) -> Refusal:
         """Why the operation that left a resource in the state Failed did so."""

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from physical_ai.catalog.aks import Role
 from physical_ai.simulator.azure import ids
-from physical_ai.simulator.azure.bodies import Json, get
+from physical_ai.simulator.azure.bodies import get
 from physical_ai.simulator.azure.clock import ModelClock
 from physical_ai.simulator.azure.cluster_host import ClusterHost
-from physical_ai.simulator.azure.roles import role_of
-from physical_ai.simulator.azure.state import FINAL, Resource
+from physical_ai.simulator.azure.roles import builtin_roles, role_of
+from physical_ai.simulator.azure.state import FINAL, Directory, Resource
 from physical_ai.simulator.azure.store import Store
 
-"""Azure Kubernetes Service RBAC Cluster Admin, which the admin groups of a cluster's aadProfile amount to."""
 MARGIN = 0.02
 """Seconds a timer waits beyond the due time, so that it does not wake a moment early and find nothing due."""
 RETRY = 1.0
@@ -25,8 +24,16 @@ RETRY = 1.0
 class Grants:
     """Tracks which assignment is in effect in which cluster, and wakes when the next one takes effect."""
 
-    def __init__(self, store: Store, lock: AbstractContextManager[None], host: ClusterHost, clock: ModelClock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        lock: AbstractContextManager[None],
+        host: ClusterHost,
+        clock: ModelClock,
+        directory: Directory,
+    ) -> None:
         self._store, self._lock, self._host, self._clock = store, lock, host, clock
+        self._directory = directory
         self._call_off: Callable[[], None] = lambda: None
         self._stopped = False
 
@@ -40,7 +47,7 @@ class Grants:
                 failed = True
                 continue
             self._note(assignment, cluster)
-        self._grant_admin_groups()
+        self._grant_standing()
         self._schedule(failed)
 
     def _schedule(self, failed: bool) -> None:
@@ -111,27 +118,40 @@ class Grants:
             self._store.put(replace(current, facts={**current.facts, "granted": granted}))
             self._store.save()
 
-    def _grant_admin_groups(self) -> None:
-        """The groups in aadProfile.adminGroupObjectIDs administer the cluster from its first moment."""
+    def _grant_standing(self) -> None:
+        """Rights that a cluster has from its first moment, and that no assignment of the stack gives."""
         with self._lock:
-            waiting = [(c, self._new_admin_groups(c)) for c in self._clusters()]
-        for cluster, groups in waiting:
-            for group in groups:
-                self._host.grant(
-                    cluster.id, f"{cluster.id}/adminGroups/{group}", group, "Group", Role.RBAC_CLUSTER_ADMIN.value
-                )
-            if groups:
+            waiting = [(cluster, self._standing(cluster)) for cluster in self._clusters()]
+        for cluster, wanted in waiting:
+            known: list[str] = cluster.facts.get("standing", [])
+            missing = [right for right in wanted if right.key not in known]
+            for right in missing:
+                name = f"{cluster.id}/standing/{right.key}"
+                self._host.grant(cluster.id, name, right.principal, right.kind, right.role)
+            for key in set(known) - {right.key for right in wanted}:
+                self._host.revoke(cluster.id, f"{cluster.id}/standing/{key}")
+            if sorted(known) != (keys := sorted(right.key for right in wanted)):
                 with self._lock:
                     current = self._store.resources.get(ids.key(cluster.id))
                     if current is not None:
-                        facts: Json = {**current.facts, "adminGroups": get(current.body, _ADMIN_GROUPS)}
-                        self._store.put(replace(current, facts=facts))
+                        self._store.put(replace(current, facts={**current.facts, "standing": keys}))
                         self._store.save()
 
-    def _new_admin_groups(self, cluster: Resource) -> list[str]:
-        known: list[str] = cluster.facts.get("adminGroups", [])
-        wanted: list[str] = get(cluster.body, _ADMIN_GROUPS) or []
-        return [group for group in wanted if group not in known]
+    def _standing(self, cluster: Resource) -> list[_Right]:
+        """The admin groups of the cluster's aadProfile, who are its cluster admins, and roles on the subscription."""
+        groups: list[str] = get(cluster.body, "properties.aadProfile.adminGroupObjectIDs") or []
+        found = [_Right(f"admins-{group}", group, "Group", Role.RBAC_CLUSTER_ADMIN.value) for group in groups]
+        if get(cluster.body, "properties.aadProfile.enableAzureRBAC"):
+            for each in self._directory.roles:
+                if builtin_roles()[each.role].in_kubernetes:
+                    kind = self._directory.principals.get(each.principal, "User")
+                    found.append(_Right(f"{each.principal}-{each.role}", each.principal, kind, each.role))
+        return found
 
 
-_ADMIN_GROUPS = "properties.aadProfile.adminGroupObjectIDs"
+@dataclass(frozen=True)
+class _Right:
+    key: str
+    principal: str
+    kind: str
+    role: str

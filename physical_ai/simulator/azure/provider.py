@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import base64
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.simulator.azure import bodies
+from physical_ai.simulator.azure import bodies, reading, rights
 from physical_ai.simulator.azure.bodies import Json, get
 from physical_ai.simulator.azure.cloud import Cloud
 from physical_ai.simulator.azure.data import TypeMapping, by_token
@@ -33,20 +32,31 @@ KEEPS_IN_PREVIEW = ("name", "location")
 """Outputs that remain known in azure-native's preview of an update."""
 
 
+@dataclass(frozen=True)
+class Caller:
+    """Who is logged in to Azure: an Entra object, and the application it logs in with."""
+
+    object_id: str
+    client_id: str = ""
+
+
 class AzureNative(Provider):
     """One configured instance of the provider."""
 
     package = "azure-native"
     version = "3.29.0"
 
-    def __init__(self, cloud: Cloud) -> None:
+    def __init__(self, cloud: Cloud, caller: Caller | None = None) -> None:
+        """`caller` is who is logged in; the deployer unless given."""
         self._cloud = cloud
+        who = cloud.directory
+        self._caller = caller or Caller(who.deployer, who.deployer_client)
         self._location: str | None = None
 
     @classmethod
-    def serving(cls, cloud: Cloud) -> Factory:
+    def serving(cls, cloud: Cloud, caller: Caller | None = None) -> Factory:
         """The arguments with which `ProviderHost` serves this provider over a cloud."""
-        return Factory(cloud)
+        return Factory(cloud, caller)
 
     def configure(self, config: dict[str, Any]) -> None:
         self._location = config.get("location")
@@ -89,6 +99,7 @@ class AzureNative(Provider):
         mapping = _known(request)
         if request.preview:
             return "", bodies.preview_outputs(mapping, inputs)
+        self._authorize(self._cloud.resource_id(mapping.kind, inputs), "write")
         made = self._cloud.put(mapping.kind, _sendable(inputs), creating=True)
         return made.id, self._ready(made, inputs)
 
@@ -96,10 +107,11 @@ class AzureNative(Provider):
         self, request: Request, outputs: dict[str, Any], inputs: dict[str, Any]
     ) -> tuple[str, dict[str, Any], dict[str, Any]]:
         mapping = _known(request)
+        self._authorize(request.id, "read")
         found = self._cloud.get(request.id)
         if found is None:
             return "", {}, {}
-        return found.id, found.outputs, _read_inputs(mapping, found, outputs, inputs)
+        return found.id, found.outputs, reading.inputs_after(mapping, found, outputs, inputs)
 
     def update(
         self, request: Request, old_inputs: dict[str, Any], old_outputs: dict[str, Any], inputs: dict[str, Any]
@@ -108,6 +120,7 @@ class AzureNative(Provider):
         if request.preview:
             kept = {name: old_outputs[name] for name in KEEPS_IN_PREVIEW if name in old_outputs}
             return {**bodies.preview_outputs(mapping, inputs), **kept}
+        self._authorize(self._cloud.resource_id(mapping.kind, inputs), "write")
         return self._ready(self._cloud.put(mapping.kind, _sendable(inputs)), inputs)
 
     def _ready(self, put: Resource, inputs: Json) -> Json:
@@ -125,20 +138,26 @@ class AzureNative(Provider):
 
     def delete(self, request: Request, old_inputs: dict[str, Any], old_outputs: dict[str, Any]) -> None:
         _known(request)
+        self._authorize(request.id, "delete")
         self._cloud.delete(request.id)
+
+    def _authorize(self, resource_id: str | None, verb: rights.Verb) -> None:
+        if resource_id is not None:
+            self._cloud.authorize(self._caller.object_id, rights.action(resource_id, verb), resource_id)
 
     def invoke(self, token: str, args: dict[str, Any]) -> dict[str, Any]:
         match token.rsplit(":", 1)[-1]:
             case "getClientConfig":
                 who = self._cloud.directory
                 return {
-                    "clientId": who.deployer_client,
-                    "objectId": who.deployer,
+                    "clientId": self._caller.client_id,
+                    "objectId": self._caller.object_id,
                     "subscriptionId": who.subscription,
                     "tenantId": who.tenant,
                 }
             case "listManagedClusterUserCredentials":
                 cluster = self._cluster(args)
+                self._cloud.authorize(self._caller.object_id, rights.USER_CREDENTIAL, cluster.id)
                 return _credentials("clusterUser", self._cloud.host.user_kubeconfig(cluster.id))
             case "listManagedClusterAdminCredentials":
                 cluster = self._cluster(args)
@@ -163,11 +182,12 @@ class Factory:
     """Creates providers over one cloud, one for each instance that the engine configures."""
 
     cloud: Cloud
+    caller: Caller | None = None
     package: str = AzureNative.package
     version: str = AzureNative.version
 
     def __call__(self) -> AzureNative:
-        return AzureNative(self.cloud)
+        return AzureNative(self.cloud, self.caller)
 
 
 def _known(request: Request) -> TypeMapping:
@@ -190,22 +210,4 @@ def _normal(inputs: Mapping[str, Any]) -> Json:
     result = {name: value for name, value in inputs.items() if value is not None}
     if isinstance(result.get("location"), str):
         result["location"] = location(result["location"])
-    return result
-
-
-def _read_inputs(mapping: TypeMapping, found: Resource, outputs: Json, inputs: Json) -> Json:
-    """Inputs after a refresh: as they were, with the outputs that changed meanwhile; all of them on import."""
-    if not inputs:
-        return {**copy.deepcopy(found.inputs), bodies.API_VERSION_INPUT: mapping.api_version}
-    result = dict(inputs)
-    for name in mapping.inputs:
-        if name in mapping.input_only or (name in mapping.maintain_if_unset and name not in inputs):
-            continue
-        # AgentPool's output `type` is the ARM type, its input the kind of scale set.
-        if name == "type" or outputs.get(name) == found.outputs.get(name):
-            continue
-        if name in found.outputs:
-            result[name] = bodies.to_input(mapping, name, found.outputs[name])
-        else:
-            result.pop(name, None)
     return result

@@ -52,5 +52,10 @@ def role_guid(role_definition_id: Any) -> str:
     return found.group(2).lower() if found else ""
 
 
+def guid_of(name: str) -> str:
+    """The GUID of a built-in role. Raises KeyError for a name that the simulator does not know."""
+    return {role.name: guid for guid, role in builtin_roles().items()}[name]
+
+
 def role_of(role_definition_id: Any) -> Role | None:
     return builtin_roles().get(role_guid(role_definition_id))

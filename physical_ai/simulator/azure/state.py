@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import Json, get, to_body
 from physical_ai.simulator.azure.data import KINDS, TypeMapping, mappings
 from physical_ai.simulator.azure.offers import CatalogOffers, Offers, location
-from physical_ai.simulator.azure.roles import role_of
+from physical_ai.simulator.azure.roles import builtin_roles, role_of
 
 SUCCEEDED, FAILED = "Succeeded", "Failed"
 FINAL = (SUCCEEDED, FAILED)
@@ -52,6 +52,16 @@ class Resource:
 
 
 @dataclass(frozen=True)
+class StandingRole:
+    """A built-in role on the subscription that was assigned outside the stack, long ago."""
+
+    principal: str
+    """Entra object id."""
+    role: str
+    """GUID."""
+
+
+@dataclass(frozen=True)
 class Directory:
     """Subscription, tenant, and the deployer."""
 
@@ -64,6 +74,10 @@ class Directory:
     deployer_client: str = "44444444-4444-4444-8444-444444444444"
     principals: Mapping[str, str] = field(default_factory=dict[str, str])
     """Further principals of the tenant, object id → User, Group or ServicePrincipal."""
+    roles: Sequence[StandingRole] = ()
+    """Their roles on the subscription; the deployer is its owner."""
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Object id of a principal → its groups."""
 
 
 DEFAULT_QUOTA = 100_000
@@ -127,11 +141,15 @@ class AzureState:
 
     def allowed(self, principal_id: str, action: str, scope: str) -> bool:
         """Whether a role assignment that has taken effect lets the principal do this on the scope."""
+        holders = self._holders(principal_id)
+        for standing in self.directory.roles:
+            if standing.principal.lower() in holders and builtin_roles()[standing.role].allows(action):
+                return True
         for assignment in self.of_kind("RoleAssignment"):
             properties = assignment.body["properties"]
             role = role_of(properties.get("roleDefinitionId"))
             if (
-                str(properties.get("principalId", "")).lower() == principal_id.lower()
+                str(properties.get("principalId", "")).lower() in holders
                 and role is not None
                 and role.allows(action)
                 and ids.is_under(scope, str(assignment.inputs["scope"]))
@@ -139,6 +157,11 @@ class AzureState:
             ):
                 return True
         return False
+
+    def _holders(self, principal_id: str) -> set[str]:
+        """The object ids whose roles a principal has: its own, and those of its groups."""
+        groups = self.directory.groups.get(principal_id, ())
+        return {each.lower() for each in (principal_id, *groups)}
 
     def subnet_users(self, subnet_id: str) -> list[Resource]:
         """Node pools whose nodes or pods have addresses of this subnet."""

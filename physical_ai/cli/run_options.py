@@ -1,0 +1,28 @@
+"""From options of the command line to the simulator's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from physical_ai.simulator.entra import Principal
+    from physical_ai.simulator.run_options import RunOptions
+
+
+def principal_named(name: str) -> Principal:
+    """Raises typer.BadParameter for a name that the simulated tenant does not have."""
+    from physical_ai.simulator.entra import UnknownPrincipal, principal
+
+    try:
+        return principal(name)
+    except UnknownPrincipal as problem:
+        raise typer.BadParameter(str(problem), param_hint="--as") from None
+
+
+def run_options(as_: str, targets: list[str] | None, **given: Any) -> RunOptions:
+    """Raises typer.BadParameter."""
+    from physical_ai.simulator.run_options import RunOptions
+
+    return RunOptions(targets=tuple(targets or ()), principal=principal_named(as_), **given)

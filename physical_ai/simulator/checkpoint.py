@@ -1,0 +1,72 @@
+"""The engine's state of one stack as its file backend keeps it, read without the engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from physical_ai.catalog.engine_values import is_secret
+
+STACK_TYPE = "pulumi:pulumi:Stack"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """`backend` is the backend's folder; nothing of it has to exist."""
+
+    backend: Path
+    stack: str
+
+    @property
+    def file(self) -> Path | None:
+        """The stack's file; None before the first update."""
+        return next(self.backend.glob(f".pulumi/stacks/*/{self.stack}.json"), None)
+
+    def deployment(self) -> dict[str, Any]:
+        """The state as it was last written; empty before the first update."""
+        file = self.file
+        return json.loads(file.read_text())["checkpoint"].get("latest") or {} if file is not None else {}
+
+    def resources(self) -> list[dict[str, Any]]:
+        return self.deployment().get("resources") or []
+
+    def pending(self) -> list[dict[str, Any]]:
+        """Operations that had started, and whose outcome is not known."""
+        return self.deployment().get("pending_operations") or []
+
+    def protected(self) -> list[str]:
+        """Names of the resources that refuse to be deleted."""
+        return [resource["urn"].rsplit("::", 1)[-1] for resource in self.resources() if resource.get("protect")]
+
+    def outputs(self) -> dict[str, Any]:
+        """The stack's outputs, secret ones left out."""
+        given: list[dict[str, Any]] = [
+            each.get("outputs") or {} for each in self.resources() if each["type"] == STACK_TYPE
+        ]
+        return {name: value for outputs in given for name, value in outputs.items() if not is_secret(value)}
+
+    def locks(self) -> list[dict[str, Any]]:
+        """The locks of running updates, and of updates that were killed: `pid`, `username`, `hostname`, `timestamp`."""
+        return [json.loads(file.read_text()) for file in self._lock_files()]
+
+    def unlock(self) -> None:
+        """Removes all locks, as `pulumi cancel` does."""
+        for file in self._lock_files():
+            file.unlink(missing_ok=True)
+
+    def _lock_files(self) -> Iterator[Path]:
+        return self.backend.glob(f".pulumi/locks/**/{self.stack}/*.json")
+
+    def repair(self) -> None:
+        """Removes damaged attribute files, with which the engine refuses a checkpoint; without one it reads it.
+
+        The engine writes checkpoints atomically, but not the `.attrs` file beside each.
+        """
+        for attributes in self.backend.rglob("*.attrs"):
+            try:
+                json.loads(attributes.read_text())
+            except ValueError:
+                attributes.unlink()

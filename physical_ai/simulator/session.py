@@ -1,0 +1,127 @@
+"""What one operation on a simulated stack needs, for as long as it lasts: tools, control plane, providers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import yaml
+from pulumi.automation.events import EngineEvent
+
+from physical_ai.repository import ROOT
+from physical_ai.simulator import program_environment
+from physical_ai.simulator.azure import AzureNative, Caller, Cloud
+from physical_ai.simulator.charts import chart_models, chart_source
+from physical_ai.simulator.clusters import Clusters
+from physical_ai.simulator.engine import Engine
+from physical_ai.simulator.entra import DEPLOYER, Principal
+from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
+from physical_ai.simulator.kubernetes import KubernetesOptions, RenderedCharts
+from physical_ai.simulator.kubernetes.provider import kubernetes_provider
+from physical_ai.simulator.program import import_ahead
+from physical_ai.simulator.recovery import created_in
+from physical_ai.simulator.stack_input import StackInput
+from physical_ai.simulator.subscription import open_cloud
+from physical_ai.simulator.tools import Progress, toolbox
+from physical_ai.simulator.wire.host import ProviderHost
+
+SIMULATED = {
+    "PHYSICAL_AI_SIMULATED": "1",
+    "PHYSICAL_AI_RETRY_SECONDS": "0.2",
+    "PHYSICAL_AI_GATE_SECONDS": "60",
+}
+"""Environment variables for the program: addresses need not be real, and minutes are simulated in seconds."""
+
+RECORD_NOTE = (
+    "this stack records a past architecture: the simulated Azure takes sizes and Kubernetes versions that the real one"
+    " has retired, and would refuse"
+)
+
+
+class Reporter(Protocol):
+    """Receives the progress of an operation."""
+
+    def phase(self, name: str) -> None: ...
+    def tool(self, progress: Progress) -> None: ...
+    def event(self, event: EngineEvent) -> None: ...
+    def note(self, text: str) -> None: ...
+    def retry(self, why: str) -> None:
+        """The phase starts over; discard its events so far."""
+        ...
+
+
+@dataclass
+class Session:
+    engine: Engine
+    providers: ProviderHost
+    cloud: Cloud
+    clusters: Clusters
+
+    def configure(self, given: StackInput) -> None:
+        project: dict[str, Any] = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
+        # Real secrets are not used; a simulated stack gets its own.
+        secret = {f"{project['name']}:secrets.{name}": f"simulated-{name}" for name in given.secret_names}
+        self.engine.configure(project, given.config, secret)
+
+    def recover(self) -> list[str]:
+        return self.engine.recover(created_in(self.cloud))
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What an operation needs.
+
+    `spare` starts a control plane before its cluster is created. `program` loads what the program imports; the engine
+    destroys a stack without it. `record` simulates an Azure that still offers what it has retired since, and reports
+    it. `principal` is logged in.
+    """
+
+    spare: bool = True
+    program: bool = True
+    record: bool = False
+    principal: Principal = DEPLOYER
+
+
+@contextmanager
+def open_session(folder: Path, stack: str, tools_folder: Path, report: Reporter, needs: Needs) -> Generator[Session]:
+    """A session on the simulation in `folder`, of which there may be one at a time."""
+    if needs.record:
+        report.note(RECORD_NOTE)
+    if needs.program:
+        import_ahead()
+    report.phase("tools")
+    tools = toolbox(tools_folder, report.tool)
+    report.phase("control plane")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    login = program_environment.install_kubelogin(folder)
+    clusters = Clusters(folder / "clusters", tools)
+    clusters.prepare(spare=needs.spare)
+    cloud = open_cloud(folder, clusters, record=needs.record)
+    path = f"{login.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    options = KubernetesOptions(
+        str(tools.path("helm")),
+        path,
+        chart_source,
+        working_directory=ROOT,
+        rendered=RenderedCharts(chart_models(), folder / "rendered"),
+        refused=clusters.refusal,
+    )
+    who = Caller(needs.principal.object_id, needs.principal.client_id)
+    try:
+        with (
+            program_environment.environment(SIMULATED, path, {PRINCIPAL_VARIABLE: needs.principal.object_id}),
+            ProviderHost(AzureNative.serving(cloud, who), kubernetes_provider(options)) as providers,
+        ):
+            clusters.wait()
+            cloud.settle()
+            try:
+                yield Session(Engine(folder, stack, tools, login), providers, cloud, clusters)
+            finally:
+                options.stopping.set()  # before the host ends: pending waits would keep it running
+    finally:
+        cloud.close()
+        clusters.settle()
