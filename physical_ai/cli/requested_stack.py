@@ -10,7 +10,7 @@ from typing import Any, cast
 from physical_ai.settings import STACKS, Loaded, Overlay, Settings, load
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
-from physical_ai.simulator.entra import DEPLOYER
+from physical_ai.simulator.entra import DEPLOYER, SECOND_DEPLOYER
 from physical_ai.simulator.stack_input import StackInput
 from physical_ai.untrusted import documents, files
 
@@ -50,12 +50,12 @@ def read_stack(
 
 
 def simulated_deployers(settings: Settings) -> list[dict[str, str]]:
-    """The stack's deployers, and the simulation's own, which has no part in the real tenant."""
+    """The stack's deployers, and the simulation's own, which have no part in the real tenant."""
     named = [
         {"principalId": each.principal_id, "principalType": each.principal_type} for each in settings.access.deployers
     ]
-    own = {"principalId": DEPLOYER.object_id, "principalType": "User"}
-    return [*named, *([own] if own not in named else [])]
+    own = [{"principalId": each.object_id, "principalType": each.kind} for each in (DEPLOYER, SECOND_DEPLOYER)]
+    return [*named, *(each for each in own if each not in named)]
 
 
 def generated_secrets(settings: Settings) -> list[str]:

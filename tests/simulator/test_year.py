@@ -58,7 +58,8 @@ def a_reader_sees_what_its_roles_show(simulation: Simulation) -> None:
 
 def a_reader_changes_nothing(simulation: Simulation) -> None:
     """It previews; a refresh fails at what it cannot read, and a deployment at its first request."""
-    physai("preview", "--as", "reader")
+    for who in ("reader", "second-deployer"):
+        assert physai("preview", "--as", who, "--json").json["changes"] == [], "who runs changes what is declared"
     refused = physai("refresh", "--as", "reader", expect=1).err
     assert 'secrets "agent-token" is forbidden' in refused
     assert 'nvidiadrivers.nvidia.com "h100gpu" is forbidden' in refused
