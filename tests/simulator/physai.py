@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
 from physical_ai.cli.main import run
 
 FIXED = "{count: %d, min: null, max: null, initial: null}"
+COMMAND = (sys.executable, "-m", "physical_ai.cli")
+"""The command line as a process of its own."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,20 @@ def physai(*arguments: str, expect: int = 0) -> Answer:
     answer = Answer(code, out.getvalue(), err.getvalue())
     assert code == expect, f"physai {' '.join(arguments)} exited with {code}\n{answer.out}\n{answer.err}"
     return answer
+
+
+def killed_at(sign: str, *arguments: str) -> None:
+    """Runs a command in a process group of its own, and kills all of it as soon as it has printed `sign`."""
+    with subprocess.Popen(
+        [*COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if sign in line:
+                break
+        else:
+            pytest.fail(f"never printed {sign!r}")
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def fixed(pool: str, count: int) -> tuple[str, str]:

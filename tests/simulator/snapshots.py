@@ -28,7 +28,7 @@ from physical_ai.simulator.home import HOME_VARIABLE, Home
 from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.tools import Toolbox
-from tests.simulator.physai import physai
+from tests.simulator.physai import Answer, physai
 
 PORTS = range(15_000, 32_000)
 """Below those that the kernel assigns, to another worker for example."""
@@ -56,6 +56,11 @@ class Snapshots:
             _wait_for_gpu_pods(clusters.client(cluster_id), began)
         return copy
 
+    def answer(self, stack: str, *arguments: str) -> Answer:
+        """What `physai up <stack> <arguments> --json` printed when it deployed the original."""
+        self._deployed(stack, arguments)
+        return Answer(0, self._done(stack, arguments).read_text(), "")
+
     def copy(self, home: Home, stack: str, *arguments: str) -> Simulation:
         """The files of such a copy, without any process."""
         original = self._deployed(stack, arguments)
@@ -67,17 +72,22 @@ class Snapshots:
 
     def _deployed(self, stack: str, arguments: tuple[str, ...]) -> Simulation:
         """The simulation that copies are made of, deployed and stopped by the first worker that needs it."""
-        digest = hashlib.sha256("\n".join((stack, *arguments)).encode()).hexdigest()[:8]
-        home = home_in(self.folder / f"{stack}-{digest}", self.tools)
-        simulation, done = Simulation(stack, home), home.folder / "done"
+        done = self._done(stack, arguments)
+        home = home_in(done.parent, self.tools)
+        simulation = Simulation(stack, home)
         with FileLock(home.folder / "lock"):
             if not done.exists():
                 with pytest.MonkeyPatch.context() as patch, wiped_unless(done, home):
                     patch.setenv(HOME_VARIABLE, str(home.folder))
-                    physai("up", stack, *arguments)
+                    answer = physai("up", stack, "--json", *arguments)
                     simulation.clusters().stop()
-                    done.touch()
+                    done.write_text(answer.out)
         return simulation
+
+    def _done(self, stack: str, arguments: tuple[str, ...]) -> Path:
+        """The file that marks a finished original, in its home."""
+        digest = hashlib.sha256("\n".join((stack, *arguments)).encode()).hexdigest()[:8]
+        return self.folder / f"{stack}-{digest}" / "done"
 
 
 def home_in(folder: Path, tools: Path) -> Home:

@@ -1,14 +1,12 @@
-"""Runs that are cut off, meet each other, or find something in their way: the next one goes on."""
+"""Commands that are interrupted, run at the same time or meet an obstacle: the next one completes the work."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,26 +19,9 @@ from physical_ai.simulator import engine, processes, program
 from physical_ai.simulator.azure import Cloud
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
-from tests.simulator.physai import physai
+from tests.simulator.physai import COMMAND, killed_at, physai
 
 STACK = "dev-westus2"
-SHARED = ("--set", "pools.h100gpu.sharing={timeSlicing: {replicas: 4}}")
-"""A change that reaches a ConfigMap, a quota and a Helm release."""
-
-
-def killed_at(sign: str, *arguments: str) -> None:
-    """Runs a command in a process group of its own, and kills all of it as soon as it has printed `sign`."""
-    command = [sys.executable, "-m", "physical_ai.cli", *arguments]
-    with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if sign in line:
-                break
-        else:
-            pytest.fail(f"never printed {sign!r}")
-        os.killpg(process.pid, signal.SIGKILL)
 
 
 def in_state(simulation: Simulation) -> set[str]:
@@ -50,45 +31,46 @@ def in_state(simulation: Simulation) -> set[str]:
     return {r["id"].lower() for r in resources if r["type"].startswith("azure-native:")}
 
 
-def test_an_up_that_azure_refuses_and_one_that_is_killed_are_taken_up_by_the_next(
+def test_an_up_that_is_interrupted_refused_and_killed_is_completed_by_the_next(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Cloud.__init__
+    """Each `up` continues what the one before it left."""
+    interrupted_without_an_orphan(signal.SIGINT)
 
-    def poor(self: Cloud, *arguments: object, **more: object) -> None:
-        whole(self, *arguments, **{**more, "quota": {"lowPriorityCores": 100}})  # pyright: ignore[reportArgumentType]
+    construct = Cloud.__init__
+
+    def with_little_quota(self: Cloud, *arguments: object, **more: object) -> None:
+        construct(self, *arguments, **{**more, "quota": {"lowPriorityCores": 100}})  # pyright: ignore[reportArgumentType]
 
     with monkeypatch.context() as patch:
-        patch.setattr(Cloud, "__init__", poor)
+        patch.setattr(Cloud, "__init__", with_little_quota)
         refused = physai("up", STACK, expect=1)
     assert "ErrCode_InsufficientVCPUQuota" in refused.err
     assert "Traceback" not in refused.err
 
     killed_at("created AgentPool", "up", STACK)
-    is_taken_up(home)
+    is_completed(home)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("moment", ["created NatGateway", "created ManagedCluster", "created AgentPool"])
-def test_an_up_that_is_killed_is_taken_up_by_the_next(home: Home, moment: str) -> None:
+def test_an_up_that_is_killed_is_completed_by_the_next(home: Home, moment: str) -> None:
     killed_at(moment, "up", STACK)
-    is_taken_up(home)
+    is_completed(home)
 
 
-def is_taken_up(home: Home) -> None:
-    """The next `up` completes what there is, without a trace of what went before, and `down` removes it."""
-    up = physai("up", STACK, "--json")
+def is_completed(home: Home) -> None:
+    """The next `up` completes what exists, without an orphan, and `down --discard` removes it although protected."""
+    protected = ("--set", "protect=true")
+    up = physai("up", STACK, "--json", *protected)
     assert up.pool("h100gpu")["ready"] == up.pool("rtxprogpu")["ready"] == 1
-    assert physai("preview", STACK, "--json").json["changes"] == []
+    assert physai("preview", STACK, "--json", *protected).json["changes"] == []
     simulation = Simulation(STACK)
     assert {id.lower() for id in simulation.cloud_resources()} == in_state(simulation), "an orphan"
-    physai("down", STACK)
-    assert list(home.folder.glob("simulations/*")) == []
-
-
-def test_a_down_that_is_killed_is_taken_up_by_the_next(home: Home, deployed: Simulation) -> None:
-    killed_at("deleted AgentPool", "down", STACK)
-    physai("down", STACK)
+    planes = list(simulation.folder.glob("clusters/*/"))
+    assert any(processes.running(plane) for plane in planes)
+    physai("down", "--discard", STACK)
+    assert not any(processes.running(plane) for plane in planes)
     assert list(home.folder.glob("simulations/*")) == []
 
 
@@ -99,20 +81,6 @@ def test_a_second_command_says_that_one_is_at_work(home: Home) -> None:
         assert "another physai command" in physai("up", STACK, expect=1).err
         assert "another physai command" in physai("down", "--discard", STACK, expect=1).err
     assert not Simulation(STACK).exists
-
-
-def test_a_port_that_another_process_took_meanwhile_is_replaced(running: Simulation) -> None:
-    (plane,) = running.folder.glob("clusters/*/")
-    port = int((plane / "port.json").read_text())
-    processes.kill(plane)
-    with socket.socket() as taken:
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind(("127.0.0.1", port))
-        taken.listen()
-        up = physai("up", STACK, "--json")
-    assert int((plane / "port.json").read_text()) != port
-    assert up.pool("h100gpu")["ready"] == 1
-    assert not {"replace", "delete"} & up.json["changes"].keys(), "another address is not another cluster"
 
 
 def test_a_control_plane_that_cannot_start_says_which_part_and_where_its_log_is(
@@ -139,11 +107,10 @@ def test_a_control_plane_that_cannot_start_says_which_part_and_where_its_log_is(
     assert "Traceback" not in refused.err
 
 
-def interrupted(number: int) -> str:
-    """What `up` prints when a signal reaches it after its first creations."""
-    command = [sys.executable, "-m", "physical_ai.cli", "up", STACK]
+def interrupted_without_an_orphan(number: int) -> None:
+    """An `up` that a signal reaches after its first creations: the engine writes down what it has done."""
     with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*COMMAND, "up", STACK], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         assert process.stderr is not None
         printed = ""
@@ -154,12 +121,6 @@ def interrupted(number: int) -> str:
                 break
         printed += process.stderr.read()
         assert process.wait(180) == 130, printed
-    return printed
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.deep)])
-def test_an_interrupt_lets_the_engine_write_down_what_it_has_done(home: Home, number: int) -> None:
-    printed = interrupted(number)
     assert "Traceback" not in printed
     assert "interrupted" in printed
     simulation = Simulation(STACK)
@@ -169,10 +130,8 @@ def test_an_interrupt_lets_the_engine_write_down_what_it_has_done(home: Home, nu
 
 
 @pytest.mark.deep
-def test_an_up_that_is_interrupted_is_taken_up_by_the_next(home: Home) -> None:
-    interrupted(signal.SIGINT)
-    physai("up", STACK)
-    assert physai("preview", STACK, "--json").json["changes"] == []
+def test_an_up_that_is_terminated_leaves_no_orphan(home: Home) -> None:
+    interrupted_without_an_orphan(signal.SIGTERM)
 
 
 def test_a_program_that_loses_the_engine_is_run_once_more(running: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,27 +152,10 @@ def test_a_program_that_loses_the_engine_is_run_once_more(running: Simulation, m
     assert gave_up.count("starting again") == 1
 
     monkeypatch.setattr(program, "run_program", losing(1))
-    up = physai("up", STACK)
+    up = physai("up", STACK, "--json")
     assert "Socket closed" in up.err
     assert "starting again" in up.err
-    assert physai("preview", STACK, "--json").json["changes"] == []
-
-
-def test_neither_a_proxy_for_the_internet_nor_a_reader_that_goes_away_stops_the_work(running: Simulation) -> None:
-    unreachable = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
-    kept = {name: value for name, value in os.environ.items() if name.lower() != "no_proxy"}
-    command = [sys.executable, "-m", "physical_ai.cli", "up", STACK]
-    environment = {**kept, **unreachable}
-    done = subprocess.run([*command, *SHARED], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "updated Release physical-ai-gpu-operator" in done.stderr
-
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        process.stderr.readline()
-        process.stderr.close()
-        process.wait(180)
-    assert physai("preview", STACK, "--json").json["changes"] == []
+    assert up.json["changes"] == {}
 
 
 def test_a_down_that_was_cut_off_while_it_removed_files_is_finished_by_the_next(
@@ -225,8 +167,9 @@ def test_a_down_that_was_cut_off_while_it_removed_files_is_finished_by_the_next(
 
 
 def test_after_a_crash_status_starts_nothing_and_up_finds_everything_as_it_was(running: Simulation) -> None:
-    """The control plane is dead, and the attributes of the checkpoint were cut off while they were written."""
+    """The control plane is dead, its port is taken, and the attributes of the checkpoint were cut off."""
     (plane,) = running.folder.glob("clusters/*/")
+    port = int((plane / "port.json").read_text())
     processes.kill(plane)
     (attributes,) = (running.folder / "backend").glob(f".pulumi/stacks/*/{STACK}.json.attrs")
     attributes.write_text("")
@@ -234,6 +177,11 @@ def test_after_a_crash_status_starts_nothing_and_up_finds_everything_as_it_was(r
     assert physai("status", STACK, "--json").json["running"] is False
     assert not processes.running(plane)
 
-    up = physai("up", STACK, "--json")
-    assert up.json["changes"] == {}
-    assert up.pool("h100gpu")["nodes"] == 1
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
+        up = physai("up", STACK, "--json")
+    assert int((plane / "port.json").read_text()) != port
+    assert up.json["changes"] == {}, "another address is not another cluster"
+    assert up.pool("h100gpu")["nodes"] == up.pool("h100gpu")["ready"] == 1

@@ -1,14 +1,14 @@
-"""The recorded architecture of February 2026 runs whole: retired size, old Kubernetes, one ClusterPolicy, both GPUs."""
+"""The recorded architecture of February 2026 runs beside another stack: retired size, one ClusterPolicy, both GPUs."""
 
 from __future__ import annotations
 
 import subprocess
 
-from physical_ai.simulator.home import Home
+from physical_ai.simulator import processes
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 
-STACK = "seed-westus2"
+STACK, OTHER = "seed-westus2", "dev-westus2"
 POLICIES = "/apis/nvidia.com/v1/clusterpolicies"
 DRIVERS = "/apis/nvidia.com/v1alpha1/nvidiadrivers"
 DAEMONSETS = "/apis/apps/v1/namespaces/gpu-operator/daemonsets"
@@ -23,8 +23,10 @@ def gpus_appear(simulation: Simulation, pool: str) -> None:
     subprocess.run(command, env=environment, check=True, capture_output=True)
 
 
-def test_the_architecture_of_february_2026_starts_with_its_values_and_reports_what_it_is(home: Home) -> None:
-    up = physai("up", STACK)
+def test_the_architecture_of_february_2026_has_its_values_and_goes_down_once_protection_is_lifted(
+    running: Simulation,
+) -> None:
+    up = physai("up", STACK, "--set", "protect=true")
     assert "simulated Azure takes sizes and Kubernetes versions that the real one has retired" in up.err
     assert "do not deploy it to Azure" in up.err
     simulation = Simulation(STACK)
@@ -48,5 +50,16 @@ def test_the_architecture_of_february_2026_starts_with_its_values_and_reports_wh
     assert image.endswith("driver:580.82.07-ubuntu22.04")
     assert daemonsets["nvidia-driver-daemonset"]["status"]["desiredNumberScheduled"] == 1
     assert "nvidia-mig-manager" not in daemonsets
+
+    assert client.server != running.clusters().client(running.clusters().ids()[0]).server
+    refused = physai("down", STACK, expect=1)
+    assert f"physai up {STACK} --set protect=false" in refused.err
+    assert simulation.exists
+    physai("up", STACK, "--set", "protect=false")
+    planes = list(simulation.folder.glob("clusters/*/"))
+    assert any(processes.running(plane) for plane in planes)
     physai("down", STACK)
+    assert not any(processes.running(plane) for plane in planes)
     assert not simulation.exists
+    assert "nothing to do" in physai("down", STACK).err
+    assert physai("status", OTHER, "--json").pool("h100gpu")["ready"] == 1
