@@ -28,6 +28,8 @@ from physical_ai.simulator.osmo.live import Workflows
 log = logging.getLogger("gpu-stack")
 POLL_SECONDS = 0.1
 """Between two rounds while something waits for model time."""
+LOOK_SECONDS = 0.5
+"""Between two rounds while Pods keep a node from another driver."""
 
 
 class GpuStack:
@@ -52,8 +54,9 @@ class GpuStack:
         """One round; returns the seconds until the next one, None where only a change makes one necessary."""
         if self._has_moved():
             return 0
-        waits = self._kubelets.are_waiting or self._grid.are_working or self._workflows.are_running
-        return POLL_SECONDS if waits else None
+        if self._kubelets.are_waiting or self._grid.are_working or self._workflows.are_running:
+            return POLL_SECONDS
+        return LOOK_SECONDS if self._controllers.are_waiting else None
 
     def _has_moved(self) -> bool:
         """Runs every model once; returns whether one has written something that others read."""
@@ -69,7 +72,7 @@ class GpuStack:
         moved = self._hook_jobs.run() or moved
         known = given is not None and _is_known(given.release)
         if given is not None and known:
-            moved = self._controllers.run(given) or moved
+            moved = self._controllers.run(given, self._now) or moved
         self._now += seconds
         # Without an operator there are kubelets and hosts all the same, and the GRID driver's agent at work on them.
         around = self._surroundings(given.release if given is not None and known else releases()[-1])

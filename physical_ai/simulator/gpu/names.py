@@ -27,6 +27,9 @@ UPGRADE_SKIP = f"{NVIDIA}gpu-driver-upgrade.skip"
 UPGRADE_ENABLED = f"{NVIDIA}gpu-driver-upgrade-enabled"
 """An annotation: the upgrade controller manages this node's driver."""
 
+INITIALLY_CORDONED = f"{NVIDIA}gpu-driver-upgrade.node-initial-state.unschedulable"
+"""An annotation: the node was cordoned before its driver's upgrade began."""
+
 OS_ID = f"{NFD}system-os_release.ID"
 OS_VERSION = f"{NFD}system-os_release.VERSION_ID"
 KERNEL = f"{NFD}kernel-version.full"

@@ -6,11 +6,11 @@ Both are pure. The caller applies the steps, lets the cluster react, and calls a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 from physical_ai.simulator.cluster.objects import at, labels, name
-from physical_ai.simulator.gpu import driver, names, operands, status, supporting_objects, upgrade
+from physical_ai.simulator.gpu import driver, names, operands, status, supporting_objects, upgrading
 from physical_ai.simulator.gpu.driver import DriverFault
 from physical_ai.simulator.gpu.labels import is_gpu_node, is_managed, labelling_pass, starts_pass
 from physical_ai.simulator.gpu.release import operand, release
@@ -44,7 +44,7 @@ def wakes(before: State | None, after: State) -> frozenset[Controller]:
     relabelled = {k: labels(v) for k, v in before.nodes.items()} != {k: labels(v) for k, v in after.nodes.items()}
     if drivers_changed or relabelled or "NVIDIADriver" in owned or (spec_changed and found.follows_policy):
         awake.add("driver")
-    if relabelled or owned or before.pods != after.pods or before.validated != after.validated:
+    if relabelled or owned or (before.pods, before.validated) != (after.pods, after.validated) or after.workloads:
         awake.add("upgrade")
     if found.driver_owners and (relabelled or "NVIDIADriver" in owned):
         # The ClusterPolicy's status reports upgrades on owned nodes.
@@ -79,7 +79,7 @@ def reconcile(state: State, awake: Collection[Controller] = CONTROLLERS) -> Desi
     if state.policy is None:
         return Desired()
     run = Run(state)
-    work = {"labels": _label, "driver": _drivers, "policy": _policy, "upgrade": _upgrade}
+    work = {"labels": _label, "driver": _drivers, "policy": _policy, "upgrade": upgrading.upgrade_drivers}
     for controller in CONTROLLERS:
         if controller in awake:
             run.controller = controller
@@ -92,7 +92,7 @@ def _label(run: Run) -> None:
     for key, changes in labelling_pass(run.found, run.spec, run.state.nodes).items():
         run.label(key, changes)
     _own(run)
-    marked = _upgradable(run)
+    marked = upgrading.upgradable(run)
     for key, node in sorted(run.state.nodes.items()):
         if is_managed(labels(node)):
             run.annotate(key, names.UPGRADE_ENABLED, "true" if key in marked else None)
@@ -111,25 +111,6 @@ def _own(run: Run) -> None:
         return
     for key, changes in driver.owner_labels(state.drivers, state.nodes).items():
         run.label(key, changes)
-
-
-def _upgradable(run: Run) -> set[str]:
-    """GPU nodes whose driver the upgrade controller may replace."""
-    spec, state = run.spec, run.state
-    managed = {key for key, node in state.nodes.items() if is_managed(labels(node))}
-    automatic = at(spec, "driver.upgradePolicy.autoUpgrade", False) is True
-    crds = driver.crds_in_charge(spec)
-    if at(spec, "sandboxWorkloads.enabled", False) is True:
-        return set()
-    if run.found.upgrade_annotation != "owned" or not crds:
-        driverless = not crds and at(spec, "driver.enabled", True) is not True
-        return managed if automatic and (run.found.upgrade_annotation == "always" or not driverless) else set()
-    marked: set[str] = set()
-    for key in managed:
-        owner = state.drivers.get(labels(state.nodes[key]).get(names.DRIVER_OWNER, ""))
-        if owner is not None and at(owner, "spec.upgradePolicy.autoUpgrade", automatic) is True:
-            marked.add(key)
-    return marked
 
 
 def _drivers(run: Run) -> None:
@@ -260,21 +241,6 @@ def _policy_status(run: Run, has_gpus: bool, waiting: list[str]) -> dict[str, An
             return status.error("ReconcileFailed", str(fault), **where)
     if waiting:
         return status.not_ready(found, waiting, **where)
-    if found.driver_owners and driver.crds_in_charge(run.spec) and _upgrading(state):
+    if found.driver_owners and driver.crds_in_charge(run.spec) and upgrading.is_under_way(state):
         return status.error("OperandNotReady", status.UPGRADING, **where)
     return status.ready("Reconciled", status.POLICY_RECONCILED, **where)
-
-
-def _upgrading(state: State) -> bool:
-    given = [labels(node) for node in state.nodes.values()]
-    return any(names.DRIVER_OWNER in each and upgrade.is_pending(each) for each in given)
-
-
-def _upgrade(run: Run) -> None:
-    policy: Mapping[str, Any] = at(run.spec, "driver.upgradePolicy", {})
-    for move in upgrade.advance(run.state.nodes, run.state.pods, policy, run.state.validated):
-        if move.unschedulable is not None:
-            run.add("cordon", "Node", move.node, move.unschedulable)
-        if move.restart:
-            run.add("restart", "Pod", move.node)
-        run.label(move.node, {names.UPGRADE_STATE: move.state})

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 from physical_ai.simulator.cluster.objects import Changes, Json, annotations_of, at, name, with_changes
 from physical_ai.simulator.gpu import names
 from physical_ai.simulator.gpu.upgrade import DriverPod
+from physical_ai.simulator.gpu.workloads import Workload
 
 Controller = Literal["labels", "policy", "driver", "upgrade"]
 CONTROLLERS: tuple[Controller, ...] = ("labels", "driver", "policy", "upgrade")
 """In the order one call of `reconcile` runs them."""
 
-Verb = Literal["label", "annotate", "apply", "delete", "status", "cordon", "restart"]
+Verb = Literal["label", "annotate", "apply", "delete", "status", "cordon", "restart", "evict"]
 Objects = Mapping[str, Json]
 
 
@@ -34,6 +35,10 @@ class State:
     """Driver pods by node."""
     validated: frozenset[str] = frozenset()
     """Nodes whose validator pod is ready."""
+    workloads: Mapping[str, Sequence[Workload]] = field(default_factory=dict[str, "Sequence[Workload]"])
+    """Pods by node, of nodes that the upgrade controller is clearing."""
+    waited: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Model seconds that these nodes have been in their state."""
     namespace: str = "gpu-operator"
     namespace_labels: Mapping[str, str] = field(default_factory=dict[str, str])
     crds: frozenset[str] = frozenset()
@@ -60,7 +65,8 @@ class Step:
     kind: str
     name: str
     body: Any = None
-    """label, annotate: changes, None removes; apply: the object; status: the status; cordon: bool; others: None."""
+    """label, annotate: changes, None removes; apply: the object; status: the status; cordon: bool;
+    evict: the Workload on the node `name`; others: None."""
 
     def __str__(self) -> str:
         return f"{self.verb} {self.kind}/{self.name}"
@@ -160,6 +166,9 @@ def apply(state: State, step: Step) -> State:
         return _apply_to_node(state, step)
     if step.kind == "Namespace":
         return replace(state, namespace_labels={**state.namespace_labels, **step.body})
+    if step.verb == "evict":
+        left = tuple(each for each in state.workloads.get(step.name, ()) if each != step.body)
+        return replace(state, workloads={**state.workloads, step.name: left})
     if step.kind == "Pod":
         return replace(state, pods=_without(state.pods, step.name))
     return _apply_status(state, step) if step.verb == "status" else _apply_object(state, step)

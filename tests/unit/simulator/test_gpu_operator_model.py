@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.cluster.objects import annotations_of, at, labels
+from physical_ai.simulator.cluster.objects import at, labels
 from physical_ai.simulator.errors import SimulationError
-from physical_ai.simulator.gpu import nfd, operator, sharing, upgrade
+from physical_ai.simulator.gpu import nfd, operator, sharing
 from physical_ai.simulator.gpu.hardware import MIG_OFF, repartitioned
 from physical_ai.simulator.gpu.labels import is_gpu_node
-from physical_ai.simulator.gpu.names import DRIVER_OWNER, UPGRADE_ENABLED, UPGRADE_STATE
+from physical_ai.simulator.gpu.names import DRIVER_OWNER, UPGRADE_STATE
 from physical_ai.simulator.gpu.release import names, release
 from physical_ai.simulator.gpu.sharing import PluginFault
 from physical_ai.simulator.gpu.state import State
@@ -123,25 +123,6 @@ def test_a_new_driver_version_drains_one_node_at_a_time() -> None:
     assert {labels(each)[UPGRADE_STATE] for each in made.state.nodes.values()} == {"upgrade-done"}
     assert all(pod.current for pod in made.state.pods.values())
     assert at(made.state.policy, "status.state") == "ready"
-
-
-def test_a_skipped_or_unmarked_node_is_not_upgraded() -> None:
-    made = started(2, driver("h100"))
-    first = made.state.nodes["h100-0"]
-    outdated = {name: upgrade.DriverPod(current=False) for name in made.state.nodes}
-    required = {"nvidia.com/gpu-driver-upgrade-state": "upgrade-required"}
-    skipped = {
-        **first,
-        "metadata": {**first["metadata"], "labels": {**required, "nvidia.com/gpu-driver-upgrade.skip": "true"}},
-    }
-    unmarked = {**first, "metadata": {"name": "h100-1", "labels": required, "annotations": {}}}
-    assert annotations_of(first)[UPGRADE_ENABLED] == "true"
-    assert upgrade.advance({"h100-0": skipped, "h100-1": unmarked}, outdated, {}, frozenset()) == []
-
-
-@pytest.mark.parametrize(("policy", "expected"), [({}, 1), ({"maxParallelUpgrades": 0, "maxUnavailable": "50%"}, 4)])
-def test_upgrade_slots_respect_both_bounds(policy: dict[str, Any], expected: int) -> None:
-    assert upgrade.slots(policy, 8, 0) == expected
 
 
 @pytest.mark.parametrize("version", names())

@@ -136,6 +136,23 @@ class Cluster:
             if refusal.code not in (404, 409):
                 raise
 
+    def pods_on(self, node: str) -> list[Json]:
+        """The Pods of all namespaces on a node."""
+        return list(self.client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={node}"})["items"])
+
+    def evict(self, namespace: str, key: str) -> None:
+        """Evicts a Pod, which may be gone already.
+
+        Raises:
+            ApiError: The API server refuses, with code 429 if a disruption budget does.
+        """
+        body: Json = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": key, "namespace": namespace}}
+        try:
+            self.client.request("POST", f"{path_of('Pod', namespace, key)}/eviction", body)
+        except ApiError as refusal:
+            if refusal.code != 404:
+                raise
+
     def _seen(self, kind: str, item: Json) -> None:
         watch = self._nodes if kind == "Node" else self._watches.get(kind)
         if watch is not None and item.get("metadata"):

@@ -51,15 +51,10 @@ class NodeApi:
         self._cluster.delete({"kind": "Pod", "metadata": metadata})
 
     def evict(self, pod: Pod) -> None:
-        path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/eviction"
-        metadata = {"name": pod.name, "namespace": pod.namespace}
         try:
-            self._cluster.client.request(
-                "POST", path, {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
-            )
+            self._cluster.evict(pod.namespace, pod.name)
         except ApiError as problem:
-            if problem.code != 404:
-                raise self.facts.ClusterError("refused" if problem.code == 429 else "other", str(problem)) from None
+            raise self.facts.ClusterError("refused" if problem.code == 429 else "other", str(problem)) from None
 
     def report(self, condition: Condition) -> None:
         report(self._cluster, self._item(), condition)

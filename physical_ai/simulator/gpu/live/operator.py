@@ -22,7 +22,9 @@ from physical_ai.simulator.gpu import names, operator
 from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
 from physical_ai.simulator.gpu.live.cluster import Cluster, Operator
 from physical_ai.simulator.gpu.state import State, Step
-from physical_ai.simulator.gpu.upgrade import DriverPod
+from physical_ai.simulator.gpu.upgrade import CLEARING, DriverPod
+from physical_ai.simulator.gpu.workloads import Workload, workload
+from physical_ai.simulator.kubernetes.client import ApiError
 
 COMPANIONS = (
     "ConfigMap",
@@ -35,6 +37,7 @@ COMPANIONS = (
     "RuntimeClass",
 )
 VALIDATOR = "nvidia-operator-validator"
+TOO_MANY_REQUESTS = 429
 TEMPLATE_GENERATION = "pod-template-generation"
 DAEMONSET_GENERATION = "deprecated.daemonset.template.generation"
 
@@ -111,14 +114,22 @@ class Controllers:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._seen: State | None = None
+        self._since: dict[str, tuple[str, float]] = {}
+        """State of each node that is being cleared, and the model time at which it began."""
+
+    @property
+    def are_waiting(self) -> bool:
+        """Whether Pods keep a node from getting another driver; nothing here watches all Pods."""
+        return bool(self._since)
 
     def restart(self) -> None:
         """A new operator has none of the state of the previous one."""
         self._seen = None
+        self._since = {}
 
-    def run(self, given: Operator) -> bool:
-        """One pass of the controllers that are awake; returns whether it wrote anything."""
-        state = state_of(self._cluster, given)
+    def run(self, given: Operator, now: float) -> bool:
+        """One pass of the controllers that are awake, at a model time; returns whether it changed what others read."""
+        state = self._with_workloads(state_of(self._cluster, given), now)
         awake = operator.wakes(self._seen, state)
         if is_missing_driver_pods(state):
             awake -= {"upgrade"}
@@ -130,7 +141,30 @@ class Controllers:
         steps = operator.reconcile(state, awake).steps
         for step in steps:
             self._carry_out(state, step)
-        return bool(steps)
+        return any(step.verb != "evict" for step in steps)
+
+    def _with_workloads(self, state: State, now: float) -> State:
+        """The state with the Pods of nodes that are being cleared, and how long that has taken."""
+        begun: dict[str, tuple[str, float]] = {}
+        for key, node in state.nodes.items():
+            if (stage := labels(node).get(names.UPGRADE_STATE, "")) in CLEARING:
+                known = self._since.get(key)
+                begun[key] = known if known is not None and known[0] == stage else (stage, now)
+        self._since = begun
+        pods = {key: self._cluster.pods_on(key) for key in begun}
+        return replace(
+            state,
+            workloads={key: tuple(map(workload, found)) for key, found in pods.items()},
+            waited={key: now - since for key, (_, since) in begun.items()},
+        )
+
+    def _evict(self, pod: Workload) -> None:
+        try:
+            self._cluster.evict(pod.namespace, pod.name)
+        except ApiError as refusal:
+            if refusal.code != TOO_MANY_REQUESTS:
+                raise
+            # A disruption budget: the next round tries again.
 
     def _carry_out(self, state: State, step: Step) -> None:
         cluster = self._cluster
@@ -152,6 +186,8 @@ class Controllers:
             case "status":
                 conditions = [{**each, "lastTransitionTime": timestamp()} for each in step.body.get("conditions", ())]
                 cluster.patch(item, {"status": {**step.body, "conditions": conditions}}, sub="/status")
+            case "evict":
+                self._evict(step.body)
             case "restart":
                 for pod in cluster.all("Pod"):
                     mine = labels(pod).get(COMPONENT) == DRIVER_COMPONENT

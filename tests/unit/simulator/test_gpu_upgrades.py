@@ -1,0 +1,210 @@
+"""Driver upgrades beside workloads, as NVIDIA/k8s-operator-libs and `kubectl drain` treat them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from physical_ai.simulator.gpu import upgrade, upgrading
+from physical_ai.simulator.gpu.names import (
+    DRIVER_OWNER,
+    INITIALLY_CORDONED,
+    UPGRADE_ENABLED,
+    UPGRADE_SKIP,
+    UPGRADE_STATE,
+)
+from physical_ai.simulator.gpu.run import Run
+from physical_ai.simulator.gpu.state import State
+from physical_ai.simulator.gpu.upgrade import DriverPod, Move, Pool, advance
+from physical_ai.simulator.gpu.workloads import Workload, fits, workload
+
+POLICY: dict[str, Any] = {
+    "maxParallelUpgrades": 1,
+    "maxUnavailable": "25%",
+    "waitForCompletion": {"podSelector": "finish=true", "timeoutSeconds": 0},
+    "podDeletion": {"force": False, "timeoutSeconds": 300, "deleteEmptyDir": True},
+    "drain": {"enable": True, "force": False, "timeoutSeconds": 600, "deleteEmptyDir": True},
+}
+OUTDATED = DriverPod(current=False)
+BARE = Workload("jobs", "bare", {}, has_gpu=True)
+MANAGED = replace(BARE, name="managed", has_controller=True)
+
+
+def node(state: str = "", *, cordoned: bool = False, ready: bool = True, was_cordoned: bool = False) -> dict[str, Any]:
+    marks = {UPGRADE_ENABLED: "true", **({INITIALLY_CORDONED: "true"} if was_cordoned else {})}
+    return {
+        "metadata": {"labels": {UPGRADE_STATE: state} if state else {}, "annotations": marks},
+        "spec": {"unschedulable": True} if cordoned else {},
+        "status": {"conditions": [{"type": "Ready", "status": str(ready)}]},
+    }
+
+
+def pool(nodes: Mapping[str, Any], pods: Mapping[str, DriverPod] | None = None, **policy: Any) -> Pool:
+    return Pool(nodes, {**POLICY, **policy}, pods or dict.fromkeys(nodes, OUTDATED))
+
+
+def step(state: str, pods: Sequence[Workload] = (), waited: float = 0, **policy: Any) -> Move | None:
+    """What becomes of a node in a state, with pods on it."""
+    given = replace(pool({"a": node(state)}, **policy), workloads={"a": pods}, waited={"a": waited})
+    return next(iter(advance(given)), None)
+
+
+def test_a_node_without_gpu_pods_goes_from_deletion_to_restart_whether_or_not_a_drain_is_enabled() -> None:
+    for enable in (True, False):
+        drain = {**POLICY["drain"], "enable": enable}
+        assert step("pod-deletion-required", drain=drain) == Move("a", "pod-restart-required")
+    other = replace(BARE, has_gpu=False)
+    assert step("pod-deletion-required", [other]) == Move("a", "pod-restart-required")
+
+
+def test_a_pod_with_a_controller_is_evicted_and_the_node_waits_until_it_is_gone() -> None:
+    assert step("pod-deletion-required", [MANAGED]) == Move("a", "pod-deletion-required", evict=(MANAGED,))
+
+
+def test_a_bare_gpu_pod_ends_in_failure_also_with_a_drain() -> None:
+    assert step("pod-deletion-required", [MANAGED, BARE]) == Move("a", "drain-required")
+    assert step("drain-required", [MANAGED, BARE]) == Move("a", "upgrade-failed")
+    assert step("pod-deletion-required", [BARE], drain={"enable": False}) == Move("a", "upgrade-failed")
+    forced = {**POLICY["podDeletion"], "force": True}
+    assert step("pod-deletion-required", [BARE], podDeletion=forced) == Move(
+        "a", "pod-deletion-required", evict=(BARE,)
+    )
+
+
+def test_scratch_space_and_daemonsets_stop_a_deletion_too() -> None:
+    scratch, daemon = replace(MANAGED, has_scratch=True), replace(MANAGED, stays=True)
+    kept = {**POLICY["podDeletion"], "deleteEmptyDir": False}
+    assert step("pod-deletion-required", [scratch], podDeletion=kept) == Move("a", "drain-required")
+    assert step("pod-deletion-required", [daemon]) == Move("a", "drain-required")
+    assert step("drain-required", [daemon]) == Move("a", "pod-restart-required")
+
+
+def test_a_pod_that_has_ended_is_in_nobodys_way() -> None:
+    assert step("pod-deletion-required", [replace(BARE, is_active=False)]) == Move("a", "pod-restart-required")
+
+
+def test_a_deletion_that_takes_too_long_becomes_a_drain_and_that_a_failure() -> None:
+    assert step("pod-deletion-required", [MANAGED], 301) == Move("a", "drain-required")
+    assert step("drain-required", [MANAGED], 599) == Move("a", "drain-required", evict=(MANAGED,))
+    assert step("drain-required", [MANAGED], 601) == Move("a", "upgrade-failed")
+
+
+def test_a_node_waits_for_pods_that_are_to_finish() -> None:
+    finishing = replace(BARE, labels={"finish": "true"})
+    assert step("wait-for-jobs-required", [finishing], 1e9) is None
+    assert step("wait-for-jobs-required", [replace(finishing, is_active=False)]) == Move("a", "pod-deletion-required")
+    assert step("wait-for-jobs-required", [BARE]) == Move("a", "pod-deletion-required")
+    limited = {"podSelector": "finish=true", "timeoutSeconds": 60}
+    assert step("wait-for-jobs-required", [finishing], 60, waitForCompletion=limited) is None
+    late = step("wait-for-jobs-required", [finishing], 61, waitForCompletion=limited)
+    assert late == Move("a", "pod-deletion-required")
+
+
+def test_a_failed_node_holds_up_the_others_until_its_driver_pod_is_new() -> None:
+    nodes = {"a": node("upgrade-failed", cordoned=True), "b": node("upgrade-required"), "c": node("upgrade-required")}
+    assert advance(pool(nodes, maxUnavailable="100%")) == []
+    renewed = {"a": DriverPod(), "b": OUTDATED, "c": OUTDATED}
+    assert advance(pool(nodes, renewed)) == [Move("a", "uncordon-required")]
+
+
+def test_a_node_that_was_cordoned_before_remains_so_and_uses_up_what_may_be_unavailable() -> None:
+    nodes = {"a": node("upgrade-done", cordoned=True), "b": node("upgrade-done")}
+    first, second = advance(pool(nodes))
+    assert (first, second) == (Move("a", "upgrade-required", was_cordoned=True), Move("b", "upgrade-required"))
+    required = {"a": node("upgrade-required", cordoned=True, was_cordoned=True), "b": node("upgrade-required")}
+    assert advance(pool(required)) == [Move("a", "cordon-required")], "b waits"
+    done = {"a": node("validation-required", cordoned=True, was_cordoned=True), "b": node("upgrade-required")}
+    given = replace(pool(done), validated=frozenset({"a"}))
+    assert advance(given) == [Move("a", "upgrade-done", was_cordoned=False)]
+    after = {"a": node("upgrade-done", cordoned=True), "b": node("upgrade-required")}
+    assert advance(pool(after, {"a": DriverPod(), "b": OUTDATED})) == [], "and goes on waiting"
+
+
+def test_a_node_that_is_not_ready_counts_as_unavailable() -> None:
+    nodes = {"a": node("upgrade-done", ready=False), "b": node("upgrade-required")}
+    assert advance(pool(nodes, {"a": DriverPod(), "b": OUTDATED})) == []
+
+
+def test_each_driver_has_its_own_count_and_policy() -> None:
+    def owned(by: str, state: str) -> dict[str, Any]:
+        given = node(state)
+        given["metadata"]["labels"][DRIVER_OWNER] = by
+        return given
+
+    nodes = {
+        "a": owned("one", "pod-restart-required"),
+        "b": owned("one", "upgrade-required"),
+        "c": owned("two", "upgrade-required"),
+        "d": owned("two", "upgrade-required"),
+    }
+    policies = {"one": POLICY, "two": {**POLICY, "maxParallelUpgrades": 0, "maxUnavailable": "100%"}}
+    drivers = {name: {"metadata": {"name": name}, "spec": {"upgradePolicy": own}} for name, own in policies.items()}
+    spec = {"driver": {"useNvidiaDriverCRD": True, "upgradePolicy": POLICY}}
+    pods = {"a": DriverPod(ready=False), "b": OUTDATED, "c": OUTDATED, "d": OUTDATED}
+    started: dict[str, dict[str, Any]] = {}
+    for release in ("v26.3.3", "v26.7.0"):
+        run = Run(State(release, {"metadata": {"name": "p"}, "spec": spec}, nodes, drivers, pods=pods))
+        upgrading.upgrade_drivers(run)
+        started[release] = {each.name: each.body[UPGRADE_STATE] for each in run.steps if each.verb == "label"}
+    assert started == {"v26.3.3": {}, "v26.7.0": {"c": "cordon-required", "d": "cordon-required"}}
+
+
+def test_a_skipped_or_unmarked_node_is_not_upgraded() -> None:
+    skipped, unmarked = node("upgrade-required"), node("upgrade-required")
+    skipped["metadata"]["labels"][UPGRADE_SKIP] = "true"
+    unmarked["metadata"]["annotations"] = {}
+    assert advance(pool({"a": skipped, "b": unmarked})) == []
+
+
+@pytest.mark.parametrize(
+    ("policy", "unavailable", "expected"),
+    [
+        ({}, 0, 1),
+        ({"maxParallelUpgrades": 0, "maxUnavailable": "50%"}, 0, 4),
+        ({"maxParallelUpgrades": 0, "maxUnavailable": "50%"}, 3, 1),
+        ({"maxParallelUpgrades": 3, "maxUnavailable": 2}, 2, 0),
+        ({"maxParallelUpgrades": 0, "maxUnavailable": "100%"}, 3, 8),
+    ],
+)
+def test_upgrade_slots_respect_both_bounds(policy: dict[str, Any], unavailable: int, expected: int) -> None:
+    assert upgrade.slots(policy, 8, 0, unavailable) == expected
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        ("", True),
+        ("a=1", True),
+        ("a==1,b", True),
+        ("a=2", False),
+        ("a!=2,!c", True),
+        ("c", False),
+        ("a in (1, 2),b notin (3)", True),
+        ("physical-ai/finish=true", False),
+    ],
+)
+def test_selectors_are_read_as_kubernetes_reads_them(selector: str, expected: bool) -> None:
+    assert fits(selector, {"a": "1", "b": "2"}) is expected
+
+
+def test_a_pod_is_read_for_gpus_controller_scratch_and_phase() -> None:
+    limits = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
+    pod: dict[str, Any] = {
+        "metadata": {"namespace": "jobs", "name": "bare", "ownerReferences": [{"kind": "PodGroup"}]},
+        "spec": {"containers": [{}, limits], "volumes": [{"name": "data"}]},
+        "status": {"phase": "Running"},
+    }
+    assert workload(pod) == BARE
+    mig = {"resources": {"requests": {"nvidia.com/mig-1g.12gb": "1"}}}
+    owner = {"kind": "DaemonSet", "name": "d", "controller": True}
+    pod = {
+        "metadata": {"ownerReferences": [owner]},
+        "spec": {"containers": [mig], "volumes": [{"emptyDir": {}}]},
+        "status": {"phase": "Failed"},
+    }
+    found = workload(pod)
+    assert (found.has_gpu, found.has_controller, found.has_scratch, found.stays) == (True, True, True, True)
+    assert not found.is_active
