@@ -14,7 +14,8 @@ from physical_ai.simulator.errors import SimulationError
 AZURE_FILE = "azure.json"
 LIMITS_FILE = "limits.json"
 """What Azure has for this simulation, where a simulation has less than the default:
-`{"quota": {"lowPriorityCores": 40}, "capacity": {"Standard_NC40ads_H100_v5": 1}}`, in vCPUs and in nodes."""
+`{"quota": {"lowPriorityCores": 40}, "capacity": {"Standard_NC40ads_H100_v5": 1}, "busy": {"cpu": 3}}`, in vCPUs, in
+nodes, and in requests: Azure upgrades the pool `cpu` until it has refused three requests to it or to its cluster."""
 
 
 def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Cloud:
@@ -43,6 +44,7 @@ def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Clou
         accepts_retired_sizes=record,
         quota=limits.get("quota"),
         capacity=limits.get("capacity"),
+        busy=limits.get("busy"),
     )
 
 
@@ -50,4 +52,4 @@ def _limits(file: Path) -> dict[str, Mapping[str, int]]:
     try:
         return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     except ValueError as problem:
-        raise SimulationError(f"{file}: {problem}; write an object with `quota` and `capacity`") from None
+        raise SimulationError(f"{file}: {problem}; write an object with `quota`, `capacity` and `busy`") from None

@@ -14,12 +14,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from physical_ai.simulator.azure import autoscaling, cluster_operations, ids, outputs, puts, rights, schema
+from physical_ai.simulator.azure import autoscaling, cluster_operations, groups, ids, outputs, puts, rights, schema
 from physical_ai.simulator.azure import capacity as machines
+from physical_ai.simulator.azure.background import Background
 from physical_ai.simulator.azure.bodies import Json
 from physical_ai.simulator.azure.clock import ModelClock
 from physical_ai.simulator.azure.cluster_host import ClusterHost
-from physical_ai.simulator.azure.data import TypeMapping, by_token, mappings, rules
+from physical_ai.simulator.azure.data import TypeMapping, by_token, mappings
 from physical_ai.simulator.azure.errors import ArmError, Refusal
 from physical_ai.simulator.azure.grants import Grants
 from physical_ai.simulator.azure.locks import PoolLocks, SharedLock
@@ -43,13 +44,15 @@ class Cloud:
         directory: Directory | None = None,
         quota: Mapping[str, int] | None = None,
         capacity: Mapping[str, int] | None = None,
+        busy: Mapping[str, int] | None = None,
         offers: Offers | None = None,
         accepts_retired_sizes: bool = False,
     ) -> None:
         """`quota` is in vCPUs by usage name: a size's family, `cores`, `lowPriorityCores`, or `*` for the rest.
 
         `capacity` is the total number of nodes by VM size; other sizes are unlimited.
-        `accepts_retired_sizes` is for replaying recordings that are older than the retirement of a preview size.
+        `busy` is for how many requests to a cluster or pool, by name, Azure is at work on it.
+        `accepts_retired_sizes` is for recordings that are older than the retirement of a preview size.
         """
         self.host = host
         self.clock = clock or ModelClock()
@@ -60,6 +63,7 @@ class Cloud:
         self._store = Store(path)
         self._lock = SharedLock(path, self._store.refresh)
         self._in_flight: dict[str, str] = {}
+        self._background = Background(self._store, busy or {})
         self._grants = Grants(self._store, self._lock, host, self.clock, self.directory)
         self._operations = cluster_operations.ClusterOperations(host, self._lock, PoolLocks(path), self._azure)
 
@@ -68,7 +72,8 @@ class Cloud:
     def azure(self) -> AzureState:
         """A snapshot of Azure's state; it does not change with the cloud."""
         with self._lock:
-            return replace(self._azure(), resources=dict(self._store.resources), in_flight=dict(self._in_flight))
+            now = self._azure()
+            return replace(now, resources=dict(now.resources), in_flight=dict(now.in_flight))
 
     def _azure(self) -> AzureState:
         return AzureState(
@@ -79,7 +84,7 @@ class Cloud:
             capacity=self._capacity,
             now=self.clock.now(),
             replicates_after=self.clock.role_delay_seconds,
-            in_flight=self._in_flight,
+            in_flight=self._background.operations() | self._in_flight,
             accepts_retired_sizes=self._accepts_retired_sizes,
         )
 
@@ -141,7 +146,7 @@ class Cloud:
             if creating and old is not None:
                 raise Refused(f"cannot create already existing resource '{old.id}'")
             request = Put(mapping.kind, old.id if old else resource_id, inputs, old, self._azure())
-            _raise_first(chain(schema.refusals(mapping, request.body), refusals(request)))
+            self._raise_first(request.id, chain(schema.refusals(mapping, request.body), refusals(request)))
             before = [old, *puts.inline_children(old, self._azure())] if old else []
             staged = puts.record(request, self._store, self.clock)
             self._store.save()
@@ -166,7 +171,7 @@ class Cloud:
             found = self._azure().get(resource_id)
             if found is None:
                 return
-            _raise_first(refusals(Delete(found, self._azure())))
+            self._raise_first(found.id, refusals(Delete(found, self._azure())))
             self._store.put(replace(found, state="Deleting"))
             self._store.save()
         if found.kind == "ResourceGroup":
@@ -222,6 +227,13 @@ class Cloud:
 
     # How
 
+    def _raise_first(self, resource_id: str, found: Iterator[Refusal]) -> None:
+        first = next(found, None)
+        if first is not None:
+            if first.rule == "aks-busy":
+                self._background.refused(resource_id)
+            raise ArmError(first)
+
     @contextmanager
     def _operation(self, resource_id: str, name: str) -> Generator[None]:
         key = ids.key(resource_id)
@@ -268,27 +280,16 @@ class Cloud:
             self._grants.forget_cluster(resource.id)
             self._store.save()
 
-    @models("rg-delete", "delete-order")
     def _empty_group(self, group: Resource) -> None:
-        """Deletes a group's resources, users before what they use, until none is left or none can go."""
-        while True:
+        def inside() -> list[Resource]:
             with self._lock:
-                inside = [r for r in self._store if r.id != group.id and ids.is_under(r.id, group.id)]
-            tops = [r for r in inside if not any(o is not r and ids.is_under(r.id, o.id) for o in inside)]
-            refused: list[ArmError] = []
-            for resource in tops:
-                try:
-                    self.delete(resource.id)
-                except ArmError as error:
-                    refused.append(error)
-            if not tops:
-                return
-            if len(refused) == len(tops):
-                with self._lock:
-                    self._keep(replace(group, state=SUCCEEDED))
-                rule = rules()["rg-delete"]
-                message = f"Deletion of resource group '{ids.name(group.id)}' failed: {refused[0].refusal.message}"
-                raise ArmError(Refusal(rule.id, rule.status, rule.codes[0], message))
+                return [r for r in self._store if r.id != group.id and ids.is_under(r.id, group.id)]
+
+        refused = groups.empty(inside, self.delete)
+        if refused is not None:
+            with self._lock:
+                self._keep(replace(group, state=SUCCEEDED))
+            raise groups.failure(group, refused)
 
 
 def _mapping(type: str) -> TypeMapping:
@@ -296,9 +297,3 @@ def _mapping(type: str) -> TypeMapping:
     if found is None:
         raise Refused(f"this simulator has no model of {type}; it has {', '.join(sorted(by_token()))}")
     return found
-
-
-def _raise_first(found: Iterator[Refusal]) -> None:
-    first = next(found, None)
-    if first is not None:
-        raise ArmError(first)

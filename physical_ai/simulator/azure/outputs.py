@@ -106,7 +106,15 @@ def _public_address(resource: Resource, outputs: Json, azure: AzureState) -> Jso
     number = int(hashlib.sha256(f"{ids.key(resource.id)}#{resource.serial}".encode()).hexdigest(), 16)
     address = PUBLIC_ADDRESSES[1 + number % (PUBLIC_ADDRESSES.num_addresses - 2)]
     defaults = {"ipAddress": str(address), "idleTimeoutInMinutes": 4, "publicIPAddressVersion": "IPv4"}
-    return {**defaults, **_only(outputs, "ipAddress", "idleTimeoutInMinutes", "publicIPAddressVersion")}
+    gateway = next((nat for nat in azure.of_kind("NatGateway") if _has_address(nat, resource.id)), None)
+    # Only the id: the gateway's own addresses would show this one again.
+    used = {"natGateway": {"id": gateway.id}} if gateway else {}
+    return {**defaults, **_only(outputs, "ipAddress", "idleTimeoutInMinutes", "publicIPAddressVersion"), **used}
+
+
+def _has_address(gateway: Resource, address_id: str) -> bool:
+    given: list[Json] = get(gateway.body, "properties.publicIpAddresses") or []
+    return any(ids.same(each.get("id"), address_id) for each in given)
 
 
 def _security_group(resource: Resource, outputs: Json, azure: AzureState) -> Json:

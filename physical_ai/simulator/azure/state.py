@@ -174,8 +174,8 @@ class AzureState:
 
 def arm_type(resource_id: str) -> str:
     """`Microsoft.Network/virtualNetworks/subnets` of an id; the type of a resource group for a group's."""
-    _, _, rest = resource_id.strip("/").rpartition("/providers/")
-    if not rest:
+    _, separator, rest = resource_id.strip("/").rpartition("/providers/")
+    if not separator:
         return "Microsoft.Resources/resourceGroups" if ids.group(resource_id) else ""
     provider, *segments = rest.split("/")
     return "/".join([provider, *segments[::2]])

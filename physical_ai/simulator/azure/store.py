@@ -25,6 +25,8 @@ class Store:
         self.path = path
         self.resources: dict[str, Resource] = {}
         self.serial = 0
+        self.refused: dict[str, int] = {}
+        """How many requests were refused because of work that Azure does by itself: by name of cluster or pool."""
         self._encoded: dict[str, str] = {}
         self._known: tuple[int, int, int] | None = None
         self.refresh()
@@ -37,6 +39,7 @@ class Store:
         self.resources, self._encoded = {}, {}
         content: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8")) if found else {}
         self.serial = content.get("serial", 0)
+        self.refused = content.get("refused", {})
         for row in content.get("resources", ()):
             self.put(Resource(**row))
 
@@ -66,7 +69,8 @@ class Store:
     def save(self) -> None:
         """Writes the state. Only changes are encoded again, so a save is cheap even with many pools."""
         rows = ",\n".join(self._encoded.values())
-        text = f'{{"format":{FORMAT},"serial":{self.serial},"resources":[\n{rows}\n]}}\n'
+        counted = json.dumps(self.refused)
+        text = f'{{"format":{FORMAT},"serial":{self.serial},"refused":{counted},"resources":[\n{rows}\n]}}\n'
         beside = self.path.with_name(f"{self.path.name}.new")
         beside.write_text(text, encoding="utf-8")
         os.replace(beside, self.path)

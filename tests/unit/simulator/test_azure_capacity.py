@@ -172,3 +172,26 @@ def test_subnet_that_autoscalers_have_filled_fails_the_next_pool(tmp_path: Path)
     assert len(azure.host.names("h100gpu")) == 11
     with pytest.raises(NotReady, match="SubnetIsFull"):
         create(azure, agentPoolName="late", vnetSubnetID=small)
+
+
+def test_a_cluster_that_azure_works_on_refuses_requests_until_it_is_done(tmp_path: Path) -> None:
+    azure = platform(tmp_path)
+    azure.options["busy"] = {"aks": 2}
+    azure.reopen()
+    for _ in range(2):
+        with pytest.raises(Refused, match=r'Status=409 Code="OperationNotAllowed" .*Another operation \(Upgrading\)'):
+            create(azure)
+        azure.reopen()  # another process counts on
+    create(azure)
+    assert azure.host.names("h100gpu")
+
+
+def test_work_on_one_pool_leaves_the_others_alone(tmp_path: Path) -> None:
+    azure = platform(tmp_path)
+    create(azure)
+    azure.options["busy"] = {"H100GPU": 1}
+    azure.reopen()
+    create(azure, agentPoolName="other")
+    with pytest.raises(Refused, match="OperationNotAllowed"):
+        azure.cloud.delete(f"{azure.cluster_id}/agentPools/h100gpu")
+    azure.cloud.delete(f"{azure.cluster_id}/agentPools/h100gpu")

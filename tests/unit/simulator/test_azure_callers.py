@@ -1,0 +1,102 @@
+"""Who may do what on Azure's management plane and, by roles that exist before the stack, inside a cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from physical_ai.catalog.aks import Role
+from physical_ai.cli import bootstrap_plan
+from physical_ai.simulator import entra
+from physical_ai.simulator.azure import ArmError, AzureNative, Caller, Directory, StandingRole
+from physical_ai.simulator.azure.data import mappings
+from physical_ai.simulator.azure.rights import action
+from physical_ai.simulator.azure.roles import guid_of
+from physical_ai.simulator.wire import Request
+from tests.support.azure_fakes import Azure
+
+READER, OTHER, GROUP = (f"{n}0000000-0000-4000-8000-000000000000" for n in (1, 2, 3))
+
+
+@pytest.fixture
+def azure(tmp_path: Path) -> Azure:
+    names = ("Reader", "Azure Kubernetes Service Cluster User Role", "Azure Kubernetes Service RBAC Reader")
+    roles = [StandingRole(READER, guid_of(name)) for name in names]
+    roles += [StandingRole(OTHER, guid_of("Contributor")), StandingRole(GROUP, guid_of("Owner"))]
+    principals = {READER: "ServicePrincipal", OTHER: "User", GROUP: "Group"}
+    made = Azure(tmp_path / "azure.json", options={"directory": Directory(principals=principals, roles=roles)})
+    made.platform()
+    return made
+
+
+def request(kind: str, id: str = "") -> Request:
+    return Request("urn", mappings()[kind].token, "thing", id=id)
+
+
+def test_a_reader_reads_and_changes_nothing(azure: Azure) -> None:
+    provider = AzureNative(azure.cloud, Caller(READER))
+    assert provider.read(request("ManagedCluster", azure.cluster_id), {}, {})[0] == azure.cluster_id
+    with pytest.raises(ArmError, match=r"managedClusters/agentPools/write' over scope '/subscriptions/") as refused:
+        provider.create(request("AgentPool"), azure.pool_inputs())
+    assert (refused.value.refusal.status, refused.value.refusal.code) == (403, "AuthorizationFailed")
+    with pytest.raises(ArmError, match="managedClusters/delete"):
+        provider.delete(request("ManagedCluster", azure.cluster_id), {}, {})
+    place = {"resourceGroupName": "rg-dev", "resourceName": "aks"}
+    assert provider.invoke("azure-native:containerservice:listManagedClusterUserCredentials", place)["kubeconfigs"]
+    assert provider.invoke("azure-native:authorization:getClientConfig", {})["objectId"] == READER
+
+
+def test_a_contributor_assigns_no_roles(azure: Azure) -> None:
+    provider = AzureNative(azure.cloud, Caller(OTHER))
+    provider.create(request("AgentPool"), azure.pool_inputs())
+    inputs = {
+        "scope": azure.cluster_id,
+        "roleAssignmentName": "4a1e0000-0000-4000-8000-000000000001",
+        "principalId": OTHER,
+        "roleDefinitionId": f"/providers/Microsoft.Authorization/roleDefinitions/{Role.RBAC_READER}",
+    }
+    with pytest.raises(ArmError, match=r"Microsoft\.Authorization/roleAssignments/write"):
+        provider.create(request("RoleAssignment"), inputs)
+
+
+def test_a_stranger_sees_nothing(azure: Azure) -> None:
+    stranger = AzureNative(azure.cloud, Caller("90000000-0000-4000-8000-000000000000"))
+    with pytest.raises(ArmError, match="subscriptions/resourceGroups/read"):
+        stranger.read(
+            request("ResourceGroup", f"/subscriptions/{azure.cloud.directory.subscription}/resourceGroups/rg-dev"),
+            {},
+            {},
+        )
+
+
+def test_a_group_gives_its_members_its_roles(tmp_path: Path) -> None:
+    roles = [StandingRole(GROUP, guid_of("Owner"))]
+    directory = Directory(principals={GROUP: "Group"}, roles=roles, groups={OTHER: (GROUP,)})
+    azure = Azure(tmp_path / "azure.json", options={"directory": directory})
+    azure.platform()
+    assert azure.cloud.azure().allowed(OTHER, "Microsoft.Network/virtualNetworks/write", azure.cluster_id)
+    assert not azure.cloud.azure().allowed(READER, "Microsoft.Network/virtualNetworks/write", azure.cluster_id)
+
+
+def test_roles_on_the_subscription_reach_into_its_clusters(azure: Azure) -> None:
+    azure.cloud.settle()
+    standing = {grant for key, grant in azure.host.grants.items() if "/standing/" in key[1]}
+    assert standing == {(READER, "ServicePrincipal", Role.RBAC_READER)}
+
+
+def test_actions_are_named_as_azure_names_them() -> None:
+    group = "/subscriptions/s/resourceGroups/rg"
+    assert action(group, "write") == "Microsoft.Resources/subscriptions/resourceGroups/write"
+    subnet = f"{group}/providers/Microsoft.Network/virtualNetworks/v/subnets/s"
+    assert action(subnet, "delete") == "Microsoft.Network/virtualNetworks/subnets/delete"
+
+
+def test_the_simulated_reader_has_the_roles_that_bootstrap_gives() -> None:
+    assert entra.READER.roles == bootstrap_plan.PREVIEW_ROLES
+
+
+def test_an_unknown_principal_is_answered_with_the_known_ones() -> None:
+    assert entra.principal("reader") is entra.READER
+    with pytest.raises(entra.UnknownPrincipal, match="deployer, second-deployer, reader, bystander"):
+        entra.principal("nobody")
