@@ -1,5 +1,25 @@
-"""`python -m physical_ai.cli` is `physai`."""
+"""The `physai` command, also as `python -m physical_ai.cli`."""
 
-from physical_ai.cli.main import main
+from __future__ import annotations
 
-main()
+import sys
+
+from physical_ai.simulator import program_process
+
+RUN_THE_PROGRAM = ("up", "preview")
+"""Commands that run the program."""
+
+
+def main() -> None:
+    """Runs the command line. The program's process starts before the command's own imports, which take a second."""
+    arguments = sys.argv[1:]
+    if arguments[:1] and arguments[0] in RUN_THE_PROGRAM and not {"-h", "--help"} & set(arguments):
+        program_process.start()
+    from physical_ai.cli.main import collect_garbage_rarely, run
+
+    collect_garbage_rarely()
+    raise SystemExit(run(arguments))
+
+
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from typing import Any
 
 import typer
@@ -74,12 +73,6 @@ for name, group in {"stack": stack_new.app, "osmo": osmo.app, "charts": charts.a
     app.add_typer(group, **listing(name))
 
 
-def main() -> None:
-    """Runs the command line; every expected failure ends in a message and a code, never in a traceback."""
-    collect_garbage_rarely()
-    raise SystemExit(run(sys.argv[1:]))
-
-
 def collect_garbage_rarely() -> None:
     """Makes the garbage collector run a hundred times less often.
 
@@ -89,7 +82,7 @@ def collect_garbage_rarely() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Runs a command line. Returns the exit code."""
+    """Runs a command line. Returns the exit code: no expected failure ends in a traceback."""
     try:
         code = app(arguments, prog_name="physai", standalone_mode=False)
     except SystemExit as end:  # output that nothing reads any more

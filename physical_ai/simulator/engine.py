@@ -18,7 +18,7 @@ from pulumi import automation
 from pulumi.automation._stack import StackInitMode
 from pulumi.automation.events import EngineEvent
 
-from physical_ai.simulator import program
+from physical_ai.simulator import program, program_process
 from physical_ai.simulator.checkpoint import Checkpoint
 from physical_ai.simulator.errors import ChangesFound, EngineFailed, EngineLost, Interrupted
 from physical_ai.simulator.interrupts import graceful_interrupts
@@ -201,7 +201,7 @@ class Engine:
         if not link.exists():
             link.unlink(missing_ok=True)
             link.symlink_to(self._tools.path("pulumi"))
-        return automation.PulumiCommand(root=str(root), skip_version_check=True)
+        return _Command(root=str(root), skip_version_check=True)
 
     def environment(self) -> dict[str, str]:
         """Variables with which the plain CLI reads this stack's state, history, outputs and configuration.
@@ -237,6 +237,23 @@ class Engine:
             ),
             **({"PULUMI_DEBUG_PROVIDERS": providers.attach_env()} if providers is not None else {}),
         }
+
+
+class _Command(automation.PulumiCommand):
+    """Names to the CLI the process in which the program runs, if it has its own."""
+
+    def run(
+        self,
+        args: list[str],
+        cwd: str,
+        additional_env: Mapping[str, str],
+        on_output: Callable[[str], Any] | None = None,
+        on_error: Callable[[str], Any] | None = None,
+    ) -> automation.CommandResult:
+        client = "--client="
+        if any(each.startswith(client) for each in args) and (address := program_process.address()):
+            args = [f"{client}{address}" if each.startswith(client) else each for each in args]
+        return super().run(args, cwd, additional_env, on_output, on_error)
 
 
 class _Workspace(automation.LocalWorkspace):

@@ -1,17 +1,27 @@
-"""The program as the engine runs it here: in this process, connected over loopback, its SDKs loaded ahead of time."""
+"""The program as the engine runs it here: connected over loopback, its SDKs loaded ahead of time.
+
+It runs in the process of the command, or as `python -m physical_ai.simulator.program` in its own (`program_process`).
+"""
 
 from __future__ import annotations
 
+import gc
 import importlib
+import json
+import os
 import runpy
+import sys
 import threading
+from concurrent import futures
 from typing import Any
 
 import grpc
 import pulumi
+from pulumi.automation import _server
 from pulumi.runtime import settings as runtime_settings
 from pulumi.runtime._callbacks import _CallbackServicer  # pyright: ignore[reportPrivateUsage]  # see run_program
 from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS  # pyright: ignore[reportPrivateUsage]  # see LOOPBACK
+from pulumi.runtime.proto import language_pb2_grpc
 
 from physical_ai.repository import ROOT
 
@@ -94,3 +104,28 @@ def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.Resource
         return None
     args.opts.aliases = None
     return pulumi.ResourceTransformationResult(args.props, args.opts)
+
+
+def _serve() -> None:
+    """Runs the program for an engine that connects, until the command that started this process has ended.
+
+    Each line of standard input is a JSON object of environment variables, answered with the port.
+    """
+    gc.disable()
+    connect_over_loopback()
+    server = grpc.server(futures.ThreadPoolExecutor(max_workers=4), options=_GRPC_CHANNEL_OPTIONS)
+    language_pb2_grpc.add_LanguageRuntimeServicer_to_server(_server.LanguageServer(run_program), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what the program prints is not an answer
+    import_ahead()
+    for line in sys.stdin:
+        os.environ.clear()
+        os.environ.update(json.loads(line))
+        print(port, file=answers, flush=True)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    _serve()

@@ -13,7 +13,7 @@ import yaml
 from pulumi.automation.events import EngineEvent
 
 from physical_ai.repository import ROOT
-from physical_ai.simulator import program_environment
+from physical_ai.simulator import program_environment, program_process
 from physical_ai.simulator.azure import AzureNative, Caller, Cloud
 from physical_ai.simulator.charts import chart_models, chart_source
 from physical_ai.simulator.clusters import Clusters
@@ -91,7 +91,7 @@ def open_session(folder: Path, stack: str, tools_folder: Path, report: Reporter,
     """A session on the simulation in `folder`, of which there may be one at a time."""
     if needs.record:
         report.note(RECORD_NOTE)
-    if needs.program:
+    if needs.program and not program_process.is_started():
         import_ahead()
     report.phase("tools")
     tools = toolbox(tools_folder, report.tool)
