@@ -20,6 +20,6 @@ HOME_VARIABLE = "PHYSAI_HOME"
 
 def user_folder() -> Path:
     """Folder for files that can be recreated: $PHYSAI_HOME, or `physical-ai` in the user's cache folder."""
-    if HOME_VARIABLE in os.environ:
-        return Path(os.environ[HOME_VARIABLE]).expanduser().resolve()
+    if given := os.environ.get(HOME_VARIABLE):
+        return Path(given).expanduser().resolve()
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().resolve() / "physical-ai"
