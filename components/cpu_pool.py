@@ -50,4 +50,4 @@ class CpuPool(pulumi.ComponentResource):
                 hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
             ),
         )
-        self.register_outputs({"nodePoolName": self.node_pool.name})
+        self.register_outputs({"nodePoolName": CPU_POOL})

@@ -15,15 +15,20 @@ BACKGROUND_DELETION = {"pulumi.com/deletionPropagationPolicy": "background"}
 
 
 def nvidia_driver(
-    resource: str, driver: DriverResource, opts: pulumi.ResourceOptions
+    resource: str, driver: DriverResource, release: kubernetes.helm.v3.Release, opts: pulumi.ResourceOptions
 ) -> kubernetes.apiextensions.CustomResource:
-    """The resource of one pool. The engine does not wait for it: the driver takes minutes to build."""
+    """The resource of one pool. The engine does not wait for it: the driver takes minutes to build.
+
+    One field is known only when the release is: the preview of an upgrade would otherwise check the new release's
+    fields against the kind that the running release installed, and fail (`field not declared in schema`).
+    """
+    repository = driver.spec["repository"]
     return kubernetes.apiextensions.CustomResource(
         resource,
         api_version=API_VERSION,
         kind="NVIDIADriver",
         metadata={"name": driver.name, "annotations": BACKGROUND_DELETION},
-        spec=driver.spec,
+        spec={**driver.spec, "repository": release.status.apply(lambda _: repository)},
         opts=pulumi.ResourceOptions.merge(
             opts,
             pulumi.ResourceOptions(replace_on_changes=list(IMMUTABLE), delete_before_replace=True),

@@ -13,18 +13,21 @@ import pulumi
 from physical_ai.readiness import Expected, Get, Outcome, Unusable, read_reports, wait
 from physical_ai.readiness.client import connect
 from physical_ai.readiness.text import empty_pools, failure
-from physical_ai.readiness.waiting import bound_seconds
+from physical_ai.readiness.waiting import DELETES_NOTHING, bound_seconds, only_reports
 
 
 @dataclass(frozen=True)
 class GpuGateArgs:
-    """`after` is everything that GPUs depend on: node pools, the operator's release, its drivers and configurations."""
+    """`after` is what GPUs depend on: the operator's release, its drivers and configurations."""
 
     kubeconfig: pulumi.Input[str]
     expected: Sequence[Expected]
     timeout_minutes: int
     """0 reads once and warns."""
     after: Sequence[pulumi.Resource]
+    settled: Sequence[pulumi.Input[str]] = ()
+    """Known when the node pools exist or have failed. Not among `after`: the SDK ends a program in which a resource
+    depends on one that has failed, and the other pools' deployment with it (pulumi 3.259, runtime/_depends_on.py)."""
     connect: Callable[[str], Get] | None = None
     """How to read the cluster of a kubeconfig; tests replace it."""
 
@@ -53,15 +56,20 @@ class GpuGate(pulumi.ComponentResource):
             self.gpus = pulumi.Output.from_input(unknown)
         else:
             # The gate's own URN is known once everything it depends on is created.
-            outcome = pulumi.Output.all(args.kubeconfig, self.urn).apply(lambda known: self._wait(args, known[0]))
-            self.gpus = outcome.apply(_documents)
+            minutes = _minutes(args)
+            outcome = pulumi.Output.all(args.kubeconfig, self.urn, *args.settled).apply(
+                lambda known: self._wait(args, known[0], minutes)
+            )
+            # With `--continue-on-error` the gate is skipped when what it depends on has failed: nothing was found then,
+            # and the stack's other outputs are still written.
+            self.gpus = outcome.apply(_documents).recover(_nothing_found)
             # Apart from the output, whose failure would discard the stack's other outputs too.
-            outcome.apply(partial(_fail_or_warn, args.timeout_minutes))
+            outcome.apply(partial(_fail_or_warn, minutes))
         self.register_outputs({})
 
-    async def _wait(self, args: GpuGateArgs, kubeconfig: str) -> Outcome:
+    async def _wait(self, args: GpuGateArgs, kubeconfig: str, minutes: int) -> Outcome:
         try:
-            bound = bound_seconds(args.timeout_minutes, os.environ)
+            bound = bound_seconds(minutes, os.environ)
         except ValueError as problem:
             raise pulumi.RunError(str(problem)) from None
         log = partial(pulumi.log.info, resource=self)
@@ -75,12 +83,25 @@ class GpuGate(pulumi.ComponentResource):
         return outcome
 
 
+def _minutes(args: GpuGateArgs) -> int:
+    """How long to wait; 0 where gates are only reported."""
+    try:
+        return 0 if only_reports(os.environ) else args.timeout_minutes
+    except ValueError as problem:
+        raise pulumi.RunError(str(problem)) from None
+
+
+def _nothing_found(problem: Exception) -> dict[str, Any]:
+    del problem
+    return {}
+
+
 def _documents(outcome: Outcome) -> dict[str, Any]:
     return {report.pool: report.document() for report in outcome.reports}
 
 
 def _fail_or_warn(timeout_minutes: int, outcome: Outcome) -> None:
     if outcome.is_failure(timeout_minutes):
-        raise pulumi.RunError(failure(outcome))
+        raise pulumi.RunError(f"{failure(outcome)}\n{DELETES_NOTHING}")
     if not outcome.is_open:
         pulumi.log.warn(failure(outcome))

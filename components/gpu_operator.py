@@ -79,6 +79,7 @@ class GpuOperator(pulumi.ComponentResource):
             pool: nvidia_driver(
                 f"{name}-driver-{pool}",
                 driver,
+                self.release,
                 args.target.options(
                     self, [self.release, *([self.configs[driver.config_map]] if driver.config_map else [])]
                 ),

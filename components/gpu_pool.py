@@ -76,9 +76,14 @@ class GpuPoolArgs:
 
 
 class GpuPool(pulumi.ComponentResource):
-    """An AKS user node pool whose nodes have GPUs of one model and one driver source."""
+    """An AKS user node pool whose nodes have GPUs of one model and one driver source.
+
+    Attributes:
+        settled: known once the pool is created, or its creation has failed under `--continue-on-error`.
+    """
 
     node_pool: containerservice.AgentPool
+    settled: pulumi.Output[str]
 
     def __init__(self, name: str, args: GpuPoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:azure:GpuPool", name, {}, opts)
@@ -108,4 +113,6 @@ class GpuPool(pulumi.ComponentResource):
                 hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
             ),
         )
-        self.register_outputs({"nodePoolName": self.node_pool.name})
+        self.settled = self.node_pool.urn.recover(lambda _: args.name)
+        # Plain text: an output of a pool that failed would end the program, and with it what does not need the pool.
+        self.register_outputs({"nodePoolName": args.name})

@@ -26,6 +26,7 @@ class MaintenanceArgs:
     resource_group_name: pulumi.Input[str]
     cluster: containerservice.ManagedCluster
     upgrades: Upgrades
+    retry: pulumi.ErrorHook
 
 
 class Maintenance(pulumi.ComponentResource):
@@ -44,6 +45,10 @@ class Maintenance(pulumi.ComponentResource):
                 resource_group_name=args.resource_group_name,
                 resource_name_=args.cluster.name,
                 maintenance_window=maintenance_window(window),
-                opts=pulumi.ResourceOptions(parent=self, replace_with=[args.cluster]),
+                opts=pulumi.ResourceOptions(
+                    parent=self,
+                    replace_with=[args.cluster],
+                    hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
+                ),
             )
         self.register_outputs({})

@@ -27,6 +27,7 @@ from components.namespaces import Namespaces, NamespacesArgs
 from components.network import SYSTEM_SUBNET, Network, NetworkArgs
 from components.osmo import Osmo, OsmoArgs
 from components.outputs import Deployed, stack_outputs
+from components.release_gate import ReleaseGate, ReleaseGateArgs
 from components.resource_group import ResourceGroup, ResourceGroupArgs
 from components.role_propagation import wait_for_roles
 from physical_ai.catalog.osmo import KAI_NAMESPACE
@@ -37,6 +38,7 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
 from physical_ai.settings.plans.gpu_admission import policies
+from physical_ai.settings.plans.gpu_operator import CHART
 from physical_ai.settings.plans.osmo_backend import osmo_backend
 from physical_ai.settings.secrets import Secrets
 
@@ -83,16 +85,18 @@ class Platform(pulumi.ComponentResource):
 
         foundation = self._foundation()
         cluster = self._cluster(foundation)
-        nodes = self._node_pools(foundation, cluster)
+        cpu, gpu_pools = self._cpu_pool(foundation, cluster), self._gpu_pools(foundation, cluster)
         self._operations(foundation, cluster)
-        access = self._access(foundation, cluster, nodes)
+        access = self._access(foundation, cluster, cpu)
 
         interior = self._interior(cluster, access)
         admission = self._admission(interior)
         driver = self._grid_driver(interior)
         operator = self._gpu_operator(interior, driver)
-        gate = self._gpu_gate(interior, operator)
+        gate = self._gpu_gate(interior, operator, gpu_pools)
         osmo = self._osmo(foundation, cluster, interior, admission)
+
+        self._release_gate(interior, operator, osmo)
 
         found = Deployed(
             resource_group=foundation.group.name,
@@ -153,16 +157,26 @@ class Platform(pulumi.ComponentResource):
             self._protected,
         )
 
-    def _node_pools(self, foundation: Foundation, cluster: Cluster) -> list[pulumi.Resource]:
-        """The cpu pool and the GPU pools; the system pool is part of the cluster."""
-        settings, aks, subnets = self._settings, cluster.managed_cluster, foundation.network.subnet_ids
-        group, version, tags = foundation.group.name, settings.cluster.kubernetes_version, settings.tags
-        cpu = CpuPool(
+    def _cpu_pool(self, foundation: Foundation, cluster: Cluster) -> CpuPool:
+        settings, subnet = self._settings, foundation.network.subnet_ids[SYSTEM_SUBNET]
+        return CpuPool(
             f"{self._name}-cpu",
-            CpuPoolArgs(group, aks, version, subnets[SYSTEM_SUBNET], tags, settings.cpu_pool, self._retry),
+            CpuPoolArgs(
+                foundation.group.name,
+                cluster.managed_cluster,
+                settings.cluster.kubernetes_version,
+                subnet,
+                settings.tags,
+                settings.cpu_pool,
+                self._retry,
+            ),
             self._protected,
         )
-        gpu = [
+
+    def _gpu_pools(self, foundation: Foundation, cluster: Cluster) -> list[GpuPool]:
+        settings, aks, subnets = self._settings, cluster.managed_cluster, foundation.network.subnet_ids
+        group, version, tags = foundation.group.name, settings.cluster.kubernetes_version, settings.tags
+        return [
             GpuPool(
                 f"{self._name}-{name}",
                 GpuPoolArgs(
@@ -180,14 +194,13 @@ class Platform(pulumi.ComponentResource):
             )
             for name, pool in settings.pools.items()
         ]
-        return [cpu.node_pool, *(pool.node_pool for pool in gpu)]
 
     def _operations(self, foundation: Foundation, cluster: Cluster) -> None:
         """When AKS may upgrade the cluster, and the destination of the control plane's logs."""
         settings, group = self._settings, foundation.group.name
         Maintenance(
             f"{self._name}-maintenance",
-            MaintenanceArgs(group, cluster.managed_cluster, settings.cluster.upgrades),
+            MaintenanceArgs(group, cluster.managed_cluster, settings.cluster.upgrades, self._retry),
             self._protected,
         )
         Monitoring(
@@ -196,15 +209,18 @@ class Platform(pulumi.ComponentResource):
             self._protected,
         )
 
-    def _access(self, foundation: Foundation, cluster: Cluster, nodes: Sequence[pulumi.Resource]) -> KubernetesAccess:
-        """Roles on the cluster and, once these and the nodes exist, the provider for all resources in it."""
+    def _access(self, foundation: Foundation, cluster: Cluster, cpu: CpuPool) -> KubernetesAccess:
+        """Roles on the cluster and, once these and the cpu pool exist, the provider for all resources in it.
+
+        It does not wait for GPU pools: one for which Azure has no capacity must not leave the others' cluster empty.
+        """
         roles = ClusterAccess(
             f"{self._name}-access",
             ClusterAccessArgs(cluster.id, self._subscription, grants(self._settings.access)),
             # Not protected: roles are withdrawn in production too.
             self._unprotected,
         )
-        after = [*roles.assignments, *nodes]
+        after = [*roles.assignments, cpu.node_pool]
         return KubernetesAccess(
             f"{self._name}-kubernetes",
             KubernetesAccessArgs(foundation.group.name, cluster.managed_cluster, self._names.cluster, after),
@@ -241,7 +257,7 @@ class Platform(pulumi.ComponentResource):
         )
         return GpuOperator(f"{self._name}-gpu-operator", args, self._protected)
 
-    def _gpu_gate(self, interior: Interior, operator: GpuOperator) -> GpuGate:
+    def _gpu_gate(self, interior: Interior, operator: GpuOperator, pools: Sequence[GpuPool]) -> GpuGate:
         return GpuGate(
             f"{self._name}-gpu-gate",
             GpuGateArgs(
@@ -249,9 +265,16 @@ class Platform(pulumi.ComponentResource):
                 expected=expected_pools(self._settings),
                 timeout_minutes=self._settings.gpu_operator.gate.timeout_minutes,
                 after=[operator],
+                settled=[pool.settled for pool in pools],
             ),
             self._unprotected,
         )
+
+    def _release_gate(self, interior: Interior, operator: GpuOperator, osmo: Osmo) -> ReleaseGate:
+        namespaces = {CHART: OPERATOR_NAMESPACE, **{name: each["namespace"] for name, each in osmo.versions.items()}}
+        after = [operator.release, *osmo.releases.values()]
+        args = ReleaseGateArgs(interior.kubeconfig, {name: namespaces[name] for name in (CHART, *osmo.releases)}, after)
+        return ReleaseGate(f"{self._name}-release-gate", args, self._unprotected)
 
     def _osmo(self, foundation: Foundation, cluster: Cluster, interior: Interior, admission: GpuAdmission) -> Osmo:
         return Osmo(

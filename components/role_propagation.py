@@ -1,4 +1,4 @@
-"""Retries while role assignments take effect, which takes minutes in Azure."""
+"""Retries while role assignments take effect, which takes minutes in Azure, and while Azure is busy with a cluster."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from collections.abc import Awaitable
 
 import pulumi
 
-from physical_ai.readiness.azure_failures import MAX_ATTEMPTS, advice, base_seconds, retry_delay
+from physical_ai.readiness.azure_failures import advice, base_seconds, is_busy, max_attempts, retry_delay
 
 
 def wait_for_roles(name: str) -> pulumi.ErrorHook:
-    """A hook that makes the engine repeat an operation until the roles it needs are in effect, within a bound.
+    """A hook that makes the engine repeat an operation until the roles it needs are in effect and no other operation
+    is in progress, within a bound.
 
     Other failures are reported with `advice` where there is some.
     """
@@ -28,9 +29,10 @@ def wait_for_roles(name: str) -> pulumi.ErrorHook:
             if args.errors and (hint := advice(args.errors[0])):
                 pulumi.log.warn(f"{args.name}: {hint}")
             return False
+        busy = is_busy(args.errors[0])
+        reason = "another operation is in progress in Azure" if busy else "a role assignment is not in effect yet"
         pulumi.log.info(
-            f"{args.name}: a role assignment is not in effect yet; attempt {attempt} of {MAX_ATTEMPTS} failed, "
-            f"next in {seconds:g} s"
+            f"{args.name}: {reason}; attempt {attempt} of {max_attempts(args.errors[0])} failed, next in {seconds:g} s"
         )
         await asyncio.sleep(seconds)
         return True

@@ -162,6 +162,7 @@ def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: b
         mock.patch.dict(os.environ, {"PULUMI_CONFIG": "{}", SIMULATED_VARIABLE: "1" if simulated else ""}),
         mock.patch("components.gpu_gate.connect", _cluster_without_nodes),
         mock.patch("components.osmo_gate.connect", _cluster_with_osmo),
+        mock.patch("components.release_gate.connect", _cluster_with_releases),
     ):
         mocks.set_mocks(_NoMocks(), project=PROJECT, stack=stack, preview=recorder.preview, monitor=recorder)
         setattr(pulumi.runtime.settings.SETTINGS, "callbacks", recorder)  # noqa: B010 - not in the type stubs
@@ -182,6 +183,12 @@ def _cluster_with_osmo(kubeconfig: str) -> Callable[[str, Mapping[str, str]], An
         return {"metadata": {}, "items": [] if path.endswith("/pods") else [{**item, "status": status}]}
 
     return get
+
+
+def _cluster_with_releases(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:
+    """The cluster that the release gate reads: every release is deployed."""
+    labels = {"owner": "helm", "version": "1", "status": "deployed"}
+    return lambda path, parameters: {"items": [{"metadata": {"labels": labels}}]}
 
 
 @contextmanager

@@ -1,4 +1,5 @@
-"""What a failed request to Azure means: roles that are not in effect yet, and advice where the message gives none."""
+"""What a failed request to Azure means: roles that are not in effect yet, a cluster that is busy, and advice where the
+message gives none."""
 
 from __future__ import annotations
 
@@ -11,6 +12,11 @@ RETRY_SECONDS_VARIABLE = "PHYSICAL_AI_RETRY_SECONDS"
 DEFAULT_SECONDS = 15.0
 MAX_ATTEMPTS = 14
 _LONGEST = 4
+MAX_BUSY_ATTEMPTS = 60
+"""Attempts while another operation runs: about an hour, in which an upgrade of a few nodes ends.
+
+The engine itself repeats an operation 100 times at most (pulumi/pkg 3.259, resource/deploy/retries.go).
+"""
 
 _ROLE_IS_PENDING = (
     "CustomKubeletIdentityMissingPermissionError",
@@ -23,6 +29,12 @@ _ROLE_IS_PENDING = (
 
 "is forbidden: User" is Kubernetes' RBAC refusal; other refusals, such as Pod Security's "is forbidden: violates", are
 permanent.
+"""
+
+_BUSY = ("OperationNotAllowed", "AnotherOperationInProgress")
+"""Codes with which AKS answers 409 while it upgrades, scales or reimages; an exceeded quota has the first one too.
+
+The azure-native provider repeats AnotherOperationInProgress itself, and only that.
 """
 
 _MAY_EXIST = (
@@ -40,6 +52,8 @@ The engine words a partial creation as a list, "1 error occurred:" (InitError, G
 provider answers so when the PUT was accepted and its long-running operation then failed; "failed to initialize
 completely" is a Helm release's.
 """
+
+_NO_CAPACITY = ("AllocationFailed", "OverconstrainedAllocationRequest", "SkuNotAvailable")
 
 _BESIDE_AN_AUTOSCALER = re.compile(
     r"\bcount\b.{0,40}\b(between|minCount|maxCount|min_count|max_count)\b|manually scale", re.IGNORECASE | re.DOTALL
@@ -61,12 +75,22 @@ def role_is_pending(error: str) -> bool:
     return any(sign in error for sign in _ROLE_IS_PENDING)
 
 
+def is_busy(error: str) -> bool:
+    """Whether Azure refused the request because another operation runs on the same resource."""
+    return "in progress" in error and any(code in error for code in _BUSY)
+
+
+def max_attempts(error: str) -> int:
+    """How often an operation that failed so is attempted."""
+    return MAX_BUSY_ATTEMPTS if is_busy(error) else MAX_ATTEMPTS
+
+
 def retry_delay(errors: Sequence[str], attempt: int, base: float = DEFAULT_SECONDS) -> float | None:
     """Seconds to wait before the next attempt, or None to give up.
 
     `errors` are the failures so far, newest first; `attempt` counts them, from 1. With the default base the delays are
-    15, 30, then 60 seconds: twelve minutes in all, where Azure's documentation names up to ten. Only a request that
-    was refused at once is repeated, never one that may have created something.
+    15, 30, then 60 seconds: for a role twelve minutes in all, where Azure's documentation names up to ten; for a busy
+    cluster an hour. Only a request that was refused at once is repeated, never one that may have created something.
 
     >>> retry_delay(["LinkedAuthorizationFailed: no permission to join the subnet"], 1)
     15.0
@@ -75,7 +99,9 @@ def retry_delay(errors: Sequence[str], attempt: int, base: float = DEFAULT_SECON
     >>> retry_delay(["1 error occurred:\\n\\t* Code=\\"LinkedAuthorizationFailed\\" ..."], 1) is None
     True
     """
-    if not errors or attempt >= MAX_ATTEMPTS or not role_is_pending(errors[0]) or may_exist(errors[0]):
+    if not errors or attempt >= max_attempts(errors[0]) or may_exist(errors[0]):
+        return None
+    if not role_is_pending(errors[0]) and not is_busy(errors[0]):
         return None
     return base * min(2 ** (attempt - 1), _LONGEST)
 
@@ -102,6 +128,16 @@ def advice(error: str) -> str | None:
     """What to do about a failure whose own message is not sufficient; None for all others."""
     if role_is_pending(error) and may_exist(error):
         return "the resource exists, and failed during its setup. Run the command again: it updates the resource."
+    if is_busy(error):
+        return (
+            "another operation on the cluster has not ended. `az aks show` and `az aks nodepool list` show which; "
+            "run the command again when it has."
+        )
+    if any(code in error for code in _NO_CAPACITY):
+        return (
+            "Azure has no capacity for this size now. `pulumi up --continue-on-error` deploys what does not need the "
+            "pool; a pool without a first node (scale.initial: 0) is created without capacity."
+        )
     if _BESIDE_AN_AUTOSCALER.search(error):
         return (
             "Azure received the node count of an earlier deployment, which does not fit the new scale. "

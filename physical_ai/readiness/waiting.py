@@ -15,6 +15,14 @@ Log = Callable[[str], None]
 GATE_SECONDS_VARIABLE = "PHYSICAL_AI_GATE_SECONDS"
 """Environment variable that replaces a bound above 0, in seconds: where minutes pass in seconds, so should a wait."""
 
+GATES_VARIABLE = "PHYSICAL_AI_GATES"
+"""Environment variable that is set to `report` where closed gates are to be reported, and not to fail a deployment."""
+DELETES_NOTHING = (
+    "The engine deletes what a stack no longer declares only after the program has succeeded, so nothing was deleted. "
+    f"To delete it although a gate is closed, run the same command with {GATES_VARIABLE}=report: closed gates are then "
+    "reported, and fail nothing."
+)
+
 MIN_PAUSE, MAX_PAUSE = 0.2, 10.0
 """Seconds between two reads."""
 
@@ -35,6 +43,18 @@ def bound_seconds(minutes: int, environment: Mapping[str, str]) -> float:
     if not 0 <= seconds < float("inf"):
         raise ValueError(f"{GATE_SECONDS_VARIABLE} is {text!r}; write seconds, such as 60.")
     return seconds
+
+
+def only_reports(environment: Mapping[str, str]) -> bool:
+    """Whether closed gates are reported at once, and do not fail a deployment.
+
+    Raises:
+        ValueError: the variable has another value than `report`.
+    """
+    text = environment.get(GATES_VARIABLE, "")
+    if text not in ("", "report"):
+        raise ValueError(f"{GATES_VARIABLE} is {text!r}; write report, or leave it out.")
+    return text == "report"
 
 
 def pause(elapsed: float, bound: float) -> float:

@@ -154,7 +154,15 @@ def test_deployer_is_cluster_admin_before_anything_is_made_in_the_cluster(simula
     assert role.inputs["scope"].endswith("/managedClusters/aks-physical-ai-dev-westus2")
     provider = recording.resource("kubernetes", "physical-ai-kubernetes-provider")
     assert role.urn in provider.options.depends_on
-    assert {pool.urn for pool in recording.of_type("AgentPool")} <= set(provider.options.depends_on)
+    assert recording.resource("AgentPool", "cpu").urn in provider.options.depends_on
+
+
+def test_nothing_in_the_cluster_depends_on_a_gpu_pool(simulate: Simulate) -> None:
+    """A pool for which Azure has no capacity must not leave the cluster of the others empty."""
+    recording = simulate("dev-westus2")
+    pools = {recording.resource("AgentPool", name).urn for name in ("h100gpu", "rtxprogpu")}
+    needing = {each.name for each in recording.resources if pools & set(each.options.depends_on)}
+    assert needing == set()  # the gate waits for `GpuPool.settled`
 
 
 def test_named_principals_get_their_role_and_the_right_to_log_in(simulate: Simulate) -> None:

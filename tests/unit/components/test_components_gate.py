@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pulumi
@@ -13,7 +13,7 @@ from pulumi.runtime import mocks
 
 from components.gpu_gate import GpuGate, GpuGateArgs
 from physical_ai.readiness import Expected, Unreachable, Unusable
-from physical_ai.readiness.waiting import GATE_SECONDS_VARIABLE
+from physical_ai.readiness.waiting import GATE_SECONDS_VARIABLE, GATES_VARIABLE
 
 H100 = Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator")
 RTX = Expected("rtxprogpu", {"nvidia.com/gpu": 1}, "grid")
@@ -60,28 +60,35 @@ class Made(mocks.Mocks):
 def deploy(api: Api, *, timeout: int = 1, preview: bool = False) -> tuple[Any, str]:
     """Value of the gate's output, and the failure that ends the program; empty when it goes well."""
 
-    def run() -> tuple[Any, str]:
-        found: list[Any] = []
+    found: list[Any] = []
 
-        def program() -> pulumi.Output[None]:
-            args = GpuGateArgs("a kubeconfig", [H100, RTX], timeout, [], api.connect)
-            gate = GpuGate("gate", args)
-            return pulumi.Output.all(gate.gpus).apply(found.extend)
+    def program() -> pulumi.Output[None]:
+        args = GpuGateArgs("a kubeconfig", [H100, RTX], timeout, [], connect=api.connect)
+        gate = GpuGate("gate", args)
+        return pulumi.Output.all(gate.gpus).apply(found.extend)
 
+    failure = run(program, preview=preview)
+    return (found or [None])[0], failure
+
+
+def run(program: Callable[[], pulumi.Output[None]], *, preview: bool) -> str:
+    """The failure that ends a program; empty when it goes well."""
+
+    def isolated() -> str:
         loop = asyncio.new_event_loop()
         asyncio.set_event_loop(loop)
         try:
             mocks.set_mocks(Made(), preview=preview)
             mocks.test(program)()
         except pulumi.RunError as failure:
-            return (found or [None])[0], str(failure)
+            return str(failure)
         finally:
             loop.run_until_complete(loop.shutdown_default_executor())
             loop.close()
             asyncio.set_event_loop(None)
-        return (found or [None])[0], ""
+        return ""
 
-    return contextvars.Context().run(run)
+    return contextvars.Context().run(isolated)
 
 
 @pytest.fixture(autouse=True)
@@ -118,6 +125,39 @@ def test_timeout_zero_reads_once_and_the_deployment_passes(monkeypatch: pytest.M
     assert "gate 'nfd' is closed" in warnings[0]
 
 
+def test_the_gate_reads_the_cluster_once_every_pool_is_settled() -> None:
+    api, order = Api(gpu_node(1)), list[str]()
+
+    def program() -> pulumi.Output[None]:
+        async def last() -> str:
+            await asyncio.sleep(0)
+            order.extend(["settled", *api.kubeconfigs])
+            return "rtxprogpu"
+
+        args = GpuGateArgs("a kubeconfig", [H100], 1, [], ["h100gpu", pulumi.Output.from_input(last())], api.connect)
+        return GpuGate("gate", args).gpus.apply(lambda _: None)
+
+    assert run(program, preview=False) == ""
+    assert order == ["settled"]
+    assert api.kubeconfigs == ["a kubeconfig"]
+
+
+def test_a_closed_gate_names_the_way_to_delete_in_spite_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, failure = deploy(Api(gpu_node(0)))
+    assert f"{GATES_VARIABLE}=report" in failure
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+    monkeypatch.setenv(GATES_VARIABLE, "report")
+    monkeypatch.delenv(GATE_SECONDS_VARIABLE)
+    assert deploy(Api(gpu_node(0)), timeout=45)[1] == ""
+    assert "gate 'nfd' is closed" in warnings[0]
+
+
+def test_an_unknown_way_to_treat_gates_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(GATES_VARIABLE, "off")
+    assert "write report" in deploy(Api(gpu_node(1)))[1]
+
+
 def test_a_preview_sends_no_request() -> None:
     api = Api(gpu_node(0))
     gpus, failure = deploy(api, preview=True)
@@ -132,7 +172,7 @@ def test_an_unusable_login_fails_at_once_with_its_message() -> None:
 
 def test_an_api_server_that_never_answers_is_reported_when_time_is_up() -> None:
     _, failure = deploy(Api(problem=Unreachable("connection refused")))
-    assert failure == "Whether the GPUs are ready is unknown: connection refused"
+    assert failure.startswith("Whether the GPUs are ready is unknown: connection refused\n")
 
 
 def test_a_bound_in_the_environment_that_is_no_number_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

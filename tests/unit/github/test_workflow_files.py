@@ -141,6 +141,21 @@ def test_deployments_go_through_the_environments_in_order_and_stop_at_the_first_
     assert ALL["deploy-stack"].jobs["up"]["needs"] == "preview"
 
 
+def test_a_destroy_needs_neither_the_program_nor_an_api_server() -> None:
+    scripts = [step.get("run", "") for step in ALL["destroy"].jobs["destroy"]["steps"]]
+    (destroy,) = [each for each in scripts if "pulumi destroy" in each]
+    assert "--run-program" not in destroy
+    assert "--refresh" not in destroy
+
+
+def test_one_pool_without_capacity_does_not_end_a_deployment_and_gates_can_be_reported_only() -> None:
+    steps = ALL["deploy-stack"].jobs["up"]["steps"]
+    (up,) = [step for step in steps if "pulumi up" in step.get("run", "")]
+    assert "--continue-on-error" in up["run"]
+    assert up["env"]["PHYSICAL_AI_GATES"] == "${{ inputs.gates }}"
+    assert all(ALL["deploy"].jobs[each]["with"]["gates"] for each in ("dev", "staging", "prod"))
+
+
 def test_charts_are_verified_before_anything_is_deployed() -> None:
     steps = ALL["deploy-stack"].jobs["up"]["steps"]
     scripts = [step.get("run", "") for step in steps]

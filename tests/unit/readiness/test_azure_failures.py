@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from physical_ai.readiness.azure_failures import MAX_ATTEMPTS, advice, base_seconds, may_exist, retry_delay
+from physical_ai.readiness.azure_failures import (
+    MAX_ATTEMPTS,
+    MAX_BUSY_ATTEMPTS,
+    advice,
+    base_seconds,
+    may_exist,
+    retry_delay,
+)
 from physical_ai.repository import ROOT
 
 FORBIDDEN = (
@@ -12,6 +19,38 @@ FORBIDDEN = (
     '"namespaces" in API group "" in the namespace "gpu-operator": User does not have access to the resource in Azure.'
 )
 KUBELET = 'Code="CustomKubeletIdentityMissingPermissionError" Message="The cluster user assigned identity must be …"'
+
+
+BUSY = (
+    'Status=409 Code="OperationNotAllowed" Message="Operation is not allowed: Another operation (Upgrading) is in '
+    'progress, please wait for it to finish before starting a new operation."'
+)
+
+
+def test_a_busy_cluster_is_waited_for_within_an_hour() -> None:
+    delays: list[float] = []
+    while (seconds := retry_delay([BUSY] * (len(delays) + 1), len(delays) + 1)) is not None:
+        delays.append(seconds)
+    assert len(delays) == MAX_BUSY_ATTEMPTS - 1
+    assert 50 * 60 <= sum(delays) <= 65 * 60
+    assert "az aks nodepool list" in str(advice(BUSY))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        'Code="OperationNotAllowed" Message="Operation could not be completed as it results in exceeding quota"',
+        "UPGRADE FAILED: another operation (install/upgrade/rollback) is in progress",
+        f"1 error occurred:\n\t* {BUSY}",
+    ],
+)
+def test_only_a_refusal_for_another_operation_counts_as_busy(error: str) -> None:
+    assert retry_delay([error], 1) is None
+
+
+@pytest.mark.parametrize("code", ["AllocationFailed", "SkuNotAvailable"])
+def test_a_pool_without_capacity_gets_the_command_that_deploys_the_rest(code: str) -> None:
+    assert "--continue-on-error" in str(advice(f'1 error occurred:\n\t* Code="{code}" Message="…"'))
 
 
 @pytest.mark.parametrize(
