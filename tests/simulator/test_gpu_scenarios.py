@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from physical_ai.settings import Settings, load
+from physical_ai.settings.facts.gpu import pool_labels
+from physical_ai.settings.facts.pools import node_taints
 from physical_ai.simulator.cluster.names import HOST_DRIVER
 from physical_ai.simulator.cluster.objects import at, labels
 from physical_ai.simulator.gpu import names
@@ -41,28 +43,29 @@ def prepared(cluster: SimulatedCluster, settings: Settings) -> tuple[str, str]:
     return h100, rtx
 
 
-def test_h100_gets_its_gpus_from_the_operators_driver_and_rtx_from_the_hosts(cluster: SimulatedCluster) -> None:
+def test_each_node_gets_its_gpus_from_the_driver_of_its_source(cluster: SimulatedCluster) -> None:
     settings = stack()
     h100, rtx = prepared(cluster, settings)
+    pool = settings.pools["h100gpu"]
+    given = {"labels": pool_labels("h100gpu", pool), "taints": node_taints(pool)}
+    cluster.join("prebaked", pool.sku, pool="h100gpu", host="580.159.04", **given)
     cluster.install(settings)
     cluster.until(has_gpus(cluster, h100), "no GPU on the H100 node")
     cluster.until(has_gpus(cluster, rtx), "no GPU on the RTX node")
     assert cluster.phase(h100, DRIVER) == "Running"
     assert not cluster.phase(rtx, DRIVER), "the vGPU node got a datacenter driver"
     cluster.until(
-        lambda: "nvidia.com/cuda.driver-version.full" in cluster.labels(rtx), "GFD says nothing of the driver"
+        lambda: "nvidia.com/cuda.driver-version.full" in cluster.labels(rtx), "GFD does not report the driver"
     )
     assert cluster.labels(rtx)["nvidia.com/cuda.driver-version.full"] == GRID_DRIVER
     assert cluster.labels(h100)["nvidia.com/cuda.driver-version.full"] == settings.gpu_operator.driver.version
 
+    prebaked = "nvidia.com/gpu.deploy.driver"
+    cluster.until(lambda: cluster.labels("prebaked").get(prebaked) == "pre-installed", "two drivers on one node")
+    cluster.until(has_gpus(cluster, "prebaked"), "no GPU on the node whose image has a driver")
 
-def test_vgpu_nodes_never_get_the_operators_driver_whatever_their_label_is(cluster: SimulatedCluster) -> None:
-    settings = stack()
-    _, rtx = prepared(cluster, settings)
-    cluster.install(settings)
-    cluster.until(has_gpus(cluster, rtx), "no GPU on the RTX node")
     cluster.label(rtx, **{"nvidia.com/gpu.deploy.driver": "true"})
-    cluster.stays(lambda: not cluster.phase(rtx, DRIVER), "the vGPU node got a datacenter driver")
+    cluster.stays(lambda: not cluster.phase(rtx, DRIVER), "the label brought a datacenter driver to the vGPU node")
     assert cluster.gpus(rtx) == {GPU: 1}
 
 
@@ -81,33 +84,30 @@ def test_validator_before_driver_waits_for_ever_and_deleting_its_pod_helps(clust
     cluster.until(has_gpus(cluster, rtx), "deleting its pod did not help")
 
 
-def test_missing_spot_toleration_leaves_the_node_without_operands(cluster: SimulatedCluster) -> None:
+def test_missing_tolerations_hide_the_gpus_and_leave_the_node_without_operands(cluster: SimulatedCluster) -> None:
     settings = stack()
     (h100,) = cluster.pool(settings, "h100gpu")
 
-    def forget(values: Values) -> None:
+    def without_spot(values: Values) -> None:
         values["daemonsets"] = {"tolerations": [{"key": GPU, "operator": "Exists", "effect": "NoSchedule"}]}
 
-    cluster.install(settings, forget)
-    cluster.until(lambda: cluster.phase(h100, DRIVER) == "Running", "the NVIDIADriver's own tolerations do not count")
-    cluster.stays(lambda: not cluster.phase(h100, TOOLKIT), "the toolkit ignores a taint")
-    assert cluster.gpus(h100) == {}
-    cluster.install(settings)
-    cluster.until(has_gpus(cluster, h100), "the toleration did not help")
-
-
-def test_missing_toleration_of_nfd_hides_the_gpus(cluster: SimulatedCluster) -> None:
-    settings = stack()
-    (h100,) = cluster.pool(settings, "h100gpu")
-
-    def forget(values: Values) -> None:
+    def without_both(values: Values) -> None:
+        without_spot(values)
         del values["node-feature-discovery"]["worker"]
 
-    cluster.install(settings, forget)
+    cluster.install(settings, without_both)
     cluster.until(
         lambda: "feature.node.kubernetes.io/kernel-version.full" in cluster.labels("cpu-0"), "NFD does not run"
     )
     cluster.stays(lambda: names.PRESENT not in cluster.labels(h100), "GPUs were found without a worker on the node")
+
+    cluster.install(settings, without_spot)
+    cluster.until(lambda: cluster.phase(h100, DRIVER) == "Running", "the NVIDIADriver's own tolerations do not count")
+    cluster.stays(lambda: not cluster.phase(h100, TOOLKIT), "the toolkit ignores a taint")
+    assert cluster.gpus(h100) == {}
+
+    cluster.install(settings)
+    cluster.until(has_gpus(cluster, h100), "the tolerations did not help")
 
 
 @pytest.mark.deep
@@ -202,16 +202,6 @@ def test_two_drivers_on_one_pool_contradict_each_other(cluster: SimulatedCluster
     cluster.until(reported, "no message says that the selectors conflict")
 
 
-def test_operators_driver_leaves_a_node_alone_whose_image_has_one(cluster: SimulatedCluster) -> None:
-    settings = stack()
-    (h100,) = cluster.pool(settings, "h100gpu", host="580.159.04")
-    cluster.install(settings)
-    cluster.until(
-        lambda: cluster.labels(h100).get("nvidia.com/gpu.deploy.driver") == "pre-installed", "two drivers on one node"
-    )
-    cluster.until(has_gpus(cluster, h100), "no GPU on the H100 node")
-
-
 @pytest.mark.deep
 def test_mixed_systems_under_one_clusterpolicy_get_the_wrong_driver_image(cluster: SimulatedCluster) -> None:
     settings = load("seed-westus2").settings
@@ -269,21 +259,6 @@ def test_containerd_fails_on_a_newer_drop_in_unless_the_toolkit_reads_the_file(c
     cluster.pool(settings, "h100gpu", containerd="2.3.2")
     cluster.until(has_gpus(cluster, h100), "a fresh node does not live with the file as source")
     assert cluster.is_ready(h100)
-
-
-def test_upgrade_from_26_3_to_26_7_brings_its_crds_and_keeps_the_gpus(cluster: SimulatedCluster) -> None:
-    before = stack("gpuOperator.version=v26.3.3", "gpuOperator.driver.version=580.126.20")
-    cluster.definitions("v26.3.3")
-    h100, rtx = prepared(cluster, before)
-    cluster.install(before)
-    cluster.until(has_gpus(cluster, h100), "no GPU on the H100 node")
-    cluster.install(stack("gpuOperator.driver.version=580.126.20"))
-    cluster.until(lambda: names.DRIVER_OWNER in cluster.labels(h100), "26.7 has not taken over")
-    cluster.until(has_gpus(cluster, h100), "no GPU on the H100 node after the upgrade")
-    cluster.until(has_gpus(cluster, rtx), "no GPU on the RTX node after the upgrade")
-    definition = cluster.client.get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nvidiadrivers.nvidia.com")
-    schema = at(definition, "spec.versions")[0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
-    assert "default" in schema, "the CRD is still the older release's"
 
 
 @pytest.mark.parametrize(

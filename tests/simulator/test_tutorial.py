@@ -48,7 +48,7 @@ def run(words: tuple[str, ...], environment: Mapping[str, str]) -> Answer:
 
 
 def test_the_commands_work_as_written(home: Home, deployed: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    """But for the first deployment from nothing, which is a minute of its own and tested in `test_stack.py`."""
+    """But for the first deployment from nothing, which `test_stack.py` tests."""
     monkeypatch.chdir(ROOT)
     environment: Mapping[str, str] = {}
     said: dict[str, Answer] = {}
