@@ -28,6 +28,12 @@ DEPLOY_MIG_MANAGER_LABEL = "nvidia.com/gpu.deploy.mig-manager"
 MIG_DISABLED = "all-disabled"
 """The layout without MIG, which the operator gives to nodes that ask for none."""
 
+FINISH_FIRST_LABEL = "physical-ai/finish-before-driver-upgrade"
+"""On Pods: `true` makes the operator wait for their end before their node gets another driver. Tasks of workflows have
+it: they are Pods without a controller, which the operator never deletes, so that the upgrade would fail."""
+FINISH_FIRST_POLICY = {"waitForCompletion": {"podSelector": f"{FINISH_FIRST_LABEL}=true"}}
+"""Part of every upgrade policy."""
+
 
 def knows_gpu(pool: Pool) -> bool:
     """Whether the catalogue knows the pool's size, and that it has a GPU; the other facts are for such pools only."""

@@ -10,6 +10,7 @@ from typing import Any
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_USE_LABEL
 from physical_ai.catalog.osmo import SCHEDULER, SERVICE_ACCOUNT
+from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
 from physical_ai.settings.facts.osmo import CPU_PLATFORM, PlatformFacts, platforms
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.models.tree import Settings
@@ -56,13 +57,14 @@ def _control_template() -> dict[str, Any]:
 
 
 def _task_template() -> dict[str, Any]:
-    """Requests that are limits, shared memory, and the workflows' own identity. No GPU, not even none of them.
+    """Requests that are limits, shared memory, the workflows' own identity, and time to finish before the node's driver
+    is upgraded. No GPU, not even none of them.
 
     A request for 0 GPUs would make KAI's admission give CPU tasks the NVIDIA runtime (NVIDIA/OSMO#937).
     """
     amounts = {"cpu": "{{USER_CPU}}", "memory": "{{USER_MEMORY}}", "ephemeral-storage": "{{USER_STORAGE}}"}
     return {
-        "metadata": {"labels": {IDENTITY_USE_LABEL: "true"}},
+        "metadata": {"labels": {IDENTITY_USE_LABEL: "true", FINISH_FIRST_LABEL: "true"}},
         "spec": {
             "serviceAccountName": SERVICE_ACCOUNT,
             "automountServiceAccountToken": False,

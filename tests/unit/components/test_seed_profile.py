@@ -46,7 +46,6 @@ def test_what_azure_has_retired_is_a_warning() -> None:
     found = {fault.where: fault.problem for fault in load(SEED).warnings}
     assert sorted(found) == [
         "cluster.kubernetesVersion",
-        "driver",
         "gridDriver.legacyValidationMarkers",
         "gridDriver.moduleType",
         "pools.rtxprogpu.sku",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from physical_ai.catalog.compat import check_driver, check_values, driver_fields
+from physical_ai.catalog.compat import check_driver, check_values
 from physical_ai.nested import at
 from physical_ai.settings import SettingsError, existing, load
 from physical_ai.settings.facts import gpu as gpu_facts
@@ -31,9 +32,7 @@ def env(entries: list[dict[str, str]]) -> dict[str, str]:
 @pytest.mark.parametrize("stack", existing())
 def test_committed_stacks_get_values_that_the_chart_knows_without_a_warning(stack: str) -> None:
     plan = load(stack).plan
-    # The files are every stack's; a ClusterPolicy has one driver, and says that a pool's own part is left out.
-    parts = [fault.where for fault in plan.warnings]
-    assert parts == ([] if load(stack).settings.gpu_operator.driver_owner == "NVIDIADriver" else ["driver"])
+    assert list(plan.warnings) == []
     assert check_values(load(stack).settings.gpu_operator.version, plan.gpu.values) == []
 
 
@@ -121,14 +120,6 @@ def test_a_driver_resource_sets_which_driver_its_pool_gets() -> None:
     assert "gpuPodDeletion" not in spec["upgradePolicy"]
 
 
-def test_a_pools_file_changes_its_own_driver_only() -> None:
-    a100 = "pools.a100gpu={sku: Standard_NC24ads_A100_v4, driver: {source: operator}, subnet: 10.40.3.0/26, "
-    drivers = plan(a100 + "scale: {count: 1}, osDisk: {type: Managed}}").drivers
-    waits = {pool: driver.spec["upgradePolicy"]["waitForCompletion"] for pool, driver in drivers.items()}
-    assert waits["h100gpu"]["timeoutSeconds"] == 86400
-    assert waits["a100gpu"] == {"timeoutSeconds": 0}
-
-
 def test_each_operator_pool_has_its_own_driver_and_others_have_none() -> None:
     found = plan(f"{RTX}.driver.source=aks")
     assert set(found.drivers) == {"h100gpu"}
@@ -172,8 +163,14 @@ def test_a_cluster_policy_owns_one_driver_in_the_chart() -> None:
     assert (driver["version"], driver["kernelModuleType"]) == ("580.173.02", "proprietary")
     assert driver["kernelModuleConfig"] == {"name": "gpu-driver-modules"}
     assert found.config_maps["gpu-driver-modules"] == {"nvidia-uvm.conf": "uvm_disable_hmm=1\n"}
-    (warning,) = given_settings(CLUSTER_POLICY, "gpuOperator.driver.moduleType=proprietary").plan.warnings
-    assert warning.where == "driver"
+
+
+def test_a_pools_own_driver_fields_do_nothing_with_a_cluster_policy_and_report_it(tmp_path: Path) -> None:
+    file = tmp_path / "values" / "gpu-operator" / "pools" / "h100gpu.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("driver: {upgradePolicy: {maxParallelUpgrades: 2}}")
+    (warning,) = make_plan(given_settings(CLUSTER_POLICY).settings, tmp_path / "values").warnings
+    assert (warning.where, warning.file) == ("driver", "values/gpu-operator/pools/h100gpu.yaml")
 
 
 def test_a_cluster_policy_without_an_operator_pool_installs_no_driver() -> None:
@@ -236,17 +233,6 @@ def test_a_changed_layout_restarts_the_mig_manager() -> None:
     before = plan(f"{H100}.sharing={SINGLE}").values
     after = plan(f"{H100}.sharing={{mig: {{strategy: single, profiles: {{2g.24gb: 3}}}}}}").values
     assert {key for key in after if after[key] != before[key]} == {"migManager"}
-
-
-def test_fields_that_only_newer_releases_have_are_left_out_with_a_warning() -> None:
-    assert "upgradePolicy.drain.enable" in driver_fields("v26.7.0")
-    loaded = given_settings("gpuOperator.version=v26.3.3")
-    found = loaded.plan.gpu
-    assert "upgradePolicy" not in found.drivers["h100gpu"].spec
-    assert at(found.values, "driver.upgradePolicy.maxParallelUpgrades") == 1
-    (warning,) = loaded.plan.warnings
-    assert (warning.where, warning.file) == ("driver.upgradePolicy", "values/gpu-operator/pools/h100gpu.yaml")
-    assert "v26.7.0" in str(warning.fix)
 
 
 def test_pools_that_differ_in_module_parameters_are_no_match_for_a_cluster_policy() -> None:

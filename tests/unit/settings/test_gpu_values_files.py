@@ -12,7 +12,9 @@ from physical_ai.catalog.compat import check_values
 from physical_ai.nested import at
 from physical_ai.settings import SettingsError
 from physical_ai.settings.plans.gpu_operator import POOL_CONFIGS
+from physical_ai.settings.plans.osmo_platforms import TASK_TEMPLATE, pod_templates, pools
 from physical_ai.settings.plans.plan import make_plan
+from physical_ai.simulator.gpu.workloads import fits
 from tests.support.gpu_settings import RTX, given_settings
 
 
@@ -95,6 +97,12 @@ POOLS = [
     ("pools__rtxprogpu", "devicePlugin: {sharing: {}}", "devicePlugin.sharing", "pools.<pool>.sharing"),
     ("pools__rtxprogpu", "devicePlugin: {flags: {migStrategy: none}}", "devicePlugin.flags.migStrategy", "overrides"),
     ("pools__rtxprogpu", "devicePlugin: {flags: {gsd: true}}", "devicePlugin.flags.gsd", "gdsEnabled"),
+    (
+        "nvidia_driver",
+        "upgradePolicy: {waitForCompletion: {podSelector: a=b}}",
+        "upgradePolicy.waitForCompletion.podSelector",
+        "physical-ai/finish-before-driver-upgrade=true",
+    ),
     ("nvidia_driver", "version: 1", "version", "gpuOperator.driver.version"),
     ("nvidia_driver", "default: true", "default", "pools.<pool>.driver.source"),
 ]
@@ -108,6 +116,40 @@ def test_a_mistake_in_another_file_is_reported_with_file_line_and_path(
     name = file.replace("__", "/").replace("_", "-")
     assert fault.startswith(f"values/gpu-operator/{name}.yaml:1: {path}\n")
     assert expected in fault
+
+
+def test_a_pools_file_changes_its_own_driver_only(written: Write) -> None:
+    a100 = "pools.a100gpu={sku: Standard_NC24ads_A100_v4, driver: {source: operator}, subnet: 10.40.3.0/26, "
+    root = written(pools__h100gpu="driver: {upgradePolicy: {waitForCompletion: {timeoutSeconds: 60}}}")
+    plan = make_plan(given_settings(a100 + "scale: {count: 1}, osDisk: {type: Managed}}").settings, root).gpu
+    waits = {pool: driver.spec["upgradePolicy"]["waitForCompletion"] for pool, driver in plan.drivers.items()}
+    selector = {"podSelector": "physical-ai/finish-before-driver-upgrade=true"}
+    assert waits == {"h100gpu": {**selector, "timeoutSeconds": 60}, "a100gpu": selector}
+
+
+def test_fields_that_only_newer_releases_have_are_left_out_with_a_warning(written: Write) -> None:
+    text = "driver: {upgradePolicy: {maxParallelUpgrades: 2}}"
+    found = make_plan(given_settings("gpuOperator.version=v26.3.3").settings, written(values=text, pools__h100gpu=text))
+    assert "upgradePolicy" not in found.gpu.drivers["h100gpu"].spec
+    assert at(found.gpu.values, "driver.upgradePolicy.maxParallelUpgrades") == 2
+    (warning,) = found.warnings
+    assert (warning.where, warning.file) == ("driver.upgradePolicy", "values/gpu-operator/pools/h100gpu.yaml")
+    assert "v26.7.0" in str(warning.fix)
+
+
+@pytest.mark.parametrize("owner", ["NVIDIADriver", "ClusterPolicy"])
+@pytest.mark.parametrize("release", ["v25.3.4", "v26.7.1"])
+def test_another_driver_waits_for_the_tasks_of_workflows(release: str, owner: str) -> None:
+    """They are Pods without a controller: the operator does not delete them, and gives up instead."""
+    settings = given_settings(f"gpuOperator.version={release}", f"gpuOperator.driverOwner={owner}").settings
+    plan = make_plan(settings).gpu
+    policies = [at(plan.values, "driver.upgradePolicy", {})]
+    policies += [each.spec["upgradePolicy"] for each in plan.drivers.values() if release == "v26.7.1"]
+    task = pod_templates(settings)[TASK_TEMPLATE]["metadata"]["labels"]
+    assert all(pool["common_pod_template"][-1] == TASK_TEMPLATE for pool in pools(settings).values())
+    for policy in policies:
+        assert policy["waitForCompletion"]["timeoutSeconds"] == 0, "a task ends at its own timeout"
+        assert fits(policy["waitForCompletion"]["podSelector"], task)
 
 
 def test_driver_fields_for_a_pool_without_an_operator_driver_do_nothing_and_report_it(written: Write) -> None:

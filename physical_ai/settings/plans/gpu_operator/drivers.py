@@ -23,7 +23,7 @@ from physical_ai.settings.models.node_pools import DriverSource, Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator.config_maps import digest_env, modules_map
 from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
-from physical_ai.settings.plans.gpu_operator.values import MODULES_DIGEST, operand_tolerations
+from physical_ai.settings.plans.gpu_operator.values import FINISH_FIRST_SETTING, MODULES_DIGEST, operand_tolerations
 from physical_ai.settings.plans.values_files import located, merge_values, owned, owned_env, section
 
 UPGRADE_POLICY = "upgradePolicy"
@@ -42,6 +42,7 @@ OWNED = {
     "useOpenKernelModules": "pools.<pool>.driver.moduleType, or gpuOperator.driver.moduleType",
     "usePrecompiled": "gpuOperator.driver.precompiled",
     "kernelModuleConfig": "pools.<pool>.driver.moduleParameters",
+    f"{UPGRADE_POLICY}.waitForCompletion.podSelector": FINISH_FIRST_SETTING,
 }
 """Fields that no file may set, with the setting to change instead."""
 
@@ -100,9 +101,9 @@ def _derived(
 def _base(settings: Settings, files: ValuesFiles) -> dict[str, Any]:
     """What all resources share: the file's fields, and the cluster's upgrade policy with the resource's names."""
     release, base = settings.gpu_operator.version, dict(files.driver.data)
-    policy = section(files.cluster, "driver").get(UPGRADE_POLICY)
-    if is_map(policy):
-        base[UPGRADE_POLICY] = {_RENAMED.get(key, key): value for key, value in policy.items()}
+    given = section(files.cluster, "driver").get(UPGRADE_POLICY)
+    policy = {_RENAMED.get(key, key): value for key, value in given.items()} if is_map(given) else {}
+    base[UPGRADE_POLICY] = merge_values(policy, gpu_facts.FINISH_FIRST_POLICY)
     return _known_to(release, base)
 
 

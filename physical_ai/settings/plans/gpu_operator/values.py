@@ -26,6 +26,7 @@ RUNTIME_CONFIG_SOURCE = "RUNTIME_CONFIG_SOURCE"
 CONFIGS_DIGEST = "GPU_POOL_CONFIGS_DIGEST"
 LAYOUTS_DIGEST = "GPU_MIG_LAYOUTS_DIGEST"
 MODULES_DIGEST = "GPU_MODULE_PARAMETERS_DIGEST"
+FINISH_FIRST_SETTING = f"the label {gpu_facts.FINISH_FIRST_LABEL}=true on Pods"
 
 OWNED = {
     "cdi": "gpuOperator.cdi or gpuOperator.nri",
@@ -37,6 +38,7 @@ OWNED = {
     "driver.kernelModuleType": "gpuOperator.driver.moduleType, or pools.<pool>.driver.moduleType",
     "driver.usePrecompiled": "gpuOperator.driver.precompiled",
     "driver.kernelModuleConfig": "pools.<pool>.driver.moduleParameters",
+    "driver.upgradePolicy.waitForCompletion.podSelector": FINISH_FIRST_SETTING,
     "mig.strategy": "gpuOperator.migStrategy",
     "migManager.enabled": "pools.<pool>.sharing.mig",
     "migManager.config": "pools.<pool>.sharing.mig",
@@ -124,7 +126,8 @@ def _driver(settings: Settings, maps: Mapping[str, Mapping[str, str]]) -> dict[s
     """`driver` of the chart: who owns drivers and, where the ClusterPolicy does, the one driver of all pools."""
     if settings.gpu_operator.driver_owner == "NVIDIADriver":
         # The chart's own NVIDIADriver would select every GPU node that no other one selects, or conflict with them all.
-        return {"enabled": True, "nvidiaDriverCRD": {"enabled": True, "deployDefaultCR": False}}
+        owner = {"enabled": True, "deployDefaultCR": False}
+        return {"enabled": True, "nvidiaDriverCRD": owner, "upgradePolicy": gpu_facts.FINISH_FIRST_POLICY}
     default = settings.gpu_operator.driver
     operated = gpu_facts.operator_pools(settings)
     driver: dict[str, Any] = {
@@ -134,6 +137,7 @@ def _driver(settings: Settings, maps: Mapping[str, Mapping[str, str]]) -> dict[s
         "version": default.version,
         "kernelModuleType": default.module_type,
         "usePrecompiled": default.precompiled,
+        "upgradePolicy": gpu_facts.FINISH_FIRST_POLICY,
     }
     config = next((own for n, p in operated.items() if (own := modules_map(settings, n, p))), None)
     if config is not None:
