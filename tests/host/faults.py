@@ -16,6 +16,16 @@ def nothing(lab: Lab) -> None:
     """Leave the lab as it is."""
 
 
+def inject(name: str, *, once: bool = False) -> Act:
+    """A fault of the node's tools."""
+    return lambda lab: lab.node.fault(name, once=once)
+
+
+def remove(name: str) -> Act:
+    """That fault ends."""
+    return lambda lab: lab.node.mend(name)
+
+
 @dataclass(frozen=True)
 class Fault:
     """One fault, how it is made, and its outcome."""
@@ -45,3 +55,5 @@ class Fault:
     """What has to be seen in the end."""
     serves: str = NEW
     """Version in service in the end; empty: none."""
+    deep: bool = False
+    """Left out of `make test`: a fault beside it takes the same way through the agent."""

@@ -107,6 +107,7 @@ FAULTS = (
         "recovers",
         "Tries again.",
         live=_refused(".", 500, "InternalError", "etcdserver: request timed out", times=5),
+        deep=True,
     ),
     Fault(
         "the API server asks for patience (429)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 
-from tests.host.faults import Fault
+from tests.host.faults import Fault, inject, remove
 from tests.host.installers import intruder
 from tests.host.lab import HOME, Lab
 from tests.host.mirror import Trouble
@@ -95,14 +95,6 @@ def _larger_disk(lab: Lab) -> None:
     assert lab.node.run("mount", "-o", "remount,size=16g", HOME).returncode == 0
 
 
-def _disk_fills_up(lab: Lab) -> None:
-    lab.node.fault("fail-files")
-
-
-def _disk_has_room(lab: Lab) -> None:
-    lab.node.mend("fail-files")
-
-
 def _gone_from_cache(lab: Lab) -> None:
     shutil.rmtree(lab.node.path(f"{HOME}/cache"))
     lab.mirror.stop()
@@ -160,6 +152,7 @@ FAULTS = (
         says="503",
         mend=_trouble(""),
         runs_nothing=True,
+        deep=True,
     ),
     Fault(
         "the mirror does not have the file",
@@ -179,6 +172,7 @@ FAULTS = (
         says=r"(?i)resol",
         mend=_somewhere,
         runs_nothing=True,
+        deep=True,
     ),
     Fault(
         "the file has another checksum",
@@ -241,9 +235,9 @@ FAULTS = (
         "the disk fills up during the install",
         "stops",
         "Takes half the install off again and stops with the installer's word.",
-        disk=_disk_fills_up,
+        disk=inject("fail-files"),
         says=r"(?i)space",
-        mend=_disk_has_room,
+        mend=remove("fail-files"),
         gate="closed",
     ),
     Fault(

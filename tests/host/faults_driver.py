@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-from tests.host.faults import Act, Fault
-from tests.host.installers import NEW, OLD, Installer
+from tests.host.faults import Act, Fault, inject, remove
+from tests.host.installers import NEW, OLD
 from tests.host.lab import Lab
 from tests.host.node import RTX_PRO_6000
 from tests.host.operator import MARKER
 
-STAGES = {
-    "start": "unpacking",
-    "build": "building the modules",
-    "files": "writing the modules",
-    "half": "writing the libraries",
-    "load": "loading the module",
-}
 ROOT = "/run/nvidia/driver"
 AKS_MARKER = "/opt/azure/aks-gpu/dkms-marker"
-MIXED = Installer("595.58.03", libraries=OLD)
-
-
-def _fault(name: str, *, once: bool = False) -> Act:
-    def act(lab: Lab) -> None:
-        lab.node.fault(name, once=once)
-
-    return act
-
-
-def _mended(name: str) -> Act:
-    def act(lab: Lab) -> None:
-        lab.node.mend(name)
-
-    return act
 
 
 def _loaded(lab: Lab) -> None:
@@ -178,6 +156,7 @@ FAULTS = (
         "Removes it, so that no later start deletes this driver.",
         disk=_marker_alone,
         then=_taken_over,
+        deep=True,
     ),
     Fault(
         "the driver's files are deleted under loaded modules",
@@ -190,9 +169,9 @@ FAULTS = (
         "nvidia-gridd is missing",
         "stops",
         "Never calls it verified: without the daemon the GPU falls back to a crawl. Stops and says so.",
-        disk=_fault("no-gridd"),
+        disk=inject("no-gridd"),
         says="(?i)gridd",
-        mend=_mended("no-gridd"),
+        mend=remove("no-gridd"),
         gate="closed",
     ),
     Fault(
@@ -202,9 +181,9 @@ FAULTS = (
         "the GPU gets no licence",
         "waits",
         "Keeps the gate closed, says that it is unlicensed, goes on as soon as it is licensed.",
-        disk=_fault("unlicensed"),
+        disk=inject("unlicensed"),
         says="(?i)licen",
-        mend=_mended("unlicensed"),
+        mend=remove("unlicensed"),
         gate="closed",
     ),
     Fault("the GPU gets no licence, and none is asked for", "recovers", "Serves; a metric reports it.", disk=_optional),
@@ -212,9 +191,9 @@ FAULTS = (
         "the module nvidia_uvm does not load while nvidia-smi works",
         "waits",
         "Never calls it verified: CUDA would fail. Tries again, then says so.",
-        disk=_fault("load-nvidia_uvm"),
+        disk=inject("load-nvidia_uvm"),
         says="(?i)(fail|help).*uvm|uvm.*(fail|insert)",
-        mend=_mended("load-nvidia_uvm"),
+        mend=remove("load-nvidia_uvm"),
         gate="closed",
     ),
     Fault(
@@ -245,9 +224,9 @@ FAULTS = (
         "Says how many are; the gate is open for the other one.",
         disk=_two_gpus,
         served=True,
-        live=_fault("gpu-lost"),
+        live=inject("gpu-lost"),
         says="1 of the 2 GPUs",
-        mend=_mended("gpu-lost"),
+        mend=remove("gpu-lost"),
         gate="open",
     ),
     Fault(
@@ -255,9 +234,9 @@ FAULTS = (
         "waits",
         "Takes the node out of service and says so.",
         served=True,
-        live=_fault("gpu-failed"),
+        live=inject("gpu-failed"),
         says="Reboot",
-        mend=_mended("gpu-failed"),
+        mend=remove("gpu-failed"),
         gate="closed",
     ),
     Fault(
@@ -265,9 +244,9 @@ FAULTS = (
         "waits",
         "Names the exit code's meaning.",
         served=True,
-        live=_fault("inforom"),
+        live=inject("inforom"),
         says="infoROM",
-        mend=_mended("inforom"),
+        mend=remove("inforom"),
     ),
     Fault(
         "a device node is missing while the driver serves",
@@ -284,16 +263,16 @@ FAULTS = (
         served=True,
         live=_smi_hangs,
         says=r"(?i)nvidia-smi|timed out",
-        mend=_mended("smi-hangs"),
+        mend=remove("smi-hangs"),
     ),
     Fault(
         "the MIG device is gone",
         "waits",
         "Takes the node out of service and says so.",
         served=True,
-        live=_fault("mig-lost"),
+        live=inject("mig-lost"),
         says="MIG",
-        mend=_mended("mig-lost"),
+        mend=remove("mig-lost"),
     ),
     Fault(
         "a stale marker of the seed deployment",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.host.faults import Act, Fault
+from tests.host.faults import Fault, inject, remove
 from tests.host.installers import NEW, OLD, Installer
 from tests.host.lab import Lab
 
@@ -15,23 +15,7 @@ STAGES = {
     "half": "writing the libraries",
     "load": "loading the module",
 }
-ROOT = "/run/nvidia/driver"
-AKS_MARKER = "/opt/azure/aks-gpu/dkms-marker"
 MIXED = Installer("595.58.03", libraries=OLD)
-
-
-def _fault(name: str, *, once: bool = False) -> Act:
-    def act(lab: Lab) -> None:
-        lab.node.fault(name, once=once)
-
-    return act
-
-
-def _mended(name: str) -> Act:
-    def act(lab: Lab) -> None:
-        lab.node.mend(name)
-
-    return act
 
 
 SHORT = {"installSeconds": 0.7}
@@ -80,7 +64,8 @@ FAULTS = (
             f"the installer fails once while {doing}",
             "recovers",
             "Takes half the install off and tries again.",
-            disk=_fault(f"fail-{stage}", once=True),
+            disk=inject(f"fail-{stage}", once=True),
+            deep=stage == "build",
         )
         for stage, doing in STAGES.items()
         if stage in ("build", "half")
@@ -90,11 +75,12 @@ FAULTS = (
             f"the installer always fails while {doing}",
             "stops",
             "Tries as often as configured, leaves no half install in service, stops with the installer's own error.",
-            disk=_fault(f"fail-{stage}"),
+            disk=inject(f"fail-{stage}"),
             says="installer failed",
-            mend=_mended(f"fail-{stage}"),
+            mend=remove(f"fail-{stage}"),
             gate="closed",
             serves=NEW,
+            deep=stage in ("start", "files"),
         )
         for stage, doing in STAGES.items()
     ),
@@ -102,8 +88,9 @@ FAULTS = (
         "the installer hangs once",
         "recovers",
         "Ends it after its longest time, cleans up, tries again.",
-        disk=_fault("hang-build", once=True),
+        disk=inject("hang-build", once=True),
         live=_hangs_once,
+        deep=True,
     ),
     Fault(
         "the installer always hangs",
@@ -118,9 +105,9 @@ FAULTS = (
         "the installer says success and did nothing",
         "stops",
         "Believes what is on the disk, not the exit code; stops.",
-        disk=_fault("lies"),
+        disk=inject("lies"),
         says="reported success",
-        mend=_mended("lies"),
+        mend=remove("lies"),
         gate="closed",
     ),
     Fault(

@@ -171,6 +171,7 @@ FAULTS = (
         "recovers",
         "Installs them from the distribution's archive: gcc only recommends them.",
         live=_no_libc,
+        deep=True,
     ),
     Fault(
         "no archive at all, headers given by address",

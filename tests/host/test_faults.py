@@ -10,8 +10,13 @@ from tests.host.document import EVERY, FILE, page
 from tests.host.faults import Fault
 from tests.host.lab import Lab
 
+PARAMETERS = [
+    pytest.param(fault, id=fault.name.replace(" ", "-"), marks=pytest.mark.deep if fault.deep else ())
+    for fault in EVERY
+]
 
-@pytest.mark.parametrize("fault", EVERY, ids=[fault.name.replace(" ", "-") for fault in EVERY])
+
+@pytest.mark.parametrize("fault", PARAMETERS)
 def test_fault(lab: Lab, fault: Fault) -> None:
     fault.disk(lab)
     lab.boot()

@@ -14,6 +14,8 @@ from tests.host.lab import HOME, Lab
 from tests.host.node import KERNEL, NEXT_KERNEL
 from tests.host.operator import MARKER, READY
 
+DEEP = pytest.mark.deep
+
 # -- a first install
 
 
@@ -95,7 +97,10 @@ def test_reboot_brings_the_driver_back_without_an_install(lab: Lab) -> None:
     assert len(lab.node.executed()) == 1
 
 
-@pytest.mark.parametrize("step", ["installer:build", "installer:half", "rmmod:nvidia", "installer:load"])
+@pytest.mark.parametrize(
+    "step",
+    ["installer:half", "rmmod:nvidia", *(pytest.param(f"installer:{step}", marks=DEEP) for step in ("build", "load"))],
+)
 def test_power_fails_in_the_middle(served: Lab, step: str) -> None:
     served.node.hold(step)
     served.want(served.new)
@@ -119,7 +124,7 @@ def test_new_kernel_without_headers_stops_with_the_gate_closed(lab: Lab) -> None
     lab.wait("the driver serves", lambda: lab.serves_new() and lab.around.settled())
 
 
-@pytest.mark.parametrize("step", ["installer:build", "installer:half"])
+@pytest.mark.parametrize("step", ["installer:half", pytest.param("installer:build", marks=DEEP)])
 def test_job_that_is_killed_is_cleaned_up_and_done_again(lab: Lab, step: str) -> None:
     """By the kernel for lack of memory, or by a user: no process is left to write a result."""
     lab.boot()
