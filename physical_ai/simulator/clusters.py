@@ -101,6 +101,9 @@ class Clusters:
                 self._clients[cluster_id] = Client(self._existing(cluster_id).admin_kubeconfig())
             return self._clients[cluster_id]
 
+    def admin_kubeconfig(self, cluster_id: str) -> str:
+        return self._existing(cluster_id).admin_kubeconfig()
+
     def is_running(self, cluster_id: str) -> bool:
         slot = self._slots().get(cluster_id)
         return slot is not None and self._plane(slot).is_running()

@@ -23,7 +23,7 @@ from physical_ai.simulator.checkpoint import Checkpoint
 from physical_ai.simulator.errors import ChangesFound, EngineFailed, EngineLost, Interrupted
 from physical_ai.simulator.interrupts import graceful_interrupts
 from physical_ai.simulator.processes import GO_COLLECTION, engines
-from physical_ai.simulator.recovery import FindCreated, recovered
+from physical_ai.simulator.recovery import Survivors, recovered
 from physical_ai.simulator.run_options import RunOptions
 from physical_ai.simulator.stack_file import StackFile
 from physical_ai.simulator.tools import Toolbox
@@ -134,7 +134,7 @@ class Engine:
         shared = options.arguments(self.checkpoint.resources())
         return {"parallel": PARALLEL, "color": "never", "on_event": on_event, **shared}
 
-    def recover(self, find_created: FindCreated) -> list[str]:
+    def recover(self, survivors: Callable[[], Mapping[str, Survivors]]) -> list[str]:
         """Makes state and cloud agree after a run that was killed; the URNs it adopted."""
         if not self.has_state:
             return []
@@ -144,7 +144,7 @@ class Engine:
         if not self.checkpoint.pending():
             return []
         exported = json.loads(self._cli("stack", "export").stdout)
-        exported["deployment"], adopted = recovered(exported["deployment"], find_created)
+        exported["deployment"], adopted = recovered(exported["deployment"], survivors())
         file = self._folder / "recovered.json"
         file.write_text(json.dumps(exported))
         self._cli("stack", "import", "--file", str(file))

@@ -1,48 +1,94 @@
-"""Makes the engine's state agree with the cloud after a run that was killed before it recorded its changes."""
+"""Makes the engine's state agree with the cloud after a run that was killed before it recorded its changes.
+
+This is the simulator's own convenience. On Azure nobody does it: `physai up --no-recovery` shows what happens there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from physical_ai.simulator.azure import Cloud
 
-FindCreated = Callable[[str, Mapping[str, Any]], "tuple[str, dict[str, Any]] | None"]
-"""(type, inputs) → id and outputs of the resource that a creation with these inputs has left, or None."""
+KILLED = "the run that created it was killed; the next update completes it"
 
 
-def created_in(cloud: Cloud) -> FindCreated:
-    """Finds what creations have left in a simulated Azure.
+@dataclass(frozen=True)
+class Created:
+    """What a creation has left. `outputs` None stands for its inputs; an `unfinished` resource has to be updated."""
 
-    Clusters need no search: creating an object or a release that exists updates it.
-    """
-
-    def find(type: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
-        id = cloud.resource_id(type, inputs) if type.startswith("azure-native:") else None
-        found = cloud.get(id) if id is not None else None
-        return (found.id, found.outputs) if found is not None else None
-
-    return find
+    id: str
+    outputs: Mapping[str, Any] | None
+    unfinished: bool = False
 
 
-def recovered(deployment: Mapping[str, Any], find_created: FindCreated) -> tuple[dict[str, Any], list[str]]:
+class Survivors(Protocol):
+    """What there is of resources of one provider, each as the engine's state describes it."""
+
+    def created(self, resource: Mapping[str, Any]) -> Created | None:
+        """What the creation of a resource has left, or None."""
+        ...
+
+    def interrupted(self, resource: Mapping[str, Any]) -> None:
+        """Undoes an update that was cut off, where the next one could not be repeated otherwise."""
+        ...
+
+    def is_gone(self, resource: Mapping[str, Any]) -> bool:
+        """Whether a deletion has completed that could not be repeated."""
+        ...
+
+
+@dataclass(frozen=True)
+class AzureSurvivors:
+    """Resources of the simulated Azure, where updates and deletions can be repeated."""
+
+    cloud: Cloud
+
+    def created(self, resource: Mapping[str, Any]) -> Created | None:
+        id = self.cloud.resource_id(resource["type"], resource.get("inputs") or {})
+        found = self.cloud.get(id) if id is not None else None
+        return Created(found.id, found.outputs) if found is not None else None
+
+    def interrupted(self, resource: Mapping[str, Any]) -> None:
+        del resource
+
+    def is_gone(self, resource: Mapping[str, Any]) -> bool:
+        del resource
+        return False
+
+
+def recovered(deployment: Mapping[str, Any], survivors: Mapping[str, Survivors]) -> tuple[dict[str, Any], list[str]]:
     """State without pending operations, and the URNs of the resources that were added to it.
 
-    The engine records each creation before it starts, and removes the record when the outcome is in state. A creation
+    The engine records each operation before it starts, and removes the record when the outcome is in state. A creation
     that succeeded becomes a resource of the state; one that did not is removed. Updates and deletions can be repeated.
+
+    Args:
+        survivors: by the package of a resource's type, as `azure-native`.
     """
     resources: list[dict[str, Any]] = list(deployment.get("resources") or [])
     operations: list[dict[str, Any]] = list(deployment.get("pending_operations") or [])
     adopted: list[str] = []
     for operation in operations:
         resource: dict[str, Any] = operation["resource"]
-        created = operation["type"] == "creating"
-        found = find_created(resource["type"], resource.get("inputs") or {}) if created else None
-        if found is None:
+        there = survivors.get(resource["type"].partition(":")[0])
+        if there is None:
             continue
-        id, outputs = found
-        # A replacement whose first half is done has a marker in state, which its second half replaces.
-        resources = [r for r in resources if not (r["urn"] == resource["urn"] and r.get("pendingReplacement"))]
-        resources.append({**resource, "id": id, "outputs": outputs})
-        adopted.append(resource["urn"])
+        if operation["type"] == "updating":
+            there.interrupted(resource)
+        elif operation["type"] == "deleting" and there.is_gone(resource):
+            resources = [r for r in resources if (r["urn"], r.get("id")) != (resource["urn"], resource.get("id"))]
+        elif operation["type"] == "creating" and (found := there.created(resource)) is not None:
+            # A replacement whose first half is done has a marker in state, which its second half replaces.
+            resources = [r for r in resources if not (r["urn"] == resource["urn"] and r.get("pendingReplacement"))]
+            resources.append(_adopted(resource, found))
+            adopted.append(resource["urn"])
     return {**deployment, "resources": resources, "pending_operations": []}, adopted
+
+
+def _adopted(resource: Mapping[str, Any], found: Created) -> dict[str, Any]:
+    inputs: dict[str, Any] = resource.get("inputs") or {}
+    outputs = inputs if found.outputs is None else found.outputs
+    errors = {"initErrors": [KILLED]} if found.unfinished else {}
+    return {**resource, "id": found.id, "outputs": outputs, **errors}

@@ -21,9 +21,12 @@ from physical_ai.simulator.engine import Engine
 from physical_ai.simulator.entra import DEPLOYER, Principal
 from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
 from physical_ai.simulator.kubernetes import KubernetesOptions, RenderedCharts
-from physical_ai.simulator.kubernetes.provider import kubernetes_provider
+from physical_ai.simulator.kubernetes.helm import Helm
+from physical_ai.simulator.kubernetes.kubeconfig import load
+from physical_ai.simulator.kubernetes.provider import PACKAGE, kubernetes_provider
 from physical_ai.simulator.program import import_ahead
-from physical_ai.simulator.recovery import created_in
+from physical_ai.simulator.recovery import AzureSurvivors, Survivors
+from physical_ai.simulator.recovery_cluster import ClusterSurvivors
 from physical_ai.simulator.stack_input import StackInput
 from physical_ai.simulator.subscription import open_cloud
 from physical_ai.simulator.tools import Progress, toolbox
@@ -60,6 +63,7 @@ class Session:
     providers: ProviderHost
     cloud: Cloud
     clusters: Clusters
+    options: KubernetesOptions
 
     def configure(self, given: StackInput) -> None:
         project: dict[str, Any] = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
@@ -68,7 +72,17 @@ class Session:
         self.engine.configure(project, given.config, secret)
 
     def recover(self) -> list[str]:
-        return self.engine.recover(created_in(self.cloud))
+        """The URNs of resources that a killed run has created and not recorded."""
+        return self.engine.recover(self._survivors)
+
+    def _survivors(self) -> dict[str, Survivors]:
+        """What there is, by package. Of a cluster that does not answer, nothing."""
+        found: dict[str, Survivors] = {AzureNative.package: AzureSurvivors(self.cloud)}
+        for id in self.clusters.ids():
+            if self.clusters.is_running(id):
+                helm = Helm(self.options, load(self.clusters.admin_kubeconfig(id)))
+                found[PACKAGE] = ClusterSurvivors(self.clusters.client(id), helm)
+        return found
 
 
 @dataclass(frozen=True)
@@ -119,7 +133,7 @@ def open_session(folder: Path, stack: str, tools_folder: Path, report: Reporter,
             clusters.wait()
             cloud.settle()
             try:
-                yield Session(Engine(folder, stack, tools, login), providers, cloud, clusters)
+                yield Session(Engine(folder, stack, tools, login), providers, cloud, clusters, options)
             finally:
                 options.stopping.set()  # before the host ends: pending waits would keep it running
     finally:

@@ -10,7 +10,7 @@ import pytest
 from physical_ai.simulator.kubernetes import Client, KubernetesOptions
 from physical_ai.simulator.kubernetes.provider import Kubernetes
 from physical_ai.simulator.tools import toolbox
-from physical_ai.simulator.wire import UNKNOWN, NotReady
+from physical_ai.simulator.wire import UNKNOWN, NotReady, Refused
 from tests.simulator.conftest import ApiServer
 from tests.simulator.provider_requests import request
 
@@ -70,7 +70,7 @@ def test_a_release_is_installed_upgraded_read_and_uninstalled(
 
     second, _ = helm_provider.check(request(RELEASE), first, {**wanted, "values": {"word": "bonjour"}})
     changed = helm_provider.diff(request(RELEASE), first, state, second).changes
-    assert set(changed) == {"values", "checksum"}
+    assert set(changed) == {"values"}
     state = helm_provider.update(request(RELEASE, id=id), first, state, second)
     assert state["status"]["revision"] == 2
     path = client.path("v1", "ConfigMap", namespace, "hi")
@@ -78,9 +78,13 @@ def test_a_release_is_installed_upgraded_read_and_uninstalled(
 
     _, _, shown = helm_provider.read(request(RELEASE, id=id), state, second)
     assert shown["values"] == {"word": "bonjour"}
+    with pytest.raises(Refused, match="cannot re-use a name that is still in use"):
+        helm_provider.create(request(RELEASE), first)
     helm_provider.delete(request(RELEASE, id=id), second, state)
     assert client.find(path) is None
     assert helm_provider.read(request(RELEASE, id=id), state, second) == ("", {}, {})
+    with pytest.raises(Refused, match="release: not found"):
+        helm_provider.delete(request(RELEASE, id=id), second, state)
 
 
 def test_values_the_chart_does_not_know_fail_the_check(helm_provider: Kubernetes, namespace: str, chart: Path) -> None:
@@ -99,6 +103,10 @@ def test_a_release_that_does_not_become_ready_is_kept_and_the_next_run_fixes_it(
         helm_provider.create(request(RELEASE), first)
     assert problem.value.outputs["status"]["status"] == "failed"
     assert "failed to initialize completely" in problem.value.reasons[0]
+    id, shown, kept = helm_provider.read(request(RELEASE, id=problem.value.id), dict(problem.value.outputs), first)
+    assert (id, shown["status"]["status"], kept) == (problem.value.id, "failed", first), "a refresh reports no failure"
+    assert helm_provider.diff(request(RELEASE), kept, shown, first).changes == {}
+
     second, _ = helm_provider.check(request(RELEASE), first, {**wanted, "values": {"broken": False}, "timeout": 30})
     state = helm_provider.update(request(RELEASE, id=problem.value.id), first, dict(problem.value.outputs), second)
     assert state["status"]["status"] == "deployed"

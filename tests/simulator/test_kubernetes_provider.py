@@ -51,12 +51,33 @@ def test_an_object_that_exists_already_is_not_adopted(
     assert client.get(f"{path}/settings")["data"] == {"a": "ours"}
 
 
-def test_a_create_that_was_cut_off_before_its_state_was_kept_is_taken_up_again(
+def test_a_create_that_was_cut_off_before_its_state_was_kept_is_refused_by_the_next_run(
     provider: Kubernetes, namespace: str
 ) -> None:
     provider.create(request(), config_map(namespace, a="1"))
-    id, state = provider.create(request(), config_map(namespace, a="2"))
-    assert (id, state["data"]) == (f"{namespace}/settings", {"a": "2"})
+    with pytest.raises(Refused, match='configmaps "settings" already exists'):
+        provider.create(request(), config_map(namespace, a="2"))
+
+
+def test_the_first_update_takes_over_the_fields_of_the_create_and_of_kubectl(
+    provider: Kubernetes, client: Client, namespace: str
+) -> None:
+    inputs = config_map(namespace, a="1", b="1")
+    id, state = provider.create(request(), inputs)
+    path = client.path("v1", "ConfigMap", namespace, "settings")
+    assert managers(client, path) == {"pulumi-kubernetes": "Update"}
+    client.patch(path, {"data": {"c": "1"}}, MERGE_PATCH, {"fieldManager": "kubectl-edit"})
+
+    wanted = config_map(namespace, a="2")
+    seen = provider.update(request(preview=True), inputs, state, wanted)
+    assert seen["data"]["a"] == "2"
+    provider.update(request(id=id), inputs, state, wanted)
+    assert client.get(path)["data"] == {"a": "2"}, "what the program has dropped, and what kubectl has added"
+    assert managers(client, path) == {state["__fieldManager"]: "Apply"}
+
+
+def managers(client: Client, path: str) -> dict[str, str]:
+    return {each["manager"]: each["operation"] for each in client.get(path)["metadata"]["managedFields"]}
 
 
 def test_a_field_of_another_manager_is_a_conflict_unless_forced(
@@ -65,13 +86,13 @@ def test_a_field_of_another_manager_is_a_conflict_unless_forced(
     inputs = config_map(namespace, a="1")
     id, state = provider.create(request(), inputs)
     path = client.path("v1", "ConfigMap", namespace, "settings")
-    client.patch(path, config_map(namespace, a="2"), APPLY_PATCH, {"fieldManager": "kubectl", "force": "true"})
+    client.patch(path, config_map(namespace, a="2"), APPLY_PATCH, {"fieldManager": "another", "force": "true"})
     wanted = config_map(namespace, a="3")
     with pytest.raises(Refused, match="Server-Side Apply field conflict detected"):
         provider.update(request(id=id, preview=True), inputs, state, wanted)
     with pytest.raises(NotReady) as problem:
         provider.update(request(id=id), inputs, state, wanted)
-    assert 'conflict with "kubectl": .data.a' in problem.value.reasons[0]
+    assert 'conflict with "another": .data.a' in problem.value.reasons[0]
 
     wanted["metadata"]["annotations"] = {"pulumi.com/patchForce": "true"}
     provider.update(request(id=id), inputs, state, wanted)

@@ -8,10 +8,14 @@ from typing import Any, cast
 
 from physical_ai.simulator.kubernetes.awaiting import Awaiter
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client, UnknownKind
-from physical_ai.simulator.kubernetes.objects import Object, is_crd, manages, metadata, name_of, namespace_of
+from physical_ai.simulator.kubernetes.field_managers import conflicting, is_taken_over, moved
+from physical_ai.simulator.kubernetes.objects import Object, is_crd, metadata, name_of, namespace_of
 
-LATE_SECONDS = 30
-"""How long a create waits for its CRD or namespace; about as long as the official plugin's five retries."""
+LATE_SECONDS = 63
+"""How long a create waits for its CRD or namespace, as the official plugin does in all its retries."""
+
+CREATOR = "pulumi-kubernetes"
+"""The field manager of every create. The first update hands its fields to the resource's own manager."""
 
 _CONFLICT_HELP = (
     "https://www.pulumi.com/registry/packages/kubernetes/how-to-guides/managing-resources-with-server-side-apply/"
@@ -47,17 +51,10 @@ class Applier:
             pause = min(pause * 1.6, 1.0)
 
     def _create(self, obj: Object, manager: str, force: bool, patch: bool) -> Object:
-        path = self.path(obj)
-        if not self.server_side:
-            collection = path.rsplit("/", 1)[0]
-            return self.client.request("POST", collection, self._scoped(obj), _options(manager))
-        live = None if patch else self.client.find(path)
-        if live is not None and not self.upsert and not manages(live, manager):
-            plural = path.split("/")[-2]
-            raise ApiError(
-                409, {"reason": "AlreadyExists", "message": f'{plural} "{name_of(obj)}" already exists', "code": 409}
-            )
-        return self.apply(obj, manager, force)
+        if self.server_side and (patch or self.upsert):
+            return self.apply(obj, manager, force)
+        collection = self.path(obj).rsplit("/", 1)[0]
+        return self.client.request("POST", collection, self._scoped(obj), _options(CREATOR))
 
     def apply(self, obj: Object, manager: str, force: bool, dry_run: bool = False) -> Object:
         """Server-side apply, strict about unknown fields; raises ApiError or UnknownKind."""
@@ -76,8 +73,28 @@ class Applier:
             body = {**obj, "metadata": {**metadata(obj), "resourceVersion": metadata(live).get("resourceVersion")}}
             return self.client.request("PUT", path, body, _options(manager, dry_run))
         if self.server_side:
-            return self.apply(obj, manager, force, dry_run)
+            return self._take_over(obj, live, manager, force, dry_run)
         return self.client.patch(path, merge_patch(old, obj), MERGE_PATCH, _options(manager, dry_run))
+
+    def _take_over(self, obj: Object, live: Object, manager: str, force: bool, dry_run: bool) -> Object:
+        """Applies, as the owner of what the create and `kubectl` have set.
+
+        The official plugin moves their fields to the resource's manager first, without a word (client-go,
+        csaupgrade). A dry run moves nothing, so it overrides them.
+        """
+        fields = moved(live, manager)
+        if fields is None:
+            return self.apply(obj, manager, force, dry_run)
+        if not dry_run:
+            seen = {"managedFields": fields, "resourceVersion": metadata(live).get("resourceVersion")}
+            self.client.patch(self.path(obj), {"metadata": seen}, MERGE_PATCH)
+            return self.apply(obj, manager, force)
+        try:
+            return self.apply(obj, manager, force, dry_run)
+        except ApiError as problem:
+            if problem.code != 409 or not all(is_taken_over(owner) for owner in conflicting(problem)):
+                raise
+            return self.apply(obj, manager, True, dry_run)
 
     def relinquish(self, obj: Object, manager: str) -> None:
         """Release every field of a manager: fields that only it had set are removed, the object remains."""

@@ -33,7 +33,7 @@ from physical_ai.simulator.kubernetes.readiness import (
 )
 from physical_ai.simulator.wire import Refused
 
-DELETE_SECONDS = 300
+DELETE_SECONDS = 600
 
 # pulumi-kubernetes, metadata/overrides.go: kinds for which skipAwait holds on deletion too (issues 1232, 3154).
 _DELETE_UNAWAITED = frozenset(

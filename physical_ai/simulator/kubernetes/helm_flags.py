@@ -13,8 +13,14 @@ CHART_FLAGS = {
 }
 INSTALL_FLAGS = {
     "atomic": "--atomic",
-    "cleanupOnFail": "--cleanup-on-fail",
     "createNamespace": "--create-namespace",
+    "replace": "--replace",
+    "skipCrds": "--skip-crds",
+    "takeOwnership": "--take-ownership",
+}
+UPGRADE_FLAGS = {
+    "atomic": "--atomic",
+    "cleanupOnFail": "--cleanup-on-fail",
     "forceUpdate": "--force",
     "resetValues": "--reset-values",
     "reuseValues": "--reuse-values",
@@ -31,12 +37,12 @@ REPOSITORY_OPTIONS = {
 }
 
 
-def install_arguments(release: Object, seconds: int, fresh: bool) -> list[str]:
-    """What only install and upgrade take; hooks are switched off by one property for a first install, another later."""
-    arguments = [flag for key, flag in INSTALL_FLAGS.items() if release.get(key)]
+def operation_arguments(release: Object, seconds: int, fresh: bool) -> list[str]:
+    """What only install and upgrade take. One property switches off the hooks of an install, another of an upgrade."""
+    arguments = [flag for key, flag in (INSTALL_FLAGS if fresh else UPGRADE_FLAGS).items() if release.get(key)]
     arguments += ["--no-hooks"] if release.get("disableWebhooks" if fresh else "disableCRDHooks") else []
     arguments += ["--timeout", f"{seconds}s"]
-    if release.get("maxHistory"):
+    if release.get("maxHistory") and not fresh:
         arguments += ["--history-max", str(release["maxHistory"])]
     if not release.get("skipAwait"):
         arguments += ["--wait", *(["--wait-for-jobs"] if release.get("waitForJobs") else [])]

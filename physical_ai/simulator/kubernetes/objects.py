@@ -184,16 +184,9 @@ def parse_id(id: str) -> tuple[str, str]:
 def field_manager(urn: str) -> str:
     """The field manager of a resource.
 
-    The official plugin draws a random one and keeps it in state. Here it follows from the URN, so that a run that
-    was killed before the state was written recognizes its own objects in the next run.
+    The official plugin draws a random one and keeps it in state; here it follows from the URN.
     """
     return f"pulumi-kubernetes-{hashlib.sha256(urn.encode()).hexdigest()[:8]}"
-
-
-def manages(live: Mapping[str, Any], manager: str) -> bool:
-    """Whether a field manager has applied some of an object's fields."""
-    entries = cast("list[Object]", metadata(live).get("managedFields") or [])
-    return any(entry.get("manager") == manager and entry.get("operation") == "Apply" for entry in entries)
 
 
 def autoname(request: Request) -> str:

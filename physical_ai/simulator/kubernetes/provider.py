@@ -134,7 +134,7 @@ class Kubernetes(Provider):
 
     def diff(self, request: Request, old_inputs: Object, old_outputs: Object, inputs: Object) -> Diff:
         if request.type == RELEASE_TYPE:
-            return self._releases.diff(old_inputs, inputs)
+            return self._releases.diff(old_inputs, old_outputs, inputs)
         live = {key: value for key, value in old_outputs.items() if not key.startswith("__")}
         found = diff_objects(
             old_inputs,

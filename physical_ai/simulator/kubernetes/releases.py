@@ -9,12 +9,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import yaml
 
+from physical_ai.simulator.kubernetes.diffing import as_inputs
 from physical_ai.simulator.kubernetes.helm import Document, Helm, HelmFailed
-from physical_ai.simulator.kubernetes.helm_flags import CHART_FLAGS, REPOSITORY_OPTIONS, install_arguments
+from physical_ai.simulator.kubernetes.helm_flags import CHART_FLAGS, REPOSITORY_OPTIONS, operation_arguments
 from physical_ai.simulator.kubernetes.objects import Object, autoname, parse_id, without_nulls
 from physical_ai.simulator.kubernetes.options import KubernetesOptions
 from physical_ai.simulator.wire import UNKNOWN, Diff, Failure, NotReady, Refused, Request, changes, has_unknown
@@ -22,6 +23,8 @@ from physical_ai.simulator.wire import UNKNOWN, Diff, Failure, NotReady, Refused
 LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DEFAULT_SECONDS = 300
 _COMPUTED = ("checksum", "resourceNames")
+_UNTOUCHED = ("cannot re-use a name that is still in use", "another operation (install/upgrade/rollback)")
+"""Refusals after which a release is as it was before (helm 3, pkg/action/{install,upgrade}.go)."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,16 @@ class Releases:
         release["resourceNames"] = resource_names(manifest)
         return release, []
 
-    def diff(self, old_inputs: Object, inputs: Object) -> Diff:
-        """Inputs against inputs; what Check computes is left out while it could not be computed."""
-        ignored = _COMPUTED if "checksum" not in inputs else ()
+    def diff(self, old_inputs: Object, old_outputs: Object, inputs: Object) -> Diff:
+        """The state, reduced to the old inputs, against the new ones: a declared value that has changed is put right.
+
+        Checksum and resource names are compared by no plugin since 4.11 (pulumi-kubernetes#2672).
+        """
         before, after = (
-            {key: value for key, value in side.items() if key not in ignored} for side in (old_inputs, inputs)
+            {key: value for key, value in side.items() if key not in _COMPUTED} for side in (old_inputs, inputs)
         )
+        if before.get("values") and isinstance(old_outputs.get("values"), dict):
+            before["values"] = as_inputs(old_outputs["values"], before["values"])
         return Diff(changes(without_nulls(before), without_nulls(after)), ("name", "namespace"))
 
     def create(self, request: Request, inputs: Object) -> tuple[str, Object]:
@@ -71,7 +78,7 @@ class Releases:
             raise Refused(f"can't create Helm Release with unreachable cluster: {self.unreachable}")
         id = f"{inputs['namespace']}/{inputs['name']}"
         headline = f'Helm release "{id}" was created, but failed to initialize completely. Use Helm CLI to investigate.'
-        return id, self._upgrade(request, inputs, headline)
+        return id, self._operate("install", request, inputs, headline)
 
     def update(self, request: Request, inputs: Object) -> Object:
         if request.preview:
@@ -80,9 +87,13 @@ class Releases:
             raise Refused(f"can't update Helm Release with unreachable cluster: {self.unreachable}")
         id = f"{inputs['namespace']}/{inputs['name']}"
         headline = f'Helm release "{id}" failed to initialize completely. Use Helm CLI to investigate.'
-        return self._upgrade(request, inputs, headline)
+        return self._operate("upgrade", request, inputs, headline)
 
     def read(self, request: Request, inputs: Object) -> tuple[str, Object, Object]:
+        """What there is. A failed release is no error, so a refresh makes the engine forget the failure.
+
+        Its inputs stay as they are: only a declared value that has changed shows as a difference.
+        """
         namespace, name = parse_id(request.id)
         try:
             live = self.helm.last_release(name, namespace)
@@ -91,10 +102,9 @@ class Releases:
             chart = self.helm.chart_of(name, namespace)
         except HelmFailed as problem:
             raise Refused(f"failed to read Helm release {request.id}: {problem}") from None
-        found = dict(inputs) or {"name": name, "namespace": namespace, "chart": chart.get("name")}
-        if live.get("config") or found.get("values"):
-            found["values"] = live.get("config") or {}
-        return request.id, _outputs(found, live, chart), found
+        imported = {"name": name, "namespace": namespace, "chart": chart.get("name"), "values": live.get("config")}
+        found = dict(inputs) or {key: value for key, value in imported.items() if value}
+        return request.id, _outputs({**found, "values": live.get("config") or {}}, live, chart), found
 
     def delete(self, request: Request, old: Object) -> None:
         if self.unreachable:
@@ -105,19 +115,19 @@ class Releases:
         try:
             self.helm.run("uninstall", name, "--namespace", namespace, *wait, seconds=seconds)
         except HelmFailed as problem:
-            if "not found" not in str(problem):
-                raise Refused(f"failed to uninstall Helm release {request.id}: {problem}") from None
+            raise Refused(f"failed to uninstall Helm release {request.id}: {problem}") from None
 
-    def _upgrade(self, request: Request, inputs: Object, headline: str) -> Object:
-        """`helm upgrade --install`; raises NotReady where helm leaves a failed release behind, else Refused."""
+    def _operate(self, verb: Literal["install", "upgrade"], request: Request, inputs: Object, headline: str) -> Object:
+        """Runs helm; raises NotReady where it leaves a failed release behind, else Refused.
+
+        A release that another process installs or upgrades, or that a killed one has left pending, is refused by helm.
+        """
         name, namespace = str(inputs["name"]), str(inputs["namespace"])
         seconds = _seconds(request, inputs)
         try:
-            fresh = self._recover(name, namespace) is None
-            arguments = [*self._chart_arguments(inputs), *install_arguments(inputs, seconds, fresh)]
+            arguments = [*self._chart_arguments(inputs), *operation_arguments(inputs, seconds, verb == "install")]
             done = self.helm.run(
-                "upgrade",
-                "--install",
+                verb,
                 *arguments,
                 "--output",
                 "json",
@@ -125,7 +135,7 @@ class Releases:
                 seconds=seconds,
             )
         except HelmFailed as problem:
-            outputs = self._left_behind(inputs)
+            outputs = None if any(sign in str(problem) for sign in _UNTOUCHED) else self._left_behind(inputs)
             if outputs is None:
                 raise Refused(str(problem)) from None
             reason = (
@@ -136,18 +146,6 @@ class Releases:
         live: Document = json.loads(done)
         chart = cast("Document", live.get("chart") or {})
         return _outputs(inputs, live, cast("Document", chart.get("metadata") or {}))
-
-    def _recover(self, name: str, namespace: str) -> Document | None:
-        """The release there is, once an operation that was cut off is undone: helm takes it for one that still runs."""
-        live = self.helm.last_release(name, namespace)
-        status = _info(live or {}).get("status", "")
-        if status in ("pending-install", "uninstalling"):
-            self.helm.run("uninstall", name, "--namespace", namespace)
-            return None
-        if status in ("pending-upgrade", "pending-rollback"):
-            good = [item["revision"] for item in self.helm.history(name, namespace) if item["status"] == "deployed"]
-            self.helm.run("rollback", name, *map(str, good[-1:]), "--namespace", namespace)
-        return live
 
     def _left_behind(self, inputs: Object) -> Object | None:
         """State of the failed release that a failed helm left, or None where it left none."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from physical_ai.simulator.kubernetes.helm import Helm, HelmFailed
 from physical_ai.simulator.kubernetes.options import KubernetesOptions
 from physical_ai.simulator.kubernetes.releases import Releases, resource_names
-from physical_ai.simulator.wire import UNKNOWN, Request
+from physical_ai.simulator.wire import UNKNOWN, Refused, Request
 
 REQUEST = Request(
     urn="urn:pulumi:dev::demo::kubernetes:helm.sh/v3:Release::op", type="kubernetes:helm.sh/v3:Release", name="op"
@@ -119,10 +121,10 @@ def test_diff_is_over_inputs_and_only_name_and_namespace_replace() -> None:
     made, _ = releases()
     old, _ = made.check(REQUEST, {}, {"chart": "a", "name": "a", "values": {"b": 1}})
     new, _ = made.check(REQUEST, old, {"chart": "a", "name": "a", "values": {"b": 2}})
-    assert made.diff(old, new).changes == {"values.b": "update"}
-    assert "name" in made.diff(old, {**new, "name": "b"}).replaces
+    assert made.diff(old, old, new).changes == {"values.b": "update"}
+    assert "name" in made.diff(old, old, {**new, "name": "b"}).replaces
     unknown, _ = made.check(REQUEST, old, {"chart": "a", "name": "a", "values": {"b": UNKNOWN}})
-    assert made.diff(old, unknown).changes == {"values.b": "update"}
+    assert made.diff(old, old, unknown).changes == {"values.b": "update"}
 
 
 def test_resource_names_leave_out_what_is_no_object() -> None:
@@ -154,23 +156,50 @@ def release(status: str) -> str:
     return json.dumps({"name": "a", "namespace": "team", "version": 1, "info": {"status": status}, "manifest": ""})
 
 
-def installed(answers: dict[str, str], **inputs: Any) -> list[str]:
-    options = KubernetesOptions()
-    helm = ScriptedHelm(options, {"upgrade": release("deployed"), **answers})
-    Releases(helm, options, "team").create(REQUEST, {"chart": "c", "name": "a", "namespace": "team", **inputs})
+WANTED = {"chart": "c", "name": "a", "namespace": "team"}
+
+
+def installed(answers: dict[str, str], *, upgrade: bool = False, **inputs: Any) -> list[str]:
+    options, verb = KubernetesOptions(), "upgrade" if upgrade else "install"
+    helm = ScriptedHelm(options, {verb: release("deployed"), **answers})
+    made = Releases(helm, options, "team")
+    if upgrade:
+        made.update(REQUEST, {**WANTED, **inputs})
+    else:
+        made.create(REQUEST, {**WANTED, **inputs})
     return [" ".join(command) for command in helm.commands]
 
 
-def test_an_install_that_was_cut_off_is_removed_first() -> None:
-    lines = installed({"status": release("pending-install"), "uninstall": ""})
-    assert [line.split()[0] for line in lines] == ["status", "uninstall", "upgrade"]
+def test_a_create_installs_and_an_update_upgrades() -> None:
+    assert [line.split()[:2] for line in installed({})] == [["install", "a"]]
+    assert [line.split()[:2] for line in installed({}, upgrade=True)] == [["upgrade", "a"]]
 
 
-def test_an_upgrade_that_was_cut_off_is_rolled_back_first() -> None:
-    history = json.dumps([{"revision": 1, "status": "deployed"}, {"revision": 2, "status": "pending-upgrade"}])
-    lines = installed({"status": release("pending-upgrade"), "history": history, "rollback": ""})
-    assert [line.split()[0] for line in lines] == ["status", "history", "rollback", "upgrade"]
-    assert lines[2].startswith("rollback a 1 ")
+@pytest.mark.parametrize(
+    "message",
+    [
+        "INSTALLATION FAILED: cannot re-use a name that is still in use",
+        "UPGRADE FAILED: another operation (install/upgrade/rollback) is in progress",
+    ],
+)
+def test_a_release_that_helm_refuses_to_touch_is_no_failed_release_of_this_run(message: str) -> None:
+    class Refusing(ScriptedHelm):
+        def run(self, *arguments: str, stdin: str | None = None, seconds: float = 300) -> str:
+            if arguments[0] in ("install", "upgrade"):
+                raise HelmFailed(message)
+            return super().run(*arguments, stdin=stdin, seconds=seconds)
+
+    options = KubernetesOptions()
+    made = Releases(Refusing(options, {"status": release("failed")}), options, "team")
+    with pytest.raises(Refused, match=re.escape(message)):
+        made.create(REQUEST, dict(WANTED))
+
+
+def test_a_declared_value_that_was_changed_elsewhere_is_a_difference_and_an_added_one_is_not() -> None:
+    made, _ = releases()
+    old = {**WANTED, "values": {"b": 1}}
+    assert made.diff(old, {**old, "values": {"b": 1, "added": 2}}, old).changes == {}
+    assert made.diff(old, {**old, "values": {"b": 3}}, old).changes == {"values.b": "update"}
 
 
 def test_waiting_and_its_bound_reach_helm() -> None:
@@ -184,4 +213,4 @@ def test_waiting_and_its_bound_reach_helm() -> None:
 def test_hooks_are_switched_off_by_one_property_at_first_and_by_another_later() -> None:
     assert "--no-hooks" in installed({}, disableWebhooks=True)[-1]
     assert "--no-hooks" not in installed({}, disableCRDHooks=True)[-1]
-    assert "--no-hooks" in installed({"status": release("deployed")}, disableCRDHooks=True)[-1]
+    assert "--no-hooks" in installed({}, upgrade=True, disableCRDHooks=True)[-1]
