@@ -5,14 +5,17 @@ It runs in the process of the command, or as `python -m physical_ai.simulator.pr
 
 from __future__ import annotations
 
+import ast
 import gc
 import importlib
+import importlib.util
 import json
 import os
 import runpy
 import sys
 import threading
 from concurrent import futures
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -24,19 +27,21 @@ from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS  # pyright: igno
 from pulumi.runtime.proto import language_pb2_grpc
 
 from physical_ai.repository import ROOT
+from physical_ai.simulator.sdk_packages import load_on_demand
 
-SDK_MODULES = (
-    "pulumi_kubernetes.core.v1",
-    "pulumi_azure_native.resources",
-    "pulumi_azure_native.network",
-    "pulumi_azure_native.containerservice",
-    "pulumi_azure_native.authorization",
-    "pulumi_azure_native.managedidentity",
-    "pulumi_azure_native.monitor",
-    "pulumi_azure_native.operationalinsights",
-    "pulumi_kubernetes.helm.v3",
+PROGRAM = ROOT / "__main__.py"
+AZURE_PACKAGES = (
+    "resources",
+    "network",
+    "containerservice",
+    "authorization",
+    "managedidentity",
+    "monitor",
+    "operationalinsights",
 )
-"""What the program imports, in its order: over a second's worth, most of it in `network` and `core.v1`."""
+"""The packages of azure-native that the program uses."""
+KUBERNETES_PACKAGES = ("pulumi_kubernetes.core.v1", "pulumi_kubernetes.helm.v3")
+"""The largest packages of the Kubernetes SDK that the program uses; they load all their modules."""
 
 LOOPBACK: tuple[tuple[str, int], ...] = (
     ("grpc.enable_http_proxy", 0),  # a proxy has no route back to this machine, and is used unless no_proxy is set
@@ -54,15 +59,25 @@ _callbacks: list[Any] = _CallbackServicer._servicers  # pyright: ignore[reportPr
 
 
 def import_ahead() -> None:
-    """Loads the SDKs in the background while control plane and engine start; the program finds them loaded."""
+    """Loads what the program imports in the background, while control plane and engine start."""
 
     def load() -> None:
-        for name in SDK_MODULES:
-            # azure-native's packages are lazy: only the first attribute loads one.
-            getattr(importlib.import_module(name), "__all__", None)
+        for package in (f"pulumi_azure_native.{name}" for name in AZURE_PACKAGES):
+            load_on_demand(package)
+            for module in ("_inputs", "outputs"):
+                if importlib.util.find_spec(f"{package}.{module}") is not None:
+                    importlib.import_module(f"{package}.{module}")
+        for module in (*KUBERNETES_PACKAGES, *_imports(PROGRAM)):
+            importlib.import_module(module)
 
     _ahead.append(threading.Thread(target=load, name="import-ahead", daemon=True))
     _ahead[-1].start()
+
+
+def _imports(file: Path) -> list[str]:
+    """The modules from which a file imports."""
+    nodes = ast.walk(ast.parse(file.read_text()))
+    return [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
 
 
 def connect_over_loopback() -> None:
@@ -96,7 +111,7 @@ def run_program() -> None:
     for thread in _ahead:
         thread.join()  # a lazy module that another thread is loading looks empty
     pulumi.runtime.register_stack_transformation(_without_aliases)
-    runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
+    runpy.run_path(str(PROGRAM), run_name="__main__")
 
 
 def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:

@@ -1,0 +1,68 @@
+"""The SDKs' packages with modules that load when a name of theirs is first used.
+
+A package of azure-native imports all of its modules, `network` 160 of them, of which the program uses six. That is half
+a second of the second that the SDK takes to load.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import sys
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+_IMPORTED = re.compile(r"^from \.(\w+) import \*$", re.MULTILINE)
+_SHARED = ("_inputs", "_enums")
+"""Modules with types of many resources."""
+
+
+def load_on_demand(package: str) -> None:
+    """Replaces an SDK's package by one that loads its modules on demand, unless it is already loaded."""
+    parent, _, name = package.rpartition(".")
+    importlib.import_module(parent)
+    if type(sys.modules.get(package)) is ModuleType:
+        return  # azure-native's are of a class of their own until they are loaded
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None or spec.submodule_search_locations is None:
+        raise ImportError(f"{package} is not a package", name=package)
+    with open(spec.origin, encoding="utf-8") as file:
+        modules = {_key(module): module for module in _IMPORTED.findall(file.read())}
+    replaced = ModuleType(package)
+    replaced.__dict__.update(
+        __spec__=spec,
+        __file__=spec.origin,
+        __path__=spec.submodule_search_locations,
+        __package__=package,
+        __getattr__=_finder(package, modules),
+    )
+    sys.modules[package] = replaced
+    setattr(sys.modules[parent], name, replaced)
+
+
+def _key(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _finder(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """The package's `__getattr__`, which finds a name in the module that is likely to define it, or else in any."""
+
+    def find(name: str) -> Any:
+        likely = [modules[key] for key in _keys(name) if key in modules]
+        if not likely and (name.startswith("__") or importlib.util.find_spec(f"{package}.{name}") is not None):
+            raise AttributeError(name)  # a module, which the import system loads
+        for module in dict.fromkeys((*likely, *_SHARED, *modules.values())):
+            if module in modules.values() and hasattr(loaded := importlib.import_module(f".{module}", package), name):
+                # Bound here as well: the import has bound functions like `get_client_config` to their module.
+                setattr(sys.modules[package], name, getattr(loaded, name))
+                return getattr(loaded, name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return find
+
+
+def _keys(name: str) -> tuple[str, ...]:
+    key = _key(name)
+    return (key, key.removesuffix("args"), key.removesuffix("initargs"))

@@ -1,0 +1,32 @@
+"""Packages of an SDK that load their modules on demand have the names of those that load all of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PACKAGE = "pulumi_azure_native.authorization"
+CHECK = f"""
+import importlib, sys
+from physical_ai.simulator.sdk_packages import load_on_demand
+load_on_demand("{PACKAGE}")
+from pulumi_azure_native import authorization as lazy
+assert lazy.RoleAssignment.__module__ == "{PACKAGE}.role_assignment"
+assert callable(lazy.get_client_config) and callable(lazy.get_client_config)
+assert "{PACKAGE}.policy_definition" not in sys.modules
+from pulumi_azure_native.authorization import outputs
+assert outputs.__name__ == "{PACKAGE}.outputs"
+assert not hasattr(lazy, "Nothing")
+load_on_demand("{PACKAGE}")
+assert sys.modules["{PACKAGE}"] is lazy
+found = {{name: getattr(lazy, name) for name in sys.argv[1].split()}}
+del sys.modules["{PACKAGE}"]
+eager = importlib.import_module("{PACKAGE}")
+print([name for name, value in found.items() if getattr(eager, name) is not value])
+"""
+
+
+def test_every_public_name_is_the_same() -> None:
+    names = "RoleAssignment RoleAssignmentArgs PrincipalType get_role_assignment PolicyDefinition ApprovalMode get_role_assignment_output"
+    ran = subprocess.run([sys.executable, "-c", CHECK, names], check=False, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, "[]\n"), ran.stderr
