@@ -222,6 +222,20 @@ def test_operators_run_where_no_gpu_is(release: str) -> None:
     assert worker["tolerations"] == OURS["node-feature-discovery"]["worker"]["tolerations"]
 
 
+def test_nfd_of_the_newest_release_takes_its_own_keys() -> None:
+    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "50%"}}
+    init = [{"name": "wait", "image": "registry.example/wait:1"}]
+    worker = {"updateStrategy": strategy, "ownerRefs": ["node"], "initContainers": init, "extraArgs": ["-v=1"]}
+    own = {"checksumValuesOnly": True, "worker": worker, "gc": {"initContainers": init}}
+    objects = render("v26.7.0", {"node-feature-discovery": own})
+    daemonset = one(objects, "DaemonSet")["spec"]
+    assert daemonset["updateStrategy"] == strategy
+    assert daemonset["template"]["spec"]["initContainers"] == init
+    assert daemonset["template"]["spec"]["containers"][0]["args"] == ["-owner-refs=node", "-v=1"]
+    collector = one(objects, "Deployment", "gpu-operator-node-feature-discovery-gc")["spec"]["template"]["spec"]
+    assert collector["initContainers"] == init
+
+
 def test_the_operators_deployment_is_found_by_upstreams_labels_and_runs_the_release() -> None:
     placed = {"operator": {"tolerations": [{"operator": "Exists"}], "nodeSelector": {"agentpool": "cpu"}}}
     deployment = one(render("v26.7.0", placed), "Deployment", "gpu-operator")

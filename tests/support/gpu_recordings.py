@@ -70,7 +70,7 @@ def _replace(facts: Facts, prefix: str, value: Any) -> None:
         facts.update(flat(value, prefix))
 
 
-def _difference(facts: Facts, prefix: str, changes: Mapping[str, Any]) -> None:
+def apply_difference(facts: Facts, prefix: str, changes: Mapping[str, Any]) -> None:
     """Applies `+path`, `-path` and `~path` to the facts under a prefix."""
     for key, value in changes.items():
         # Dots part the fields; a label's own dots come after the field's name.
@@ -84,7 +84,7 @@ def _slashed(path: str) -> str:
         return head
     if head in ("init", "containers"):
         name, _, field = rest.partition(".")
-        return f"{head}/{name}/{_slashed(field)}"
+        return f"{head}/{name}/{_slashed(field)}" if field else f"{head}/{name}"
     return f"{head}/{rest}"
 
 
@@ -194,7 +194,7 @@ class Expansion:
             )
             difference = change.get("diff_from_baseline", change.get("diff_from_first_seen", "none"))
             if difference != "none" and "same_spec_as" not in change:
-                _difference(self.facts, prefix, difference)
+                apply_difference(self.facts, prefix, difference)
             return
         _replace(self.facts, prefix, change)
         if "labels" not in change:

@@ -82,9 +82,14 @@ def _deployed(found: Release, spec: Mapping[str, Any], given: Labels) -> Changes
     if purpose == CONTAINER and is_mig_capable(given):
         if not given.get(names.DEPLOY_MIG_MANAGER):
             changes[names.DEPLOY_MIG_MANAGER] = "true"
-        if not given.get(names.MIG_CONFIG) and at(spec, "migManager.config.default") == "all-disabled":
+        if not given.get(names.MIG_CONFIG) and _disables_mig(spec):
             changes[names.MIG_CONFIG] = "all-disabled"
     return changes
+
+
+def _disables_mig(spec: Mapping[str, Any]) -> bool:
+    """Whether nodes without a layout get the one without MIG: only a MIG manager would apply it."""
+    return at(spec, "migManager.enabled", True) is True and at(spec, "migManager.config.default") == "all-disabled"
 
 
 def node_labels(found: Release, spec: Mapping[str, Any], given: Labels) -> Changes:

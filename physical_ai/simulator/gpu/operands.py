@@ -207,6 +207,8 @@ def validator(given: Draft, spec: Mapping[str, Any], _: Release, image: Mapping[
     given.env("plugin-validation")["MIG_STRATEGY"] = str(at(spec, "mig.strategy", ""))
     for step in ("driver", "toolkit", "cuda", "plugin"):
         add_env(given, f"{step}-validation", at(spec, f"validator.{step}.env"))
+    if at(spec, "devicePlugin.enabled", True) is not True:
+        del given.init["plugin-validation"]  # It would wait for resources that nothing offers.
 
 
 def dcgm_exporter(given: Draft, spec: Mapping[str, Any], _: Release, __: Mapping[str, str]) -> None:

@@ -59,6 +59,8 @@ DEAD = [
     ("v26.7.0", "validator.enabled", "chart-key-dead", "leave the key out"),
     ("v25.3.4", "devicePlugin.mps.root", "chart-key-dead", "/run/nvidia/mps"),
     ("v26.7.0", "devicePlugin.mps.root", "chart-key-dead", "/run/nvidia/mps"),
+    ("v25.3.4", "operator.defaultGPUMode", "chart-key-dead", "has no such field"),
+    ("v26.7.0", "operator.defaultGPUMode", "chart-key-dead", "has no such field"),
     ("v26.7.0", "driver.nvidiaDriverCRD.nodeSelector", "chart-key-dead", "spec.nodeSelector"),
     ("v25.3.4", "ccManager.env", "chart-key-dead", "out"),
     ("v26.7.0", "nfd.worker.tolerations", "chart-key-dead", "node-feature-discovery.worker"),

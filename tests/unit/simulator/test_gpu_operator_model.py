@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.cluster.objects import at, labels
+from physical_ai.simulator.cluster.objects import at, labels, with_changes
 from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.gpu import nfd, operator, sharing
 from physical_ai.simulator.gpu.hardware import MIG_OFF, repartitioned
@@ -123,6 +123,30 @@ def test_a_new_driver_version_drains_one_node_at_a_time() -> None:
     assert {labels(each)[UPGRADE_STATE] for each in made.state.nodes.values()} == {"upgrade-done"}
     assert all(pod.current for pod in made.state.pods.values())
     assert at(made.state.policy, "status.state") == "ready"
+
+
+@pytest.mark.parametrize("version", names())
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_node_gets_the_layout_without_mig_only_with_a_mig_manager(version: str, enabled: bool) -> None:
+    made = started(
+        1, driver("h100"), version=version, migManager={"enabled": enabled, "config": {"default": "all-disabled"}}
+    )
+    product = {"nvidia.com/gpu.product": "NVIDIA-H100-NVL"}
+    node = with_changes(made.state.nodes["h100-0"], labels_={**product})
+    made.change(lambda state: replace(state, nodes={"h100-0": node}))
+    given = labels(made.state.nodes["h100-0"])
+    assert given.get("nvidia.com/gpu.deploy.mig-manager") == "true"
+    assert given.get("nvidia.com/mig.config") == ("all-disabled" if enabled else None)
+
+
+@pytest.mark.parametrize("version", names())
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_validator_checks_the_device_plugin_only_where_there_is_one(version: str, enabled: bool) -> None:
+    made = started(1, driver("h100"), version=version, devicePlugin={"enabled": enabled})
+    pod = made.state.daemonsets["nvidia-operator-validator"]["spec"]["template"]["spec"]
+    steps = [each["name"] for each in pod["initContainers"]]
+    assert steps[:3] == ["driver-validation", "toolkit-validation", "cuda-validation"]
+    assert steps[3:] == (["plugin-validation"] if enabled else [])
 
 
 @pytest.mark.parametrize("version", names())

@@ -18,7 +18,7 @@ from physical_ai.simulator.gpu.names import UPGRADE_STATE
 from physical_ai.simulator.gpu.state import State
 from tests.support.gpu_cluster import Cluster
 from tests.support.gpu_facts import facts
-from tests.support.gpu_recordings import FOLDER, Expansion, Facts, recording, scenarios, versions
+from tests.support.gpu_recordings import FOLDER, Expansion, Facts, apply_difference, recording, scenarios, versions
 from tests.support.gpu_replay import actions, chosen_image, cluster, replay_to, starts_running
 from tests.support.gpu_rows import Timeline
 
@@ -209,6 +209,12 @@ def test_every_action_is_known() -> None:
 def test_the_recordings_of_every_release_are_there() -> None:
     assert versions() == ["v25.3.4", "v26.3.3", "v26.7.0"]
     assert len(SCENARIOS) == 33
+
+
+def test_a_container_that_was_removed_is_gone_from_the_recorded_facts() -> None:
+    facts: dict[str, Any] = {"D/init/a/image": "i", "D/init/b/image": "i"}
+    apply_difference(facts, "D", {"-init.a": "i", "~init.b.env.X": ["1", "2"]})
+    assert facts == {"D/init/b/image": "i", "D/init/b/env/X": "2"}
 
 
 def test_a_changed_model_is_noticed() -> None:

@@ -60,12 +60,17 @@ spec:
   {{- with $section.podSecurityContext }}
   securityContext: {{- toYaml . | nindent 4 }}
   {{- end }}
+  {{- with $section.initContainers }}
+  initContainers: {{- toYaml . | nindent 4 }}
+  {{- end }}
   containers:
     - name: {{ $role }}
       image: {{ include "nfd.image" $root }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
       command: [nfd-{{ $role }}]
-      {{- with $section.extraArgs }}
+      {{- $owners := list }}
+      {{- with $section.ownerRefs }}{{ $owners = list (printf "-owner-refs=%s" (join "," .)) }}{{ end }}
+      {{- with concat $owners $section.extraArgs }}
       args: {{- toYaml . | nindent 8 }}
       {{- end }}
       env:
