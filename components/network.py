@@ -70,7 +70,10 @@ class Network(pulumi.ComponentResource):
             sku=network.PublicIPAddressSkuArgs(name="Standard"),
             public_ip_allocation_method="Static",
             public_ip_address_version="IPv4",
-            opts=child,
+            # Once the gateway uses the address, its GET shows the gateway. Read back by a refresh, that would be a
+            # change to undo in the next plan, whose preview would no longer know the address, which is in the cluster's
+            # list of authorized ranges.
+            opts=pulumi.ResourceOptions(parent=self, ignore_changes=["natGateway"]),
         )
         gateway = network.NatGateway(
             f"{name}-nat",

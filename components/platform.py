@@ -14,6 +14,7 @@ from components.account import azure_subscription
 from components.cluster import Cluster, ClusterArgs
 from components.cluster_target import ClusterTarget
 from components.cpu_pool import CpuPool, CpuPoolArgs
+from components.drift_reader import DriftReader, DriftReaderArgs
 from components.gpu_admission import GpuAdmission, GpuAdmissionArgs
 from components.gpu_gate import GpuGate, GpuGateArgs
 from components.gpu_operator import GpuOperator, GpuOperatorArgs
@@ -37,6 +38,7 @@ from physical_ai.settings.facts.access import admin_groups, grants
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
+from physical_ai.settings.plans.drift_reader import drift_reader_objects
 from physical_ai.settings.plans.gpu_admission import policies
 from physical_ai.settings.plans.gpu_operator import CHART
 from physical_ai.settings.plans.osmo_backend import osmo_backend
@@ -90,6 +92,11 @@ class Platform(pulumi.ComponentResource):
         access = self._access(foundation, cluster, cpu)
 
         interior = self._interior(cluster, access)
+        DriftReader(
+            f"{self._name}-drift-reader",
+            DriftReaderArgs(interior.target, drift_reader_objects(settings.access)),
+            self._unprotected,
+        )
         admission = self._admission(interior)
         driver = self._grid_driver(interior)
         operator = self._gpu_operator(interior, driver)

@@ -144,7 +144,10 @@ def preview(  # noqa: PLR0917 - each is an option
     options = run_options(
         as_, target, target_dependents=target_dependents, refresh=refresh, expect_no_changes=expect_no_changes
     )
-    found = simulated_preview(requested, policies=policies, options=options) if from_ is None else pulumi_preview(from_)
+    if from_ is None:
+        found = simulated_preview(requested, policies=policies, options=options)
+    else:
+        found = pulumi_preview(from_, expect_no_changes=expect_no_changes)
     if json:
         violations = {"policies": policy_pack.violations_document(found.run)} if policies else {}
         drift = {"drift": plan.drift(found.run)} if refresh else {}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from physical_ai.cli.preview.model import OPERATOR, Deployed, Preview
+from physical_ai.cli.preview.read_back import significant
 
 if TYPE_CHECKING:
     from physical_ai.cli.requested_stack import RequestedStack
@@ -39,7 +40,7 @@ def simulated_preview(requested: RequestedStack, *, policies: bool, options: Run
     except EngineFailed:
         if not is_refused(progress.run):
             raise
-    return Preview(progress.run, nodes, deployed, unexpected=unexpected)
+    return Preview(progress.run, nodes, deployed, unexpected=unexpected and bool(significant(progress.run)))
 
 
 def deployed_now(simulation: Simulation) -> Deployed:
@@ -53,7 +54,7 @@ def deployed_now(simulation: Simulation) -> Deployed:
     return Deployed(exists=True, operator_version=version, pools=tuple(azure_pools(simulation)))
 
 
-def pulumi_preview(file: Path) -> Preview:
+def pulumi_preview(file: Path, *, expect_no_changes: bool = False) -> Preview:
     """A preview that `pulumi` printed."""
     from physical_ai.cli.preview import pulumi_json
 
@@ -63,4 +64,6 @@ def pulumi_preview(file: Path) -> Preview:
         raise typer.BadParameter(
             f"{file} is not the output of `pulumi preview --json`: {problem}", param_hint="--from"
         ) from None
-    return Preview(pulumi_json.run_of(digest), pulumi_json.nodes(digest), pulumi_json.deployed(digest))
+    run = pulumi_json.run_of(digest)
+    unexpected = expect_no_changes and bool(significant(run))
+    return Preview(run, pulumi_json.nodes(digest), pulumi_json.deployed(digest), unexpected=unexpected)

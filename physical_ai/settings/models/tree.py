@@ -127,8 +127,10 @@ class ClusterPrincipal(Model):
     principal_type: Literal["User", "Group", "ServicePrincipal"] = Field(
         default="Group", description="Kind of principal."
     )
-    role: Literal["admin", "reader"] = Field(
-        default="reader", description="RBAC Reader or RBAC Cluster Admin on the cluster."
+    role: Literal["admin", "reader", "drift-reader"] = Field(
+        default="reader",
+        description="reader: RBAC Reader on the cluster. drift-reader: also what drift detection reads of roles,"
+        " admission policies and drivers, but no Secrets; a Group or ServicePrincipal. admin: RBAC Cluster Admin.",
     )
 
 

@@ -44,6 +44,9 @@ def check_cluster(settings: Settings, trust: Trust, today: datetime.date) -> Ite
     path: Path = ("access", "principals")
     principals = settings.access.principals
     for index, principal in enumerate(principals):
+        if trust(path) and principal.role == "drift-reader" and principal.principal_type == "User":
+            problem = "A User cannot be a drift-reader: in the cluster AKS knows a person by another name than the id."
+            yield error((*path, index, "principalType"), problem, "Write the id of a Group, or of a ServicePrincipal.")
         same = [other for other in principals[:index] if other.principal_id.lower() == principal.principal_id.lower()]
         if trust(path) and any(other.role == principal.role for other in same):
             problem = f"{principal.principal_id} has the role '{principal.role}' twice."

@@ -141,6 +141,27 @@ def test_deployments_go_through_the_environments_in_order_and_stop_at_the_first_
     assert ALL["deploy-stack"].jobs["up"]["needs"] == "preview"
 
 
+def test_readers_refresh_nothing_that_only_deployers_may_read_and_no_deployment_refreshes_the_cluster() -> None:
+    scripts = [step.get("run", "") for step in ALL["deploy-stack"].jobs["preview"]["steps"]]
+    assert not any("--refresh" in each or "pulumi refresh" in each for each in scripts)
+    up = [step.get("run", "") for step in ALL["deploy-stack"].jobs["up"]["steps"]]
+    (refresh,) = [each for each in up if "pulumi refresh" in each]
+    assert "--target" in refresh
+    assert not any("--refresh" in each for each in up)
+    (drift,) = [each["run"] for each in ALL["drift"].jobs["look"]["steps"] if "--refresh" in each.get("run", "")]
+    assert re.findall(r'--exclude "(\S+)"', drift) == [
+        "**kubernetes:helm.sh/v3:Release::**",
+        "**kubernetes:core/v1:Secret::**",
+    ]
+
+
+def test_what_is_removed_is_what_was_approved() -> None:
+    jobs = ALL["deploy-stack"].jobs
+    assert jobs["preview"]["outputs"] == {"removals": "${{ steps.preview.outputs.removals }}"}
+    checks = [step for step in jobs["up"]["steps"] if "removals.py" in step.get("run", "")]
+    assert checks[0]["env"] == {"PREVIEWED": "${{ needs.preview.outputs.removals }}"}
+
+
 def test_a_destroy_needs_neither_the_program_nor_an_api_server() -> None:
     scripts = [step.get("run", "") for step in ALL["destroy"].jobs["destroy"]["steps"]]
     (destroy,) = [each for each in scripts if "pulumi destroy" in each]

@@ -151,3 +151,22 @@ def test_without_drift_the_issue_is_closed_and_none_is_opened(tmp_path: Path, mo
 def test_a_drift_check_that_fails_early_is_reported_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (call,) = report(tmp_path, monkeypatch, "failure")
     assert call["name"] == "create"
+
+
+def removals(folder: Path, steps: list[dict[str, str]], *arguments: str) -> subprocess.CompletedProcess[str]:
+    preview = folder / "preview.json"
+    preview.write_text(json.dumps({"steps": steps}))
+    command = [sys.executable, str(SCRIPTS / "removals.py"), str(preview), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_deployment_removes_no_more_than_its_approved_preview(tmp_path: Path) -> None:
+    kept, gone, new = {"op": "update", "urn": "a"}, {"op": "delete", "urn": "b"}, {"op": "replace", "urn": "c"}
+    shown = removals(tmp_path, [kept, gone])
+    assert shown.stdout == 'removals=["b"]\n'
+    approved = shown.stdout.strip().partition("=")[2]
+    assert removals(tmp_path, [kept, gone], "--within", approved).returncode == 0
+    assert removals(tmp_path, [kept], "--within", approved).returncode == 0
+    more = removals(tmp_path, [gone, new], "--within", approved)
+    assert more.returncode == 1
+    assert "::error::c would be deleted or replaced" in more.stdout

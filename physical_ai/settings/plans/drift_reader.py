@@ -1,0 +1,28 @@
+"""The objects that let drift detection read the cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from physical_ai.settings.models.tree import Access
+from physical_ai.settings.plans import manifests
+
+
+def drift_reader_objects(access: Access) -> list[dict[str, Any]]:
+    """A ClusterRole, and its binding to the principals with role `drift-reader`; nothing where there are none.
+
+    AKS knows a service principal by its object id as a user, and a group by its object id.
+    """
+    subjects = [
+        {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "Group" if each.principal_type == "Group" else "User",
+            "name": each.principal_id,
+        }
+        for each in access.principals
+        if each.role == "drift-reader"
+    ]
+    if not subjects:
+        return []
+    role, binding = manifests.load("drift-reader.yaml")
+    return [role, {**binding, "subjects": subjects}]
