@@ -14,7 +14,6 @@ STACKS = ROOT / "stacks"
 VALUES = ROOT / "values"
 MANIFESTS = ROOT / "manifests"
 DOCS = ROOT / "docs"
-SAMPLES = ROOT / "physical_ai" / "osmo" / "samples"
 HOME_VARIABLE = "PHYSAI_HOME"
 
 

@@ -38,17 +38,12 @@ CREDENTIAL_SECRETS = {
 }
 """Secrets with the service's access to its storage, by key of the configuration; created by its operator."""
 
-PRIORITY_CLASSES = {"osmo-high": 125, "osmo-normal": 100, "osmo-low": 50}
-"""Created by the backend's chart. KAI preempts priorities below 100."""
-
 KAI_CHART = "kai-scheduler"
 KAI_VERSION = "v0.20.1"
 KAI_RELEASE = "kai-scheduler"
 KAI_NAMESPACE = "kai-scheduler"
 KAI_RESERVATION_NAMESPACE = "kai-resource-reservation"
 """Where KAI's binder holds shared GPUs with Pods of its own, which name their node (the chart's default)."""
-KAI_OPERATOR = "kai-operator"
-"""The only Deployment of the chart itself; it creates the others."""
 KAI_SHARD = "default"
 """The SchedulingShard of the chart. Its condition `Available` shows when the scheduler is ready; `Reconciling` remains
 True, so a client that waits for its end waits forever (NVIDIA/aicr#165)."""

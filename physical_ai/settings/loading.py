@@ -64,11 +64,6 @@ class Loaded:
             raise SettingsError([*faults, *refusals])
 
     @cached_property
-    def origins(self) -> dict[str, str]:
-        """For each leaf path, the file that set it, `default`, or `stack name`."""
-        return {row.path: row.origin for row in self._rows}
-
-    @cached_property
     def _rows(self) -> list[Explained]:
         data = dump(self.settings)
         rows = [Explained(key, data.pop(key), STACK_NAME) for key in ("environment", "region")]

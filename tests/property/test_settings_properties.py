@@ -28,6 +28,7 @@ from physical_ai.settings.facts import pools as facts
 from physical_ai.settings.layers.document import read_document
 from physical_ai.settings.layers.paths import Path, parse, show
 from tests.support.examples import examples
+from tests.support.origins import origins
 
 quick = examples(150)
 
@@ -179,9 +180,9 @@ def test_valid_pools_are_accepted_and_their_facts_agree(data: dict[str, Any]) ->
     found = load_config("dev-westus2", data)
     invariants(found.settings)
     assert sorted(found.settings.pools) == sorted(name for name, pool in data["pools"].items() if pool)
+    from_files = origins(found)
     for name in found.settings.pools:
-        origin = found.origins[f"pools.{name}.sku"]
-        assert origin == "stacks/Pulumi.dev-westus2.yaml"
+        assert from_files[f"pools.{name}.sku"] == "stacks/Pulumi.dev-westus2.yaml"
 
 
 @quick

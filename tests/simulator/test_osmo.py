@@ -14,7 +14,6 @@ from physical_ai.catalog import osmo
 from physical_ai.osmo.pods.objects import queue_name
 from physical_ai.osmo.pods.queues import queues
 from physical_ai.osmo.service.pools import Pool
-from physical_ai.repository import SAMPLES
 from physical_ai.simulator import osmo as stand_in
 from physical_ai.simulator.home import HOME_VARIABLE
 from physical_ai.simulator.kubernetes import ApiError, Client
@@ -22,6 +21,7 @@ from physical_ai.simulator.osmo.service import as_account
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 from tests.simulator.snapshots import Snapshots, home_in, wipe
+from tests.support.paths import SAMPLES
 
 STACK = "dev-westus2"
 

@@ -180,16 +180,6 @@ def for_pool(document: Mapping[str, Any], pool: Callable[[], str]) -> Mapping[st
     return entries[name]
 
 
-def document_of(wanted: Wanted) -> dict[str, Any]:
-    """The inverse of `wanted_from`, to write `wanted.json`."""
-    return {
-        camel(key): {camel(name): inner for name, inner in cast("dict[str, Any]", value).items()}
-        if key == "timings"
-        else value
-        for key, value in cast("dict[str, Any]", json.loads(json.dumps(asdict(wanted)))).items()
-    }
-
-
 def _known(kind: type[Any], document: Mapping[str, Any], where: str) -> dict[str, Any]:
     names = {camel(item.name): item.name for item in fields(kind)}
     for key in document:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_modelled: dict[str, str] = {}
+MODELED: dict[str, str] = {}
+"""Rule id → the function that enforces or acts it out, for every module imported so far."""
 
 
 def models(*rule_ids: str) -> Callable[[Function], Function]:
@@ -15,12 +16,7 @@ def models(*rule_ids: str) -> Callable[[Function], Function]:
 
     def mark(function: Function) -> Function:
         for rule_id in rule_ids:
-            _modelled[rule_id] = f"{function.__module__}.{function.__qualname__}"
+            MODELED[rule_id] = f"{function.__module__}.{function.__qualname__}"
         return function
 
     return mark
-
-
-def modelled_by() -> Mapping[str, str]:
-    """Rule id → the function that enforces or acts it out, for every module imported so far."""
-    return dict(_modelled)

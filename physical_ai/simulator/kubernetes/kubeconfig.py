@@ -44,7 +44,6 @@ class Kubeconfig:
     authority: str = ""
     """CA certificates in PEM; empty for the system's."""
     verify: bool = True
-    server_name: str = ""
     certificate: bytes = b""
     key: bytes = b""
     token: str = ""
@@ -77,7 +76,6 @@ def load(source: str | Path | Mapping[str, Any], context: str = "", cluster: str
         document=_with_choice(document, context, cluster),
         authority=_data(stanza, "certificate-authority", folder).decode(),
         verify=stanza.get("insecure-skip-tls-verify") is not True,
-        server_name=str(stanza.get("tls-server-name") or ""),
         certificate=_data(user, "client-certificate", folder),
         key=_data(user, "client-key", folder),
         token=_token(user, folder),

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from grid_agent.configure import gridd_text, modprobe_text
-from grid_agent.facts import (
-    ClusterError,
-)
+from grid_agent.facts import ClusterError
 from grid_agent.main import Unusable, read_wanted
 from grid_agent.memory import Memory
 from grid_agent.metrics import Board
 from grid_agent.steps import State
-from grid_agent.wanted import Wanted, WantedError, document_of, wanted_from
+from grid_agent.wanted import Wanted, WantedError, camel, wanted_from
 from tests.support.gpu_settings import RTX
 from tests.support.grid_agent_world import NEW, SHA, wanted
 from tests.unit.settings.test_grid_settings import A10, plan
+
+
+def document_of(wanted: Wanted) -> dict[str, Any]:
+    """The inverse of `wanted_from`."""
+    document = {camel(key): value for key, value in asdict(wanted).items()}
+    return {**document, "timings": {camel(key): value for key, value in document["timings"].items()}}
 
 
 @pytest.mark.parametrize(

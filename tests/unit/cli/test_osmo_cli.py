@@ -11,7 +11,8 @@ import yaml
 from physical_ai.cli.main import run
 from physical_ai.osmo.lint import RULES
 from physical_ai.osmo.lint.document import FILE, document
-from physical_ai.repository import ROOT, SAMPLES
+from physical_ai.repository import ROOT
+from tests.support.paths import SAMPLES
 from tests.unit.osmo.test_osmo_lint import EXAMPLES
 
 BAD = str(EXAMPLES / "gpu-capabilities" / "fail.yaml")

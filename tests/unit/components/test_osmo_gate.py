@@ -40,7 +40,7 @@ def pod(name: str, *, going: bool = True, finalizers: tuple[str, ...] = (names.F
 
 UP = {
     SHARDS: [shard(Available="True", Reconciling="True")],
-    deployments(names.KAI_NAMESPACE): [deployment(names.KAI_OPERATOR), deployment(names.KAI_SCHEDULER)],
+    deployments(names.KAI_NAMESPACE): [deployment("kai-operator"), deployment(names.KAI_SCHEDULER)],
     deployments(names.OPERATOR_NAMESPACE): [deployment("listener"), deployment("worker")],
 }
 

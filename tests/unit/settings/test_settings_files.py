@@ -21,6 +21,7 @@ from physical_ai.settings import (
 from physical_ai.settings.layers.document import read_document
 from physical_ai.settings.layers.paths import parse, show
 from physical_ai.settings.shape import shape_at
+from tests.support.origins import origins
 
 DEV = "stacks/Pulumi.dev-westus2.yaml"
 
@@ -304,8 +305,8 @@ def test_overlays_lie_above_the_stack_file_in_their_order(tmp_path: Path) -> Non
     overlays = [Overlay.read(tmp_path / "mine.yaml"), Overlay.assign(["pools.h100gpu.scale.max=7"])]
     loaded = load("dev-westus2", overlays)
     assert loaded.settings.pools["h100gpu"].scale.max == 7
-    assert loaded.origins["protect"] == str(tmp_path / "mine.yaml")
-    assert loaded.origins["pools.h100gpu.scale.max"] == "--set"
+    assert origins(loaded)["protect"] == str(tmp_path / "mine.yaml")
+    assert origins(loaded)["pools.h100gpu.scale.max"] == "--set"
 
 
 def test_assignments_take_yaml_and_text_where_text_is_meant() -> None:
@@ -353,7 +354,7 @@ def test_explain_names_the_layer_of_each_value() -> None:
     assert rows["pools.h100gpu.scale.count"] == (2, "stacks/Pulumi.prod-southeastasia.yaml")
     assert rows["cluster.upgrades.nodeOsWindow.utcOffset"] == ("+08:00", "stacks/layers/region/southeastasia.yaml")
     assert rows["pools.h100gpu.maxPods"] == (110, "default")
-    assert set(rows) == set(loaded.origins)
+    assert set(rows) == set(origins(loaded))
 
 
 def test_explain_narrows_to_a_path_and_corrects_a_wrong_one() -> None:

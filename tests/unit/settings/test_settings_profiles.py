@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from physical_ai.settings import STACKS, Fault, Overlay, SettingsError, load, load_config
+from tests.support.origins import origins
 
 DEV = "stacks/Pulumi.dev-westus2.yaml"
 LEAN = "stacks/layers/profile/lean.yaml"
@@ -43,15 +44,15 @@ def only_fault(root: Path, *assignments: str) -> Fault:
 
 def test_a_profile_lies_above_environment_and_region_and_below_the_stack_file(stacks: Path) -> None:
     loaded = load("dev-westus2", root=stacks)
-    settings, origins = loaded.settings, loaded.origins
+    settings, origin = loaded.settings, origins(loaded)
     assert settings.profile == "lean"
-    assert (settings.tags["environment"], origins["tags.environment"]) == ("lean", LEAN)
+    assert (settings.tags["environment"], origin["tags.environment"]) == ("lean", LEAN)
     assert settings.cluster.upgrades.node_os_window.utc_offset == "+02:00"
-    assert origins["pools.h100gpu.maxPods"] == LEAN
+    assert origin["pools.h100gpu.maxPods"] == LEAN
     assert not settings.pools["h100gpu"].is_spot
     assert settings.pools["rtxprogpu"].is_spot
     assert str(settings.network.address_space) == "10.40.0.0/16"
-    assert origins["network.addressSpace"] == origins["profile"] == DEV
+    assert origin["network.addressSpace"] == origin["profile"] == DEV
 
 
 def test_the_engines_configuration_names_it_as_well(stacks: Path) -> None:
@@ -59,7 +60,7 @@ def test_the_engines_configuration_names_it_as_well(stacks: Path) -> None:
     own["pools"]["rtxprogpu"] = {"subnet": "10.0.2.0/26"}
     loaded = load_config("dev-westus2", {**own, "profile": "lean"}, stacks)
     assert loaded.settings.pools["h100gpu"].max_pods == 50
-    assert loaded.origins["pools.h100gpu.maxPods"] == LEAN
+    assert origins(loaded)["pools.h100gpu.maxPods"] == LEAN
     network = {"addressSpace": "10.0.0.0/16", "systemSubnet": "10.0.0.0/24"}
     without = load_config("dev-westus2", {**own, "network": network, "profile": ""}, stacks)
     assert (without.settings.profile, without.settings.pools["h100gpu"].max_pods) == (None, 110)
@@ -69,7 +70,7 @@ def test_an_overlay_chooses_another_one_or_none(stacks: Path) -> None:
     (stacks / "layers/profile/wide.yaml").write_text("pools: {h100gpu: {maxPods: 200}}\n")
     wide = load("dev-westus2", [Overlay.assign(["profile=wide"])], stacks)
     assert wide.settings.pools["h100gpu"].max_pods == 200
-    assert wide.origins["profile"] == "--set"
+    assert origins(wide)["profile"] == "--set"
     none = load("dev-westus2", [Overlay.assign(["profile=null"])], stacks)
     assert (none.settings.profile, none.settings.pools["h100gpu"].max_pods) == (None, 110)
 

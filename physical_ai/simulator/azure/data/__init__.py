@@ -120,12 +120,6 @@ def rules() -> Mapping[str, Rule]:
 
 
 @cache
-def not_modelled() -> Mapping[str, str]:
-    """Rules that the simulator leaves out, each with the reason."""
-    return load_json("not_modelled.json")
-
-
-@cache
 def mappings() -> Mapping[str, TypeMapping]:
     """The mapping of each modelled kind."""
     return {kind: _mapping(kind, row) for kind, row in load_json("mapping.json").items()}

@@ -1,0 +1,5 @@
+"""Folders of the checkout that only tests name."""
+
+from physical_ai.repository import ROOT
+
+SAMPLES = ROOT / "physical_ai" / "osmo" / "samples"
