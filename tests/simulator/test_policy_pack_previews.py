@@ -18,8 +18,7 @@ def test_a_preview_that_breaks_a_rule_is_refused_and_leaves_nothing(home: Home) 
     assert list(home.folder.glob("simulations/*")) == []
 
 
-def test_a_preview_that_keeps_the_rules_passes_and_a_warning_stops_nothing() -> None:
-    assert physai("preview", "--policies", "--json").json["policies"] == []
-    on_demand = ("--set", "pools.h100gpu.priority=Regular")
-    answer = physai("preview", "--policies", *on_demand)
-    assert "advisory spot-in-dev: AgentPool physical-ai-h100gpu-nodes" in answer.out
+def test_a_preview_that_keeps_the_error_rules_passes_and_a_warning_stops_nothing() -> None:
+    said = physai("preview", "--policies", "--json", "--set", "pools.h100gpu.priority=Regular").json["policies"]
+    assert [(each["rule"], each["level"]) for each in said] == [("spot-in-dev", "advisory")]
+    assert said[0]["urn"].endswith("::physical-ai-h100gpu-nodes")
