@@ -53,11 +53,14 @@ def _finder(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
         likely = [modules[key] for key in _keys(name) if key in modules]
         if not likely and (name.startswith("__") or importlib.util.find_spec(f"{package}.{name}") is not None):
             raise AttributeError(name)  # a module, which the import system loads
+        loaded = vars(sys.modules[package])
         for module in dict.fromkeys((*likely, *_SHARED, *modules.values())):
-            if module in modules.values() and hasattr(loaded := importlib.import_module(f".{module}", package), name):
-                # Bound here as well: the import has bound functions like `get_client_config` to their module.
-                setattr(sys.modules[package], name, getattr(loaded, name))
-                return getattr(loaded, name)
+            if module in modules.values():
+                found = importlib.import_module(f".{module}", package)
+                # All names: the import has bound the module itself in the place of functions like `get_client_config`.
+                loaded.update({each: getattr(found, each) for each in found.__all__})
+            if name in loaded:
+                return loaded[name]
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return find
@@ -65,4 +68,4 @@ def _finder(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
 
 def _keys(name: str) -> tuple[str, ...]:
     key = _key(name)
-    return (key, key.removesuffix("args"), key.removesuffix("initargs"))
+    return (key, *(key.removesuffix(suffix) for suffix in ("args", "initargs", "output")))
