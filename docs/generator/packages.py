@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 
 OPENED = "physical_ai"
@@ -105,8 +105,9 @@ class Checkout:
         return cycles(folders)
 
 
+@cache
 def read(root: Path) -> Checkout:
-    """Read a checkout, without hidden folders and tests."""
+    """A checkout without hidden folders and tests, read once."""
     tops = [each for each in root.iterdir() if not each.name.startswith(".") and each.name not in EXCLUDED]
     files = [
         file for each in tops for file in (each.rglob("*.py") if each.is_dir() else [each]) if file.suffix == ".py"
