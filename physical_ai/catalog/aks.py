@@ -35,6 +35,18 @@ class Role(StrEnum):
     RBAC_READER = "7f6c6a51-bcf8-42ba-9220-52d62157d7db"
 
 
+ASSIGNED = frozenset(
+    {
+        Role.NETWORK_CONTRIBUTOR,
+        Role.MANAGED_IDENTITY_OPERATOR,
+        Role.CLUSTER_USER,
+        Role.RBAC_CLUSTER_ADMIN,
+        Role.RBAC_READER,
+    }
+)
+"""Roles that the program assigns, and the only ones that a pipeline's identity may assign."""
+
+
 def reserved_millis(vcpus: int) -> int:
     """CPU that AKS reserves: 60m, 100m, 140m, 180m of 1, 2, 4, 8 cores, then 10m a core."""
     return sum([60, 40, 20, 20][:vcpus]) + max(vcpus - 4, 0) * 10

@@ -9,25 +9,23 @@ import typer
 from physical_ai.cli.console import err, print_json
 from physical_ai.cli.options import Json
 
-ENVIRONMENTS = ("dev", "staging", "prod")
-
 Repository = Annotated[str, typer.Option("--repository", metavar="OWNER/NAME", help="The repository on GitHub.")]
-Subscription = Annotated[
-    str, typer.Option("--subscription", envvar="ARM_SUBSCRIPTION_ID", help="The subscription to deploy to.")
+Subscriptions = Annotated[
+    list[str],
+    typer.Option(
+        "--subscription",
+        metavar="ENV=ID",
+        help="The subscription of an environment, as dev=ID; repeatable. Each environment needs its own.",
+    ),
 ]
 Location = Annotated[str, typer.Option("--location", help="The region of state and keys.")]
-Environments = Annotated[
-    list[str] | None,
-    typer.Option("--environment", help="An environment; dev, staging and prod if omitted; repeatable."),
-]
 Print = Annotated[bool, typer.Option("--print", help="Print the steps; this command does nothing else.")]
 
 
-def bootstrap(  # noqa: PLR0917 - each is an option
+def bootstrap(
     repository: Repository,
-    subscription: Subscription,
+    subscription: Subscriptions,
     location: Location = "westus2",
-    environment: Environments = None,
     print_: Print = True,
     json: Json = False,
 ) -> None:
@@ -35,18 +33,30 @@ def bootstrap(  # noqa: PLR0917 - each is an option
 
     Nothing is created. Read the script, then run it: physai bootstrap … > bootstrap.sh; bash bootstrap.sh
     """
-    from physical_ai.cli.bootstrap_plan import Delivery, InvalidValue, script, steps
+    from physical_ai.cli.bootstrap_plan import InvalidValue, deliveries, script, steps
     from physical_ai.settings import existing, load
 
-    chosen = tuple(environment or ENVIRONMENTS)
     stacks = tuple(name for name in existing() if not load(name).settings.record)
     try:
-        delivery = Delivery(subscription, repository, location, chosen, stacks)
+        delivered = deliveries(_by_environment(subscription), repository, location, stacks)
     except InvalidValue as problem:
         raise typer.BadParameter(str(problem)) from None
-    found = steps(delivery)
+    found = steps(delivered)
     if json:
         print_json([{"title": each.title, "why": each.why, "lines": list(each.lines)} for each in found])
         return
-    print(script(delivery), end="")
+    print(script(delivered), end="")
     err.print(f"{len(found)} steps, none executed. The script stops at the first failure and can run again")
+
+
+def _by_environment(texts: list[str]) -> dict[str, str]:
+    """Subscription ids by environment. Raises typer.BadParameter."""
+    found: dict[str, str] = {}
+    for text in texts:
+        environment, equals, subscription = text.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{text!r} is not a pair ENV=ID, as dev=ID", param_hint="--subscription")
+        if environment in found:
+            raise typer.BadParameter(f"{environment} is given twice", param_hint="--subscription")
+        found[environment] = subscription
+    return found

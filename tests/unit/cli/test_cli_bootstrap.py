@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from physical_ai.cli.bootstrap_plan import AUDIENCE, ISSUER, Delivery
+from physical_ai.catalog.aks import ASSIGNED
+from physical_ai.cli.bootstrap_plan import AUDIENCE, GROUP, ISSUER, Delivery
 from physical_ai.policies import Resource, Stack, evaluate
 from physical_ai.policies.data_services import FEDERATED
 from tests.unit.cli.test_cli_commands import call
+from tests.unit.conftest import Simulate
 
-SUBSCRIPTION = "00000000-0000-4000-8000-000000000001"
-GIVEN = ("--repository", "acme/platform", "--subscription", SUBSCRIPTION)
+SUBSCRIPTIONS = {
+    "dev": "00000000-0000-4000-8000-000000000001",
+    "staging": "00000000-0000-4000-8000-000000000002",
+    "prod": "00000000-0000-4000-8000-000000000003",
+}
+SUBSCRIPTION = SUBSCRIPTIONS["dev"]
+REPOSITORY = ("--repository", "acme/platform")
+GIVEN = (*REPOSITORY, *(word for each, id in SUBSCRIPTIONS.items() for word in ("--subscription", f"{each}={id}")))
 FAKE = """#!/bin/sh
 printf '%s' "$(basename "$0")" >> "$CALLS"
 for word in "$@"; do printf '\\t%s' "$word" >> "$CALLS"; done
 echo >> "$CALLS"
 case "$*" in
+  "identity show"*principalId*) while [ "$1" != --name ]; do shift; done; echo "$2" ;;
+  *branches/main/protection) [ -z "$UNPROTECTED" ] || exit 1 ;;
   *--query*) echo answer ;;
   "keyvault show"*|"keyvault key show"*|"stack select"*) exit 1 ;;
 esac
@@ -37,15 +48,21 @@ def bootstrap(*arguments: str) -> str:
 @pytest.fixture
 def calls(tmp_path: Path) -> list[list[str]]:
     """Every command that the script runs, in order."""
+    ran = run(tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    return [line.split("\t") for line in (tmp_path / "calls").read_text().splitlines()]
+
+
+def run(tmp_path: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """The script, run beside stand-ins for its commands."""
     for name in ("az", "gh", "pulumi"):
         command = tmp_path / "bin" / name
         command.parent.mkdir(exist_ok=True)
         command.write_text(FAKE)
         command.chmod(0o755)
-    environment = {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}", "CALLS": str(tmp_path / "calls")}
-    ran = subprocess.run(["bash", "-c", bootstrap()], env=environment, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    return [line.split("\t") for line in (tmp_path / "calls").read_text().splitlines()]
+    path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    environment = {"PATH": path, "CALLS": str(tmp_path / "calls"), **more}
+    return subprocess.run(["bash", "-c", bootstrap()], env=environment, capture_output=True, text=True, check=False)
 
 
 def option(call: list[str], name: str) -> str:
@@ -69,9 +86,10 @@ def test_every_environment_gets_an_identity_that_only_its_own_jobs_can_be(calls:
 
 
 def test_state_is_kept_apart_and_no_key_opens_it(calls: list[list[str]]) -> None:
-    (account,) = made(calls, "az", "storage", "account", "create")
-    assert option(account, "--allow-shared-key-access") == "false"
-    assert option(account, "--allow-blob-public-access") == "false"
+    accounts = made(calls, "az", "storage", "account", "create")
+    assert len({option(each, "--name") for each in accounts}) == len(SUBSCRIPTIONS)
+    assert {option(each, "--allow-shared-key-access") for each in accounts} == {"false"}
+    assert {option(each, "--allow-blob-public-access") for each in accounts} == {"false"}
     scopes = {
         option(each, "--scope").rpartition("/")[2]
         for each in made(calls, "az", "role", "assignment", "create")
@@ -122,19 +140,112 @@ def test_what_it_prints_passes_shellcheck() -> None:
 
 
 def test_names_are_the_same_each_time_and_fit_azure() -> None:
-    one = Delivery(SUBSCRIPTION, "acme/platform", "westus2", ("dev",))
-    other = Delivery(SUBSCRIPTION, "acme/other", "westus2", ("dev",))
+    one = Delivery(SUBSCRIPTION, "acme/platform", "westus2", "dev")
+    other = Delivery(SUBSCRIPTION, "acme/other", "westus2", "dev")
     assert bootstrap() == bootstrap()
     assert one.account != other.account
     assert len(one.account) <= 24
     assert len(one.vault) <= 24
 
 
+def scopes_of(calls: list[list[str]], principal: str) -> dict[str, list[list[str]]]:
+    """The assignments that the script makes for a principal, by scope."""
+    found: dict[str, list[list[str]]] = {}
+    for each in made(calls, "az", "role", "assignment", "create"):
+        if option(each, "--assignee-object-id") == principal:
+            found.setdefault(option(each, "--scope").lower(), []).append(each)
+    return found
+
+
+def within(resource: str, scope: str) -> bool:
+    return resource.lower() == scope or resource.lower().startswith(f"{scope}/")
+
+
+@pytest.mark.parametrize("own", SUBSCRIPTIONS)
+@pytest.mark.parametrize("other", SUBSCRIPTIONS)
+@pytest.mark.parametrize("use", ["", "-preview"])
+def test_a_token_of_one_environment_has_no_right_on_anything_of_another(
+    calls: list[list[str]], own: str, other: str, use: str
+) -> None:
+    delivery = Delivery(SUBSCRIPTIONS[other], "acme/platform", "westus2", other)
+    group = f"{delivery.scope}/resourceGroups/{GROUP}"
+    identity = f"{group}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/id-physical-ai-{other}"
+    cluster = f"{delivery.scope}/resourceGroups/rg-{other}/providers/Microsoft.ContainerService/managedClusters/aks"
+    protected = (delivery.container_scope(other), delivery.key_scope(other), identity, cluster, group, delivery.scope)
+    scopes = scopes_of(calls, f"id-physical-ai-{own}{use}")
+    reached = [each for each in protected if any(within(each, scope) for scope in scopes)]
+    assert bool(reached) == (own == other)
+
+
+def test_a_deployer_assigns_the_programs_roles_only_and_never_an_owner(calls: list[list[str]]) -> None:
+    for each in made(calls, "az", "role", "assignment", "create"):
+        role = option(each, "--role")
+        assert role not in ("Owner", "User Access Administrator")
+        if role == "Role Based Access Control Administrator":
+            text = option(each, "--condition")
+            assert option(each, "--condition-version") == "2.0"
+            assert set(re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", text)) == set(ASSIGNED)
+            assert text.count("ForAnyOfAnyValues:GuidEquals") == 2
+        else:
+            assert "--condition" not in each
+
+
+def test_the_roles_that_may_be_assigned_are_those_that_the_program_assigns(simulate: Simulate) -> None:
+    named = [{"principalId": f"{'1' * 8}-1111-1111-1111-{'1' * 12}", "role": role} for role in ("reader", "admin")]
+    assigned = {
+        each.inputs["roleDefinitionId"].rpartition("/")[2]
+        for each in simulate("prod-westus2", {"access": {"principals": named}}).of_type("RoleAssignment")
+    }
+    assert assigned == set(ASSIGNED)
+
+
+def test_each_delivery_group_is_locked_at_the_end(calls: list[list[str]]) -> None:
+    locks = [index for index, each in enumerate(calls) if each[1:3] == ["lock", "create"]]
+    assert len(locks) == len(SUBSCRIPTIONS)
+    for index, environment in zip(locks, SUBSCRIPTIONS, strict=True):
+        assert option(calls[index], "--lock-type") == "ReadOnly"
+        later = [" ".join(each) for each in calls[index:]]
+        assert not any(f"pulumi-{environment}" in each or f"id-physical-ai-{environment}" in each for each in later)
+
+
+def test_only_main_deploys_and_the_script_stops_where_it_is_not_protected(
+    calls: list[list[str]], tmp_path: Path
+) -> None:
+    policies = made(calls, "gh", "api", "--method", "POST")
+    assert len(policies) == 2 * len(SUBSCRIPTIONS)
+    assert {option(each, "-f") for each in policies} == {"name=main"}
+    (tmp_path / "calls").unlink()
+    refused = run(tmp_path, UNPROTECTED="1")
+    assert refused.returncode == 1
+    assert "Protect the branch main" in refused.stderr
+    assert "az" not in (tmp_path / "calls").read_text()
+
+
+def test_the_ids_for_the_settings_are_printed(tmp_path: Path) -> None:
+    said = run(tmp_path).stdout
+    assert "stacks/layers/env/prod.yaml needs, under access.deployers: {principalId: id-physical-ai-prod," in said
+    assert "principals: {principalId: id-physical-ai-prod-preview, principalType: ServicePrincipal, role: drift" in said
+
+
+def test_environments_that_share_a_subscription_are_refused() -> None:
+    shared = ("--subscription", f"dev={SUBSCRIPTION}", "--subscription", f"prod={SUBSCRIPTION.upper()}")
+    code, out, err = call("bootstrap", *REPOSITORY, *shared)
+    assert (code, out) == (2, "")
+    assert "Use a subscription for each environment" in " ".join(err.split())
+
+
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--repository", "acme"), ("--subscription", "mine"), ("--location", "$(id)"), ("--environment", "a; b")],
+    [
+        ("--repository", "acme"),
+        ("--subscription", "dev=mine"),
+        ("--subscription", "mine"),
+        ("--location", "$(id)"),
+        ("--subscription", f"a; b={SUBSCRIPTION}"),
+    ],
 )
 def test_what_azure_or_a_shell_would_choke_on_is_wrong_input(option: str, value: str) -> None:
-    code, out, err = call("bootstrap", *GIVEN, option, value)
+    given = {"--repository": "acme/platform", "--subscription": f"dev={SUBSCRIPTION}", option: value}
+    code, out, err = call("bootstrap", *(word for pair in given.items() for word in pair))
     assert (code, out) == (2, "")
     assert "is not a" in " ".join(err.split())
