@@ -17,12 +17,14 @@ help: ## list the targets
 	@echo "make TARGET [STACK=<env>-<region>], by default $(STACK)"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(READY): requirements-dev.txt pyproject.toml
+# REQUIREMENTS=requirements-deploy.txt installs what `physai` needs, without the packages for development.
+REQUIREMENTS ?= requirements-dev.txt
+$(READY): $(REQUIREMENTS) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Try: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
 	@echo "installing Python packages into $(VENV) (once)" >&2
 	@$(PYTHON) -m venv $(VENV)
 	@$(if $(WITH_TOOLS),$(BIN)/python -m physical_ai.simulator.tools & tools=$$!;) \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(REQUIREMENTS); \
 	  packages=$$?; $(if $(WITH_TOOLS),wait $$tools;) exit $$packages
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
@@ -139,6 +141,7 @@ pins: ## resolve requirements*.txt again from pyproject.toml
 	@$(PYTHON) -m venv $(VENV)-pins && $(VENV)-pins/bin/pip install --quiet uv==0.13.9
 	@$(VENV)-pins/bin/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements.txt
 	@$(VENV)-pins/bin/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml --extra dev --extra build --constraints requirements.txt -o requirements-dev.txt
+	@$(VENV)-pins/bin/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml --extra simulator --extra build --constraints requirements-dev.txt -o requirements-deploy.txt
 	@rm -rf $(VENV)-pins
 
 clean: ## remove the Python environment; `make down` removes simulations

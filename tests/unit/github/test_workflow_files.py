@@ -141,6 +141,37 @@ def test_deployments_go_through_the_environments_in_order_and_stop_at_the_first_
     assert ALL["deploy-stack"].jobs["up"]["needs"] == "preview"
 
 
+@each_workflow
+def test_a_job_that_logs_in_runs_on_main_only_restores_no_cache_and_installs_no_development_packages(
+    workflow: Workflow,
+) -> None:
+    for name, job in workflow.jobs.items():
+        if "id-token" not in job["permissions"]:
+            continue
+        assert "github.ref == 'refs/heads/main'" in job["if"], f"{workflow.name}: {name}"
+        for step in job.get("steps", []):
+            assert "actions/cache" not in step.get("uses", "")
+            if step.get("uses") == "./.github/actions/setup":
+                assert step["with"]["login"] == "true", f"{workflow.name}: {name}"
+
+
+def test_a_login_turns_every_cache_of_the_set_up_off() -> None:
+    action = yaml.safe_load((GITHUB / "actions" / "setup" / "action.yaml").read_text())
+    python, packages, *rest = action["runs"]["steps"]
+    assert python["with"]["cache"] == "${{ inputs.login != 'true' && 'pip' || '' }}"
+    assert packages["env"]["REQUIREMENTS"].startswith("${{ inputs.login == 'true' && 'requirements-deploy.txt'")
+    caches = [step for step in rest if "actions/cache" in step.get("uses", "")]
+    assert all("inputs.login != 'true'" in step["if"] for step in caches)
+
+
+def test_jobs_that_need_the_api_server_run_where_their_environment_says() -> None:
+    for environment in ("dev", "staging", "prod"):
+        label = ALL["deploy"].jobs[environment]["with"]["runner"]
+        assert label == f"${{{{ vars.{environment.upper()}_RUNNER || 'ubuntu-24.04' }}}}"
+    assert {job["runs-on"] for job in ALL["deploy-stack"].jobs.values()} == {"${{ inputs.runner }}"}
+    assert "matrix.stack.environment" in ALL["drift"].jobs["look"]["runs-on"]
+
+
 def test_readers_refresh_nothing_that_only_deployers_may_read_and_no_deployment_refreshes_the_cluster() -> None:
     scripts = [step.get("run", "") for step in ALL["deploy-stack"].jobs["preview"]["steps"]]
     assert not any("--refresh" in each or "pulumi refresh" in each for each in scripts)
@@ -186,7 +217,7 @@ def test_charts_are_verified_before_anything_is_deployed() -> None:
 
 def test_nothing_reaches_azure_unless_the_repository_enables_it() -> None:
     for name in ("deploy", "drift"):
-        assert ALL[name].jobs["plan"]["if"] == "vars.DEPLOY == 'true'"
+        assert ALL[name].jobs["plan"]["if"].startswith("vars.DEPLOY == 'true' && ")
         assert all("needs" in job for job_name, job in ALL[name].jobs.items() if job_name != "plan")
 
 
