@@ -7,6 +7,7 @@ from typing import Any, cast
 import yaml
 
 from physical_ai.catalog.aks import SERVER_ID
+from physical_ai.untrusted.syntax_errors import meaning
 
 LOGIN_ARGUMENTS = (
     "get-token",
@@ -61,7 +62,7 @@ def _loaded(raw: str) -> object:
     try:
         return yaml.safe_load(raw)
     except yaml.YAMLError as error:
-        raise ValueError(f"AKS returned a kubeconfig that is not YAML: {error}") from error
+        raise ValueError(f"AKS returned a kubeconfig that is not YAML: {meaning(error)}") from None
 
 
 def _mapping(value: object, what: str) -> dict[str, Any]:

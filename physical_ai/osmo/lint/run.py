@@ -23,6 +23,7 @@ from physical_ai.osmo.workflow import rendering
 from physical_ai.osmo.workflow.schema import parse
 from physical_ai.osmo.workflow.submission import Submission, accepted, limit_of
 from physical_ai.untrusted import documents, files
+from physical_ai.untrusted.syntax_errors import meaning
 
 _START = (1, 1)
 MOST_FINDINGS = 200
@@ -152,14 +153,11 @@ def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
 
 def _not_yaml(source: Source, error: yaml.YAMLError) -> None:
     place: tuple[int, int] = source.in_file(0, 0)
-    message = " ".join(str(error).split())
-    if isinstance(error, yaml.MarkedYAMLError):
-        mark = error.problem_mark or error.context_mark
-        if mark is not None:
-            place = source.in_file(mark.line, mark.column)
-        message = " ".join(part for part in (error.context, error.problem) if part)
+    mark = (error.problem_mark or error.context_mark) if isinstance(error, yaml.MarkedYAMLError) else None
+    if mark is not None:
+        place = source.in_file(mark.line, mark.column)
     rule = rules_file.FILE_LIMITS if isinstance(error, documents.LimitExceeded) else rules_file.YAML_SYNTAX
-    source.add(rule, place, message)
+    source.add(rule, place, meaning(error))
 
 
 def _version(source: Source) -> None:

@@ -13,6 +13,7 @@ import yaml
 from physical_ai.osmo.refusal import Refusal, crash
 from physical_ai.osmo.workflow import line_marks, sandbox
 from physical_ai.untrusted import documents
+from physical_ai.untrusted.syntax_errors import meaning
 
 _SECTION = re.compile(r"^([a-zA-Z][a-zA-Z0-9_-]*):", re.MULTILINE)
 _SPECIAL = re.compile(r"\{\{(uuid|workflow_id|output|(?:input|host):.+)\Z", re.DOTALL)
@@ -101,7 +102,7 @@ def _defaults(parts: Mapping[str, Section]) -> Any:
     try:
         document = documents.load(parts["default-values"].text)
     except yaml.YAMLError as error:
-        raise crash(f"default-values: {error}") from None
+        raise crash(f"default-values: {meaning(error)}") from None
     if not isinstance(document, dict) or "default-values" not in document:
         raise Refusal("OSMOUsageError", "default-values: a space is missing after the colon")
     return cast("dict[str, Any]", document)["default-values"] or {}
@@ -157,7 +158,7 @@ def load_yaml(rendered: str) -> Mapping[str, Any]:
     try:
         document = documents.load(rendered)
     except yaml.YAMLError as error:
-        raise Refusal("OSMOUsageError", f"the rendered workflow is not YAML: {error}") from None
+        raise Refusal("OSMOUsageError", f"the rendered workflow is not YAML: {meaning(error)}") from None
     workflow = cast("dict[str, Any]", document).get("workflow") if isinstance(document, dict) else None
     if not isinstance(workflow, dict):
         raise crash("'workflow' is not a map")

@@ -20,6 +20,7 @@ from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.paths import Path, show
 from physical_ai.untrusted import documents
+from physical_ai.untrusted.syntax_errors import meaning
 
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+\.[0-9]*)([eE][-+]?[0-9]+)?")
@@ -61,7 +62,7 @@ def read_document(text: str, label: str) -> Document:
         return document
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
-        problem = f"This is not YAML: {error.problem or error.context}."
+        problem = f"This is not YAML: {meaning(error)}."
         document.faults.append(fault(label, "(file)", problem, _hint(text, line), line=line))
         return document
     except yaml.YAMLError as error:

@@ -12,6 +12,8 @@ from typing import Any, cast
 
 import yaml
 
+from physical_ai.untrusted.syntax_errors import meaning
+
 Document = dict[str, Any]
 
 
@@ -113,7 +115,7 @@ def _parse(source: str | Path | Mapping[str, Any]) -> tuple[Document, Path | Non
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as problem:
-        raise KubeconfigError(f"kubeconfig: not YAML ({problem})") from None
+        raise KubeconfigError(f"kubeconfig: not YAML ({meaning(problem)})") from None
     if not isinstance(document, dict):
         raise KubeconfigError("kubeconfig: neither a kubeconfig nor the path of one")
     return cast("Document", document), folder

@@ -1,0 +1,37 @@
+"""What a syntax error in YAML means, in place of the parser's own terms."""
+
+from __future__ import annotations
+
+import yaml
+
+INDENTATION = "the indentation does not match the lines above"
+MEANINGS = {
+    "mapping values are not allowed": (
+        "`name: value` where only a value can be: correct the indentation, or quote a text that contains `: `"
+    ),
+    "that cannot start any token": (
+        "a character that cannot begin a value: indent with spaces instead of tabs, and quote a text that begins with "
+        "`@`, `%` or a backquote"
+    ),
+    "undefined alias": "`*name` without `&name` above it: quote a text that begins with `*`",
+    "unexpected end of stream": "a quoted text is not closed",
+    "did not find expected ',' or ']'": "a list that begins with `[` is not closed, or lacks a comma",
+    "did not find expected ',' or '}'": "a map that begins with `{` is not closed, or lacks a comma",
+    "unknown escape character": "an unknown escape after a backslash: use single quotes, or write the backslash twice",
+    "did not find expected '-' indicator": INDENTATION,
+    "did not find expected key": INDENTATION,
+    "did not find expected <document start>": INDENTATION,
+    "could not find expected ':'": "a name without `:` after it",
+    "alphabetic or numeric character": "a name is missing after `&` or `*`",
+    "could not determine a constructor": "a tag (`!…`) that is not one of YAML's own",
+    "but found another document": "a second document: `---` may not separate parts of this file",
+    "unknown directive name": "an unknown directive: quote a text that begins with `%`",
+}
+"""Part of PyYAML's message (its C parser's, libyaml 0.2) → what it means and what to write."""
+
+
+def meaning(error: yaml.YAMLError) -> str:
+    """One line, without any of the text; the parser's own message where its meaning is not known."""
+    parts = (error.context, error.problem) if isinstance(error, yaml.MarkedYAMLError) else ()
+    message = " ".join(part for part in parts if part) or " ".join(str(error).split())
+    return next((meant for part, meant in MEANINGS.items() if part in message), message)

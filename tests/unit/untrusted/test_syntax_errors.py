@@ -1,0 +1,45 @@
+"""Syntax errors are explained in terms of the text, and never repeat it."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from physical_ai.untrusted import documents
+from physical_ai.untrusted.syntax_errors import MEANINGS, meaning
+
+TEXTS = {
+    "a: b: c": "mapping values are not allowed",
+    "a:\n\tb: 1": "that cannot start any token",
+    "a: @x": "that cannot start any token",
+    "a: *x": "undefined alias",
+    'a: "b': "unexpected end of stream",
+    "a: [1, 2": "did not find expected ',' or ']'",
+    "a: {b: 1": "did not find expected ',' or '}'",
+    'a: "\\q"': "unknown escape character",
+    "- a\nb: 1": "did not find expected '-' indicator",
+    "a: 1\n- b": "did not find expected key",
+    " a: 1\nb: 2": "did not find expected <document start>",
+    "? a\n: b\n:c": "could not find expected ':'",
+    "a: &\n": "alphabetic or numeric character",
+    "a: !!python/object:os.x 1": "could not determine a constructor",
+    "a: b\n---\nc: d": "but found another document",
+    "%x\n---\na: 1": "unknown directive name",
+}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_known_error_is_explained(text: str) -> None:
+    with pytest.raises(yaml.YAMLError) as refused:
+        documents.load(text)
+    assert meaning(refused.value) == MEANINGS[TEXTS[text]]
+
+
+def test_every_meaning_has_a_text_that_leads_to_it() -> None:
+    assert set(TEXTS.values()) == set(MEANINGS)
+
+
+def test_an_unknown_error_keeps_its_message_without_the_text() -> None:
+    error = yaml.MarkedYAMLError("while reading", None, "something new", yaml.Mark("f", 0, 0, 0, "token: secret", 0))
+    assert meaning(error) == "while reading something new"
+    assert meaning(yaml.YAMLError("special characters\nare not allowed")) == "special characters are not allowed"
