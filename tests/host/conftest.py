@@ -8,8 +8,8 @@ from functools import cache
 
 import pytest
 
+from tests.host.harness import Harness, compiled
 from tests.host.installers import OLD
-from tests.host.lab import Lab, compiled
 from tests.host.namespaces import why_not
 
 
@@ -21,7 +21,7 @@ def _obstacle() -> str | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs a node where none can be made; the rest of the folder still runs."""
     for item in items:
-        if "lab" in getattr(item, "fixturenames", ()) and (reason := _obstacle()):
+        if "harness" in getattr(item, "fixturenames", ()) and (reason := _obstacle()):
             item.add_marker(pytest.mark.skip(reason=f"no namespaces here ({reason})"))
 
 
@@ -32,9 +32,9 @@ def pytest_sessionfinish() -> None:
 
 
 @pytest.fixture
-def lab() -> Iterator[Lab]:
+def harness() -> Iterator[Harness]:
     """A node that is still off, with a mirror that has both drivers."""
-    made = Lab()
+    made = Harness()
     try:
         yield made
     finally:
@@ -42,9 +42,9 @@ def lab() -> Iterator[Lab]:
 
 
 @pytest.fixture
-def served(lab: Lab) -> Lab:
+def served(harness: Harness) -> Harness:
     """A node that the agent has given the old driver, in service."""
-    lab.want(lab.old)
-    lab.begin()
-    lab.wait(f"{OLD} serves", lambda: lab.ready() and lab.around.settled())
-    return lab
+    harness.want(harness.old)
+    harness.begin()
+    harness.wait(f"{OLD} serves", lambda: harness.ready() and harness.around.settled())
+    return harness

@@ -6,24 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from tests.host.harness import Harness
 from tests.host.installers import NEW
-from tests.host.lab import Lab
 
-Act = Callable[[Lab], None]
+Act = Callable[[Harness], None]
 
 
-def nothing(lab: Lab) -> None:
-    """Leave the lab as it is."""
+def nothing(harness: Harness) -> None:
+    """Leave the harness as it is."""
 
 
 def inject(name: str, *, once: bool = False) -> Act:
     """A fault of the node's tools."""
-    return lambda lab: lab.node.fault(name, once=once)
+    return lambda harness: harness.node.fault(name, once=once)
 
 
 def remove(name: str) -> Act:
     """That fault ends."""
-    return lambda lab: lab.node.mend(name)
+    return lambda harness: harness.node.mend(name)
 
 
 @dataclass(frozen=True)

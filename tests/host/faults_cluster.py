@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from tests.host.faults import Act, Fault
-from tests.host.lab import PAUSED, Lab
+from tests.host.harness import PAUSED, Harness
 from tests.host.operator import PREFIX
 
 
-def _away(lab: Lab) -> None:
-    lab.cluster.stop()
+def _away(harness: Harness) -> None:
+    harness.cluster.stop()
 
 
-def _back(lab: Lab) -> None:
-    lab.cluster.start(lab.node.where)
+def _back(harness: Harness) -> None:
+    harness.cluster.start(harness.node.where)
 
 
 def _refused(pattern: str, code: int, reason: str, message: str, times: int = 1_000_000) -> Act:
-    def act(lab: Lab) -> None:
-        lab.cluster.refused(pattern, code, reason, message, times)
+    def act(harness: Harness) -> None:
+        harness.cluster.refused(pattern, code, reason, message, times)
 
     return act
 
 
-def _no_more_refusals(lab: Lab) -> None:
-    lab.cluster.refuse.clear()
+def _no_more_refusals(harness: Harness) -> None:
+    harness.cluster.refuse.clear()
 
 
 FORBIDDEN = (
@@ -32,29 +32,31 @@ FORBIDDEN = (
 CONFLICT = "the object has been modified; please apply your changes to the latest version and try again"
 
 
-def _stripped(lab: Lab) -> None:
+def _stripped(harness: Harness) -> None:
     """The operator of 26.7 rewrites labels that it thinks it owns."""
-    lab.node.hold("installer:build")
-    lab.mend_later = _released
+    harness.node.hold("installer:build")
+    harness.mend_later = _released
 
 
-def _released(lab: Lab) -> None:
-    lab.wait("the build runs behind the gate", lambda: lab.node.held("installer:build") and len(lab.gated) == 7)
-    lab.cluster.set_labels({f"{PREFIX}{name}": "true" for name in lab.gated})
-    lab.wait("the gate is closed again", lambda: len(lab.gated) == 7)
-    lab.node.release("installer:build")
+def _released(harness: Harness) -> None:
+    harness.wait(
+        "the build runs behind the gate", lambda: harness.node.held("installer:build") and len(harness.gated) == 7
+    )
+    harness.cluster.set_labels({f"{PREFIX}{name}": "true" for name in harness.gated})
+    harness.wait("the gate is closed again", lambda: len(harness.gated) == 7)
+    harness.node.release("installer:build")
 
 
-def _still_ready(lab: Lab) -> None:
-    lab.pause(0.5, lambda: lab.serves(lab.new.version), "the driver serves without the API server")
+def _still_ready(harness: Harness) -> None:
+    harness.pause(0.5, lambda: harness.serves(harness.new.version), "the driver serves without the API server")
 
 
-def _token_renewed(lab: Lab) -> None:
+def _token_renewed(harness: Harness) -> None:
     """The kubelet writes a new token long before the old one ends."""
-    lab.cluster.token = "another-token"
-    lab.node.write("/opt/pod/serviceaccount/token", "another-token")
-    lab.cluster.set_labels({f"{PREFIX}dcgm": PAUSED})
-    lab.wait("it talks to the API server again", lambda: not lab.gated)
+    harness.cluster.token = "another-token"
+    harness.node.write("/opt/pod/serviceaccount/token", "another-token")
+    harness.cluster.set_labels({f"{PREFIX}dcgm": PAUSED})
+    harness.wait("it talks to the API server again", lambda: not harness.gated)
 
 
 FAULTS = (

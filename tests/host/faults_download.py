@@ -5,103 +5,103 @@ from __future__ import annotations
 import shutil
 
 from tests.host.faults import Fault, inject, remove
+from tests.host.harness import HOME, Harness
 from tests.host.installers import intruder
-from tests.host.lab import HOME, Lab
 from tests.host.mirror import Trouble
 
 
 def _trouble(trouble: Trouble, *first: Trouble):
-    def act(lab: Lab) -> None:
-        lab.mirror.trouble = trouble
-        lab.mirror.first = list(first)
+    def act(harness: Harness) -> None:
+        harness.mirror.trouble = trouble
+        harness.mirror.first = list(first)
 
     return act
 
 
-def _mirror_stops(lab: Lab) -> None:
-    lab.mirror.stop()
+def _mirror_stops(harness: Harness) -> None:
+    harness.mirror.stop()
 
 
-def _mirror_starts(lab: Lab) -> None:
-    lab.mirror.start()
+def _mirror_starts(harness: Harness) -> None:
+    harness.mirror.start()
 
 
-def _resumed(lab: Lab) -> None:
-    starts = [wanted for _, wanted in lab.mirror.requests if wanted]
-    assert any(not wanted.startswith("bytes=0-") for wanted in starts), lab.mirror.requests
+def _resumed(harness: Harness) -> None:
+    starts = [wanted for _, wanted in harness.mirror.requests if wanted]
+    assert any(not wanted.startswith("bytes=0-") for wanted in starts), harness.mirror.requests
 
 
-def _intruder_on_the_mirror(lab: Lab) -> None:
-    lab.mirror.files[lab.new.name] = intruder()
+def _intruder_on_the_mirror(harness: Harness) -> None:
+    harness.mirror.files[harness.new.name] = intruder()
 
 
-def _right_file_on_the_mirror(lab: Lab) -> None:
-    lab.mirror.files[lab.new.name] = lab.new.content
+def _right_file_on_the_mirror(harness: Harness) -> None:
+    harness.mirror.files[harness.new.name] = harness.new.content
 
 
-def _nothing_cached(lab: Lab) -> None:
-    kept = lab.node.path(f"{HOME}/cache").glob("*.run")
-    assert all(path.stem == lab.new.sha256 and path.read_bytes() == lab.new.content for path in kept)
+def _nothing_cached(harness: Harness) -> None:
+    kept = harness.node.path(f"{HOME}/cache").glob("*.run")
+    assert all(path.stem == harness.new.sha256 and path.read_bytes() == harness.new.content for path in kept)
 
 
-def _two_urls(lab: Lab) -> None:
-    lab.want(urls=["http://127.0.0.1:9/mirror.run", lab.mirror.url(lab.new.name)])
+def _two_urls(harness: Harness) -> None:
+    harness.want(urls=["http://127.0.0.1:9/mirror.run", harness.mirror.url(harness.new.name)])
 
 
-def _wrong_then_right(lab: Lab) -> None:
-    lab.mirror.files["other.run"] = intruder()
-    lab.want(urls=[lab.mirror.url("other.run"), lab.mirror.url(lab.new.name)])
+def _wrong_then_right(harness: Harness) -> None:
+    harness.mirror.files["other.run"] = intruder()
+    harness.want(urls=[harness.mirror.url("other.run"), harness.mirror.url(harness.new.name)])
 
 
-def _nowhere(lab: Lab) -> None:
-    lab.want(urls=["http://no-such-host.invalid/driver.run"])
+def _nowhere(harness: Harness) -> None:
+    harness.want(urls=["http://no-such-host.invalid/driver.run"])
 
 
-def _somewhere(lab: Lab) -> None:
-    lab.want()
+def _somewhere(harness: Harness) -> None:
+    harness.want()
 
 
-def _no_checksum(lab: Lab) -> None:
-    lab.want(sha256="")
+def _no_checksum(harness: Harness) -> None:
+    harness.want(sha256="")
 
 
 def _planted(mode: int):
-    def act(lab: Lab) -> None:
-        lab.node.write(f"{HOME}/cache/{lab.new.sha256}.run", intruder(), mode=0o755)
-        lab.node.path(HOME).chmod(mode)
-        lab.node.path(f"{HOME}/cache").chmod(mode)
+    def act(harness: Harness) -> None:
+        harness.node.write(f"{HOME}/cache/{harness.new.sha256}.run", intruder(), mode=0o755)
+        harness.node.path(HOME).chmod(mode)
+        harness.node.path(f"{HOME}/cache").chmod(mode)
 
     return act
 
 
-def _written_after_the_check(lab: Lab) -> None:
+def _written_after_the_check(harness: Harness) -> None:
     """Between the end of the download and the start of the install."""
-    lab.node.hold("systemd-run:physical-ai-grid-driver.service", 2)
-    lab.mend_later = _written
+    harness.node.hold("systemd-run:physical-ai-grid-driver.service", 2)
+    harness.mend_later = _written
 
 
-def _written(lab: Lab) -> None:
-    lab.wait("the install is about to start", lambda: lab.node.held("systemd-run:physical-ai-grid-driver.service"))
-    lab.node.write(f"{HOME}/cache/{lab.new.sha256}.run", intruder())
-    lab.node.release("systemd-run:physical-ai-grid-driver.service")
+def _written(harness: Harness) -> None:
+    harness.wait("the install is to start", lambda: harness.node.held("systemd-run:physical-ai-grid-driver.service"))
+    harness.node.write(f"{HOME}/cache/{harness.new.sha256}.run", intruder())
+    harness.node.release("systemd-run:physical-ai-grid-driver.service")
 
 
-def _small_disk(lab: Lab) -> None:
-    lab.node.run("mkdir", "-p", HOME)
-    assert lab.node.run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "small", HOME).returncode == 0
+def _small_disk(harness: Harness) -> None:
+    harness.node.run("mkdir", "-p", HOME)
+    assert harness.node.run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "small", HOME).returncode == 0
 
 
-def _larger_disk(lab: Lab) -> None:
-    assert lab.node.run("mount", "-o", "remount,size=16g", HOME).returncode == 0
+def _larger_disk(harness: Harness) -> None:
+    assert harness.node.run("mount", "-o", "remount,size=16g", HOME).returncode == 0
 
 
-def _gone_from_cache(lab: Lab) -> None:
-    shutil.rmtree(lab.node.path(f"{HOME}/cache"))
-    lab.mirror.stop()
+def _gone_from_cache(harness: Harness) -> None:
+    shutil.rmtree(harness.node.path(f"{HOME}/cache"))
+    harness.mirror.stop()
 
 
-def _keeps_serving(lab: Lab) -> None:
-    lab.pause(0.5, lambda: lab.serves(lab.new.version), "a driver that serves needs no cache")
+def _keeps_serving(harness: Harness) -> None:
+    harness.pause(0.5, lambda: harness.serves(harness.new.version), "a driver that serves needs no cache")
 
 
 FAULTS = (

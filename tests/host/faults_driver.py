@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.host.faults import Act, Fault, inject, remove
+from tests.host.harness import Harness
 from tests.host.installers import NEW, OLD
-from tests.host.lab import Lab
 from tests.host.node import RTX_PRO_6000
 from tests.host.operator import MARKER
 
@@ -12,118 +12,120 @@ ROOT = "/run/nvidia/driver"
 AKS_MARKER = "/opt/azure/aks-gpu/dkms-marker"
 
 
-def _loaded(lab: Lab) -> None:
+def _loaded(harness: Harness) -> None:
     for module in ("nvidia_uvm", "nvidia_modeset"):
-        assert lab.node.run("modprobe", module).returncode == 0
+        assert harness.node.run("modprobe", module).returncode == 0
 
 
 def _driver(version: str, **changes: object) -> Act:
-    def act(lab: Lab) -> None:
-        lab.node.driver(version, **changes)  # type: ignore[arg-type]
+    def act(harness: Harness) -> None:
+        harness.node.driver(version, **changes)  # type: ignore[arg-type]
 
     return act
 
 
-def _proprietary(lab: Lab) -> None:
-    lab.node.hardware(needs="any")
-    lab.node.driver(NEW, flavour="proprietary")
+def _proprietary(harness: Harness) -> None:
+    harness.node.hardware(needs="any")
+    harness.node.driver(NEW, flavour="proprietary")
 
 
-def _open(lab: Lab) -> None:
-    assert "Open Kernel Module" in (lab.node.read("/proc/driver/nvidia/version") or "")
+def _open(harness: Harness) -> None:
+    assert "Open Kernel Module" in (harness.node.read("/proc/driver/nvidia/version") or "")
 
 
-def _prebaked(lab: Lab) -> None:
-    lab.node.driver("580.159.04", grid=False, dkms=True)
-    lab.node.write(AKS_MARKER, "6.8.0-1041-azure 580.159.04 cuda-lts\n")
-    lab.node.hardware(**{"loads-at-boot": "nvidia\nnvidia_uvm\nnvidia_modeset"})
+def _prebaked(harness: Harness) -> None:
+    harness.node.driver("580.159.04", grid=False, dkms=True)
+    harness.node.write(AKS_MARKER, "6.8.0-1041-azure 580.159.04 cuda-lts\n")
+    harness.node.hardware(**{"loads-at-boot": "nvidia\nnvidia_uvm\nnvidia_modeset"})
 
 
-def _taken_over(lab: Lab) -> None:
-    assert lab.node.read(AKS_MARKER) is None, "a later start of the node would delete this driver"
-    assert not lab.node.path("/var/lib/dkms/nvidia/580.159.04").exists()
-    lab.reboot()
-    lab.wait("it serves after a reboot", lambda: lab.ready() and lab.serves(NEW))
+def _taken_over(harness: Harness) -> None:
+    assert harness.node.read(AKS_MARKER) is None, "a later start of the node would delete this driver"
+    assert not harness.node.path("/var/lib/dkms/nvidia/580.159.04").exists()
+    harness.reboot()
+    harness.wait("it serves after a reboot", lambda: harness.ready() and harness.serves(NEW))
 
 
-def _marker_alone(lab: Lab) -> None:
-    lab.node.write(AKS_MARKER, "6.8.0-1041-azure 580.159.04 cuda-lts\n")
+def _marker_alone(harness: Harness) -> None:
+    harness.node.write(AKS_MARKER, "6.8.0-1041-azure 580.159.04 cuda-lts\n")
 
 
-def _disabled_hmm(lab: Lab) -> None:
-    assert lab.node.read("/sys/module/nvidia_uvm/parameters/uvm_disable_hmm") == "Y"
+def _disabled_hmm(harness: Harness) -> None:
+    assert harness.node.read("/sys/module/nvidia_uvm/parameters/uvm_disable_hmm") == "Y"
 
 
-def _optional(lab: Lab) -> None:
-    lab.want(licence="optional")
-    lab.node.fault("unlicensed")
+def _optional(harness: Harness) -> None:
+    harness.want(licence="optional")
+    harness.node.fault("unlicensed")
 
 
-def _gridd_stopped(lab: Lab) -> None:
-    lab.node.run("systemctl", "stop", "nvidia-gridd")
+def _gridd_stopped(harness: Harness) -> None:
+    harness.node.run("systemctl", "stop", "nvidia-gridd")
 
 
-def _gridd_runs(lab: Lab) -> None:
-    lab.wait("nvidia-gridd runs", lambda: lab.node.run("systemctl", "is-active", "nvidia-gridd").returncode == 0)
+def _gridd_runs(harness: Harness) -> None:
+    harness.wait("the daemon runs", lambda: harness.node.run("systemctl", "is-active", "nvidia-gridd").returncode == 0)
 
 
-def _smi_hangs(lab: Lab) -> None:
-    lab.want(timings={"commandSeconds": 0.4})
-    lab.node.fault("smi-hangs")
+def _smi_hangs(harness: Harness) -> None:
+    harness.want(timings={"commandSeconds": 0.4})
+    harness.node.fault("smi-hangs")
 
 
-def _hidden_parameters(lab: Lab) -> None:
+def _hidden_parameters(harness: Harness) -> None:
     parameters = {"NVreg_DeviceFileMode": "0x180", "NVreg_OpenRmEnableUnsupportedGpus": "1"}
-    lab.want(moduleParameters={"nvidia": parameters, "nvidia_uvm": {"uvm_disable_hmm": "1"}})
+    harness.want(moduleParameters={"nvidia": parameters, "nvidia_uvm": {"uvm_disable_hmm": "1"}})
 
 
-def _loaded_once(lab: Lab) -> None:
-    assert "DeviceFileMode: 384" in (lab.node.read("/proc/driver/nvidia/params") or "")
-    lab.pause(0.5, lambda: not lab.gated, "the gate is open")
-    assert lab.node.steps().count("rmmod:nvidia") == 0, lab.node.steps()
+def _loaded_once(harness: Harness) -> None:
+    assert "DeviceFileMode: 384" in (harness.node.read("/proc/driver/nvidia/params") or "")
+    harness.pause(0.5, lambda: not harness.gated, "the gate is open")
+    assert harness.node.steps().count("rmmod:nvidia") == 0, harness.node.steps()
 
 
-def _two_gpus(lab: Lab) -> None:
-    lab.node.hardware(pci=f"{RTX_PRO_6000}\n0003:00:00.0 0x10de 0x2bb5 0x030200")
+def _two_gpus(harness: Harness) -> None:
+    harness.node.hardware(pci=f"{RTX_PRO_6000}\n0003:00:00.0 0x10de 0x2bb5 0x030200")
 
 
-def _no_uvm_node(lab: Lab) -> None:
-    lab.node.run("rm", "/dev/nvidia-uvm")
+def _no_uvm_node(harness: Harness) -> None:
+    harness.node.run("rm", "/dev/nvidia-uvm")
 
 
-def _uvm_node(lab: Lab) -> None:
-    lab.wait("the device node exists", lambda: lab.node.run("test", "-e", "/dev/nvidia-uvm").returncode == 0)
+def _uvm_node(harness: Harness) -> None:
+    harness.wait("the device node exists", lambda: harness.node.run("test", "-e", "/dev/nvidia-uvm").returncode == 0)
 
 
-def _stale_marker(lab: Lab) -> None:
-    lab.node.write(MARKER, "")
+def _stale_marker(harness: Harness) -> None:
+    harness.node.write(MARKER, "")
 
 
-def _legacy_bind(lab: Lab) -> None:
-    lab.node.write(MARKER, "")
-    lab.node.run("mkdir", "-p", ROOT)
-    assert lab.node.run("mount", "--bind", "/", ROOT).returncode == 0
+def _legacy_bind(harness: Harness) -> None:
+    harness.node.write(MARKER, "")
+    harness.node.run("mkdir", "-p", ROOT)
+    assert harness.node.run("mount", "--bind", "/", ROOT).returncode == 0
 
 
-def _deleted_mount(lab: Lab) -> None:
-    lab.node.run("mkdir", "-p", ROOT, "/run/before")
-    assert lab.node.run("mount", "--bind", "/run/before", ROOT).returncode == 0
-    assert lab.node.run("rmdir", "/run/before").returncode == 0
+def _deleted_mount(harness: Harness) -> None:
+    harness.node.run("mkdir", "-p", ROOT, "/run/before")
+    assert harness.node.run("mount", "--bind", "/run/before", ROOT).returncode == 0
+    assert harness.node.run("rmdir", "/run/before").returncode == 0
 
 
-def _no_traces(lab: Lab) -> None:
-    assert lab.node.read(MARKER) is None
-    assert ROOT not in (lab.node.read("/proc/self/mountinfo") or lab.node.run("cat", "/proc/self/mountinfo").stdout)
-    assert lab.node.run("test", "-e", "/usr/bin/env").returncode == 0, "the root itself was unmounted"
+def _no_traces(harness: Harness) -> None:
+    assert harness.node.read(MARKER) is None
+    assert ROOT not in (
+        harness.node.read("/proc/self/mountinfo") or harness.node.run("cat", "/proc/self/mountinfo").stdout
+    )
+    assert harness.node.run("test", "-e", "/usr/bin/env").returncode == 0, "the root itself was unmounted"
 
 
-def _unloaded_uvm(lab: Lab) -> None:
-    assert lab.node.run("rmmod", "nvidia_uvm").returncode == 0
+def _unloaded_uvm(harness: Harness) -> None:
+    assert harness.node.run("rmmod", "nvidia_uvm").returncode == 0
 
 
-def _files_gone(lab: Lab) -> None:
+def _files_gone(harness: Harness) -> None:
     """A start of the node's image deleted what it took for its own, under loaded modules."""
-    lab.node.run("sh", "-c", "rm -rf /usr/bin/nvidia-* /var/lib/dkms/nvidia /lib/modules/*/updates/dkms/nvidia*.ko")
+    harness.node.run("sh", "-c", "rm -rf /usr/bin/nvidia-* /var/lib/dkms/nvidia /lib/modules/*/updates/dkms/nvidia*.ko")
 
 
 FAULTS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.host.faults import Act, Fault
+from tests.host.harness import Harness
 from tests.host.installers import NEW, OLD
-from tests.host.lab import Lab
 from tests.host.node import KERNEL, NEXT_KERNEL
 
 NOUVEAU = f"version=6.8\nlicense=GPL\nvermagic={KERNEL}\ndepends=\n"
@@ -14,115 +14,115 @@ HEADERS = f"linux-headers-{KERNEL}"
 
 
 def _hardware(**settings: str) -> Act:
-    def act(lab: Lab) -> None:
-        lab.node.hardware(**settings)
+    def act(harness: Harness) -> None:
+        harness.node.hardware(**settings)
 
     return act
 
 
 def _rebooted(**settings: str) -> Act:
-    def act(lab: Lab) -> None:
-        lab.reboot(**settings)
+    def act(harness: Harness) -> None:
+        harness.reboot(**settings)
 
     return act
 
 
 def _system(text: str) -> Act:
-    def act(lab: Lab) -> None:
-        lab.node.write("/etc/os-release", text)
-        lab.node.write("/usr/lib/os-release", text)
+    def act(harness: Harness) -> None:
+        harness.node.write("/etc/os-release", text)
+        harness.node.write("/usr/lib/os-release", text)
 
     return act
 
 
-def _other_gpu(lab: Lab) -> None:
-    lab.node.hardware(pci="0002:00:00.0 0x10de 0x2331 0x030200")
-    lab.want(devices=["10de:2bb5"])
+def _other_gpu(harness: Harness) -> None:
+    harness.node.hardware(pci="0002:00:00.0 0x10de 0x2331 0x030200")
+    harness.want(devices=["10de:2bb5"])
 
 
-def _nouveau(lab: Lab) -> None:
-    lab.node.write(f"/lib/modules/{KERNEL}/kernel/drivers/gpu/nouveau.ko", NOUVEAU)
-    lab.node.write(f"/lib/modules/{KERNEL}/kernel/drivers/video/nouveau.ko", NOUVEAU)
-    lab.node.hardware(**{"loads-at-boot": "nouveau"})
+def _nouveau(harness: Harness) -> None:
+    harness.node.write(f"/lib/modules/{KERNEL}/kernel/drivers/gpu/nouveau.ko", NOUVEAU)
+    harness.node.write(f"/lib/modules/{KERNEL}/kernel/drivers/video/nouveau.ko", NOUVEAU)
+    harness.node.hardware(**{"loads-at-boot": "nouveau"})
 
 
-def _nouveau_stays_out(lab: Lab) -> None:
-    assert "nouveau" not in lab.node.loaded()
-    lab.reboot()
-    lab.wait("it serves after a reboot", lambda: lab.ready() and lab.serves(NEW))
-    assert "nouveau" not in lab.node.loaded()
+def _nouveau_stays_out(harness: Harness) -> None:
+    assert "nouveau" not in harness.node.loaded()
+    harness.reboot()
+    harness.wait("it serves after a reboot", lambda: harness.ready() and harness.serves(NEW))
+    assert "nouveau" not in harness.node.loaded()
 
 
 def _users(module: str, count: int) -> Act:
-    def act(lab: Lab) -> None:
-        lab.node.write(f"/sys/module/{module}/refcnt", f"{count}\n")
+    def act(harness: Harness) -> None:
+        harness.node.write(f"/sys/module/{module}/refcnt", f"{count}\n")
 
     return act
 
 
-def _bus(lab: Lab) -> None:
-    lab.node.fault("bus", once=True)
+def _bus(harness: Harness) -> None:
+    harness.node.fault("bus", once=True)
 
 
-def _bus_late(lab: Lab) -> None:
-    lab.node.fault("bus-late", once=True)
+def _bus_late(harness: Harness) -> None:
+    harness.node.fault("bus-late", once=True)
 
 
 def _failed_fetches(count: int) -> Act:
-    def act(lab: Lab) -> None:
-        assert lab.memory["failed"].get("fetch", 0) == count, lab.story()
+    def act(harness: Harness) -> None:
+        assert harness.memory["failed"].get("fetch", 0) == count, harness.story()
 
     return act
 
 
-def _module_of_others(lab: Lab) -> None:
-    lab.node.used_by("gdrdrv")
-    lab.want(lab.new)
+def _module_of_others(harness: Harness) -> None:
+    harness.node.used_by("gdrdrv")
+    harness.want(harness.new)
 
 
-def _module_of_others_gone(lab: Lab) -> None:
-    lab.node.unused_by("gdrdrv")
+def _module_of_others_gone(harness: Harness) -> None:
+    harness.node.unused_by("gdrdrv")
 
 
-def _old(lab: Lab) -> None:
-    lab.want(lab.old)
+def _old(harness: Harness) -> None:
+    harness.want(harness.old)
 
 
-def _old_driver_in_use(lab: Lab) -> None:
-    lab.node.driver(OLD)
-    lab.node.run("modprobe", "nvidia_uvm")
-    lab.node.run("modprobe", "nvidia_modeset")
-    lab.node.busy()
+def _old_driver_in_use(harness: Harness) -> None:
+    harness.node.driver(OLD)
+    harness.node.run("modprobe", "nvidia_uvm")
+    harness.node.run("modprobe", "nvidia_modeset")
+    harness.node.busy()
 
 
-def _free(lab: Lab) -> None:
-    lab.node.idle()
+def _free(harness: Harness) -> None:
+    harness.node.idle()
 
 
 def _both(*acts: Act) -> Act:
-    def act(lab: Lab) -> None:
+    def act(harness: Harness) -> None:
         for one in acts:
-            one(lab)
+            one(harness)
 
     return act
 
 
-def _read_only(lab: Lab) -> None:
-    (lab.node.hw / "usr-is-read-only").touch()
+def _read_only(harness: Harness) -> None:
+    (harness.node.hw / "usr-is-read-only").touch()
 
 
-def _writable(lab: Lab) -> None:
-    (lab.node.hw / "usr-is-read-only").unlink()
-    lab.reboot()
+def _writable(harness: Harness) -> None:
+    (harness.node.hw / "usr-is-read-only").unlink()
+    harness.reboot()
 
 
-def _kernel_changed(lab: Lab) -> None:
-    lab.reboot(kernel=NEXT_KERNEL)
+def _kernel_changed(harness: Harness) -> None:
+    harness.reboot(kernel=NEXT_KERNEL)
 
 
-def _built_for(kernel: str) -> Callable[[Lab], None]:
-    def act(lab: Lab) -> None:
-        assert lab.node.run("modinfo", "-F", "vermagic", "nvidia").stdout.strip() == kernel
+def _built_for(kernel: str) -> Callable[[Harness], None]:
+    def act(harness: Harness) -> None:
+        assert harness.node.run("modinfo", "-F", "vermagic", "nvidia").stdout.strip() == kernel
 
     return act
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from tests.host.faults import Fault, inject, remove
+from tests.host.harness import Harness
 from tests.host.installers import NEW, OLD, Installer
-from tests.host.lab import Lab
 
 STAGES = {
     "start": "unpacking",
@@ -22,40 +22,40 @@ SHORT = {"installSeconds": 0.7}
 """So little that an installer that hangs is found out soon; a busy machine may need more for one that works."""
 
 
-def _hangs(lab: Lab) -> None:
-    lab.want(timings=SHORT)
-    lab.node.fault("hang-build")
+def _hangs(harness: Harness) -> None:
+    harness.want(timings=SHORT)
+    harness.node.fault("hang-build")
 
 
-def _hangs_no_more(lab: Lab) -> None:
-    lab.node.mend("hang-build")
-    lab.want()
+def _hangs_no_more(harness: Harness) -> None:
+    harness.node.mend("hang-build")
+    harness.want()
 
 
-def _hangs_once(lab: Lab) -> None:
+def _hangs_once(harness: Harness) -> None:
     attempts = {"installAttempts": 10}
-    lab.want(timings={**SHORT, **attempts})
+    harness.want(timings={**SHORT, **attempts})
 
-    def with_time(lab: Lab) -> None:
-        lab.wait("the installer takes too long", lambda: "longer than" in json.dumps(lab.memory))
-        lab.want(timings=attempts)
+    def with_time(harness: Harness) -> None:
+        harness.wait("the installer takes too long", lambda: "longer than" in json.dumps(harness.memory))
+        harness.want(timings=attempts)
 
-    lab.mend_later = with_time
-
-
-def _mixed_build(lab: Lab) -> None:
-    lab.mirror.files[MIXED.name] = MIXED.content
-    lab.want(MIXED)
+    harness.mend_later = with_time
 
 
-def _right_build(lab: Lab) -> None:
-    lab.want()
+def _mixed_build(harness: Harness) -> None:
+    harness.mirror.files[MIXED.name] = MIXED.content
+    harness.want(MIXED)
 
 
-def _half_install(lab: Lab) -> None:
-    lab.node.driver(NEW)
-    lab.node.path("/usr/bin/nvidia-smi").unlink()
-    lab.node.path("/lib/modules/6.8.0-1041-azure/kernel/drivers/video/nvidia-uvm.ko").unlink()
+def _right_build(harness: Harness) -> None:
+    harness.want()
+
+
+def _half_install(harness: Harness) -> None:
+    harness.node.driver(NEW)
+    harness.node.path("/usr/bin/nvidia-smi").unlink()
+    harness.node.path("/lib/modules/6.8.0-1041-azure/kernel/drivers/video/nvidia-uvm.ko").unlink()
 
 
 FAULTS = (

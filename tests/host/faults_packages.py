@@ -5,112 +5,112 @@ from __future__ import annotations
 import hashlib
 
 from tests.host.faults import Act, Fault
-from tests.host.lab import Lab
+from tests.host.harness import Harness
 from tests.host.node import KERNEL
 
 NOUVEAU = f"version=6.8\nlicense=GPL\nvermagic={KERNEL}\ndepends=\n"
 HEADERS = f"linux-headers-{KERNEL}"
 
 
-def _no_headers(lab: Lab) -> None:
-    lab.node.no_headers()
+def _no_headers(harness: Harness) -> None:
+    harness.node.no_headers()
 
 
-def _no_headers_anywhere(lab: Lab) -> None:
-    lab.node.no_headers()
-    lab.node.hardware(repository="gcc\nmake")
+def _no_headers_anywhere(harness: Harness) -> None:
+    harness.node.no_headers()
+    harness.node.hardware(repository="gcc\nmake")
 
 
-def _headers_in_the_archive(lab: Lab) -> None:
-    lab.node.hardware(repository=f"gcc\nmake\n{HEADERS}")
+def _headers_in_the_archive(harness: Harness) -> None:
+    harness.node.hardware(repository=f"gcc\nmake\n{HEADERS}")
 
 
-def _no_compiler(lab: Lab) -> None:
-    lab.node.run("rm", "-f", "/usr/bin/gcc", "/usr/bin/make", "/usr/bin/cc")
-    lab.node.write("/var/lib/fakes/packages", f"{HEADERS}\n")
+def _no_compiler(harness: Harness) -> None:
+    harness.node.run("rm", "-f", "/usr/bin/gcc", "/usr/bin/make", "/usr/bin/cc")
+    harness.node.write("/var/lib/fakes/packages", f"{HEADERS}\n")
 
 
-def _lock_held(lab: Lab) -> None:
-    lab.node.no_headers()
-    lab.unlock = lab.node.lock()
+def _lock_held(harness: Harness) -> None:
+    harness.node.no_headers()
+    harness.unlock = harness.node.lock()
 
 
-def _lock_free(lab: Lab) -> None:
-    lab.unlock()
+def _lock_free(harness: Harness) -> None:
+    harness.unlock()
 
 
-def _no_network(lab: Lab) -> None:
-    lab.node.no_headers()
-    lab.node.fault("network")
-    lab.mirror.stop()
+def _no_network(harness: Harness) -> None:
+    harness.node.no_headers()
+    harness.node.fault("network")
+    harness.mirror.stop()
 
 
-def _network(lab: Lab) -> None:
-    lab.node.mend("network")
-    lab.mirror.start()
+def _network(harness: Harness) -> None:
+    harness.node.mend("network")
+    harness.mirror.start()
 
 
-def _archive_away(lab: Lab) -> None:
-    lab.node.no_headers()
-    lab.node.fault("network")
+def _archive_away(harness: Harness) -> None:
+    harness.node.no_headers()
+    harness.node.fault("network")
 
 
-def _many_times(lab: Lab) -> None:
-    def tried_often(lab: Lab) -> None:
+def _many_times(harness: Harness) -> None:
+    def tried_often(harness: Harness) -> None:
         attempts = "apt-get:install"
-        lab.wait("more attempts than installAttempts", lambda: lab.node.steps().count(attempts) > 3)
-        assert not lab.stuck(), lab.story()
+        harness.wait("more attempts than installAttempts", lambda: harness.node.steps().count(attempts) > 3)
+        assert not harness.stuck(), harness.story()
 
-    lab.mend_later = tried_often
-
-
-def _other_repository(lab: Lab) -> None:
-    lab.node.no_headers()
-    lab.node.fault("other-repository")
+    harness.mend_later = tried_often
 
 
-def _no_libc(lab: Lab) -> None:
-    lab.node.run("rm", "-f", "/usr/include/stdio.h")
-    lab.node.write("/var/lib/fakes/packages", f"{HEADERS}\ngcc\nmake\n")
+def _other_repository(harness: Harness) -> None:
+    harness.node.no_headers()
+    harness.node.fault("other-repository")
 
 
-def _archive_back(lab: Lab) -> None:
-    lab.node.mend("network")
+def _no_libc(harness: Harness) -> None:
+    harness.node.run("rm", "-f", "/usr/include/stdio.h")
+    harness.node.write("/var/lib/fakes/packages", f"{HEADERS}\ngcc\nmake\n")
+
+
+def _archive_back(harness: Harness) -> None:
+    harness.node.mend("network")
 
 
 def _offline(content: bytes, given: bytes) -> Act:
-    def act(lab: Lab) -> None:
-        lab.node.no_headers()
-        lab.mirror.files["headers.deb"] = content
+    def act(harness: Harness) -> None:
+        harness.node.no_headers()
+        harness.mirror.files["headers.deb"] = content
         package = {
-            "url": lab.mirror.url("headers.deb"),
+            "url": harness.mirror.url("headers.deb"),
             "sha256": hashlib.sha256(given).hexdigest(),
             "kernel": KERNEL,
         }
-        lab.want(packageSource="offline", packages=[package])
+        harness.want(packageSource="offline", packages=[package])
 
     return act
 
 
-def _offline_without(lab: Lab) -> None:
-    lab.node.no_headers()
-    lab.want(packageSource="offline", packages=[])
+def _offline_without(harness: Harness) -> None:
+    harness.node.no_headers()
+    harness.want(packageSource="offline", packages=[])
 
 
-def _headers_by_hand(lab: Lab) -> None:
-    lab.node.headers(KERNEL)
+def _headers_by_hand(harness: Harness) -> None:
+    harness.node.headers(KERNEL)
 
 
-def _no_apt(lab: Lab) -> None:
-    assert not [step for step in lab.node.steps() if step.startswith("apt-get")], lab.node.steps()
+def _no_apt(harness: Harness) -> None:
+    assert not [step for step in harness.node.steps() if step.startswith("apt-get")], harness.node.steps()
 
 
-def _right_package(lab: Lab) -> None:
-    lab.mirror.files["headers.deb"] = DEB
+def _right_package(harness: Harness) -> None:
+    harness.mirror.files["headers.deb"] = DEB
 
 
-def _package_unopened(lab: Lab) -> None:
-    installed = (lab.node.hw / "packages-installed").read_text().split()
+def _package_unopened(harness: Harness) -> None:
+    installed = (harness.node.hw / "packages-installed").read_text().split()
     assert installed == [HEADERS, hashlib.sha256(DEB).hexdigest()]
 
 

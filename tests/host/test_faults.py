@@ -8,7 +8,7 @@ import pytest
 
 from tests.host.document import EVERY, FILE, page
 from tests.host.faults import Fault
-from tests.host.lab import Lab
+from tests.host.harness import Harness
 
 PARAMETERS = [
     pytest.param(fault, id=fault.name.replace(" ", "-"), marks=pytest.mark.deep if fault.deep else ())
@@ -17,54 +17,57 @@ PARAMETERS = [
 
 
 @pytest.mark.parametrize("fault", PARAMETERS)
-def test_fault(lab: Lab, fault: Fault) -> None:
-    fault.disk(lab)
-    lab.boot()
+def test_fault(harness: Harness, fault: Fault) -> None:
+    fault.disk(harness)
+    harness.boot()
     if fault.served:
-        lab.start()
-        lab.wait_ready()
-    fault.live(lab)
+        harness.start()
+        harness.wait_ready()
+    fault.live(harness)
     if not fault.served:
-        lab.start()
-    if lab.mend_later:
-        lab.mend_later(lab)
+        harness.start()
+    if harness.mend_later:
+        harness.mend_later(harness)
     if fault.ends != "recovers":
-        lasts(lab, fault)
+        lasts(harness, fault)
         if fault.mend:
-            fault.mend(lab)
+            fault.mend(harness)
             if fault.ends == "stops":
-                lab.try_again()
+                harness.try_again()
     if fault.serves and (fault.mend or fault.ends == "recovers"):
-        lab.wait(f"{fault.serves} serves", lambda: lab.ready() and lab.around.settled() and lab.serves(fault.serves))
-    fault.then(lab)
-    lab.check_host()
+        harness.wait(
+            f"{fault.serves} serves",
+            lambda: harness.ready() and harness.around.settled() and harness.serves(fault.serves),
+        )
+    fault.then(harness)
+    harness.check_host()
 
 
-def lasts(lab: Lab, fault: Fault) -> None:
+def lasts(harness: Harness, fault: Fault) -> None:
     """While the fault lasts: reported, no worse, and no gate closed without a message."""
     said: list[str] = []
 
     def reported() -> bool:
-        said.append(lab.status[2] if fault.where == "condition" else str(lab.memory.get("sentence")))
-        stopped = fault.ends != "stops" or lab.stuck()
+        said.append(harness.status[2] if fault.where == "condition" else str(harness.memory.get("sentence")))
+        stopped = fault.ends != "stops" or harness.stuck()
         return stopped and bool(re.search(fault.says, said[-1]))
 
-    lab.wait(f"it says {fault.says!r} ({fault.ends})", reported)
+    harness.wait(f"it says {fault.says!r} ({fault.ends})", reported)
     if fault.where == "condition":
-        assert lab.status[0] == "False", lab.story()
-    lab.check_host()
-    lab.check_driver()
+        assert harness.status[0] == "False", harness.story()
+    harness.check_host()
+    harness.check_driver()
     if fault.runs_nothing:
-        assert not lab.node.executed(), lab.story()
+        assert not harness.node.executed(), harness.story()
     if fault.still:
-        assert lab.serves(fault.still), lab.story()
+        assert harness.serves(fault.still), harness.story()
     if fault.gate == "closed":
-        lab.wait("the gate is closed", lambda: len(lab.gated) == 7)
+        harness.wait("the gate is closed", lambda: len(harness.gated) == 7)
     if fault.gate == "open":
-        assert not lab.gated
-    if lab.gated and fault.where == "condition":
-        assert lab.status[0] == "False"
-        assert len(lab.status[2]) > 20, "a gate is closed and the condition says nothing about it"
+        assert not harness.gated
+    if harness.gated and fault.where == "condition":
+        assert harness.status[0] == "False"
+        assert len(harness.status[2]) > 20, "a gate is closed and the condition says nothing about it"
 
 
 def test_the_page_of_faults_is_fresh() -> None:

@@ -54,7 +54,7 @@ def run(folder: Path, body: str, *arguments: str, options: tuple[str, ...] = ("-
 
 
 def train(folder: Path, app: str, env: str = "closes", upload: str = "0", failure: str = "pass") -> Run:
-    """Runs a training on stand-ins for Isaac Sim and Isaac Lab that close on request."""
+    """Runs a training on stand-ins for Isaac Sim and Isaac Harness that close on request."""
     for module, text in (("isaacsim", ISAAC_SIM), ("isaaclab/envs/direct_rl_env", ISAAC_LAB)):
         path = folder / f"{module}.py"
         path.parent.mkdir(parents=True, exist_ok=True)

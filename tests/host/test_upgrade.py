@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from tests.host.harness import Harness
 from tests.host.installers import NEW, OLD, intruder
-from tests.host.lab import Lab
 
 
-def test_upgrade_of_an_idle_node_restarts_what_saw_the_old_driver(served: Lab) -> None:
+def test_upgrade_of_an_idle_node_restarts_what_saw_the_old_driver(served: Harness) -> None:
     before = {pod["metadata"]["uid"] for pod in served.cluster.pods.values()}
     served.want(served.new)
     served.wait("the new driver serves", lambda: served.serves_new() and served.around.settled())
@@ -15,7 +15,7 @@ def test_upgrade_of_an_idle_node_restarts_what_saw_the_old_driver(served: Lab) -
     served.check_host()
 
 
-def test_upgrade_waits_for_gpu_pods_with_the_old_driver_in_service(served: Lab) -> None:
+def test_upgrade_waits_for_gpu_pods_with_the_old_driver_in_service(served: Harness) -> None:
     served.cluster.gpu_pod()
     served.want(served.new)
     served.wait("it names the pod that it waits for", lambda: "training-0" in served.status[2])
@@ -27,7 +27,7 @@ def test_upgrade_waits_for_gpu_pods_with_the_old_driver_in_service(served: Lab) 
     served.wait("the new driver serves", lambda: served.serves_new() and served.around.settled())
 
 
-def test_upgrade_drains_and_keeps_to_disruption_budgets(served: Lab) -> None:
+def test_upgrade_drains_and_keeps_to_disruption_budgets(served: Harness) -> None:
     served.cluster.gpu_pod("training-0")
     served.cluster.gpu_pod("training-1")
     served.cluster.no_disruption = {"training-1"}
@@ -40,7 +40,7 @@ def test_upgrade_drains_and_keeps_to_disruption_budgets(served: Lab) -> None:
     served.wait("the new driver serves", served.serves_new)
 
 
-def test_upgrade_by_force_deletes_gpu_pods(served: Lab) -> None:
+def test_upgrade_by_force_deletes_gpu_pods(served: Harness) -> None:
     served.cluster.gpu_pod()
     served.cluster.no_disruption = {"training-0"}
     served.cluster.more_rights = {"DELETE /api/v1/namespaces/[^/]+/pods/[^/]+"}
@@ -49,7 +49,7 @@ def test_upgrade_by_force_deletes_gpu_pods(served: Lab) -> None:
     assert ("team", "training-0") not in served.cluster.pods
 
 
-def test_new_driver_that_fails_is_rolled_back_once_from_the_cache(served: Lab) -> None:
+def test_new_driver_that_fails_is_rolled_back_once_from_the_cache(served: Harness) -> None:
     served.mirror.files.pop(served.old.name)
     served.node.fault("refuses-new")
     served.want(served.new)
@@ -70,7 +70,7 @@ def test_new_driver_that_fails_is_rolled_back_once_from_the_cache(served: Lab) -
     served.wait("the new driver serves", lambda: served.serves_new() and served.around.settled())
 
 
-def test_new_driver_is_fetched_before_the_old_one_goes(served: Lab) -> None:
+def test_new_driver_is_fetched_before_the_old_one_goes(served: Harness) -> None:
     served.mirror.files[served.new.name] = intruder()
     served.want(served.new)
     served.wait(
@@ -81,18 +81,18 @@ def test_new_driver_is_fetched_before_the_old_one_goes(served: Lab) -> None:
     assert served.around.settled()
 
 
-def test_each_node_takes_the_settings_of_its_pool(lab: Lab) -> None:
-    lab.cluster.set_labels({"kubernetes.azure.com/agentpool": "rtx"})
-    lab.want(lab.old)
-    other = dict(lab.wanted)
-    lab.want(lab.new)
-    lab.write_settings({"pools": {"other": other, "rtx": lab.wanted}})
-    lab.begin()
-    lab.wait("the new driver serves", lab.serves_new)
-    assert [version for version, _, _ in lab.node.executed()] == [NEW]
+def test_each_node_takes_the_settings_of_its_pool(harness: Harness) -> None:
+    harness.cluster.set_labels({"kubernetes.azure.com/agentpool": "rtx"})
+    harness.want(harness.old)
+    other = dict(harness.wanted)
+    harness.want(harness.new)
+    harness.write_settings({"pools": {"other": other, "rtx": harness.wanted}})
+    harness.begin()
+    harness.wait("the new driver serves", harness.serves_new)
+    assert [version for version, _, _ in harness.node.executed()] == [NEW]
 
 
-def test_settings_that_cannot_be_read_leave_the_driver_alone(served: Lab) -> None:
+def test_settings_that_cannot_be_read_leave_the_driver_alone(served: Harness) -> None:
     served.node.write("/opt/pod/wanted.json", '{"version": ')
     served.pause(0.5, lambda: served.serves(OLD), "the driver serves")
     if served.pods[-1].code() is not None:

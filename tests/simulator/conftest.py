@@ -161,18 +161,18 @@ def running(shared_deployment: Simulation, monkeypatch: pytest.MonkeyPatch) -> S
 
 
 @pytest.fixture(scope="module")
-def ground(api_server: ApiServer, users_tools: Path) -> SimulatedCluster:
+def shared_cluster(api_server: ApiServer, users_tools: Path) -> SimulatedCluster:
     return simulated_cluster(api_server.kubeconfig, toolbox(users_tools).path("helm"))
 
 
 @pytest.fixture
-def cluster(ground: SimulatedCluster) -> Iterator[SimulatedCluster]:
+def cluster(shared_cluster: SimulatedCluster) -> Iterator[SimulatedCluster]:
     """A cluster with one node of the cpu pool, and nothing of another test in it."""
-    ground.clear()
-    ground.definitions(newest_release().version)
-    ground.join("cpu-0", "Standard_D8ds_v5", pool="cpu")
-    yield ground
-    ground.clear()
+    shared_cluster.clear()
+    shared_cluster.definitions(newest_release().version)
+    shared_cluster.join("cpu-0", "Standard_D8ds_v5", pool="cpu")
+    yield shared_cluster
+    shared_cluster.clear()
 
 
 @pytest.fixture(scope="session")

@@ -154,7 +154,7 @@ def test_a_gpu_pod_scales_an_empty_pool_up_and_its_end_scales_it_down(autoscaled
 
     autoscaled.gpu_pool(tags={"cost": "robots"})
     assert (autoscaled.nodes("h100gpu"), autoscaled.count("h100gpu")) == ([node], 1), "a deployment took the node away"
-    autoscaled.cluster.stays(lambda: autoscaled.nodes("h100gpu") == [node], "a node went under a running pod")
+    autoscaled.cluster.remains(lambda: autoscaled.nodes("h100gpu") == [node], "a node went under a running pod")
 
     autoscaled.delete("train")
     autoscaled.cluster.until(lambda: autoscaled.nodes("h100gpu") == [], "an idle node stays")
@@ -206,7 +206,7 @@ def test_the_idle_node_is_removed_and_the_minimum_remains(autoscaled: Autoscaled
     autoscaled.delete("one")
     autoscaled.cluster.until(lambda: autoscaled.nodes("batch") == [kept], "the other node went, or none")
     autoscaled.delete("two")
-    autoscaled.cluster.stays(lambda: autoscaled.nodes("batch") == [kept], "the pool fell below its minimum", 3.0)
+    autoscaled.cluster.remains(lambda: autoscaled.nodes("batch") == [kept], "the pool fell below its minimum", 3.0)
 
 
 def test_without_quota_the_pool_backs_off_and_the_pod_gets_an_event(autoscaled: Autoscaled) -> None:

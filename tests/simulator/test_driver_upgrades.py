@@ -74,7 +74,7 @@ def test_another_driver_waits_for_a_task_and_goes_on_after_it(cluster: Simulated
     change_driver(cluster)
     waiting = ("wait-for-jobs-required", True)
     cluster.until(lambda: state(cluster, node) == waiting, "the upgrade does not wait")
-    cluster.stays(
+    cluster.remains(
         lambda: state(cluster, node) == waiting and phase(cluster, "task") == "Running", "the upgrade does not wait on"
     )
     assert cluster.labels(node)["nvidia.com/cuda.driver-version.full"] != NEWER
@@ -101,7 +101,7 @@ def test_a_deployments_pod_moves_and_a_bare_one_fails_the_upgrade_until_it_is_go
         change_driver(cluster)
         cluster.until(lambda: state(cluster, second) == ("upgrade-failed", True), "the bare pod is no obstacle")
         cluster.until(lambda: has_newer(cluster, first), "the Deployment's node was not upgraded first")
-        cluster.stays(lambda: state(cluster, third) == ("upgrade-required", False), "the next node does not wait")
+        cluster.remains(lambda: state(cluster, third) == ("upgrade-required", False), "the next node does not wait")
         assert phase(cluster, "bare") == "Running"
         cluster.client.request("DELETE", f"{PODS}/bare", params={"gracePeriodSeconds": "0"})
         cluster.delete_pods(second, "nvidia-gpu-driver")

@@ -65,7 +65,7 @@ def test_each_node_gets_its_gpus_from_the_driver_of_its_source(cluster: Simulate
     cluster.until(has_gpus(cluster, "prebaked"), "no GPU on the node whose image has a driver")
 
     cluster.label(rtx, **{"nvidia.com/gpu.deploy.driver": "true"})
-    cluster.stays(lambda: not cluster.phase(rtx, DRIVER), "the label brought a datacenter driver to the vGPU node")
+    cluster.remains(lambda: not cluster.phase(rtx, DRIVER), "the label brought a datacenter driver to the vGPU node")
     assert cluster.gpus(rtx) == {GPU: 1}
 
 
@@ -78,7 +78,7 @@ def test_validator_before_driver_waits_for_ever_and_deleting_its_pod_helps(clust
     cluster.until(lambda: cluster.phase(rtx, TOOLKIT) == "Init:0/1", "the toolkit does not wait")
     cluster.until(lambda: ".driver-ctr-ready" in cluster.words(rtx, TOOLKIT), "no word of what it waits for")
     cluster.annotate(rtx, HOST_DRIVER, GRID_DRIVER)
-    cluster.stays(lambda: cluster.phase(rtx, TOOLKIT) == "Init:0/1", "the validator looked at the host a second time")
+    cluster.remains(lambda: cluster.phase(rtx, TOOLKIT) == "Init:0/1", "the validator looked at the host a second time")
     assert cluster.gpus(rtx) == {}
     cluster.delete_pods(rtx, TOOLKIT, VALIDATOR)
     cluster.until(has_gpus(cluster, rtx), "deleting its pod did not help")
@@ -99,11 +99,11 @@ def test_missing_tolerations_hide_the_gpus_and_leave_the_node_without_operands(c
     cluster.until(
         lambda: "feature.node.kubernetes.io/kernel-version.full" in cluster.labels("cpu-0"), "NFD does not run"
     )
-    cluster.stays(lambda: names.PRESENT not in cluster.labels(h100), "GPUs were found without a worker on the node")
+    cluster.remains(lambda: names.PRESENT not in cluster.labels(h100), "GPUs were found without a worker on the node")
 
     cluster.install(settings, without_spot)
     cluster.until(lambda: cluster.phase(h100, DRIVER) == "Running", "the NVIDIADriver's own tolerations do not count")
-    cluster.stays(lambda: not cluster.phase(h100, TOOLKIT), "the toolkit ignores a taint")
+    cluster.remains(lambda: not cluster.phase(h100, TOOLKIT), "the toolkit ignores a taint")
     assert cluster.gpus(h100) == {}
 
     cluster.install(settings)
@@ -129,7 +129,7 @@ def test_valueless_taint_needs_a_toleration_that_requests_no_value(
         cluster.until(has_gpus(cluster, h100), "no GPU on the H100 node")
     else:
         cluster.until(lambda: names.OS_ID in cluster.labels("cpu-0"), "NFD does not run")
-        cluster.stays(lambda: names.PRESENT not in cluster.labels(h100), "a taint without value was tolerated")
+        cluster.remains(lambda: names.PRESENT not in cluster.labels(h100), "a taint without value was tolerated")
 
 
 @pytest.mark.deep

@@ -146,7 +146,7 @@ def test_another_version_reaches_one_node_at_a_time_and_a_gpu_pod_keeps_the_driv
         cluster.until(
             lambda: items() and "train" in condition(cluster, used)[1], "the agent does not say which Pod it waits for"
         )
-        cluster.stays(
+        cluster.remains(
             lambda: items() and driver(cluster, used) == settings.grid_driver.version,
             "the driver was changed under a running pod",
         )

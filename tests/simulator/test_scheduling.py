@@ -74,30 +74,34 @@ SPECS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def mixed(ground: SimulatedCluster) -> Iterator[SimulatedCluster]:
+def mixed(shared_cluster: SimulatedCluster) -> Iterator[SimulatedCluster]:
     """Five nodes, each with something about it, and a namespace for pods."""
-    ground.clear()
-    ground.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    shared_cluster.clear()
+    shared_cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     size = "Standard_D8ds_v5"  # without GPUs of its own, so that nothing else changes what the test asserts about them
-    ground.join("cpu-0", size, pool="cpu")
-    ground.join("disk", size, pool="disk", labels={"disk": "1000"}, taints=["lent=no:PreferNoSchedule"])
-    ground.join("gpu", size, pool="h100gpu", taints=[GPU_TAINT])
-    ground.join("closed", size, pool="closed")
-    ground.join("full", size, pool="full", taints=["reserved:NoExecute"])
+    shared_cluster.join("cpu-0", size, pool="cpu")
+    shared_cluster.join("disk", size, pool="disk", labels={"disk": "1000"}, taints=["lent=no:PreferNoSchedule"])
+    shared_cluster.join("gpu", size, pool="h100gpu", taints=[GPU_TAINT])
+    shared_cluster.join("closed", size, pool="closed")
+    shared_cluster.join("full", size, pool="full", taints=["reserved:NoExecute"])
     for name, resources in {"gpu": {"nvidia.com/gpu": "1"}, "full": {"pods": "0"}}.items():
         status = {"status": {"capacity": resources, "allocatable": resources}}
-        ground.client.patch(f"/api/v1/nodes/{name}/status", status, MERGE_PATCH)
-    ground.client.patch("/api/v1/nodes/closed", {"spec": {"unschedulable": True}}, MERGE_PATCH)
+        shared_cluster.client.patch(f"/api/v1/nodes/{name}/status", status, MERGE_PATCH)
+    shared_cluster.client.patch("/api/v1/nodes/closed", {"spec": {"unschedulable": True}}, MERGE_PATCH)
     names = ("cpu-0", "disk", "gpu", "closed", "full")
-    ground.until(lambda: all(ground.is_ready(name) and _is_untainted(ground, name) for name in names), "no nodes")
-    yield ground
-    ground.client.request("DELETE", f"/api/v1/namespaces/{NAMESPACE}")
-    ground.clear()
+    shared_cluster.until(lambda: all(_is_ready(shared_cluster, name) for name in names), "no nodes")
+    yield shared_cluster
+    shared_cluster.client.request("DELETE", f"/api/v1/namespaces/{NAMESPACE}")
+    shared_cluster.clear()
 
 
-def _is_untainted(place: SimulatedCluster, name: str) -> bool:
+def _is_ready(cluster: SimulatedCluster, name: str) -> bool:
+    return cluster.is_ready(name) and _is_untainted(cluster, name)
+
+
+def _is_untainted(cluster: SimulatedCluster, name: str) -> bool:
     """Whether the taint that a node starts with, until it is ready, is gone."""
-    taints: list[dict[str, str]] = at(place.node(name), "spec.taints", [])
+    taints: list[dict[str, str]] = at(cluster.node(name), "spec.taints", [])
     return not any(each["key"] == "node.kubernetes.io/not-ready" for each in taints)
 
 
@@ -127,62 +131,62 @@ WORK = "osmo-workflows"
 @pytest.fixture(scope="module")
 def with_kai(own_api_server: ApiServer, users_tools: Path) -> SimulatedCluster:
     """A cluster with KAI's kinds and two namespaces, and no scheduler yet."""
-    place = simulated_cluster(own_api_server.kubeconfig, toolbox(users_tools).path("helm"))
-    place.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": WORK}})
-    define(place)
+    cluster = simulated_cluster(own_api_server.kubeconfig, toolbox(users_tools).path("helm"))
+    cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": WORK}})
+    define(cluster)
     for each in (queue("root"), queue("leaf", "root"), queue("two", "root", gpu={"limit": 2})):
-        place.apply(each)
-    return place
+        cluster.apply(each)
+    return cluster
 
 
 @pytest.fixture
 def kai(with_kai: SimulatedCluster) -> Iterator[SimulatedCluster]:
     """KAI's scheduler at work on a cpu node and two nodes with a GPU each; pods go when the test has ended."""
-    place = with_kai
-    place.join("cpu", "Standard_D8ds_v5", pool="cpu")
+    cluster = with_kai
+    cluster.join("cpu", "Standard_D8ds_v5", pool="cpu")
     for name in ("gpu-a", "gpu-b"):
-        with_gpu(place, name)
-    install(place)
-    yield place
+        with_gpu(cluster, name)
+    install(cluster)
+    yield cluster
     for where in (f"/api/v1/namespaces/{WORK}/pods", f"/apis/scheduling.run.ai/v2alpha2/namespaces/{WORK}/podgroups"):
-        place.client.request("DELETE", where, params={"gracePeriodSeconds": "0"})
-    for name in place.joined:
-        place.leave(name)
-    place.joined.clear()
+        cluster.client.request("DELETE", where, params={"gracePeriodSeconds": "0"})
+    for name in cluster.joined:
+        cluster.leave(name)
+    cluster.joined.clear()
 
 
-def with_gpu(place: SimulatedCluster, name: str) -> None:
-    place.join(name, "Standard_D8ds_v5", pool="h100gpu", taints=[GPU_TAINT])
+def with_gpu(cluster: SimulatedCluster, name: str) -> None:
+    cluster.join(name, "Standard_D8ds_v5", pool="h100gpu", taints=[GPU_TAINT])
     amount = {"status": {"capacity": GPU, "allocatable": GPU}}
-    place.client.patch(f"/api/v1/nodes/{name}/status", amount, MERGE_PATCH)
-    place.until(lambda: _is_untainted(place, name), f"{name} is not ready")
+    cluster.client.patch(f"/api/v1/nodes/{name}/status", amount, MERGE_PATCH)
+    cluster.until(lambda: _is_untainted(cluster, name), f"{name} is not ready")
 
 
-def train(place: SimulatedCluster, name: str, group: str) -> None:
+def train(cluster: SimulatedCluster, name: str, group: str) -> None:
     """A pod of a gang that asks for a GPU."""
     annotations = {"pod-group-name": group}
     spec = {"schedulerName": SCHEDULER, "tolerations": GPU_TOLERATED, "requests": GPU}
-    create(place.client, name, WORK, annotations=annotations, **spec)
+    create(cluster.client, name, WORK, annotations=annotations, **spec)
 
 
-def group(place: SimulatedCluster, name: str, least: int, where: str = "leaf") -> None:
+def group(cluster: SimulatedCluster, name: str, least: int, where: str = "leaf") -> None:
     made = gang(name, least, where)
-    place.apply({**made, "metadata": {**made["metadata"], "namespace": WORK}})
+    cluster.apply({**made, "metadata": {**made["metadata"], "namespace": WORK}})
 
 
 def test_nothing_is_scheduled_before_the_scheduler_is_there(with_kai: SimulatedCluster) -> None:
-    place = with_kai
-    with_gpu(place, "gpu-a")
-    group(place, "early", 1)
-    train(place, "early", "early")
-    place.stays(lambda: not condition(place.client, "early", WORK), "a scheduler judged the pod", 1.0)
-    place.join("cpu", "Standard_D8ds_v5", pool="cpu")
-    install(place)
-    place.until(lambda: host(place.client, "early", WORK) == "gpu-a", "KAI does not schedule the pod")
+    cluster = with_kai
+    with_gpu(cluster, "gpu-a")
+    group(cluster, "early", 1)
+    train(cluster, "early", "early")
+    cluster.remains(lambda: not condition(cluster.client, "early", WORK), "a scheduler judged the pod", 1.0)
+    cluster.join("cpu", "Standard_D8ds_v5", pool="cpu")
+    install(cluster)
+    cluster.until(lambda: host(cluster.client, "early", WORK) == "gpu-a", "KAI does not schedule the pod")
     assigned = "Successfully assigned pod osmo-workflows/early to node gpu-a"
-    place.until(lambda: assigned in events(place.client, "early", WORK), "no event says so")
-    place.client.request("DELETE", f"/api/v1/namespaces/{WORK}/pods/early", params={"gracePeriodSeconds": "0"})
-    place.leave("gpu-a")
+    cluster.until(lambda: assigned in events(cluster.client, "early", WORK), "no event says so")
+    cluster.client.request("DELETE", f"/api/v1/namespaces/{WORK}/pods/early", params={"gracePeriodSeconds": "0"})
+    cluster.leave("gpu-a")
 
 
 def test_a_gang_waits_until_all_of_it_finds_room(kai: SimulatedCluster) -> None:
@@ -199,7 +203,7 @@ def test_a_gang_waits_until_all_of_it_finds_room(kai: SimulatedCluster) -> None:
     kai.until(lambda: at(kai.client.get(path), "status.schedulingConditions"), "the group says nothing")
     (said,) = kai.client.get(path)["status"]["schedulingConditions"]
     assert (said["type"], said["status"]) == ("UnschedulableOnNodePool", "True")
-    kai.stays(lambda: not any(host(kai.client, name, WORK) for name in "abc"), "a part of the gang started", 0.5)
+    kai.remains(lambda: not any(host(kai.client, name, WORK) for name in "abc"), "a part of the gang started", 0.5)
 
     with_gpu(kai, "gpu-c")
     kai.until(lambda: all(host(kai.client, name, WORK) for name in "abc"), "the gang does not start")

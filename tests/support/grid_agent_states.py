@@ -14,97 +14,97 @@ from pathlib import Path
 from grid_agent import plan, steps
 from grid_agent.facts import ClusterError
 from grid_agent.steps import State, Step
-from tests.support.grid_agent_world import GPU_POD, OLD, World, serving, wanted
+from tests.support.grid_agent_fake import GPU_POD, OLD, FakeNode, serving, wanted
 
 FILE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "grid-agent-states.md"
 FAILS = [(30, "NVIDIA's installer failed")] * 3
 
 
-def fresh() -> World:
-    world = World()
-    world.run(State.READY)
-    return world
+def fresh() -> FakeNode:
+    fake = FakeNode()
+    fake.run(State.READY)
+    return fake
 
 
-def upgrade() -> World:
-    world = serving()
-    world.run(State.READY)
-    return world
+def upgrade() -> FakeNode:
+    fake = serving()
+    fake.run(State.READY)
+    return fake
 
 
-def waiting() -> World:
-    world = serving()
-    world.gpu_pods = (GPU_POD,)
-    world.run(State.WAITING)
-    world.gpu_pods = ()
-    world.run(State.READY)
-    return world
+def waiting() -> FakeNode:
+    fake = serving()
+    fake.gpu_pods = (GPU_POD,)
+    fake.run(State.WAITING)
+    fake.gpu_pods = ()
+    fake.run(State.READY)
+    return fake
 
 
-def draining() -> World:
-    world = serving(upgrade="drain")
-    world.gpu_pods = (GPU_POD,)
-    world.run(State.READY)
-    return world
+def draining() -> FakeNode:
+    fake = serving(upgrade="drain")
+    fake.gpu_pods = (GPU_POD,)
+    fake.run(State.READY)
+    return fake
 
 
-def rollback() -> World:
-    world = serving()
-    world.fail[Step.INSTALL] = list(FAILS)
-    world.run(State.BLOCKED)
-    return world
+def rollback() -> FakeNode:
+    fake = serving()
+    fake.fail[Step.INSTALL] = list(FAILS)
+    fake.run(State.BLOCKED)
+    return fake
 
 
-def refused() -> World:
-    world = World()
-    world.facts = replace(world.facts, secure_boot=True)
-    world.run(State.BLOCKED)
-    world.stay(60)
-    return world
+def refused() -> FakeNode:
+    fake = FakeNode()
+    fake.facts = replace(fake.facts, secure_boot=True)
+    fake.run(State.BLOCKED)
+    fake.run_for(60)
+    return fake
 
 
-def failed() -> World:
-    world = World()
-    world.fail[Step.INSTALL] = list(FAILS)
-    world.run(State.BLOCKED)
-    return world
+def failed() -> FakeNode:
+    fake = FakeNode()
+    fake.fail[Step.INSTALL] = list(FAILS)
+    fake.run(State.BLOCKED)
+    return fake
 
 
-def reboot() -> World:
-    world = fresh()
-    world.path.clear()
-    world.reboot()
-    world.run(State.READY)
-    world.stay(600)
-    return world
+def reboot() -> FakeNode:
+    fake = fresh()
+    fake.path.clear()
+    fake.reboot()
+    fake.run(State.READY)
+    fake.run_for(600)
+    return fake
 
 
-def too_early() -> World:
-    world = serving()
-    world.wanted = wanted(OLD)
-    world.operands = {app: replace(pod, looking=True, begun=0.0) for app, pod in world.operands.items()}
-    world.run(State.KICKING)
-    world.run(State.READY)
-    return world
+def too_early() -> FakeNode:
+    fake = serving()
+    fake.wanted = wanted(OLD)
+    fake.operands = {app: replace(pod, looking=True, begun=0.0) for app, pod in fake.operands.items()}
+    fake.run(State.KICKING)
+    fake.run(State.READY)
+    return fake
 
 
-def silent_api() -> World:
-    world = World(api=ClusterError("unreachable", "connection refused"))
-    world.run(State.WAITING)
-    world.api = None
-    world.run(State.READY)
-    return world
+def silent_api() -> FakeNode:
+    fake = FakeNode(api=ClusterError("unreachable", "connection refused"))
+    fake.run(State.WAITING)
+    fake.api = None
+    fake.run(State.READY)
+    return fake
 
 
-def removal() -> World:
-    world = fresh()
-    world.path.clear()
-    world.wanted = replace(world.wanted, present=False)
-    world.run(State.REMOVED)
-    return world
+def removal() -> FakeNode:
+    fake = fresh()
+    fake.path.clear()
+    fake.wanted = replace(fake.wanted, present=False)
+    fake.run(State.REMOVED)
+    return fake
 
 
-SCENARIOS: Mapping[str, Callable[[], World]] = {
+SCENARIOS: Mapping[str, Callable[[], FakeNode]] = {
     "fresh node": fresh,
     "reboot": reboot,
     "upgrade": upgrade,

@@ -99,7 +99,7 @@ def gpu_node() -> dict[str, Any]:
 
 
 @dataclass
-class World:
+class Situation:
     """Objects to change before they are judged."""
 
     expected: Expected = field(default_factory=lambda: Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator"))
@@ -127,31 +127,31 @@ class World:
     def labels(self) -> dict[str, str]:
         return self.node["metadata"]["labels"]
 
-    def gpus(self, allocatable: dict[str, int], capacity: dict[str, int] | None = None) -> World:
+    def gpus(self, allocatable: dict[str, int], capacity: dict[str, int] | None = None) -> Situation:
         self.node["status"]["allocatable"] = {key: str(value) for key, value in allocatable.items()}
         total = allocatable if capacity is None else capacity
         self.node["status"]["capacity"] = {key: str(value) for key, value in total.items()}
         return self
 
-    def without(self, role: str, *, daemonset: bool = False) -> World:
+    def without(self, role: str, *, daemonset: bool = False) -> Situation:
         """The node has no pod of an operand, and with `daemonset` nor has the cluster its DaemonSet."""
         del self.pods[role]
         if daemonset:
             del self.daemonsets[role]
         return self
 
-    def not_ready(self, message: str, reason: str = "KubeletNotReady", status: str = "False") -> World:
+    def not_ready(self, message: str, reason: str = "KubeletNotReady", status: str = "False") -> Situation:
         found = {"type": "Ready", "status": status, "reason": reason, "message": message}
         self.node["status"]["conditions"] = [found]
         return self
 
-    def grid(self, source: Any = "grid") -> World:
+    def grid(self, source: Any = "grid") -> Situation:
         """The driver is on the host: no driver pod, no driver DaemonSet for the node."""
         self.expected = Expected("h100gpu", {"nvidia.com/gpu": 1}, source)
         self.labels.update({"physical-ai/gpu-driver": source, "nvidia.com/gpu.deploy.driver": "false"})
         return self.without("driver")
 
-    def stuck(self, role: str, container: str = "main", **state: Any) -> World:
+    def stuck(self, role: str, container: str = "main", **state: Any) -> Situation:
         """An operand's pod at a container in this state; those after it wait, and nothing is allocatable."""
         found = self.pods[role]["status"]
         found["conditions"] = [{"type": "Ready", "status": "False"}]
@@ -167,13 +167,13 @@ class World:
             found["phase"] = "Pending"
         return self.gpus({"nvidia.com/gpu": 0}, {"nvidia.com/gpu": 1})
 
-    def fails(self, role: str, message: str, container: str = "main") -> World:
+    def fails(self, role: str, message: str, container: str = "main") -> Situation:
         """A container that ends with an error again and again."""
         again = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s restarting failed container"}}
         ended = {"terminated": {"exitCode": 1, "message": message, "startedAt": "2026-11-20T10:00:00Z"}}
         return self.stuck(role, container, state=again, lastState=ended)
 
-    def says(self, role: str, message: str, reason: str = "SimulatedLog", container: str = "main") -> World:
+    def says(self, role: str, message: str, reason: str = "SimulatedLog", container: str = "main") -> Situation:
         """An event of an operand's pod, of one container where one is named."""
         inside = {"fieldPath": f"spec.containers{{{container}}}"} if container else {}
         about = {"kind": "Pod", "name": f"{NAMES[role]}-x", **inside}
@@ -181,7 +181,7 @@ class World:
         self.events.append({"involvedObject": about, "reason": reason, "message": message, "lastTimestamp": stamp})
         return self
 
-    def error(self, reason: str, message: str, *, driver: bool = False) -> World:
+    def error(self, reason: str, message: str, *, driver: bool = False) -> Situation:
         """The condition Error of the ClusterPolicy, or of the NVIDIADriver."""
         conditions = [{"type": "Error", "status": "True", "reason": reason, "message": message}]
         (self.drivers if driver else self.policies)[0]["status"] = {"state": "notReady", "conditions": conditions}

@@ -1,6 +1,6 @@
 """A small cluster on a real API server: GPU nodes join, the operator is installed by the real helm, gates open or not.
 
-For what `tests/gpu_lab` shows in a function call this takes seconds; it is for what needs the real thing.
+For what `tests/support/gpu_model.py` shows in a function call this takes seconds; it is for what needs the real thing.
 """
 
 from __future__ import annotations
@@ -247,7 +247,7 @@ class SimulatedCluster:
             assert time.monotonic() < end, f"{otherwise}, after {seconds:g} s"
             time.sleep(0.1)
 
-    def stays(self, condition: Callable[[], Any], otherwise: str, seconds: float = 1.5) -> None:
+    def remains(self, condition: Callable[[], Any], otherwise: str, seconds: float = 1.5) -> None:
         """A condition holds, and goes on holding for longer than the stack needs to do anything about it."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -20,7 +20,7 @@ from grid_agent.memory import Failure, Memory
 from grid_agent.plan import Plan
 from grid_agent.steps import State, Step
 from grid_agent.wanted import Wanted
-from tests.support.grid_agent_world import NEW, OLD, SHA, installed, loaded, wanted
+from tests.support.grid_agent_fake import NEW, OLD, SHA, installed, loaded, wanted
 
 NOW = 1_000_000.0
 OPEN = NodeFacts("node-1", dict.fromkeys(GATE_LABELS, "true"))

@@ -18,7 +18,7 @@ from tests.support.grid_agent_cases.case import (
     Case,
     working,
 )
-from tests.support.grid_agent_world import wanted
+from tests.support.grid_agent_fake import wanted
 
 CASES = [
     # The API server.

@@ -21,7 +21,7 @@ from tests.support.grid_agent_cases.case import (
     without,
     working,
 )
-from tests.support.grid_agent_world import NEW, OLD, SHA, installed, loaded, wanted
+from tests.support.grid_agent_fake import NEW, OLD, SHA, installed, loaded, wanted
 
 CASES = [
     # Drivers that are there.

@@ -19,7 +19,7 @@ from tests.support.grid_agent_cases.case import (
     job,
     working,
 )
-from tests.support.grid_agent_world import OLD, installed, wanted
+from tests.support.grid_agent_fake import OLD, installed, wanted
 
 CASES = [
     # The way of a fresh node.

@@ -23,7 +23,7 @@ from tests.support.grid_agent_cases.case import (
     failing,
     working,
 )
-from tests.support.grid_agent_world import NEW, OLD, SHA, installed, wanted
+from tests.support.grid_agent_fake import NEW, OLD, SHA, installed, wanted
 
 FETCHED = installed(OLD, cached=(SHA[NEW],))
 """The old build in service, the new one downloaded."""

@@ -15,7 +15,7 @@ from grid_agent.memory import Memory
 from grid_agent.steps import State, Step
 from grid_agent.transitions import clamped, dated
 from grid_agent.wanted import Timings
-from tests.support.grid_agent_world import DEVICE_PLUGIN, NEW, World, installed, wanted
+from tests.support.grid_agent_fake import DEVICE_PLUGIN, NEW, FakeNode, installed, wanted
 
 DAY = 86400.0
 
@@ -31,53 +31,53 @@ def test_the_agents_clock_goes_on_when_the_hosts_is_set_back(monkeypatch: pytest
 
 def test_times_of_the_future_are_no_reason_to_wait() -> None:
     now = 1_000_000.0
-    world = World(facts=installed("580.105.08"), wanted=wanted())
-    world.fail[Step.FETCH] = [(10, "connection refused")]
-    world.now = now + DAY
-    world.run_until("FetchFailed")
-    world.now = now
-    memory = clamped(world.memory, Timings(), now)
+    fake = FakeNode(facts=installed("580.105.08"), wanted=wanted())
+    fake.fail[Step.FETCH] = [(10, "connection refused")]
+    fake.now = now + DAY
+    fake.run_until("FetchFailed")
+    fake.now = now
+    memory = clamped(fake.memory, Timings(), now)
     assert memory.failures["fetch"].retry_at <= now + Timings().retry_max_seconds
     assert max(memory.since, memory.gated_at, memory.checked_at, memory.reported_at, memory.looked_at) <= now
-    world.run(State.READY)
-    assert world.now - now < 3600
+    fake.run(State.READY)
+    assert fake.now - now < 3600
 
 
 def test_operands_are_restarted_once_when_the_clock_was_set_back() -> None:
     """Kubelet dates new Pods a day before the driver was verified, for as long as the agent's process lives."""
-    world = World(facts=installed(), wanted=wanted())
-    world.run(State.READY)
-    world.memory = replace(world.memory, changed=True)
-    world.stay(60)
-    world.deleted.clear()
-    operate = world._operate  # pyright: ignore[reportPrivateUsage]
+    fake = FakeNode(facts=installed(), wanted=wanted())
+    fake.run(State.READY)
+    fake.memory = replace(fake.memory, changed=True)
+    fake.run_for(60)
+    fake.deleted.clear()
+    operate = fake._operate  # pyright: ignore[reportPrivateUsage]
 
     def a_day_ago() -> None:
-        known = dict(world.operands)
+        known = dict(fake.operands)
         operate()
-        for app, pod in world.operands.items():
+        for app, pod in fake.operands.items():
             if app not in known and pod.begun is not None:
-                world.operands[app] = replace(pod, begun=pod.begun - DAY)
+                fake.operands[app] = replace(pod, begun=pod.begun - DAY)
 
-    world._operate = a_day_ago  # type: ignore[method-assign]  # pyright: ignore[reportPrivateUsage]
-    world.operands.clear()
-    world.stay(3600)
-    assert len(world.deleted) <= 3
-    assert world.serves(NEW)
+    fake._operate = a_day_ago  # type: ignore[method-assign]  # pyright: ignore[reportPrivateUsage]
+    fake.operands.clear()
+    fake.run_for(3600)
+    assert len(fake.deleted) <= 3
+    assert fake.serves(NEW)
 
 
 def test_a_pod_keeps_its_date_and_a_restart_of_its_containers_changes_it() -> None:
-    world = World()
-    now = world.now
+    fake = FakeNode()
+    now = fake.now
     pod = Pod("gpu-operator", "p", "u", DEVICE_PLUGIN, begun=now + DAY)
-    world.operands = {DEVICE_PLUGIN: pod}
-    memory, node = dated(Memory(), world.observe(), now)
+    fake.operands = {DEVICE_PLUGIN: pod}
+    memory, node = dated(Memory(), fake.observe(), now)
     assert node.operands[0].begun == now
-    memory, node = dated(memory, world.observe(), now + 600)
+    memory, node = dated(memory, fake.observe(), now + 600)
     assert node.operands[0].begun == now
-    world.operands = {DEVICE_PLUGIN: replace(pod, begun=now + 900)}
-    memory, node = dated(memory, world.observe(), now + 1000)
+    fake.operands = {DEVICE_PLUGIN: replace(pod, begun=now + 900)}
+    memory, node = dated(memory, fake.observe(), now + 1000)
     assert node.operands[0].begun == now + 900
-    world.operands = {}
-    memory, node = dated(memory, world.observe(), now + 1001)
+    fake.operands = {}
+    memory, node = dated(memory, fake.observe(), now + 1001)
     assert memory.starts == {}

@@ -9,7 +9,7 @@ from grid_agent.memory import Memory
 from grid_agent.steps import State, Step
 from tests.support.grid_agent_cases import CASES
 from tests.support.grid_agent_cases.case import NOW, OPEN, Case
-from tests.support.grid_agent_world import installed, wanted
+from tests.support.grid_agent_fake import installed, wanted
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name.replace(" ", "-") for case in CASES])

@@ -13,7 +13,7 @@ from grid_agent.facts import (
 from grid_agent.faults import same_value
 from grid_agent.shell import TIMED_OUT, Result, Shell
 from grid_agent.smi import module_from
-from tests.support.grid_agent_world import NEW
+from tests.support.grid_agent_fake import NEW
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from grid_agent.facts import (
 from grid_agent.shell import TIMED_OUT, Result, Shell
 from grid_agent.steps import Step
 from grid_agent.store import STATE_DIR
-from tests.support.grid_agent_world import ODD, World, installed, wanted
+from tests.support.grid_agent_fake import ODD, FakeNode, installed, wanted
 
 
 class Commands(Shell):
@@ -106,8 +106,8 @@ def test_whatever_a_job_document_contains_the_host_is_read(tmp_path: Path, name:
     for value in ODD:
         shell.write(f"{STATE_DIR}/job.json", json.dumps({**document, name: value}))
         found = jobs.found(shell)
-        world = World(facts=installed(job=found), wanted=wanted())
-        world.tick()
+        fake = FakeNode(facts=installed(job=found), wanted=wanted())
+        fake.tick()
 
 
 @pytest.mark.parametrize("name", ["id", "code", "sentence", "ended"])
@@ -117,4 +117,4 @@ def test_whatever_a_result_contains_the_host_is_read(tmp_path: Path, name: str) 
     for value in ODD:
         result = {"id": JOB.id, "code": 0, "sentence": "", "ended": 5, name: value}
         shell.write(f"{STATE_DIR}/result.json", json.dumps(result))
-        World(facts=installed(job=jobs.found(shell)), wanted=wanted()).tick()
+        FakeNode(facts=installed(job=jobs.found(shell)), wanted=wanted()).tick()

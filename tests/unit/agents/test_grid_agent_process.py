@@ -24,31 +24,31 @@ from grid_agent.metrics import DEAD_FAULTS, Board
 from grid_agent.steps import State
 from grid_agent.store import Store
 from grid_agent.wanted import Wanted
-from tests.support.grid_agent_world import NEW, World, installed, wanted
+from tests.support.grid_agent_fake import NEW, FakeNode, installed, wanted
 
 
 class Host:
     """A host in memory, with what the loop sets on the real one."""
 
-    def __init__(self, world: World) -> None:
-        self.world, self.smi_age = world, 0.0
+    def __init__(self, fake: FakeNode) -> None:
+        self.fake, self.smi_age = fake, 0.0
         self.trouble: Exception | None = None
 
     def inspect(self, wanted: Any) -> HostFacts:
         if self.trouble:
             raise self.trouble
-        return self.world.inspect(wanted)
+        return self.fake.inspect(wanted)
 
     def perform(self, *arguments: Any) -> None:
-        self.world.perform(*arguments)
+        self.fake.perform(*arguments)
 
 
 class Cluster:
-    def __init__(self, world: World) -> None:
-        self.world, self.seconds, self.skew = world, 0.0, 0.0
+    def __init__(self, fake: FakeNode) -> None:
+        self.fake, self.seconds, self.skew = fake, 0.0, 0.0
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.world, name)
+        return getattr(self.fake, name)
 
     def pool(self) -> str:
         return ""
@@ -57,13 +57,13 @@ class Cluster:
 @pytest.fixture
 def agent(tmp_path: Path) -> Agent:
     """The loop around a node whose driver works."""
-    world = World(facts=installed(), wanted=wanted())
+    fake = FakeNode(facts=installed(), wanted=wanted())
     settings = tmp_path / "wanted.json"
     settings.write_text(json.dumps({"version": NEW, "sha256": "a" * 64, "urls": ["https://mirror.example/grid.run"]}))
     store = Store(str(tmp_path))
     store.folder.mkdir(parents=True)
-    host: Any = Host(world)
-    cluster: Any = Cluster(world)
+    host: Any = Host(fake)
+    cluster: Any = Cluster(fake)
     options = argparse.Namespace(wanted=settings)
     return Agent(options, host, store, cluster, Board(), wanted(), threading.Event())
 
@@ -72,9 +72,9 @@ def probes(agent: Agent) -> tuple[int, int]:
     return agent.board.answer("/readyz")[0], agent.board.answer("/healthz")[0]
 
 
-def world_of(agent: Agent) -> World:
+def fake_of(agent: Agent) -> FakeNode:
     cluster: Any = agent.api
-    return cluster.world
+    return cluster.fake
 
 
 TROUBLES = [RuntimeError("broken"), TypeError("NoneType"), OSError(5, "Input/output error", "/sys/module")]
@@ -90,7 +90,7 @@ def test_an_agent_that_fails_at_every_step_is_not_ready_and_then_dead(agent: Age
     memory = agent.step(memory)
     assert probes(agent) == (503, 200)
     assert "grid_driver_ready 0" in agent.board.answer("/metrics")[1]
-    condition = world_of(agent).conditions[-1]
+    condition = fake_of(agent).conditions[-1]
     assert (condition.status, condition.reason) == (
         "False",
         "HostFault" if isinstance(trouble, OSError) else "AgentFault",
@@ -99,11 +99,11 @@ def test_an_agent_that_fails_at_every_step_is_not_ready_and_then_dead(agent: Age
     for _ in range(DEAD_FAULTS):
         memory = agent.step(memory)
     assert probes(agent) == (503, 503)
-    assert len([event for event in world_of(agent).events if event[0] == "Warning"]) == 1
+    assert len([event for event in fake_of(agent).events if event[0] == "Warning"]) == 1
     host.trouble = None
     memory = agent.step(memory)
     assert probes(agent) == (200, 200)
-    assert world_of(agent).conditions[-1].status == "True"
+    assert fake_of(agent).conditions[-1].status == "True"
 
 
 def test_an_agent_that_hangs_is_not_ready_and_then_dead(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +120,7 @@ def test_a_state_that_can_not_be_saved_is_reported_once_and_not_taken_back(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = agent.step(Memory())
-    reported = len(world_of(agent).conditions)
+    reported = len(fake_of(agent).conditions)
 
     def full(memory: Memory) -> None:
         raise OSError(28, "No space left on device", "memory.json")
@@ -128,14 +128,14 @@ def test_a_state_that_can_not_be_saved_is_reported_once_and_not_taken_back(
     monkeypatch.setattr(agent.store, "save", full)
     for _ in range(DEAD_FAULTS):
         memory = agent.step(memory)
-    assert [each.status for each in world_of(agent).conditions[reported:]] == ["False"]
+    assert [each.status for each in fake_of(agent).conditions[reported:]] == ["False"]
     assert "No space left" in memory.sentence
     assert probes(agent) == (503, 503)
 
 
 def test_an_api_server_that_is_silent_is_no_fault_of_the_agent(agent: Agent) -> None:
     memory = agent.step(Memory())
-    world_of(agent).api = ClusterError("unreachable", "connection refused")
+    fake_of(agent).api = ClusterError("unreachable", "connection refused")
     for _ in range(DEAD_FAULTS + 1):
         memory = agent.step(memory)
     assert memory.faults == 0

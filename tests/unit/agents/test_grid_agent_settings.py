@@ -17,7 +17,7 @@ from grid_agent.metrics import Board
 from grid_agent.steps import State
 from grid_agent.wanted import Wanted, WantedError, camel, wanted_from
 from tests.support.gpu_settings import RTX
-from tests.support.grid_agent_world import NEW, SHA, wanted
+from tests.support.grid_agent_fake import NEW, SHA, wanted
 from tests.unit.settings.test_grid_settings import A10, plan
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from grid_agent.shell import NOT_FOUND, TIMED_OUT, Result
 from grid_agent.smi import smi_from
-from tests.support.grid_agent_world import NEW
+from tests.support.grid_agent_fake import NEW
 
 QUERY = """
 ==============NVSMI LOG==============

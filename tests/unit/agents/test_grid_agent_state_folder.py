@@ -13,7 +13,7 @@ from grid_agent.memory import Failure, Memory, from_document, to_document
 from grid_agent.metrics import Board
 from grid_agent.steps import State, Step
 from grid_agent.store import STATE_DIR, Locked, Store, UnsafeFolder
-from tests.support.grid_agent_world import ODD, World, installed, wanted
+from tests.support.grid_agent_fake import ODD, FakeNode, installed, wanted
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="the state folder is root's")
 
@@ -107,13 +107,13 @@ def test_a_memory_that_is_none_is_a_fresh_one(tmp_path: Path, text: str) -> None
 def test_whatever_a_memory_contains_the_next_step_works(tmp_path: Path, name: str) -> None:
     store = Store(str(tmp_path))
     store.folder.mkdir(parents=True)
-    world = World(facts=installed("580.105.08"), wanted=wanted())
-    world.run_until("Fetch")
-    document = to_document(world.memory)
+    fake = FakeNode(facts=installed("580.105.08"), wanted=wanted())
+    fake.run_until("Fetch")
+    document = to_document(fake.memory)
     for value in ODD:
         (store.folder / "memory.json").write_text(json.dumps({**document, name: value}))
-        world.memory = store.load()
-        memory = world.tick()
+        fake.memory = store.load()
+        memory = fake.tick()
         assert memory.faults == 0
-        Board().put(memory, world.wanted)
-        assert "grid_driver_ready" in metrics.render(memory, world.wanted)
+        Board().put(memory, fake.wanted)
+        assert "grid_driver_ready" in metrics.render(memory, fake.wanted)

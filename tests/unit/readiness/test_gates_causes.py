@@ -11,110 +11,110 @@ import pytest
 from physical_ai.readiness import ClosedGate, Expected
 from physical_ai.readiness.causes import causes
 from physical_ai.readiness.model import GATES
-from tests.support.readiness_objects import DRIVER, NFD, PCI, PLUGIN, TOOLKIT, World, daemonset, pod
+from tests.support.readiness_objects import DRIVER, NFD, PCI, PLUGIN, TOOLKIT, Situation, daemonset, pod
 
 SPOT = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NoSchedule"}
 CREATING = {"waiting": {"reason": "PodInitializing"}}
 LATER, EARLIER = "2026-11-20T11:00:00Z", "2026-11-20T09:00:00Z"
 
 
-def nothing_offered() -> World:
-    return World().gpus({"nvidia.com/gpu": 0})
+def nothing_offered() -> Situation:
+    return Situation().gpus({"nvidia.com/gpu": 0})
 
 
-def spot() -> World:
-    world = nothing_offered().without("toolkit")
-    world.node["spec"]["taints"].append(SPOT)
-    return world
+def spot() -> Situation:
+    situation = nothing_offered().without("toolkit")
+    situation.node["spec"]["taints"].append(SPOT)
+    return situation
 
 
-def label(**values: str | None) -> World:
+def label(**values: str | None) -> Situation:
     """Labels below nvidia.com changed; None removes."""
-    world = nothing_offered()
+    situation = nothing_offered()
     for key, value in values.items():
         name = f"nvidia.com/{key.replace('_', '.')}".replace("container.toolkit", "container-toolkit")
-        world.labels.pop(name, None)
+        situation.labels.pop(name, None)
         if value is not None:
-            world.labels[name] = value
-    return world
+            situation.labels[name] = value
+    return situation
 
 
-def no_label(*names: str) -> World:
-    world = nothing_offered()
+def no_label(*names: str) -> Situation:
+    situation = nothing_offered()
     for name in names:
-        del world.labels[name]
-    return world
+        del situation.labels[name]
+    return situation
 
 
-def waiting_validator(role: str, began: str) -> World:
+def waiting_validator(role: str, began: str) -> Situation:
     return nothing_offered().grid().stuck(role, "driver-validation", state={"running": {"startedAt": began}})
 
 
-def unselected() -> World:
-    world = nothing_offered().without("toolkit")
-    world.daemonsets["toolkit"]["spec"]["template"]["spec"]["nodeSelector"]["disk"] = "ssd"
-    return world
+def unselected() -> Situation:
+    situation = nothing_offered().without("toolkit")
+    situation.daemonsets["toolkit"]["spec"]["template"]["spec"]["nodeSelector"]["disk"] = "ssd"
+    return situation
 
 
-def down(name: str, world: World) -> World:
-    world.deployments[name]["status"] = {}
-    world.pods[name] = {
+def down(name: str, situation: Situation) -> Situation:
+    situation.deployments[name]["status"] = {}
+    situation.pods[name] = {
         "metadata": {"name": f"{name}-y", "labels": {"app": name}},
         "spec": {"containers": [{"name": "main"}]},
         "status": {"phase": "Pending", "conditions": [scheduling("0/4 nodes are available: 4 untolerated taints")]},
     }
-    return world
+    return situation
 
 
 def scheduling(message: str) -> dict[str, str]:
     return {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
 
 
-def unscheduled() -> World:
-    world = nothing_offered()
-    found = world.pods["toolkit"]
+def unscheduled() -> Situation:
+    situation = nothing_offered()
+    found = situation.pods["toolkit"]
     del found["spec"]["nodeName"]
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["aks-h100gpu-0"]}]}]
     wanted = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
     found["spec"]["affinity"] = {"nodeAffinity": wanted}
     found["status"] = {"phase": "Pending", "conditions": [scheduling("0/4 nodes are available: 1 Too many pods")]}
-    return world
+    return situation
 
 
-def without_deployment(name: str) -> World:
-    world = no_label("nvidia.com/gpu.present")
-    del world.deployments[name]
-    return world
+def without_deployment(name: str) -> Situation:
+    situation = no_label("nvidia.com/gpu.present")
+    del situation.deployments[name]
+    return situation
 
 
-def policies(*states: str) -> World:
-    world = no_label("nvidia.com/gpu.present")
-    world.policies = [{"metadata": {"name": state}, "status": {"state": state}} for state in states]
-    return world
+def policies(*states: str) -> Situation:
+    situation = no_label("nvidia.com/gpu.present")
+    situation.policies = [{"metadata": {"name": state}, "status": {"state": state}} for state in states]
+    return situation
 
 
-def stray_driver() -> World:
-    world = nothing_offered().grid()
-    world.pods["driver"] = pod("driver")
-    return waiting_in_validation(world)
+def stray_driver() -> Situation:
+    situation = nothing_offered().grid()
+    situation.pods["driver"] = pod("driver")
+    return waiting_in_validation(situation)
 
 
-def waiting_in_validation(world: World) -> World:
-    return world.stuck("toolkit", "driver-validation")
+def waiting_in_validation(situation: Situation) -> Situation:
+    return situation.stuck("toolkit", "driver-validation")
 
 
-def grid_agent(message: str) -> World:
+def grid_agent(message: str) -> Situation:
     """A GRID node whose agent holds the operands off."""
-    world = label(gpu_deploy_container_toolkit="paused-for-grid-driver").grid()
+    situation = label(gpu_deploy_container_toolkit="paused-for-grid-driver").grid()
     reported = {"type": "GridDriverReady", "status": "False", "reason": "Installing", "message": message}
-    world.node["status"]["conditions"].append(reported)
-    return world
+    situation.node["status"]["conditions"].append(reported)
+    return situation
 
 
-def with_agent(**status: Any) -> World:
+def with_agent(**status: Any) -> Situation:
     """A GRID node with a Pod of the agent, which has said nothing of the node yet."""
-    world = nothing_offered().grid()
-    world.daemonsets["agent"] = {
+    situation = nothing_offered().grid()
+    situation.daemonsets["agent"] = {
         "metadata": {"name": "gpu-grid-driver-installer"},
         "spec": {"template": {"spec": {"nodeSelector": {"physical-ai/gpu-driver": "grid"}, "tolerations": []}}},
     }
@@ -124,44 +124,48 @@ def with_agent(**status: Any) -> World:
         "ownerReferences": [{"kind": "DaemonSet", "name": "gpu-grid-driver-installer"}],
     }
     made["status"] |= {"conditions": [{"type": "Ready", "status": "False"}], **status}
-    world.pods["agent"] = made
-    return world
+    situation.pods["agent"] = made
+    return situation
 
 
-def other_os() -> World:
-    world = World().fails("driver", "could not install kernel headers")
-    world.pods["driver"]["spec"]["containers"][0]["image"] = "nvcr.io/nvidia/driver:580.173.02-ubuntu22.04"
-    return world
+def other_os() -> Situation:
+    situation = Situation().fails("driver", "could not install kernel headers")
+    situation.pods["driver"]["spec"]["containers"][0]["image"] = "nvcr.io/nvidia/driver:580.173.02-ubuntu22.04"
+    return situation
 
 
-def unclaimed() -> World:
-    world = nothing_offered().without("driver", daemonset=True)
-    world.drivers = []
-    return world
+def unclaimed() -> Situation:
+    situation = nothing_offered().without("driver", daemonset=True)
+    situation.drivers = []
+    return situation
 
 
-def mig_none() -> World:
-    world = World(Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator", needs_mig_ids=True))
-    world.labels["nvidia.com/mig.strategy"] = "none"
-    return world
+def mig_none() -> Situation:
+    situation = Situation(Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator", needs_mig_ids=True))
+    situation.labels["nvidia.com/mig.strategy"] = "none"
+    return situation
 
 
-def mig_failed() -> World:
+def mig_failed() -> Situation:
     return label(mig_config="all-disabled", mig_config_state="failed")
 
 
-CASES: list[tuple[str, str, Callable[[], World]]] = [
-    ("node", "containerd-drop-in", lambda: World().not_ready("failed to load drop-in /etc/containerd/conf.d/99.toml")),
-    ("toolkit", "containerd-drop-in", lambda: World().fails("toolkit", "drop-in config version 4 is higher")),
-    ("node", "runtime-down", lambda: World().not_ready("container runtime is down")),
-    ("node", "node-silent", lambda: World().not_ready("Kubelet stopped posting node status.", "NodeStatusUnknown")),
+CASES: list[tuple[str, str, Callable[[], Situation]]] = [
+    (
+        "node",
+        "containerd-drop-in",
+        lambda: Situation().not_ready("failed to load drop-in conf.d/99.toml"),
+    ),
+    ("toolkit", "containerd-drop-in", lambda: Situation().fails("toolkit", "drop-in config version 4 is higher")),
+    ("node", "runtime-down", lambda: Situation().not_ready("container runtime is down")),
+    ("node", "node-silent", lambda: Situation().not_ready("Kubelet stopped posting node status.", "NodeStatusUnknown")),
     ("nfd", "nfd-absent", lambda: no_label(PCI).without("nfd", daemonset=True)),
     ("nfd", "nfd-master-down", lambda: down("gpu-operator-node-feature-discovery-master", no_label(PCI))),
     ("nfd", "nfd-worker-down", lambda: no_label(PCI).fails("nfd", "panic")),
     ("toolkit", "untolerated-taint", spot),
     ("toolkit", "unselected", unselected),
     ("toolkit", "unscheduled", unscheduled),
-    ("driver", "image-pull", lambda: World().stuck("driver", state={"waiting": {"reason": "ImagePullBackOff"}})),
+    ("driver", "image-pull", lambda: Situation().stuck("driver", state={"waiting": {"reason": "ImagePullBackOff"}})),
     ("labels", "operator-absent", lambda: without_deployment("gpu-operator")),
     ("labels", "operator-down", lambda: down("gpu-operator", no_label("nvidia.com/gpu.present"))),
     ("labels", "policy-absent", policies),
@@ -180,67 +184,75 @@ CASES: list[tuple[str, str, Callable[[], World]]] = [
         "driver",
         "driver-preinstalled",
         lambda: (
-            World()
+            Situation()
             .stuck("driver", "k8s-driver-manager")
             .says("driver", "driver is pre-installed on host", container="k8s-driver-manager")
         ),
     ),
-    ("driver", "driver-vgpu", lambda: World().fails("driver", "No supported NVIDIA GPU found: the GPU is a vGPU")),
+    ("driver", "driver-vgpu", lambda: Situation().fails("driver", "No supported NVIDIA GPU found: the GPU is a vGPU")),
     ("driver", "driver-wrong-os", other_os),
-    ("driver", "driver-secure-boot", lambda: World().fails("driver", "modprobe: ERROR: Key was rejected by service")),
-    ("driver", "driver-headers", lambda: World().fails("driver", "Could not resolve Linux kernel version")),
-    ("driver", "driver-in-use", lambda: World().fails("driver", "Could not unload NVIDIA driver kernel modules")),
+    (
+        "driver",
+        "driver-secure-boot",
+        lambda: Situation().fails("driver", "ERROR: Key was rejected by service"),
+    ),
+    ("driver", "driver-headers", lambda: Situation().fails("driver", "Could not resolve Linux kernel version")),
+    ("driver", "driver-in-use", lambda: Situation().fails("driver", "Could not unload NVIDIA driver kernel modules")),
     ("driver", "grid-driver", lambda: grid_agent("building the modules, for 80 s now")),
-    ("driver", "driver-building", lambda: World().stuck("driver").says("driver", "Installing NVIDIA driver kernel")),
+    (
+        "driver",
+        "driver-building",
+        lambda: Situation().stuck("driver").says("driver", "Installing NVIDIA driver"),
+    ),
     ("driver-validation", "host-driver-absent", lambda: waiting_validator("toolkit", LATER)),
     ("validator", "host-driver-late", lambda: waiting_validator("validator", EARLIER)),
-    ("validator", "bind-mount", lambda: World().fails("validator", "lstat /run/nvidia/driver/dev/nvidiactl: no")),
+    ("validator", "bind-mount", lambda: Situation().fails("validator", "lstat /run/nvidia/driver/dev/nvidiactl: no")),
     (
         "device-plugin",
         "no-runtime",
         lambda: (
-            World()
+            Situation()
             .stuck("device-plugin", "toolkit-validation", state=CREATING)
             .says("device-plugin", 'no runtime for "nvidia" is configured', "FailedCreatePodSandBox", "")
         ),
     ),
-    ("device-plugin", "driver-gone", lambda: World().fails("device-plugin", "failed to initialize NVML")),
+    ("device-plugin", "driver-gone", lambda: Situation().fails("device-plugin", "failed to initialize NVML")),
     (
         "device-plugin",
         "config-key",
-        lambda: World().fails("device-plugin", "specified config h1oo does not exist", "config-manager-init"),
+        lambda: Situation().fails("device-plugin", "specified config h1oo does not exist", "config-manager-init"),
     ),
     ("device-plugin", "mig-failed", mig_failed),
-    ("device-plugin", "mig-single", lambda: World().fails("device-plugin", "more than one MIG mode is present")),
-    ("device-plugin", "mps-on-mig", lambda: World().fails("device-plugin", "MPS is not supported for MIG devices")),
-    ("device-plugin", "mps-daemon", lambda: World().fails("device-plugin", "error waiting for MPS daemon")),
+    ("device-plugin", "mig-single", lambda: Situation().fails("device-plugin", "more than one MIG mode is present")),
+    ("device-plugin", "mps-on-mig", lambda: Situation().fails("device-plugin", "MPS is not supported for MIG devices")),
+    ("device-plugin", "mps-daemon", lambda: Situation().fails("device-plugin", "error waiting for MPS daemon")),
     ("allocatable", "mig-none", mig_none),
-    ("allocatable", "other-resource", lambda: World().gpus({"nvidia.com/mig-1g.12gb": 7})),
-    ("allocatable", "unhealthy", lambda: World().gpus({"nvidia.com/gpu": 0}, {"nvidia.com/gpu": 1})),
+    ("allocatable", "other-resource", lambda: Situation().gpus({"nvidia.com/mig-1g.12gb": 7})),
+    ("allocatable", "unhealthy", lambda: Situation().gpus({"nvidia.com/gpu": 0}, {"nvidia.com/gpu": 1})),
 ]
 
 
-def unclaimed_by(reason: str) -> World:
+def unclaimed_by(reason: str) -> Situation:
     return unclaimed_but_declared().error(reason, "conflicting NodeSelectors", driver=True)
 
 
-def unclaimed_but_declared() -> World:
+def unclaimed_but_declared() -> Situation:
     return nothing_offered().without("driver", daemonset=True)
 
 
-def first(world: World) -> ClosedGate:
-    report = world.report()
+def first(situation: Situation) -> ClosedGate:
+    report = situation.report()
     assert report.state == "waiting"
     return report.closed[0]
 
 
 def test_the_node_that_is_broken_below_works() -> None:
-    assert World().report().state == "ready"
-    assert World().grid().report().state == "ready"
+    assert Situation().report().state == "ready"
+    assert Situation().grid().report().state == "ready"
 
 
 @pytest.mark.parametrize(("gate", "cause", "broken"), CASES, ids=[f"{gate}-{cause}" for gate, cause, _ in CASES])
-def test_cause(gate: str, cause: str, broken: Callable[[], World]) -> None:
+def test_cause(gate: str, cause: str, broken: Callable[[], Situation]) -> None:
     closed = first(broken())
     assert (closed.gate, closed.cause) == (gate, cause)
     assert "{" not in closed.reason + closed.fix
@@ -255,24 +267,24 @@ def test_every_cause_names_gates_that_exist() -> None:
     assert {gate for cause in causes().values() for gate in cause.gates} <= set(GATES)
 
 
-WAITS: list[tuple[str, Callable[[], World]]] = [
-    ("node", lambda: World().not_ready("starting")),
+WAITS: list[tuple[str, Callable[[], Situation]]] = [
+    ("node", lambda: Situation().not_ready("starting")),
     ("nfd", lambda: no_label(PCI)),
     ("nfd", lambda: no_label(PCI).without("nfd")),
     ("labels", lambda: no_label("nvidia.com/gpu.present")),
-    ("driver", lambda: World().stuck("driver")),
+    ("driver", lambda: Situation().stuck("driver")),
     ("driver", unclaimed_but_declared),
-    ("driver-validation", lambda: waiting_in_validation(World())),
+    ("driver-validation", lambda: waiting_in_validation(Situation())),
     ("toolkit", lambda: nothing_offered().without("toolkit", daemonset=True)),
-    ("toolkit", lambda: World().stuck("toolkit")),
-    ("validator", lambda: World().stuck("validator", "cuda-validation")),
-    ("device-plugin", lambda: World().stuck("device-plugin")),
+    ("toolkit", lambda: Situation().stuck("toolkit")),
+    ("validator", lambda: Situation().stuck("validator", "cuda-validation")),
+    ("device-plugin", lambda: Situation().stuck("device-plugin")),
     ("allocatable", nothing_offered),
 ]
 
 
 @pytest.mark.parametrize(("gate", "broken"), WAITS, ids=[gate for gate, _ in WAITS])
-def test_what_has_only_not_come_yet_has_no_cause_and_may_open(gate: str, broken: Callable[[], World]) -> None:
+def test_what_has_only_not_come_yet_has_no_cause_and_may_open(gate: str, broken: Callable[[], Situation]) -> None:
     closed = first(broken())
     assert (closed.gate, closed.cause, closed.may_recover) == (gate, "", True)
 
@@ -293,9 +305,9 @@ def test_an_agent_that_cannot_start_is_reported_like_any_pod() -> None:
 
 
 def test_a_driver_that_the_agent_has_proven_is_no_gate() -> None:
-    world = World().grid()
-    world.node["status"]["conditions"].append({"type": "GridDriverReady", "status": "True", "reason": "Ready"})
-    assert world.report().state == "ready"
+    situation = Situation().grid()
+    situation.node["status"]["conditions"].append({"type": "GridDriverReady", "status": "True", "reason": "Ready"})
+    assert situation.report().state == "ready"
 
 
 def test_a_driver_of_an_image_without_the_agent_is_no_gate_either() -> None:
@@ -303,28 +315,30 @@ def test_a_driver_of_an_image_without_the_agent_is_no_gate_either() -> None:
 
 
 def test_the_first_closed_gate_hides_those_behind_it() -> None:
-    world = World().fails("device-plugin", "failed to initialize NVML").fails("toolkit", "who knows")
-    assert first(world).gate == "toolkit"
+    situation = Situation().fails("device-plugin", "failed to initialize NVML").fails("toolkit", "who knows")
+    assert first(situation).gate == "toolkit"
 
 
 def test_a_validator_that_waits_for_the_device_plugin_is_not_the_gate() -> None:
-    world = World().stuck("device-plugin").stuck("validator", "plugin-validation")
-    assert first(world).gate == "device-plugin"
+    situation = Situation().stuck("device-plugin").stuck("validator", "plugin-validation")
+    assert first(situation).gate == "device-plugin"
 
 
 def test_an_old_event_about_the_sandbox_does_not_apply_to_a_container_that_runs() -> None:
-    world = waiting_validator("validator", EARLIER)
-    world.says("validator", 'no runtime for "nvidia" is configured', "FailedCreatePodSandBox", "")
-    assert first(world).cause == "host-driver-late"
+    situation = waiting_validator("validator", EARLIER)
+    situation.says("validator", 'no runtime for "nvidia" is configured', "FailedCreatePodSandBox", "")
+    assert first(situation).cause == "host-driver-late"
 
 
 def test_the_log_line_of_a_container_that_is_done_is_not_what_was_found() -> None:
-    world = World().stuck("device-plugin").says("device-plugin", "waiting for toolkit", container="toolkit-validation")
-    assert first(world).message == ""
+    situation = (
+        Situation().stuck("device-plugin").says("device-plugin", "waiting for toolkit", container="toolkit-validation")
+    )
+    assert first(situation).message == ""
 
 
 def test_a_containers_own_message_precedes_the_kubelets() -> None:
-    closed = first(World().fails("device-plugin", "starting\nerror starting plugins: out of luck\n"))
+    closed = first(Situation().fails("device-plugin", "starting\nerror starting plugins: out of luck\n"))
     assert (closed.message, closed.phase) == ("error starting plugins: out of luck", "CrashLoopBackOff")
 
 
@@ -337,55 +351,55 @@ def test_a_containers_own_message_precedes_the_kubelets() -> None:
     ],
 )
 def test_each_toleration_list_is_named_where_it_is_missing(role: str, expected: str) -> None:
-    world = (no_label(PCI) if role == "nfd" else nothing_offered()).without(role)
-    world.node["spec"]["taints"].append(SPOT)
-    for other, each in world.daemonsets.items():
+    situation = (no_label(PCI) if role == "nfd" else nothing_offered()).without(role)
+    situation.node["spec"]["taints"].append(SPOT)
+    for other, each in situation.daemonsets.items():
         if other != role:
             each["spec"]["template"]["spec"]["tolerations"].append({"operator": "Exists"})
-    closed = first(world)
+    closed = first(situation)
     assert (closed.gate, closed.cause) == (role, "untolerated-taint")
     assert expected in closed.fix
     assert "kubernetes.azure.com/scalesetpriority=spot:NoSchedule" in closed.reason
 
 
 def test_of_two_driver_daemonsets_the_one_for_the_node_is_reported() -> None:
-    world = nothing_offered().without("driver")
+    situation = nothing_offered().without("driver")
     other = daemonset("driver")
     other["metadata"]["name"] = "nvidia-gpu-driver-ubuntu22.04-9"
     other["spec"]["template"]["spec"]["nodeSelector"]["feature.node.kubernetes.io/system-os_release.VERSION_ID"] = (
         "22.04"
     )
-    world.daemonsets = {"other": other, **world.daemonsets}
-    world.daemonsets["driver"]["spec"]["template"]["spec"]["tolerations"] = []
-    closed = first(world)
+    situation.daemonsets = {"other": other, **situation.daemonsets}
+    situation.daemonsets["driver"]["spec"]["template"]["spec"]["tolerations"] = []
+    closed = first(situation)
     assert (closed.cause, DRIVER in closed.reason) == ("untolerated-taint", True)
 
 
 @pytest.mark.parametrize("taint", ["ToBeDeletedByClusterAutoscaler"])
 def test_a_node_that_is_being_removed_is_not_waited_for(taint: str) -> None:
-    world = nothing_offered()
-    world.node["spec"]["taints"].append({"key": taint, "effect": "NoSchedule"})
-    assert world.report().state == "empty"
+    situation = nothing_offered()
+    situation.node["spec"]["taints"].append({"key": taint, "effect": "NoSchedule"})
+    assert situation.report().state == "empty"
 
 
 def test_a_pod_that_is_going_does_not_speak_for_its_successor() -> None:
-    world = World().stuck("toolkit")
+    situation = Situation().stuck("toolkit")
     old = pod("toolkit")
     old["metadata"] |= {"deletionTimestamp": "2026-11-20T10:00:00Z", "name": "old"}
-    world.pods["old"] = old
-    assert first(world).pod == f"{TOOLKIT}-x"
+    situation.pods["old"] = old
+    assert first(situation).pod == f"{TOOLKIT}-x"
 
 
 def test_a_preinstalled_label_on_an_operator_pool_passes_the_driver_gate() -> None:
-    world = nothing_offered().without("driver").without("device-plugin")
-    world.labels["nvidia.com/gpu.deploy.driver"] = "pre-installed"
-    assert first(world).gate == "device-plugin"
+    situation = nothing_offered().without("driver").without("device-plugin")
+    situation.labels["nvidia.com/gpu.deploy.driver"] = "pre-installed"
+    assert first(situation).gate == "device-plugin"
 
 
 def test_more_nodes_and_resources_are_summed() -> None:
-    world = World(Expected("h100gpu", {"nvidia.com/mig-1g.12gb": 6, "nvidia.com/mig-3g.47gb": 2}, "operator"))
-    report = world.gpus({"nvidia.com/mig-1g.12gb": 6}).report()
+    situation = Situation(Expected("h100gpu", {"nvidia.com/mig-1g.12gb": 6, "nvidia.com/mig-3g.47gb": 2}, "operator"))
+    report = situation.gpus({"nvidia.com/mig-1g.12gb": 6}).report()
     assert report.expected == {"nvidia.com/mig-1g.12gb": 6, "nvidia.com/mig-3g.47gb": 2}
     assert report.allocatable == {"nvidia.com/mig-1g.12gb": 6}
     assert report.document()["gpus"]["nvidia.com/mig-3g.47gb"] == {"allocatable": 0, "expected": 2}
-    assert {NFD, PLUGIN} <= {each["metadata"]["name"] for each in world.daemonsets.values()}
+    assert {NFD, PLUGIN} <= {each["metadata"]["name"] for each in situation.daemonsets.values()}

@@ -8,14 +8,14 @@ from typing import Any
 from grid_agent.facts import CONDITION, GATE_LABELS, PAUSED
 from physical_ai.readiness import diagnose
 from tests.support.gpu_hardware import rtx_pro_6000
-from tests.support.gpu_lab import lab
-from tests.support.readiness_lab import RTX, cluster
+from tests.support.gpu_model import gpu_model
+from tests.support.readiness_cluster import RTX, cluster
 
 NODE = "rtx-01"
 
 
 def test_the_agents_own_message_is_reported() -> None:
-    made = lab()
+    made = gpu_model()
     made.join(NODE, rtx_pro_6000())
     made.label(NODE, **dict.fromkeys(GATE_LABELS, PAUSED))
     given = deepcopy(cluster(made, {NODE: RTX.pool}))

@@ -14,9 +14,9 @@ from physical_ai.readiness.model import ROLLOUT
 from physical_ai.readiness.rollout import UPGRADE_STATE
 from physical_ai.readiness.text import failure
 from tests.support.gpu_hardware import h100
-from tests.support.gpu_lab import lab
-from tests.support.readiness_lab import H100, cluster
-from tests.support.readiness_objects import World
+from tests.support.gpu_model import gpu_model
+from tests.support.readiness_cluster import H100, cluster
+from tests.support.readiness_objects import Situation
 
 NODE = "h100-00"
 DIGEST = {"name": "GPU_POOL_CONFIGS_DIGEST", "value": "one"}
@@ -25,7 +25,7 @@ PLUGIN = "nvidia-device-plugin-daemonset"
 
 def ready() -> Cluster:
     """A node with its GPU, and an operator that has done all it was asked to."""
-    made = lab(devicePlugin={"env": [DIGEST]})
+    made = gpu_model(devicePlugin={"env": [DIGEST]})
     made.join(NODE, h100())
     made.wait()
     return deepcopy(cluster(made, {NODE: H100.pool}))
@@ -191,13 +191,13 @@ def test_missing_gpus_are_a_failure_whatever_rolls_out() -> None:
 
 def grid_ready(*, behind: bool = False, reported: str = "True", wanted: bool = True) -> Report:
     """A GRID node that offers its GPU, with its agent's DaemonSet and what the agent says."""
-    world = World().grid()
+    situation = Situation().grid()
     if not wanted:
-        world.expected = replace(world.expected, resources={})
-        world.gpus({})
+        situation.expected = replace(situation.expected, resources={})
+        situation.gpus({})
     condition = {"type": "GridDriverReady", "status": reported, "reason": "Draining", "message": "waits for training-0"}
-    world.node["status"]["conditions"].append(condition)
-    world.daemonsets["agent"] = {
+    situation.node["status"]["conditions"].append(condition)
+    situation.daemonsets["agent"] = {
         "metadata": {"name": "gpu-grid-driver-installer", "generation": 2},
         "spec": {"template": {"spec": {"nodeSelector": {"physical-ai/gpu-driver": "grid"}}}},
         "status": {
@@ -206,7 +206,7 @@ def grid_ready(*, behind: bool = False, reported: str = "True", wanted: bool = T
             "updatedNumberScheduled": 0 if behind else 1,
         },
     }
-    return world.report()
+    return situation.report()
 
 
 def test_an_unfinished_change_of_the_grid_driver_keeps_the_gate_closed() -> None:

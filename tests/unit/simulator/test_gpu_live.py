@@ -21,13 +21,13 @@ from physical_ai.simulator.gpu.state import State
 from physical_ai.simulator.gpu.upgrade import DriverPod
 from physical_ai.simulator.kubernetes.client import ApiError, Client
 from tests.support.gpu_hardware import h100, rtx_pro_6000
-from tests.support.gpu_lab import Lab, lab
+from tests.support.gpu_model import GpuModel, gpu_model
 
 NOW = "2026-11-21T12:00:00Z"
 
 
-def live(lab_: Lab, host: str, daemonset: str) -> dict[str, Any]:
-    """The API server's pod of a DaemonSet on a node of the lab."""
+def live(lab_: GpuModel, host: str, daemonset: str) -> dict[str, Any]:
+    """The API server's pod of a DaemonSet on a simulated node."""
     template = lab_.state.daemonsets[daemonset]["spec"]["template"]
     owner = {"kind": "DaemonSet", "name": daemonset}
     metadata = {**template["metadata"], "name": f"{daemonset}-x", "namespace": "gpu-operator", "uid": "u1"}
@@ -39,7 +39,7 @@ def live(lab_: Lab, host: str, daemonset: str) -> dict[str, Any]:
 
 
 def test_a_pod_at_a_closed_gate_is_pending_and_names_the_gate() -> None:
-    place = lab()
+    place = gpu_model()
     place.join("h", h100())
     place.join("rtx", rtx_pro_6000())
     pod = place.nodes["rtx"].pods["nvidia-container-toolkit-daemonset"]
@@ -60,7 +60,7 @@ def test_a_pod_at_a_closed_gate_is_pending_and_names_the_gate() -> None:
 
 
 def test_a_pod_without_its_runtime_has_no_sandbox() -> None:
-    place = lab()
+    place = gpu_model()
     place.join("rtx", rtx_pro_6000())
     pod = place.nodes["rtx"].pods["nvidia-device-plugin-daemonset"]
     given = live(place, "rtx", "nvidia-device-plugin-daemonset")
@@ -70,7 +70,7 @@ def test_a_pod_without_its_runtime_has_no_sandbox() -> None:
 
 
 def test_a_failing_container_backs_off_with_its_last_output() -> None:
-    place = lab(mig={"strategy": "single"})
+    place = gpu_model(mig={"strategy": "single"})
     place.join("rtx", hardware.Hardware("NVIDIA-X", 98304, mig=((),), vgpu=True), host=Host(driver="595.91.07"))
     pod = place.nodes["rtx"].pods["nvidia-device-plugin-daemonset"]
     status = pod_status.status(pod, live(place, "rtx", "nvidia-device-plugin-daemonset"), NOW)
@@ -80,7 +80,7 @@ def test_a_failing_container_backs_off_with_its_last_output() -> None:
 
 
 def test_a_ready_pod_is_ready_with_all_its_containers() -> None:
-    place = lab()
+    place = gpu_model()
     place.join("h", h100())
     place.wait()
     name = "nvidia-operator-validator"
@@ -93,7 +93,7 @@ def test_a_ready_pod_is_ready_with_all_its_containers() -> None:
 
 
 def test_a_pod_is_read_as_the_daemonset_it_was_made_from() -> None:
-    place = lab()
+    place = gpu_model()
     place.join("h", h100())
     driver = next(key for key in place.state.daemonsets if "driver" in key)
     pod = kubelet.pseudo_daemonset(live(place, "h", driver))

@@ -10,7 +10,7 @@ from physical_ai.simulator.gpu import node
 from physical_ai.simulator.gpu.names import DEPLOY, DEPLOY_DRIVER, MIG_CONFIG, MIG_STATE, PRESENT
 from physical_ai.simulator.gpu.node_state import Host
 from tests.support.gpu_hardware import h100, rtx_pro_6000
-from tests.support.gpu_lab import GPU_TAINT, GRID, SPOT, Lab, h100_driver, lab
+from tests.support.gpu_model import GPU_TAINT, GRID, SPOT, GpuModel, gpu_model, h100_driver
 
 TOOLKIT = "nvidia-container-toolkit-daemonset"
 VALIDATOR = "nvidia-operator-validator"
@@ -19,9 +19,9 @@ PCI = "feature.node.kubernetes.io/pci-10de.present"
 RELEASES = ("v25.3.4", "v26.3.3", "v26.7.0")
 
 
-def with_h100(**changes: Any) -> Lab:
+def with_h100(**changes: Any) -> GpuModel:
     """A cluster whose H100 node works."""
-    made = lab(**changes)
+    made = gpu_model(**changes)
     made.join("h100-0", h100())
     made.wait()
     return made
@@ -29,7 +29,7 @@ def with_h100(**changes: Any) -> Lab:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_h100_gets_its_gpu_once_the_operators_driver_is_built(release: str) -> None:
-    made = lab(release)
+    made = gpu_model(release)
     made.join("h100-0", h100())
     assert made.gpus("h100-0") == {}
     assert made.closed_gates("h100-0")[TOOLKIT].startswith("Init:0/1 (driver-validation): stat: cannot statx")
@@ -43,7 +43,7 @@ def test_h100_gets_its_gpu_once_the_operators_driver_is_built(release: str) -> N
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_rtx_with_a_driver_on_the_host_gets_its_gpu_with_the_hosts_root(release: str) -> None:
-    made = lab(release)
+    made = gpu_model(release)
     made.join("rtx-0", rtx_pro_6000(), host=GRID)
     assert made.gpus("rtx-0") == {"nvidia.com/gpu": 1}
     assert made.nodes["rtx-0"].driver_root == "/"
@@ -65,7 +65,7 @@ def test_validator_before_the_driver_hangs_for_ever_and_a_kick_frees_it() -> Non
 
 
 def test_without_any_operator_driver_the_validator_looks_for_files_instead_of_the_marker() -> None:
-    made = lab(drivers={})
+    made = gpu_model(drivers={})
     made.join("rtx-0", rtx_pro_6000())
     assert "failed to find libnvidia-ml.so.1" in made.closed_gates("rtx-0")[TOOLKIT]
 
@@ -78,7 +78,7 @@ def test_restarting_a_running_validator_takes_no_gpus_away() -> None:
 
 
 def test_missing_spot_toleration_leaves_a_spot_node_without_operands() -> None:
-    made = lab(daemonsets={})
+    made = gpu_model(daemonsets={})
     made.join("h100-0", h100(), taints=[GPU_TAINT, SPOT])
     assert made.kept_off("h100-0")[PLUGIN] == f"untolerated taint {SPOT}"
     driver = next(name for name in made.state.daemonsets if name.startswith("nvidia-gpu-driver"))
@@ -87,7 +87,7 @@ def test_missing_spot_toleration_leaves_a_spot_node_without_operands() -> None:
 
 
 def test_the_driver_inherits_no_toleration_from_the_clusterpolicy() -> None:
-    made = lab(drivers={"h100": h100_driver(tolerations=[])})
+    made = gpu_model(drivers={"h100": h100_driver(tolerations=[])})
     made.join("h100-0", h100(), taints=[GPU_TAINT, SPOT])
     assert not any(name.startswith("nvidia-gpu-driver") for name in made.nodes["h100-0"].pods)
     assert PLUGIN in made.nodes["h100-0"].pods
@@ -95,17 +95,17 @@ def test_the_driver_inherits_no_toleration_from_the_clusterpolicy() -> None:
 
 def test_value_less_taint_passes_exists_and_stops_equal() -> None:
     taint = "nvidia.com/gpu:NoSchedule"
-    made = lab()
+    made = gpu_model()
     made.join("h100-0", h100(), taints=[taint])
     assert PLUGIN in made.nodes["h100-0"].pods
     equal = {"key": "nvidia.com/gpu", "operator": "Equal", "value": "present", "effect": "NoSchedule"}
-    made = lab(daemonsets={"tolerations": [equal]})
+    made = gpu_model(daemonsets={"tolerations": [equal]})
     made.join("h100-0", h100(), taints=[taint])
     assert made.kept_off("h100-0")[PLUGIN] == f"untolerated taint {taint}"
 
 
 def test_strategy_none_on_a_vgpu_returns_the_bare_uuid_and_cuda_fails() -> None:
-    made = lab(mig={"strategy": "none"})
+    made = gpu_model(mig={"strategy": "none"})
     made.join("rtx-0", rtx_pro_6000(), host=GRID)
     assert made.gpus("rtx-0") == {"nvidia.com/gpu": 1}
     assert made.closed_gates("rtx-0") == {}
@@ -121,7 +121,7 @@ MIG_MANAGER = {"enabled": True, "config": {"default": "all-disabled"}}
 
 
 def test_mig_manager_let_loose_on_a_vgpu_stops_its_gpu() -> None:
-    made = lab(migManager=MIG_MANAGER)
+    made = gpu_model(migManager=MIG_MANAGER)
     made.join("rtx-0", rtx_pro_6000(), host=GRID)
     assert made.labels("rtx-0")[MIG_STATE] == "failed"
     assert made.gpus("rtx-0") == {}
@@ -129,7 +129,7 @@ def test_mig_manager_let_loose_on_a_vgpu_stops_its_gpu() -> None:
 
 
 def test_a_deploy_label_or_a_visible_vgpu_keeps_the_mig_manager_away() -> None:
-    made = lab(migManager=MIG_MANAGER)
+    made = gpu_model(migManager=MIG_MANAGER)
     made.join("rtx-0", rtx_pro_6000(), host=GRID, labels={f"{DEPLOY}mig-manager": "false"})
     assert made.gpus("rtx-0") == {"nvidia.com/gpu": 1}
     made.join("rtx-1", rtx_pro_6000(), host=GRID, labels={"nvidia.com/vgpu.host-driver-version": "580.105.06"})
@@ -146,7 +146,7 @@ def test_mig_manager_partitions_an_h100() -> None:
 
 
 def test_the_operators_driver_on_a_vgpu_node_crash_loops() -> None:
-    made = lab(drivers={"all": {"metadata": {"name": "all"}, "spec": {}}})
+    made = gpu_model(drivers={"all": {"metadata": {"name": "all"}, "spec": {}}})
     made.join("rtx-0", rtx_pro_6000(), labels={DEPLOY_DRIVER: "true"})
     driver = next(text for name, text in made.closed_gates("rtx-0").items() if name.startswith("nvidia-gpu-driver"))
     assert driver.startswith("CrashLoopBackOff")
@@ -154,7 +154,7 @@ def test_the_operators_driver_on_a_vgpu_node_crash_loops() -> None:
 
 
 def test_two_owners_of_one_nodes_driver_end_with_the_hosts() -> None:
-    made = lab(drivers={"all": {"metadata": {"name": "all"}, "spec": {}}})
+    made = gpu_model(drivers={"all": {"metadata": {"name": "all"}, "spec": {}}})
     made.join("rtx-0", rtx_pro_6000(), host=GRID, labels={DEPLOY_DRIVER: "true"})
     assert made.labels("rtx-0")[DEPLOY_DRIVER] == "pre-installed"
     assert not any(name.startswith("nvidia-gpu-driver") for name in made.nodes["rtx-0"].pods)
@@ -167,7 +167,7 @@ OWN_DRIVER = {"enabled": True, "useNvidiaDriverCRD": False, "repository": "nvcr.
 @pytest.mark.parametrize(("own", "works"), [(OWN_DRIVER, False), (None, True)], ids=["clusterpolicy", "nvidiadriver"])
 def test_mixed_systems_break_the_clusterpolicys_driver_only(own: dict[str, Any] | None, works: bool) -> None:
     changes: dict[str, Any] = {"driver": own} if own else {}
-    made = lab(**changes)
+    made = gpu_model(**changes)
     made.join("a-rtx-22", rtx_pro_6000(), host=GRID, os="22.04")
     made.join("h100-0", h100())
     made.wait()
@@ -191,7 +191,7 @@ def test_nfd_restart_strips_the_labels_and_only_the_driver_crd_keeps_the_pool_sa
 
 @pytest.mark.parametrize(("release", "lost"), [("v25.3.4", False), ("v26.3.3", False), ("v26.7.0", True)])
 def test_a_pool_label_is_lost_when_another_node_joins_before_nfd(release: str, lost: bool) -> None:
-    made = lab(release)
+    made = gpu_model(release)
     made.run()
     made.join("rtx-0", rtx_pro_6000(), host=GRID, nfd=False)
     assert made.labels("rtx-0")[DEPLOY_DRIVER] == "false"
@@ -219,7 +219,7 @@ NRI = {"enabled": True, "nriPluginEnabled": True}
 def test_containerd_fails_on_a_newer_drop_in(
     release: str, changes: dict[str, Any], containerd: str, alive: bool
 ) -> None:
-    made = lab(release, **changes)
+    made = gpu_model(release, **changes)
     made.join("h100-0", h100(), containerd=containerd)
     made.wait()
     assert bool(made.nodes["h100-0"].containerd_dead) is not alive
@@ -255,13 +255,13 @@ def test_reboot_rebuilds_the_operators_driver_and_needs_the_hosts_modules() -> N
 
 @pytest.mark.parametrize(("release", "found"), [("v26.3.3", False), ("v26.7.0", True)])
 def test_older_validators_find_nvidia_smi_in_usr_bin_only(release: str, found: bool) -> None:
-    made = lab(release)
+    made = gpu_model(release)
     made.join("rtx-0", rtx_pro_6000(), host=Host(driver="580.105.08", smi="usr/sbin"))
     assert (made.gpus("rtx-0") == {"nvidia.com/gpu": 1}) is found
 
 
 def test_secure_boot_refuses_the_operators_modules() -> None:
-    made = lab()
+    made = gpu_model()
     hardware = h100()
     made.join("h100-0", type(hardware)(**{**hardware.__dict__, "secure_boot": True}))
     made.wait()
@@ -271,7 +271,7 @@ def test_secure_boot_refuses_the_operators_modules() -> None:
 
 def test_secure_boot_takes_precompiled_modules() -> None:
     driver = h100_driver(version="580", usePrecompiled=True)
-    made = lab(drivers={"h100": driver})
+    made = gpu_model(drivers={"h100": driver})
     made.join("h100-0", type(h100())(**{**h100().__dict__, "secure_boot": True}))
     made.wait()
     assert made.gpus("h100-0") == {"nvidia.com/gpu": 1}
@@ -282,7 +282,7 @@ def replicas(count: int) -> dict[str, object]:
 
 
 def test_the_device_plugin_reads_its_configuration_at_its_start_and_when_the_label_names_another() -> None:
-    made = lab(devicePlugin={"config": {"name": "gpu-pool-configs", "default": "one"}})
+    made = gpu_model(devicePlugin={"config": {"name": "gpu-pool-configs", "default": "one"}})
     made.join("h100-0", h100(), configs={"one": replicas(2), "other": replicas(3)})
     made.wait()
     assert made.gpus("h100-0") == {"nvidia.com/gpu": 2}
@@ -295,7 +295,7 @@ def test_the_device_plugin_reads_its_configuration_at_its_start_and_when_the_lab
 
 
 def test_a_node_that_joins_at_zero_starts_everything() -> None:
-    made = lab()
+    made = gpu_model()
     made.run()
     assert made.state.daemonsets == {}
     for name in ("h100-0", "h100-1"):

@@ -19,7 +19,7 @@ from physical_ai.simulator.gpu.sharing import PluginFault
 from physical_ai.simulator.gpu.state import State
 from tests.support.gpu_cluster import Cluster
 from tests.support.gpu_hardware import h100, rtx_pro_6000
-from tests.support.gpu_lab import spec
+from tests.support.gpu_model import spec
 from tests.support.gpu_replay import nfd as nfd_labels
 from tests.support.gpu_replay import node as make_node
 

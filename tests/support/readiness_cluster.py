@@ -1,4 +1,4 @@
-"""A lab's cluster as an API server would list it: what the simulated nodes and pods look like to the diagnosis."""
+"""A modeled cluster as an API server would list it: what the simulated nodes and pods look like to the diagnosis."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from physical_ai.readiness import Cluster, Expected
 from physical_ai.simulator.cluster.objects import annotations_of, at
 from physical_ai.simulator.gpu.node_state import Pod
 from tests.support import gpu_placement as placement
-from tests.support.gpu_lab import Lab
+from tests.support.gpu_model import GpuModel
 
 H100 = Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator")
 RTX = Expected("rtxprogpu", {"nvidia.com/gpu": 1}, "grid", needs_mig_ids=True)
@@ -39,9 +39,9 @@ def condition(kind: str, is_true: bool, message: str = "", reason: str = "") -> 
     return {"type": kind, "status": "True" if is_true else "False", "message": message, "reason": reason}
 
 
-def node_object(lab: Lab, name: str, pool: str) -> dict[str, Any]:
+def node_object(model: GpuModel, name: str, pool: str) -> dict[str, Any]:
     """The Node as the kubelet reports it."""
-    item, mine = lab.state.nodes[name], lab.nodes[name]
+    item, mine = model.state.nodes[name], model.nodes[name]
     why = f"container runtime is down: {mine.containerd_dead}" if mine.containerd_dead else ""
     resources = {key: str(count) for key, count in dict(mine.resources).items()}
     return {
@@ -110,25 +110,25 @@ def pod_event(pod: Pod, on: str) -> dict[str, Any]:
 
 
 def rolled_out(daemonset: Mapping[str, Any]) -> dict[str, Any]:
-    """The DaemonSet as its controller leaves it; a lab's pods are always of the newest template."""
+    """The DaemonSet as its controller leaves it; its Pods are always of the newest template."""
     generation = at(daemonset, "metadata.generation", 1)
     return {**daemonset, "status": {"observedGeneration": generation, **daemonset.get("status", {})}}
 
 
-def cluster(lab: Lab, pools: Mapping[str, str], **changes: Any) -> Cluster:
-    """The whole lab; `pools` names the pool of each node."""
-    pods = [(name, pod) for name, mine in lab.nodes.items() for pod in mine.pods.values()]
-    daemonsets = [rolled_out(item) for item in lab.state.daemonsets.values()]
+def cluster(model: GpuModel, pools: Mapping[str, str], **changes: Any) -> Cluster:
+    """The complete cluster; `pools` names the pool of each node."""
+    pods = [(name, pod) for name, mine in model.nodes.items() for pod in mine.pods.values()]
+    daemonsets = [rolled_out(item) for item in model.state.daemonsets.values()]
     for name, pod in pods:
-        assert placement.is_selected(lab.state.daemonsets[pod.workload.name], lab.state.nodes[name])
+        assert placement.is_selected(model.state.daemonsets[pod.workload.name], model.state.nodes[name])
     given: dict[str, Any] = {
-        "nodes": [node_object(lab, name, pool) for name, pool in pools.items()],
-        "pods": [pod_object(lab.state.daemonsets[pod.workload.name], name, pod) for name, pod in pods],
+        "nodes": [node_object(model, name, pool) for name, pool in pools.items()],
+        "pods": [pod_object(model.state.daemonsets[pod.workload.name], name, pod) for name, pod in pods],
         "daemonsets": [nfd_worker(), *daemonsets],
         "deployments": [deployment("gpu-operator"), deployment("gpu-operator-node-feature-discovery-master")],
         "events": [pod_event(pod, name) for name, pod in pods if pod.message],
-        "policies": [lab.state.policy] if lab.state.policy else [],
-        "drivers": list(lab.state.drivers.values()),
+        "policies": [model.state.policy] if model.state.policy else [],
+        "drivers": list(model.state.drivers.values()),
         **changes,
     }
     return Cluster(**given)

@@ -11,15 +11,15 @@ from physical_ai.simulator.gpu import node
 from physical_ai.simulator.gpu.names import DEPLOY, DEPLOY_DRIVER
 from physical_ai.simulator.gpu.node_state import Host
 from tests.support.gpu_hardware import h100, rtx_pro_6000
-from tests.support.gpu_lab import GPU_TAINT, GRID, SPOT, Lab, h100_driver, lab
-from tests.support.readiness_lab import H100, RTX, cluster
+from tests.support.gpu_model import GPU_TAINT, GRID, SPOT, GpuModel, gpu_model, h100_driver
+from tests.support.readiness_cluster import H100, RTX, cluster
 
 PCI = "feature.node.kubernetes.io/pci-10de.present"
 TOOLKIT = "nvidia-container-toolkit-daemonset"
 PLUGIN = "nvidia-device-plugin-daemonset"
 
 
-def first(made: Lab, name: str, expected: Expected, **changes: Any) -> ClosedGate:
+def first(made: GpuModel, name: str, expected: Expected, **changes: Any) -> ClosedGate:
     """The first closed gate of a node, of which there has to be one."""
     [report] = diagnose([expected], cluster(made, {name: expected.pool}, **changes))
     [closed] = report.closed
@@ -27,13 +27,13 @@ def first(made: Lab, name: str, expected: Expected, **changes: Any) -> ClosedGat
     return closed
 
 
-def state(made: Lab, name: str, expected: Expected) -> str:
+def state(made: GpuModel, name: str, expected: Expected) -> str:
     [report] = diagnose([expected], cluster(made, {name: expected.pool}))
     return report.state
 
 
-def h100_node(**changes: Any) -> Lab:
-    made = lab(**changes)
+def h100_node(**changes: Any) -> GpuModel:
+    made = gpu_model(**changes)
     made.join("h100-00", h100())
     return made
 
@@ -70,7 +70,7 @@ def test_validator_before_the_driver_names_the_pod_to_delete() -> None:
 
 
 def test_a_validator_that_started_before_the_toolkit_found_the_driver_is_late_for_certain() -> None:
-    made = lab(cdi={"enabled": True, "nriPluginEnabled": True})
+    made = gpu_model(cdi={"enabled": True, "nriPluginEnabled": True})
     made.join("rtx-00", rtx_pro_6000())
     made.wait(60)
     made.event("rtx-00", node.HostChanged(GRID))
@@ -81,7 +81,7 @@ def test_a_validator_that_started_before_the_toolkit_found_the_driver_is_late_fo
 
 
 def test_a_driver_that_worked_before_the_pod_started_is_missing_now() -> None:
-    made = lab(cdi={"enabled": True, "nriPluginEnabled": True})
+    made = gpu_model(cdi={"enabled": True, "nriPluginEnabled": True})
     made.join("rtx-00", rtx_pro_6000(), host=GRID)
     made.wait(60)
     made.event("rtx-00", node.HostChanged(Host()))
@@ -93,7 +93,7 @@ def test_a_driver_that_worked_before_the_pod_started_is_missing_now() -> None:
 
 
 def test_missing_spot_toleration_names_taint_daemonset_and_list() -> None:
-    made = lab(daemonsets={})
+    made = gpu_model(daemonsets={})
     made.join("h100-00", h100(), taints=[GPU_TAINT, SPOT])
     made.wait()
     closed = first(made, "h100-00", H100)
@@ -104,7 +104,7 @@ def test_missing_spot_toleration_names_taint_daemonset_and_list() -> None:
 
 
 def test_the_drivers_own_tolerations_are_named_when_they_lack_the_taint() -> None:
-    made = lab(drivers={"h100": h100_driver(tolerations=[])})
+    made = gpu_model(drivers={"h100": h100_driver(tolerations=[])})
     made.join("h100-00", h100(), taints=[GPU_TAINT, SPOT])
     closed = first(made, "h100-00", H100)
     assert (closed.gate, closed.cause) == ("driver", "untolerated-taint")
@@ -112,14 +112,14 @@ def test_the_drivers_own_tolerations_are_named_when_they_lack_the_taint() -> Non
 
 
 def test_strategy_none_on_a_vgpu_is_closed_although_the_count_is_right() -> None:
-    made = lab(mig={"strategy": "none"})
+    made = gpu_model(mig={"strategy": "none"})
     made.join("rtx-00", rtx_pro_6000(), host=GRID)
     closed = first(made, "rtx-00", RTX)
     assert (closed.gate, closed.cause) == ("allocatable", "mig-none")
 
 
 def test_mig_manager_on_a_vgpu_is_named() -> None:
-    made = lab(migManager={"enabled": True, "config": {"default": "all-disabled"}})
+    made = gpu_model(migManager={"enabled": True, "config": {"default": "all-disabled"}})
     made.join("rtx-00", rtx_pro_6000(), host=GRID)
     closed = first(made, "rtx-00", RTX)
     assert (closed.gate, closed.cause) == ("device-plugin", "mig-failed")
@@ -127,7 +127,7 @@ def test_mig_manager_on_a_vgpu_is_named() -> None:
 
 
 def test_the_operators_driver_on_a_grid_node_has_two_owners() -> None:
-    made = lab(drivers={"all": {"metadata": {"name": "all"}, "spec": {}}})
+    made = gpu_model(drivers={"all": {"metadata": {"name": "all"}, "spec": {}}})
     made.join("rtx-00", rtx_pro_6000(), labels={DEPLOY_DRIVER: "true"})
     closed = first(made, "rtx-00", RTX)
     assert (closed.gate, closed.cause, closed.phase) == ("driver", "two-drivers", "CrashLoopBackOff")
@@ -135,7 +135,7 @@ def test_the_operators_driver_on_a_grid_node_has_two_owners() -> None:
 
 
 def test_the_operators_driver_on_a_vgpu_of_an_operator_pool_needs_grid() -> None:
-    made = lab(drivers={"all": {"metadata": {"name": "all"}, "spec": {}}})
+    made = gpu_model(drivers={"all": {"metadata": {"name": "all"}, "spec": {}}})
     made.join("rtx-00", rtx_pro_6000(), labels={DEPLOY_DRIVER: "true"})
     closed = first(made, "rtx-00", Expected("rtxprogpu", {"nvidia.com/gpu": 1}, "operator"))
     assert (closed.gate, closed.cause) == ("driver", "driver-vgpu")
@@ -145,7 +145,7 @@ OWN_DRIVER = {"enabled": True, "useNvidiaDriverCRD": False, "repository": "nvcr.
 
 
 def test_a_driver_image_for_another_system_is_recognised() -> None:
-    made = lab(driver=OWN_DRIVER)
+    made = gpu_model(driver=OWN_DRIVER)
     made.join("a-rtx-22", rtx_pro_6000(), host=GRID, os="22.04")
     made.join("h100-00", h100())
     made.wait()
@@ -155,7 +155,7 @@ def test_a_driver_image_for_another_system_is_recognised() -> None:
 
 
 def test_two_nvidiadrivers_for_one_node_are_a_conflict() -> None:
-    made = lab(drivers={"h100": h100_driver(), "other": {**h100_driver(), "metadata": {"name": "other"}}})
+    made = gpu_model(drivers={"h100": h100_driver(), "other": {**h100_driver(), "metadata": {"name": "other"}}})
     made.join("h100-00", h100())
     closed = first(made, "h100-00", H100)
     assert (closed.gate, closed.cause) == ("driver", "driver-conflict")
@@ -163,14 +163,14 @@ def test_two_nvidiadrivers_for_one_node_are_a_conflict() -> None:
 
 
 def test_a_node_without_a_matching_driver() -> None:
-    made = lab(drivers={})
+    made = gpu_model(drivers={})
     made.join("h100-00", h100())
     closed = first(made, "h100-00", H100)
     assert (closed.gate, closed.cause) == ("driver", "driver-unclaimed")
 
 
 def test_secure_boot_is_recognized_in_the_drivers_message() -> None:
-    made, hardware = lab(), h100()
+    made, hardware = gpu_model(), h100()
     made.join("h100-00", type(hardware)(**{**hardware.__dict__, "secure_boot": True}))
     made.wait()
     assert first(made, "h100-00", H100).cause == "driver-secure-boot"
@@ -188,7 +188,7 @@ def test_nfd_label_that_is_lost_is_the_first_gate() -> None:
     [("container-toolkit", "false", "label-false"), ("operands", "false", "operands-off")],
 )
 def test_deploy_labels(label: str, value: str, cause: str) -> None:
-    made = lab()
+    made = gpu_model()
     made.join("h100-00", h100(), labels={f"{DEPLOY}{label}": value})
     closed = first(made, "h100-00", H100)
     assert (closed.gate, closed.cause) == ("deploy-labels", cause)
@@ -213,7 +213,7 @@ def test_marker_and_bind_mount_are_found_behind_the_validator() -> None:
 
 
 def test_a_configuration_that_does_not_exist_is_named() -> None:
-    made = lab(devicePlugin={"config": {"name": "gpu-pool-configs", "default": "default"}})
+    made = gpu_model(devicePlugin={"config": {"name": "gpu-pool-configs", "default": "default"}})
     configs = {"default": {"version": "v1"}}
     made.join("h100-00", h100(), configs=configs, labels={"nvidia.com/device-plugin.config": "h100gqu"})
     made.wait()
@@ -223,7 +223,7 @@ def test_a_configuration_that_does_not_exist_is_named() -> None:
 
 
 def test_more_than_expected_is_closed_too() -> None:
-    made = lab(devicePlugin={"config": {"name": "gpu-pool-configs", "default": "default"}})
+    made = gpu_model(devicePlugin={"config": {"name": "gpu-pool-configs", "default": "default"}})
     sharing = {"timeSlicing": {"resources": [{"name": "nvidia.com/gpu", "replicas": 4}]}}
     made.join("h100-00", h100(), configs={"default": {"version": "v1", "sharing": sharing}})
     made.wait()
@@ -233,7 +233,7 @@ def test_more_than_expected_is_closed_too() -> None:
 
 
 def test_mig_single_over_unequal_gpus_is_reported_by_the_device_plugin() -> None:
-    made, hardware = lab(), h100()
+    made, hardware = gpu_model(), h100()
     made.join("h100-00", type(hardware)(**{**hardware.__dict__, "mig": (None, ("1g.12gb",))}))
     made.wait()
     closed = first(made, "h100-00", H100)
@@ -241,5 +241,5 @@ def test_mig_single_over_unequal_gpus_is_reported_by_the_device_plugin() -> None
 
 
 def test_a_pool_without_nodes_has_nothing_to_wait_for() -> None:
-    [report] = diagnose([H100], cluster(lab(), {}))
+    [report] = diagnose([H100], cluster(gpu_model(), {}))
     assert (report.state, report.nodes, report.closed) == ("empty", 0, ())

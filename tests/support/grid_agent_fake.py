@@ -83,7 +83,7 @@ def bare(facts: HostFacts) -> HostFacts:
 
 
 @dataclass
-class World:
+class FakeNode:
     """Implements `Host` and `ClusterApi`. A tick is one step of the agent and the pause after it."""
 
     facts: HostFacts = field(default_factory=HostFacts)
@@ -229,7 +229,7 @@ class World:
                 return self.memory
         raise AssertionError(f"never {reason}, but {self.memory.reason}: {self.memory.sentence}")
 
-    def stay(self, seconds: float) -> None:
+    def run_for(self, seconds: float) -> None:
         end = self.now + seconds
         while self.now < end:
             self.tick()
@@ -277,12 +277,12 @@ ODD: tuple[Any, ...] = (None, True, -1, 1.5, 10**30, "", "soon", [], [1], ["x", 
 GPU_POD = Pod("training", "job-1", "u-1", gpus=1)
 
 
-def serving(version: str = OLD, **changes: object) -> World:
+def serving(version: str = OLD, **changes: object) -> FakeNode:
     """A node on which this agent proved a build, and whose operands run."""
-    world = World(facts=installed(version), wanted=wanted(version))
-    world.run(State.READY)
-    world.stay(60)
-    world.done.clear()
-    world.path.clear()
-    world.wanted = wanted(NEW, **changes)
-    return world
+    fake = FakeNode(facts=installed(version), wanted=wanted(version))
+    fake.run(State.READY)
+    fake.run_for(60)
+    fake.done.clear()
+    fake.path.clear()
+    fake.wanted = wanted(NEW, **changes)
+    return fake

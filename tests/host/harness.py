@@ -62,7 +62,7 @@ def compiled() -> Path:
     return folder / "agent"
 
 
-class Lab:
+class Harness:
     """What a test arranges, starts and looks at."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Lab:
         self.pods: list[Pod] = []
         self.unlock: Callable[[], None] = lambda: None
         """Of a lock that a fault holds."""
-        self.mend_later: Callable[[Lab], None] | None = None
+        self.mend_later: Callable[[Harness], None] | None = None
         """What a fault does once the agent is under way."""
         self.operator: Operator | None = None
         for folder in ("agent", "pod/serviceaccount"):

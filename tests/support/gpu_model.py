@@ -47,7 +47,7 @@ def h100_driver(**changes: Any) -> dict[str, Any]:
 
 
 @dataclass
-class Lab:
+class GpuModel:
     """A cluster with GPU nodes of which every gate is modelled."""
 
     state: State
@@ -163,10 +163,12 @@ class Lab:
         return {key: why for key, each in self.state.daemonsets.items() if (why := placement.kept_off(each, item))}
 
 
-def lab(release: str = "v26.7.0", drivers: Mapping[str, Any] | None = None, **changes: Any) -> Lab:
+def gpu_model(release: str = "v26.7.0", drivers: Mapping[str, Any] | None = None, **changes: Any) -> GpuModel:
     """An empty cluster with the operator, one NVIDIADriver for H100 pools, and these changes to the ClusterPolicy."""
     policy = {"metadata": {"name": "cluster-policy"}, "spec": spec(**changes)}
-    return Lab(State(release=release, policy=policy, drivers={"h100": h100_driver()} if drivers is None else drivers))
+    return GpuModel(
+        State(release=release, policy=policy, drivers={"h100": h100_driver()} if drivers is None else drivers)
+    )
 
 
-__all__ = ["GPU_TAINT", "GRID", "SPOT", "Lab", "h100", "h100_driver", "lab", "rtx_pro_6000", "spec"]
+__all__ = ["GPU_TAINT", "GRID", "SPOT", "GpuModel", "gpu_model", "h100", "h100_driver", "rtx_pro_6000", "spec"]
