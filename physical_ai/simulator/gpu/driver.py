@@ -128,7 +128,12 @@ def image(spec: Mapping[str, Any], default: str, target: OperatingSystem) -> str
     return f"{where}:{version}{kernel}-{target.tag}"
 
 
-def _settings(given: pods.Draft, spec: Mapping[str, Any], found: Release) -> None:
+def modules_map(spec: Mapping[str, Any]) -> str:
+    """The ConfigMap with parameters of kernel modules that a driver's `spec` names; empty without one."""
+    return str(at(spec, "kernelModuleConfig.name", "") or "")
+
+
+def _settings(given: pods.Draft, spec: Mapping[str, Any], found: Release, modules: Mapping[str, str]) -> None:
     """What both kinds of driver DaemonSet read alike from their `spec`."""
     env = given.env(given.main)
     kind = str(spec.get("kernelModuleType") or "auto")
@@ -137,14 +142,14 @@ def _settings(given: pods.Draft, spec: Mapping[str, Any], found: Release) -> Non
         env["OPEN_KERNEL_MODULES_ENABLED"] = "true"
     operands.add_env(given, given.main, spec.get("env"))
     operands.add_env(given, "k8s-driver-manager", at(spec, "manager.env"))
-    config = at(spec, "kernelModuleConfig.name")
-    if config:
-        given.volumes["kernel-module-config"] = {"configMap": config}
+    if config := modules_map(spec):
+        given.volumes[config] = {"configMap": config, "items": {key: key for key in sorted(modules)}}
     probe: Mapping[str, Any] = spec.get("startupProbe") or {}
     given.containers[given.main]["startupProbe"] |= probe
     given.pod["affinity"] = _alone(given)
     if found.digest:
-        value = str(int(digest([env, given.volumes, given.containers[given.main]["image"]], 8), 16))
+        content = [dict(modules)] if modules else []
+        value = str(int(digest([env, given.volumes, given.containers[given.main]["image"], *content], 8), 16))
         env["DRIVER_CONFIG_DIGEST"] = given.env("k8s-driver-manager")["DRIVER_CONFIG_DIGEST"] = value
 
 
@@ -167,9 +172,18 @@ def _draft(
 
 
 def policy_daemonset(
-    found: Release, spec: Mapping[str, Any], namespace: str, owner: tuple[str, str, str], target: OperatingSystem
+    found: Release,
+    spec: Mapping[str, Any],
+    namespace: str,
+    owner: tuple[str, str, str],
+    target: OperatingSystem,
+    *,
+    modules: Mapping[str, str],
 ) -> Json:
-    """The ClusterPolicy's driver DaemonSet: one image for every GPU node, of whatever system (gpu-operator#1622)."""
+    """The ClusterPolicy's driver DaemonSet: one image for every GPU node, of whatever system (gpu-operator#1622).
+
+    `modules` is the content of its `modules_map`.
+    """
     given = _draft(found, spec, POLICY_DAEMONSET, namespace, owner)
     operands.common(given, spec)
     given.update_strategy = {"type": "OnDelete"}
@@ -180,7 +194,7 @@ def policy_daemonset(
     given.node_selector = {names.DEPLOY_DRIVER: "true"}
     given.service_account = "nvidia-driver"
     given.containers[given.main]["image"] = image(driver, found.images["driver"], target)
-    _settings(given, driver, found)
+    _settings(given, driver, found, modules)
     return pods.build(given, names.LAST_APPLIED)
 
 
@@ -190,9 +204,18 @@ def account(driver: str, target: OperatingSystem) -> str:
 
 
 def daemonset(
-    found: Release, policy: Mapping[str, Any], driver: Mapping[str, Any], namespace: str, target: OperatingSystem
+    found: Release,
+    policy: Mapping[str, Any],
+    driver: Mapping[str, Any],
+    namespace: str,
+    target: OperatingSystem,
+    *,
+    modules: Mapping[str, str],
 ) -> Json:
-    """An NVIDIADriver's DaemonSet for one system. It inherits nothing from the ClusterPolicy but the manager image."""
+    """An NVIDIADriver's DaemonSet for one system. It inherits nothing from the ClusterPolicy but the manager image.
+
+    `modules` is the content of its `modules_map`.
+    """
     spec: Mapping[str, Any] = driver["spec"]
     owner = ("NVIDIADriver", name(driver), str(at(driver, "metadata.uid", "")))
     own = f"nvidia-gpu-driver-{target.tag}-{digest([*owner, target.kernel])}"
@@ -210,7 +233,7 @@ def daemonset(
     given.service_account = account(name(driver), target)
     given.containers[given.main]["image"] = image(spec, found.images["driver"], target)
     given.env(given.main)["NVIDIA_VISIBLE_DEVICES"] = "void"
-    _settings(given, spec, found)
+    _settings(given, spec, found, modules)
     return pods.build(given, names.LAST_APPLIED)
 
 

@@ -38,6 +38,8 @@ OWN_ENV = (
     "nvidia-device-plugin-mps-control-daemon",
 )
 """Operands that do not simply take their component's `env`."""
+MIG_LAYOUTS, GPU_CLIENTS = "default-mig-parted-config", "default-gpu-clients"
+"""ConfigMaps of the MIG manager that the operator creates, unless the ClusterPolicy names others."""
 DRIVER_ROOT = "/run/nvidia/driver"
 INSTALL_DIR = "/usr/local/nvidia"
 
@@ -231,6 +233,13 @@ def mig_manager(given: Draft, spec: Mapping[str, Any], _: Release, __: Mapping[s
         given.env(given.main)["CDI_ENABLED"] = "true"
         if at(spec, "toolkit.enabled", True) is True:
             given.env(given.main)["NVIDIA_CDI_HOOK_PATH"] = hook_path(spec)
+    layouts = at(spec, "migManager.config.name")
+    if layouts and layouts != MIG_LAYOUTS:
+        given.env(given.main).pop("DEFAULT_CONFIG_FILE", None)
+        given.env(given.main)["CONFIG_FILE"] = "/mig-parted-config/config.yaml"
+        given.volumes["mig-parted-config"] = {"configMap": layouts}
+    if clients := at(spec, "migManager.gpuClientsConfig.name"):
+        given.volumes["gpu-clients"] = {"configMap": clients}
 
 
 Transform = Callable[[Draft, Mapping[str, Any], Release, Mapping[str, str]], None]

@@ -42,7 +42,8 @@ def wakes(before: State | None, after: State) -> frozenset[Controller]:
     if "ClusterPolicy" in owned:
         awake.add("policy")
     relabelled = {k: labels(v) for k, v in before.nodes.items()} != {k: labels(v) for k, v in after.nodes.items()}
-    if drivers_changed or relabelled or "NVIDIADriver" in owned or (spec_changed and found.follows_policy):
+    arrived = any(("ConfigMap", each) in after.others.keys() - before.others.keys() for each in _modules_maps(after))
+    if drivers_changed or relabelled or "NVIDIADriver" in owned or arrived or (spec_changed and found.follows_policy):
         awake.add("driver")
     if relabelled or owned or (before.pods, before.validated) != (after.pods, after.validated) or after.workloads:
         awake.add("upgrade")
@@ -52,6 +53,11 @@ def wakes(before: State | None, after: State) -> frozenset[Controller]:
     if "policy" in awake and not found.labelling.own_controller:
         awake.add("labels")
     return frozenset(awake)
+
+
+def _modules_maps(state: State) -> set[str]:
+    """ConfigMaps that NVIDIADrivers name. One that does not exist is looked for again and again."""
+    return {name for each in state.drivers.values() if (name := driver.modules_map(at(each, "spec", {})))}
 
 
 def _labels(state: State, key: str) -> dict[str, str] | None:
@@ -76,9 +82,12 @@ def reconcile(state: State, awake: Collection[Controller] = CONTROLLERS) -> Desi
         state: The present cluster.
         awake: From `wakes`; all of them by default.
     """
-    if state.policy is None:
-        return Desired()
     run = Run(state)
+    if state.policy is None:
+        run.controller = "driver"
+        for key in sorted(state.drivers) if "driver" in awake else ():
+            run.status("NVIDIADriver", key, status.error("ReconcileFailed", status.NO_POLICY))
+        return Desired(tuple(run.steps))
     work = {"labels": _label, "driver": _drivers, "policy": _policy, "upgrade": upgrading.upgrade_drivers}
     for controller in CONTROLLERS:
         if controller in awake:
@@ -144,23 +153,29 @@ def _driver_daemonsets(run: Run, key: str) -> set[str]:
     prefix = "Error syncing state state-driver: failed to create k8s objects from manifests: "
     if not wanted and found.nodes_required:
         raise DriverFault("ReconcileFailed", f"{prefix}no nodes matching the given node selector for {key}")
-    config = str(at(given, "spec.kernelModuleConfig.name", ""))
+    config = driver.modules_map(given["spec"])
     if config and ("ConfigMap", config) not in state.others:
-        raise DriverFault("ReconcileFailed", f'{prefix}ConfigMap "{config}" not found')
+        problem = f'could not get ConfigMap {config} from client: ConfigMap "{config}" not found'
+        raise DriverFault("ReconcileFailed", f"{prefix}{problem}")
     made: set[str] = set()
     owner = ("NVIDIADriver", key, str(at(given, "metadata.uid", "")))
     for target in driver.systems(state.nodes, wanted, at(given, "spec.usePrecompiled", False) is True):
         account = driver.account(key, target)
         for item in supporting_objects.companions(found, run.spec, "driver", state.namespace, owner, account=account):
             run.ensure(item)
-        daemonset = driver.daemonset(found, run.spec, given, state.namespace, target)
+        modules = _data(state, config)
+        daemonset = driver.daemonset(found, run.spec, given, state.namespace, target, modules=modules)
         run.ensure(daemonset)
         made.add(name(daemonset))
-    for old, item in sorted(state.daemonsets.items()):
+    for old, item in sorted(state.daemonsets.items()) if found.removes_idle_drivers else ():
         references = at(item, "metadata.ownerReferences", [])
         if old not in made and any((r["kind"], r["name"]) == ("NVIDIADriver", key) for r in references):
             run.remove("DaemonSet", old)
     return made
+
+
+def _data(state: State, config_map: str) -> dict[str, str]:
+    return dict(at(state.others.get(("ConfigMap", config_map), {}), "data", {}))
 
 
 def _policy(run: Run) -> None:
@@ -204,7 +219,8 @@ def _policy_driver(run: Run, has_gpus: bool) -> list[str]:
     if not systems:
         return ["state-driver"]
     target = systems[state.draw % len(systems)]
-    run.ensure(driver.policy_daemonset(found, spec, state.namespace, state.owner, target))
+    modules = _data(state, driver.modules_map(at(spec, "driver", {})))
+    run.ensure(driver.policy_daemonset(found, spec, state.namespace, state.owner, target, modules=modules))
     return [] if status.is_ready(found, run.state.daemonsets[driver.POLICY_DAEMONSET]) else ["state-driver"]
 
 

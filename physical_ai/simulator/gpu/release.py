@@ -53,6 +53,9 @@ class Release(_Strict):
     follows_policy: bool = Field(description="NVIDIADrivers are reconciled when the ClusterPolicy changes.")
     notices_deleted_nodes: bool = Field(description="Deleting a GPU node starts a reconcile of the ClusterPolicy.")
     nodes_required: bool = Field(description="An NVIDIADriver that selects no GPU node is an error.")
+    removes_idle_drivers: bool = Field(
+        description="An NVIDIADriver's DaemonSet is deleted once no node has its operating system."
+    )
     digest: bool = Field(description="Driver pods carry a digest of their configuration.")
     waits_for_generation: bool = Field(description="A DaemonSet its controller has not looked at yet is not ready.")
     service_monitor_required: bool = Field(description="A ServiceMonitor without its CRD makes the exporter not ready.")

@@ -14,6 +14,7 @@ POLICY_RECONCILED = "ClusterPolicy is ready as all resources have been successfu
 NO_GPU_NODES = "No GPU node found, watching for new nodes to join the cluster."
 DRIVER_RECONCILED = "All resources have been successfully reconciled"
 DRIVER_WAITING = "Waiting for driver pod to be ready"
+NO_POLICY = "no ClusterPolicy object found in the cluster"
 CRD_OFF = "useNvidiaDriverCRD is not enabled in ClusterPolicy"
 UPGRADING = (
     "ClusterPolicy is not ready; NVIDIADriver upgrade has not completed; "

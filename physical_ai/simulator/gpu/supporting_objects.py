@@ -45,7 +45,7 @@ def _config_maps(description: Mapping[str, Any], spec: Mapping[str, Any]) -> Map
     """ConfigMaps that the operator creates; a user's own MIG configuration replaces the default one."""
     given: dict[str, list[str]] = dict(description.get("configMaps", {}))
     if description["component"] == "migManager":
-        for name, setting in (("default-mig-parted-config", "config"), ("default-gpu-clients", "gpuClientsConfig")):
+        for name, setting in ((operands.MIG_LAYOUTS, "config"), (operands.GPU_CLIENTS, "gpuClientsConfig")):
             if at(spec, f"migManager.{setting}.name", name) != name:
                 given.pop(name, None)
     return given

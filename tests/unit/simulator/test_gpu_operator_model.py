@@ -102,13 +102,72 @@ def test_driver_image_names_version_kernel_and_system(own: dict[str, Any], image
     assert kernel == ("6.8.0-1040-azure" if own.get("usePrecompiled") else None)
 
 
-def test_a_missing_module_configuration_fails_the_driver() -> None:
+def config_map(name: str, **data: str) -> dict[tuple[str, str], Any]:
+    return {("ConfigMap", name): {"kind": "ConfigMap", "metadata": {"name": name}, "data": data}}
+
+
+def test_a_missing_module_configuration_fails_the_driver_until_it_exists() -> None:
     made = started(1, driver("h100", kernelModuleConfig={"name": "modules"}))
-    assert "modules" in error(made, "h100")[1]
-    key = ("ConfigMap", "modules")
-    made.change(lambda state: replace(state, others={**state.others, key: {"metadata": {"name": "modules"}}}))
-    made.restart()
+    assert error(made, "h100")[1].endswith('could not get ConfigMap modules from client: ConfigMap "modules" not found')
+    made.change(lambda state: replace(state, others={**state.others, **config_map("modules")}))
     assert made.state.drivers["h100"]["status"]["state"] == "ready"
+
+
+@pytest.mark.parametrize("crd", [True, False])
+def test_a_driver_mounts_each_key_of_its_module_configuration_and_carries_a_digest_of_it(crd: bool) -> None:
+    config = {"kernelModuleConfig": {"name": "modules"}}
+    digests: set[str] = set()
+    for value in ("1", "0"):
+        policy = {"enabled": True, "useNvidiaDriverCRD": crd, **({} if crd else config)}
+        made = started(1, *([driver("h100")] if crd else []), driver=policy)
+        content = config_map("modules", **{"nvidia.conf": f"a={value}", "nvidia-uvm.conf": "b=1"})
+        made.change(lambda state, content=content: replace(state, others={**state.others, **content}))
+        if crd:
+            made.change(lambda state: replace(state, drivers={"h100": driver("h100", **config)}))
+        made.restart()
+        item = next(each for name, each in made.state.daemonsets.items() if "driver" in name)
+        pod = item["spec"]["template"]["spec"]
+        (volume,) = [each for each in pod["volumes"] if each["name"] == "modules"]
+        keys = ("nvidia-uvm.conf", "nvidia.conf")
+        assert volume["configMap"] == {"name": "modules", "items": [{"key": key, "path": key} for key in keys]}
+        env = {each["name"]: each.get("value", "") for each in pod["containers"][0]["env"]}
+        digests.add(env["DRIVER_CONFIG_DIGEST"])
+    assert len(digests) == 2
+
+
+@pytest.mark.parametrize("version", names())
+def test_a_driver_without_a_cluster_policy_says_so(version: str) -> None:
+    made = Cluster(State(version, None, drivers={"h100": driver("h100")}))
+    made.settle()
+    assert error(made, "h100") == ("ReconcileFailed", "no ClusterPolicy object found in the cluster")
+
+
+@pytest.mark.parametrize(("version", "left"), [("v25.3.4", 2), ("v26.3.3", 1), ("v26.7.0", 1)])
+def test_a_daemonset_for_a_system_that_no_node_has_any_more_is_deleted_by_newer_releases(
+    version: str, left: int
+) -> None:
+    made = started(2, driver("h100"), version=version)
+    older = with_changes(made.state.nodes["h100-1"], labels_=dict(nfd_labels("22.04")))
+
+    def drivers() -> list[str]:
+        return [name for name in made.state.daemonsets if name.startswith("nvidia-gpu-driver")]
+
+    made.change(lambda state: replace(state, nodes={**state.nodes, "h100-1": older}))
+    assert len(drivers()) == 2
+    newer = with_changes(older, labels_=dict(nfd_labels("24.04")))
+    made.change(lambda state: replace(state, nodes={**state.nodes, "h100-1": newer}))
+    assert len(drivers()) == left
+
+
+@pytest.mark.parametrize("version", names())
+def test_the_mig_manager_reads_layouts_of_a_users_own_config_map(version: str) -> None:
+    own = {"enabled": True, "config": {"name": "layouts"}, "gpuClientsConfig": {"name": "clients"}}
+    made = started(1, driver("h100"), version=version, migManager=own)
+    pod = made.state.daemonsets["nvidia-mig-manager"]["spec"]["template"]["spec"]
+    env = {each["name"]: each.get("value", "") for each in pod["containers"][0]["env"]}
+    assert (env["CONFIG_FILE"], "DEFAULT_CONFIG_FILE" in env) == ("/mig-parted-config/config.yaml", False)
+    volumes = {each["name"]: each.get("configMap") for each in pod["volumes"]}
+    assert (volumes["mig-parted-config"], volumes["gpu-clients"]) == ({"name": "layouts"}, {"name": "clients"})
 
 
 def test_a_new_driver_version_drains_one_node_at_a_time() -> None:

@@ -134,7 +134,7 @@ class Controllers:
         if is_missing_driver_pods(state):
             awake -= {"upgrade"}
         self._seen = state
-        if not awake or state.policy is None:
+        if not awake:
             return False
         if self._cluster.serves("monitoring.coreos.com/v1", "ServiceMonitor"):
             state = replace(state, crds=frozenset({"ServiceMonitor"}))
