@@ -91,7 +91,7 @@ class Cluster(pulumi.ComponentResource):
                     vnet_subnet_id=args.system_subnet_id,
                     node_taints=[SYSTEM_TAINT],
                     upgrade_settings=system_upgrade_settings(args.system_pool),
-                    **node_pool_properties(args.system_pool, args.settings.kubernetes_version),
+                    **node_pool_properties(args.system_pool, args.settings.pools_version),
                 )
             ],
             opts=pulumi.ResourceOptions(

@@ -11,10 +11,17 @@ from physical_ai.settings import Upgrades, Window
 
 
 def maintenance_window(window: Window) -> containerservice.MaintenanceWindowArgs:
-    """A weekly window in ARM's form, `startTime` as HH:MM."""
-    weekly = containerservice.WeeklyScheduleArgs(day_of_week=window.day, interval_weeks=1)
+    """A window in ARM's form, `startTime` as HH:MM."""
+    if window.week is None:
+        weekly = containerservice.WeeklyScheduleArgs(day_of_week=window.day, interval_weeks=1)
+        schedule = containerservice.ScheduleArgs(weekly=weekly)
+    else:
+        monthly = containerservice.RelativeMonthlyScheduleArgs(
+            day_of_week=window.day, week_index=window.week, interval_months=1
+        )
+        schedule = containerservice.ScheduleArgs(relative_monthly=monthly)
     return containerservice.MaintenanceWindowArgs(
-        schedule=containerservice.ScheduleArgs(weekly=weekly),
+        schedule=schedule,
         start_time=f"{window.start_hour:02d}:00",
         utc_offset=window.utc_offset,
         duration_hours=window.duration_hours,

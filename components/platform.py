@@ -171,7 +171,7 @@ class Platform(pulumi.ComponentResource):
             CpuPoolArgs(
                 foundation.group.name,
                 cluster.managed_cluster,
-                settings.cluster.kubernetes_version,
+                settings.cluster.pools_version,
                 subnet,
                 settings.tags,
                 settings.cpu_pool,
@@ -182,7 +182,7 @@ class Platform(pulumi.ComponentResource):
 
     def _gpu_pools(self, foundation: Foundation, cluster: Cluster) -> list[GpuPool]:
         settings, aks, subnets = self._settings, cluster.managed_cluster, foundation.network.subnet_ids
-        group, version, tags = foundation.group.name, settings.cluster.kubernetes_version, settings.tags
+        group, version, tags = foundation.group.name, settings.cluster.pools_version, settings.tags
         return [
             GpuPool(
                 f"{self._name}-{name}",

@@ -69,9 +69,12 @@ class Autoscaler(Model):
 
 
 class Window(Model):
-    """A weekly maintenance window."""
+    """A maintenance window, each week or once a month."""
 
     day: Weekday = Field(description="Day of the week.")
+    week: Literal["First", "Second", "Third", "Fourth", "Last"] | None = Field(
+        default=None, description="Week of the month, for one window a month; absent: every week."
+    )
     start_hour: Annotated[int, Field(ge=0, le=23)] = Field(description="Hour of the day, 0 to 23, in utcOffset.")
     duration_hours: Annotated[int, Field(ge=4, le=24)] = Field(default=4, description="4 to 24.")
     utc_offset: UtcOffset = Field(default="+00:00", description="±HH:MM.")
@@ -105,10 +108,20 @@ class Upgrades(Model):
 
 class Cluster(Model):
     kubernetes_version: KubernetesVersion = Field(description="Minor (1.36: AKS picks the patch) or exact version.")
+    nodes_version: KubernetesVersion | None = Field(
+        default=None,
+        description="Version of the node pools, where it differs: at most kubernetesVersion and at most three minors"
+        " older. Absent: kubernetesVersion. For upgrades in two steps, the control plane first.",
+    )
     tier: Literal["Free", "Standard", "Premium"] = Field(description="Control plane tier; Standard has an SLA.")
     api_access: ApiAccess = Field(default_factory=ApiAccess, description="Reach of the API server.")
     autoscaler: Autoscaler = Field(default_factory=Autoscaler, description="Cluster autoscaler profile.")
     upgrades: Upgrades = Field(description="Channels and maintenance windows.")
+
+    @property
+    def pools_version(self) -> str:
+        """Kubernetes version of the node pools."""
+        return self.nodes_version or self.kubernetes_version
 
 
 class Deployer(Model):

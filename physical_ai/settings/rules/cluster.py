@@ -73,6 +73,7 @@ def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator
         )
         yield error(_VERSION, str(unknown), fix, rule=rule)
         return
+    yield from _nodes_version(settings.cluster, trust)
     channel: Path = ("cluster", "upgrades", "channel")
     if version.count(".") == 2 and settings.cluster.upgrades.channel == "patch" and trust(channel):
         problem = (
@@ -91,6 +92,29 @@ def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator
             problem = f"osSku Ubuntu2204 works up to Kubernetes {last}; the cluster has {version}."
             fix, rule = f"osSku: Ubuntu, or cluster.kubernetesVersion {last}.", Rule("ubuntu2204-ends", minor.source)
             yield error((*path, "osSku"), problem, fix, others=(_VERSION,), rule=rule)
+
+
+MAX_SKEW = 3
+"""Minors by which a node pool may be older than its control plane (Kubernetes docs, version-skew-policy)."""
+
+
+def _nodes_version(cluster: Cluster, trust: Trust) -> Iterator[SettingFinding]:
+    path: Path = ("cluster", "nodesVersion")
+    if cluster.nodes_version is None or not trust(path):
+        return
+    plane, nodes = _numbers(cluster.kubernetes_version), _numbers(cluster.nodes_version)
+    shared = min(len(plane), len(nodes))
+    problem = f"Nodes of version {cluster.nodes_version} and a control plane of {cluster.kubernetes_version}: "
+    oldest = f"1.{max(plane[1] - MAX_SKEW, 0)}"
+    fix = f'"{oldest}" to "{cluster.kubernetes_version}", or leave it out.'
+    if nodes[:shared] > plane[:shared]:
+        yield error(path, f"{problem}nodes are never newer.", fix, others=(_VERSION,))
+    elif plane[1] - nodes[1] > MAX_SKEW:
+        yield error(path, f"{problem}nodes are at most {MAX_SKEW} minors older.", fix, others=(_VERSION,))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def _support(minor: KubernetesMinor, today: datetime.date, *, record: bool) -> Iterator[SettingFinding]:

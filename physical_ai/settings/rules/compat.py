@@ -94,7 +94,7 @@ def _gpu_stack(settings: Settings, pool: Pool | None) -> GpuStack:
     return GpuStack(
         operator=operator.version,
         kubernetes=settings.cluster.kubernetes_version,
-        image=node_image((pool or settings.cpu_pool).os_sku, settings.cluster.kubernetes_version),
+        image=node_image((pool or settings.cpu_pool).os_sku, settings.cluster.pools_version),
         toolkit=operator.toolkit.version,
         runtime_config_source=operator.toolkit.runtime_config_source,
         cdi=operator.cdi,

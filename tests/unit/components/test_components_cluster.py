@@ -78,6 +78,25 @@ def test_open_api_server_sends_no_profile(simulate: Simulate) -> None:
     assert "apiServerAccessProfile" not in cluster.inputs
 
 
+def test_production_reimages_nodes_once_a_month(simulate: Simulate) -> None:
+    recording = simulate("prod-westus2")
+    (node_os,) = (
+        each for each in recording.of_type("MaintenanceConfiguration") if "NodeOS" in each.inputs["configName"]
+    )
+    assert node_os.inputs["maintenanceWindow"]["schedule"] == {
+        "relativeMonthly": {"dayOfWeek": "Sunday", "intervalMonths": 1, "weekIndex": "First"}
+    }
+
+
+def test_nodes_can_stay_behind_while_the_control_plane_is_upgraded(simulate: Simulate) -> None:
+    versions = {"kubernetesVersion": "1.36", "nodesVersion": "1.35"}
+    recording = simulate("dev-westus2", {"cluster": versions})
+    cluster = recording.of_type(CLUSTER)[0].inputs
+    assert cluster["kubernetesVersion"] == "1.36"
+    pools = [*cluster["agentPoolProfiles"], *(each.inputs for each in recording.of_type("AgentPool"))]
+    assert {pool["orchestratorVersion"] for pool in pools} == {"1.35"}
+
+
 def test_maintenance_windows_carry_aks_names_and_follow_the_cluster(simulate: Simulate) -> None:
     window = {"day": "Tuesday", "startHour": 3, "durationHours": 5, "utcOffset": "+02:00"}
     recording = simulate("dev-westus2", {"cluster": {"upgrades": {"nodeOsWindow": window}}})

@@ -335,6 +335,18 @@ def test_other_warnings_do_not_keep_a_stack_from_azure() -> None:
     loaded.for_azure()
 
 
+@pytest.mark.parametrize(
+    ("nodes", "problem"),
+    [("1.37", "never newer"), ("1.32", "at most 3 minors older"), ("1.36.9", None), ("1.33", None), ("1.36", None)],
+)
+def test_nodes_are_as_new_as_the_control_plane_or_a_little_older(nodes: str, problem: str | None) -> None:
+    assignment = f"cluster.nodesVersion='{nodes}'"
+    if problem is None:
+        assert not [fault for fault in warned(assignment) if "nodesVersion" in fault.where]
+    else:
+        expect(faults_of(assignment), "cluster.nodesVersion", problem, '"1.33" to "1.36"')
+
+
 def test_a_deployer_is_an_object_id_and_is_listed_once() -> None:
     own = "11111111-1111-1111-1111-11111111111a"
     wrong = "access.deployers=[{principalId: platform-team}]"
