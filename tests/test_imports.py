@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "preflight": LOOKS,
     "costs": LOOKS,
     "components": {*LOOKS, "readiness"},
-    "simulator": {"catalog"},
+    "simulator": {"catalog", "untrusted"},
     "mocks": {*LOOKS, "components", "policies"},
     "cli": {*LOOKS, "readiness", "osmo", "policies", "preflight", "costs", "components", "simulator", "mocks"},
     "agents": set(),
