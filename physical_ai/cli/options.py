@@ -68,7 +68,10 @@ Refresh = Annotated[bool, typer.Option("--refresh", help="First read every resou
 Targets = Annotated[
     list[str] | None,
     typer.Option(
-        "--target", metavar="URN|NAME", help="Work on this resource only; repeatable. A new resource has only a URN."
+        "--target",
+        metavar="URN|NAME",
+        help="Work on this resource only, or on those that a pattern with * names; repeatable. A new resource has a URN"
+        " only.",
     ),
 ]
 TargetDependents = Annotated[
@@ -76,6 +79,9 @@ TargetDependents = Annotated[
 ]
 ExpectNoChanges = Annotated[
     bool, typer.Option("--expect-no-changes", help="Exit with 3 if there are changes, and list them.")
+]
+ContinueOnError = Annotated[
+    bool, typer.Option("--continue-on-error", help="Go on with what does not depend on a resource that has failed.")
 ]
 RunProgram = Annotated[
     bool, typer.Option("--run-program", help="Run the program, too. What waits in the program then waits here.")

@@ -88,8 +88,7 @@ class Engine:
         Raises:
             EngineFailed: something was refused or did not become ready.
         """
-        given: dict[str, Any] = {**self._arguments(options, on_event), "refresh": options.refresh or None}
-        self._run(lambda stack: stack.up(**given), providers)
+        self._run(lambda stack: stack.up(**self._changing(options, on_event)), providers)
         return self.checkpoint.outputs()
 
     def preview(
@@ -127,8 +126,13 @@ class Engine:
         self._run(lambda stack: stack.refresh(run_program=options.run_program, **given), providers)
 
     def destroy(self, providers: ProviderHost, on_event: OnEvent, options: RunOptions = DEFAULTS) -> None:
-        given: dict[str, Any] = {**self._arguments(options, on_event), "refresh": options.refresh or None}
+        given = self._changing(options, on_event)
         self._run(lambda stack: stack.destroy(run_program=options.run_program, **given), providers)
+
+    def _changing(self, options: RunOptions, on_event: OnEvent) -> dict[str, Any]:
+        """Arguments of operations that change something."""
+        own = {"refresh": options.refresh or None, "continue_on_error": options.continue_on_error or None}
+        return {**self._arguments(options, on_event), **own}
 
     def _arguments(self, options: RunOptions, on_event: OnEvent) -> dict[str, Any]:
         shared = options.arguments(self.checkpoint.resources())
@@ -204,12 +208,18 @@ class Engine:
         return _Command(root=str(root), skip_version_check=True)
 
     def environment(self) -> dict[str, str]:
-        """Variables with which the plain CLI reads this stack's state, history, outputs and configuration.
+        """Variables with which the plain CLI reads this stack's state, refreshes it and destroys it.
 
-        It cannot run the program with them: the stand-ins for Azure and Kubernetes run in `physai`.
+        It cannot run the program with them, which would need the settings that `physai` adds for a simulation.
         """
         own = self._env(None)
-        shared = ("PULUMI_HOME", "PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_SKIP_UPDATE_CHECK")
+        shared = (
+            "PULUMI_HOME",
+            "PULUMI_BACKEND_URL",
+            "PULUMI_CONFIG_PASSPHRASE_FILE",
+            "PULUMI_SKIP_UPDATE_CHECK",
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION",
+        )
         return {**{name: own[name] for name in shared}, "PULUMI_STACK": self._stack}
 
     def _passphrase(self) -> Path:

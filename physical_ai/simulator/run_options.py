@@ -22,6 +22,8 @@ class RunOptions:
     target_dependents: bool = False
     """Also those that depend on the targets."""
     expect_no_changes: bool = False
+    continue_on_error: bool = False
+    """Go on with what does not depend on a resource that has failed."""
     run_program: bool = False
     """Run the program also in an operation that needs none: a refresh or a destroy."""
     principal: Principal = DEPLOYER
@@ -40,7 +42,7 @@ class RunOptions:
 
 
 def resolve(target: str, urns: Sequence[str]) -> list[str]:
-    """The URNs that a target names. A URN names itself, and may be of a resource that does not exist yet.
+    """The URNs that a target names. A URN or a pattern names itself, and may be of a resource that does not exist yet.
 
     Raises:
         UnknownTarget: there is no resource of this name.
@@ -48,7 +50,7 @@ def resolve(target: str, urns: Sequence[str]) -> list[str]:
     >>> resolve("net", ["urn:pulumi:dev::p::azure-native:network:VirtualNetwork::net"])
     ['urn:pulumi:dev::p::azure-native:network:VirtualNetwork::net']
     """
-    if target.startswith("urn:pulumi:"):
+    if target.startswith("urn:pulumi:") or "*" in target:
         return [target]
     found = [urn for urn in urns if urn.rsplit("::", 1)[-1] == target]
     if not found:

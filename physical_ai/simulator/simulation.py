@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
 
+from physical_ai.simulator import plugin
 from physical_ai.simulator.azure import Cloud
 from physical_ai.simulator.cancellation import cancel
 from physical_ai.simulator.checkpoint import Checkpoint
@@ -207,6 +208,7 @@ class Simulation:
         folders = (login, *(tools.path(name).parent for name in ("kubectl", "helm", "pulumi")))
         path = os.pathsep.join((*map(str, folders), os.environ.get("PATH", "")))
         engine = Engine(self.folder, self.stack, tools, login / LOGIN_COMMAND)
+        plugin.install(self.folder, self.home.tools, tools.path("pulumi"))
         login_as = {} if principal is DEPLOYER else {PRINCIPAL_VARIABLE: principal.object_id}
         return {"KUBECONFIG": str(kubeconfig), "PATH": path, **login_as, **engine.environment()}
 

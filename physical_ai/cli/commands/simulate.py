@@ -16,6 +16,7 @@ from physical_ai.cli.options import (
     DEPLOYER_NAME,
     As,
     Assignments,
+    ContinueOnError,
     ExpectNoChanges,
     Files,
     Json,
@@ -75,6 +76,7 @@ def up(  # noqa: PLR0917 - each is an option
     refresh: Refresh = False,
     target: Targets = None,
     target_dependents: TargetDependents = False,
+    continue_on_error: ContinueOnError = False,
     as_: As = DEPLOYER_NAME,
     no_recovery: NoRecovery = False,
     run: RunOption = None,
@@ -96,7 +98,14 @@ def up(  # noqa: PLR0917 - each is an option
     from physical_ai.simulator.simulation import Simulation
 
     requested = read_stack(stack, file, set_)
-    options = run_options(as_, target, target_dependents=target_dependents, refresh=refresh, recover=not no_recovery)
+    options = run_options(
+        as_,
+        target,
+        target_dependents=target_dependents,
+        continue_on_error=continue_on_error,
+        refresh=refresh,
+        recover=not no_recovery,
+    )
     files = workflow_files(run or [], "--run")
     simulation = Simulation(stack)
     with Progress() as progress:
@@ -187,7 +196,8 @@ def status(stack: Stack = DEFAULT_STACK, picture: Picture = None, json: Json = F
 def env(stack: Stack = DEFAULT_STACK, as_: As = DEPLOYER_NAME, json: Json = False) -> None:
     """Print shell variables for kubectl and pulumi on the simulated stack: eval "$(physai env)".
 
-    `pulumi` can read it: stack, stack output, stack export, stack history. Only `physai` can change or preview it.
+    `pulumi` can read it (stack, stack output, stack export, stack history), refresh it and destroy it. Only `physai`
+    can run the program: up and preview.
     """
     from physical_ai.cli.simulated_stack import simulation_of
 

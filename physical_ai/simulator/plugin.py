@@ -1,0 +1,80 @@
+"""A stand-in as a plugin that the plain `pulumi` starts, as `python -m physical_ai.simulator.plugin`.
+
+For operations that `pulumi` runs without the program: refresh and destroy. The engine starts one process for each
+provider, reads its port from the first line of its output, and kills it at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+import time
+from pathlib import Path
+
+from physical_ai.repository import ROOT
+from physical_ai.simulator.azure import AzureNative, Caller
+from physical_ai.simulator.clusters import Clusters
+from physical_ai.simulator.entra import DEPLOYER
+from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
+from physical_ai.simulator.kubernetes import KubernetesOptions
+from physical_ai.simulator.kubernetes.provider import PACKAGE, VERSION, kubernetes_provider
+from physical_ai.simulator.subscription import open_cloud
+from physical_ai.simulator.tools import toolbox
+from physical_ai.simulator.wire.host import ProviderFactory, ProviderHost
+
+LOOK_SECONDS = 1.0
+"""How often a plugin looks whether its engine still runs."""
+
+
+def install(folder: Path, tools: Path, pulumi: Path) -> None:
+    """Writes the plugins of the simulation in `folder` to where its engine looks for them, and its `pulumi` for PATH.
+
+    That one works in the simulation's own copy of the project: elsewhere the CLI adds a salt to the user's stack file.
+    """
+    wrapper = folder / "bin" / "pulumi"
+    wrapper.write_text(f'#!/bin/sh\nexec {shlex.quote(str(pulumi))} -C {shlex.quote(str(folder / "work"))} "$@"\n')
+    wrapper.chmod(0o700)
+    for package, version in ((AzureNative.package, AzureNative.version), (PACKAGE, VERSION)):
+        command = folder / "home" / "plugins" / f"resource-{package}-v{version}" / f"pulumi-resource-{package}"
+        command.parent.mkdir(parents=True, exist_ok=True)
+        words = [sys.executable, "-m", "physical_ai.simulator.plugin", package, str(folder), str(tools)]
+        command.write_text(f"#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.join(words)}\n")
+        command.chmod(0o700)
+
+
+def serve(factory: ProviderFactory) -> None:
+    """Until the engine ends."""
+    engine = os.getppid()
+    with ProviderHost(factory) as host:
+        print(host.attach_env().rpartition(":")[2], flush=True)
+        while os.getppid() == engine:
+            time.sleep(LOOK_SECONDS)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="physical_ai.simulator.plugin")
+    parser.add_argument("package", choices=(AzureNative.package, PACKAGE))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("tools", type=Path)
+    given, _ = parser.parse_known_args()
+    tools = toolbox(given.tools)
+    clusters = Clusters(given.folder / "clusters", tools)
+    clusters.prepare(spare=False)
+    clusters.wait()
+    if given.package == PACKAGE:
+        helm = str(tools.path("helm"))
+        path = os.pathsep.join((str(given.folder / "bin"), os.environ.get("PATH", "")))
+        serve(kubernetes_provider(KubernetesOptions(helm, path, working_directory=ROOT, refused=clusters.refusal)))
+        return
+    cloud = open_cloud(given.folder, clusters)
+    cloud.settle()
+    try:
+        serve(AzureNative.serving(cloud, Caller(os.environ.get(PRINCIPAL_VARIABLE) or DEPLOYER.object_id)))
+    finally:
+        cloud.close()
+
+
+if __name__ == "__main__":
+    main()
