@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from grid_agent.facts import GATE_LABELS
 from tests.host.cluster import NAMESPACE, Cluster, now
 from tests.host.node import Node
 
@@ -26,16 +27,7 @@ MARKER = "/run/nvidia/validations/.driver-ctr-ready"
 
 def all_on() -> dict[str, str]:
     """The labels that the operator sets on a GPU node."""
-    names = (
-        "container-toolkit",
-        "operator-validator",
-        "device-plugin",
-        "gpu-feature-discovery",
-        "dcgm",
-        "dcgm-exporter",
-        "node-status-exporter",
-    )
-    return {f"{PREFIX}{name}": "true" for name in names}
+    return dict.fromkeys(GATE_LABELS, "true")
 
 
 class Operator:
