@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from physical_ai.catalog.aks import ASSIGNED
+
 TENANT_ID = "5a1e0000-0000-4000-8000-000000000001"
 SUBSCRIPTION_ID = "5a1e0000-0000-4000-8000-000000000002"
 AKS_CLIENT_ID = "80faf920-1908-4b52-b5ef-a8e7bedfc67a"
@@ -31,6 +33,8 @@ class Principal:
     client_id: str = ""
     kind: Kind = "User"
     roles: tuple[str, ...] = ()
+    assigns: frozenset[str] = frozenset()
+    """GUIDs of the only roles that it may assign, by the condition of its role; all that its role allows if empty."""
     groups: tuple[str, ...] = ()
     """Object ids of the groups that it is a member of."""
 
@@ -52,6 +56,7 @@ SECOND_DEPLOYER = Principal(
     "5a1e0000-0000-4000-8000-0000000002dd",
     kind="ServicePrincipal",
     roles=("Contributor", "Role Based Access Control Administrator"),
+    assigns=frozenset(ASSIGNED),
     groups=(DEPLOYERS.object_id,),
 )
 """The deploying identity of a pipeline."""

@@ -32,7 +32,7 @@ def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Clou
         deployer=DEPLOYER.object_id,
         deployer_client=DEPLOYER.client_id,
         principals={each.object_id: each.kind for each in (*PRINCIPALS, DEPLOYERS)},
-        roles=[StandingRole(who.object_id, guid_of(role)) for who in PRINCIPALS for role in who.roles],
+        roles=[StandingRole(who.object_id, guid_of(role), who.assigns) for who in PRINCIPALS for role in who.roles],
         groups={each.object_id: each.groups for each in PRINCIPALS},
     )
     limits = _limits(folder / LIMITS_FILE)

@@ -120,10 +120,10 @@ class Cloud:
                 if inline or not r.inline
             }
 
-    def authorize(self, caller: str, action: str, scope: str) -> None:
-        """Raises ArmError unless the caller, an Entra object id, may do this."""
+    def authorize(self, caller: str, action: str, scope: str, assigned: str = "") -> None:
+        """Raises ArmError unless the caller may do this: see `rights.authorize`."""
         with self._lock:
-            rights.authorize(self._azure(), caller, action, scope)
+            rights.authorize(self._azure(), caller, action, scope, assigned)
 
     def failure(self, resource: Resource) -> Refusal:
         """Why the operation that left a resource in the state Failed did so."""

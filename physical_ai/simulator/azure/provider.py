@@ -14,6 +14,7 @@ from physical_ai.simulator.azure.data import TypeMapping, by_token
 from physical_ai.simulator.azure.errors import ArmError, Refusal
 from physical_ai.simulator.azure.naming import autoname, looks_autonamed
 from physical_ai.simulator.azure.offers import location
+from physical_ai.simulator.azure.roles import role_guid
 from physical_ai.simulator.azure.schema import client_failures
 from physical_ai.simulator.azure.state import FAILED, Resource
 from physical_ai.simulator.wire import (
@@ -99,7 +100,7 @@ class AzureNative(Provider):
         mapping = _known(request)
         if request.preview:
             return "", bodies.preview_outputs(mapping, inputs)
-        self._authorize(self._cloud.resource_id(mapping.kind, inputs), "write")
+        self._authorize(self._cloud.resource_id(mapping.kind, inputs), "write", inputs)
         made = self._cloud.put(mapping.kind, _sendable(inputs), creating=True)
         return made.id, self._ready(made, inputs)
 
@@ -120,7 +121,7 @@ class AzureNative(Provider):
         if request.preview:
             kept = {name: old_outputs[name] for name in KEEPS_IN_PREVIEW if name in old_outputs}
             return {**bodies.preview_outputs(mapping, inputs), **kept}
-        self._authorize(self._cloud.resource_id(mapping.kind, inputs), "write")
+        self._authorize(self._cloud.resource_id(mapping.kind, inputs), "write", inputs)
         return self._ready(self._cloud.put(mapping.kind, _sendable(inputs)), inputs)
 
     def _ready(self, put: Resource, inputs: Json) -> Json:
@@ -138,12 +139,13 @@ class AzureNative(Provider):
 
     def delete(self, request: Request, old_inputs: dict[str, Any], old_outputs: dict[str, Any]) -> None:
         _known(request)
-        self._authorize(request.id, "delete")
+        self._authorize(request.id, "delete", old_inputs)
         self._cloud.delete(request.id)
 
-    def _authorize(self, resource_id: str | None, verb: rights.Verb) -> None:
+    def _authorize(self, resource_id: str | None, verb: rights.Verb, inputs: Json | None = None) -> None:
         if resource_id is not None:
-            self._cloud.authorize(self._caller.object_id, rights.action(resource_id, verb), resource_id)
+            assigned = role_guid((inputs or {}).get("roleDefinitionId"))
+            self._cloud.authorize(self._caller.object_id, rights.action(resource_id, verb), resource_id, assigned)
 
     def invoke(self, token: str, args: dict[str, Any]) -> dict[str, Any]:
         match token.rsplit(":", 1)[-1]:

@@ -21,9 +21,12 @@ def action(resource_id: str, verb: Verb) -> str:
 
 
 @models("arm-forbidden", "ra-forbidden")
-def authorize(azure: AzureState, caller: str, wanted: str, scope: str) -> None:
-    """Raises ArmError unless the caller, an Entra object id, may do this: the owner of the subscription may do all."""
-    if ids.same(caller, azure.directory.deployer) or azure.allowed(caller, wanted, scope):
+def authorize(azure: AzureState, caller: str, wanted: str, scope: str, assigned: str = "") -> None:
+    """Raises ArmError unless the caller, an Entra object id, may do this: the owner of the subscription may do all.
+
+    `assigned` is the GUID of the role, where the action is about a role assignment.
+    """
+    if ids.same(caller, azure.directory.deployer) or azure.allowed(caller, wanted, scope, assigned):
         return
     raise ArmError(
         Refusal(

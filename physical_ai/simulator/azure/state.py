@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -59,6 +59,14 @@ class StandingRole:
     """Entra object id."""
     role: str
     """GUID."""
+    assigns: Collection[str] = ()
+    """A condition: GUIDs of the only roles that may be assigned and removed with it; all if empty."""
+
+    def allows(self, action: str, assigned: str) -> bool:
+        """Whether it gives a right; `assigned` is the role of the assignment that the action is about."""
+        limited = self.assigns and action.lower().startswith("microsoft.authorization/roleassignments/")
+        is_excluded = limited and not action.endswith("/read") and assigned not in self.assigns
+        return builtin_roles()[self.role].allows(action) and not is_excluded
 
 
 @dataclass(frozen=True)
@@ -139,11 +147,14 @@ class AzureState:
                 return "ServicePrincipal"
         return self.directory.principals.get(principal_id)
 
-    def allowed(self, principal_id: str, action: str, scope: str) -> bool:
-        """Whether a role assignment that has taken effect lets the principal do this on the scope."""
+    def allowed(self, principal_id: str, action: str, scope: str, assigned: str = "") -> bool:
+        """Whether a role assignment that has taken effect lets the principal do this on the scope.
+
+        `assigned` is the GUID of the role, where the action is about a role assignment.
+        """
         holders = self._holders(principal_id)
         for standing in self.directory.roles:
-            if standing.principal.lower() in holders and builtin_roles()[standing.role].allows(action):
+            if standing.principal.lower() in holders and standing.allows(action, assigned):
                 return True
         for assignment in self.of_kind("RoleAssignment"):
             properties = assignment.body["properties"]

@@ -8,6 +8,7 @@ import pytest
 
 from physical_ai.catalog.aks import Role
 from physical_ai.cli import bootstrap_plan
+from physical_ai.cli.azure_commands import ASSIGNER_ROLE, condition
 from physical_ai.simulator import entra
 from physical_ai.simulator.azure import ArmError, AzureNative, Caller, Directory, StandingRole
 from physical_ai.simulator.azure.data import mappings
@@ -50,14 +51,35 @@ def test_a_reader_reads_and_changes_nothing(azure: Azure) -> None:
 def test_a_contributor_assigns_no_roles(azure: Azure) -> None:
     provider = AzureNative(azure.cloud, Caller(OTHER))
     provider.create(request("AgentPool"), azure.pool_inputs())
-    inputs = {
-        "scope": azure.cluster_id,
-        "roleAssignmentName": "4a1e0000-0000-4000-8000-000000000001",
-        "principalId": OTHER,
-        "roleDefinitionId": f"/providers/Microsoft.Authorization/roleDefinitions/{Role.RBAC_READER}",
-    }
     with pytest.raises(ArmError, match=r"Microsoft\.Authorization/roleAssignments/write"):
-        provider.create(request("RoleAssignment"), inputs)
+        provider.create(request("RoleAssignment"), assignment(azure, Role.RBAC_READER, "1"))
+
+
+def assignment(azure: Azure, role: str, name: str) -> dict[str, str]:
+    definition = f"/providers/Microsoft.Authorization/roleDefinitions/{role}"
+    return {
+        "scope": azure.cluster_id,
+        "roleAssignmentName": f"4a1e0000-0000-4000-8000-00000000000{name}",
+        "principalId": READER,
+        "roleDefinitionId": definition,
+    }
+
+
+def test_a_condition_limits_the_roles_that_can_be_assigned_and_removed(tmp_path: Path) -> None:
+    administrator = StandingRole(OTHER, guid_of("Role Based Access Control Administrator"), {Role.RBAC_READER})
+    directory = Directory(principals={OTHER: "User", READER: "User"}, roles=[administrator])
+    azure = Azure(tmp_path / "azure.json", options={"directory": directory})
+    azure.platform()
+    provider = AzureNative(azure.cloud, Caller(OTHER))
+    allowed = assignment(azure, Role.RBAC_READER, "1")
+    id, state = provider.create(request("RoleAssignment"), allowed)
+    provider.delete(request("RoleAssignment", id), allowed, state)
+    refused = assignment(azure, guid_of("Owner"), "2")
+    with pytest.raises(ArmError, match="roleAssignments/write"):
+        provider.create(request("RoleAssignment"), refused)
+    id, state = AzureNative(azure.cloud).create(request("RoleAssignment"), refused)
+    with pytest.raises(ArmError, match="roleAssignments/delete"):
+        provider.delete(request("RoleAssignment", id), refused, state)
 
 
 def test_a_stranger_sees_nothing(azure: Azure) -> None:
@@ -92,8 +114,10 @@ def test_actions_are_named_as_azure_names_them() -> None:
     assert action(subnet, "delete") == "Microsoft.Network/virtualNetworks/subnets/delete"
 
 
-def test_the_simulated_reader_has_the_roles_that_bootstrap_gives() -> None:
+def test_the_simulated_pipelines_have_the_roles_that_bootstrap_gives() -> None:
     assert entra.READER.roles == bootstrap_plan.PREVIEW_ROLES
+    assert entra.SECOND_DEPLOYER.roles == (bootstrap_plan.DEPLOYER_ROLE, ASSIGNER_ROLE)
+    assert all(role in condition() for role in entra.SECOND_DEPLOYER.assigns)
 
 
 def test_an_unknown_principal_is_answered_with_the_known_ones() -> None:
