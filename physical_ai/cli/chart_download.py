@@ -30,6 +30,10 @@ class PullFailed(Exception):
     """A chart could not be downloaded; the text is helm's error output."""
 
 
+class Unlocked(PullFailed):
+    """A chart without a checksum, where one is required."""
+
+
 @dataclass(frozen=True)
 class Pulled:
     """A chart in the cache."""
@@ -41,10 +45,13 @@ class Pulled:
     """In the cache before; downloaded and verified; downloaded, and its checksum recorded as the first one."""
 
 
-def pull(chart: Chart, helm: Path) -> Pulled:
+def pull(chart: Chart, helm: Path, *, locked: bool = False) -> Pulled:
     """Downloads a chart's archive to the cache, unless the pinned one is in it.
 
+    With `locked`, a chart whose checksum is not known is not downloaded: a pipeline would trust whatever it got.
+
     Raises:
+        Unlocked: `locked`, and the chart has no checksum.
         PullFailed: the repository has no such chart, or cannot be reached.
         ChecksumMismatch: the repository has another archive than the pinned one, which is deleted.
     """
@@ -54,6 +61,12 @@ def pull(chart: Chart, helm: Path) -> Pulled:
         folder.mkdir(parents=True, exist_ok=True)
     with FileLock(lock):
         expected = expected_sha256(chart)
+        if expected is None and locked:
+            raise Unlocked(
+                f"no checksum of the chart {chart.name} {chart.version} is known, and --locked trusts no "
+                "first download.\n"
+                "  Run `physai charts pull` on your machine, and commit stacks/charts.lock."
+            )
         if expected is not None and target.exists() and sha256_of(target) == expected:
             return Pulled(chart, target, expected, "present")
         with tempfile.TemporaryDirectory(prefix=".pull-", dir=target.parent) as folder:

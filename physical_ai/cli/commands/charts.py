@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -45,8 +45,19 @@ def charts(context: typer.Context, json: Json = False) -> None:
     out.print("The simulator uses a chart in the cache, or else its model, and refuses a chart that has neither.")
 
 
+Locked = Annotated[
+    bool, typer.Option("--locked", help="Fail for a chart whose checksum is not known, instead of recording it.")
+]
+
+
 @app.command()
-def pull(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = None, json: Json = False) -> None:
+def pull(
+    stack: Stack = DEFAULT_STACK,
+    locked: Locked = False,
+    file: Files = None,
+    set_: Assignments = None,
+    json: Json = False,
+) -> None:
     """Download a stack's charts to the cache and verify them. The first download of a chart records its checksum."""
     from physical_ai.catalog.charts import LOCK
     from physical_ai.cli.chart_download import pull as download
@@ -57,7 +68,7 @@ def pull(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = N
     loaded = read_stack(stack, file, set_).loaded
     settings = loaded.settings
     helm = toolbox(Home.of_user().tools).path("helm")
-    pulled = [download(chart, helm) for chart in loaded.plan.charts]
+    pulled = [download(chart, helm, locked=locked) for chart in loaded.plan.charts]
     if json:
         rows = [{**_row(item.chart), "outcome": item.outcome} for item in pulled]
         print_json({"stack": stack, "source": settings.charts.source, "charts": rows})

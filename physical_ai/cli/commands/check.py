@@ -45,11 +45,13 @@ def check(  # noqa: PLR0917 - each is an option
     from physical_ai.cli.output import check as output
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.preflight import check as check_azure
+    from physical_ai.preflight.charts import unverified
 
-    settings = read_stack(stack, file, set_).loaded.settings
+    loaded = read_stack(stack, file, set_).loaded
+    settings = loaded.settings
     azure, why_not = (None, "--offline") if offline else _azure(subscription)
     today = datetime.datetime.now(datetime.UTC).date()
-    findings = check_azure(settings, azure, shutil.which, today)
+    findings = [*check_azure(settings, azure, shutil.which, today), *unverified(loaded.plan.charts)]
     if json:
         print_json(output.document(stack, settings.region, findings, queried=azure is not None, why_not=why_not))
     else:

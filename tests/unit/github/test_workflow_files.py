@@ -212,6 +212,7 @@ def test_charts_are_verified_before_anything_is_deployed() -> None:
     steps = ALL["deploy-stack"].jobs["up"]["steps"]
     scripts = [step.get("run", "") for step in steps]
     pulled = next(index for index, script in enumerate(scripts) if "charts pull" in script)
+    assert "--locked" in scripts[pulled]
     assert pulled < next(index for index, script in enumerate(scripts) if "pulumi up" in script)
 
 
