@@ -46,5 +46,5 @@ def served(harness: Harness) -> Harness:
     """A node that the agent has given the old driver, in service."""
     harness.want(harness.old)
     harness.begin()
-    harness.wait(f"{OLD} serves", lambda: harness.ready() and harness.around.settled())
+    harness.wait(f"{OLD} serves", lambda: harness.ready() and harness.operator.settled())
     return harness

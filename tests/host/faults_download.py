@@ -125,7 +125,7 @@ FAULTS = (
     Fault(
         "the connection is cut again and again",
         "recovers",
-        "Resumes each time until the file is whole.",
+        "Resumes each time until the file is complete.",
         disk=_trouble("cuts"),
         then=_resumed,
     ),

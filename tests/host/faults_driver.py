@@ -148,7 +148,7 @@ FAULTS = (
     Fault(
         "AKS's prebaked CUDA driver is in place, with its marker",
         "recovers",
-        "Unloads it, removes it, its DKMS tree and its marker, installs; stays after a reboot.",
+        "Unloads it, removes it, its DKMS tree and its marker, installs; works after a reboot.",
         disk=_prebaked,
         then=_taken_over,
     ),
@@ -286,7 +286,7 @@ FAULTS = (
     Fault(
         "the bind mount of the seed deployment",
         "recovers",
-        "Unmounts it plainly; the root stays.",
+        "Unmounts it without force; the root remains.",
         live=_legacy_bind,
         then=_no_traces,
     ),

@@ -70,7 +70,7 @@ def _bus_late(harness: Harness) -> None:
 
 def _failed_fetches(count: int) -> Act:
     def act(harness: Harness) -> None:
-        assert harness.memory["failed"].get("fetch", 0) == count, harness.story()
+        assert harness.memory["failed"].get("fetch", 0) == count, harness.state_report()
 
     return act
 

@@ -59,7 +59,7 @@ def _many_times(harness: Harness) -> None:
     def tried_often(harness: Harness) -> None:
         attempts = "apt-get:install"
         harness.wait("more attempts than installAttempts", lambda: harness.node.steps().count(attempts) > 3)
-        assert not harness.stuck(), harness.story()
+        assert not harness.stuck(), harness.state_report()
 
     harness.mend_later = tried_often
 
@@ -161,7 +161,7 @@ FAULTS = (
         gate="closed",
     ),
     Fault(
-        "a repository of somebody else is broken",
+        "another repository is broken",
         "recovers",
         "Installs the headers from the archive all the same.",
         disk=_other_repository,

@@ -85,7 +85,7 @@ class Harness:
         """Of a lock that a fault holds."""
         self.mend_later: Callable[[Harness], None] | None = None
         """What a fault does once the agent is under way."""
-        self.operator: Operator | None = None
+        self._operator: Operator | None = None
         for folder in ("agent", "pod/serviceaccount"):
             (self.node.where / "upper/opt" / folder).mkdir(parents=True)
         shutil.copytree(compiled(), self.node.where / "upper/opt/agent", dirs_exist_ok=True, copy_function=os.link)
@@ -135,18 +135,18 @@ class Harness:
         self.node.boot()
         self.cluster.start(self.node.where)
         self.mirror.start()
-        self.operator = Operator(self.cluster, self.node)
-        self.operator.follow()
+        self._operator = Operator(self.cluster, self.node)
+        self._operator.follow()
 
     @property
-    def around(self) -> Operator:
+    def operator(self) -> Operator:
         """The operator, once the node is up."""
-        if not self.operator:
+        if not self._operator:
             raise RuntimeError("the node is off")
-        return self.operator
+        return self._operator
 
-    def start(self, *options: str, whole: bool = False) -> Pod:
-        pod = Pod(self.node, options, whole=whole)
+    def start(self, *options: str, in_container: bool = False) -> Pod:
+        pod = Pod(self.node, options, in_container=in_container)
         self.pods.append(pod)
         return pod
 
@@ -155,7 +155,7 @@ class Harness:
         self.node.off()
         self.node.hardware(**hardware)
         self.node.boot()
-        self.around.booted()
+        self.operator.booted()
         return self.start()
 
     def try_again(self) -> None:
@@ -210,16 +210,16 @@ class Harness:
         return self.memory.get("state") == "blocked" and self.status[0] == "False"
 
     def wait(self, what: str, true: Callable[[], Any], within: float = 120) -> None:
-        """Wait for a condition; when it does not come about, tell what there is instead."""
+        """Wait for a condition; when it does not come about, report the state instead."""
         try:
             wait_for(what, true, within, every=0.02)
         except TimeoutError as late:
-            raise AssertionError(f"{late}\n{self.story()}") from None
+            raise AssertionError(f"{late}\n{self.state_report()}") from None
 
     def wait_ready(self, within: float = 120) -> None:
         self.wait("the driver is verified and the gate open", self.ready, within)
 
-    def story(self) -> str:
+    def state_report(self) -> str:
         """Everything that helps to understand a failed test."""
         memory = self.memory
         logs = sorted(self.node.path(f"{HOME}/logs").glob("*")) if self.node.path(f"{HOME}/logs").is_dir() else []
@@ -247,11 +247,11 @@ class Harness:
         """No foreign code ran as root, nothing lies where others may write, no driver is half loaded."""
         for version, checksum, path in self.node.executed():
             assert checksum in self.trusted, (
-                f"an installer {version} with an unknown checksum was run from {path}\n{self.story()}"
+                f"an installer {version} with an unknown checksum was run from {path}\n{self.state_report()}"
             )
             assert path.startswith(HOME), f"an installer was run from {path}"
         self.check_gate()
-        assert not (self.node.hw / "intruded").exists(), f"foreign code was run as root\n{self.story()}"
+        assert not (self.node.hw / "intruded").exists(), f"foreign code was run as root\n{self.state_report()}"
         assert not (self.node.hw / "forbidden").exists(), "the agent called reboot or shutdown"
         left = [path for path in self._open_folders() if "grid" in path.lower() or path.endswith(".run")]
         assert not left, f"left in folders where everybody writes: {left}"
@@ -265,15 +265,15 @@ class Harness:
         silent = 0.0
         for (begin, quiet), (end, _) in pairwise(history):
             silent = silent + end - begin if quiet else 0.0
-            assert silent < longest, f"the gate was closed for {silent:.1f} s without a message\n{self.story()}"
+            assert silent < longest, f"the gate was closed for {silent:.1f} s without a message\n{self.state_report()}"
 
     def check_driver(self) -> None:
         """What is loaded is of one version, and a node that claims to be ready serves that version."""
         versions = {version for name, version in self.node.loaded().items() if name.startswith("nvidia")}
         assert len(versions) <= 1, f"modules of several versions are loaded: {self.node.loaded()}"
         if self.status[0] == "True":
-            assert versions, self.story()
-            assert self.serves(versions.pop()), self.story()
+            assert versions, self.state_report()
+            assert self.serves(versions.pop()), self.state_report()
 
     def _open_folders(self) -> list[str]:
         """Files in the node's folders where everybody writes: /tmp and /dev/shm are its own, /var/tmp is overlaid."""
@@ -281,7 +281,7 @@ class Harness:
         return [str(path) for folder in folders if folder.is_dir() for path in folder.rglob("*")]
 
     def serves(self, version: str) -> bool:
-        """A whole driver of this version is loaded and answers."""
+        """A complete driver of this version is loaded and answers."""
         if {self.node.loaded().get(name) for name in ("nvidia", "nvidia_uvm", "nvidia_modeset")} != {version}:
             return False
         done = self.node.run("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
@@ -292,8 +292,8 @@ class Harness:
         return self.ready() and self.serves(NEW)
 
     def pause(self, seconds: float, holds: Callable[[], bool], what: str) -> None:
-        """Something stays true for a while; the only wait for nothing to happen."""
+        """A condition remains true for a while; the only wait for nothing to happen."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            assert holds(), f"no longer: {what}\n{self.story()}"
+            assert holds(), f"no longer: {what}\n{self.state_report()}"
             time.sleep(0.02)

@@ -78,12 +78,12 @@ class Mirror:
                 if body:
                     self._send(content[start:], len(content))
 
-            def _send(self, rest: bytes, whole: int) -> None:
+            def _send(self, rest: bytes, size: int) -> None:
                 match self.trouble:
                     case "truncated":
-                        self.wfile.write(rest[: max(0, whole // 2 - (whole - len(rest)))])
+                        self.wfile.write(rest[: max(0, size // 2 - (size - len(rest)))])
                     case "cuts":
-                        self.wfile.write(rest[: whole // 3 + 1])
+                        self.wfile.write(rest[: size // 3 + 1])
                     case "stalled":
                         self.wfile.write(rest[: len(rest) // 2])
                         self.wfile.flush()

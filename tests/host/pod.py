@@ -19,18 +19,18 @@ API = "http://127.0.0.1:6443"
 class Pod:
     """One life of the agent's container.
 
-    `whole`: through the container's first process (`host/entry.sh`) in a mount namespace of its own, where the agent's
-    files, settings and token are; otherwise the agent alone, in the host's mount namespace, as entry.sh ends up.
+    `in_container`: through the container's first process (`host/entry.sh`) in a mount namespace of its own, where the
+    agent's files, settings and token are; otherwise the agent alone, in the host's mount namespace.
     """
 
     counter = count(1)
 
-    def __init__(self, node: Node, options: tuple[str, ...] = (), *, whole: bool = False) -> None:
+    def __init__(self, node: Node, options: tuple[str, ...] = (), *, in_container: bool = False) -> None:
         number = next(Pod.counter)
         self.node = node
         self.mark = f"GRID_POD={number}"
         variables = {"GRID_POD": str(number), "NODE_NAME": node.name, "POD_NAMESPACE": "gpu-operator", "LC_ALL": "C"}
-        if whole:
+        if in_container:
             variables |= {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": "6443"}
             arguments = ["unshare", "--mount", "sh", "-ec", CONTAINER, "sh", *options]
         else:

@@ -57,14 +57,14 @@ def test_installer_says_why_it_fails(node: Harness, arrange: str, says: str) -> 
     assert says in done.stderr
 
 
-def test_libraries_of_another_version_do_not_talk_to_the_module(node: Harness) -> None:
+def test_libraries_of_another_version_are_refused_by_the_module(node: Harness) -> None:
     node.node.driver(OLD, libraries=NEW)
     done = node.node.run("nvidia-smi")
     assert done.returncode == 18
     assert "Driver/library version mismatch" in done.stdout
 
 
-def test_modules_in_use_stay(node: Harness) -> None:
+def test_modules_in_use_are_not_unloaded(node: Harness) -> None:
     node.node.driver(OLD)
     node.node.run("modprobe", "nvidia_uvm")
     done = node.node.run("rmmod", "nvidia")
@@ -110,7 +110,7 @@ def test_apt_waits_for_its_lock_as_long_as_it_is_reported(node: Harness) -> None
 
 def test_validator_looks_once_and_hangs_in_init_for_good(harness: Harness) -> None:
     harness.boot()
-    operator = harness.around
+    operator = harness.operator
     harness.wait("both operands have looked", lambda: len(operator.looks) == 2)
     harness.node.driver(NEW)
     assert harness.node.run("nvidia-smi").returncode == 0

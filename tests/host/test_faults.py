@@ -37,7 +37,7 @@ def test_fault(harness: Harness, fault: Fault) -> None:
     if fault.serves and (fault.mend or fault.ends == "recovers"):
         harness.wait(
             f"{fault.serves} serves",
-            lambda: harness.ready() and harness.around.settled() and harness.serves(fault.serves),
+            lambda: harness.ready() and harness.operator.settled() and harness.serves(fault.serves),
         )
     fault.then(harness)
     harness.check_host()
@@ -54,13 +54,13 @@ def lasts(harness: Harness, fault: Fault) -> None:
 
     harness.wait(f"it says {fault.says!r} ({fault.ends})", reported)
     if fault.where == "condition":
-        assert harness.status[0] == "False", harness.story()
+        assert harness.status[0] == "False", harness.state_report()
     harness.check_host()
     harness.check_driver()
     if fault.runs_nothing:
-        assert not harness.node.executed(), harness.story()
+        assert not harness.node.executed(), harness.state_report()
     if fault.still:
-        assert harness.serves(fault.still), harness.story()
+        assert harness.serves(fault.still), harness.state_report()
     if fault.gate == "closed":
         harness.wait("the gate is closed", lambda: len(harness.gated) == 7)
     if fault.gate == "open":

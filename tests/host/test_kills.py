@@ -65,8 +65,10 @@ def test_killed_once_at_each_step_of_a_clean_install(harness: Harness, part: int
             one.check_host()
             one.check_driver()
             one.start()
-            one.wait(f"ready after SIGKILL at {step}", lambda harness=one: harness.ready() and harness.around.settled())
-            assert one.serves(NEW), f"after SIGKILL at {step}\n{one.story()}"
+            one.wait(
+                f"ready after SIGKILL at {step}", lambda harness=one: harness.ready() and harness.operator.settled()
+            )
+            assert one.serves(NEW), f"after SIGKILL at {step}\n{one.state_report()}"
             one.check_host()
         finally:
             one.close()
@@ -89,7 +91,7 @@ def test_asked_to_stop_at_each_step_of_one_install_after_the_other(harness: Harn
         harness.node.hold_next(held)
         pod = harness.start()
     harness.node.hold_next(None)
-    harness.wait("the driver serves", lambda: harness.ready() and harness.around.settled() and harness.serves(NEW))
+    harness.wait("the driver serves", lambda: harness.ready() and harness.operator.settled() and harness.serves(NEW))
     harness.check_host()
     assert len(held) > 12, held
     assert len(harness.node.executed()) == 1, "the build was run again"
@@ -123,13 +125,13 @@ def test_an_agent_that_comes_back_finds_the_build_and_starts_no_other(harness: H
     assert len(harness.node.executed()) == 1
 
 
-def test_asked_to_stop_it_stops_at_once_and_says_zero(harness: Harness) -> None:
+def test_asked_to_stop_it_exits_at_once_with_zero(harness: Harness) -> None:
     pod = harness.begin()
     harness.wait_ready()
     assert pod.end(signal.SIGTERM) == 0
 
 
-def test_of_two_agents_one_works(harness: Harness) -> None:
+def test_of_two_agents_only_one_works(harness: Harness) -> None:
     harness.boot()
     first, second = harness.start("--listen", "127.0.0.1:9401"), harness.start("--listen", "127.0.0.1:9402")
     harness.wait_ready()

@@ -21,7 +21,7 @@ DEEP = pytest.mark.deep
 
 def test_clean_install_ends_with_the_gate_open_and_operands_that_saw_the_driver(harness: Harness) -> None:
     harness.begin()
-    harness.wait("the operands run", lambda: harness.ready() and harness.around.settled())
+    harness.wait("the operands run", lambda: harness.ready() and harness.operator.settled())
     assert harness.serves(NEW)
     assert harness.node.read("/sys/module/nvidia_uvm/parameters/uvm_disable_hmm") == "Y"
     assert "Open Kernel Module" in (harness.node.read("/proc/driver/nvidia/version") or "")
@@ -42,25 +42,25 @@ def test_no_dkms_means_none_and_downloads_take_the_nodes_proxy(harness: Harness)
     assert not harness.node.path("/var/lib/dkms/nvidia").exists()
 
 
-def test_validator_that_looked_too_early_is_kicked(harness: Harness) -> None:
+def test_validator_that_looked_too_early_is_restarted(harness: Harness) -> None:
     harness.boot()
-    harness.wait("the operands have looked in vain", lambda: len(harness.around.looks) >= 2)
-    assert not any(passed for _, passed in harness.around.looks)
+    harness.wait("the operands have looked in vain", lambda: len(harness.operator.looks) >= 2)
+    assert not any(passed for _, passed in harness.operator.looks)
     harness.start()
-    harness.wait("the operands run", lambda: harness.ready() and harness.around.settled())
+    harness.wait("the operands run", lambda: harness.ready() and harness.operator.settled())
 
 
 def test_operands_that_linger_behind_a_closed_gate_are_deleted(harness: Harness) -> None:
     harness.boot()
-    harness.around.lingering = True
+    harness.operator.lingering = True
     harness.start()
-    harness.wait("the operands run", lambda: harness.ready() and harness.around.settled())
+    harness.wait("the operands run", lambda: harness.ready() and harness.operator.settled())
 
 
 def test_a_verified_driver_is_left_alone(harness: Harness) -> None:
     harness.begin()
-    harness.wait("the operands run", lambda: harness.ready() and harness.around.settled())
-    before, restarts = harness.node.steps(), list(harness.around.restarts)
+    harness.wait("the operands run", lambda: harness.ready() and harness.operator.settled())
+    before, restarts = harness.node.steps(), list(harness.operator.restarts)
     harness.pods[-1].end(signal.SIGTERM)
     harness.start()
     harness.wait_ready()
@@ -71,15 +71,15 @@ def test_a_verified_driver_is_left_alone(harness: Harness) -> None:
         if step.startswith(("installer", "rmmod", "systemd-run", "apt"))
     ]
     assert not changed, "a driver in service was touched"
-    assert harness.around.restarts == restarts, "operands in service were restarted"
+    assert harness.operator.restarts == restarts, "operands in service were restarted"
 
 
 def test_container_runs_the_agent_on_the_host_and_ends_with_it(harness: Harness) -> None:
     """Through the container's first process, in a mount namespace of its own, with the API server's certificate."""
     harness.cluster.tls = True
     harness.boot()
-    pod = harness.start("--listen", "127.0.0.1:9401", whole=True)
-    harness.wait("the driver serves", lambda: harness.serves_new() and harness.around.settled())
+    pod = harness.start("--listen", "127.0.0.1:9401", in_container=True)
+    harness.wait("the driver serves", lambda: harness.serves_new() and harness.operator.settled())
     harness.wait("the probe says so", lambda: harness.get("/readyz")[0] == 200)
     assert pod.end(signal.SIGTERM) == 0
     assert harness.node.path(f"{HOME}/agent").is_dir(), "jobs run from the host's own copy"
@@ -93,7 +93,7 @@ def test_reboot_brings_the_driver_back_without_an_install(harness: Harness) -> N
     harness.begin()
     harness.wait_ready()
     harness.reboot()
-    harness.wait("ready again", lambda: harness.ready() and harness.around.settled() and harness.serves(NEW))
+    harness.wait("ready again", lambda: harness.ready() and harness.operator.settled() and harness.serves(NEW))
     assert len(harness.node.executed()) == 1
 
 
@@ -107,7 +107,7 @@ def test_power_fails_in_the_middle(served: Harness, step: str) -> None:
     served.wait(f"it reaches {step}", lambda: served.node.held(step))
     served.node.release(step)
     served.reboot()
-    served.wait("the new driver serves", lambda: served.serves_new() and served.around.settled())
+    served.wait("the new driver serves", lambda: served.serves_new() and served.operator.settled())
     served.check_host()
 
 
@@ -121,7 +121,7 @@ def test_new_kernel_without_headers_stops_with_the_gate_closed(harness: Harness)
     assert harness.gated
     harness.node.hardware(repository=f"linux-headers-{NEXT_KERNEL}")
     harness.try_again()
-    harness.wait("the driver serves", lambda: harness.serves_new() and harness.around.settled())
+    harness.wait("the driver serves", lambda: harness.serves_new() and harness.operator.settled())
 
 
 @pytest.mark.parametrize("step", ["installer:half", pytest.param("installer:build", marks=DEEP)])
@@ -136,7 +136,7 @@ def test_job_that_is_killed_is_cleaned_up_and_done_again(harness: Harness, step:
             os.kill(pid, signal.SIGKILL)
     harness.node.run("rm", "-rf", "/run/fakes/units/physical-ai-grid-driver.service")
     harness.node.release(step)
-    harness.wait("the driver serves", lambda: harness.serves_new() and harness.around.settled())
+    harness.wait("the driver serves", lambda: harness.serves_new() and harness.operator.settled())
     assert len(harness.node.executed()) == 2
     harness.check_host()
 
@@ -179,7 +179,7 @@ def test_driver_is_removed_when_it_is_no_longer_wanted(served: Harness) -> None:
 # -- what others see
 
 
-def test_readiness_and_metrics_tell_the_truth(harness: Harness) -> None:
+def test_readiness_and_metrics_report_the_state(harness: Harness) -> None:
     harness.boot()
     harness.node.hold("installer:build")
     harness.start("--listen", "127.0.0.1:9401")
@@ -198,7 +198,7 @@ def test_readiness_and_metrics_tell_the_truth(harness: Harness) -> None:
     assert f'installed="{NEW}"' in metrics
 
 
-def test_events_tell_the_way_in_sentences(harness: Harness) -> None:
+def test_events_describe_each_state_in_sentences(harness: Harness) -> None:
     harness.begin()
     harness.wait_ready()
     reported = [event.get("message") or event.get("note") or "" for event in harness.cluster.events]
@@ -207,7 +207,7 @@ def test_events_tell_the_way_in_sentences(harness: Harness) -> None:
     assert len(reported) < 30, "events are a trickle, not a flood"
 
 
-def test_kubelets_conditions_survive(harness: Harness) -> None:
+def test_conditions_of_the_kubelet_are_kept(harness: Harness) -> None:
     harness.begin()
     harness.wait_ready()
     assert harness.cluster.condition("Ready") is not None

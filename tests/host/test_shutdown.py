@@ -225,7 +225,7 @@ hang()
     assert (done.code, done.out) == (7, "child False False\n")
 
 
-def test_forked_child_cannot_send_the_watchdog_away() -> None:
+def test_forked_child_cannot_stop_the_watchdog() -> None:
     done = run("dud(); handle = prepare_for_shutdown(0.4)\nif not os.fork(): handle.cancel(); os._exit(0)\nhang()")
     assert done.code == -9
 
@@ -253,7 +253,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])); exit_now()
     ],
     ids=["timeout", "code", "a failure stays one", "nonsense is ignored"],
 )
-def test_environment_has_the_last_word(variables: dict[str, str], call: str, code: int) -> None:
+def test_environment_overrides_arguments(variables: dict[str, str], call: str, code: int) -> None:
     done = run(f"{call}; hang()", variables=variables)
     assert done.code == code
     assert ("'soon' is not a number of seconds" in done.err) == ("soon" in variables.values())

@@ -1,4 +1,4 @@
-"""`python -m simulation_shutdown exec`: scripts that can't be edited, run whole and ended when they hang."""
+"""`python -m simulation_shutdown exec`: scripts that can't be edited, run to the end, and ended when they hang."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def test_switched_off_it_becomes_the_command() -> None:
     assert finish(process).out == f"{process.pid}\n"
 
 
-def test_environment_wins_over_options(tmp_path: Path) -> None:
+def test_environment_overrides_options(tmp_path: Path) -> None:
     name = script(tmp_path, "from helpers import *\natexit.register(hang)")
     variables = {"SIMULATION_SHUTDOWN_TIMEOUT": "0.2", "SIMULATION_SHUTDOWN_EXIT_CODE": "8"}
     done = finish(supervised(["--timeout", "60", "--exit-code", "9", "--", "python", name], variables, tmp_path))

@@ -9,7 +9,7 @@ from tests.host.installers import NEW, OLD, intruder
 def test_upgrade_of_an_idle_node_restarts_what_saw_the_old_driver(served: Harness) -> None:
     before = {pod["metadata"]["uid"] for pod in served.cluster.pods.values()}
     served.want(served.new)
-    served.wait("the new driver serves", lambda: served.serves_new() and served.around.settled())
+    served.wait("the new driver serves", lambda: served.serves_new() and served.operator.settled())
     after = {pod["metadata"]["uid"] for pod in served.cluster.pods.values()}
     assert not before & after, "a pod of the operator still holds on to the old driver"
     served.check_host()
@@ -23,8 +23,8 @@ def test_upgrade_waits_for_gpu_pods_with_the_old_driver_in_service(served: Harne
     assert ("team", "training-0") in served.cluster.pods
     assert not served.gated, "nothing is wrong with the driver that serves"
     served.cluster.pods.clear()
-    served.around.follow()
-    served.wait("the new driver serves", lambda: served.serves_new() and served.around.settled())
+    served.operator.follow()
+    served.wait("the new driver serves", lambda: served.serves_new() and served.operator.settled())
 
 
 def test_upgrade_drains_and_keeps_to_disruption_budgets(served: Harness) -> None:
@@ -58,7 +58,7 @@ def test_new_driver_that_fails_is_rolled_back_once_from_the_cache(served: Harnes
         lambda: served.memory.get("rolled_back") and served.serves(OLD) and not served.gated,
     )
     served.wait("it says why", lambda: served.status[0] == "False" and NEW in served.status[2])
-    served.wait("the operands run", served.around.settled)
+    served.wait("the operands run", served.operator.settled)
     runs = [version for version, _, _ in served.node.executed()]
     served.pause(
         0.6, lambda: [version for version, _, _ in served.node.executed()] == runs, "it does not try again by itself"
@@ -67,7 +67,7 @@ def test_new_driver_that_fails_is_rolled_back_once_from_the_cache(served: Harnes
     served.check_host()
     served.node.mend("refuses-new")
     served.try_again()
-    served.wait("the new driver serves", lambda: served.serves_new() and served.around.settled())
+    served.wait("the new driver serves", lambda: served.serves_new() and served.operator.settled())
 
 
 def test_new_driver_is_fetched_before_the_old_one_goes(served: Harness) -> None:
@@ -78,7 +78,7 @@ def test_new_driver_is_fetched_before_the_old_one_goes(served: Harness) -> None:
     )
     assert served.serves(OLD)
     assert not served.gated
-    assert served.around.settled()
+    assert served.operator.settled()
 
 
 def test_each_node_takes_the_settings_of_its_pool(harness: Harness) -> None:

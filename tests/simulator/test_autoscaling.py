@@ -1,4 +1,4 @@
-"""Nodes that come and go with the pods: the autoscaler, the simulated Azure and a real API server."""
+"""Nodes that are created and deleted for pods: the autoscaler, the simulated Azure and a real API server."""
 
 from __future__ import annotations
 
@@ -146,10 +146,10 @@ def test_a_gpu_pod_scales_an_empty_pool_up_and_its_end_scales_it_down(autoscaled
     assert host(autoscaled.cluster.client, "train", WORK) == node
     scale_set = node.removesuffix("000000")
     triggered = f"pod triggered scale-up: [{{{scale_set} 0->1 (max: 2)}}]"
-    autoscaled.cluster.until(lambda: triggered in autoscaled.says("train"), "no word of the scale-up")
+    autoscaled.cluster.until(lambda: triggered in autoscaled.says("train"), "no event about the scale-up")
     done = f"Scale-up: group {scale_set} size set to 1 instead of 0 (max: 2)"
     autoscaled.cluster.until(
-        lambda: done in autoscaled.autoscaler_says(), "the autoscaler does not tell of its scale-up"
+        lambda: done in autoscaled.autoscaler_says(), "the autoscaler does not report its scale-up"
     )
 
     autoscaled.gpu_pool(tags={"cost": "robots"})
@@ -157,10 +157,10 @@ def test_a_gpu_pod_scales_an_empty_pool_up_and_its_end_scales_it_down(autoscaled
     autoscaled.cluster.remains(lambda: autoscaled.nodes("h100gpu") == [node], "a node went under a running pod")
 
     autoscaled.delete("train")
-    autoscaled.cluster.until(lambda: autoscaled.nodes("h100gpu") == [], "an idle node stays")
+    autoscaled.cluster.until(lambda: autoscaled.nodes("h100gpu") == [], "an idle node remains")
     autoscaled.cluster.until(lambda: autoscaled.count("h100gpu") == 0, "Azure still counts the node")
     gone = f'Scale-down: empty node "{node}" removed'
-    autoscaled.cluster.until(lambda: gone in autoscaled.autoscaler_says(), "no word of the scale-down")
+    autoscaled.cluster.until(lambda: gone in autoscaled.autoscaler_says(), "no event about the scale-down")
     autoscaled.gpu_pool()
     assert autoscaled.nodes("h100gpu") == []
 
@@ -192,8 +192,8 @@ def test_a_taint_without_a_value_is_lost_and_an_empty_gpu_pool_is_scaled_up_need
     )
     autoscaled.create("web", requests={"cpu": "30"}, tolerations=SPOT_TOLERATED[1:])
     autoscaled.cluster.until(lambda: autoscaled.nodes("h100gpu"), "the pool does not grow")
-    autoscaled.cluster.until(lambda: "pod triggered scale-up" in autoscaled.says("web"), "no word of the scale-up")
-    autoscaled.cluster.until(lambda: autoscaled.nodes("h100gpu") == [], "the useless node stays")
+    autoscaled.cluster.until(lambda: "pod triggered scale-up" in autoscaled.says("web"), "no event about the scale-up")
+    autoscaled.cluster.until(lambda: autoscaled.nodes("h100gpu") == [], "the useless node remains")
     assert host(autoscaled.cluster.client, "web", WORK) == ""
 
 
@@ -213,7 +213,7 @@ def test_without_quota_the_pool_backs_off_and_the_pod_gets_an_event(autoscaled: 
     autoscaled.pool("a100gpu", A100)
     autoscaled.create("train", requests={"cpu": "12"}, nodeSelector={"agentpool": "a100gpu"})
     autoscaled.cluster.until(
-        lambda: "in backoff after failed scale-up" in autoscaled.says("train"), "no word of the backoff"
+        lambda: "in backoff after failed scale-up" in autoscaled.says("train"), "no event about the backoff"
     )
     for words in ("Scale-up failed for group", "quota left for location westus2"):
         autoscaled.cluster.until(
@@ -270,7 +270,7 @@ def test_a_control_plane_that_starts_again_finishes_what_was_under_way(
     assert autoscaled.count("batch") == 2
     assert not at(autoscaled.cluster.client.get(f"/api/v1/nodes/{node}"), "spec.taints")
     autoscaled.delete("after")
-    autoscaled.cluster.until(lambda: autoscaled.nodes("batch") == autoscaled.hosts("before"), "the idle node stays")
+    autoscaled.cluster.until(lambda: autoscaled.nodes("batch") == autoscaled.hosts("before"), "the idle node remains")
 
 
 def _broken(*arguments: object) -> None:

@@ -111,7 +111,7 @@ def test_a_pool_added_in_yaml_takes_a_workflow_and_is_scaled_up_from_zero_for_it
     until(lambda: not admin.get(PODS)["items"], "the workflow's Pods are gone")
 
 
-def test_the_check_says_where_pods_would_run_and_leaves_nothing(stack: Path, admin: Client) -> None:
+def test_lint_shows_where_pods_would_run_and_leaves_nothing(stack: Path, admin: Client) -> None:
     path = workflow(stack, "placed", "rtxpro")
     found = physai("lint", str(path), "--setting", "osmo.retries=3", "--simulate", "--json", "--severity", "error").json
     (task,) = found["placements"][str(path)]
@@ -137,7 +137,7 @@ def test_a_workflow_that_osmo_would_refuse_is_not_submitted(stack: Path, admin: 
     assert admin.get(PODS)["items"] == []
 
 
-def test_quota_and_pod_security_have_the_last_word(stack: Path, admin: Client) -> None:
+def test_quota_and_pod_security_refuse_what_the_service_accepts(stack: Path, admin: Client) -> None:
     many = _pod("many", {"nvidia.com/gpu": "100"})
     found = _place(admin, many)
     assert found.status == "FAILED_SERVER_ERROR"
@@ -172,7 +172,7 @@ def test_neither_account_reads_the_others_secrets(stack: Path, admin: Client) ->
         assert refusal.value.code == 403
 
 
-def test_agents_that_are_switched_off_see_their_workflows_off_first(stack: Path, admin: Client) -> None:
+def test_agents_that_are_switched_off_delete_their_workflows_first(stack: Path, admin: Client) -> None:
     """And nothing hangs: their finalizer is taken off by them, while they are there."""
     pod = _pod("long", {}, nodeSelector={"agentpool": "cpu"}, schedulerName="default-scheduler")
     pod["metadata"] |= {"finalizers": [osmo.FINALIZER], "labels": {osmo.WORKFLOW_LABEL: "long-1"}}
@@ -188,7 +188,7 @@ def test_agents_that_are_switched_off_see_their_workflows_off_first(stack: Path,
     assert "agents are not in this cluster" in physai("run", str(SAMPLES / "cpu-task.yaml"), expect=1).err
 
 
-def test_nothing_of_it_remains_behind(stack: Path) -> None:
+def test_down_leaves_nothing_behind(stack: Path) -> None:
     physai("down", STACK)
     assert not Simulation(STACK).exists
 

@@ -120,7 +120,7 @@ def test_a_deleted_deployment_is_created_again(kai: SimulatedCluster) -> None:
         found = deployments(kai.client, osmo.KAI_NAMESPACE).get("binder")
         return found is not None and found["metadata"]["uid"] != before
 
-    kai.until(is_new, "the binder stays away")
+    kai.until(is_new, "the binder is missing")
     kai.until(lambda: "binder" in available(kai.client, osmo.KAI_NAMESPACE), "the binder is not available")
 
 
