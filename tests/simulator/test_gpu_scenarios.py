@@ -254,8 +254,18 @@ def test_containerd_fails_on_a_newer_drop_in_unless_the_toolkit_reads_the_file(c
     assert cluster.gpus(h100) == {}
     message = next(each["message"] for each in at(cluster.node(h100), "status.conditions") if each["type"] == "Ready")
     assert "drop-in config version 4" in message
-    cluster.leave(h100)
     cluster.install(settings)
+
+    def reads_the_file() -> bool:
+        """Whether new Pods of the toolkit do: its DaemonSet is changed, and the controller has seen that."""
+        daemonset = next(each for each in cluster.all("apps/v1", "DaemonSet") if each["metadata"]["name"] == TOOLKIT)
+        env = at(daemonset, "spec.template.spec.containers", [])[0]["env"]
+        seen = at(daemonset, "status.observedGeneration") == daemonset["metadata"]["generation"]
+        return seen and {"name": "RUNTIME_CONFIG_SOURCE", "value": "file"} in env
+
+    # The operator changes operands only while there is a GPU node: the broken one is one until this is done.
+    cluster.until(reads_the_file, "the operator does not change the toolkit", 60)
+    cluster.leave(h100)
     cluster.pool(settings, "h100gpu", containerd="2.3.2")
     cluster.until(has_gpus(cluster, h100), "a fresh node does not live with the file as source")
     assert cluster.is_ready(h100)
