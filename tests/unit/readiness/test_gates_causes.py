@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -12,143 +11,30 @@ from physical_ai.readiness import ClosedGate, Expected
 from physical_ai.readiness.causes import causes
 from physical_ai.readiness.model import GATES
 from tests.support.readiness_objects import DRIVER, NFD, PCI, PLUGIN, TOOLKIT, Situation, daemonset, pod
-
-SPOT = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NoSchedule"}
-CREATING = {"waiting": {"reason": "PodInitializing"}}
-LATER, EARLIER = "2026-11-20T11:00:00Z", "2026-11-20T09:00:00Z"
-
-
-def nothing_offered() -> Situation:
-    return Situation().gpus({"nvidia.com/gpu": 0})
-
-
-def spot() -> Situation:
-    situation = nothing_offered().without("toolkit")
-    situation.node["spec"]["taints"].append(SPOT)
-    return situation
-
-
-def label(**values: str | None) -> Situation:
-    """Labels below nvidia.com changed; None removes."""
-    situation = nothing_offered()
-    for key, value in values.items():
-        name = f"nvidia.com/{key.replace('_', '.')}".replace("container.toolkit", "container-toolkit")
-        situation.labels.pop(name, None)
-        if value is not None:
-            situation.labels[name] = value
-    return situation
-
-
-def no_label(*names: str) -> Situation:
-    situation = nothing_offered()
-    for name in names:
-        del situation.labels[name]
-    return situation
-
-
-def waiting_validator(role: str, began: str) -> Situation:
-    return nothing_offered().grid().stuck(role, "driver-validation", state={"running": {"startedAt": began}})
-
-
-def unselected() -> Situation:
-    situation = nothing_offered().without("toolkit")
-    situation.daemonsets["toolkit"]["spec"]["template"]["spec"]["nodeSelector"]["disk"] = "ssd"
-    return situation
-
-
-def down(name: str, situation: Situation) -> Situation:
-    situation.deployments[name]["status"] = {}
-    situation.pods[name] = {
-        "metadata": {"name": f"{name}-y", "labels": {"app": name}},
-        "spec": {"containers": [{"name": "main"}]},
-        "status": {"phase": "Pending", "conditions": [scheduling("0/4 nodes are available: 4 untolerated taints")]},
-    }
-    return situation
-
-
-def scheduling(message: str) -> dict[str, str]:
-    return {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
-
-
-def unscheduled() -> Situation:
-    situation = nothing_offered()
-    found = situation.pods["toolkit"]
-    del found["spec"]["nodeName"]
-    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["aks-h100gpu-0"]}]}]
-    wanted = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
-    found["spec"]["affinity"] = {"nodeAffinity": wanted}
-    found["status"] = {"phase": "Pending", "conditions": [scheduling("0/4 nodes are available: 1 Too many pods")]}
-    return situation
-
-
-def without_deployment(name: str) -> Situation:
-    situation = no_label("nvidia.com/gpu.present")
-    del situation.deployments[name]
-    return situation
-
-
-def policies(*states: str) -> Situation:
-    situation = no_label("nvidia.com/gpu.present")
-    situation.policies = [{"metadata": {"name": state}, "status": {"state": state}} for state in states]
-    return situation
-
-
-def stray_driver() -> Situation:
-    situation = nothing_offered().grid()
-    situation.pods["driver"] = pod("driver")
-    return waiting_in_validation(situation)
-
-
-def waiting_in_validation(situation: Situation) -> Situation:
-    return situation.stuck("toolkit", "driver-validation")
-
-
-def grid_agent(message: str) -> Situation:
-    """A GRID node whose agent holds the operands off."""
-    situation = label(gpu_deploy_container_toolkit="paused-for-grid-driver").grid()
-    reported = {"type": "GridDriverReady", "status": "False", "reason": "Installing", "message": message}
-    situation.node["status"]["conditions"].append(reported)
-    return situation
-
-
-def with_agent(**status: Any) -> Situation:
-    """A GRID node with a Pod of the agent, which has said nothing of the node yet."""
-    situation = nothing_offered().grid()
-    situation.daemonsets["agent"] = {
-        "metadata": {"name": "gpu-grid-driver-installer"},
-        "spec": {"template": {"spec": {"nodeSelector": {"physical-ai/gpu-driver": "grid"}, "tolerations": []}}},
-    }
-    made = pod("nfd")
-    made["metadata"] |= {
-        "name": "agent-x",
-        "ownerReferences": [{"kind": "DaemonSet", "name": "gpu-grid-driver-installer"}],
-    }
-    made["status"] |= {"conditions": [{"type": "Ready", "status": "False"}], **status}
-    situation.pods["agent"] = made
-    return situation
-
-
-def other_os() -> Situation:
-    situation = Situation().fails("driver", "could not install kernel headers")
-    situation.pods["driver"]["spec"]["containers"][0]["image"] = "nvcr.io/nvidia/driver:580.173.02-ubuntu22.04"
-    return situation
-
-
-def unclaimed() -> Situation:
-    situation = nothing_offered().without("driver", daemonset=True)
-    situation.drivers = []
-    return situation
-
-
-def mig_none() -> Situation:
-    situation = Situation(Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator", needs_mig_ids=True))
-    situation.labels["nvidia.com/mig.strategy"] = "none"
-    return situation
-
-
-def mig_failed() -> Situation:
-    return label(mig_config="all-disabled", mig_config_state="failed")
-
+from tests.support.readiness_situations import (
+    CREATING,
+    EARLIER,
+    LATER,
+    SPOT,
+    down,
+    grid_agent,
+    label,
+    mig_failed,
+    mig_none,
+    no_label,
+    nothing_offered,
+    other_os,
+    policies,
+    spot,
+    stray_driver,
+    unclaimed,
+    unscheduled,
+    unselected,
+    waiting_in_validation,
+    waiting_validator,
+    with_agent,
+    without_deployment,
+)
 
 CASES: list[tuple[str, str, Callable[[], Situation]]] = [
     (
