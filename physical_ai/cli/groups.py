@@ -46,6 +46,7 @@ PANELS = {
         "refresh": "Record in the state what differs from it",
         "down": "Destroy the simulated stack",
         "cancel": "End a run, or remove the lock of a killed one",
+        "unstick": "Repair what a killed run left behind; asks first",
     },
     "Check": {
         "policy": "Check a stack's resources against the policies",

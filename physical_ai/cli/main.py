@@ -26,6 +26,7 @@ from physical_ai.cli.commands import (
     simulate,
     stack_new,
     stacks,
+    unstick,
 )
 from physical_ai.cli.commands import run as run_workflows
 from physical_ai.cli.console import err, print_json
@@ -56,6 +57,7 @@ for name, command in {
     "refresh": operations.refresh,
     "down": operations.down,
     "cancel": operations.cancel,
+    "unstick": unstick.unstick,
     "policy": policy.policy,
     "compat": compat.compat,
     "check": check.check,

@@ -3,10 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from physical_ai.readiness.reader import Get
 
-DEPLOYED = "deployed"
+DEPLOYED, NOT_INSTALLED = "deployed", "not installed"
+
+
+@dataclass(frozen=True)
+class StuckRelease:
+    """A release whose last revision failed, or was never finished."""
+
+    name: str
+    namespace: str
+    status: str
+    revision: int
+    can_roll_back: bool
+    """An earlier revision was deployed."""
+
+
+def stuck_releases(get: Get, releases: Mapping[str, str]) -> list[StuckRelease]:
+    """The releases (name → namespace) that are not deployed. One without any record is `not installed`.
+
+    Raises as `get` does.
+    """
+    stuck: list[StuckRelease] = []
+    for name, namespace in releases.items():
+        found = get(f"/api/v1/namespaces/{namespace}/secrets", {"labelSelector": f"owner=helm,name={name}"})
+        labels: list[dict[str, str]] = [each["metadata"].get("labels", {}) for each in found.get("items", [])]
+        last = max(labels, key=_revision, default=dict[str, str]())
+        status = last.get("status", NOT_INSTALLED)
+        if status != DEPLOYED:
+            worked = any(each.get("status") in (DEPLOYED, "superseded") for each in labels)
+            stuck.append(StuckRelease(name, namespace, status, _revision(last), worked))
+    return stuck
 
 
 def not_deployed(get: Get, releases: Mapping[str, str]) -> list[str]:
@@ -17,15 +47,10 @@ def not_deployed(get: Get, releases: Mapping[str, str]) -> list[str]:
 
     Raises as `get` does.
     """
-    lines: list[str] = []
-    for name, namespace in releases.items():
-        found = get(f"/api/v1/namespaces/{namespace}/secrets", {"labelSelector": f"owner=helm,name={name}"})
-        labels: list[dict[str, str]] = [each["metadata"].get("labels", {}) for each in found.get("items", [])]
-        last = max(labels, key=_revision, default=dict[str, str]())
-        status = last.get("status", "not installed")
-        if status != DEPLOYED:
-            lines.append(f"Helm release {namespace}/{name}: {status} (revision {_revision(last)})")
-    return lines
+    return [
+        f"Helm release {each.namespace}/{each.name}: {each.status} (revision {each.revision})"
+        for each in stuck_releases(get, releases)
+    ]
 
 
 def _revision(labels: Mapping[str, str]) -> int:
