@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
@@ -47,7 +47,13 @@ class Grants:
                 failed = True
                 continue
             self._note(assignment, cluster)
-        self._grant_standing()
+        with self._lock:
+            waiting = [(cluster, self._standing(cluster)) for cluster in self._clusters()]
+        for cluster, wanted in waiting:
+            try:
+                self._grant_standing(cluster, wanted)
+            except Exception:  # as above
+                failed = True
         self._schedule(failed)
 
     def _schedule(self, failed: bool) -> None:
@@ -118,24 +124,22 @@ class Grants:
             self._store.put(replace(current, facts={**current.facts, "granted": granted}))
             self._store.save()
 
-    def _grant_standing(self) -> None:
+    def _grant_standing(self, cluster: Resource, wanted: Sequence[_Right]) -> None:
         """Rights that a cluster has from its first moment, and that no assignment of the stack gives."""
-        with self._lock:
-            waiting = [(cluster, self._standing(cluster)) for cluster in self._clusters()]
-        for cluster, wanted in waiting:
-            known: list[str] = cluster.facts.get("standing", [])
-            missing = [right for right in wanted if right.key not in known]
-            for right in missing:
+        known: list[str] = cluster.facts.get("standing", [])
+        for right in wanted:
+            if right.key not in known:
                 name = f"{cluster.id}/standing/{right.key}"
                 self._host.grant(cluster.id, name, right.principal, right.kind, right.role)
-            for key in set(known) - {right.key for right in wanted}:
-                self._host.revoke(cluster.id, f"{cluster.id}/standing/{key}")
-            if sorted(known) != (keys := sorted(right.key for right in wanted)):
-                with self._lock:
-                    current = self._store.resources.get(ids.key(cluster.id))
-                    if current is not None:
-                        self._store.put(replace(current, facts={**current.facts, "standing": keys}))
-                        self._store.save()
+        for key in set(known) - {right.key for right in wanted}:
+            self._host.revoke(cluster.id, f"{cluster.id}/standing/{key}")
+        if sorted(known) == (keys := sorted(right.key for right in wanted)):
+            return
+        with self._lock:
+            current = self._store.resources.get(ids.key(cluster.id))
+            if current is not None:
+                self._store.put(replace(current, facts={**current.facts, "standing": keys}))
+                self._store.save()
 
     def _standing(self, cluster: Resource) -> list[_Right]:
         """The admin groups of the cluster's aadProfile, who are its cluster admins, and roles on the subscription."""

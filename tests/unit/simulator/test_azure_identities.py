@@ -231,6 +231,18 @@ def test_grant_that_fails_is_tried_again(azure: Azure) -> None:
     assert len(azure.host.grants) == 1
 
 
+def test_admin_group_whose_grant_fails_is_granted_with_the_roles_that_follow(azure: Azure) -> None:
+    azure.network()
+    azure.identities()
+    azure.host.fail = {"grant"}
+    azure.cluster(aadProfile={"managed": True, "enableAzureRBAC": True, "adminGroupObjectIDs": [SOMEONE]})
+    admin(azure, azure.cluster_id)
+    assert azure.host.grants == {}
+    azure.host.fail = set()
+    azure.clock.advance(1)
+    assert len(azure.host.grants) == 2
+
+
 def test_cluster_made_again_gets_its_grants_again(azure: Azure) -> None:
     scope = f"/subscriptions/{azure.cloud.directory.subscription}"
     azure.platform()
