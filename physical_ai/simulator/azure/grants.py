@@ -39,8 +39,8 @@ class Grants:
 
     def tick(self) -> None:
         """Grants what is due, and sets the timer for what is not."""
-        failed = False
-        for cluster, assignment, principal, kind, role in self._due():
+        failed, asked = False, self._clock.now()
+        for cluster, assignment, principal, kind, role in self._due(asked):
             try:
                 self._host.grant(cluster.id, assignment.id, principal, kind, role)
             except Exception:  # the host reports its own errors; the grant remains due
@@ -54,13 +54,14 @@ class Grants:
                 self._grant_standing(cluster, wanted)
             except Exception:  # as above
                 failed = True
-        self._schedule(failed)
+        self._schedule(failed, asked)
 
-    def _schedule(self, failed: bool) -> None:
+    def _schedule(self, failed: bool, asked: float) -> None:
+        """Sets the timer for what was not due when `asked`: it may have become so since."""
         with self._lock:
             now = self._clock.now()
-            pending = [a.facts["effectiveAt"] for a in self._assignments() if a.facts["effectiveAt"] > now]
-            waits = [at - now + MARGIN for at in pending] + ([RETRY] if failed else [])
+            pending = [a.facts["effectiveAt"] for a in self._assignments() if a.facts["effectiveAt"] > asked]
+            waits = [max(at - now, 0) + MARGIN for at in pending] + ([RETRY] if failed else [])
             self._call_off()
             if waits and not self._stopped:
                 self._call_off = self._clock.later(min(waits), self.tick)
@@ -97,10 +98,9 @@ class Grants:
     def _clusters(self) -> list[Resource]:
         return [r for r in self._store if r.kind == "ManagedCluster" and r.state in (*FINAL, "Updating")]
 
-    def _due(self) -> list[tuple[Resource, Resource, str, str, str]]:
+    def _due(self, now: float) -> list[tuple[Resource, Resource, str, str, str]]:
         """(cluster, assignment, principal id, principal type, role GUID) of what is in force but not granted."""
         with self._lock:
-            now = self._clock.now()
             found: list[tuple[Resource, Resource, str, str, str]] = []
             for assignment in self._assignments():
                 scope, properties = str(assignment.inputs["scope"]), assignment.body["properties"]

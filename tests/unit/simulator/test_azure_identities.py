@@ -231,6 +231,27 @@ def test_grant_that_fails_is_tried_again(azure: Azure) -> None:
     assert len(azure.host.grants) == 1
 
 
+def test_role_that_takes_effect_while_others_are_granted_is_granted_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    azure = Azure(tmp_path / "azure.json", role_delay_minutes=2)
+    azure.network()
+    azure.identities()
+    azure.clock.advance(1)
+    admin(azure, f"/subscriptions/{azure.cloud.directory.subscription}")
+    azure.clock.advance(1.9)
+    grant = azure.host.grant
+
+    def slowly(*arguments: str) -> None:
+        grant(*arguments)
+        azure.clock.seconds += 0.2
+
+    monkeypatch.setattr(azure.host, "grant", slowly)
+    azure.cluster(aadProfile={"managed": True, "enableAzureRBAC": True, "adminGroupObjectIDs": [SOMEONE]})
+    azure.clock.advance(0.1)
+    assert {principal for principal, _, _ in azure.host.grants.values()} == {azure.cloud.directory.deployer, SOMEONE}
+
+
 def test_admin_group_whose_grant_fails_is_granted_with_the_roles_that_follow(azure: Azure) -> None:
     azure.network()
     azure.identities()
