@@ -34,8 +34,14 @@ class ClusterAccess(pulumi.ComponentResource):
                 principal_id=grant.principal_id,
                 principal_type=grant.principal_type,
                 subscription_id=args.subscription_id,
-                opts=pulumi.ResourceOptions(parent=self),
+                opts=pulumi.ResourceOptions(parent=self, aliases=earlier_names(name, grant, args.grants)),
             )
             for grant in args.grants
         ]
         self.register_outputs({"assignments": len(self.assignments)})
+
+
+def earlier_names(name: str, grant: Grant, grants: Sequence[Grant]) -> list[pulumi.Alias]:
+    """Names of the assignment in stacks of before, when there was one deployer: it has the same id in Azure."""
+    first = next((each for each in grants if each.name.endswith("-deployer")), None)
+    return [pulumi.Alias(name=f"{name}-deployer-admin")] if grant == first else []

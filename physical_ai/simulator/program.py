@@ -100,7 +100,7 @@ def _with_details(error: grpc.RpcError) -> Exception:
 
 
 def run_program() -> None:
-    """The program as `pulumi up` would run it, without the aliases that every azure-native resource carries.
+    """The program as `pulumi up` would run it, without the aliases that every azure-native resource gets from its SDK.
 
     They name the resource at each other API version (110 of them for a node pool), cost 0.1 s apiece in the engine,
     and can only matter where a stack was once made by another version, which a simulated one never was.
@@ -117,7 +117,8 @@ def run_program() -> None:
 def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
     if not args.type_.startswith("azure-native:"):
         return None
-    args.opts.aliases = None
+    named = [each for each in args.opts.aliases or [] if isinstance(each, pulumi.Alias) and each.name is not ...]
+    args.opts.aliases = named
     return pulumi.ResourceTransformationResult(args.props, args.opts)
 
 

@@ -9,8 +9,11 @@ import pulumi
 import pytest
 
 from components import role_propagation
+from components.access import earlier_names
 from components.account import selected
 from components.config import engine_config, of_project
+from physical_ai.catalog.aks import Role
+from physical_ai.settings.facts.access import Grant
 from tests.unit.conftest import Simulate
 
 KUBELET = 'Code="CustomKubeletIdentityMissingPermissionError" Message="The cluster user assigned identity must be …"'
@@ -72,3 +75,11 @@ def test_config_is_found_where_the_language_host_puts_it(monkeypatch: pytest.Mon
     monkeypatch.setattr(pulumi, "get_project", lambda: "physical-ai")
     monkeypatch.setenv("PULUMI_CONFIG", '{"physical-ai:protect": "true"}')
     assert engine_config() == {"protect": True}
+
+
+def test_only_the_first_deployer_takes_over_the_assignment_that_was_named_without_a_principal() -> None:
+    reader = Grant("r-reader", Role.RBAC_READER, "r", "User")
+    first, second = (Grant(f"{each}-deployer", Role.RBAC_CLUSTER_ADMIN, each, "User") for each in "ab")
+    grants = [reader, first, second]
+    named = {each.name: [alias.name for alias in earlier_names("access", each, grants)] for each in grants}
+    assert named == {"r-reader": [], "a-deployer": ["access-deployer-admin"], "b-deployer": []}
