@@ -117,7 +117,7 @@ def run_program() -> None:
 def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
     if not args.type_.startswith("azure-native:"):
         return None
-    named = [each for each in args.opts.aliases or [] if isinstance(each, pulumi.Alias) and each.name is not ...]
+    named = [each for each in args.opts.aliases or [] if isinstance(each, pulumi.Alias) and isinstance(each.name, str)]
     args.opts.aliases = named
     return pulumi.ResourceTransformationResult(args.props, args.opts)
 
