@@ -52,8 +52,7 @@ class Snapshots:
         began = timestamp()
         clusters.prepare(spare=False)
         clusters.wait()
-        for cluster_id in clusters.ids():
-            _wait_for_gpu_pods(clusters.client(cluster_id), began)
+        wait_for_restarted_gpus(copy, began)
         return copy
 
     def answer(self, stack: str, *arguments: str) -> Answer:
@@ -113,6 +112,13 @@ def wiped_unless(done: Path, home: Home) -> Generator[None]:
     finally:
         if not done.exists():
             wipe(home)
+
+
+def wait_for_restarted_gpus(simulation: Simulation, began: str) -> None:
+    """After a start of the control plane, which `began` before: until the GPU stack is as ready as before it."""
+    clusters = simulation.clusters()
+    for cluster_id in clusters.ids():
+        _wait_for_gpu_pods(clusters.client(cluster_id), began)
 
 
 def _wait_for_gpu_pods(client: Client, began: str) -> None:
