@@ -193,8 +193,7 @@ class Clusters:
     def _existing(self, cluster_id: str) -> ControlPlane:
         self._prepared()
         plane = self._plane(self._slots()[cluster_id])
-        if not plane.is_running():
-            plane.start()
+        plane.start()
         return plane
 
     def _prepared(self) -> None:

@@ -22,10 +22,9 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from physical_ai.simulator.cluster.objects import at, labels, name, timestamp
+from physical_ai.simulator.cluster.objects import at, name
 from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.home import HOME_VARIABLE, Home
-from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.tools import Toolbox
 from tests.simulator.physai import Answer, physai
@@ -33,7 +32,6 @@ from tests.simulator.physai import Answer, physai
 PORTS = range(15_000, 32_000)
 """Below those that the kernel assigns, to another worker for example."""
 PODS = "/api/v1/namespaces/gpu-operator/pods"
-APP, AGENT = "app.kubernetes.io/name", "gpu-grid-driver-installer"
 SECONDS = 120
 """At most, until the GPU stack of a copy is ready."""
 
@@ -49,10 +47,9 @@ class Snapshots:
         """A running copy in `home` of what `physai up <stack> <arguments>` makes of an empty home."""
         copy = self.copy(home, stack, *arguments)
         clusters = copy.clusters()
-        began = timestamp()
         clusters.prepare(spare=False)
         clusters.wait()
-        wait_for_restarted_gpus(copy, began)
+        wait_for_gpus(copy)
         return copy
 
     def answer(self, stack: str, *arguments: str) -> Answer:
@@ -114,33 +111,21 @@ def wiped_unless(done: Path, home: Home) -> Generator[None]:
             wipe(home)
 
 
-def wait_for_restarted_gpus(simulation: Simulation, began: str) -> None:
-    """After a start of the control plane, which `began` before: until the GPU stack is as ready as before it."""
+def wait_for_gpus(simulation: Simulation) -> None:
+    """Until every Pod of the GPU stack is ready. Hosts are empty after a restart, so drivers are installed anew."""
     clusters = simulation.clusters()
-    for cluster_id in clusters.ids():
-        _wait_for_gpu_pods(clusters.client(cluster_id), began)
-
-
-def _wait_for_gpu_pods(client: Client, began: str) -> None:
-    """Until every Pod of the GPU stack is ready, as the deployment left it.
-
-    Simulated hosts are empty after a restart, so drivers are installed anew. The status in etcd describes the hosts
-    before the restart; an agent that became ready since shows that it has been replaced on every node.
-    """
     deadline = time.monotonic() + SECONDS
-    while waiting := [name(pod) for pod in client.get(PODS)["items"] if not _is_ready_since(pod, began)]:
-        assert time.monotonic() < deadline, f"not ready again within {SECONDS} s: {waiting}"
-        time.sleep(0.2)
+    for cluster_id in clusters.ids():
+        client = clusters.client(cluster_id)
+        while waiting := [name(pod) for pod in client.get(PODS)["items"] if not _is_ready(pod)]:
+            assert time.monotonic() < deadline, f"not ready again within {SECONDS} s: {waiting}"
+            time.sleep(0.2)
 
 
-def _is_ready_since(pod: dict[str, Any], began: str) -> bool:
-    """Whether a Pod is ready; the GRID driver's agents by a condition that was written since."""
-    since = began if labels(pod).get(APP) == AGENT else ""
+def _is_ready(pod: dict[str, Any]) -> bool:
     conditions: list[dict[str, str]] = at(pod, "status.conditions", [])
-    return at(pod, "status.phase") == "Succeeded" or any(
-        (each["type"], each["status"]) == ("Ready", "True") and each["lastTransitionTime"] >= since
-        for each in conditions
-    )
+    ready = [each["status"] for each in conditions if each["type"] == "Ready"]
+    return at(pod, "status.phase") == "Succeeded" or ready == ["True"]
 
 
 def _free_port() -> int:

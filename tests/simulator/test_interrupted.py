@@ -17,11 +17,9 @@ from filelock import FileLock
 
 from physical_ai.simulator import engine, processes, program
 from physical_ai.simulator.azure import Cloud
-from physical_ai.simulator.cluster.objects import timestamp
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import COMMAND, killed_at, physai
-from tests.simulator.snapshots import wait_for_restarted_gpus
 
 STACK = "dev-westus2"
 
@@ -183,9 +181,7 @@ def test_after_a_crash_status_starts_nothing_and_up_finds_everything_as_it_was(r
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(("127.0.0.1", port))
         taken.listen()
-        began = timestamp()
         up = physai("up", STACK, "--json")
     assert int((plane / "port.json").read_text()) != port
     assert up.json["changes"] == {}, "another address is not another cluster"
     assert up.pool("h100gpu")["nodes"] == up.pool("h100gpu")["ready"] == 1
-    wait_for_restarted_gpus(running, began)  # for the tests that share the deployment

@@ -12,6 +12,7 @@ import socket
 import ssl
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -30,6 +31,9 @@ CLIENTS = (GPU_STACK, SCHEDULING, "kwok", "kube-scheduler", "kube-controller-man
 COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
 SLOTS_FILE = "clusters.json"
 """Beside the folders of control planes: cluster id → name of its folder."""
+CAUGHT_UP = "controllers.caught-up"
+"""File that the simulator's own controllers create after their first round. Until then a control plane that was started
+again shows in etcd what its hosts were like before; they are empty now."""
 START_SECONDS = 60.0
 START_POLL_SECONDS = 0.1
 ETCD = "unix://etcd.sock"
@@ -69,16 +73,18 @@ class ControlPlane:
             ControlPlaneFailed: a process ended or was not ready in time.
         """
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if self.is_running():
-            return
-        self.stop()  # processes that a crash has left
-        if not (self._pki / "done").exists():
-            self._make_pki()
-        self._choose_port()
-        self._start_etcd_and_api_server()
-        self._wait_until_ready()
-        self._forget_leases()
-        self._start_clients()
+        is_new = not (self._pki / "done").exists()
+        if not self.is_running():
+            self.stop()  # processes that a crash has left
+            if is_new:
+                self._make_pki()
+            self._choose_port()
+            self._start_etcd_and_api_server()
+            self._wait_until_ready()
+            self._forget_leases()
+            self._start_clients()
+        if not is_new:
+            self._wait_for((GPU_STACK,), "had not read the cluster", (self.folder / CAUGHT_UP).exists)
 
     def stop(self) -> None:
         """Ends every process; clients first, since an API server without its etcd hangs."""
@@ -182,7 +188,8 @@ class ControlPlane:
             "--node-ip=127.0.0.1",
             f"--node-lease-duration-seconds={LEASE_SECONDS}",
         )
-        self._start_module(GPU_STACK, "--kubeconfig=admin.kubeconfig")
+        (self.folder / CAUGHT_UP).unlink(missing_ok=True)
+        self._start_module(GPU_STACK, "--kubeconfig=admin.kubeconfig", f"--caught-up={CAUGHT_UP}")
         self._start_module(
             SCHEDULING,
             "--kubeconfig=admin.kubeconfig",
@@ -210,16 +217,20 @@ class ControlPlane:
             return False
 
     def _wait_until_ready(self) -> None:
-        end = time.monotonic() + START_SECONDS
         with self._client() as client:
-            while not _is_ready(client):
-                live = processes.running(self.folder)
-                for name in ("etcd", "kube-apiserver"):
-                    if name not in live:
-                        raise self._failed(name, "ended while the control plane was starting")
-                if time.monotonic() > end:
-                    raise self._failed("kube-apiserver", f"was not ready after {START_SECONDS:.0f} s")
-                time.sleep(START_POLL_SECONDS)
+            self._wait_for(("etcd", "kube-apiserver"), "was not ready", lambda: _is_ready(client))
+
+    def _wait_for(self, needed: tuple[str, ...], late: str, is_done: Callable[[], bool]) -> None:
+        """Waits while the processes in `needed` run; `late` says what the last of them failed to do in time."""
+        end = time.monotonic() + START_SECONDS
+        while not is_done():
+            live = processes.running(self.folder)
+            for name in needed:
+                if name not in live:
+                    raise self._failed(name, "ended while the control plane was starting")
+            if time.monotonic() > end:
+                raise self._failed(needed[-1], f"{late} after {START_SECONDS:.0f} s")
+            time.sleep(START_POLL_SECONDS)
 
     def _failed(self, name: str, what: str) -> ControlPlaneFailed:
         log = self.folder / f"{name}.log"

@@ -15,11 +15,12 @@ from physical_ai.simulator.operators.live import Operators
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kubeconfig", type=Path, required=True)
+    parser.add_argument("--caught-up", type=Path, required=True, help="file to create after the first complete round")
     given = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     Operators(Client(given.kubeconfig)).loop.start()
-    GpuStack(Client(given.kubeconfig), 60 / seconds_per_model_minute()).loop.run()
+    GpuStack(Client(given.kubeconfig), 60 / seconds_per_model_minute(), given.caught_up.touch).loop.run()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from typing import Any
 
 import yaml
@@ -35,11 +36,18 @@ LOOK_SECONDS = 0.5
 class GpuStack:
     """NFD, the GPU Operator, kubelets, the GRID driver agents and the tasks of workflows."""
 
-    def __init__(self, client: Client, speed: float) -> None:
-        """`speed` is model seconds in one second."""
+    def __init__(self, client: Client, speed: float, caught_up: Callable[[], None]) -> None:
+        """Watches the cluster; `loop` runs the models.
+
+        Args:
+            client: Of the cluster's API server.
+            speed: Model seconds in one second.
+            caught_up: Called once, after the first round over everything that the API server holds.
+        """
         self.loop = Loop("gpu-stack", self.round)
         self._cluster = Cluster(client, self.loop.wake)
-        self._speed = speed
+        self._speed, self._caught_up = speed, caught_up
+        self._is_caught_up = False
         self._operator: Operator | None = None
         self._controllers = Controllers(self._cluster)
         self._discovery, self._kubelets = Discovery(self._cluster), Kubelets(self._cluster)
@@ -52,7 +60,11 @@ class GpuStack:
 
     def round(self) -> float | None:
         """One round; returns the seconds until the next one, None where only a change makes one necessary."""
-        if self._has_moved():
+        moved = self._has_moved()
+        if not self._is_caught_up and self._cluster.is_synced:
+            self._is_caught_up = True
+            self._caught_up()
+        if moved:
             return 0
         if self._kubelets.are_waiting or self._grid.are_working or self._workflows.are_running:
             return POLL_SECONDS

@@ -92,8 +92,17 @@ class Cluster:
                 kind: path_of(kind) for kind in OF_CLUSTER
             }
             self._watches = {kind: Watch(self.client, where, self._changed) for kind, where in kinds.items()}
-        for watch in self._watches.values():
+        for watch in self._followed:
             watch.synced.wait(SYNC_SECONDS)
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether everything that is watched has been listed."""
+        return all(watch.synced.is_set() for watch in self._followed)
+
+    @property
+    def _followed(self) -> list[Watch]:
+        return [self._nodes, self._deployments, *self._watches.values()]
 
     @property
     def nodes(self) -> list[Json]:
