@@ -91,8 +91,8 @@ simulator: $(READY) tools ## tests with the real engine and a real API server
 	@$(PYTEST) tests/simulator -n 3
 
 .PHONY: tools
-tools: $(READY) ## build the commands that the simulator runs, once
-	@$(BIN)/physai tools
+tools: $(READY) ## build the commands that the simulator runs, and Prometheus for the tests, once
+	@$(BIN)/physai tools --telemetry
 
 lint: $(READY) ## style
 	@$(BIN)/ruff check .

@@ -68,6 +68,10 @@ ToolsFrom = Annotated[
     ),
 ]
 
+WithTelemetry = Annotated[
+    bool, typer.Option("--telemetry", help="Also Prometheus, Alertmanager and promtool, built from their Go modules.")
+]
+
 
 def up(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
@@ -209,17 +213,17 @@ def env(stack: Stack = DEFAULT_STACK, as_: As = DEPLOYER_NAME, json: Json = Fals
         print(f"export {name}={shlex.quote(value)}")  # never wrapped: a shell reads it
 
 
-def tools(origin: ToolsFrom = Origin.AUTO) -> None:
+def tools(origin: ToolsFrom = Origin.AUTO, telemetry: WithTelemetry = False) -> None:
     """Install the engine and control-plane programs before the first `up`.
 
     Of etcd, helm and KWOK the projects' own releases, verified; Kubernetes and Pulumi are built from their Go modules.
     """
     from physical_ai.cli.progress import Progress
     from physical_ai.simulator.home import Home
-    from physical_ai.simulator.tools import toolbox
+    from physical_ai.simulator.tools import FAMILIES, TELEMETRY, toolbox
 
     home = Home.of_user()
     with Progress() as progress:
         progress.phase("tools")
-        toolbox(home.tools, progress.tool, origin=origin)
+        toolbox(home.tools, progress.tool, (*FAMILIES, *(TELEMETRY if telemetry else ())), origin)
     err.print(f"all programs are in {home.tools}")

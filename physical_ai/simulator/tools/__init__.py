@@ -3,7 +3,7 @@
 Standard library only: `python -m physical_ai.simulator.tools` installs them before there are any Python packages.
 """
 
-from physical_ai.simulator.tools.families import LINTERS, BuildFailed, Progress
+from physical_ai.simulator.tools.families import FAMILIES, LINTERS, TELEMETRY, BuildFailed, Progress
 from physical_ai.simulator.tools.install import Origin, Toolbox, missing, toolbox
 
-__all__ = ["LINTERS", "BuildFailed", "Origin", "Progress", "Toolbox", "missing", "toolbox"]
+__all__ = ["FAMILIES", "LINTERS", "TELEMETRY", "BuildFailed", "Origin", "Progress", "Toolbox", "missing", "toolbox"]

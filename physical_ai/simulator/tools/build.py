@@ -31,9 +31,9 @@ def build(family: Family, folder: Path, cache: Path, report: Report, reason: str
     work = Path(tempfile.mkdtemp(prefix=f".{family.name}-", dir=cache))
     try:
         report(Progress(family.name, "build", 0, 0, reason))
-        total = len(_go(family, go, log, "list", "-deps", "tool"))
-        command = ("build", "-v", "-trimpath", "-ldflags", family.linker_flags(), "-o", f"{work}{os.sep}", "tool")
-        for done, _ in enumerate(_stream(family, go, log, *command), start=1):
+        total = len(_go(family, go, log, "list", family.build_tags(), "-deps", "tool"))
+        command = ("build", "-v", family.build_tags(), "-trimpath", "-ldflags", family.linker_flags())
+        for done, _ in enumerate(_stream(family, go, log, *command, "-o", f"{work}{os.sep}", "tool"), start=1):
             report(Progress(family.name, "build", min(done, total), total))
         report(Progress(family.name, "build", total, total, finished=True))
         for built, known in family.commands.items():

@@ -47,6 +47,8 @@ class Family:
     """Name that `go build` gives a command → the name it is known by."""
     stamps: tuple[str, ...] = ()
     """Linker variables that take the version; `{v}`, `{major}` and `{minor}` are filled in."""
+    tags: tuple[str, ...] = ()
+    """Build tags."""
 
     @property
     def folder(self) -> Path:
@@ -62,8 +64,12 @@ class Family:
     def fingerprint(self) -> str:
         """Changes whenever a build could give other bytes."""
         machine = f"{platform.system()}-{platform.machine()}"
-        parts = (self._read("go.mod"), self._read("go.sum"), machine, *self.stamps)
+        parts = (self._read("go.mod"), self._read("go.sum"), machine, *self.stamps, *self.tags)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+    def build_tags(self) -> str:
+        """The option of `go build` and `go list`."""
+        return f"-tags={','.join(self.tags)}"
 
     def linker_flags(self) -> str:
         version = self.version()
@@ -110,3 +116,13 @@ FAMILIES = (
 """What the simulator runs, the quickest build first."""
 LINTERS = (Family("actionlint", "github.com/rhysd/actionlint", {"actionlint": "actionlint"}),)
 """What looks at the repository's own files."""
+TELEMETRY = (
+    Family(
+        "prometheus",
+        "github.com/prometheus/prometheus",
+        {name: name for name in ("prometheus", "promtool", "alertmanager")},
+        # Without the service discovery of clouds, 200 packages; that by HTTP and files remains.
+        tags=("remove_all_sd",),
+    ),
+)
+"""What `physai up --telemetry` runs, and promtool for the tests of alert rules."""

@@ -1,0 +1,21 @@
+"""promtool of the version that the simulator runs, for tests of alert rules."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from physical_ai.simulator.home import Home
+from physical_ai.simulator.tools import TELEMETRY, toolbox
+
+
+@cache
+def command() -> Path:
+    """Where promtool is; it is built when it is missing, once for all workers."""
+    return toolbox(Home.of_user().tools, families=TELEMETRY).path("promtool")
+
+
+def promtool(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs promtool, as in `promtool("check", "rules", file)` and `promtool("test", "rules", file)`."""
+    return subprocess.run([command(), *arguments], capture_output=True, text=True, check=False)
