@@ -12,18 +12,19 @@ import pytest
 from docs.generator.packages import read
 from physical_ai.repository import ROOT
 
-LOOKS = {"catalog", "settings", "untrusted"}
+LOOKS = {"catalog", "settings", "telemetry", "untrusted"}
 MAY_IMPORT: dict[str, set[str]] = {
     "catalog": set(),
     "untrusted": set(),
-    "settings": {"catalog", "untrusted"},
+    "telemetry": {"catalog"},
+    "settings": {"catalog", "telemetry", "untrusted"},
     "readiness": LOOKS,
     "osmo": LOOKS,
     "policies": LOOKS,
     "preflight": LOOKS,
     "costs": LOOKS,
     "components": {*LOOKS, "readiness"},
-    "simulator": {"catalog", "untrusted"},
+    "simulator": {"catalog", "telemetry", "untrusted"},
     "mocks": {*LOOKS, "components", "policies"},
     "cli": {*LOOKS, "readiness", "osmo", "policies", "preflight", "costs", "components", "simulator", "mocks"},
     "agents": set(),

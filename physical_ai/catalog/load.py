@@ -34,6 +34,15 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         raise CatalogError(f"{path.name}: a list of mappings is expected: {error}") from error
 
 
+def read_mapping(path: Path) -> dict[str, Any]:
+    """The mapping in a data file."""
+    data: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - one of the two safe loaders
+    try:
+        return TypeAdapter(dict[str, Any]).validate_python(data)
+    except ValidationError as error:
+        raise CatalogError(f"{path.name}: a mapping is expected: {error}") from error
+
+
 def row(kind: type[_Row], data: Mapping[str, Any], where: str) -> _Row:
     """One checked row. Lists become tuples; nothing else is converted."""
     try:

@@ -1,0 +1,94 @@
+"""What GPUs report: the fields of DCGM exporters, and Xids. Rows, reading, and lookups."""
+
+from __future__ import annotations
+
+import datetime
+from functools import lru_cache
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from physical_ai.catalog.gpu_load import GPU, operator_releases
+from physical_ai.catalog.load import CatalogError, read_rows, row
+from physical_ai.catalog.lookup import UnknownName, nearest
+from physical_ai.catalog.rows import Row, Text
+
+XidClass = Literal["job", "node", "information"]
+
+
+class DcgmField(Row):
+    """One field of a DCGM exporter."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^DCGM_(FI|EXP)_[A-Z0-9_]+$")]
+    type: Literal["gauge", "counter", "label"]
+    unit: Text
+    help: Annotated[str, StringConstraints(pattern=r"^[^,\n]+$")]
+    """No comma: the CSV has exactly three columns."""
+    vgpu: Literal["yes", "no", "unknown"]
+    """Whether a MIG-backed vGPU guest reports it."""
+    each: Literal["gpu", "instance"] = "gpu"
+    """What has a series of its own."""
+    default: bool = True
+    exporter: bool = False
+    """The exporter computes it itself; not a field of DCGM."""
+    missing: tuple[Text, ...] = ()
+    """Exporter versions that exit at this name."""
+    source: Text
+    date: datetime.date
+
+
+class Xid(Row):
+    """A code that the driver reports in the kernel log."""
+
+    code: Annotated[int, Field(ge=1, le=200)]
+    xid_class: Annotated[XidClass, Field(alias="class")]
+    action: Text
+    """NVIDIA's immediate action."""
+    meaning: Text
+    advice: Text
+    source: Text
+    date: datetime.date
+
+
+@lru_cache(maxsize=1)
+def dcgm_fields() -> dict[str, DcgmField]:
+    """All fields by name, in the order of the CSV."""
+    found: dict[str, DcgmField] = {}
+    exporters = {release.dcgm_exporter for release in operator_releases().values()}
+    for group in read_rows(GPU / "dcgm_fields.yaml"):
+        shared = {"source": group["source"], "date": group["date"]}
+        for own in group["fields"]:
+            field = row(DcgmField, {**shared, **own}, f"dcgm_fields.yaml: {own.get('name')}")
+            if field.name in found:
+                raise CatalogError(f"dcgm_fields.yaml: {field.name} is a duplicate")
+            if strange := set(field.missing) - exporters:
+                raise CatalogError(f"dcgm_fields.yaml: {field.name} names unknown exporters: {', '.join(strange)}")
+            found[field.name] = field
+    return found
+
+
+@lru_cache(maxsize=1)
+def xids() -> dict[int, Xid]:
+    """All Xids with a class, by code."""
+    found: dict[int, Xid] = {}
+    for group in read_rows(GPU / "xids.yaml"):
+        shared = {"source": group["source"], "date": group["date"]}
+        for own in group["xids"]:
+            xid = row(Xid, {**shared, **own}, f"xids.yaml: {own.get('code')}")
+            if xid.code in found:
+                raise CatalogError(f"xids.yaml: {xid.code} is a duplicate")
+            found[xid.code] = xid
+    return found
+
+
+def xids_of(xid_class: XidClass) -> tuple[int, ...]:
+    """The codes of one class, in order."""
+    return tuple(sorted(code for code, xid in xids().items() if xid.xid_class == xid_class))
+
+
+def dcgm_field(name: str) -> DcgmField:
+    """The field of this name. Raises `UnknownName`."""
+    found = dcgm_fields().get(name)
+    if found is None:
+        raise UnknownName("DCGM field", name, nearest(name, dcgm_fields()))
+    return found

@@ -1,0 +1,47 @@
+"""What telemetry needs to know of a stack: its pools as nodes and series show them, and the counters."""
+
+from __future__ import annotations
+
+from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER
+from physical_ai.catalog.osmo import OPERATOR_NAMESPACE as OSMO_NAMESPACE
+from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.facts.pools import gpus_per_node
+from physical_ai.settings.models.node_pools import Pool
+from physical_ai.settings.models.tree import Settings
+from physical_ai.telemetry.counters import exporter_of, fields_for
+from physical_ai.telemetry.parameters import Parameters, PoolFacts
+
+POOL_OF_NODE = "aks-([a-z0-9]+)-.+"
+"""AKS names nodes aks-<pool>-<hash>-vmss<number>; no pool's name has a hyphen."""
+RUNBOOKS = "docs/runbooks/"
+
+
+def rule_parameters(settings: Settings) -> Parameters:
+    """Values for the rules of a stack."""
+    exporter = exporter_of(settings.gpu_operator.version)
+    return Parameters(
+        pools=tuple(_pool(settings, name, pool) for name, pool in settings.pools.items() if gpu_facts.knows_gpu(pool)),
+        exporter=exporter,
+        counters=frozenset(field.name for field in fields_for(exporter)),
+        pool_of_node=POOL_OF_NODE,
+        operator_namespace=gpu_facts.OPERATOR_NAMESPACE,
+        osmo_namespace=OSMO_NAMESPACE if settings.osmo.installs_backend else None,
+        kai_namespace=KAI_NAMESPACE,
+        kai_scheduler=KAI_SCHEDULER,
+        runbooks=RUNBOOKS,
+    )
+
+
+def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
+    gpus, mig = gpus_per_node(pool), pool.sharing.mig
+    return PoolFacts(
+        name=name,
+        nodes=f"aks-{name}-.+",
+        resources=gpu_facts.offered(settings, pool),
+        gpus=gpus,
+        most=pool.scale.most,
+        autoscaled=pool.scale.is_autoscaled,
+        virtual=gpu_facts.is_vgpu(pool),
+        grid=pool.driver.is_grid,
+        instances=gpus * sum(mig.profiles.values()) if mig is not None else 0,
+    )

@@ -1,0 +1,73 @@
+"""What the rules need to know of a stack. `physical_ai.settings.facts.telemetry` derives it from the settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+
+@dataclass(frozen=True)
+class PoolFacts:
+    """One GPU pool."""
+
+    name: str
+    nodes: str
+    """Regular expression of its nodes' names."""
+    resources: Mapping[str, int]
+    """What one node offers, by resource (`nvidia.com/gpu`). Empty: no GPUs are expected."""
+    gpus: int
+    """GPUs of one node, as DCGM counts them."""
+    most: int
+    """Maximum number of nodes."""
+    autoscaled: bool
+    virtual: bool
+    """Whether the GPUs are vGPUs, which report fewer fields."""
+    grid: bool
+    """Whether the GRID agent installs the driver."""
+    instances: int = 0
+    """MIG instances of one node that the guest cuts; 0 without."""
+
+
+@dataclass(frozen=True)
+class Override:
+    """A change of one rule by the settings."""
+
+    threshold: float | None = None
+    enabled: bool = True
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Values for the rules of one stack."""
+
+    pools: tuple[PoolFacts, ...]
+    exporter: str
+    """Version of the DCGM exporter."""
+    counters: frozenset[str]
+    """Fields in the exporter's CSV. A rule that needs another one is left out."""
+    pool_of_node: str
+    """Regular expression of node names whose first group is the pool."""
+    operator_namespace: str
+    osmo_namespace: str | None
+    """Namespace of OSMO's agents; None without them."""
+    kai_namespace: str
+    kai_scheduler: str
+    runbooks: str
+    """Address of the folder with the page of the alerts; ends with a slash."""
+    overrides: Mapping[str, Override] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def any_of(texts: Iterable[str]) -> str:
+    """A regular expression for any of these expressions; matches nothing if there are none."""
+    return "|".join(texts) or "none^"
+
+
+def metric_resource(resource: str) -> str:
+    """The label value that kube-state-metrics gives to a resource.
+
+    >>> metric_resource("nvidia.com/mig-1g.12gb")
+    'nvidia_com_mig_1g_12gb'
+    """
+    return re.sub(r"[^a-zA-Z0-9_]", "_", resource)

@@ -1,0 +1,24 @@
+"""Which series an expression reads. Not a parser: promtool checks the syntax."""
+
+from __future__ import annotations
+
+import re
+
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+_GROUPING = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)")
+_SELECTOR = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]")
+_NAME = re.compile(r"(?<![\w:.])([A-Za-z_:][\w:]*)(?!\s*\()(?![\w:])")
+_WORDS = frozenset({"and", "or", "unless", "bool", "offset", "by", "without", "on", "inf", "nan"})
+
+
+def metrics(expression: str) -> frozenset[str]:
+    """Names of the series in an expression.
+
+    >>> sorted(metrics('max by (node) (rate(a_total{x="b"}[5m])) > 1 and on (node) c:d == 0'))
+    ['a_total', 'c:d']
+    """
+    text = _SELECTOR.sub("", _GROUPING.sub("", _TEXT.sub("", expression)))
+    functions = set(re.findall(r"([A-Za-z_]\w*)\s*\(", text))
+    return frozenset(
+        name for name in _NAME.findall(text) if name.lower() not in _WORDS and name not in functions and name != "e"
+    )

@@ -1,0 +1,253 @@
+"""The alerts and recording rules: rows of `data/rules/`, and the rules of one stack that follow from them.
+
+Expressions name values of the stack as `$nodes`; `$$` is a dollar sign. Nothing else of the data is completed, but for
+the summary and the meaning of a rule that exists once for each pool.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from string import Template
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from physical_ai.catalog.load import CatalogError, read_mapping, row
+from physical_ai.catalog.rows import Row, Text
+from physical_ai.catalog.telemetry_rows import xids_of
+from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts, any_of, metric_resource
+from physical_ai.telemetry.promql import metrics
+
+FILES = Path(__file__).parent / "data" / "rules"
+PAGE = "alerts.md"
+
+Severity = Literal["critical", "warning", "info"]
+Owner = Literal["platform", "job", "azure"]
+Condition = Literal["gpu-pools", "grid-pools", "osmo"]
+Each = Literal["gpu-pool", "autoscaled-pool"]
+EMPTY = Override()
+
+
+class Threshold(Row):
+    """The number that an expression compares with, which settings can change within its limits."""
+
+    default: float
+    unit: Text
+    least: float
+    most: float
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if not self.least <= self.default <= self.most:
+            raise ValueError(f"the default {self.default} is not within {self.least} and {self.most}")
+        return self
+
+
+class AlertRow(Row):
+    """One alert, for any stack."""
+
+    alert: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]+$")]
+    expression: Text
+    hold_minutes: Annotated[int, Field(ge=0, le=1440)]
+    """How long the expression has to be true."""
+    severity: Severity
+    owner: Owner
+    """Who acts: the platform's team, the owner of the job, or Azure."""
+    summary: Text
+    """A Prometheus template."""
+    meaning: Text
+    action: Text
+    commands: tuple[Text, ...]
+    """Words in capital letters are the reader's to replace."""
+    when: Condition | None = None
+    """What a stack needs for the alert to exist."""
+    each: Each | None = None
+    """One alert for each such pool."""
+    threshold: Threshold | None = None
+    source: Text
+
+    @property
+    def anchor(self) -> str:
+        """Of its section on the page of the alerts."""
+        return self.alert.lower()
+
+
+class RecordRow(Row):
+    """One recording rule."""
+
+    record: Annotated[str, StringConstraints(pattern=r"^[a-z_]+:[a-z_]+$")]
+    expression: Text
+    meaning: Text
+
+
+class Theme(Row):
+    """The rules of one file."""
+
+    theme: Annotated[str, StringConstraints(pattern=r"^[a-z-]+$")]
+    alerts: tuple[AlertRow, ...] = ()
+    records: tuple[RecordRow, ...] = ()
+
+
+@dataclass(frozen=True)
+class Alert:
+    """One alert of a stack."""
+
+    row: AlertRow
+    theme: str
+    expression: str
+    summary: str
+    pool: str | None
+    """The pool that it is about, for an alert that exists once for each pool."""
+    runbook: str
+    """Address of its section on the page of the alerts."""
+
+    @property
+    def name(self) -> str:
+        return self.row.alert
+
+
+@dataclass(frozen=True)
+class Record:
+    """One recording rule of a stack."""
+
+    row: RecordRow
+    theme: str
+    expression: str
+
+
+@lru_cache(maxsize=1)
+def themes() -> tuple[Theme, ...]:
+    """All rows, by theme."""
+    found: list[Theme] = []
+    for file in sorted(FILES.glob("*.yaml")):
+        data = read_mapping(file)
+        rows = data.pop("rules")
+        given = [
+            row(AlertRow if "alert" in each else RecordRow, each, f"{file.name}: {each.get('alert') or each}")
+            for each in rows
+        ]
+        alerts = tuple(each for each in given if isinstance(each, AlertRow))
+        records = tuple(each for each in given if isinstance(each, RecordRow))
+        found.append(row(Theme, {**data, "alerts": alerts, "records": records}, file.name))
+    names = [alert.alert for theme in found for alert in theme.alerts]
+    if len(set(names)) < len(names):
+        raise CatalogError("data/rules: an alert is a duplicate")
+    return tuple(found)
+
+
+def alert_rows() -> dict[str, AlertRow]:
+    """All alerts by name."""
+    return {alert.alert: alert for theme in themes() for alert in theme.alerts}
+
+
+def alerts(parameters: Parameters) -> tuple[Alert, ...]:
+    """The alerts of a stack: without those it has switched off, and those about what it does not have or measure."""
+    return tuple(
+        alert
+        for theme in themes()
+        for found in theme.alerts
+        if parameters.overrides.get(found.alert, EMPTY).enabled
+        for alert in _alerts_of(found, theme.theme, parameters)
+        if _is_measured(alert.expression, parameters)
+    )
+
+
+def records(parameters: Parameters) -> tuple[Record, ...]:
+    """The recording rules of a stack."""
+    common = _values(parameters)
+    return tuple(
+        Record(found, theme.theme, Template(found.expression).substitute(common))
+        for theme in themes()
+        for found in theme.records
+    )
+
+
+def series_needed(parameters: Parameters) -> frozenset[str]:
+    """Names of the series that the rules of a stack read, but for those that its rules record."""
+    found = [each.expression for each in (*alerts(parameters), *records(parameters))]
+    own = {each.row.record for each in records(parameters)}
+    return frozenset(name for expression in found for name in metrics(expression)) - own
+
+
+def _alerts_of(found: AlertRow, theme: str, parameters: Parameters) -> Iterator[Alert]:
+    if not _exists(found.when, parameters):
+        return
+    common = _values(parameters)
+    if found.threshold is not None:
+        override = parameters.overrides.get(found.alert, EMPTY).threshold
+        common["threshold"] = _number(found.threshold.default if override is None else override)
+    runbook = f"{parameters.runbooks}{PAGE}#{found.anchor}"
+    if found.each is None:
+        expression = Template(found.expression).substitute(common)
+        yield Alert(found, theme, expression, found.summary, None, runbook)
+        return
+    for pool in parameters.pools:
+        if _applies(found.each, pool):
+            values = {**common, **_pool_values(pool)}
+            expression = Template(found.expression).substitute(values)
+            # A Prometheus template names labels as `$labels.node`, which are left as they are.
+            yield Alert(found, theme, expression, Template(found.summary).safe_substitute(values), pool.name, runbook)
+
+
+def _exists(condition: Condition | None, parameters: Parameters) -> bool:
+    match condition:
+        case "gpu-pools":
+            return any(pool.resources for pool in parameters.pools)
+        case "grid-pools":
+            return any(pool.grid and pool.resources for pool in parameters.pools)
+        case "osmo":
+            return parameters.osmo_namespace is not None
+        case None:
+            return True
+
+
+def _applies(each: Each, pool: PoolFacts) -> bool:
+    return bool(pool.resources) and (each == "gpu-pool" or pool.autoscaled)
+
+
+def _is_measured(expression: str, parameters: Parameters) -> bool:
+    needed = {name for name in metrics(expression) if name.startswith("DCGM_")}
+    return not needed or bool(needed & parameters.counters)
+
+
+def _values(parameters: Parameters) -> dict[str, str]:
+    pools = [pool for pool in parameters.pools if pool.resources]
+    resources = sorted({metric_resource(name) for pool in pools for name in pool.resources})
+    return {
+        "node_xids": _codes("node"),
+        "job_xids": _codes("job"),
+        "information_xids": _codes("information"),
+        "gpu_nodes": any_of(pool.nodes for pool in pools),
+        "grid_nodes": any_of(pool.nodes for pool in pools if pool.grid),
+        "gpu_resources": any_of(resources),
+        "pool_of_node": parameters.pool_of_node,
+        "operator_namespace": parameters.operator_namespace,
+        "osmo_namespace": parameters.osmo_namespace or "",
+        "kai_namespace": parameters.kai_namespace,
+        "kai_scheduler": parameters.kai_scheduler,
+    }
+
+
+def _pool_values(pool: PoolFacts) -> Mapping[str, str]:
+    return {
+        "pool": pool.name,
+        "nodes": pool.nodes,
+        "resources": any_of(sorted(metric_resource(name) for name in pool.resources)),
+        "offered": str(sum(pool.resources.values())),
+        "most": str(pool.most),
+    }
+
+
+def _codes(xid_class: Literal["job", "node", "information"]) -> str:
+    return any_of(str(code) for code in xids_of(xid_class))
+
+
+def _number(value: float) -> str:
+    text = f"{value:.10g}"
+    if not re.fullmatch(r"-?\d+(\.\d+)?(e[+-]\d+)?", text):
+        raise ValueError(f"{value} is not a number")
+    return text
