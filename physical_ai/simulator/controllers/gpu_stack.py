@@ -19,7 +19,7 @@ from physical_ai.simulator.gpu.live.discovery import Discovery
 from physical_ai.simulator.gpu.live.grid import GridAgents
 from physical_ai.simulator.gpu.live.hook_jobs import HookJobs
 from physical_ai.simulator.gpu.live.kubelet import Kubelets, Surroundings
-from physical_ai.simulator.gpu.live.operator import Controllers
+from physical_ai.simulator.gpu.live.operator import Controllers, model_time
 from physical_ai.simulator.gpu.live.probes import Probes
 from physical_ai.simulator.gpu.release import names as releases
 from physical_ai.simulator.gpu.release import release
@@ -78,6 +78,7 @@ class GpuStack:
         if given != self._operator:
             self._operator = given
             self._controllers.restart()
+            self._now = max(self._now, model_time(self._cluster.nodes))
             log.info("operator: %s", given)
         hardware = {name(item): of_node(item) for item in self._cluster.nodes}
         moved = self._discovery.run(hardware)
@@ -95,8 +96,7 @@ class GpuStack:
         return self._workflows.run(faults, self._now) or moved
 
     def _surroundings(self, version: str) -> Surroundings:
-        policies = self._cluster.all("ClusterPolicy")
-        spec: Json = at(policies[0], "spec", {}) if policies else {}
+        spec: Json = at(self._controllers.policy, "spec", {})
         plugin = self._config_map(str(at(spec, "devicePlugin.config.name", "")))
         layouts = self._config_map(str(at(spec, "migManager.config.name", ""))).get("config.yaml")
         return Surroundings(

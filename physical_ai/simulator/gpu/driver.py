@@ -14,6 +14,7 @@ from physical_ai.simulator.gpu.release import Release, operand
 POLICY_DAEMONSET = "nvidia-driver-daemonset"
 COMPONENT = "app.kubernetes.io/component"
 DRIVER_COMPONENT = "nvidia-driver"
+CONFLICT = "ConflictingNodeSelector"
 
 Objects = Mapping[str, Any]
 
@@ -46,6 +47,11 @@ class OperatingSystem:
         return {names.OS_ID: self.id, names.OS_VERSION: self.version, **kernel}
 
 
+def is_driver(item: Mapping[str, Any]) -> bool:
+    """Whether a DaemonSet or a pod is one of a driver."""
+    return labels(item).get(COMPONENT) == DRIVER_COMPONENT
+
+
 def system(node: Mapping[str, Any], precompiled: bool = False) -> OperatingSystem | None:
     """The node's system by NFD's labels; None before they exist."""
     given = labels(node)
@@ -73,27 +79,49 @@ def selected(driver: Mapping[str, Any], nodes: Objects) -> list[str]:
 def check(found: Release, drivers: Objects, nodes: Objects, asking: str) -> None:
     """Refuses NVIDIADrivers that claim the same node.
 
+    An NVIDIADriver conflicts on any node that the selectors fit, whichever two of them: all get the fault. The
+    ClusterPolicy (`asking` is empty) only reports GPU nodes.
+
     Raises:
-        DriverFault: Two specific ones claim a node, there are two defaults, or a default has a selector.
+        DriverFault: Two specific ones claim a node, there are two defaults, or a selector is not allowed.
     """
-    defaults = [key for key, driver in sorted(drivers.items()) if found.driver_owners and is_default(driver)]
-    for key in defaults:
-        if at(drivers[key], "spec.nodeSelector"):
-            raise DriverFault("ReconcileFailed", f'default NVIDIADriver "{key}" cannot use nodeSelector')
-    if len(defaults) > 1:
-        raise DriverFault("ReconcileFailed", f"multiple default NVIDIADrivers found: {', '.join(defaults)}")
+    specific = sorted(drivers)
+    if found.driver_owners:
+        specific = _specific(drivers)
     claims: dict[str, list[str]] = {}
-    for key in sorted(drivers.keys() - set(defaults)):
-        for node in selected(drivers[key], nodes):
-            claims.setdefault(node, []).append(key)
+    for key in specific:
+        # Without a selector, and unlike with an empty one, all GPU nodes.
+        selector: Mapping[str, str] | None = at(drivers[key], "spec.nodeSelector")
+        wanted = {names.PRESENT: "true"} if selector is None else selector
+        for node, item in sorted(nodes.items()):
+            if matches(wanted, labels(item)) and (asking or is_managed(labels(item))):
+                claims.setdefault(node, []).append(key)
     for node, claimants in sorted(claims.items()):
-        if len(claimants) > 1:
-            text = (
-                f"conflicting NVIDIADriver NodeSelectors found for node {node}: {', '.join(claimants)}"
-                if found.driver_owners
-                else f"conflicting NVIDIADriver NodeSelectors found for resource: {asking}"
-            )
-            raise DriverFault("ConflictingNodeSelector", text)
+        if len(claimants) < 2:
+            continue
+        if found.driver_owners:
+            named = claimants[:2] if asking else claimants
+            text = f"multiple NVIDIADrivers match the same node {node}: [{' '.join(named)}]"
+        else:
+            own: Mapping[str, str] = at(drivers.get(asking, {}), "spec.nodeSelector") or {}
+            quoted = " ".join(f'"{label}":"{value}"' for label, value in sorted(own.items()))
+            text = f"conflicting NVIDIADriver NodeSelectors found for resource: {asking}, nodeSelector: map[{quoted}]"
+        raise DriverFault(CONFLICT, text)
+
+
+def _specific(drivers: Objects) -> list[str]:
+    """NVIDIADrivers that are no default. There is one default at most, and it selects no nodes itself."""
+    defaults = [key for key, driver in sorted(drivers.items()) if is_default(driver)]
+    for key, driver in sorted(drivers.items()):
+        selector: Mapping[str, str] = at(driver, "spec.nodeSelector") or {}
+        if selector and key in defaults:
+            raise DriverFault(CONFLICT, f'default NVIDIADriver "{key}" cannot use nodeSelector')
+        if names.DRIVER_OWNER in selector:
+            text = f'NVIDIADriver "{key}" nodeSelector cannot use reserved label "{names.DRIVER_OWNER}"'
+            raise DriverFault(CONFLICT, text)
+    if len(defaults) > 1:
+        raise DriverFault("ReconcileFailed", f"multiple default NVIDIADrivers found: [{' '.join(defaults)}]")
+    return sorted(drivers.keys() - set(defaults))
 
 
 def owners(drivers: Objects, nodes: Objects) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,12 +16,17 @@ MARKER, DRIVER_READY, TOOLKIT_READY = ".driver-ctr-ready", "driver-ready", "tool
 CUDA_READY, PLUGIN_READY = "cuda-ready", "plugin-ready"
 
 
+_BACK_OFFS = tuple(itertools.accumulate(min(10 * 2**number, 300) for number in range(12)))
+"""Seconds until the first, second ... restart of a container that fails at once."""
+
+
 @dataclass(frozen=True)
 class Timing:
     """Durations, in model seconds."""
 
-    driver_build: float = 180.0
-    """From the driver container's start until its startup probe succeeds."""
+    driver_build: float = 100.0
+    """From the driver container's start until its startup probe succeeds: the operator finds it ready at the first of
+    its looks, every two minutes, as the genuine one does with undisturbed nodes."""
     poll: float = 5.0
     """Between two looks of a waiting init container (the validator's and the shell loops' own value)."""
     start: float = 2.0
@@ -64,6 +70,14 @@ class Pod:
     config_key: str = ""
     config: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The device-plugin configuration that the main container read when it started, and its key."""
+
+    @property
+    def restarts(self) -> int:
+        """How often the present container was started again, with the kubelet's back-off. Counted for drivers only:
+        the operator gives an upgrade up by it."""
+        if not self.failed or not self.workload.is_driver:
+            return int(self.failed)
+        return max(sum(self.age >= end for end in _BACK_OFFS), 1)
 
     @property
     def container(self) -> str:

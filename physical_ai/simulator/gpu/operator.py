@@ -10,6 +10,7 @@ from collections.abc import Collection
 from typing import Any
 
 from physical_ai.simulator.cluster.objects import at, labels, name
+from physical_ai.simulator.cluster.objects import owner as owner_of
 from physical_ai.simulator.gpu import driver, names, operands, status, supporting_objects, upgrading
 from physical_ai.simulator.gpu.driver import DriverFault
 from physical_ai.simulator.gpu.labels import is_gpu_node, is_managed, labelling_pass, starts_pass
@@ -26,7 +27,7 @@ def wakes(before: State | None, after: State) -> frozenset[Controller]:
         return frozenset(CONTROLLERS)
     found = release(after.release)
     awake: set[Controller] = set()
-    spec_changed = before.spec != after.spec or (before.policy is None) != (after.policy is None)
+    spec_changed = before.spec != after.spec or name(before.policy or {}) != name(after.policy or {})
     drivers_changed = {k: v.get("spec") for k, v in before.drivers.items()} != {
         k: v.get("spec") for k, v in after.drivers.items()
     }
@@ -45,7 +46,9 @@ def wakes(before: State | None, after: State) -> frozenset[Controller]:
     arrived = any(("ConfigMap", each) in after.others.keys() - before.others.keys() for each in _modules_maps(after))
     if drivers_changed or relabelled or "NVIDIADriver" in owned or arrived or (spec_changed and found.follows_policy):
         awake.add("driver")
-    if relabelled or owned or (before.pods, before.validated) != (after.pods, after.validated) or after.workloads:
+    if _starts_upgrades(before, after) or after.waited:
+        awake.add("upgrade")
+    if after.is_due and (relabelled or owned or (before.pods, before.validated) != (after.pods, after.validated)):
         awake.add("upgrade")
     if found.driver_owners and (relabelled or "NVIDIADriver" in owned):
         # The ClusterPolicy's status reports upgrades on owned nodes.
@@ -53,6 +56,21 @@ def wakes(before: State | None, after: State) -> frozenset[Controller]:
     if "policy" in awake and not found.labelling.own_controller:
         awake.add("labels")
     return frozenset(awake)
+
+
+def _starts_upgrades(before: State, after: State) -> bool:
+    """Whether something has changed that the upgrade controller watches: nodes, and templates of driver DaemonSets."""
+
+    def seen(state: State) -> tuple[dict[str, Any], dict[str, Any]]:
+        any_label = release(state.release).upgrades_on_any_label
+        nodes = {key: labels(node) for key, node in state.nodes.items()}
+        states = {key: given if any_label else given.get(names.UPGRADE_STATE) for key, given in nodes.items()}
+        generations = {
+            key: at(item, "metadata.generation") for key, item in state.daemonsets.items() if driver.is_driver(item)
+        }
+        return states, generations
+
+    return seen(before) != seen(after) or before.spec != after.spec
 
 
 def _modules_maps(state: State) -> set[str]:
@@ -159,6 +177,10 @@ def _driver_daemonsets(run: Run, key: str) -> set[str]:
         raise DriverFault("ReconcileFailed", f"{prefix}{problem}")
     made: set[str] = set()
     owner = ("NVIDIADriver", key, str(at(given, "metadata.uid", "")))
+    if found.removes_idle_drivers:
+        # Before the manifests are applied: one that is still wanted is deleted and created again and again.
+        for idle in [old for old in _daemonsets_of(state, key) if status.is_idle(state.daemonsets[old])]:
+            run.remove("DaemonSet", idle)
     for target in driver.systems(state.nodes, wanted, at(given, "spec.usePrecompiled", False) is True):
         account = driver.account(key, target)
         for item in supporting_objects.companions(found, run.spec, "driver", state.namespace, owner, account=account):
@@ -167,11 +189,15 @@ def _driver_daemonsets(run: Run, key: str) -> set[str]:
         daemonset = driver.daemonset(found, run.spec, given, state.namespace, target, modules=modules)
         run.ensure(daemonset)
         made.add(name(daemonset))
-    for old, item in sorted(state.daemonsets.items()) if found.removes_idle_drivers else ():
-        references = at(item, "metadata.ownerReferences", [])
-        if old not in made and any((r["kind"], r["name"]) == ("NVIDIADriver", key) for r in references):
+    for old in _daemonsets_of(state, key) if found.removes_idle_drivers else ():
+        if old not in made:
             run.remove("DaemonSet", old)
     return made
+
+
+def _daemonsets_of(state: State, key: str) -> list[str]:
+    """Names of the DaemonSets that an NVIDIADriver owns."""
+    return [made for made, item in sorted(state.daemonsets.items()) if owner_of(item, "NVIDIADriver") == key]
 
 
 def _data(state: State, config_map: str) -> dict[str, str]:
@@ -194,6 +220,10 @@ def _policy(run: Run) -> None:
     for key in operands.ORDER:
         waiting += _operand(run, key, has_gpus)
     run.status("ClusterPolicy", name(state.policy or {}), _policy_status(run, has_gpus, waiting))
+    for key, other in state.ignored.items() if not run.found.keeps_first_policy else ():
+        # Older releases change the state in memory only.
+        if at(other, "status.state") != status.NOT_READY:
+            run.status("ClusterPolicy", key, {"state": status.IGNORED, "namespace": state.namespace})
 
 
 def _policy_driver(run: Run, has_gpus: bool) -> list[str]:
@@ -255,8 +285,7 @@ def _policy_status(run: Run, has_gpus: bool, waiting: list[str]) -> dict[str, An
             driver.check(found, state.drivers, state.nodes, "")
         except DriverFault as fault:
             return status.error("ReconcileFailed", str(fault), **where)
-    if waiting:
-        return status.not_ready(found, waiting, **where)
-    if found.driver_owners and driver.crds_in_charge(run.spec) and upgrading.is_under_way(state):
-        return status.error("OperandNotReady", status.UPGRADING, **where)
+    upgrades = found.driver_owners and driver.crds_in_charge(run.spec) and upgrading.is_under_way(state)
+    if waiting or upgrades:
+        return status.not_ready(found, waiting, upgrading=upgrades, **where)
     return status.ready("Reconciled", status.POLICY_RECONCILED, **where)

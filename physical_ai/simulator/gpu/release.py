@@ -47,6 +47,10 @@ class Release(_Strict):
     images: Mapping[str, str] = Field(description="Default image by component of the ClusterPolicy.")
     labelling: Labelling
     driver_owners: bool = Field(description="Nodes are labelled with the NVIDIADriver that owns them.")
+    keeps_first_policy: bool = Field(description="Of several ClusterPolicies the first reconciled one counts for good.")
+    upgrades_on_any_label: bool = Field(
+        description="Any changed label of a node starts an upgrade pass; False: only its state."
+    )
     upgrade_annotation: Literal["owned", "all", "always"] = Field(
         description="GPU nodes marked for the upgrade controller: owned ones, all, all even without a driver."
     )

@@ -35,10 +35,18 @@ class State:
     """Driver pods by node."""
     validated: frozenset[str] = frozenset()
     """Nodes whose validator pod is ready."""
+    validating: frozenset[str] = frozenset()
+    """Nodes that have a validator pod."""
     workloads: Mapping[str, Sequence[Workload]] = field(default_factory=dict[str, "Sequence[Workload]"])
     """Pods by node, of nodes that the upgrade controller is clearing."""
     waited: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Model seconds that these nodes have been in their state."""
+    """Model seconds that pods of a node have been evicted for."""
+    now: float = 0.0
+    """Model time in seconds since the epoch."""
+    is_due: bool = True
+    """Whether the upgrade controller, which watches no pods, looks at them again."""
+    ignored: Objects = field(default_factory=dict[str, Json])
+    """ClusterPolicies beside the one that counts."""
     namespace: str = "gpu-operator"
     namespace_labels: Mapping[str, str] = field(default_factory=dict[str, str])
     crds: frozenset[str] = frozenset()
@@ -145,6 +153,9 @@ def _apply_to_node(state: State, step: Step) -> State:
 
 
 def _apply_status(state: State, step: Step) -> State:
+    if step.name in state.ignored and step.kind == "ClusterPolicy":
+        given = {**state.ignored[step.name], "status": step.body}
+        return replace(state, ignored={**state.ignored, step.name: given})
     if step.kind == "ClusterPolicy":
         return replace(state, policy={**(state.policy or {}), "status": step.body})
     given = {**state.drivers[step.name], "status": step.body}

@@ -8,7 +8,7 @@ from typing import Any
 from physical_ai.simulator.cluster.objects import Json, at
 from physical_ai.simulator.gpu.release import Release
 
-READY, NOT_READY, DISABLED = "ready", "notReady", "disabled"
+READY, NOT_READY, DISABLED, IGNORED = "ready", "notReady", "disabled", "ignored"
 
 POLICY_RECONCILED = "ClusterPolicy is ready as all resources have been successfully reconciled"
 NO_GPU_NODES = "No GPU node found, watching for new nodes to join the cluster."
@@ -17,7 +17,7 @@ DRIVER_WAITING = "Waiting for driver pod to be ready"
 NO_POLICY = "no ClusterPolicy object found in the cluster"
 CRD_OFF = "useNvidiaDriverCRD is not enabled in ClusterPolicy"
 UPGRADING = (
-    "ClusterPolicy is not ready; NVIDIADriver upgrade has not completed; "
+    "NVIDIADriver upgrade has not completed; "
     "one or more NVIDIADriver-owned Nodes are marked pending, in-progress, or failed"
 )
 
@@ -44,8 +44,10 @@ def error(reason: str, message: str, state: str = NOT_READY, **rest: Any) -> Jso
     }
 
 
-def not_ready(found: Release, states: Sequence[str], **rest: Any) -> Json:
-    return error("OperandNotReady", found.not_ready.format(states=" ".join(states)), **rest)
+def not_ready(found: Release, states: Sequence[str], *, upgrading: bool = False, **rest: Any) -> Json:
+    """Status of a ClusterPolicy with states that are not ready, or with drivers that are being upgraded."""
+    text = found.not_ready.format(states=" ".join(states)) if states else "ClusterPolicy is not ready"
+    return error("OperandNotReady", f"{text}; {UPGRADING}" if upgrading else text, **rest)
 
 
 def is_ready(found: Release, daemonset: Mapping[str, Any] | None) -> bool:
@@ -72,3 +74,10 @@ def is_driver_ready(daemonset: Mapping[str, Any]) -> bool:
         and not int(status.get("numberUnavailable", 0))
         and int(status.get("updatedNumberScheduled", 0)) >= desired
     )
+
+
+def is_idle(daemonset: Mapping[str, Any]) -> bool:
+    """Whether its controller has looked at it, and no node wants or has a pod of it."""
+    status: Mapping[str, Any] = at(daemonset, "status", {})
+    seen = int(status.get("observedGeneration", 0)) >= int(at(daemonset, "metadata.generation", 1))
+    return seen and not int(status.get("desiredNumberScheduled", 0)) and not int(status.get("numberMisscheduled", 0))

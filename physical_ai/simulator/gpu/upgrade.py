@@ -6,7 +6,7 @@ As in NVIDIA/k8s-operator-libs, `pkg/upgrade`, in-place mode.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from physical_ai.simulator.cluster.objects import annotations_of, at, labels
@@ -23,6 +23,12 @@ CORDON, WAIT, DELETE_PODS, DRAIN = (
 RESTART, VALIDATE, UNCORDON = "pod-restart-required", "validation-required", "uncordon-required"
 CLEARING = (WAIT, DELETE_PODS, DRAIN)
 """States in which the pods on the node decide what is next."""
+EVICTING = (DELETE_PODS, DRAIN)
+"""States in which the operator tries again until a time limit, which it counts in its own memory."""
+MOST_RESTARTS = 10
+"""A driver pod with a container that was restarted more often, and is not ready, has failed."""
+VALIDATION_SECONDS = 600
+"""After that time without a ready validator pod, an upgrade has failed."""
 _AT_REST = ("", DONE)
 
 
@@ -32,6 +38,8 @@ class DriverPod:
 
     current: bool = True
     ready: bool = True
+    failing: bool = False
+    """A container is not ready, and was restarted more than MOST_RESTARTS times."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +53,8 @@ class Move:
     restart: bool = False
     """The driver pod is deleted; its DaemonSet (OnDelete) makes a new one."""
     evict: tuple[Workload, ...] = ()
-    was_cordoned: bool | None = None
-    """Whether the node is marked as cordoned before the upgrade; None leaves the mark."""
+    annotations: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """What the operator remembers on the node, so that its own restart changes nothing; None removes."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +70,12 @@ class Pool:
     """Nodes whose validator pod is ready."""
     workloads: Mapping[str, Sequence[Workload]] = field(default_factory=dict[str, "Sequence[Workload]"])
     """Pods by node, of nodes that are being cleared."""
+    validating: frozenset[str] = frozenset()
+    """Nodes that have a validator pod, ready or not."""
     waited: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Model seconds that a node has been in its state."""
+    """Model seconds that pods of a node have been evicted for."""
+    now: float = 0.0
+    """Model time in seconds since the epoch."""
 
     @property
     def states(self) -> dict[str, str]:
@@ -105,7 +117,8 @@ def advance(pool: Pool) -> list[Move]:
         node = pool.nodes[key]
         if state in _AT_REST:
             if not pool.pods[key].current:
-                moves.append(Move(key, REQUIRED, was_cordoned=_is_cordoned(node) or None))
+                mark = {names.INITIALLY_CORDONED: "true"} if _is_cordoned(node) else {}
+                moves.append(Move(key, REQUIRED, annotations=mark))
             elif state != DONE:
                 moves.append(Move(key, DONE))
         elif state == REQUIRED:
@@ -140,11 +153,17 @@ def _restart(pool: Pool, node: str) -> Move | None:
     pod = pool.pods[node]
     if not pod.current:
         return Move(node, RESTART, restart=True)
-    return Move(node, VALIDATE) if pod.ready else None
+    if pod.ready:
+        return Move(node, VALIDATE)
+    return Move(node, FAILED) if pod.failing else None
 
 
 def _validate(pool: Pool, node: str) -> Move | None:
-    return _release(pool, node) if node in pool.validated else None
+    if node in pool.validated:
+        return _release(pool, node, names.VALIDATION_START)
+    if node not in pool.validating:
+        return None
+    return _timed(pool, node, names.VALIDATION_START, VALIDATION_SECONDS, Move(node, FAILED))
 
 
 def _recover(pool: Pool, node: str) -> Move | None:
@@ -153,11 +172,26 @@ def _recover(pool: Pool, node: str) -> Move | None:
     return _release(pool, node) if pod.current and pod.ready else None
 
 
-def _release(pool: Pool, node: str) -> Move:
+def _release(pool: Pool, node: str, *timers: str) -> Move:
     """A node that was cordoned before the upgrade remains cordoned."""
-    if annotations_of(pool.nodes[node]).get(names.INITIALLY_CORDONED) == "true":
-        return Move(node, DONE, was_cordoned=False)
-    return Move(node, UNCORDON)
+    kept = names.INITIALLY_CORDONED in annotations_of(pool.nodes[node])
+    removed = _removed(pool, node, names.INITIALLY_CORDONED, *timers)
+    return Move(node, DONE if kept else UNCORDON, annotations=removed)
+
+
+def _removed(pool: Pool, node: str, *keys: str) -> dict[str, str | None]:
+    return dict.fromkeys(key for key in keys if key in annotations_of(pool.nodes[node]))
+
+
+def _timed(pool: Pool, node: str, key: str, seconds: float, late: Move) -> Move | None:
+    """Begins to count on the node, or ends the wait with `late`."""
+    begun = annotations_of(pool.nodes[node]).get(key)
+    if begun is None:
+        return Move(node, labels(pool.nodes[node])[names.UPGRADE_STATE], annotations={key: str(int(pool.now))})
+    if not begun.isdigit() or pool.now <= int(begun) + seconds:
+        # The operator reports what is no number as an error, and does nothing.
+        return None
+    return replace(late, annotations={key: None})
 
 
 def _is_overdue(pool: Pool, node: str, spec: Mapping[str, Any]) -> bool:
@@ -169,9 +203,10 @@ def _wait(pool: Pool, node: str) -> Move | None:
     spec: Mapping[str, Any] = at(pool.policy, "waitForCompletion", {})
     selector = str(spec.get("podSelector") or "")
     found = selected(pool.workloads.get(node, ()), selector) if selector else []
-    if any(each.is_active for each in found) and not _is_overdue(pool, node, spec):
-        return None
-    return Move(node, DELETE_PODS)
+    if not any(each.is_active for each in found):
+        return Move(node, DELETE_PODS, annotations=_removed(pool, node, names.COMPLETION_START))
+    limit = int(spec.get("timeoutSeconds", 0))
+    return _timed(pool, node, names.COMPLETION_START, limit, Move(node, DELETE_PODS)) if limit else None
 
 
 def _delete_pods(pool: Pool, node: str) -> Move:

@@ -37,12 +37,17 @@ def is_under_way(state: State) -> bool:
     return any(names.DRIVER_OWNER in each and upgrade.is_pending(each) for each in given)
 
 
+def are_pending(state: State) -> bool:
+    """Whether a node of the cluster waits for another driver, or gets one."""
+    return any(upgrade.is_pending(labels(node)) for node in state.nodes.values())
+
+
 def upgrade_drivers(run: Run) -> None:
     """One pass of the upgrade controller."""
     moves = [move for pool in _upgrade_pools(run) for move in upgrade.advance(pool)]
     for move in sorted(moves, key=lambda each: each.node):
-        if move.was_cordoned is not None:
-            run.annotate(move.node, names.INITIALLY_CORDONED, "true" if move.was_cordoned else None)
+        for key, value in move.annotations.items():
+            run.annotate(move.node, key, value)
         if move.unschedulable is not None:
             run.add("cordon", "Node", move.node, move.unschedulable)
         if move.restart:
@@ -63,6 +68,15 @@ def _upgrade_pools(run: Run) -> list[upgrade.Pool]:
         grouped.setdefault(owner, {})[key] = node
     policies = {owner: at(state.drivers.get(owner, {}), "spec.upgradePolicy") or common for owner in grouped}
     return [
-        upgrade.Pool(nodes, policies[owner], state.pods, state.validated, state.workloads, state.waited)
+        upgrade.Pool(
+            nodes=nodes,
+            policy=policies[owner],
+            pods=state.pods,
+            validated=state.validated,
+            validating=state.validating,
+            workloads=state.workloads,
+            waited=state.waited,
+            now=state.now,
+        )
         for owner, nodes in sorted(grouped.items())
     ]

@@ -159,7 +159,7 @@ def test_two_nvidiadrivers_for_one_node_are_a_conflict() -> None:
     made.join("h100-00", h100())
     closed = first(made, "h100-00", H100)
     assert (closed.gate, closed.cause) == ("driver", "driver-conflict")
-    assert "conflicting NVIDIADriver NodeSelectors" in closed.message
+    assert "multiple NVIDIADrivers match the same node" in closed.message
 
 
 def test_a_node_without_a_matching_driver() -> None:

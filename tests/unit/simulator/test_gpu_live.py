@@ -13,7 +13,7 @@ from physical_ai.simulator import clock, pool_nodes
 from physical_ai.simulator.cluster.names import HOST_DRIVER
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.errors import SimulationError
-from physical_ai.simulator.gpu import hardware, names, node
+from physical_ai.simulator.gpu import hardware, names, node, pacing
 from physical_ai.simulator.gpu.live import discovery, kubelet, operator, pod_status
 from physical_ai.simulator.gpu.live.cluster import Cluster, Operator, path_of
 from physical_ai.simulator.gpu.node_state import Host, NodeState
@@ -272,4 +272,4 @@ def test_no_driver_is_upgraded_while_a_driver_pod_is_not_recreated(desired: int,
         "status": {"desiredNumberScheduled": desired},
     }
     state = State("v26.7.0", None, daemonsets={"d": daemonset}, pods={"n": DriverPod()})
-    assert operator.is_missing_driver_pods(state) is missing
+    assert pacing.is_missing_driver_pods(state) is missing

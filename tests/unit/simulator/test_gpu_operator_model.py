@@ -50,11 +50,19 @@ def error(made: Cluster, name: str) -> tuple[str, str]:
     return found["reason"], found["message"]
 
 
+SELECTORS = 'conflicting NVIDIADriver NodeSelectors found for resource: two, nodeSelector: map["agentpool":"h100gpu"]'
+CONFLICTS = {
+    "v25.3.4": SELECTORS,
+    "v26.3.3": SELECTORS,
+    "v26.7.0": "multiple NVIDIADrivers match the same node h100-0: [one two]",
+}
+
+
 @pytest.mark.parametrize("version", names())
 def test_two_drivers_for_one_node_are_both_refused(version: str) -> None:
     made = started(1, driver("one"), driver("two", nodeSelector=POOL), version=version)
     assert error(made, "one")[0] == "ConflictingNodeSelector"
-    assert "conflicting NVIDIADriver NodeSelectors" in error(made, "two")[1]
+    assert error(made, "two")[1] == CONFLICTS[version]
     assert not any(name.startswith("nvidia-gpu-driver") for name in made.state.daemonsets)
 
 
@@ -73,9 +81,14 @@ def test_a_specific_driver_wins_over_the_default() -> None:
 def test_two_defaults_and_a_default_with_a_selector_are_refused() -> None:
     assert error(started(1, driver("a", default=True), driver("b", default=True)), "a") == (
         "ReconcileFailed",
-        "multiple default NVIDIADrivers found: a, b",
+        "multiple default NVIDIADrivers found: [a b]",
     )
-    assert error(started(1, driver("a", default=True, nodeSelector=POOL)), "a")[0] == "ReconcileFailed"
+    assert error(started(1, driver("a", default=True, nodeSelector=POOL)), "a") == (
+        "ConflictingNodeSelector",
+        'default NVIDIADriver "a" cannot use nodeSelector',
+    )
+    owned = driver("a", nodeSelector={DRIVER_OWNER: "a"})
+    assert "cannot use reserved label" in error(started(1, owned), "a")[1]
 
 
 def test_a_removed_driver_gives_its_nodes_back() -> None:

@@ -10,11 +10,13 @@ import pytest
 
 from physical_ai.simulator.gpu import upgrade, upgrading
 from physical_ai.simulator.gpu.names import (
+    COMPLETION_START,
     DRIVER_OWNER,
     INITIALLY_CORDONED,
     UPGRADE_ENABLED,
     UPGRADE_SKIP,
     UPGRADE_STATE,
+    VALIDATION_START,
 )
 from physical_ai.simulator.gpu.run import Run
 from physical_ai.simulator.gpu.state import State
@@ -30,13 +32,17 @@ POLICY: dict[str, Any] = {
 }
 OUTDATED = DriverPod(current=False)
 BARE = Workload("jobs", "bare", {}, has_gpu=True)
+WAIT, VALIDATE = "wait-for-jobs-required", "validation-required"
+CORDONED = {INITIALLY_CORDONED: "true"}
 MANAGED = replace(BARE, name="managed", has_controller=True)
 
 
-def node(state: str = "", *, cordoned: bool = False, ready: bool = True, was_cordoned: bool = False) -> dict[str, Any]:
-    marks = {UPGRADE_ENABLED: "true", **({INITIALLY_CORDONED: "true"} if was_cordoned else {})}
+def node(
+    state: str = "", marks: Mapping[str, str] | None = None, *, cordoned: bool = False, ready: bool = True
+) -> dict[str, Any]:
+    annotations = {UPGRADE_ENABLED: "true", **(marks or {})}
     return {
-        "metadata": {"labels": {UPGRADE_STATE: state} if state else {}, "annotations": marks},
+        "metadata": {"labels": {UPGRADE_STATE: state} if state else {}, "annotations": annotations},
         "spec": {"unschedulable": True} if cordoned else {},
         "status": {"conditions": [{"type": "Ready", "status": str(ready)}]},
     }
@@ -97,10 +103,41 @@ def test_a_node_waits_for_pods_that_are_to_finish() -> None:
     assert step("wait-for-jobs-required", [finishing], 1e9) is None
     assert step("wait-for-jobs-required", [replace(finishing, is_active=False)]) == Move("a", "pod-deletion-required")
     assert step("wait-for-jobs-required", [BARE]) == Move("a", "pod-deletion-required")
+
+
+def test_how_long_a_node_waits_for_pods_is_counted_on_the_node() -> None:
+    finishing = replace(BARE, labels={"finish": "true"})
     limited = {"podSelector": "finish=true", "timeoutSeconds": 60}
-    assert step("wait-for-jobs-required", [finishing], 60, waitForCompletion=limited) is None
-    late = step("wait-for-jobs-required", [finishing], 61, waitForCompletion=limited)
-    assert late == Move("a", "pod-deletion-required")
+    given = replace(pool({"a": node(WAIT)}, waitForCompletion=limited), workloads={"a": [finishing]}, now=100.0)
+    assert advance(given) == [Move("a", WAIT, annotations={COMPLETION_START: "100"})]
+    begun = replace(given, nodes={"a": node(WAIT, {COMPLETION_START: "100"})})
+    assert advance(replace(begun, now=160.0)) == []
+    late = Move("a", "pod-deletion-required", annotations={COMPLETION_START: None})
+    assert advance(replace(begun, now=161.0)) == [late]
+    assert advance(replace(begun, workloads={})) == [late]
+    assert advance(replace(begun, nodes={"a": node(WAIT, {COMPLETION_START: "soon"})}, now=1e9)) == []
+
+
+def test_a_driver_pod_that_fails_again_and_again_fails_the_upgrade() -> None:
+    nodes = {"a": node("pod-restart-required", cordoned=True), "b": node("upgrade-required")}
+    crashing = DriverPod(ready=False, failing=True)
+    assert advance(pool(nodes, {"a": DriverPod(ready=False), "b": OUTDATED})) == []
+    assert advance(pool(nodes, {"a": crashing, "b": OUTDATED})) == [Move("a", "upgrade-failed")]
+    failed = {"a": node("upgrade-failed", cordoned=True), "b": node("upgrade-required")}
+    assert advance(pool(failed, {"a": crashing, "b": OUTDATED})) == [], "the others wait"
+    assert advance(pool(failed, {"a": DriverPod(), "b": OUTDATED})) == [Move("a", "uncordon-required")]
+
+
+def test_a_validation_fails_after_ten_minutes_and_a_missing_validator_is_waited_for() -> None:
+    given = replace(pool({"a": node(VALIDATE)}, {"a": DriverPod()}), now=1000.0)
+    assert advance(given) == [], "without a validator pod nothing is counted"
+    given = replace(given, validating=frozenset({"a"}))
+    assert advance(given) == [Move("a", VALIDATE, annotations={VALIDATION_START: "1000"})]
+    begun = replace(given, nodes={"a": node(VALIDATE, {VALIDATION_START: "1000"})})
+    assert advance(replace(begun, now=1600.0)) == []
+    assert advance(replace(begun, now=1601.0)) == [Move("a", "upgrade-failed", annotations={VALIDATION_START: None})]
+    done = Move("a", "uncordon-required", annotations={VALIDATION_START: None})
+    assert advance(replace(begun, validated=frozenset({"a"}))) == [done]
 
 
 def test_a_failed_node_holds_up_the_others_until_its_driver_pod_is_new() -> None:
@@ -113,12 +150,12 @@ def test_a_failed_node_holds_up_the_others_until_its_driver_pod_is_new() -> None
 def test_a_node_that_was_cordoned_before_remains_so_and_uses_up_what_may_be_unavailable() -> None:
     nodes = {"a": node("upgrade-done", cordoned=True), "b": node("upgrade-done")}
     first, second = advance(pool(nodes))
-    assert (first, second) == (Move("a", "upgrade-required", was_cordoned=True), Move("b", "upgrade-required"))
-    required = {"a": node("upgrade-required", cordoned=True, was_cordoned=True), "b": node("upgrade-required")}
+    assert (first, second) == (Move("a", "upgrade-required", annotations=CORDONED), Move("b", "upgrade-required"))
+    required = {"a": node("upgrade-required", CORDONED, cordoned=True), "b": node("upgrade-required")}
     assert advance(pool(required)) == [Move("a", "cordon-required")], "b waits"
-    done = {"a": node("validation-required", cordoned=True, was_cordoned=True), "b": node("upgrade-required")}
+    done = {"a": node("validation-required", CORDONED, cordoned=True), "b": node("upgrade-required")}
     given = replace(pool(done), validated=frozenset({"a"}))
-    assert advance(given) == [Move("a", "upgrade-done", was_cordoned=False)]
+    assert advance(given) == [Move("a", "upgrade-done", annotations={INITIALLY_CORDONED: None})]
     after = {"a": node("upgrade-done", cordoned=True), "b": node("upgrade-required")}
     assert advance(pool(after, {"a": DriverPod(), "b": OUTDATED})) == [], "and goes on waiting"
 

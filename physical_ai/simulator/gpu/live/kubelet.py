@@ -26,6 +26,7 @@ from physical_ai.simulator.gpu.hardware import Hardware
 from physical_ai.simulator.gpu.live import pod_status
 from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.node_state import Host, NodeState, Pod
+from physical_ai.simulator.gpu.upgrade import MOST_RESTARTS
 
 WRITERS = 8
 """Nodes that report at once."""
@@ -89,7 +90,7 @@ class Kubelet:
     def is_waiting(self) -> bool:
         """Something on the node waits for time to pass: a driver's build, or an event that is due."""
         driver = self.state.driver_pod
-        builds = driver is not None and not driver.ready and not driver.failed
+        builds = driver is not None and not driver.ready and driver.restarts <= MOST_RESTARTS
         return builds or any(since for message, since in self._messages.values() if message)
 
     def run(self, item: Json, around: Surroundings, pods: Mapping[str, Json], seconds: float, now: float) -> bool:

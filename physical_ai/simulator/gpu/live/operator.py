@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, cast
 
 from physical_ai.simulator.cluster.names import RUN_BY
 from physical_ai.simulator.cluster.objects import (
     Json,
+    annotations_of,
     at,
     by_name,
     is_ready,
@@ -18,11 +20,13 @@ from physical_ai.simulator.cluster.objects import (
     owner,
     timestamp,
 )
-from physical_ai.simulator.gpu import names, operator
+from physical_ai.simulator.gpu import names, operator, policies
 from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
 from physical_ai.simulator.gpu.live.cluster import Cluster, Operator
+from physical_ai.simulator.gpu.pacing import Pacing
+from physical_ai.simulator.gpu.release import release
 from physical_ai.simulator.gpu.state import State, Step
-from physical_ai.simulator.gpu.upgrade import CLEARING, DriverPod
+from physical_ai.simulator.gpu.upgrade import CLEARING, EVICTING, MOST_RESTARTS, DriverPod
 from physical_ai.simulator.gpu.workloads import Workload, workload
 from physical_ai.simulator.kubernetes.client import ApiError
 
@@ -38,6 +42,7 @@ COMPANIONS = (
 )
 VALIDATOR = "nvidia-operator-validator"
 TOO_MANY_REQUESTS = 429
+_TIMERS = {names.COMPLETION_START, names.VALIDATION_START}
 TEMPLATE_GENERATION = "pod-template-generation"
 DAEMONSET_GENERATION = "deprecated.daemonset.template.generation"
 
@@ -54,15 +59,16 @@ def without_times(status: Any) -> Json:
     return found
 
 
-def state_of(cluster: Cluster, given: Operator) -> State:
-    """Everything the operator looks at. Of several ClusterPolicies the oldest counts."""
-    policies = sorted(cluster.all("ClusterPolicy"), key=lambda item: str(at(item, "metadata.creationTimestamp", "")))
-    policy = next((_bare(item) for item in policies if not is_terminating(item)), None)
+def state_of(cluster: Cluster, given: Operator, held: str = "") -> State:
+    """Everything the operator looks at. `held` is the ClusterPolicy that it has followed up to now."""
+    present = [_bare(item) for item in cluster.all("ClusterPolicy") if not is_terminating(item)]
+    policy = policies.active(release(given.release), present, held)
     uid = at(policy, "metadata.uid")
     daemonsets = by_name(
         item for item in cluster.all("DaemonSet") if not is_terminating(item) and not _is_left(item, uid)
     )
     pods = [item for item in cluster.all("Pod") if not is_terminating(item)]
+    validators = [pod for pod in pods if owner(pod, "DaemonSet") == VALIDATOR]
     return State(
         release=given.release,
         policy=policy,
@@ -76,9 +82,9 @@ def state_of(cluster: Cluster, given: Operator) -> State:
             if not is_terminating(item) and not _is_left(item, uid)
         },
         pods=_driver_pods(pods, daemonsets),
-        validated=frozenset(
-            str(at(pod, "spec.nodeName")) for pod in pods if owner(pod, "DaemonSet") == VALIDATOR and is_ready(pod)
-        ),
+        validated=frozenset(str(at(pod, "spec.nodeName")) for pod in validators if is_ready(pod)),
+        validating=frozenset(str(at(pod, "spec.nodeName")) for pod in validators),
+        ignored=by_name(item for item in present if item is not policy),
         namespace=given.namespace,
         draw=secrets.randbelow(60),
     )
@@ -104,8 +110,19 @@ def _driver_pods(pods: list[Json], daemonsets: dict[str, Json]) -> dict[str, Dri
         node, made_by = str(at(pod, "spec.nodeName", "")), daemonsets.get(owner(pod, "DaemonSet"))
         if node and made_by is not None and labels(pod).get(COMPONENT) == DRIVER_COMPONENT:
             generation = str(at(made_by, "metadata.annotations", {}).get(DAEMONSET_GENERATION, ""))
-            found[node] = DriverPod(labels(pod).get(TEMPLATE_GENERATION) == generation, is_ready(pod))
+            current = labels(pod).get(TEMPLATE_GENERATION) == generation
+            found[node] = DriverPod(current, is_ready(pod), _is_failing(pod))
     return found
+
+
+def _is_failing(pod: Json) -> bool:
+    containers: list[Json] = [*at(pod, "status.initContainerStatuses", []), *at(pod, "status.containerStatuses", [])]
+    return any(not each.get("ready") and int(each.get("restartCount", 0)) > MOST_RESTARTS for each in containers)
+
+
+def model_time(nodes: Iterable[Json]) -> float:
+    """The latest model time that a previous process has left on a node; 0 without one."""
+    return max((float(annotations_of(node).get(names.MODEL_TIME, 0)) for node in nodes), default=0.0)
 
 
 class Controllers:
@@ -113,27 +130,30 @@ class Controllers:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._seen: State | None = None
+        self._pacing = Pacing()
         self._since: dict[str, tuple[str, float]] = {}
-        """State of each node that is being cleared, and the model time at which it began."""
+        """State of each node whose pods are evicted, and the model time at which it began."""
 
     @property
     def are_waiting(self) -> bool:
-        """Whether Pods keep a node from getting another driver; nothing here watches all Pods."""
-        return bool(self._since)
+        """Whether only time has to pass until a controller runs."""
+        return bool(self._since) or self._pacing.is_waiting
+
+    @property
+    def policy(self) -> Json:
+        """The ClusterPolicy that the operator follows; empty without one."""
+        seen = self._pacing.seen
+        return (seen.policy if seen else None) or {}
 
     def restart(self) -> None:
         """A new operator has none of the state of the previous one."""
-        self._seen = None
+        self._pacing = Pacing()
         self._since = {}
 
     def run(self, given: Operator, now: float) -> bool:
         """One pass of the controllers that are awake, at a model time; returns whether it changed what others read."""
-        state = self._with_workloads(state_of(self._cluster, given), now)
-        awake = operator.wakes(self._seen, state)
-        if is_missing_driver_pods(state):
-            awake -= {"upgrade"}
-        self._seen = state
+        state = self._with_workloads(state_of(self._cluster, given, self._pacing.followed), now)
+        awake = self._pacing.awake(state)
         if not awake:
             return False
         if self._cluster.serves("monitoring.coreos.com/v1", "ServiceMonitor"):
@@ -141,21 +161,31 @@ class Controllers:
         steps = operator.reconcile(state, awake).steps
         for step in steps:
             self._carry_out(state, step)
+        self._pacing.took(steps, now)
+        if "upgrade" in awake:
+            self._keep_time(now)
         return any(step.verb != "evict" for step in steps)
+
+    def _keep_time(self, now: float) -> None:
+        """Model time begins anew with this process, but not for what is timed on nodes."""
+        for node in self._cluster.nodes:
+            if _TIMERS & annotations_of(node).keys():
+                self._cluster.annotate(node, {names.MODEL_TIME: str(int(now))})
 
     def _with_workloads(self, state: State, now: float) -> State:
         """The state with the Pods of nodes that are being cleared, and how long that has taken."""
         begun: dict[str, tuple[str, float]] = {}
         for key, node in state.nodes.items():
-            if (stage := labels(node).get(names.UPGRADE_STATE, "")) in CLEARING:
+            if (stage := labels(node).get(names.UPGRADE_STATE, "")) in EVICTING:
                 known = self._since.get(key)
                 begun[key] = known if known is not None and known[0] == stage else (stage, now)
         self._since = begun
-        pods = {key: self._cluster.pods_on(key) for key in begun}
+        cleared = [key for key, node in state.nodes.items() if labels(node).get(names.UPGRADE_STATE) in CLEARING]
         return replace(
             state,
-            workloads={key: tuple(map(workload, found)) for key, found in pods.items()},
+            workloads={key: tuple(map(workload, self._cluster.pods_on(key))) for key in cleared},
             waited={key: now - since for key, (_, since) in begun.items()},
+            now=now,
         )
 
     def _evict(self, pod: Workload) -> None:
@@ -193,13 +223,6 @@ class Controllers:
                     mine = labels(pod).get(COMPONENT) == DRIVER_COMPONENT
                     if mine and at(pod, "spec.nodeName") == step.name and not is_terminating(pod):
                         cluster.delete(pod)
-
-
-def is_missing_driver_pods(state: State) -> bool:
-    """Whether a driver Pod has not been recreated yet. The upgrade controller does nothing until all exist
-    (NVIDIA/k8s-operator-libs, BuildState): a node whose pod has just been deleted would not count as busy."""
-    drivers = (item for item in state.daemonsets.values() if labels(item).get(COMPONENT) == DRIVER_COMPONENT)
-    return sum(int(at(item, "status.desiredNumberScheduled", 0)) for item in drivers) > len(state.pods)
 
 
 def marked(daemonset: Json) -> Json:

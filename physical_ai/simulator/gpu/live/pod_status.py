@@ -39,7 +39,7 @@ def _present(pod: Pod, given: Json, now: str) -> Json:
         )
     if pod.failed:
         again = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off restarting failed container"}}
-        return {**_container(given, again, restarts=1), "lastState": _terminated(now, 1, pod.message)}
+        return {**_container(given, again, restarts=pod.restarts), "lastState": _terminated(now, 1, pod.message)}
     ready = pod.ready and pod.at >= len(pod.workload.init)
     return _container(given, {"running": {"startedAt": now}}, ready=ready, started=ready)
 
@@ -99,7 +99,7 @@ def status(pod: Pod, live: Json, now: str) -> Json:
 
 def key(pod: Pod) -> tuple[Any, ...]:
     """What a status depends on: equal keys, equal statuses."""
-    return (pod.at, pod.started, pod.failed, pod.ready, pod.message)
+    return (pod.at, pod.started, pod.restarts, pod.ready, pod.message)
 
 
 def event(pod: Pod, live: Json, now: str) -> Json:
