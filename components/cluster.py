@@ -19,7 +19,7 @@ from physical_ai.settings.facts.pools import SYSTEM_POOL, SYSTEM_TAINT
 
 @dataclass(frozen=True)
 class ClusterArgs:
-    """`nat_address` is the public IPv4 address of the nodes; `retry` waits for fresh role assignments."""
+    """`nat_addresses` are the public IPv4 addresses of the nodes; `retry` waits for fresh role assignments."""
 
     names: Names
     resource_group_name: pulumi.Input[str]
@@ -29,7 +29,7 @@ class ClusterArgs:
     network: NetworkSettings
     system_pool: NodePool
     system_subnet_id: pulumi.Input[str]
-    nat_address: pulumi.Output[str]
+    nat_addresses: Sequence[pulumi.Output[str]]
     identities: Identities
     assignments: Sequence[authorization.RoleAssignment]
     admin_groups: Sequence[str]
@@ -148,14 +148,14 @@ def _network_profile(network: NetworkSettings) -> containerservice.ContainerServ
 def _api_access(args: ClusterArgs) -> containerservice.ManagedClusterAPIServerAccessProfileArgs | None:
     """Ranges that reach the API server, or None to leave it open.
 
-    The nodes too reach it from outside, through the NAT gateway, so every list includes that address.
+    The nodes too reach it from outside, through the NAT gateways, so every list includes their addresses.
     """
     ranges = args.settings.api_access.authorized_ip_ranges
     if not ranges:
         return None
-    nodes = args.nat_address.apply(_single_address_range)
+    nodes = [address.apply(_single_address_range) for address in args.nat_addresses]
     return containerservice.ManagedClusterAPIServerAccessProfileArgs(
-        authorized_ip_ranges=[*(str(each) for each in ranges), nodes]
+        authorized_ip_ranges=[*(str(each) for each in ranges), *nodes]
     )
 
 

@@ -1,4 +1,4 @@
-"""The virtual network: one subnet for the system and cpu pools, one for each GPU pool, and a NAT gateway."""
+"""The virtual network: one subnet for the system and cpu pools, one for each GPU pool, and the NAT gateways."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_azure_native import network
 
+from components.api_reach import keep_api_server
 from physical_ai.settings.facts.naming import Names, subnet_name
-from physical_ai.settings.facts.pools import SYSTEM_POOL
+from physical_ai.settings.facts.outbound import SYSTEM_SUBNET, Gateway, OutboundPlan
 
-SYSTEM_SUBNET = SYSTEM_POOL
-"""The subnet that the system and cpu pools share."""
+
+@dataclass(frozen=True)
+class Outbound:
+    """A NAT gateway as the subnets need it: its id, and the hook for subnets that change to it."""
+
+    gateway_id: pulumi.Output[str]
+    guard: pulumi.ResourceHook
 
 
 @dataclass(frozen=True)
@@ -25,19 +31,20 @@ class NetworkArgs:
     tags: Mapping[str, str]
     address_space: str
     subnets: Mapping[str, str]
+    outbound: OutboundPlan
 
 
 class Network(pulumi.ComponentResource):
-    """A virtual network whose subnets share a security group and leave through one NAT gateway.
+    """A virtual network whose subnets share a security group and leave through NAT gateways.
 
     Attributes:
         subnet_ids: ARM ids by the names given in `NetworkArgs.subnets`.
-        nat_address: public IPv4 address of all nodes.
+        nat_addresses: public IPv4 addresses of the nodes, and of gateways that are prepared.
     """
 
     virtual_network: network.VirtualNetwork
     subnet_ids: dict[str, pulumi.Output[str]]
-    nat_address: pulumi.Output[str]
+    nat_addresses: list[pulumi.Output[str]]
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:azure:Network", name, {}, opts)
@@ -60,14 +67,22 @@ class Network(pulumi.ComponentResource):
             tags=args.tags,
             opts=child,
         )
-        # ARM's Standard SKU supports static IPv4 only, and a NAT gateway supports no other SKU.
+        self.nat_addresses = []
+        used = {gateway: self._gateway(name, args, gateway) for gateway in args.outbound.gateways}
+        self.subnet_ids = self._subnets(name, args, used, security_group.id)
+        self.register_outputs({"subnetIds": self.subnet_ids, "natAddresses": self.nat_addresses})
+
+    def _gateway(self, name: str, args: NetworkArgs, gateway: Gateway) -> Outbound:
+        logical = "-".join(filter(None, (name, "nat", gateway.suffix)))
+        # A gateway accepts addresses of its own SKU only; both SKUs support static addresses only.
         address = network.PublicIPAddress(
-            f"{name}-nat-address",
-            public_ip_address_name=args.names.nat_address,
+            f"{logical}-address",
+            public_ip_address_name=args.names.nat_address(gateway.suffix),
             resource_group_name=args.resource_group_name,
             location=args.location,
             tags=args.tags,
-            sku=network.PublicIPAddressSkuArgs(name="Standard"),
+            sku=network.PublicIPAddressSkuArgs(name=gateway.sku),
+            zones=list(gateway.address_zones) or None,
             public_ip_allocation_method="Static",
             public_ip_address_version="IPv4",
             # Once the gateway uses the address, its GET shows the gateway. Read back by a refresh, that would be a
@@ -75,26 +90,34 @@ class Network(pulumi.ComponentResource):
             # list of authorized ranges.
             opts=pulumi.ResourceOptions(parent=self, ignore_changes=["natGateway"]),
         )
-        gateway = network.NatGateway(
-            f"{name}-nat",
-            nat_gateway_name=args.names.nat_gateway,
+        made = network.NatGateway(
+            logical,
+            nat_gateway_name=args.names.nat_gateway(gateway.suffix),
             resource_group_name=args.resource_group_name,
             location=args.location,
             tags=args.tags,
-            sku=network.NatGatewaySkuArgs(name="Standard"),
+            sku=network.NatGatewaySkuArgs(name=gateway.sku),
+            zones=list(gateway.zones) or None,
             public_ip_addresses=[network.SubResourceArgs(id=address.id)],
-            opts=child,
+            opts=pulumi.ResourceOptions(parent=self),
         )
-        self.nat_address = address.ip_address.apply(_known_address)
-        self.subnet_ids = self._subnets(name, args, gateway.id, security_group.id)
-        self.register_outputs({"subnetIds": self.subnet_ids, "natAddress": self.nat_address})
+        known = address.ip_address.apply(_known_address)
+        self.nat_addresses.append(known)
+        return Outbound(
+            made.id, keep_api_server(f"{logical}-reach", args.resource_group_name, args.names.cluster, known)
+        )
 
     def _subnets(
-        self, name: str, args: NetworkArgs, gateway_id: pulumi.Output[str], security_group_id: pulumi.Output[str]
+        self,
+        name: str,
+        args: NetworkArgs,
+        gateways: Mapping[Gateway, Outbound],
+        security_group_id: pulumi.Output[str],
     ) -> dict[str, pulumi.Output[str]]:
         ids: dict[str, pulumi.Output[str]] = {}
         previous: list[pulumi.Resource] = []
         for key, cidr in args.subnets.items():
+            outbound = gateways[args.outbound.by_subnet[key]]
             subnet = network.Subnet(
                 f"{name}-subnet-{key}",
                 subnet_name=subnet_name(key),
@@ -102,7 +125,7 @@ class Network(pulumi.ComponentResource):
                 virtual_network_name=self.virtual_network.name,
                 address_prefix=cidr,
                 default_outbound_access=False,
-                nat_gateway=network.SubResourceArgs(id=gateway_id),
+                nat_gateway=network.SubResourceArgs(id=outbound.gateway_id),
                 network_security_group=network.NetworkSecurityGroupArgs(id=security_group_id),
                 # In sequence, in both directions: ARM answers a write on a network that is being written
                 # with AnotherOperationInProgress, and the provider's own retry covers creation only.
@@ -112,6 +135,7 @@ class Network(pulumi.ComponentResource):
                     # ARM does not change a subnet in use, so its pool has to be deleted first.
                     replace_on_changes=[] if key == SYSTEM_SUBNET else ["addressPrefix"],
                     delete_before_replace=True,
+                    hooks=pulumi.ResourceHookBinding(before_update=[outbound.guard]),
                 ),
             )
             previous = [subnet]
@@ -122,7 +146,5 @@ class Network(pulumi.ComponentResource):
 def _known_address(address: str | None) -> str:
     """A static address is assigned when the resource is created, although it is optional in ARM's schema."""
     if not address:
-        raise pulumi.RunError(
-            "Azure returned no IP address for the NAT gateway's public address; run the command again."
-        )
+        raise pulumi.RunError("Azure returned no IP address for a NAT gateway's public address; run the command again.")
     return address

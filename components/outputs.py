@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -23,7 +23,7 @@ OUTPUTS: Mapping[str, str] = {
     "resourceGroup": "Name of the stack's resource group.",
     "cluster": "Name of the AKS cluster.",
     "oidcIssuerUrl": "Issuer of the cluster's service account tokens, which federated credentials trust.",
-    "natAddress": "Public address from which the nodes reach the internet, for allow lists.",
+    "natAddresses": "Public addresses from which the nodes reach the internet, for allow lists.",
     "kubeconfig": "For `kubectl`, with `kubelogin` as the login. It contains no credential.",
     f"releases.{ANY}.version": "Version of the installed Helm chart.",
     f"releases.{ANY}.namespace": "Namespace of the release.",
@@ -59,7 +59,7 @@ class Deployed:
     resource_group: pulumi.Input[str]
     cluster: pulumi.Input[str]
     oidc_issuer_url: pulumi.Input[str]
-    nat_address: pulumi.Input[str]
+    nat_addresses: Sequence[pulumi.Input[str]]
     kubeconfig: pulumi.Input[str]
     gpus: pulumi.Input[Mapping[str, Any]]
     osmo_releases: Mapping[str, Mapping[str, str]]
@@ -73,7 +73,7 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
         "resourceGroup": found.resource_group,
         "cluster": found.cluster,
         "oidcIssuerUrl": found.oidc_issuer_url,
-        "natAddress": found.nat_address,
+        "natAddresses": found.nat_addresses,
         "kubeconfig": found.kubeconfig,
         "releases": {CHART: operator, **found.osmo_releases},
         "pools": {name: pool_summary(settings, name) for name in settings.pools},

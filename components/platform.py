@@ -25,7 +25,7 @@ from components.kubernetes_access import KubernetesAccess, KubernetesAccessArgs
 from components.maintenance import Maintenance, MaintenanceArgs
 from components.monitoring import Monitoring, MonitoringArgs
 from components.namespaces import Namespaces, NamespacesArgs
-from components.network import SYSTEM_SUBNET, Network, NetworkArgs
+from components.network import Network, NetworkArgs
 from components.osmo import Osmo, OsmoArgs
 from components.outputs import Deployed, stack_outputs
 from components.release_gate import ReleaseGate, ReleaseGateArgs
@@ -38,6 +38,7 @@ from physical_ai.settings.facts.access import admin_groups, grants
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
+from physical_ai.settings.facts.outbound import SYSTEM_SUBNET, outbound_plan
 from physical_ai.settings.plans.drift_reader import drift_reader_objects
 from physical_ai.settings.plans.gpu_admission import policies
 from physical_ai.settings.plans.gpu_operator import CHART
@@ -109,7 +110,7 @@ class Platform(pulumi.ComponentResource):
             resource_group=foundation.group.name,
             cluster=cluster.name,
             oidc_issuer_url=cluster.oidc_issuer_url,
-            nat_address=foundation.network.nat_address,
+            nat_addresses=foundation.network.nat_addresses,
             kubeconfig=interior.kubeconfig,
             gpus=gate.gpus,
             osmo_releases=osmo.versions,
@@ -129,10 +130,11 @@ class Platform(pulumi.ComponentResource):
             SYSTEM_SUBNET: str(settings.network.system_subnet),
             **{name: str(pool.subnet) for name, pool in settings.pools.items()},
         }
-        # Another network mode is another component with `subnet_ids` and `nat_address`; the rest does not change.
+        space, outbound = str(settings.network.address_space), outbound_plan(settings)
+        # Another network mode is another component with `subnet_ids` and `nat_addresses`; the rest does not change.
         network = Network(
             f"{self._name}-network",
-            NetworkArgs(names, group.name, region, tags, str(settings.network.address_space), subnets),
+            NetworkArgs(names, group.name, region, tags, space, subnets, outbound),
             self._protected,
         )
         identities = Identities(
@@ -155,7 +157,7 @@ class Platform(pulumi.ComponentResource):
                 network=settings.network,
                 system_pool=settings.system_pool,
                 system_subnet_id=foundation.network.subnet_ids[SYSTEM_SUBNET],
-                nat_address=foundation.network.nat_address,
+                nat_addresses=foundation.network.nat_addresses,
                 identities=foundation.identities,
                 assignments=foundation.identities.assignments,
                 admin_groups=admin_groups(settings.access),

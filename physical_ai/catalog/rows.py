@@ -96,6 +96,8 @@ class Region(Row):
     utc_offset: Annotated[str, StringConstraints(pattern=r"^[+-]\d{2}:\d{2}$")]
     """Local standard time there."""
     zones: tuple[ZoneName, ...]
+    nat_standard_v2: bool
+    """Whether it has NAT gateways of the zone-redundant SKU StandardV2."""
     sizes: dict[str, RegionSize]
     source: Text
     date: datetime.date

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from physical_ai.settings import NodePool, Settings
+from physical_ai.settings.facts.outbound import outbound_plan
 from physical_ai.settings.facts.pools import node_pools
+
+_ADDRESS = "azure-native:network:PublicIPAddress"
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,11 @@ def _all(settings: Settings) -> Iterator[NotCounted]:
     if settings.cluster.tier != "Free":
         tier = settings.cluster.tier
         yield NotCounted(f"the control plane, tier {tier}", ("azure-native:containerservice:ManagedCluster",))
-    yield NotCounted("the NAT gateway, per hour and per GB", ("azure-native:network:NatGateway",))
-    yield NotCounted("its public address", ("azure-native:network:PublicIPAddress",))
+    # StandardV2 costs what Standard costs (Azure docs, nat-gateway/nat-sku, 2026).
+    count = len(outbound_plan(settings).gateways)
+    gateways = "the NAT gateway" if count == 1 else f"{count} NAT gateways"
+    yield NotCounted(f"{gateways}, per hour and per GB", ("azure-native:network:NatGateway",))
+    yield NotCounted("its public address" if count == 1 else "their public addresses", (_ADDRESS,))
     cap = settings.monitoring.daily_quota_gb
     amount = "no daily cap" if cap == -1 else f"at most {cap:g} GB per day"
     yield NotCounted(

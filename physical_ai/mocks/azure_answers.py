@@ -36,6 +36,12 @@ users:
 """The kubeconfig that AKS returns for a cluster with Entra enabled, as of kubelogin 0.2."""
 
 
+def nat_address(name: str) -> str:
+    """NAT_ADDRESS, or another one for the resource names of gateways with a suffix."""
+    suffixes = ("-v2", "-zone-1", "-zone-2", "-zone-3")
+    return next((f"203.0.113.{8 + place}" for place, end in enumerate(suffixes) if name.endswith(end)), NAT_ADDRESS)
+
+
 def guid(*parts: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_OID, "/".join(parts)))
 
@@ -90,7 +96,7 @@ def created(type_: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[st
     if type_.endswith(":UserAssignedIdentity"):
         computed |= {"principalId": guid("principal", own), "clientId": guid("client", own), "tenantId": guid("tenant")}
     if type_.endswith(":PublicIPAddress"):
-        computed |= {"ipAddress": NAT_ADDRESS}
+        computed |= {"ipAddress": nat_address(own)}
     if type_.endswith(":ManagedCluster"):
         issuer = f"https://{inputs['location']}.oic.prod-aks.azure.com/{guid('tenant')}/{guid('issuer', own)}/"
         identities: dict[str, dict[str, Any]] = {each: {} for each in inputs["identity"]["userAssignedIdentities"]}

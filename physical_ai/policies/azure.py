@@ -163,7 +163,7 @@ RULES = (
     Rule(
         "subnet-outbound",
         Severity.ERROR,
-        "Outbound traffic of nodes must use the NAT gateway, whose address the API server's authorized ranges include.",
+        "Outbound traffic of nodes must use a NAT gateway, whose address the API server's authorized ranges include.",
         _outbound,
         (SUBNET,),
         topic=Topic.SECURITY,

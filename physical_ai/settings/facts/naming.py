@@ -46,13 +46,11 @@ class Names:
     def security_group(self) -> str:
         return f"nsg-{PROJECT}-{self.stack}"
 
-    @property
-    def nat_gateway(self) -> str:
-        return f"ng-{PROJECT}-{self.stack}"
+    def nat_gateway(self, suffix: str = "") -> str:
+        return "-".join(filter(None, ("ng", PROJECT, self.stack, suffix)))
 
-    @property
-    def nat_address(self) -> str:
-        return f"pip-{PROJECT}-{self.stack}"
+    def nat_address(self, suffix: str = "") -> str:
+        return "-".join(filter(None, ("pip", PROJECT, self.stack, suffix)))
 
     @property
     def workspace(self) -> str:

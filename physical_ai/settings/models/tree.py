@@ -12,9 +12,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from physical_ai.settings.models.admission import Admission
-from physical_ai.settings.models.base import Address, Cidr, Model, written
+from physical_ai.settings.models.base import Cidr, Model, written
 from physical_ai.settings.models.gpu import GpuOperator
 from physical_ai.settings.models.grid_driver import GridDriver
+from physical_ai.settings.models.network import Network
 from physical_ai.settings.models.node_pools import NodePool, Pool, PoolName
 from physical_ai.settings.models.osmo import Osmo
 
@@ -32,24 +33,13 @@ ObjectId = Annotated[
 ProfileName = Annotated[str, written(r"^[a-z0-9][a-z0-9.-]*$", "a profile's name, like seed-2026-02")]
 
 
-class Network(Model):
-    mode: Literal["public"] = Field(
-        default="public", description="How the cluster is reached; public is the only mode today."
-    )
-    address_space: Cidr = Field(description="The virtual network's CIDR, private (RFC 1918).")
-    system_subnet: Cidr = Field(description="Subnet of the system and cpu pools.")
-    pod_cidr: Cidr = Field(description="Overlay range for pods; not routed, must overlap nothing.")
-    service_cidr: Cidr = Field(description="Range for Services; not routed, must overlap nothing.")
-    dns_service_ip: Address = Field(description="Cluster DNS address, inside serviceCidr and not its first.")
-
-
 class ApiAccess(Model):
     """Who may reach the Kubernetes API server's address."""
 
     authorized_ip_ranges: tuple[Cidr, ...] = Field(
         default=(),
-        description="Public CIDRs that reach the API server; empty leaves it open to the internet. The NAT gateway's"
-        " own address is always added when any is set.",
+        description="Public CIDRs that reach the API server; empty leaves it open to the internet. The"
+        " addresses of the NAT gateways are always added when any is set.",
     )
 
 

@@ -12,6 +12,7 @@ from physical_ai.settings.rules.gpu import check_gpu
 from physical_ai.settings.rules.grid import check_grid
 from physical_ai.settings.rules.network import check_network
 from physical_ai.settings.rules.osmo import check_osmo
+from physical_ai.settings.rules.outbound import check_outbound
 from physical_ai.settings.rules.placement import check_labels, check_taints
 from physical_ai.settings.rules.pools import check_pools
 from physical_ai.settings.rules.record import check_record
@@ -33,6 +34,7 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_record(settings, trust)
     yield from check_tags(settings, trust)
     yield from check_network(settings, trust)
+    yield from check_outbound(settings, trust)
     yield from check_cluster(settings, trust, today)
     yield from check_pools(settings, trust)
     yield from check_gpu(settings, trust)

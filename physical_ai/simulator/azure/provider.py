@@ -157,6 +157,10 @@ class AzureNative(Provider):
                     "subscriptionId": who.subscription,
                     "tenantId": who.tenant,
                 }
+            case "getManagedCluster":
+                cluster = self._cluster(args)
+                self._authorize(cluster.id, "read")
+                return cluster.outputs
             case "listManagedClusterUserCredentials":
                 cluster = self._cluster(args)
                 self._cloud.authorize(self._caller.object_id, rights.USER_CREDENTIAL, cluster.id)

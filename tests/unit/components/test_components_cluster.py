@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from physical_ai.catalog.aks import Role
-from physical_ai.mocks.azure_answers import DEPLOYER, NAT_ADDRESS, SUBSCRIPTION, guid
+from physical_ai.mocks.azure_answers import DEPLOYER, NAT_ADDRESS, SUBSCRIPTION, guid, nat_address
 from physical_ai.settings.facts.naming import Names, role_assignment_name
 from tests.support.recording import record
 from tests.unit.conftest import STACKS, Simulate
@@ -123,12 +123,25 @@ def test_subnets_are_written_one_after_the_other(simulate: Simulate) -> None:
 
 def test_every_subnet_leaves_through_the_one_nat_gateway(simulate: Simulate, stack_name: str) -> None:
     recording = simulate(stack_name)
+    sku, suffix = ("StandardV2", "-v2") if stack_name.startswith("prod") else ("Standard", "")
     for subnet in recording.of_type("Subnet"):
         assert subnet.inputs["defaultOutboundAccess"] is False
-        assert subnet.inputs["natGateway"]["id"].endswith(f"/natGateways/ng-physical-ai-{stack_name}")
+        assert subnet.inputs["natGateway"]["id"].endswith(f"/natGateways/ng-physical-ai-{stack_name}{suffix}")
         assert "networkSecurityGroups" in subnet.inputs["networkSecurityGroup"]["id"]
-    address = recording.of_type("PublicIPAddress")[0].inputs
-    assert (address["sku"], address["publicIPAllocationMethod"]) == ({"name": "Standard"}, "Static")
+    (gateway,), (address,) = recording.of_type("NatGateway"), recording.of_type("PublicIPAddress")
+    assert gateway.inputs["sku"] == address.inputs["sku"] == {"name": sku}
+    assert "zones" not in gateway.inputs, "StandardV2 accepts no zones; without any, Azure selects one for Standard"
+    assert address.inputs.get("zones") == (["1", "2", "3"] if suffix else None)
+    assert address.inputs["publicIPAllocationMethod"] == "Static"
+
+
+def test_the_api_server_accepts_the_address_of_a_gateway_that_is_only_prepared(simulate: Simulate) -> None:
+    outbound = {"network": {"outbound": {"form": "nonzonal", "next": "zone-redundant"}}}
+    recording = simulate("prod-westus2", outbound)
+    ranges = recording.of_type(CLUSTER)[0].inputs["apiServerAccessProfile"]["authorizedIPRanges"]
+    assert ranges[-2:] == [f"{NAT_ADDRESS}/32", f"{nat_address('-v2')}/32"]
+    names = {subnet.inputs["natGateway"]["id"].rpartition("/")[2] for subnet in recording.of_type("Subnet")}
+    assert names == {"ng-physical-ai-prod-westus2"}
 
 
 def test_moved_pool_subnet_is_recreated_and_a_moved_system_subnet_is_refused_by_arm(simulate: Simulate) -> None:

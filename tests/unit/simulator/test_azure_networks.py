@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from physical_ai import catalog
+from physical_ai.catalog import regions
 from physical_ai.simulator.azure import ArmError
 from tests.support.azure_fakes import GROUP, NETWORK, STANDARD, STANDARD_ADDRESS, Azure, space
 
@@ -14,6 +16,8 @@ VNET = {"resourceGroupName": GROUP, "virtualNetworkName": "vnet", "location": "w
 SUBNET = {"resourceGroupName": GROUP, "virtualNetworkName": "vnet", "subnetName": "new"}
 NAT = {"resourceGroupName": GROUP, "natGatewayName": "nat2", "location": "westus2", "sku": STANDARD}
 ADDRESS = {"resourceGroupName": GROUP, "publicIpAddressName": "pip2", "location": "westus2", **STANDARD_ADDRESS}
+STANDARD_V2 = {"name": "StandardV2"}
+V2_ADDRESS = {**ADDRESS, "publicIpAddressName": "v2", "sku": STANDARD_V2}
 NSG = {"resourceGroupName": GROUP, "networkSecurityGroupName": "nsg2", "location": "westus2"}
 OPEN: dict[str, Any] = {
     "name": "https",
@@ -64,6 +68,13 @@ def rules(*rows: dict[str, Any]) -> dict[str, Any]:
         ("nat-sku", "NatGateway", {**NAT, "sku": None}),
         ("nat-idle", "NatGateway", {**NAT, "idleTimeoutInMinutes": 3}),
         ("nat-zones", "NatGateway", {**NAT, "zones": ["1", "2"]}),
+        (None, "NatGateway", {**NAT, "sku": STANDARD_V2}),
+        ("nat-v2-zones", "NatGateway", {**NAT, "sku": STANDARD_V2, "zones": ["1"]}),
+        ("imm-natgateway-sku", "NatGateway", {**NAT, "natGatewayName": "nat", "sku": STANDARD_V2}),
+        ("imm-natgateway-zones", "NatGateway", {**NAT, "natGatewayName": "nat", "zones": ["1"]}),
+        ("pip-standard-static", "PublicIPAddress", {**V2_ADDRESS, "publicIPAllocationMethod": "Dynamic"}),
+        (None, "PublicIPAddress", {**V2_ADDRESS, "zones": ["1", "2", "3"]}),
+        ("imm-publicipaddress-sku", "PublicIPAddress", {**ADDRESS, "sku": STANDARD_V2}),
         ("pip-basic", "PublicIPAddress", {**ADDRESS, "publicIpAddressName": "p", "sku": {"name": "Basic"}}),
         ("pip-standard-static", "PublicIPAddress", {**ADDRESS, "publicIPAllocationMethod": "Dynamic"}),
         (None, "PublicIPAddress", {**ADDRESS, "publicIPAddressVersion": "IPv4", "idleTimeoutInMinutes": 30}),
@@ -92,6 +103,24 @@ def test_public_address_serves_one_gateway(azure: Azure) -> None:
     free = [{"id": azure.id(f"{NETWORK}/publicIPAddresses/pip2")}]
     assert azure.rules("NatGateway", {**NAT, "publicIpAddresses": taken}) == {"nat-pip-used"}
     assert azure.rules("NatGateway", {**NAT, "publicIpAddresses": free}) == set()
+
+
+@pytest.mark.parametrize(("gateway", "address"), [("Standard", "StandardV2"), ("StandardV2", "Standard")])
+def test_a_gateway_takes_addresses_of_its_own_sku_only(tmp_path: Path, gateway: str, address: str) -> None:
+    azure = Azure(tmp_path / "azure.json")
+    azure.network()
+    found = azure.put("PublicIPAddress", **{**ADDRESS, "sku": {"name": address}})
+    inputs = {**NAT, "sku": {"name": gateway}, "publicIpAddresses": [{"id": found.id}]}
+    assert azure.rules("NatGateway", inputs) == {"nat-pip-sku"}
+
+
+def test_a_region_without_standard_v2_refuses_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    azure = Azure(tmp_path / "azure.json")
+    azure.network()
+    lacking = {"westus2": regions()["westus2"].model_copy(update={"nat_standard_v2": False})}
+    monkeypatch.setattr(catalog, "regions", lambda: lacking)
+    assert azure.rules("NatGateway", {**NAT, "sku": STANDARD_V2}) == {"nat-v2-region"}
+    assert azure.rules("PublicIPAddress", V2_ADDRESS) == {"nat-v2-region"}
 
 
 def test_gateway_of_another_region_is_refused(tmp_path: Path) -> None:

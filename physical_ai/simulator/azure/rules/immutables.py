@@ -18,11 +18,15 @@ def _fixed(kind: str) -> Mapping[str, Rule]:
     return {rule.id: rule for rule in rules().values() if rule.kind == "immutable" and rule.types == (kind,)}
 
 
-_POOL, _CLUSTER, _ADDRESS = _fixed("AgentPool"), _fixed("ManagedCluster"), _fixed("PublicIPAddress")
-ADDRESS_DEFAULTS: Mapping[str, str] = {
-    "sku.name": "Basic",
-    "properties.publicIPAddressVersion": "IPv4",
-    "properties.publicIPAllocationMethod": "Dynamic",
+_POOL, _CLUSTER = _fixed("AgentPool"), _fixed("ManagedCluster")
+_OUTBOUND = {kind: _fixed(kind) for kind in ("PublicIPAddress", "NatGateway")}
+NO_DEFAULTS: Mapping[str, str] = {}
+DEFAULTS: Mapping[str, Mapping[str, str]] = {
+    "PublicIPAddress": {
+        "sku.name": "Basic",
+        "properties.publicIPAddressVersion": "IPv4",
+        "properties.publicIPAllocationMethod": "Dynamic",
+    }
 }
 
 ALLOWED: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -65,13 +69,14 @@ def cluster_properties(put: Put) -> Iterator[Refusal]:
             yield refuse(put, rule.id, f"Changing property '{rule.path}' is not allowed.", rule.path)
 
 
-@on_put("PublicIPAddress", *_ADDRESS)
-def address_properties(put: Put) -> Iterator[Refusal]:
-    """What a public address is fixed to at creation, with defaults on both sides."""
+@on_put(tuple(_OUTBOUND), *(rule for kind in _OUTBOUND.values() for rule in kind))
+def outbound_properties(put: Put) -> Iterator[Refusal]:
+    """What a public address or a NAT gateway is fixed to at creation, with an address's defaults on both sides."""
     if put.old is None:
         return
-    for rule in _ADDRESS.values():
-        default = ADDRESS_DEFAULTS.get(rule.path)
+    defaults = DEFAULTS.get(put.kind, NO_DEFAULTS)
+    for rule in _OUTBOUND[put.kind].values():
+        default = defaults.get(rule.path)
         if _changed(rule, get(put.old.body, rule.path, default), get(put.body, rule.path, default)):
             yield refuse(put, rule.id, f"Changing property '{rule.path}' is not allowed.", rule.path)
 

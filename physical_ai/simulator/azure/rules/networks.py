@@ -1,4 +1,4 @@
-"""Rules of Microsoft.Network: address ranges, NAT gateways, public addresses, security groups."""
+"""Rules of Microsoft.Network about address ranges: virtual networks and subnets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from physical_ai.simulator.azure.rules.base import Put, on_put, refuse
 from physical_ai.simulator.azure.rules.pool_subnets import prefixes
 
 NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$")
-DNS_LABEL = re.compile(r"^[a-z][a-z0-9-]{1,61}[a-z0-9]$")
 PORTS = re.compile(r"^(\*|\d{1,5}(-\d{1,5})?)$")
 
 Network = IPv4Network | IPv6Network
@@ -147,66 +146,3 @@ def subnet_nat(put: Put) -> Iterator[Refusal]:
         if before != put.properties.get("defaultOutboundAccess"):
             message = "defaultOutboundAccess can only be set when the subnet is created."
             yield refuse(put, "subnet-defaultoutbound", message, "properties.defaultOutboundAccess")
-
-
-@on_put(
-    "NatGateway", "nat-sku", "nat-idle", "nat-zones", "nat-pip-sku", "nat-pip-used", "nat-pip-zone", "nat-pip-count"
-)
-def nat_gateway(put: Put) -> Iterator[Refusal]:
-    if get(put.body, "sku.name") != "Standard":
-        yield refuse(put, "nat-sku", "A NAT gateway needs sku Standard.", "sku.name")
-    idle, zones = put.properties.get("idleTimeoutInMinutes"), items(put.body, "zones")
-    if idle is not None and not 4 <= idle <= 120:
-        yield refuse(
-            put, "nat-idle", f"idleTimeoutInMinutes {idle} is outside 4..120.", "properties.idleTimeoutInMinutes"
-        )
-    if len(zones) > 1:
-        yield refuse(put, "nat-zones", "A Standard NAT gateway is in one zone or none.", "zones")
-    addresses, target = items(put.properties, "publicIpAddresses"), "properties.publicIpAddresses"
-    if len(addresses) > 16:
-        yield refuse(put, "nat-pip-count", f"{len(addresses)} public IP addresses; at most 16.", target)
-    for reference in addresses:
-        address = put.azure.get(reference.get("id"), "PublicIPAddress")
-        if address is None:
-            continue
-        name = ids.name(address.id)
-        version = get(address.body, "properties.publicIPAddressVersion") or "IPv4"
-        if get(address.body, "sku.name") != "Standard" or version != "IPv4":
-            yield refuse(put, "nat-pip-sku", f"Public IP {name} must be a Standard static IPv4 address.", target)
-        for other in put.azure.of_kind("NatGateway"):
-            taken = items(other.body, "properties.publicIpAddresses")
-            if not ids.same(other.id, put.id) and any(ids.same(t.get("id"), address.id) for t in taken):
-                message = f"Public IP {name} is in use by NAT gateway {ids.name(other.id)}."
-                yield refuse(put, "nat-pip-used", message, target)
-        theirs = items(address.body, "zones")
-        if len(theirs) == 1 and zones and theirs != zones:
-            yield refuse(
-                put, "nat-pip-zone", f"Public IP {name} is in zone {theirs[0]}, the gateway in {zones}.", target
-            )
-
-
-@on_put("PublicIPAddress", "pip-basic", "pip-standard-static", "pip-idle", "pip-dns")
-def public_address(put: Put) -> Iterator[Refusal]:
-    sku, method = get(put.body, "sku.name") or "Basic", put.properties.get("publicIPAllocationMethod") or "Dynamic"
-    if sku == "Basic" and put.old is None:
-        yield refuse(put, "pip-basic", "Basic public IP addresses are retired; use sku Standard.", "sku.name")
-    if sku == "Standard" and method != "Static":
-        message = "A Standard public IP address must be Static."
-        yield refuse(put, "pip-standard-static", message, "properties.publicIPAllocationMethod")
-    idle = put.properties.get("idleTimeoutInMinutes")
-    if idle is not None and not 4 <= idle <= 30:
-        yield refuse(
-            put, "pip-idle", f"idleTimeoutInMinutes {idle} is outside 4..30.", "properties.idleTimeoutInMinutes"
-        )
-    label = get(put.properties, "dnsSettings.domainNameLabel")
-    if label is None:
-        return
-    target = "properties.dnsSettings.domainNameLabel"
-    if not DNS_LABEL.match(label):
-        yield refuse(put, "pip-dns", f"Domain name label '{label}' is invalid.", target, "DomainNameLabelInvalid")
-    for other in put.azure.of_kind("PublicIPAddress"):
-        theirs = get(other.body, "properties.dnsSettings.domainNameLabel")
-        same_place = other.location == str(put.body.get("location", "")).replace(" ", "").lower()
-        if theirs == label and same_place and not ids.same(other.id, put.id):
-            message = f"DNS record {label} is already used by another public IP."
-            yield refuse(put, "pip-dns", message, target, "DnsRecordInUse")

@@ -1,0 +1,59 @@
+"""Refuses a change of the nodes' public address that would cut them off from the API server."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+from typing import Any
+
+import pulumi
+from pulumi_azure_native import containerservice
+
+from physical_ai.settings.facts.outbound import cut_off
+from physical_ai.settings.guards import is_map
+
+_FIX = (
+    "Change the form in two steps: set network.outbound.form to the present form and network.outbound.next to the new"
+    " one, and deploy; then remove both, and deploy again (docs/settings.md, how nodes reach the internet)."
+)
+
+
+def keep_api_server(
+    name: str, resource_group_name: pulumi.Input[str], cluster_name: str, address: pulumi.Output[str]
+) -> pulumi.ResourceHook:
+    """A hook for the update of a subnet: it fails if the subnet changes to a gateway whose address the cluster refuses.
+
+    The nodes reach the API server from outside, through their gateway. Subnets are updated before the cluster, which
+    needs them, so the cluster has to accept the new address before. Azure is asked what the cluster accepts: an earlier
+    run may have failed after it had changed the state of some resources. It runs in previews too.
+    """
+
+    async def check(args: pulumi.ResourceHookArgs) -> None:
+        if _gateway(args.old_inputs) == _gateway(args.new_inputs):
+            return
+        group = await pulumi.Output.from_input(resource_group_name).future()
+        ranges = _authorized(str(group), cluster_name)
+        known = await address.future() if await address.is_known() else None
+        if problem := cut_off(ranges, known):
+            raise RuntimeError(f"The nodes of {args.name} would lose their API server: {problem}. {_FIX}")
+
+    def hook(args: pulumi.ResourceHookArgs) -> Awaitable[None]:
+        return check(args)
+
+    return pulumi.ResourceHook(name, hook, pulumi.ResourceHookOptions(on_dry_run=True))
+
+
+def _gateway(inputs: Mapping[str, Any] | None) -> Any:
+    found = (inputs or {}).get("natGateway")
+    return found.get("id") if is_map(found) else found
+
+
+def _authorized(group: str, cluster: str) -> list[str]:
+    """Ranges that the cluster accepts now; empty if it accepts all, or does not exist."""
+    try:
+        found = containerservice.get_managed_cluster(resource_group_name=group, resource_name=cluster)
+    except Exception as problem:
+        if "NotFound" in str(problem):
+            return []
+        raise
+    profile = found.api_server_access_profile
+    return list((profile.authorized_ip_ranges if profile else None) or [])

@@ -1,0 +1,110 @@
+"""How nodes reach the internet: which NAT gateways a stack has, and which one each subnet uses. Pure functions.
+
+A Standard gateway is in one zone. A StandardV2 gateway spans the zones of its region, and needs a StandardV2 address; a
+Standard one cannot be changed into it (Azure docs, nat-gateway/nat-overview, nat-gateway-v2-migrate). A subnet has one
+gateway, so zonal gateways make a subnet resilient only if all of its nodes are in the gateway's zone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+from typing import Literal
+
+from physical_ai.catalog import region
+from physical_ai.settings.facts.pools import SYSTEM_POOL, node_pools
+from physical_ai.settings.models.network import OutboundForm
+from physical_ai.settings.models.node_pools import NodePool
+from physical_ai.settings.models.tree import Settings
+
+SYSTEM_SUBNET = SYSTEM_POOL
+"""The subnet that the system and cpu pools share."""
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """A NAT gateway with one address. `suffix` tells a stack's gateways apart, in Pulumi and in Azure."""
+
+    suffix: str = ""
+    sku: Literal["Standard", "StandardV2"] = "Standard"
+    zones: tuple[str, ...] = ()
+    """Empty for StandardV2, which spans the zones of its region and accepts no list of them."""
+    address_zones: tuple[str, ...] = ()
+
+
+NONZONAL = Gateway()
+
+
+@dataclass(frozen=True)
+class OutboundPlan:
+    """Gateways by the subnet that uses them, and those that are only prepared."""
+
+    by_subnet: Mapping[str, Gateway]
+    prepared: tuple[Gateway, ...] = ()
+
+    @property
+    def gateways(self) -> tuple[Gateway, ...]:
+        """Each gateway once: those in use first."""
+        return tuple(dict.fromkeys([*self.by_subnet.values(), *self.prepared]))
+
+
+def outbound_plan(settings: Settings) -> OutboundPlan:
+    """The gateways of a stack."""
+    following = settings.network.outbound.next
+    prepared = _gateways(settings, following).values() if following else ()
+    return OutboundPlan(_gateways(settings, outbound_form(settings)), tuple(prepared))
+
+
+def outbound_form(settings: Settings) -> OutboundForm:
+    """The form in use: the one in the settings, or the one that the pools' zones call for.
+
+    Raises:
+        UnknownName: the region is not in the catalogue.
+    """
+    if settings.network.outbound.form:
+        return settings.network.outbound.form
+    if not any(pool.zones for pool in node_pools(settings).values()):
+        return "nonzonal"
+    return "zone-redundant" if region(settings.region).nat_standard_v2 else "zonal"
+
+
+def subnet_zones(settings: Settings) -> dict[str, tuple[str, ...]]:
+    """Zones of the nodes in each subnet; empty where a pool leaves them to Azure."""
+    gpu = {name: _zones([pool]) for name, pool in settings.pools.items()}
+    return {SYSTEM_SUBNET: _zones([settings.system_pool, settings.cpu_pool]), **gpu}
+
+
+def cut_off(ranges: Sequence[str], address: str | None) -> str | None:
+    """Why nodes that leave from `address` would lose the API server, which accepts `ranges` only; None if they do not.
+
+    Args:
+        ranges: CIDRs or addresses that the cluster accepts now; empty if it accepts all.
+        address: public address of the nodes after the change; None if it does not exist yet.
+    """
+    if not ranges:
+        return None
+    if address is None:
+        return "the address of its new NAT gateway does not exist yet, and the API server accepts known addresses only"
+    if any(ip_address(address) in ip_network(each, strict=False) for each in ranges):
+        return None
+    return f"the API server does not accept {address}, the address of its new NAT gateway"
+
+
+def _zones(pools: Iterable[NodePool]) -> tuple[str, ...]:
+    zones = [pool.zones for pool in pools]
+    return tuple(sorted({zone for each in zones for zone in each})) if all(zones) else ()
+
+
+def _gateways(settings: Settings, form: OutboundForm) -> dict[str, Gateway]:
+    zones = subnet_zones(settings)
+    if form == "zone-redundant":
+        redundant = Gateway("v2", "StandardV2", address_zones=region(settings.region).zones)
+        return dict.fromkeys(zones, redundant)
+    if form == "nonzonal":
+        return dict.fromkeys(zones, NONZONAL)
+    return {name: _zonal(own[0]) if len(own) == 1 else NONZONAL for name, own in zones.items()}
+
+
+def _zonal(zone: str) -> Gateway:
+    return Gateway(f"zone-{zone}", zones=(zone,), address_zones=(zone,))

@@ -1,0 +1,39 @@
+"""Settings of the network: addresses, and how nodes reach the internet."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from physical_ai.settings.models.base import Address, Cidr, Model
+
+OutboundForm = Literal["zone-redundant", "zonal", "nonzonal"]
+
+
+class Outbound(Model):
+    """The NAT gateways, whose addresses the API server sees when a node calls it."""
+
+    form: OutboundForm | None = Field(
+        default=None,
+        description="zone-redundant: one StandardV2 gateway. zonal: a Standard gateway in each zone, for the subnets"
+        " whose nodes are in that zone only. nonzonal: one Standard gateway, in a zone that Azure selects. Absent:"
+        " nonzonal if no pool sets zones, otherwise zone-redundant, or zonal in a region without StandardV2.",
+    )
+    next: OutboundForm | None = Field(
+        default=None,
+        description="The form to change to: its gateways and addresses are created, and the API server accepts the"
+        " addresses, while the subnets keep the present form. The first of two steps.",
+    )
+
+
+class Network(Model):
+    mode: Literal["public"] = Field(
+        default="public", description="How the cluster is reached; public is the only mode today."
+    )
+    address_space: Cidr = Field(description="The virtual network's CIDR, private (RFC 1918).")
+    system_subnet: Cidr = Field(description="Subnet of the system and cpu pools.")
+    pod_cidr: Cidr = Field(description="Overlay range for pods; not routed, must overlap nothing.")
+    service_cidr: Cidr = Field(description="Range for Services; not routed, must overlap nothing.")
+    outbound: Outbound = Field(default_factory=Outbound, description="How nodes reach the internet.")
+    dns_service_ip: Address = Field(description="Cluster DNS address, inside serviceCidr and not its first.")

@@ -1,0 +1,100 @@
+"""How nodes reach the internet: gateways that follow from zones and region, and changes that would cut nodes off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from physical_ai.catalog import region
+from physical_ai.catalog.rows import Region
+from physical_ai.settings import load
+from physical_ai.settings.facts import outbound
+from physical_ai.settings.facts.outbound import Gateway, cut_off, outbound_form, outbound_plan
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules import TRUST_ALL
+from physical_ai.settings.rules import outbound as rules
+from tests.unit.settings.test_settings_faults import faults_of
+
+V2 = Gateway("v2", "StandardV2", address_zones=("1", "2", "3"))
+STANDARD = Gateway()
+
+
+def settings(stack: str = "prod-westus2", **changes: Any) -> Settings:
+    found = load(stack).settings
+    return Settings.model_validate({**found.model_dump(), **changes})
+
+
+def with_outbound(stack: str, **given: str) -> Settings:
+    found = load(stack).settings
+    return settings(stack, network={**found.network.model_dump(), "outbound": given})
+
+
+@pytest.fixture
+def without_v2(monkeypatch: pytest.MonkeyPatch) -> None:
+    """westus2 as a region without the SKU StandardV2."""
+    lacking: Region = region("westus2").model_copy(update={"nat_standard_v2": False})
+    monkeypatch.setattr(outbound, "region", lambda name: lacking)
+    monkeypatch.setattr(rules, "regions", lambda: {"westus2": lacking})
+
+
+def test_pools_without_zones_share_one_standard_gateway() -> None:
+    plan = outbound_plan(settings("dev-westus2"))
+    assert plan.gateways == (STANDARD,)
+    assert set(plan.by_subnet) == {"system", "h100gpu", "rtxprogpu"}
+
+
+def test_pools_in_zones_get_a_gateway_that_spans_them() -> None:
+    assert outbound_plan(settings()).gateways == (V2,)
+
+
+@pytest.mark.usefixtures("without_v2")
+def test_without_standard_v2_a_subnet_in_one_zone_gets_the_gateway_of_that_zone() -> None:
+    found = load("prod-westus2").settings
+    pools = {
+        name: {**pool.model_dump(), "zones": (zone,)}
+        for (name, pool), zone in zip(found.pools.items(), "12", strict=True)
+    }
+    given = settings(pools=pools)
+    assert outbound_form(given) == "zonal"
+    assert outbound_plan(given).by_subnet == {
+        "system": STANDARD,
+        "h100gpu": Gateway("zone-1", zones=("1",), address_zones=("1",)),
+        "rtxprogpu": Gateway("zone-2", zones=("2",), address_zones=("2",)),
+    }
+
+
+@pytest.mark.usefixtures("without_v2")
+def test_nodes_in_several_zones_behind_a_gateway_in_one_are_named() -> None:
+    (found,) = rules.check_outbound(settings(), TRUST_ALL)
+    assert "subnet system are in several zones" in found.problem
+
+
+def test_a_form_that_is_prepared_has_gateways_that_no_subnet_uses() -> None:
+    plan = outbound_plan(with_outbound("prod-westus2", form="nonzonal", next="zone-redundant"))
+    assert set(plan.by_subnet.values()) == {STANDARD}
+    assert plan.gateways == (STANDARD, V2)
+
+
+def test_the_present_form_as_the_next_one_is_refused() -> None:
+    (fault,) = faults_of("network.outbound.next=nonzonal")
+    assert fault.where == "network.outbound.next"
+    assert "has the form nonzonal already" in fault.problem
+
+
+@pytest.mark.parametrize(
+    ("ranges", "address", "problem"),
+    [
+        ((), None, None),
+        ((), "20.1.2.3", None),
+        (("20.1.2.3/32",), "20.1.2.3", None),
+        (("20.1.2.3",), "20.1.2.3", None),
+        (("20.1.2.4/32",), "20.1.2.3", "does not accept 20.1.2.3"),
+        (("20.1.2.4/32",), None, "does not exist yet"),
+    ],
+)
+def test_a_change_cuts_nodes_off_unless_the_api_server_accepts_the_new_address(
+    ranges: tuple[str, ...], address: str | None, problem: str | None
+) -> None:
+    found = cut_off(ranges, address)
+    assert (found is None) if problem is None else (found is not None and problem in found)
