@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from physical_ai.settings import Fault, Loaded, SettingsError, load_config
 from physical_ai.settings.layers.stack_file import SECRETS
 from physical_ai.settings.rules.compat import refusals
 from physical_ai.settings.rules.deployers import unnamed_deployers
+from physical_ai.settings.rules.monitoring import missing_secrets
 from physical_ai.settings.secrets import Secrets, secrets
 
 SIMULATED_VARIABLE = "PHYSICAL_AI_SIMULATED"
@@ -68,7 +69,22 @@ def configured() -> tuple[Loaded, Secrets]:
         warnings += [replace(fault.as_warning(), problem=f"{WOULD_REFUSE} {fault.problem}") for fault in refused]
     else:
         loaded.for_azure(refused)
-    return replace(loaded, warnings=warnings), secrets(pulumi.Config())
+    given = secrets(pulumi.Config())
+    if faults := secret_faults(loaded, given):
+        raise SettingsError(faults)
+    return replace(loaded, warnings=warnings), given
+
+
+def secret_faults(loaded: Loaded, given: Iterable[str]) -> list[Fault]:
+    """Receivers of alerts whose secret the stack does not have."""
+    return [
+        loaded.merged.fault(
+            path,
+            f"The stack has no secret '{name}'.",
+            f"pulumi config set --secret --path 'physical-ai:{SECRETS}.{name}'",
+        )
+        for path, name in missing_secrets(loaded.settings.monitoring, frozenset(given))
+    ]
 
 
 def archive_faults(loaded: Loaded) -> list[Fault]:

@@ -98,6 +98,8 @@ class Region(Row):
     zones: tuple[ZoneName, ...]
     nat_standard_v2: bool
     """Whether it has NAT gateways of the zone-redundant SKU StandardV2."""
+    managed_grafana: Literal["yes", "no", "unknown"] = "unknown"
+    """Whether Azure offers Managed Grafana there."""
     sizes: dict[str, RegionSize]
     source: Text
     date: datetime.date

@@ -14,6 +14,7 @@ from physical_ai.settings.layers.overlay import Overlay
 from physical_ai.settings.loading import Explained, Loaded, dump, load, load_config
 from physical_ai.settings.models.gpu import GpuOperator, Mig, Mps, OperatorDriver, Sharing, TimeSlicing, Toolkit
 from physical_ai.settings.models.grid_driver import GridDriver, GridInstaller, GridPackage
+from physical_ai.settings.models.monitoring import Monitoring
 from physical_ai.settings.models.node_pools import (
     MANAGED_DISK_GIB,
     Driver,
@@ -33,7 +34,6 @@ from physical_ai.settings.models.tree import (
     Autoscaler,
     Cluster,
     ClusterPrincipal,
-    Monitoring,
     Network,
     Settings,
     Upgrades,

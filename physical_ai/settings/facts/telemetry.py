@@ -9,26 +9,28 @@ from physical_ai.settings.facts.pools import gpus_per_node
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.telemetry.counters import exporter_of, fields_for
-from physical_ai.telemetry.parameters import Parameters, PoolFacts
+from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts
 
 POOL_OF_NODE = "aks-([a-z0-9]+)-.+"
 """AKS names nodes aks-<pool>-<hash>-vmss<number>; no pool's name has a hyphen."""
-RUNBOOKS = "docs/runbooks/"
 
 
 def rule_parameters(settings: Settings) -> Parameters:
-    """Values for the rules of a stack."""
-    exporter = exporter_of(settings.gpu_operator.version)
+    """Values for the rules of a stack, whether anything evaluates them or not."""
+    monitoring, exporter = settings.monitoring, exporter_of(settings.gpu_operator.version)
     return Parameters(
         pools=tuple(_pool(settings, name, pool) for name, pool in settings.pools.items() if gpu_facts.knows_gpu(pool)),
         exporter=exporter,
-        counters=frozenset(field.name for field in fields_for(exporter)),
+        counters=frozenset(field.name for field in fields_for(exporter, monitoring.counters)),
         pool_of_node=POOL_OF_NODE,
         operator_namespace=gpu_facts.OPERATOR_NAMESPACE,
         osmo_namespace=OSMO_NAMESPACE if settings.osmo.installs_backend else None,
         kai_namespace=KAI_NAMESPACE,
         kai_scheduler=KAI_SCHEDULER,
-        runbooks=RUNBOOKS,
+        runbooks=monitoring.runbooks,
+        overrides={
+            name: Override(threshold=own.threshold, enabled=own.enabled) for name, own in monitoring.rules.items()
+        },
     )
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
 from physical_ai.settings.models.admission import Admission
 from physical_ai.settings.models.base import Cidr, Model, written
 from physical_ai.settings.models.gpu import GpuOperator
 from physical_ai.settings.models.grid_driver import GridDriver
+from physical_ai.settings.models.monitoring import Monitoring, ObjectId
 from physical_ai.settings.models.network import Network
 from physical_ai.settings.models.node_pools import NodePool, Pool, PoolName
 from physical_ai.settings.models.osmo import Osmo
@@ -23,12 +24,6 @@ Weekday = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Satur
 UtcOffset = Annotated[str, written(r"^[+-]\d{2}:\d{2}$", 'an offset from UTC in quotes, like "+01:00"')]
 KubernetesVersion = Annotated[
     str, written(r"^1\.\d{2}(\.\d{1,2})?$", 'a Kubernetes version in quotes, like "1.36" or "1.36.3"')
-]
-ObjectId = Annotated[
-    str,
-    written(
-        r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", "an Entra object id, 8-4-4-4-12 hexadecimal digits"
-    ),
 ]
 ProfileName = Annotated[str, written(r"^[a-z0-9][a-z0-9.-]*$", "a profile's name, like seed-2026-02")]
 
@@ -148,19 +143,6 @@ class Access(Model):
     )
 
 
-def _quota(value: float) -> float:
-    if value != -1 and value < 0.023:
-        raise ValueError(f"{value} must be -1 or at least 0.023")
-    return value
-
-
-class Monitoring(Model):
-    retention_days: Annotated[int, Field(ge=30, le=730)] = Field(
-        default=30, description="Days Log Analytics keeps logs."
-    )
-    daily_quota_gb: Annotated[float, AfterValidator(_quota)] = Field(default=-1, description="Daily cap; -1 for none.")
-
-
 ChartSourceName = Literal["repository", "cache"]
 
 
@@ -198,7 +180,7 @@ class Settings(Model):
     network: Network = Field(description="Addresses.")
     cluster: Cluster = Field(description="Control plane.")
     access: Access = Field(default_factory=Access, description="Who may do what inside the cluster.")
-    monitoring: Monitoring = Field(default_factory=Monitoring, description="Log Analytics.")
+    monitoring: Monitoring = Field(default_factory=Monitoring, description="Logs, metrics, alerts.")
     charts: Charts = Field(default_factory=Charts, description="Source of Helm charts.")
     gpu_operator: GpuOperator = Field(description="NVIDIA GPU Operator.")
     grid_driver: GridDriver = Field(description="Driver of vGPU pools, which our agent installs on the host.")

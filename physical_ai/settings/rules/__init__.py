@@ -10,6 +10,7 @@ from physical_ai.settings.rules.cluster import check_cluster
 from physical_ai.settings.rules.finding import SettingFinding, Trust
 from physical_ai.settings.rules.gpu import check_gpu
 from physical_ai.settings.rules.grid import check_grid
+from physical_ai.settings.rules.monitoring import check_monitoring
 from physical_ai.settings.rules.network import check_network
 from physical_ai.settings.rules.osmo import check_osmo
 from physical_ai.settings.rules.outbound import check_outbound
@@ -41,6 +42,7 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_grid(settings, trust)
     yield from check_sharing(settings, trust)
     yield from check_osmo(settings, trust)
+    yield from check_monitoring(settings, trust)
     for name, pool in settings.pools.items():
         yield from check_labels(name, pool, trust)
         yield from check_taints(name, pool, trust)

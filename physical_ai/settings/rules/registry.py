@@ -49,3 +49,7 @@ STRATEGY_POOL = Rule("mig-strategy-pool", "NVIDIA/k8s-device-plugin README, MIG 
 
 QUEUES = Rule("osmo-queues", "NVIDIA/OSMO docs, advanced_config/scheduler: one queue a pool")
 WORKFLOWS_BASELINE = Rule("osmo-baseline", "manifests/namespaces.yaml; Kubernetes docs, pod-security-standards")
+
+ALERTS = Rule("alert-override", "physical_ai/telemetry/data/rules")
+COUNTERS = Rule("dcgm-counter", "physical_ai/catalog/data/gpu/dcgm_fields.yaml; NVIDIA/dcgm-exporter, counters")
+GRAFANA = Rule("managed-grafana", sources.REGIONS)

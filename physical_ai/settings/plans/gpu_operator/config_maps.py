@@ -18,9 +18,11 @@ from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
 from physical_ai.settings.plans.values_files import merge_values, section
+from physical_ai.telemetry import counters
 
 POOL_CONFIGS = "gpu-pool-configs"
 MIG_LAYOUTS = "gpu-mig-layouts"
+COUNTERS = counters.CONFIG_MAP
 _MODULES = "gpu-driver-modules"
 
 FLAGS = ("gdsEnabled", "mofedEnabled", "gfd.noTimestamp", "gfd.machineTypeFile")
@@ -47,6 +49,8 @@ def config_maps(settings: Settings, files: ValuesFiles) -> tuple[dict[str, dict[
     maps = {POOL_CONFIGS: {key: _yaml(config) for key, config in configs.items()}}
     if (layouts := gpu_facts.mig_manager_config(settings)) is not None:
         maps[MIG_LAYOUTS] = {"config.yaml": _yaml(layouts)}
+    if settings.monitoring.is_measured:
+        maps[COUNTERS] = {counters.KEY: counters.csv_for(settings.gpu_operator.version, settings.monitoring.counters)}
     for name, pool in settings.pools.items():
         if (own := modules_map(settings, name, pool)) is not None:
             maps[own] = _module_files(pool)

@@ -12,6 +12,7 @@ from physical_ai.settings.facts.pools import CPU_POOL, GPU_TAINT_KEY
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator.config_maps import (
+    COUNTERS,
     MIG_LAYOUTS,
     POOL_CONFIGS,
     digest_env,
@@ -25,6 +26,7 @@ GPU_TOLERATION = {"key": GPU_TAINT_KEY, "operator": "Exists", "effect": "NoSched
 RUNTIME_CONFIG_SOURCE = "RUNTIME_CONFIG_SOURCE"
 CONFIGS_DIGEST = "GPU_POOL_CONFIGS_DIGEST"
 LAYOUTS_DIGEST = "GPU_MIG_LAYOUTS_DIGEST"
+COUNTERS_DIGEST = "GPU_COUNTERS_DIGEST"
 MODULES_DIGEST = "GPU_MODULE_PARAMETERS_DIGEST"
 FINISH_FIRST_SETTING = f"the label {gpu_facts.FINISH_FIRST_LABEL}=true on Pods"
 
@@ -46,12 +48,14 @@ OWNED = {
     "node-feature-discovery.worker.tolerations": "pools.<pool>.taints",
 }
 """Keys that the file may not set, with the setting to change instead."""
+_OWNED_IF_MEASURED = {"dcgmExporter.config": "monitoring.counters"}
 _OWN_ENV = {
     "toolkit": (RUNTIME_CONFIG_SOURCE, "gpuOperator.toolkit.runtimeConfigSource"),
     "devicePlugin": (CONFIGS_DIGEST, "pools.<pool>.sharing"),
     "gfd": (CONFIGS_DIGEST, "pools.<pool>.sharing"),
     "migManager": (LAYOUTS_DIGEST, "pools.<pool>.sharing.mig"),
     "driver": (MODULES_DIGEST, "pools.<pool>.driver.moduleParameters"),
+    "dcgmExporter": (COUNTERS_DIGEST, "monitoring.counters"),
 }
 
 
@@ -63,11 +67,12 @@ def chart_values(
     `maps` are the ConfigMaps' data by name.
     """
     document, release = files.cluster, settings.gpu_operator.version
-    faults = list(owned(document, (), document.data, OWNED))
+    owners = OWNED | (_OWNED_IF_MEASURED if settings.monitoring.is_measured else {})
+    faults = list(owned(document, (), document.data, owners))
     for component, (name, setting) in _OWN_ENV.items():
         entries = section(document, component).get("env")
         faults += owned_env(document, (component, "env"), entries, (name,), setting)
-    written = without(document.data, OWNED)
+    written = without(document.data, owners)
     values = merge_values(written, derived_values(settings, maps))
     # The file is checked too: the program's additions would silently replace a value in place of a section.
     for checked in (written, values):
@@ -118,6 +123,11 @@ def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) ->
             "enabled": True,
             "config": {"create": False, "name": MIG_LAYOUTS, "default": gpu_facts.MIG_DISABLED},
             "env": digest_env(LAYOUTS_DIGEST, maps[MIG_LAYOUTS]),
+        }
+    if COUNTERS in maps:
+        values["dcgmExporter"] = {
+            "config": {"create": False, "name": COUNTERS},
+            "env": digest_env(COUNTERS_DIGEST, maps[COUNTERS]),
         }
     return values
 

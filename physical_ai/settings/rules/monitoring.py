@@ -1,0 +1,135 @@
+"""Rules about metrics and alerts: names and units exist, and whoever should be notified can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from physical_ai.catalog import nearest, regions
+from physical_ai.catalog.lookup import UnknownName
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.monitoring import Monitoring, Receiver
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules import registry as rules
+from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
+from physical_ai.telemetry.counters import exporter_of, fields_for
+from physical_ai.telemetry.rules import alert_rows
+
+_HERE: Path = ("monitoring",)
+
+
+def check_monitoring(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
+    """All rules about metrics and alerts."""
+    if not trust(_HERE):
+        return
+    yield from _overrides(settings.monitoring)
+    yield from _back_end(settings.monitoring)
+    for name, receiver in settings.monitoring.receivers.items():
+        yield from _receiver(settings.monitoring, name, receiver)
+    yield from _grafana(settings)
+    if trust(("gpuOperator", "version")):
+        yield from _counters(settings)
+
+
+def _overrides(monitoring: Monitoring) -> Iterator[SettingFinding]:
+    known = alert_rows()
+    for name, override in monitoring.rules.items():
+        here: Path = (*_HERE, "rules", name)
+        rule = known.get(name)
+        if rule is None:
+            near = nearest(name, known)
+            fix = f"Did you mean '{near}'?" if near else "Names: docs/runbooks/alerts.md."
+            yield error(here, f"There is no alert '{name}'.", fix, rule=rules.ALERTS)
+            continue
+        if override.threshold is None:
+            continue
+        limits, path = rule.threshold, (*here, "threshold")
+        if limits is None:
+            yield error(path, f"{name} has no threshold.", "Leave it out; enabled: false omits the alert.")
+        elif not limits.least <= override.threshold <= limits.most:
+            problem = f"{override.threshold:g} is outside of what {name} compares: {limits.unit}."
+            fix = f"{limits.least:g} to {limits.most:g}; the default is {limits.default:g}."
+            yield error(path, problem, fix, rule=rules.ALERTS)
+
+
+def _counters(settings: Settings) -> Iterator[SettingFinding]:
+    try:
+        exporter = exporter_of(settings.gpu_operator.version)
+    except UnknownName:
+        return  # reported as an unknown release
+    for index, name in enumerate(settings.monitoring.counters):
+        try:
+            fields_for(exporter, [name])
+        except UnknownName as unknown:
+            problem = f"{unknown} DCGM exporter {exporter} exits at a name that it does not know, on every node."
+            fix = f"Did you mean '{unknown.suggestion}'?" if unknown.suggestion else None
+            others: tuple[Path, ...] = (("gpuOperator", "version"),)
+            yield error((*_HERE, "counters", index), problem, fix, others=others, rule=rules.COUNTERS)
+
+
+def _back_end(monitoring: Monitoring) -> Iterator[SettingFinding]:
+    if monitoring.metrics_retention_days is not None and monitoring.metrics != "kube-prometheus":
+        problem = "Only Prometheus in the cluster has a retention; Azure keeps metrics for 18 months."
+        fix = "metrics: kube-prometheus, or leave it out."
+        yield warning((*_HERE, "metricsRetentionDays"), problem, fix, others=((*_HERE, "metrics"),))
+    if monitoring.smtp is not None and monitoring.metrics != "kube-prometheus":
+        problem = "Only Alertmanager sends e-mail through a server of yours."
+        fix = "metrics: kube-prometheus, or leave it out."
+        yield warning((*_HERE, "smtp"), problem, fix, others=((*_HERE, "metrics"),))
+    if monitoring.smtp is not None and (monitoring.smtp.username is None) != (monitoring.smtp.password_secret is None):
+        problem = "A login needs both, username and passwordSecret."
+        yield error((*_HERE, "smtp"), problem, "Add the other one, or leave both out.")
+    if monitoring.receivers and not monitoring.is_measured:
+        problem = "Nothing evaluates alerts, so that no receiver is ever notified."
+        fix = "metrics: azure or metrics: kube-prometheus."
+        yield warning((*_HERE, "receivers"), problem, fix, others=((*_HERE, "metrics"),))
+
+
+def _receiver(monitoring: Monitoring, name: str, receiver: Receiver) -> Iterator[SettingFinding]:
+    if monitoring.metrics != "kube-prometheus":
+        return
+    here: Path = (*_HERE, "receivers", name)
+    if receiver.action_group is not None:
+        problem = "Alertmanager cannot notify an action group of Azure Monitor."
+        fix = "email or webhookSecret, or metrics: azure."
+        yield error((*here, "actionGroup"), problem, fix, others=((*_HERE, "metrics"),))
+    if receiver.email is not None and monitoring.smtp is None:
+        problem = "Alertmanager sends no e-mail without a server."
+        yield error((*here, "email"), problem, "Set monitoring.smtp.", others=((*_HERE, "metrics"),))
+
+
+def _grafana(settings: Settings) -> Iterator[SettingFinding]:
+    monitoring, region = settings.monitoring, regions().get(settings.region)
+    here: Path = (*_HERE, "grafana")
+    if monitoring.grafana.principals and monitoring.metrics != "azure":
+        problem = "Only Managed Grafana has roles of Entra principals."
+        yield warning((*here, "principals"), problem, "metrics: azure, or leave it out.", others=((*_HERE, "metrics"),))
+    if monitoring.metrics != "azure" or not monitoring.grafana.enabled or region is None:
+        return
+    fix = "grafana: {enabled: false}, or metrics: kube-prometheus."
+    if region.managed_grafana == "no":
+        problem = f"Azure does not offer Managed Grafana in {region.name}."
+        yield error((*here, "enabled"), problem, fix, others=((*_HERE, "metrics"),), rule=rules.GRAFANA)
+    elif region.managed_grafana == "unknown":
+        problem = f"It is not known whether Azure offers Managed Grafana in {region.name}."
+        yield warning((*here, "enabled"), problem, fix, others=((*_HERE, "metrics"),), rule=rules.GRAFANA)
+    if monitoring.grafana.zone_redundant and not region.zones:
+        problem = f"{region.name} has no zones."
+        yield error((*here, "zoneRedundant"), problem, "false.", rule=rules.GRAFANA)
+
+
+def missing_secrets(monitoring: Monitoring, secrets: frozenset[str]) -> Iterator[tuple[Path, str]]:
+    """Each setting that names a secret which the stack does not have, and the secret."""
+    if not monitoring.is_measured:
+        return
+    for path, name in secret_names(monitoring):
+        if name not in secrets:
+            yield path, name
+
+
+def secret_names(monitoring: Monitoring) -> Iterator[tuple[Path, str]]:
+    """Each setting that names a secret, and the secret."""
+    for name, receiver in monitoring.receivers.items():
+        if receiver.webhook_secret is not None:
+            yield (*_HERE, "receivers", name, "webhookSecret"), receiver.webhook_secret
+    if monitoring.smtp is not None and monitoring.smtp.password_secret is not None:
+        yield (*_HERE, "smtp", "passwordSecret"), monitoring.smtp.password_secret
