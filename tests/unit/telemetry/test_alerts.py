@@ -1,0 +1,127 @@
+"""promtool on the rules: they are valid, each fires and stays quiet when it should, a healthy cluster has no alert."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from physical_ai.settings import existing, load
+from physical_ai.settings.facts.telemetry import rule_parameters
+from physical_ai.telemetry.rendering import rule_file
+from physical_ai.telemetry.rules import alert_rows
+from tests.support.alert_cases import CASES, H100, MINUTES, RTX, Case, always, busy, healthy, then
+from tests.support.promtool import promtool
+
+STACK = "dev-westus2"
+BUSY = busy("DCGM_FI_PROF_GR_ENGINE_ACTIVE")
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    file = tmp_path / "rules.yaml"
+    file.write_text(rule_file(rule_parameters(load(STACK).settings)))
+    return file
+
+
+@pytest.mark.parametrize("stack", existing())
+def test_the_rules_of_every_stack_are_valid(stack: str, tmp_path: Path) -> None:
+    file = tmp_path / "rules.yaml"
+    file.write_text(rule_file(rule_parameters(load(stack).settings)))
+    answer = promtool("check", "rules", "--lint=all", "--lint-fatal", file)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+def test_each_alert_fires_and_stays_quiet(rules: Path) -> None:
+    check(rules, [_alert_test(case) for case in CASES])
+
+
+def test_every_alert_has_a_case_of_each_kind() -> None:
+    assert {case.alert for case in CASES if case.labels} == set(alert_rows())
+    assert {case.alert for case in CASES if not case.labels} == set(alert_rows())
+
+
+def test_a_test_that_expects_the_wrong_label_fails(rules: Path) -> None:
+    wrong = Case("GPUXidNodeFault", 12, CASES[0].changes, labels={"node": RTX})
+    assert not passes(rules, [_alert_test(wrong)])
+    assert not passes(rules, [_alert_test(Case("GPUXidNodeFault", 12, CASES[0].changes))])
+
+
+def test_a_healthy_cluster_has_no_alert(rules: Path) -> None:
+    check(rules, [_test("healthy", healthy(), [("count(ALERTS) or vector(0)", MINUTES - 1, 0)])])
+
+
+def test_gpus_are_counted_as_asked_held_busy_and_idle(rules: Path) -> None:
+    series, waits = healthy(), 'namespace="osmo-workflows",pod="waits"'
+    idle = {**series, BUSY: then(0.9, 60, 0)}
+    waiting = {
+        **series,
+        f'kube_pod_status_phase{{{waits},phase="Pending"}}': always(1),
+        f'kube_pod_container_resource_requests{{{waits},resource="nvidia_com_gpu"}}': always(2),
+    }
+    cordoned = {**series, f'kube_node_spec_taint{{node="{H100}",key="node.kubernetes.io/unschedulable"}}': always(1)}
+    held = f'physical_ai:gpus_held{{namespace="osmo-workflows",pod="train",node="{H100}",pool="h100gpu"}}'
+    check(
+        rules,
+        [
+            _test(
+                "held",
+                series,
+                [
+                    ("sum(physical_ai:gpus_asked)", 60, 1),
+                    (f"sum({held})", 60, 1),
+                    ('sum(physical_ai:gpus_busy{namespace="osmo-workflows",pod="train",pool="h100gpu"})', 60, 0.9),
+                    ("sum(physical_ai:gpus_idle) or vector(0)", 60, 0),
+                    ('sum(physical_ai:gpus_capacity{pool="rtxprogpu"})', 60, 1),
+                    ("sum(physical_ai:gpus_unschedulable) or vector(0)", 60, 0),
+                ],
+            ),
+            _test(
+                "idle",
+                idle,
+                [("sum(physical_ai:gpus_idle) or vector(0)", 70, 0), ("sum(physical_ai:gpus_idle)", 100, 1)],
+            ),
+            _test("waiting", waiting, [("sum(physical_ai:gpus_asked)", 60, 3), ("sum(physical_ai:gpus_held)", 60, 1)]),
+            _test("cordoned", cordoned, [('sum(physical_ai:gpus_unschedulable{pool="h100gpu"})', 60, 1)]),
+        ],
+    )
+
+
+def check(rules: Path, tests: list[dict[str, Any]]) -> None:
+    answer = _run(rules, tests)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+def passes(rules: Path, tests: list[dict[str, Any]]) -> bool:
+    return _run(rules, tests).returncode == 0
+
+
+def _run(rules: Path, tests: list[dict[str, Any]]) -> Any:
+    file = rules.with_name("tests.yaml")
+    file.write_text(yaml.safe_dump({"rule_files": [rules.name], "evaluation_interval": "1m", "tests": tests}))
+    return promtool("test", "rules", file)
+
+
+def _alert_test(case: Case) -> dict[str, Any]:
+    series = {name: values for name, values in healthy().items() if not name.startswith(case.without or "-")}
+    labels = {"alertname": case.alert, "alertstate": "firing", **case.labels}
+    selector = ",".join(f'{key}="{value}"' for key, value in labels.items())
+    firing = f"count(ALERTS{{{selector}}}) or vector(0)"
+    every = f'count(ALERTS{{alertname="{case.alert}",alertstate="firing"}}) or vector(0)'
+    expected = 1 if case.labels else 0
+    name = f"{case.alert} {'fires' if case.labels else 'is quiet'} after {case.minutes} min"
+    return _test(name, {**series, **case.changes}, [(firing, case.minutes, expected), (every, case.minutes, expected)])
+
+
+def _test(name: str, series: dict[str, str], samples: list[tuple[str, int, float]]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "interval": "1m",
+        "input_series": [{"series": each, "values": values} for each, values in series.items()],
+        "promql_expr_test": [
+            {"expr": expression, "eval_time": f"{minutes}m", "exp_samples": [{"labels": "{}", "value": value}]}
+            for expression, minutes, value in samples
+        ],
+    }
