@@ -10,6 +10,7 @@ from jinja2 import Environment, StrictUndefined, Template, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from physical_ai.osmo.refusal import Refusal, crash
+from physical_ai.osmo.template_errors import meaning
 
 
 @lru_cache(maxsize=1)
@@ -33,9 +34,9 @@ def render(text: str, tokens: Mapping[str, Any]) -> str:
     try:
         return _compiled(text).render(tokens)
     except TemplateError as error:
-        raise Refusal("OSMOUsageError", f"'{text}': {error.message or error}") from None
+        raise Refusal("OSMOUsageError", f"'{text}': {meaning(error)}") from None
     except (TypeError, ValueError) as error:
-        raise crash(f"'{text}': {error}") from None
+        raise crash(f"'{text}': {meaning(error)}") from None
 
 
 def without_last_newline(text: str) -> str:

@@ -31,14 +31,23 @@ class Problem:
 class Refusal(Exception):
     """OSMO does not accept this.
 
-    `kind` is the class of the error that OSMO 6.3.1 ends with, or CRASH. `line` counts the lines of a template from 1.
+    `kind` is the class of the error that OSMO 6.3.1 ends with, or CRASH. `line` and `column` count the lines and the
+    characters of a template from 1.
     """
 
-    def __init__(self, kind: str, message: str, *, line: int | None = None, problems: tuple[Problem, ...] = ()) -> None:
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        *,
+        line: int | None = None,
+        problems: tuple[Problem, ...] = (),
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.line = line
+        self.column: int | None = None
         self.problems = problems
 
 

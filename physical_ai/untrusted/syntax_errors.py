@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import yaml
 
+from physical_ai.untrusted import documents
+
 INDENTATION = "the indentation does not match the lines above"
 MEANINGS = {
     "mapping values are not allowed": (
@@ -26,12 +28,27 @@ MEANINGS = {
     "could not determine a constructor": "a tag (`!…`) that is not one of YAML's own",
     "but found another document": "a second document: `---` may not separate parts of this file",
     "unknown directive name": "an unknown directive: quote a text that begins with `%`",
+    "did not find expected node content": (
+        "a value is missing, or begins with a character that cannot begin one: quote a text that begins with `%`, `,`, "
+        "`]` or `}`"
+    ),
+    "unhashable key": "a map or a list where a name is expected: quote a text that contains `{{ }}`",
+    "but found scalar": "a tag (`!…`) that does not fit its value",
+    "failed to decode base64": "text that is not base64 after `!!binary`",
+    "a value can't be read": "a value that is not of the form that its tag (`!…`) or its digits promise: quote a text",
+    "block sequence entries are not allowed": "`- ` where a list cannot begin: begin the list in a new line",
+    "mapping keys are not allowed": "`? ` where a map cannot begin: quote a text that begins with `? `",
+    "found unexpected ':'": "`:` within a list `[…]` or map `{…}`: quote a text that contains `:`",
+    "control characters are not allowed": "a control character, which YAML cannot contain: remove it",
 }
 """Part of PyYAML's message (its C parser's, libyaml 0.2) → what it means and what to write."""
+UNKNOWN = "a sign that cannot be here: quote a text that contains special signs"
 
 
 def meaning(error: yaml.YAMLError) -> str:
-    """One line, without any of the text; the parser's own message where its meaning is not known."""
+    """One line, without any of the text and without the parser's own terms."""
+    if isinstance(error, documents.LimitExceeded):
+        return error.message
     parts = (error.context, error.problem) if isinstance(error, yaml.MarkedYAMLError) else ()
     message = " ".join(part for part in parts if part) or " ".join(str(error).split())
-    return next((meant for part, meant in MEANINGS.items() if part in message), message)
+    return next((meant for part, meant in MEANINGS.items() if part in message), UNKNOWN)

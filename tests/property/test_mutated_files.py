@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from pathlib import Path
@@ -36,6 +37,15 @@ PIECES = [
     *("s3://", "a/b:c@sha256:d", "../..", "/etc/passwd", "localpath: ", "regex: '('", "exitActions: {FAIL: 1-}"),
     *("services:\n", "workflow:\n", "default-values:\n", "version: 2\n", "frequency: true", "name: a=b"),
 ]
+
+
+RAW = re.compile(
+    r"Traceback|<class |object has no|NoneType|is not subscriptable|not iterable$|positional argument|unexpected char '"
+    r"|expected token|end of print|end of statement block|unknown tag|object is not|Input should"
+    r"|unhashable|invalid literal|unsupported operand|string indices|expected string or bytes|codec can't"
+    r"|could not convert|Errno|unacceptable character|while (parsing|scanning|constructing)|<unicode string>|^'\w+'$"
+)
+"""What Python, Jinja, PyYAML and Pydantic say themselves."""
 
 
 def mutated(text: str, number: int) -> str:
@@ -75,6 +85,8 @@ def checked(text: str) -> int:
     result = check_text(text, "w.yaml", context(), SAMPLES)
     lines = text.count("\n") + 1
     assert all(1 <= finding.line <= lines and finding.column >= 1 and finding.problem for finding in result.findings)
+    raw = [finding.problem for finding in result.findings if RAW.search(finding.problem)]
+    assert not raw, f"a library's own text: {raw}"
     return len(result.findings)
 
 
@@ -88,6 +100,7 @@ def loaded(text: str) -> int:
 def read(text: str) -> int:
     document = read_document(text, "x.yaml")
     if document.faults:
+        assert not any(RAW.search(fault.problem) for fault in document.faults)
         return len(document.faults)
     try:
         load("dev-westus2", [Overlay("x.yaml", document.data, document.lines)])

@@ -8,10 +8,19 @@ from pathlib import Path as FilePath
 from typing import Any
 
 import yaml
+from yaml.reader import ReaderError
 
-from physical_ai.osmo.lint import checks_config, checks_container, checks_file, checks_pod, checks_resources, rules_file
+from physical_ai.osmo.lint import (
+    checks_config,
+    checks_container,
+    checks_file,
+    checks_pod,
+    checks_resources,
+    places,
+    rules_file,
+)
 from physical_ai.osmo.lint.context import Context
-from physical_ai.osmo.lint.finding import Path, WorkflowFinding
+from physical_ai.osmo.lint.finding import WorkflowFinding
 from physical_ai.osmo.lint.repair import repaired
 from physical_ai.osmo.lint.source import Source
 from physical_ai.osmo.lint.view import View
@@ -147,7 +156,7 @@ def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
         line = parts["workflow"].line + (refusal.line or 1)
         if "default-values" in parts and refusal.line is None and "default-values" in refusal.message:
             line = parts["default-values"].line + 1
-        source.add(rules_file.TEMPLATE_ERROR, (line, 1), refusal.message)
+        source.add(rules_file.TEMPLATE_ERROR, (line, refusal.column or 1), refusal.message)
         return None
 
 
@@ -156,6 +165,9 @@ def _not_yaml(source: Source, error: yaml.YAMLError) -> None:
     mark = (error.problem_mark or error.context_mark) if isinstance(error, yaml.MarkedYAMLError) else None
     if mark is not None:
         place = source.in_file(mark.line, mark.column)
+    elif isinstance(error, ReaderError):
+        before = source.rendered[: error.position]
+        place = source.in_file(before.count("\n"), len(before) - before.rfind("\n") - 1)
     rule = rules_file.FILE_LIMITS if isinstance(error, documents.LimitExceeded) else rules_file.YAML_SYNTAX
     source.add(rule, place, meaning(error))
 
@@ -212,19 +224,7 @@ def _objects(view: View, document: Mapping[str, Any]) -> _Result:
         made = objects.make_all(submission, view.context.config, objects.generated_run(submission))
     except Refusal as refusal:
         if not errors:
-            view.source.add(rules_file.REFUSED, _refused_at(refusal, view), refusal.message)
+            view.source.add(rules_file.REFUSED, places.refused_at(refusal.message, view), refusal.message)
         return _NOTHING
     checks_pod.check(view, made)
     return submission, made
-
-
-def _refused_at(refusal: Refusal, view: View) -> Path:
-    """The task or resource that a refusal names, else the workflow."""
-    name = refusal.message.partition(":")[0]
-    for task in view.tasks:
-        if name in (task.name, f"Assertion failed for task {task.name}"):
-            return task.path
-    for name in view.spec.resources:
-        if refusal.message.startswith(f"resource '{name}'"):
-            return ("workflow", "resources", name)
-    return ("workflow", "name")

@@ -15,6 +15,8 @@ from physical_ai.untrusted import documents
 
 _ALLOW = re.compile(r"#\s*physai-lint:\s*allow\s+([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)")
 
+_SHORTEST_PART = 3
+"""Characters of a text that is searched for within values."""
 LONGEST_MESSAGE = 1000
 """Characters of a finding's message, path or fix."""
 
@@ -130,6 +132,28 @@ class Source:
             found, here = next_
         return found
 
+    def has(self, path: Path) -> bool:
+        """Whether the rendered section has a field at a path."""
+        here: yaml.Node | None = self._root
+        for step in path:
+            found = _below(here, step)
+            here = found[1] if found else None
+        return here is not None
+
+    def field_of(self, base: Path, text: str) -> Path | None:
+        """The field below a path that is named so, or has this value; else one whose value contains the text."""
+        here: yaml.Node | None = self._root
+        for step in base:
+            found = _below(here, step)
+            here = found[1] if found else None
+        containing: Path | None = None
+        for path, value in _fields(here, base):
+            if value == text and len(text) > 1:
+                return path
+            if containing is None and len(text) >= _SHORTEST_PART and text in value:
+                containing = path
+        return containing
+
     def _allowed(self, line: int) -> set[str]:
         """Rules that comments allow at a line: on it, and on comment lines just above."""
         texts = [self._written[line - 1]] if 0 < line <= len(self._written) else []
@@ -139,6 +163,26 @@ class Source:
             above -= 1
         found = [match[1] for text in texts for match in _ALLOW.finditer(text)]
         return {name.strip() for names in found for name in names.split(",")}
+
+
+def _fields(root: yaml.Node | None, base: Path) -> Iterator[tuple[Path, str]]:
+    """Paths below a node, each with its key, and where it has a plain value also with that."""
+    todo: list[tuple[Path, yaml.Node]] = [(base, root)] if root is not None else []
+    seen: set[int] = set()
+    while todo:
+        path, node = todo.pop()
+        if isinstance(node, yaml.ScalarNode):
+            yield path, node.value
+        elif id(node) not in seen:
+            seen.add(id(node))
+            below: list[tuple[Path, yaml.Node]] = []
+            if isinstance(node, yaml.MappingNode):
+                plain = [(key.value, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
+                yield from (((*path, key), key) for key, _ in plain)
+                below = [((*path, key), value) for key, value in plain]
+            elif isinstance(node, yaml.SequenceNode):
+                below = [((*path, index), value) for index, value in enumerate(node.value)]
+            todo += reversed(below)
 
 
 def shortened(text: str) -> str:

@@ -136,8 +136,19 @@ def render(text: str, given: Variables, limit: sandbox.Limit = sandbox.OSMO) -> 
     workflow = parts["workflow"]
     # Inside {% raw %} the token's placeholder name remains.
     template, tokens = _with_stand_ins(workflow.text)
-    plain, marked = sandbox.render(template, variables(parts, given, tokens), limit)
+    try:
+        plain, marked = sandbox.render(template, variables(parts, given, tokens), limit)
+    except Refusal as refusal:
+        if refusal.line and refusal.column:
+            refusal.column = _written_column(template.split("\n")[refusal.line - 1], refusal.column, tokens)
+        raise
     return Rendered(plain, line_marks.line_map(plain, marked, workflow.line))
+
+
+def _written_column(line: str, column: int, tokens: Sequence[str]) -> int:
+    """A column of a template's line with placeholders, as one of the line in the file."""
+    before = line[: column - 1]
+    return column - sum(before.count(stand_in(token)) * (len(stand_in(token)) - len(token)) for token in tokens)
 
 
 def _with_stand_ins(text: str) -> tuple[str, list[str]]:

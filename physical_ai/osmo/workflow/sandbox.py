@@ -12,6 +12,7 @@ from jinja2 import TemplateError
 
 from physical_ai.osmo.jinja import environment, without_last_newline
 from physical_ai.osmo.refusal import Refusal, crash
+from physical_ai.osmo.template_errors import meaning, offset
 from physical_ai.osmo.workflow.line_marks import marking_environment
 from physical_ai.untrusted import process
 
@@ -41,8 +42,10 @@ def render(text: str, values: Mapping[str, Any], limit: Limit) -> tuple[str, str
     except process.Stopped:
         raise _too_long(limit) from None
     if "refusal" in answer:
-        kind, message, line = answer["refusal"]
-        raise Refusal(kind, message, line=line)
+        kind, message, line, column = answer["refusal"]
+        refusal = Refusal(kind, message, line=line)
+        refusal.column = column
+        raise refusal
     return answer["plain"], answer["marked"]
 
 
@@ -54,7 +57,10 @@ def _answer(text: str, values: Mapping[str, Any], limit: Limit) -> dict[str, Any
             raise _too_long(limit)
     except Exception as error:
         refusal = _refusal(error, limit)
-        return {"refusal": [refusal.kind, refusal.message, refusal.line]}
+        if (place := offset(error)) is not None:
+            before = text.replace("\r\n", "\n").replace("\r", "\n")[:place]
+            refusal.line, refusal.column = before.count("\n") + 1, place - (before.rfind("\n") + 1) + 1
+        return {"refusal": [refusal.kind, refusal.message, refusal.line, refusal.column]}
     return {"plain": plain, "marked": _marked(text, values, plain)}
 
 
@@ -69,7 +75,7 @@ def _refusal(error: Exception, limit: Limit) -> Refusal:
     if isinstance(error, MemoryError):
         return Refusal("OSMOUsageError", f"rendering takes more than {limit.memory >> 20} MiB")
     expected = isinstance(error, TemplateError | TypeError)
-    refusal = Refusal("OSMOUsageError", getattr(error, "message", None) or str(error)) if expected else crash(error)
+    refusal = Refusal("OSMOUsageError", meaning(error)) if expected else crash(meaning(error))
     # Jinja gives its frames the name <template>.
     lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == "<template>"]
     refusal.line = getattr(error, "lineno", None) or next(reversed(lines), None)

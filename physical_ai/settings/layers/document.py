@@ -66,7 +66,7 @@ def read_document(text: str, label: str) -> Document:
         document.faults.append(fault(label, "(file)", problem, _hint(text, line), line=line))
         return document
     except yaml.YAMLError as error:
-        document.faults.append(fault(label, "(file)", f"This is not YAML: {_one_line(error)}."))
+        document.faults.append(fault(label, "(file)", f"This is not YAML: {meaning(error)}."))
         return document
     if node is None:
         return document
@@ -207,7 +207,3 @@ def _hint(text: str, line: int | None) -> str | None:
 
 def _short(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def _one_line(error: Exception) -> str:
-    return _short(" ".join(str(error).split())) or type(error).__name__

@@ -6,8 +6,12 @@ import pytest
 import yaml
 
 from physical_ai.osmo.lint import check_text, of_chart_values
+from physical_ai.osmo.lint.places import refused_at
+from physical_ai.osmo.lint.source import Source
+from physical_ai.osmo.lint.view import View
 from physical_ai.osmo.refusal import Refusal
 from physical_ai.osmo.units import duration, span
+from physical_ai.osmo.workflow.schema import parse
 from physical_ai.settings import load
 from physical_ai.settings.plans.osmo_service import as_yaml
 from tests.unit.osmo.test_osmo_lint import DIGEST, EXAMPLES, checked, stack, workflow
@@ -94,6 +98,75 @@ def test_a_duration_that_is_none_is_a_value_error(text: str) -> None:
 def test_a_number_that_is_no_duration_is_a_value_error(value: float) -> None:
     with pytest.raises(ValueError, match="duration"):
         span(value)
+
+
+@pytest.mark.parametrize(
+    ("line", "at", "problem"),
+    [
+        ("    args: ['{{ \"x }}']", '"x }}', "a quoted text in an expression is not closed"),
+        ("    args: ['{{uuid}}{{uuid}} {{ $x }}']", "$x", "`$` can't be part of an expression"),
+        ("    args: ['ä {{ a ? b }}']", "? b", "`?` can't be part of an expression"),
+        ("    args: ['{{ a b }}']", "    args", "`b` where `}}` is expected"),
+        ("    args: ['{{ }}']", "    args", "`}}` where a value is expected"),
+        ("    args: ['{{ (a }}']", "    args", "`}` where `)` is expected"),
+        ("    args: ['{% if a %}']", "    args", "`{% if %}` is not closed: `{% endif %}` is missing"),
+        ("    args: ['{% endfor %}']", "    args", "`{% endfor %}` without `{% for %}` before it"),
+        ("    args: ['{% foo %}']", "    args", "`{% foo %}` is not a statement of Jinja"),
+        ("    args: ['{{ a|nofilter }}']", "    args", "`nofilter` is not a filter of Jinja"),
+        ("    args: ['{# x']", "    args", "a comment is not closed: `#}` is missing"),
+        ("    args: ['{{ seed }}']", "    args", "'seed' is undefined: it is not in default-values, and not set"),
+        ("    args: ['{{ {}.a }}']", "    args", "a value that is a map has no 'a'"),
+        ("    args: ['{{ 1 + \"a\" }}']", "    args", "values of types that do not fit"),
+        ("    args: ['{{ 1 // 0 }}']", "    args", "OSMO would crash here: a division by zero"),
+        ("    args: ['{% include \"x\" %}']", "    args", "a template can't include, import or extend another file"),
+        ("    args: ['{{ range(10**7) }}']", "    args", "OSMO would crash here: `range` has more than 100000 numbers"),
+    ],
+)
+def test_an_error_of_a_template_is_explained_where_it_is(line: str, at: str, problem: str) -> None:
+    text = workflow(f"{line}\n")
+    (finding,) = [each for each in checked(text).findings if each.rule == "template-error"]
+    assert finding.problem == problem
+    assert text.split("\n")[finding.line - 1] == line
+    # Jinja reports a character's place for characters only, and the line of everything else.
+    assert line[finding.column - 1 :].startswith(at)
+
+
+GROUPS = """workflow:
+  name: example
+  resources:
+    big: {cpu: 1, memory: 1Gi, storage: 1Gi}
+  groups:
+  - name: first
+    tasks:
+    - {name: train, image: a, command: [x], lead: true, resource: big, volumeMounts: [/data]}
+    - {name: watch, image: a, command: [x], resource: big, inputs: [{url: "ftp://a/b"}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("message", "line", "at"),
+    [
+        ("watch: 'ftp://a/b' is not an address", 9, "url:"),
+        ("train: platform 'h100' does not allow the mount /data", 8, "/data"),
+        ("first: task 'nope' of an input does not exist", 6, "name: first"),
+        ("first requests 2 GPUs, but pool 'p' guarantees 1", 6, "name: first"),
+        ("resource 'big': topology key 'rack' is not one of the pool's: none", 4, "big:"),
+        ("watch: resource 'small' does not exist", 9, "{name: watch"),
+        ("Assertion failed for task train: cpu must be above 0", 8, "{name: train"),
+        ("'watch' is longer than 2 characters", 9, "name: watch,"),
+        ("more than 1 tasks", 2, "name: example"),
+        ("OSMO would crash here: watch: credential 'x' does not have the key 'y'", 9, "{name: watch"),
+    ],
+)
+def test_a_refusal_is_reported_at_the_field_that_it_is_about(message: str, line: int, at: str) -> None:
+    source = Source("w.yaml", GROUPS)
+    source.composed(GROUPS, tuple(range(GROUPS.count("\n") + 1)))
+    spec = parse(yaml.safe_load(GROUPS))
+    context = stack()
+    view = View(source, context, context.config.pool(context.pool), spec)
+    row, column = source.position(refused_at(message, view))
+    assert row == line
+    assert GROUPS.split("\n")[row - 1][column - 1 :].startswith(at)
 
 
 STACK = as_yaml(load("dev-westus2").settings)

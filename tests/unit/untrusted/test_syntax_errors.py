@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from physical_ai.untrusted import documents
-from physical_ai.untrusted.syntax_errors import MEANINGS, meaning
+from physical_ai.untrusted.syntax_errors import MEANINGS, UNKNOWN, meaning
 
 TEXTS = {
     "a: b: c": "mapping values are not allowed",
@@ -25,6 +25,16 @@ TEXTS = {
     "a: !!python/object:os.x 1": "could not determine a constructor",
     "a: b\n---\nc: d": "but found another document",
     "%x\n---\na: 1": "unknown directive name",
+    "a: [,]": "did not find expected node content",
+    "a: {{ b }}": "unhashable key",
+    "a: !!map x": "but found scalar",
+    "a: !!binary x": "failed to decode base64",
+    "a: !!int ''": "a value can't be read",
+    "a: 2001-99-99": "a value can't be read",
+    "a: - b": "block sequence entries are not allowed",
+    "a: ? b": "mapping keys are not allowed",
+    "[a:b:]": "found unexpected ':'",
+    "a: \x00": "control characters are not allowed",
 }
 
 
@@ -39,7 +49,12 @@ def test_every_meaning_has_a_text_that_leads_to_it() -> None:
     assert set(TEXTS.values()) == set(MEANINGS)
 
 
-def test_an_unknown_error_keeps_its_message_without_the_text() -> None:
+def test_an_unknown_error_is_explained_in_general_terms() -> None:
     error = yaml.MarkedYAMLError("while reading", None, "something new", yaml.Mark("f", 0, 0, 0, "token: secret", 0))
-    assert meaning(error) == "while reading something new"
-    assert meaning(yaml.YAMLError("special characters\nare not allowed")) == "special characters are not allowed"
+    assert meaning(error) == meaning(yaml.YAMLError("something\nnew")) == UNKNOWN
+
+
+def test_a_limit_keeps_its_message() -> None:
+    with pytest.raises(documents.LimitExceeded) as refused:
+        documents.load("a: &a [*a]")
+    assert meaning(refused.value) == refused.value.message
