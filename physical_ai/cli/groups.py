@@ -55,6 +55,10 @@ PANELS = {
         "gates": "Show why nodes do not offer their GPUs",
         "pr-preview": "Preview a pull request on each affected stack",
     },
+    "Observe": {
+        "alerts": "List the alerts of the simulated stack, with advice",
+        "fault": "Inject faults into simulated GPU nodes: fault list",
+    },
     "Workflows": {
         "lint": "Check OSMO workflow files; --simulate places them",
         "run": "Run OSMO workflows on the simulated stack",

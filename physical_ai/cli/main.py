@@ -26,6 +26,7 @@ from physical_ai.cli.commands import (
     simulate,
     stack_new,
     stacks,
+    telemetry,
     unstick,
 )
 from physical_ai.cli.commands import run as run_workflows
@@ -65,13 +66,19 @@ for name, command in {
     "pr-preview": pr_preview.pr_preview,
     "lint": lint.lint,
     "run": run_workflows.run,
+    "alerts": telemetry.alerts,
     "env": simulate.env,
     "tools": simulate.tools,
     "schema": schema.schema,
     "bootstrap": bootstrap.bootstrap,
 }.items():
     app.command(**listing(name))(command)
-for name, group in {"stack": stack_new.app, "osmo": osmo.app, "charts": charts.app}.items():
+for name, group in {
+    "stack": stack_new.app,
+    "osmo": osmo.app,
+    "charts": charts.app,
+    "fault": telemetry.fault_app,
+}.items():
     app.add_typer(group, **listing(name))
 
 

@@ -104,6 +104,10 @@ class Clusters:
     def admin_kubeconfig(self, cluster_id: str) -> str:
         return self._existing(cluster_id).admin_kubeconfig()
 
+    def metrics(self, cluster_id: str) -> str:
+        """Where the exporters of a cluster are: `127.0.0.1:PORT`; empty before its first start."""
+        return self._existing(cluster_id).metrics
+
     def is_running(self, cluster_id: str) -> bool:
         slot = self._slots().get(cluster_id)
         return slot is not None and self._plane(slot).is_running()

@@ -23,12 +23,14 @@ from physical_ai.simulator.entra import DEPLOYER, Principal
 from physical_ai.simulator.errors import Busy, EngineLost, NotSimulated, Protected, SimulationError
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
+from physical_ai.simulator.metrics.monitors import pod_monitors
+from physical_ai.simulator.metrics.telemetry import Telemetry
 from physical_ai.simulator.processes import engines
 from physical_ai.simulator.run_options import RunOptions
 from physical_ai.simulator.session import Needs, Reporter, Session, open_session
 from physical_ai.simulator.stack_input import StackInput
 from physical_ai.simulator.subscription import open_cloud
-from physical_ai.simulator.tools import Toolbox, toolbox
+from physical_ai.simulator.tools import TELEMETRY, Toolbox, toolbox
 
 T = TypeVar("T")
 
@@ -174,6 +176,7 @@ class Simulation:
     def discard(self) -> None:
         """Ends every process of the simulation and removes all its files, without the engine."""
         with self._lock():
+            self.telemetry.wipe()
             Clusters(self.folder / "clusters", Toolbox(())).wipe()
             # Renamed first: what is half removed must not look like a simulation.
             waste = self.folder.with_name(f".{self.folder.name}")
@@ -211,6 +214,25 @@ class Simulation:
         plugin.install(self.folder, self.home.tools, tools.path("pulumi"))
         login_as = {} if principal is DEPLOYER else {PRINCIPAL_VARIABLE: principal.object_id}
         return {"KUBECONFIG": str(kubeconfig), "PATH": path, **login_as, **engine.environment()}
+
+    @property
+    def telemetry(self) -> Telemetry:
+        return Telemetry(self.folder)
+
+    def start_telemetry(self, rules: dict[str, Any], report: Reporter) -> None:
+        """Starts Prometheus and Alertmanager, which scrape what the stack's PodMonitors select, by these rules.
+
+        Raises:
+            NotSimulated, BuildFailed
+            SimulationError: one of the two did not start.
+        """
+        report.phase("telemetry")
+        tools = toolbox(self.home.tools, report.tool, TELEMETRY)
+        clusters = self.clusters()
+        for id in clusters.ids():
+            monitors = pod_monitors(clusters.client(id))
+            self.telemetry.start(tools, monitors, rules, clusters.metrics(id), id.rpartition("/")[2])
+        report.phase("done")
 
     def clusters(self) -> Clusters:
         return Clusters(self.folder / "clusters", toolbox(self.home.tools))

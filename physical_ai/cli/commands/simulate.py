@@ -55,6 +55,12 @@ RunOption = Annotated[
     list[Path] | None,
     typer.Option("--run", metavar="FILE", help="Then run this OSMO workflow on it, like `physai run`; repeatable."),
 ]
+TelemetryOption = Annotated[
+    bool,
+    typer.Option(
+        "--telemetry", help="Also run Prometheus and Alertmanager, with the stack's alert rules: `physai alerts`."
+    ),
+]
 Policies = Annotated[
     bool, typer.Option("--policies", help="Also run the policy pack over each resource; exit with 3 if it refuses.")
 ]
@@ -84,6 +90,7 @@ def up(  # noqa: PLR0917 - each is an option
     as_: As = DEPLOYER_NAME,
     no_recovery: NoRecovery = False,
     run: RunOption = None,
+    telemetry: TelemetryOption = False,
     json: Json = False,
 ) -> None:
     """Deploy a stack to the simulator on this machine.
@@ -95,6 +102,7 @@ def up(  # noqa: PLR0917 - each is an option
     from physical_ai.cli.preview.plan import done
     from physical_ai.cli.progress import Progress
     from physical_ai.cli.requested_stack import read_stack
+    from physical_ai.cli.simulated_telemetry import start_telemetry
     from physical_ai.cli.stack_status import status_document
     from physical_ai.cli.workflows.files import workflow_files
     from physical_ai.cli.workflows.runner import run_files
@@ -114,6 +122,8 @@ def up(  # noqa: PLR0917 - each is an option
     simulation = Simulation(stack)
     with Progress() as progress:
         simulation.up(requested.input, progress, options)
+        if telemetry or simulation.telemetry.is_running():
+            start_telemetry(simulation, requested.loaded.settings, progress)
     ended = run_files(simulation, files, None, Variables()) if files else []
     document = status_document(simulation)
     changes = dict(progress.run.counts())

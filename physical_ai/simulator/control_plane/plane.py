@@ -29,6 +29,8 @@ GPU_STACK = "physical_ai.simulator.controllers"
 SCHEDULING = "physical_ai.simulator.scheduling"
 CLIENTS = (GPU_STACK, SCHEDULING, "kwok", "kube-scheduler", "kube-controller-manager")
 COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
+METRICS_FILE = "metrics-port.json"
+"""In the folder of a control plane: the port of its exporters."""
 SLOTS_FILE = "clusters.json"
 """Beside the folders of control planes: cluster id → name of its folder."""
 CAUGHT_UP = "controllers.caught-up"
@@ -55,6 +57,12 @@ class ControlPlane:
     def server(self) -> str:
         """The API server's address, `https://127.0.0.1:PORT`."""
         return f"https://127.0.0.1:{json.loads((self.folder / 'port.json').read_text())}"
+
+    @property
+    def metrics(self) -> str:
+        """Where the cluster's exporters are: `127.0.0.1:PORT`; empty before the first start."""
+        file = self.folder / METRICS_FILE
+        return f"127.0.0.1:{json.loads(file.read_text())}" if file.exists() else ""
 
     def admin_kubeconfig(self) -> str:
         """The simulator's own access, the only implicit administrator."""

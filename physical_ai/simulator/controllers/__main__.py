@@ -9,6 +9,7 @@ from pathlib import Path
 from physical_ai.simulator.clock import seconds_per_model_minute
 from physical_ai.simulator.controllers.gpu_stack import GpuStack
 from physical_ai.simulator.kubernetes.client import Client
+from physical_ai.simulator.metrics.server import serve
 from physical_ai.simulator.operators.live import Operators
 
 
@@ -20,7 +21,9 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     Operators(Client(given.kubeconfig)).loop.start()
-    GpuStack(Client(given.kubeconfig), 60 / seconds_per_model_minute(), given.caught_up.touch).loop.run()
+    stack = GpuStack(Client(given.kubeconfig), 60 / seconds_per_model_minute(), given.caught_up.touch)
+    serve(stack.exporters().answer, given.kubeconfig.parent)
+    stack.loop.run()
 
 
 if __name__ == "__main__":

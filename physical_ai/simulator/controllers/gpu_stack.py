@@ -12,6 +12,7 @@ import yaml
 from physical_ai.simulator.cluster.loop import Loop
 from physical_ai.simulator.cluster.objects import Json, at, labels, name
 from physical_ai.simulator.errors import SimulationError
+from physical_ai.simulator.gpu.counters import KEY
 from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
 from physical_ai.simulator.gpu.hardware import of_node
 from physical_ai.simulator.gpu.live.cluster import Cluster, Operator
@@ -24,6 +25,7 @@ from physical_ai.simulator.gpu.live.probes import Probes
 from physical_ai.simulator.gpu.release import names as releases
 from physical_ai.simulator.gpu.release import release
 from physical_ai.simulator.kubernetes.client import Client
+from physical_ai.simulator.metrics.exporters import Exporters
 from physical_ai.simulator.osmo.live import Workflows
 
 log = logging.getLogger("gpu-stack")
@@ -57,6 +59,10 @@ class GpuStack:
         self._then = time.monotonic()
         self._now = time.time()
         """Model time in seconds since the epoch: it begins now, and runs faster."""
+
+    def exporters(self) -> Exporters:
+        """What the exporters of the cluster answer."""
+        return Exporters(self._cluster, self._kubelets, self._grid, lambda: self._controllers.policy)
 
     def round(self) -> float | None:
         """One round; returns the seconds until the next one, None where only a change makes one necessary."""
@@ -97,8 +103,8 @@ class GpuStack:
 
     def _surroundings(self, version: str) -> Surroundings:
         spec: Json = at(self._controllers.policy, "spec", {})
-        plugin = self._config_map(str(at(spec, "devicePlugin.config.name", "")))
-        layouts = self._config_map(str(at(spec, "migManager.config.name", ""))).get("config.yaml")
+        plugin = self._config_map(at(spec, "devicePlugin.config.name"))
+        layouts = self._config_map(at(spec, "migManager.config.name")).get("config.yaml")
         return Surroundings(
             release=version,
             driver_in_cluster=any(
@@ -106,13 +112,17 @@ class GpuStack:
             ),
             configs=plugin,
             layouts=at(layouts, "mig-configs", {}),
+            collectors=self._texts(at(spec, "dcgmExporter.config.name")).get(KEY, ""),
         )
 
-    def _config_map(self, wanted: str) -> dict[str, Any]:
+    def _config_map(self, wanted: str | None) -> dict[str, Any]:
         """The parsed values of a ConfigMap; what is no YAML counts as an empty configuration."""
-        found = next((item for item in self._cluster.all("ConfigMap") if name(item) == wanted), None)
-        data: dict[str, str] = at(found, "data", {})
-        return {key: _parsed(text) for key, text in data.items()}
+        return {key: _parsed(text) for key, text in self._texts(wanted).items()}
+
+    def _texts(self, wanted: str | None) -> dict[str, str]:
+        """The values of a ConfigMap of the operator's namespace; none where it is missing."""
+        found = next((item for item in self._cluster.all("ConfigMap") if wanted and name(item) == wanted), None)
+        return at(found, "data", {})
 
 
 def _is_known(version: str) -> bool:

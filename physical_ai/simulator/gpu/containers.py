@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from physical_ai.catalog import operator_release
 from physical_ai.simulator.cluster.names import GPU, NVIDIA
 from physical_ai.simulator.gpu import gates, names, sharing
+from physical_ai.simulator.gpu.counters import csv_fault
 from physical_ai.simulator.gpu.gates import Verdict
 from physical_ai.simulator.gpu.hardware import repartitioned
 from physical_ai.simulator.gpu.node_state import DRIVER_READY, HOST_ROOT, MARKER, NodeState, Pod
@@ -145,6 +147,14 @@ def mig_under_way(state: NodeState) -> bool:
     return any(pod.workload.main == "nvidia-mig-manager" and pod.failed for pod in state.pods.values())
 
 
+def dcgm_exporter(state: NodeState, pod: Pod) -> Verdict:
+    """Reads its CSV when it starts, and ends at a name that it does not know."""
+    if pod.ready:
+        return state, gates.OPEN, False
+    fault = csv_fault(state.collectors, operator_release(state.release).dcgm_exporter)
+    return state, fault, bool(fault)
+
+
 Main = Callable[[NodeState, Pod], Verdict]
 MAINS: Mapping[str, Main] = {
     "nvidia-driver-ctr": driver,
@@ -152,6 +162,7 @@ MAINS: Mapping[str, Main] = {
     "nvidia-device-plugin": device_plugin,
     "gpu-feature-discovery": feature_discovery,
     "nvidia-mig-manager": mig_manager,
+    "nvidia-dcgm-exporter": dcgm_exporter,
 }
 """Main containers that change something; the others just run."""
 

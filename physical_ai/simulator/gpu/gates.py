@@ -29,7 +29,8 @@ Verdict = tuple[NodeState, str, bool]
 def host_driver_works(state: NodeState) -> bool:
     """The validator's look at the host: an nvidia-smi where this release searches, and it runs."""
     host = state.host
-    return bool(host.driver) and host.loaded and host.smi in release(state.release).host_check
+    works = bool(host.driver) and host.loaded and not state.faults.driver_lost
+    return works and host.smi in release(state.release).host_check
 
 
 def driver_validation(state: NodeState, pod: Pod) -> Verdict:

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from physical_ai.simulator.faults import NodeFaults
 from physical_ai.simulator.gpu import sharing
 from physical_ai.simulator.gpu.containers import MAINS, ONCE
-from physical_ai.simulator.gpu.gates import GATES, OPEN, reading_config, sandbox
+from physical_ai.simulator.gpu.gates import GATES, OPEN, Verdict, reading_config, sandbox
 from physical_ai.simulator.gpu.node_state import MARKER, Host, NodeState, Pod, workload
 
 Json = Mapping[str, Any]
@@ -78,6 +79,13 @@ class Rebooted:
 
 
 @dataclass(frozen=True)
+class FaultsChanged:
+    """Faults were injected into the node, or healed."""
+
+    faults: NodeFaults
+
+
+@dataclass(frozen=True)
 class Tick:
     """Model time passes."""
 
@@ -85,7 +93,7 @@ class Tick:
 
 
 _ObjectEvent = PodAdded | PodRemoved | LabelsChanged | ConfigsChanged | ClusterDriver
-Event = _ObjectEvent | HostChanged | MarkerTouched | MarkerRemoved | Rebooted | Tick
+Event = _ObjectEvent | HostChanged | MarkerTouched | MarkerRemoved | Rebooted | FaultsChanged | Tick
 
 PLUGIN = "nvidia-device-plugin"
 BOUND = 100
@@ -116,10 +124,18 @@ def _happen(state: NodeState, event: Event) -> NodeState:
             state = replace(state, driver_in_cluster=present)
         case Rebooted(loads):
             state = _rebooted(state, loads)
+        case FaultsChanged(faults):
+            state = _with_faults(state, faults)
         case Tick(seconds):
             aged = {key: replace(pod, age=pod.age + seconds) for key, pod in state.pods.items()}
             state = replace(state, pods=aged)
     return state
+
+
+def _with_faults(state: NodeState, faults: NodeFaults) -> NodeState:
+    """A container runtime that a fault has stopped works again after the fault."""
+    dead = faults.not_ready or ("" if state.faults.not_ready else state.containerd_dead)
+    return replace(state, faults=faults, containerd_dead=dead)
 
 
 def _without(state: NodeState, name: str) -> NodeState:
@@ -166,8 +182,9 @@ def _advance(state: NodeState, name: str) -> NodeState:
     if state.containerd_dead:
         return state.with_pod(replace(pod, ready=False, message=blocked))
     waiting = pod.at < len(pod.workload.init)
-    look = GATES.get(pod.container) if waiting else MAINS.get(pod.container)
-    if not waiting and pod.ready and pod.container in ONCE:
+    is_broken = pod.container in state.faults.broken
+    look = _broken if is_broken else GATES.get(pod.container) if waiting else MAINS.get(pod.container)
+    if not waiting and pod.ready and pod.container in ONCE and not is_broken:
         return state
     if not waiting and not pod.root:
         pod = replace(pod, root=state.driver_root)
@@ -181,6 +198,13 @@ def _advance(state: NodeState, name: str) -> NodeState:
     root = "" if failed else pod.root
     ready = message == OPEN
     return state.with_pod(replace(pod, started=True, failed=failed, message=message, ready=ready, root=root))
+
+
+def _broken(state: NodeState, pod: Pod) -> Verdict:
+    """A fault makes the container fail. A device plugin that has ended offers nothing."""
+    if pod.container == PLUGIN:
+        state = replace(state, devices=(), resources=dict.fromkeys(state.resources, 0))
+    return state, state.faults.broken[pod.container], True
 
 
 def cuda_probe(state: NodeState) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from physical_ai.simulator.cluster.objects import at
+from physical_ai.simulator.faults import NO_FAULTS, NodeFaults
 from physical_ai.simulator.gpu.hardware import Hardware
 from physical_ai.simulator.gpu.sharing import Device
 
@@ -123,6 +124,8 @@ class NodeState:
     """Device-plugin configurations by key."""
     mig_layouts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Layouts of the MIG manager's own ConfigMap, by name; empty for its defaults."""
+    collectors: str = ""
+    """CSV that the DCGM exporter mounts; empty for the one of its image."""
     driver_in_cluster: bool = False
     """Some node has a driver pod of the operator: the validator then takes every node's driver for the operator's."""
     pods: Mapping[str, Pod] = field(default_factory=dict[str, Pod])
@@ -140,15 +143,22 @@ class NodeState:
     own_labels: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     """Labels that GFD, the MIG manager and the driver manager set on the Node; None removes."""
     timing: Timing = Timing()
+    faults: NodeFaults = NO_FAULTS
 
     @property
     def driver_pod(self) -> Pod | None:
         return next((pod for pod in self.pods.values() if pod.workload.is_driver), None)
 
     @property
+    def healthy_resources(self) -> dict[str, int]:
+        """What the kubelet offers of the registered resources: nothing of the GPUs that the plugin calls unhealthy."""
+        share = len(self.faults.unhealthy & set(range(self.hardware.gpus))) / max(self.hardware.gpus, 1)
+        return {name: count - round(count * share) for name, count in self.resources.items()}
+
+    @property
     def container_driver(self) -> bool:
         """The operator's driver is loaded, under /run/nvidia/driver."""
-        return self.driver_pod is not None and self.driver_pod.ready
+        return self.driver_pod is not None and self.driver_pod.ready and not self.faults.driver_lost
 
     def with_pod(self, pod: Pod) -> NodeState:
         return replace(self, pods={**self.pods, pod.workload.name: pod})

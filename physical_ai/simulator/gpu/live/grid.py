@@ -80,6 +80,11 @@ class Agent:
         self._seen: Any = None
         self._looked = 0.0
         self._reported: tuple[str, str] = ("", "")
+        self._wanted: Wanted | None = None
+
+    def metrics(self, now: float) -> str:
+        """What the agent's own exporter prints."""
+        return self.program.metrics(self.memory, self._wanted, now)
 
     @property
     def is_at_rest(self) -> bool:
@@ -109,7 +114,7 @@ class Agent:
         )
         if self.is_at_rest and seen == self._seen and real - self._looked < LOOK_SECONDS:
             return False
-        self._seen, self._looked = seen, real
+        self._seen, self._looked, self._wanted = seen, real, wanted
         before = self.memory
         with agent_faults():
             self.memory = self.program.advance(self.memory, self.host, self.api, wanted, now)
@@ -151,6 +156,11 @@ class GridAgents:
     def are_working(self) -> bool:
         """An agent has a job on its host, or is not at rest."""
         return any(agent.host.is_working or not agent.is_at_rest for _, agent in self._agents.values())
+
+    def of(self, node: str) -> Agent | None:
+        """The agent on a node."""
+        found = self._agents.get(node)
+        return found[1] if found is not None else None
 
     def run(self, kubelets: Kubelets, now: float, real: float) -> bool:
         """One round. `now` is model time in seconds since the epoch, `real` a monotonic clock."""

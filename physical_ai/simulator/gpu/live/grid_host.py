@@ -192,7 +192,7 @@ class SimulatedHost:
             devices=state.hardware.gpus,
             mig="disabled" if cut is None else "enabled",
             mig_devices=instances,
-            licence="licensed",
+            licence="unlicensed" if state.faults.unlicensed else "licensed",
         )
 
     def _seen(self) -> NodeState:

@@ -110,6 +110,8 @@ class Program:
     for_pool: Callable[[Mapping[str, Any], Callable[[], str]], Mapping[str, Any]]
     step: Callable[[str], object]
     target: Callable[..., object]
+    metrics: Callable[[Memory, Wanted | None, float], str]
+    """What the agent's metrics show of a memory, the settings, and the time of the last check."""
 
     def remembered(self, document: Json | None) -> Memory:
         """The memory that another version left; a fresh one where this version cannot read it, as the agent does."""
@@ -219,6 +221,7 @@ def _load(files: _Files) -> Program | str:
             for_pool=wanted.for_pool,
             step=module("steps").Step,
             target=wanted.Target,
+            metrics=module("metrics").render,
         )
     except (Exception, SystemExit) as fault:  # anything that a file may raise on import
         sys.meta_path.remove(files)

@@ -20,6 +20,7 @@ from physical_ai.simulator.cluster.objects import (
     owner,
     timestamp,
 )
+from physical_ai.simulator.faults import node_faults
 from physical_ai.simulator.gpu import names, nfd, node
 from physical_ai.simulator.gpu.driver import COMPONENT
 from physical_ai.simulator.gpu.hardware import Hardware
@@ -44,6 +45,8 @@ class Surroundings:
     """Device-plugin configurations by key."""
     layouts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """MIG layouts by name."""
+    collectors: str = ""
+    """CSV of the DCGM exporter."""
 
 
 def host_of(item: Json) -> Host:
@@ -115,6 +118,8 @@ class Kubelet:
             self.state = replace(self.state, release=around.release)
         if self.state.mig_layouts != around.layouts:
             self.state = replace(self.state, mig_layouts=around.layouts)
+        if self.state.collectors != around.collectors:
+            self.state = replace(self.state, collectors=around.collectors)
         if self.state.driver_in_cluster != around.driver_in_cluster:
             self._do(node.ClusterDriver(around.driver_in_cluster))
         if self.state.configs != around.configs:
@@ -125,6 +130,8 @@ class Kubelet:
         if host.bind_mount != self._marked:
             self._do(node.MarkerTouched() if host.bind_mount else node.MarkerRemoved())
         self._marked = host.bind_mount
+        if (faults := node_faults(item)) != self.state.faults:
+            self._do(node.FaultsChanged(faults))
         boots = annotations_of(item).get(names.BOOTS, "")
         if boots != self._boots:
             self._boots = boots
@@ -186,11 +193,13 @@ class Kubelet:
 
     def _report_node(self, item: Json) -> None:
         """Extended resources, and readiness: a node whose containerd does not run remains NotReady."""
-        shown: Mapping[str, str] = at(item, "status.allocatable", {})
-        held = {key: count for key, count in shown.items() if key.startswith(NVIDIA)}
-        wanted = dict.fromkeys(held, "0") | {key: str(count) for key, count in self.state.resources.items()}
+        held = {field: _of_nvidia(at(item, f"status.{field}", {})) for field in ("capacity", "allocatable")}
+        wanted = {
+            field: dict.fromkeys(held[field], "0") | {key: str(count) for key, count in counts.items()}
+            for field, counts in (("capacity", self.state.resources), ("allocatable", self.state.healthy_resources))
+        }
         if wanted != held:
-            self._cluster.patch(item, {"status": {"capacity": wanted, "allocatable": wanted}}, sub="/status")
+            self._cluster.patch(item, {"status": wanted}, sub="/status")
         dead = self.state.containerd_dead
         if dead and names.NOT_READY not in annotations_of(item):
             self._cluster.annotate(item, {names.NOT_READY: dead})
@@ -201,6 +210,10 @@ class Kubelet:
             self._cluster.patch(item, {"status": {"conditions": [{**ready, **times}]}}, STRATEGIC, "/status")
         elif not dead and names.NOT_READY in annotations_of(item):
             self._cluster.annotate(item, {names.NOT_READY: None})
+
+
+def _of_nvidia(resources: Mapping[str, str]) -> dict[str, str]:
+    return {key: count for key, count in resources.items() if key.startswith(NVIDIA)}
 
 
 class Kubelets:

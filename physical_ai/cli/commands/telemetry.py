@@ -1,0 +1,99 @@
+"""Commands of telemetry in the simulator: alerts, and the faults that cause them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from physical_ai.cli.console import out, print_json
+from physical_ai.cli.groups import CommandGroup
+from physical_ai.cli.options import DEFAULT_STACK, Json, Stack
+
+fault_app = typer.Typer(
+    cls=CommandGroup, no_args_is_help=True, help="Inject faults into simulated GPU nodes, and heal them."
+)
+
+FaultName = Annotated[str, typer.Argument(metavar="FAULT", help="The fault, as `physai fault list` names it.")]
+AnyFault = Annotated[str, typer.Argument(metavar="FAULT", help="The fault to heal; all if omitted.")]
+Node = Annotated[str, typer.Option("--node", metavar="NAME", help="The node; by default one where it can happen.")]
+OfNode = Annotated[str, typer.Option("--node", metavar="NAME", help="Only on this node.")]
+Gpu = Annotated[int, typer.Option("--gpu", metavar="NUMBER", help="The GPU of the node, from 0.")]
+InStack = Annotated[str, typer.Option("--stack", help="The simulated stack.")]
+
+
+def alerts(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
+    """List the alerts of the simulated stack: severity, what to do, runbook, and the model time after a fault.
+
+    `physai up --telemetry` starts the Prometheus and the Alertmanager that this reads.
+    """
+    from physical_ai.cli.output.alerts import render
+    from physical_ai.cli.simulated_stack import running_simulation
+    from physical_ai.cli.simulated_telemetry import alert_documents
+
+    found = alert_documents(running_simulation(stack))
+    if json:
+        print_json({"stack": stack, "alerts": found})
+    else:
+        out.print(render(found))
+
+
+@fault_app.command("list")
+def list_(json: Json = False) -> None:
+    """List the faults: what happens, on nodes of which driver source, and which alerts follow."""
+    from physical_ai.cli.output.alerts import table
+    from physical_ai.cli.simulated_telemetry import fault_row
+    from physical_ai.simulator.faults import faults
+
+    rows = [fault_row(each) for each in faults().values()]
+    if json:
+        print_json({"faults": rows})
+    else:
+        columns = {
+            "fault": "fault",
+            "of a": "where",
+            "driver": "drivers",
+            "what happens": "summary",
+            "alerts": "alerts",
+        }
+        out.print(table(rows, columns))
+
+
+@fault_app.command()
+def inject(fault: FaultName, node: Node = "", gpu: Gpu = 0, stack: InStack = DEFAULT_STACK, json: Json = False) -> None:
+    """Inject a fault into a GPU node of the simulated stack. It remains until it is healed."""
+    from physical_ai.cli.output.alerts import injected_text
+    from physical_ai.cli.simulated_telemetry import fault_document, injector
+
+    document = fault_document(*injector(stack).inject(fault, node, gpu))
+    if json:
+        print_json({"stack": stack, **document})
+    else:
+        out.print(injected_text(document))
+
+
+@fault_app.command()
+def heal(fault: AnyFault = "", node: OfNode = "", stack: InStack = DEFAULT_STACK, json: Json = False) -> None:
+    """Heal faults: the node then works as after a repair, with its device plugin started again."""
+    from physical_ai.cli.output.alerts import healed_text
+    from physical_ai.cli.simulated_telemetry import fault_document, injector
+
+    documents = [fault_document(*each) for each in injector(stack).heal(fault, node)]
+    if json:
+        print_json({"stack": stack, "healed": documents})
+    else:
+        out.print(healed_text(documents))
+
+
+@fault_app.command("status")
+def fault_status(stack: InStack = DEFAULT_STACK, json: Json = False) -> None:
+    """List the faults that nodes of the simulated stack have."""
+    from physical_ai.cli.output.alerts import NO_FAULTS, table
+    from physical_ai.cli.simulated_telemetry import fault_documents
+
+    documents = fault_documents(stack)
+    if json:
+        print_json({"stack": stack, "faults": documents})
+    else:
+        columns = {"fault": "fault", "node": "node", "GPU": "gpu", "what happened": "summary", "alerts": "alerts"}
+        out.print(table(documents, columns) if documents else NO_FAULTS)

@@ -1,0 +1,71 @@
+"""Alerts of the simulated stack, and the faults that can cause them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+STYLES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
+NONE = "no alert is pending or firing"
+NO_FAULTS = "no node has a fault"
+
+
+def render(documents: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """A block for each alert: what it says, what to do, and where to read on."""
+    return Group(*(_block(each) for each in documents)) if documents else Text(NONE)
+
+
+def _block(document: Mapping[str, Any]) -> Text:
+    severity = document["severity"]
+    text = Text.assemble(
+        (f"{severity:<8} ", STYLES.get(severity, "")),
+        (document["alert"], "bold"),
+        f" {document['state']}",
+    )
+    if document["fault"] is not None:
+        text.append(f", {minutes(document['modelSecondsAfterFault'])} after {document['fault']}")
+    for part, style in ((document["summary"], ""), (document["action"], ""), (document["runbook"], "dim")):
+        if part:
+            text.append(f"\n         {part}", style)
+    return text
+
+
+def minutes(seconds: float) -> str:
+    """Model time, in minutes.
+
+    >>> minutes(90)
+    '1.5 min'
+    """
+    return f"{seconds / 60:.3g} min"
+
+
+def table(documents: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Table:
+    """Rows with these columns: title → key."""
+    found = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    for title in columns:
+        found.add_column(title, overflow="fold")
+    for document in documents:
+        found.add_row(*(_text(document[key]) for key in columns.values()))
+    return found
+
+
+def _text(value: str | int | Sequence[str] | None) -> str:
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, str | int) else ", ".join(value)
+
+
+def injected_text(document: Mapping[str, Any]) -> str:
+    """What was injected, and what follows."""
+    where = document["node"] if document["gpu"] is None else f"GPU {document['gpu']} of {document['node']}"
+    alerts = ", ".join(document["alerts"]) or "none"
+    return f"{document['fault']} on {where}: {document['summary']}\nalerts that follow: {alerts}; see `physai alerts`"
+
+
+def healed_text(documents: Sequence[Mapping[str, Any]]) -> str:
+    """What was healed, a line each."""
+    return "\n".join(f"{each['fault']} on {each['node']} is healed" for each in documents) or NO_FAULTS

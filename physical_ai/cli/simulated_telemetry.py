@@ -1,0 +1,99 @@
+"""Telemetry of a simulated stack: its rules, its alerts with the faults that caused them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.telemetry import rule_parameters
+from physical_ai.simulator.simulation import Simulation
+from physical_ai.telemetry.rendering import rule_file
+
+if TYPE_CHECKING:
+    from physical_ai.simulator.faults import Fault, Injected
+    from physical_ai.simulator.faults.injection import Injector
+    from physical_ai.simulator.kubernetes.client import Object
+    from physical_ai.simulator.metrics.reading import Alert
+    from physical_ai.simulator.session import Reporter
+
+
+def start_telemetry(simulation: Simulation, settings: Settings, report: Reporter) -> None:
+    """Starts Prometheus and Alertmanager with the rules that follow from the settings."""
+    simulation.start_telemetry(yaml.safe_load(rule_file(rule_parameters(settings))), report)
+
+
+def nodes_of(simulation: Simulation) -> list[Object]:
+    """The Nodes of the simulated clusters."""
+    clusters = simulation.clusters()
+    return [node for id in clusters.ids() for node in clusters.client(id).get("/api/v1/nodes")["items"]]
+
+
+def alert_documents(simulation: Simulation) -> list[dict[str, Any]]:
+    """Alerts that are pending or firing, with times in model seconds.
+
+    Raises:
+        NotRunning: there is no Prometheus.
+    """
+    from physical_ai.simulator.cluster.objects import name
+    from physical_ai.simulator.faults import injected
+    from physical_ai.simulator.metrics.reading import Reader
+
+    reader, factor = Reader(simulation.telemetry), simulation.telemetry.clock().factor
+    faults = {name(node): injected(node) for node in nodes_of(simulation)}
+    return [_document(alert, faults, factor) for alert in reader.alerts()]
+
+
+def injector(stack: str) -> Injector:
+    """What injects faults into the stack's simulated cluster.
+
+    Raises:
+        SimulationError: no cluster of it runs.
+    """
+    from physical_ai.cli.simulated_stack import running_cluster, running_simulation
+    from physical_ai.simulator.faults.injection import Injector
+
+    simulation = running_simulation(stack)
+    return Injector(simulation.clusters().client(running_cluster(simulation) or ""))
+
+
+def fault_documents(stack: str) -> list[dict[str, Any]]:
+    """The faults that nodes have."""
+    from physical_ai.simulator.cluster.objects import name
+    from physical_ai.simulator.faults import injected
+
+    return [fault_document(name(node), each) for node in injector(stack).nodes() for each in injected(node)]
+
+
+def fault_row(row: Fault) -> dict[str, Any]:
+    """A fault that can be injected."""
+    lists = {"drivers": list(row.drivers), "alerts": list(row.alerts)}
+    return {"fault": row.name, "where": row.where, "summary": row.summary, **lists}
+
+
+def fault_document(node: str, given: Injected) -> dict[str, Any]:
+    """An injected fault; `gpu` is None for a fault of the node."""
+    from physical_ai.simulator.faults import fault
+
+    row = fault(given.fault)
+    gpu = given.gpu if row.where == "gpu" else None
+    rest = {"summary": row.summary, "alerts": list(row.alerts), "since": given.since}
+    return {"fault": given.fault, "node": node, "gpu": gpu, **rest}
+
+
+def _document(alert: Alert, faults: Mapping[str, Sequence[Injected]], factor: float) -> dict[str, Any]:
+    cause = alert.cause(faults)
+    known = alert.fired if alert.fired is not None else alert.since
+    return {
+        "alert": alert.name,
+        "state": alert.state,
+        "severity": alert.severity,
+        "summary": alert.annotations.get("summary", ""),
+        "action": alert.annotations.get("action", ""),
+        "runbook": alert.annotations.get("runbook_url", ""),
+        "labels": dict(alert.labels),
+        "fault": cause.fault if cause is not None else None,
+        "modelSecondsAfterFault": round(max(known - cause.since, 0) * factor) if cause is not None else None,
+    }

@@ -1,0 +1,17 @@
+"""Faults of GPU nodes: data about what each changes, and the record of those that are injected."""
+
+from physical_ai.simulator.faults.catalogue import Effects, Fault, fault, faults
+from physical_ai.simulator.faults.record import ANNOTATION, NO_FAULTS, Injected, NodeFaults, injected, node_faults
+
+__all__ = [
+    "ANNOTATION",
+    "NO_FAULTS",
+    "Effects",
+    "Fault",
+    "Injected",
+    "NodeFaults",
+    "fault",
+    "faults",
+    "injected",
+    "node_faults",
+]

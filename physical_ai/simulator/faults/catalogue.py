@@ -1,0 +1,82 @@
+"""The faults that can be injected, as `data/faults.yaml` describes them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from physical_ai.simulator.errors import SimulationError
+
+DESCRIPTION = ("name", "summary", "where", "drivers", "alerts")
+DATA = Path(__file__).parent / "data" / "faults.yaml"
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What a fault changes; the meaning of each is in the data."""
+
+    fields: Mapping[str, float] = field(default_factory=dict[str, float])
+    rates: Mapping[str, float] = field(default_factory=dict[str, float])
+    xid: int = 0
+    health: int = 0
+    unhealthy: bool = False
+    lost: bool = False
+    broken: Mapping[str, str] = field(default_factory=dict[str, str])
+    driver_lost: bool = False
+    unlicensed: bool = False
+    not_ready: str = ""
+    taint: Mapping[str, str] = field(default_factory=dict[str, str])
+    idle_job: bool = False
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One row of the data."""
+
+    name: str
+    summary: str
+    where: Literal["gpu", "node"]
+    drivers: tuple[str, ...]
+    """Driver sources of the pools that it can happen on; empty: all."""
+    alerts: tuple[str, ...]
+    effects: Effects
+
+
+class UnknownFault(SimulationError):
+    """There is no fault of this name."""
+
+
+@cache
+def faults() -> dict[str, Fault]:
+    """All faults by name, in the order of the data."""
+    rows: list[dict[str, Any]] = yaml.safe_load(DATA.read_text(encoding="utf-8"))
+    return {row["name"]: _fault(row) for row in rows}
+
+
+def fault(name: str) -> Fault:
+    """The fault of this name.
+
+    Raises:
+        UnknownFault: with the nearest names.
+    """
+    if name in faults():
+        return faults()[name]
+    near = difflib.get_close_matches(name, faults(), n=2)
+    hint = f"Did you mean {' or '.join(near)}? " if near else ""
+    raise UnknownFault(f"there is no fault {name!r}. {hint}`physai fault list` shows all faults.")
+
+
+def _fault(row: Mapping[str, Any]) -> Fault:
+    effects = {_snake(key): value for key, value in row.items() if key not in DESCRIPTION}
+    own = tuple(row.get("drivers", ()))
+    return Fault(row["name"], row["summary"], row["where"], own, tuple(row["alerts"]), Effects(**effects))
+
+
+def _snake(key: str) -> str:
+    return "".join(f"_{each.lower()}" if each.isupper() else each for each in key)

@@ -1,0 +1,53 @@
+"""The CSV of a DCGM exporter, as the exporter reads it at its start."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+
+from physical_ai.catalog.telemetry_rows import dcgm_fields
+
+KEY = "dcgm-metrics.csv"
+"""Key of the ConfigMap that the GPU Operator mounts."""
+
+
+class UnknownField(Exception):
+    """The exporter ends at its start: the CSV names a field that it does not know."""
+
+
+@dataclass(frozen=True)
+class Counter:
+    """One line of the CSV."""
+
+    name: str
+    type: str
+    help: str
+
+
+@cache
+def counters(text: str) -> tuple[Counter, ...]:
+    """The lines of a CSV, without comments.
+
+    Raises:
+        UnknownField: a line has not three columns.
+    """
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    found: list[Counter] = []
+    for row in csv.reader(lines):
+        if len(row) != 3:
+            raise UnknownField(f"malformed CSV record; {','.join(row)!r} has {len(row)} columns instead of 3")
+        found.append(Counter(*(part.strip() for part in row)))
+    return tuple(found)
+
+
+def csv_fault(text: str, exporter: str) -> str:
+    """Why an exporter of this version ends at its start; empty if it takes the CSV."""
+    try:
+        for each in counters(text):
+            field = dcgm_fields().get(each.name)
+            if field is None or exporter in field.missing:
+                return f"could not find DCGM field; err: {each.name}"
+    except UnknownField as fault:
+        return str(fault)
+    return ""

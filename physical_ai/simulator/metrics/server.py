@@ -1,0 +1,63 @@
+"""Serves the exporters on loopback, at a port that remains the same when the control plane is started again."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from physical_ai.simulator.control_plane import METRICS_FILE
+from physical_ai.simulator.metrics.exporters import Answer, AnswerTo
+
+LOOPBACK = "127.0.0.1"
+log = logging.getLogger("metrics")
+
+
+def serve(answer: AnswerTo, folder: Path) -> ThreadingHTTPServer:
+    """Answers requests in threads, until the process ends."""
+    file = folder / METRICS_FILE
+    server = _bind(_handler(answer), json.loads(file.read_text()) if file.exists() else 0)
+    unfinished = file.with_suffix(".new")
+    unfinished.write_text(json.dumps(server.server_address[1]))
+    unfinished.rename(file)
+    threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
+    return server
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+    """A thousand targets of one address may be scraped at once."""
+
+
+def _bind(handler: type[BaseHTTPRequestHandler], port: int) -> ThreadingHTTPServer:
+    try:
+        return _Server((LOOPBACK, port), handler)
+    except OSError:
+        return _Server((LOOPBACK, 0), handler)
+
+
+def _handler(answer: AnswerTo) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        timeout = 10
+
+        def do_GET(self) -> None:
+            try:
+                given = answer(self.path, self.headers.get("Host", ""))
+            except Exception:
+                # As for any server, a fault in one answer must not end it. The log has it.
+                log.exception("%s", self.path)
+                given = Answer(500, "the model failed; see the log of the control plane\n")
+            data = given.text.encode()
+            self.send_response(given.code)
+            self.send_header("Content-Type", given.type)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Scrapes are no news."""
+
+    return Handler

@@ -1,0 +1,60 @@
+"""Faults as data, their record on a Node, and what they do to the model of a node."""
+
+from __future__ import annotations
+
+import pytest
+
+from physical_ai.catalog.telemetry_rows import dcgm_fields, xids
+from physical_ai.simulator.faults import ANNOTATION, Fault, Injected, fault, faults, injected, node_faults
+from physical_ai.simulator.faults.catalogue import UnknownFault
+from physical_ai.simulator.faults.record import annotation
+from physical_ai.simulator.metrics.dcgm import modelled
+from physical_ai.telemetry.rules import alert_rows
+
+ALL = pytest.mark.parametrize("row", faults().values(), ids=lambda row: row.name)
+
+
+def node(*items: Injected) -> dict[str, object]:
+    value = annotation(items)
+    return {"metadata": {"name": "n", "annotations": {} if value is None else {ANNOTATION: value}}}
+
+
+@ALL
+def test_an_alert_follows_each_fault(row: Fault) -> None:
+    assert row.alerts
+    assert set(row.alerts) <= set(alert_rows())
+
+
+@ALL
+def test_a_fault_changes_fields_that_an_exporter_can_report(row: Fault) -> None:
+    changed = {*row.effects.fields, *row.effects.rates}
+    assert changed <= set(dcgm_fields()) & modelled()
+    assert not row.effects.xid or row.effects.xid in xids()
+
+
+def test_every_field_of_the_catalogue_has_a_simulated_value() -> None:
+    assert set(dcgm_fields()) <= modelled()
+
+
+def test_an_unknown_fault_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(UnknownFault, match="Did you mean xid-9"):
+        fault("xid-97")
+
+
+def test_the_record_survives_as_an_annotation() -> None:
+    given = (Injected("xid-79", 1, 100.5), Injected("exporter-dead", 0, 200.0))
+    assert injected(node(*given)) == given
+    assert injected(node()) == ()
+
+
+@pytest.mark.parametrize("text", ["{", '[{"fault": "xid-79"}]', '[{"fault": "unheard-of", "gpu": 0, "since": 1}]'])
+def test_a_record_that_this_version_cannot_read_is_no_fault(text: str) -> None:
+    assert injected({"metadata": {"annotations": {ANNOTATION: text}}}) == ()
+
+
+def test_faults_of_a_node_happen_to_all_of_its_gpus_and_faults_of_a_gpu_to_that_one() -> None:
+    found = node_faults(node(Injected("xid-79", 1, 1.0), Injected("licence-lost", 0, 2.0)))
+    assert found.unhealthy == {1}
+    assert [effects.xid for effects, _ in found.of_gpu(0)] == [0]
+    assert [effects.xid for effects, _ in found.of_gpu(1)] == [79, 0]
+    assert found.unlicensed
