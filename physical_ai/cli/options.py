@@ -77,6 +77,14 @@ Targets = Annotated[
 TargetDependents = Annotated[
     bool, typer.Option("--target-dependents", help="Also work on what depends on the targets.")
 ]
+Excludes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="URN|NAME",
+        help="Leave this resource alone, or those that a pattern with * names; repeatable. Not with --target.",
+    ),
+]
 ExpectNoChanges = Annotated[
     bool, typer.Option("--expect-no-changes", help="Exit with 3 if there are changes, and list them.")
 ]

@@ -21,8 +21,12 @@ def principal_named(name: str) -> Principal:
         raise typer.BadParameter(str(problem), param_hint="--as") from None
 
 
-def run_options(as_: str, targets: list[str] | None, **given: Any) -> RunOptions:
+def run_options(as_: str, targets: list[str] | None, excludes: list[str] | None = None, **given: Any) -> RunOptions:
     """Raises typer.BadParameter."""
     from physical_ai.simulator.run_options import RunOptions
 
-    return RunOptions(targets=tuple(targets or ()), principal=principal_named(as_), **given)
+    if targets and excludes:
+        raise typer.BadParameter("write either targets or what to leave alone", param_hint="--target / --exclude")
+    return RunOptions(
+        targets=tuple(targets or ()), excludes=tuple(excludes or ()), principal=principal_named(as_), **given
+    )

@@ -20,7 +20,7 @@ from pulumi.automation.events import EngineEvent
 
 from physical_ai.simulator import program, program_process
 from physical_ai.simulator.checkpoint import Checkpoint
-from physical_ai.simulator.errors import ChangesFound, EngineFailed, EngineLost, Interrupted
+from physical_ai.simulator.errors import ChangesFound, EngineFailed, EngineLost, Interrupted, Locked
 from physical_ai.simulator.interrupts import graceful_interrupts
 from physical_ai.simulator.processes import GO_COLLECTION, engines
 from physical_ai.simulator.recovery import Survivors, recovered
@@ -31,6 +31,9 @@ from physical_ai.simulator.wire.host import ProviderHost
 
 LOST = "Resource monitor has terminated"
 """The SDK's message for a program that cannot reach the engine, and the engine's for the program's exit."""
+
+LOCKED = "the stack is currently locked"
+"""The engine's message where another run works on the stack, or a killed one has left its lock."""
 
 UNEXPECTED = "no changes were expected"
 """The engine's message where `--expect-no-changes` fails."""
@@ -184,6 +187,8 @@ class Engine:
                         "interrupted; run the same command again to continue from what was done"
                     ) from None
                 said = _errors_in(str(problem))
+                if LOCKED in said:
+                    raise Locked(self._stack, self.checkpoint.locks()) from problem
                 if UNEXPECTED in said:
                     raise ChangesFound("there are changes, and none were expected") from problem
                 raise (EngineLost if _is_connection_loss(said) else EngineFailed)(said) from problem

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 class SimulationError(Exception):
@@ -26,12 +27,12 @@ class Interrupted(SimulationError):
 
 
 class UnknownTarget(SimulationError):
-    """No resource has the name of a target."""
+    """No resource has the name that a target or an exclusion has."""
 
     def __init__(self, name: str, near: Sequence[str]) -> None:
         hint = f"Did you mean {' or '.join(near)}?" if near else "`pulumi stack --show-urns` lists the resources."
         super().__init__(
-            f"--target: no resource in the state is called '{name}'.\n  {hint}\n"
+            f"--target or --exclude: no resource in the state is called '{name}'.\n  {hint}\n"
             "  A resource that does not exist yet has no name in the state; write its URN."
         )
 
@@ -50,6 +51,26 @@ class ChangesFound(SimulationError):
 
 class EngineFailed(SimulationError):
     """The engine ended with an error. Its diagnostics went to the event callback; this names the operation."""
+
+
+class Locked(EngineFailed):
+    """Another run holds the lock of the stack, or a killed one has left it."""
+
+    def __init__(self, stack: str, locks: Sequence[Mapping[str, Any]]) -> None:
+        holders = [
+            f"  {each.get('username')}@{each.get('hostname')}, process {each.get('pid')}, since {each.get('timestamp')}"
+            for each in locks
+        ]
+        super().__init__(
+            "\n".join(
+                [
+                    f"{stack}: the stack is currently locked by {len(holders)} lock(s).",
+                    *holders,
+                    "  If this run is still under way, wait for it. If it has ended or was killed, "
+                    f"`physai cancel {stack}` removes the lock, and the next run continues.",
+                ]
+            )
+        )
 
 
 class EngineLost(EngineFailed):

@@ -21,6 +21,8 @@ class RunOptions:
     """The only resources to work on, by URN or by name; all if empty."""
     target_dependents: bool = False
     """Also those that depend on the targets."""
+    excludes: tuple[str, ...] = ()
+    """Resources to leave alone, by URN or by name. A destroy has none."""
     expect_no_changes: bool = False
     continue_on_error: bool = False
     """Go on with what does not depend on a resource that has failed."""
@@ -34,11 +36,15 @@ class RunOptions:
         """Arguments of the Automation API that `up`, `preview`, `refresh` and `destroy` share.
 
         Raises:
-            UnknownTarget: no resource in state has the name of a target.
+            UnknownTarget: no resource in state has such a name.
         """
         urns = [str(resource["urn"]) for resource in resources]
-        targets = list(dict.fromkeys(urn for target in self.targets for urn in resolve(target, urns)))
-        return {"target": targets or None, "target_dependents": self.target_dependents or None}
+        targets, excluded = (
+            list(dict.fromkeys(urn for target in given for urn in resolve(target, urns)))
+            for given in (self.targets, self.excludes)
+        )
+        named = {"target": targets or None, "target_dependents": self.target_dependents or None}
+        return {**named, "exclude": excluded} if excluded else named
 
 
 def resolve(target: str, urns: Sequence[str]) -> list[str]:

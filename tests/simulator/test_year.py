@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
+from getpass import getuser
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 
 import pytest
 
 from physical_ai.cli.exit_codes import FINDINGS
 from physical_ai.repository import ROOT
+from physical_ai.simulator import processes
+from physical_ai.simulator.checkpoint import Checkpoint
+from physical_ai.simulator.cluster.objects import name
 from physical_ai.simulator.entra import READER
 from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH, ApiError, Client
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.subscription import LIMITS_FILE
-from tests.simulator.physai import physai
+from tests.simulator.physai import COMMAND, physai
 
 HIDDEN_FROM_READERS = (
     "/api/v1/namespaces/osmo-operator/secrets",
@@ -31,6 +36,18 @@ HIDDEN_FROM_READERS = (
 )
 SCHEDULER = "physical-ai-osmo-scheduler"
 LABEL = ("--set", "pools.h100gpu.labels={team: vision}")
+DRIFT_READER = f"{{principalId: {READER.object_id}, principalType: ServicePrincipal, role: drift-reader}}"
+READS = ("--set", f"access.principals=[{DRIFT_READER}]")
+SIZE = "Standard_NC40ads_H100_v5"
+ANOTHER_POOL = (
+    "--set",
+    f"pools.another={{sku: {SIZE}, driver: {{source: operator}}, osDisk: {{type: Ephemeral, sizeGb: 512}}, "
+    "priority: Spot, scale: {min: 0, max: 2, initial: 1}, subnet: 10.40.3.0/26}",
+)
+PLANE, NODES = ("--set", "cluster.kubernetesVersion='1.37'"), ("--set", "cluster.nodesVersion='1.36'")
+SECRET_KINDS = ("**kubernetes:helm.sh/v3:Release::**", "**kubernetes:core/v1:Secret::**")
+"""What a refresh by the reading identity leaves out, as `drift.yaml` does."""
+PLUGIN_LABEL = "nvidia.com/gpu.deploy.device-plugin"
 SECONDS = 120
 """At most, until a condition holds."""
 
@@ -41,9 +58,12 @@ def test_a_year(deployed: Simulation) -> None:
     a_reader_sees_what_its_roles_show(deployed)
     a_reader_changes_nothing(deployed)
     drift_is_found_named_and_corrected(deployed)
-    a_busy_azure_is_waited_for(deployed)
-    an_install_that_was_killed_is_stuck_until_it_is_repaired(deployed)
-    the_plain_command_destroys_it(deployed)
+    counts_of_the_autoscaler_are_no_drift_for_the_reader(deployed)
+    a_pool_without_capacity_stops_nothing_else(deployed)
+    a_closed_gate_keeps_the_removed_pool_until_gates_are_only_reported(deployed)
+    a_minor_upgrade_is_two_deployments_and_waits_for_a_busy_azure(deployed)
+    an_install_that_was_killed_is_continued_on_another_machine(deployed)
+    it_is_destroyed_without_its_api_server(deployed)
 
 
 def administrator(simulation: Simulation) -> Client:
@@ -117,41 +137,125 @@ def drift_is_found_named_and_corrected(simulation: Simulation) -> None:
     assert changes["physical-ai-grid-driver-service-account"]["op"] == "create"
     assert changes["physical-ai-osmo-workflows-gpus-resource-quota"]["op"] == "update"
 
-    physai("up", "--refresh")
+    physai("up", "--refresh", *READS)
     assert cluster.get(account)
     assert cluster.get(quota)["spec"] == declared, "the fields of kubectl are taken over"
 
 
-def a_busy_azure_is_waited_for(simulation: Simulation) -> None:
+def counts_of_the_autoscaler_are_no_drift_for_the_reader(simulation: Simulation) -> None:
+    with simulation.azure() as cloud:
+        cloud.autoscale(simulation.clusters().ids()[0], "rtxprogpu", 1)
+    left_out = [word for kind in SECRET_KINDS for word in ("--exclude", kind)]
+    physai("preview", "--refresh", "--expect-no-changes", *left_out, "--as", "reader", *READS)
+
+
+def a_pool_without_capacity_stops_nothing_else(simulation: Simulation) -> None:
+    limits = simulation.folder / LIMITS_FILE
+    limits.write_text(json.dumps({"capacity": {SIZE: 1}}))
+    failed = physai("up", "--continue-on-error", *READS, *LABEL, *ANOTHER_POOL, expect=1).err
+    limits.unlink()
+    assert "AllocationFailed" in failed
+    assert "Azure has no capacity for this size now" in failed
+    assert pool_state(simulation, "another") == "Failed"
+    cluster = administrator(simulation)
+    assert [name(node) for node in nodes_of(cluster, "h100gpu", team="vision")], "the other pool is not up to date"
+    assert cluster.get("/apis/nvidia.com/v1alpha1/nvidiadrivers/another"), "nothing is ready for the pool"
+    assert not nodes_of(cluster, "another")
+
+
+def a_closed_gate_keeps_the_removed_pool_until_gates_are_only_reported(simulation: Simulation) -> None:
+    cluster = administrator(simulation)
+    (node,) = nodes_of(cluster, "h100gpu")
+    path = f"/api/v1/nodes/{name(node)}"
+    cluster.patch(path, {"metadata": {"labels": {PLUGIN_LABEL: "false"}}}, MERGE_PATCH)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PHYSICAL_AI_GATE_SECONDS", "1")
+        failed = physai("up", *READS, *LABEL, expect=1).err
+        assert f"node {name(node)}: gate 'deploy-labels' is closed" in failed
+        assert "run the same command with PHYSICAL_AI_GATES=report" in failed
+        assert pool_state(simulation, "another") == "Failed", "deleted after all"
+        patch.setenv("PHYSICAL_AI_GATES", "report")
+        physai("up", *READS, *LABEL)
+    assert pool_state(simulation, "another") == "", "not deleted"
+    cluster.patch(path, {"metadata": {"labels": {PLUGIN_LABEL: "true"}}}, MERGE_PATCH)
+    assert not physai("preview", "--json", *READS, *LABEL).json["changes"]
+
+
+def a_minor_upgrade_is_two_deployments_and_waits_for_a_busy_azure(simulation: Simulation) -> None:
+    physai("up", *READS, *LABEL, *PLANE, *NODES)
+    assert versions(simulation) == {
+        "cluster": "1.37",
+        "system": "1.36",
+        "cpu": "1.36",
+        "h100gpu": "1.36",
+        "rtxprogpu": "1.36",
+    }
     limits = simulation.folder / LIMITS_FILE
     limits.write_text(json.dumps({"busy": {"h100gpu": 2}}))
-    busy = physai("up", *LABEL)
-    assert busy.err.count("another operation is in progress in Azure") == 2, "the hook waits for Azure's own operation"
-    nodes = administrator(simulation).get("/api/v1/nodes", {"labelSelector": "team=vision"})["items"]
-    assert len(nodes) == 1
+    busy = physai("up", *READS, *LABEL, *PLANE)
     limits.unlink()
+    assert busy.err.count("another operation is in progress in Azure") == 2, "the hook waits for Azure's own operation"
+    assert set(versions(simulation).values()) == {"1.37"}
 
 
-def an_install_that_was_killed_is_stuck_until_it_is_repaired(simulation: Simulation) -> None:
-    """As on Azure without a repair; `physai` repairs its own stack in its own next run."""
+def pool_state(simulation: Simulation, pool: str) -> str:
+    """The state of a node pool in Azure; empty where there is none."""
+    found = [each["state"] for id, each in simulation.cloud_resources().items() if id.endswith(f"/agentPools/{pool}")]
+    return found[0] if found else ""
+
+
+def versions(simulation: Simulation) -> dict[str, str]:
+    """The minor that the control plane and each node pool have in Azure, by name."""
+    found: dict[str, str] = {}
+    for id, each in simulation.cloud_resources().items():
+        outputs = each["outputs"]
+        if each["type"].endswith(":ManagedCluster"):
+            found["cluster"] = outputs["currentKubernetesVersion"]
+            (system,) = (pool for pool in outputs["agentPoolProfiles"] if pool["name"] == "system")
+            found["system"] = system["currentOrchestratorVersion"]
+        elif each["type"].endswith(":AgentPool"):
+            found[id.rpartition("/")[2]] = outputs["currentOrchestratorVersion"]
+    return {name: version.rpartition(".")[0] for name, version in found.items()}
+
+
+def nodes_of(cluster: Client, pool: str, **labels: str) -> list[dict[str, Any]]:
+    selector = ",".join(f"{key}={value}" for key, value in {"agentpool": pool, **labels}.items())
+    return cluster.get("/api/v1/nodes", {"labelSelector": selector})["items"]
+
+
+def an_install_that_was_killed_is_continued_on_another_machine(simulation: Simulation) -> None:
+    """Without recovery it is stuck, as on Azure; `physai` repairs its own stack in its own next run."""
     physai("down", "--target", SCHEDULER, "--target-dependents")
     assert simulation.exists
     cluster = administrator(simulation)
+    settings = (*READS, *LABEL, *PLANE)
     hold_pods_back(cluster, True)
-    command = [sys.executable, "-m", "physical_ai.cli", "up", *LABEL]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as run:
-        until(lambda: bool(releases(cluster, "pending-install")))
+    with subprocess.Popen(
+        [*COMMAND, "up", *settings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as run:
+        until(lambda: bool(releases(cluster, "pending-install")) or run.poll() is not None)
+        assert run.poll() is None, "ended before it installed anything"
         os.killpg(run.pid, signal.SIGKILL)
     hold_pods_back(cluster, False)
 
-    assert "the stack is currently locked by 1 lock(s)" in physai("up", "--no-recovery", *LABEL, expect=1).err
+    locked = physai("up", "--no-recovery", *settings, expect=1).err
+    assert "the stack is currently locked by 1 lock(s)" in locked
+    assert f"{getuser()}@{gethostname()}, process " in locked
+    assert f"`physai cancel {simulation.stack}`" in locked
     assert "removed the lock" in physai("cancel").err
-    stuck = physai("up", "--no-recovery", *LABEL, expect=1).err
+    on_another_machine(simulation)
+    stuck = physai("up", "--no-recovery", *settings, expect=1).err
     assert "cannot re-use a name that is still in use" in stuck
     assert releases(cluster, "pending-install"), "a run without recovery has repaired it"
 
-    physai("up", *LABEL)
+    physai("up", *settings)
     assert releases(cluster, "deployed")
+
+
+def on_another_machine(simulation: Simulation) -> None:
+    """Removes what only the machine of the last run has: the engine's folder and the copy of the project."""
+    for kept_by_the_machine in ("home", "work", "cli"):
+        shutil.rmtree(simulation.folder / kept_by_the_machine)
 
 
 def releases(cluster: Client, status: str) -> list[str]:
@@ -167,17 +271,22 @@ def hold_pods_back(cluster: Client, held: bool) -> None:
         cluster.patch(f"/api/v1/nodes/{node['metadata']['name']}", {"spec": {"unschedulable": held}}, MERGE_PATCH)
 
 
-def the_plain_command_destroys_it(simulation: Simulation) -> None:
-    """`pulumi destroy` after `physai env`, with the stand-ins as plugins; the checkout stays as it is."""
+def it_is_destroyed_without_its_api_server(simulation: Simulation) -> None:
+    """By `pulumi destroy` after `physai env`, with the stand-ins as plugins; the checkout stays as it is."""
     before = status_of_checkout()
+    (plane,) = simulation.folder.glob("clusters/*/")
+    processes.kill(plane)
+    (plane / "etcd" / "member" / "snap" / "db").write_text("damaged")
     environment = {**os.environ, **simulation.environment()}
     command = ["pulumi", "destroy", "--yes", "--non-interactive", "--color", "never"]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert simulation.cloud_resources() == {}
+    assert [each["type"] for each in Checkpoint(simulation.folder / "backend", simulation.stack).resources()] == []
     assert status_of_checkout() == before
     physai("down")
     assert not simulation.exists
+    assert not processes.running(plane)
 
 
 def status_of_checkout() -> str:

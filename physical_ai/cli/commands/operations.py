@@ -14,6 +14,7 @@ from physical_ai.cli.options import (
     As,
     Assignments,
     ContinueOnError,
+    Excludes,
     ExpectNoChanges,
     Files,
     Json,
@@ -36,6 +37,7 @@ def refresh(  # noqa: PLR0917 - each is an option
     expect_no_changes: ExpectNoChanges = False,
     target: Targets = None,
     target_dependents: TargetDependents = False,
+    exclude: Excludes = None,
     run_program: RunProgram = False,
     as_: As = DEPLOYER_NAME,
     json: Json = False,
@@ -54,6 +56,7 @@ def refresh(  # noqa: PLR0917 - each is an option
     options = run_options(
         as_,
         target,
+        exclude,
         target_dependents=target_dependents,
         expect_no_changes=expect_no_changes,
         run_program=run_program,

@@ -17,6 +17,7 @@ from physical_ai.cli.options import (
     As,
     Assignments,
     ContinueOnError,
+    Excludes,
     ExpectNoChanges,
     Files,
     Json,
@@ -86,6 +87,7 @@ def up(  # noqa: PLR0917 - each is an option
     refresh: Refresh = False,
     target: Targets = None,
     target_dependents: TargetDependents = False,
+    exclude: Excludes = None,
     continue_on_error: ContinueOnError = False,
     as_: As = DEPLOYER_NAME,
     no_recovery: NoRecovery = False,
@@ -113,6 +115,7 @@ def up(  # noqa: PLR0917 - each is an option
     options = run_options(
         as_,
         target,
+        exclude,
         target_dependents=target_dependents,
         continue_on_error=continue_on_error,
         refresh=refresh,
@@ -146,6 +149,7 @@ def preview(  # noqa: PLR0917 - each is an option
     expect_no_changes: ExpectNoChanges = False,
     target: Targets = None,
     target_dependents: TargetDependents = False,
+    exclude: Excludes = None,
     as_: As = DEPLOYER_NAME,
     format: FormatOption = Format.TEXT,
     from_: FromOption = None,
@@ -165,7 +169,7 @@ def preview(  # noqa: PLR0917 - each is an option
         raise typer.BadParameter("the policy pack runs in a preview of the simulator, so omit --from")
     requested = read_stack(stack, file, set_)
     options = run_options(
-        as_, target, target_dependents=target_dependents, refresh=refresh, expect_no_changes=expect_no_changes
+        as_, target, exclude, target_dependents=target_dependents, refresh=refresh, expect_no_changes=expect_no_changes
     )
     if from_ is None:
         found = simulated_preview(requested, policies=policies, options=options)

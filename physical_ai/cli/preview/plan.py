@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.text import Text
 
-from physical_ai.catalog.engine_values import is_secret
+from physical_ai.catalog.engine_values import UNKNOWN, is_secret
 from physical_ai.cli.preview.changes import Run, Step
 
 SYMBOLS = {"create": "[green]+[/]", "update": "[yellow]~[/]", "delete": "[red]-[/]", "replace": "[magenta]±[/]"}
@@ -20,6 +20,7 @@ PARTS_OF_REPLACE = ("create-replacement", "delete-replaced")
 SHOWN_LENGTH = 60
 NONE = "(none)"
 HIDDEN = "(secret)"
+NOT_KNOWN = "(not known yet)"
 
 
 def planned(run: Run) -> list[Step]:
@@ -144,7 +145,7 @@ def _at(value: Any, path: str) -> Any:
             return NONE
         if is_secret(value):
             return HIDDEN
-    return value
+    return NOT_KNOWN if value == UNKNOWN else value
 
 
 def _parts(path: str) -> list[str]:

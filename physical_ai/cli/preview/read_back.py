@@ -12,11 +12,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from physical_ai.catalog.engine_values import UNKNOWN
 from physical_ai.cli.preview.changes import Run, Step
 from physical_ai.settings.guards import is_list, is_mapping
 
-UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-"""How the engine prints a value that is not known yet (pulumi/pulumi, sdk/go/common/resource/plugin/rpc.go)."""
 _OTHER_POOL = re.compile(r"agentPoolProfiles\[[1-9]\d*\]")
 _PART = re.compile(r"([^.\[\]]+)")
 

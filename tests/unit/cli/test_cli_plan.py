@@ -7,7 +7,7 @@ from typing import Any
 from pulumi.automation.events import EngineEvent
 from rich.console import Console
 
-from physical_ai.catalog.engine_values import SECRET, SIGNATURE
+from physical_ai.catalog.engine_values import SECRET, SIGNATURE, UNKNOWN
 from physical_ai.cli.preview import plan
 from physical_ai.cli.preview.changes import Message, Run
 
@@ -108,6 +108,12 @@ def test_keys_with_dots_show_their_values() -> None:
     old, new = state(tags={"cost.center": "1"}), state(tags={"cost.center": "42"})
     run.add(event("resourcePreEvent", "update", old=old, new=new, diffs=['tags["cost.center"]']))
     assert 'tags["cost.center"]: 1 → 42' in text(run)
+
+
+def test_a_value_that_is_not_known_yet_is_said_to_be_so() -> None:
+    run = Run()
+    run.add(event("resourcePreEvent", "update", old=state(count=1), new=state(count=UNKNOWN), diffs=["count"]))
+    assert "count: 1 → (not known yet)" in text(run)
 
 
 def test_of_a_secret_only_the_change_is_shown() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from physical_ai.catalog.engine_values import UNKNOWN
 from physical_ai.cli.preview.changes import Run, Step
-from physical_ai.cli.preview.read_back import UNKNOWN, significant
+from physical_ai.cli.preview.read_back import significant
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"
 CREDENTIAL = "azure-native:managedidentity:FederatedIdentityCredential"

@@ -33,3 +33,5 @@ def test_arguments_name_each_target_once() -> None:
     given = RunOptions(targets=("physical-ai-network-vnet", NETWORK)).arguments(resources)
     assert given == {"target": [NETWORK], "target_dependents": None}
     assert RunOptions().arguments(resources)["target"] is None
+    assert "exclude" not in RunOptions().arguments(resources), "a destroy has no such option"
+    assert RunOptions(excludes=("**Secret::**",)).arguments(resources)["exclude"] == ["**Secret::**"]
