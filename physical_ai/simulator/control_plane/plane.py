@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+from filelock import FileLock
 
 from physical_ai.repository import ROOT
 from physical_ai.simulator import processes
@@ -77,10 +78,20 @@ class ControlPlane:
     def start(self) -> None:
         """Starts the control plane with its kept state; does nothing if it is running.
 
+        One process at a time starts it: the plain `pulumi` has a process for each provider, and all of them need it.
+
         Raises:
-            ControlPlaneFailed: a process ended or was not ready in time.
+            ControlPlaneFailed: a process ended or was not ready in time. Nothing runs then.
         """
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with FileLock(self.folder.with_suffix(".lock")):
+            try:
+                self._start_what_is_stopped()
+            except ControlPlaneFailed:
+                processes.kill(self.folder)  # an API server without its etcd ends only when it is killed
+                raise
+
+    def _start_what_is_stopped(self) -> None:
         is_new = not (self._pki / "done").exists()
         if not self.is_running():
             self.stop()  # processes that a crash has left
