@@ -22,6 +22,9 @@ HttpsFolder = Annotated[
 Registry = Annotated[
     str, written(r"^[a-z0-9.-]+\.[a-z0-9-]+(:\d{1,5})?(/[a-z0-9._-]+)*$", "a registry, like example.azurecr.io/mirror")
 ]
+SecretName = Annotated[
+    str, written(r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$", "the name of a Secret, like registry-login")
+]
 Kernel = Annotated[str, written(r"^\d+\.\d+[A-Za-z0-9._-]*$", "a kernel release, like 6.8.0-1052-azure")]
 GridModules = Literal["auto", "open", "proprietary"]
 UpgradePolicy = Literal["wait", "drain", "force"]
@@ -92,5 +95,11 @@ class GridDriver(Model):
         " nodes and outlive the driver: for comparing, never for work.",
     )
     image_registry: Registry = Field(
-        default="docker.io", description="Registry, with a path where it needs one, that has library/ubuntu."
+        default="docker.io",
+        description="Registry, with a path where it needs one, that has library/ubuntu: a mirror, or one of your own.",
+    )
+    image_pull_secret: SecretName | None = Field(
+        default=None,
+        description="Secret with the registry's login, in the namespace of the GPU Operator; absent: the image is"
+        " pulled anonymously, or with the identity of the nodes.",
     )

@@ -36,6 +36,7 @@ class GridPlan:
     tolerations: tuple[Mapping[str, str], ...]
     """Of every taint of these pools, Spot's included."""
     image_registry: str
+    image_pull_secret: str | None = None
 
     @property
     def versions(self) -> str:
@@ -60,6 +61,7 @@ def grid_plan(settings: Settings) -> GridPlan | None:
         {name: wanted(settings, pool) for name, pool in sorted(pools.items())},
         tuple(gpu_facts.tolerations_of(pools.values())),
         settings.grid_driver.image_registry,
+        settings.grid_driver.image_pull_secret,
     )
 
 

@@ -100,6 +100,8 @@ def daemon_set(manifest: Mapping[str, Any], plan: GridPlan, files: Mapping[str, 
     pod["tolerations"] = [dict(item) for item in plan.tolerations]
     (container,) = pod["containers"]
     container["image"] = image(IMAGE).at(plan.image_registry)
+    if plan.image_pull_secret:
+        pod["imagePullSecrets"] = [{"name": plan.image_pull_secret}]
     (code,) = (volume for volume in pod["volumes"] if "configMap" in volume)
     code["configMap"] = {"name": files_name(files), "items": [{"key": key(path), "path": path} for path in files]}
     return completed

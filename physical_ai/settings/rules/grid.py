@@ -23,6 +23,9 @@ _GRID: Path = ("gridDriver",)
 _VERSION: Path = (*_GRID, "version")
 _MODULES: Path = (*_GRID, "moduleType")
 _OFFLINE: Path = (*_GRID, "offline")
+DOCKER_HUB = "docker.io"
+ANONYMOUS_PULLS = 100
+"""That Docker Hub allows from one address in six hours. The nodes of a cluster share their address."""
 
 
 def check_grid(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
@@ -49,6 +52,7 @@ def check_grid(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
             yield from _modules(settings, name, pool)
     yield from _checksums(settings)
     yield from _offline(settings)
+    yield from _image(settings)
     yield from _markers(settings)
 
 
@@ -121,6 +125,23 @@ def _offline(settings: Settings) -> Iterator[SettingFinding]:
         problem = "Nodes are offline and no package has kernel headers: only images that include them build modules."
         fix = "Add linux-headers of the node image's kernel to packages: docs/grid-driver.md."
         yield warning(_OFFLINE, problem, fix, others=(here,), rule=rules.GRID_OFFLINE)
+
+
+def _image(settings: Settings) -> Iterator[SettingFinding]:
+    """The agent's image comes from Docker Hub unless another registry is set."""
+    grid, here = settings.grid_driver, (*_GRID, "imageRegistry")
+    if grid.image_registry != DOCKER_HUB:
+        return
+    nodes = sum(pool.scale.most for pool in gpu_facts.grid_pools(settings).values())
+    if grid.offline:
+        problem = "Nodes are offline, and the agent's image comes from Docker Hub."
+    elif nodes > ANONYMOUS_PULLS and not grid.image_pull_secret:
+        problem = f"Up to {nodes} GRID nodes pull the agent's image from one address, and Docker Hub allows"
+        problem += f" {ANONYMOUS_PULLS} anonymous pulls in six hours: nodes may wait for their driver."
+    else:
+        return
+    fix = "imageRegistry: a registry that the nodes reach, with library/ubuntu (docs/grid-driver.md)."
+    yield warning(here, problem, fix, others=(_OFFLINE,) if grid.offline else (), rule=rules.GRID_IMAGE)
 
 
 def _markers(settings: Settings) -> Iterator[SettingFinding]:

@@ -29,6 +29,7 @@ ONE_OS = Rule("aks-one-os", "AKS docs, nvidia-gpu-operator")
 GRID_CHECKSUM = Rule("grid-checksum", f"{sources.DRIVERS}; microsoft/physical-ai-toolchain#1216")
 GRID_ADDRESS = Rule("grid-address", sources.DRIVERS)
 GRID_OFFLINE = Rule("grid-offline", "docs/grid-driver.md, without a way out")
+GRID_IMAGE = Rule("grid-image", "Docker docs, Docker Hub usage and limits")
 GRID_MARKERS = Rule("grid-legacy-markers", "NVIDIA/gpu-operator#377, cmd/nvidia-validator")
 GRID_POLICY = Rule("grid-upgrade-policy", "docs/grid-driver.md, another driver")
 

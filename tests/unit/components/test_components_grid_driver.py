@@ -124,6 +124,12 @@ def test_the_image_is_pinned_wherever_it_comes_from(simulate: Simulate) -> None:
     assert ours_["image"] == f"example.azurecr.io/mirror/library/ubuntu:22.04@{digest}"
 
 
+def test_a_secret_with_the_registrys_login_is_named_in_the_pod(simulate: Simulate) -> None:
+    for name, expected in (("", None), ("registry-login", [{"name": "registry-login"}])):
+        stack = simulate("dev-westus2", {"gridDriver": {"imagePullSecret": name}} if name else {})
+        assert template(stack)["spec"].get("imagePullSecrets") == expected
+
+
 @pytest.mark.parametrize("stack", GRID_STACKS)
 def test_each_pod_carries_what_its_node_is_to_have(simulate: Simulate, stack: str) -> None:
     annotations = template(simulate(stack))["metadata"]["annotations"]

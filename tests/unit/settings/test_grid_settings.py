@@ -23,6 +23,7 @@ SHA = "a" * 64
 OWN = "https://files.example.com/grid/own.run"
 PACKAGE = f"{{url: https://mirror.example.com/headers.deb, sha256: {SHA}, kernel: 6.8.0-1052-azure}}"
 A10 = "pools.a10={sku: Standard_NV36ads_A10_v5, driver: {source: grid}, subnet: 10.40.3.0/26, scale: {count: 1}}"
+OWN_REGISTRY = "gridDriver.imageRegistry=example.azurecr.io/mirror"
 MIRROR = "gridDriver.mirror=https://mirror.example.com/grid"
 
 
@@ -67,6 +68,7 @@ WRONG = [
     (("gridDriver.installers={595.91.07: {sha256: ABC}}",), "", "64 hexadecimal digits", ""),
     (("gridDriver.upgradePolicy=now",), "gridDriver.upgradePolicy", "not possible", "wait"),
     (("gridDriver.imageRegistry=https://acr.example.com",), "gridDriver.imageRegistry", "is not a registry", ""),
+    (("gridDriver.imagePullSecret=Registry_Login",), "gridDriver.imagePullSecret", "is not the name of a Secret", ""),
     (
         ("gridDriver.moduleParameters={nvidia_uvm: {uvm_disable_hmm: '1'}}",),
         "gridDriver.moduleParameters.nvidia_uvm",
@@ -96,7 +98,12 @@ WARNED = [
     ((f"{RTX}.driver.moduleType=proprietary",), f"{RTX}.driver.moduleType", "driver-open-modules"),
     (("gridDriver.legacyValidationMarkers=true",), "gridDriver.legacyValidationMarkers", "grid-legacy-markers"),
     ((f"gridDriver.packages=[{PACKAGE}]",), "gridDriver.packages", "grid-offline"),
-    ((MIRROR, "gridDriver.offline=true"), "gridDriver.offline", "grid-offline"),
+    ((MIRROR, "gridDriver.offline=true", OWN_REGISTRY), "gridDriver.offline", "grid-offline"),
+    (
+        (MIRROR, "gridDriver.offline=true", f"gridDriver.packages=[{PACKAGE}]"),
+        "gridDriver.imageRegistry",
+        "grid-image",
+    ),
     (
         (f"gridDriver.installers={{595.91.07: {{sha256: {SHA}, url: '{OWN}'}}}}",),
         'gridDriver.installers["595.91.07"].sha256',
@@ -108,6 +115,22 @@ WARNED = [
 @pytest.mark.parametrize(("assignments", "path", "rule"), WARNED)
 def test_a_doubtful_setting_is_reported(assignments: tuple[str, ...], path: str, rule: str) -> None:
     assert [(fault.where, fault.rule) for fault in given_settings(*assignments).warnings] == [(path, rule)]
+
+
+@pytest.mark.parametrize(
+    ("change", "count", "reported"),
+    [
+        ((), 100, False),
+        ((), 101, True),
+        ((OWN_REGISTRY,), 101, False),
+        (("gridDriver.imagePullSecret=registry-login",), 101, False),
+    ],
+)
+def test_more_nodes_than_docker_hub_serves_anonymously_are_reported(
+    change: tuple[str, ...], count: int, reported: bool
+) -> None:
+    loaded = given_settings(*change, f"{RTX}.scale.max={count}", f"{RTX}.subnet=10.40.8.0/21")
+    assert ("grid-image" in {fault.rule for fault in loaded.warnings}) is reported
 
 
 @pytest.mark.parametrize("policy", ["drain", "wait"])
