@@ -9,10 +9,11 @@ from functools import partial
 
 import pulumi
 
+from components.gates import mode, reads_the_cluster
 from physical_ai.catalog.osmo import FINALIZER, WORKFLOWS_NAMESPACE
 from physical_ai.readiness import Get, Unreachable, Unusable, osmo
 from physical_ai.readiness.client import Send, connect, connect_to_change
-from physical_ai.readiness.waiting import DELETES_NOTHING, bound_seconds, only_reports, wait_until_empty
+from physical_ai.readiness.waiting import DELETES_NOTHING, bound_seconds, wait_until_empty
 
 READY_MINUTES = 15
 """For KAI's operator to create its scheduler, on a node that the autoscaler may have to add first."""
@@ -45,24 +46,21 @@ class OsmoGate(pulumi.ComponentResource):
     def __init__(self, name: str, args: OsmoGateArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         after = pulumi.ResourceOptions(depends_on=args.after)
         super().__init__("physical-ai:osmo:OsmoGate", name, {}, pulumi.ResourceOptions.merge(opts, after))
-        if not pulumi.runtime.is_dry_run():
+        if reads_the_cluster():
             act = self._wait if args.backend else self._delete_workflows
             pulumi.Output.all(args.kubeconfig, self.urn).apply(lambda known: act(args, known[0]))
         self.register_outputs({})
 
     async def _wait(self, args: OsmoGateArgs, kubeconfig: str) -> None:
         get = (args.connect or connect)(kubeconfig)
-        try:
-            reports = only_reports(os.environ)
-        except ValueError as problem:
-            raise pulumi.RunError(str(problem)) from None
-        left = await self._until_empty(partial(osmo.not_ready, get), 0 if reports else READY_MINUTES)
+        waits = mode() == "wait"
+        left = await self._until_empty(partial(osmo.not_ready, get), READY_MINUTES if waits else 0)
         if not left:
             return
         lines = "\n".join(f"  {line}" for line in left)
         text = "OSMO's scheduler or agents are not available. Created resources remain, and the next deployment"
         text += f" checks again.\n{lines}"
-        if not reports:
+        if waits:
             raise pulumi.RunError(f"{text}\n{DELETES_NOTHING}")
         pulumi.log.warn(text, self)
 

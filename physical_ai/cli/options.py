@@ -85,6 +85,9 @@ Excludes = Annotated[
         help="Leave this resource alone, or those that a pattern with * names; repeatable. Not with --target.",
     ),
 ]
+ExcludeDependents = Annotated[
+    bool, typer.Option("--exclude-dependents", help="Also leave alone what depends on those that --exclude names.")
+]
 ExpectNoChanges = Annotated[
     bool, typer.Option("--expect-no-changes", help="Exit with 3 if there are changes, and list them.")
 ]

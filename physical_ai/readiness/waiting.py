@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Literal
 
 from physical_ai.readiness.model import Outcome, Report
 from physical_ai.readiness.reader import Unreachable
 from physical_ai.readiness.text import changes, closed_gates
 
 Log = Callable[[str], None]
+GatesMode = Literal["wait", "report", "skip"]
 
 GATE_SECONDS_VARIABLE = "PHYSICAL_AI_GATE_SECONDS"
 """Environment variable that replaces a bound above 0, in seconds: where minutes pass in seconds, so should a wait."""
 
 GATES_VARIABLE = "PHYSICAL_AI_GATES"
-"""Environment variable that is set to `report` where closed gates are to be reported, and not to fail a deployment."""
+"""Environment variable: `report` where closed gates are to be reported, and not to fail a deployment; `skip` where the
+cluster is not to be read at all, in a deployment of what is in Azure only."""
 DELETES_NOTHING = (
     "The engine deletes what a stack no longer declares only after the program has succeeded, so nothing was deleted. "
     f"To delete it although a gate is closed, run the same command with {GATES_VARIABLE}=report: closed gates are then "
@@ -45,16 +48,19 @@ def bound_seconds(minutes: int, environment: Mapping[str, str]) -> float:
     return seconds
 
 
-def only_reports(environment: Mapping[str, str]) -> bool:
-    """Whether closed gates are reported at once, and do not fail a deployment.
+def gates_mode(environment: Mapping[str, str]) -> GatesMode:
+    """What closed gates do to a deployment.
 
     Raises:
-        ValueError: the variable has another value than `report`.
+        ValueError: the variable has another value than `report` and `skip`.
     """
-    text = environment.get(GATES_VARIABLE, "")
-    if text not in ("", "report"):
-        raise ValueError(f"{GATES_VARIABLE} is {text!r}; write report, or leave it out.")
-    return text == "report"
+    match environment.get(GATES_VARIABLE, ""):
+        case "":
+            return "wait"
+        case "report" | "skip" as mode:
+            return mode
+        case text:
+            raise ValueError(f"{GATES_VARIABLE} is {text!r}; write report or skip, or leave it out.")
 
 
 def pause(elapsed: float, bound: float) -> float:

@@ -23,6 +23,9 @@ class RunOptions:
     """Also those that depend on the targets."""
     excludes: tuple[str, ...] = ()
     """Resources to leave alone, by URN or by name. A destroy has none."""
+    exclude_dependents: bool = False
+    """Also those that depend on them. Without it, the engine saves a state that it cannot read, if a component depends
+    on a resource that is left alone and does not exist yet (pulumi 3.259)."""
     expect_no_changes: bool = False
     continue_on_error: bool = False
     """Go on with what does not depend on a resource that has failed."""
@@ -44,7 +47,9 @@ class RunOptions:
             for given in (self.targets, self.excludes)
         )
         named = {"target": targets or None, "target_dependents": self.target_dependents or None}
-        return {**named, "exclude": excluded} if excluded else named
+        if not excluded:
+            return named
+        return {**named, "exclude": excluded, "exclude_dependents": self.exclude_dependents or None}
 
 
 def resolve(target: str, urns: Sequence[str]) -> list[str]:

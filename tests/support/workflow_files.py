@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import yaml
@@ -51,6 +53,16 @@ class Workflow:
     def step(self, name: str) -> dict[str, Any]:
         (found,) = [step for _, step in self.steps() if step.get("name") == name]
         return found
+
+
+def script(name: str) -> ModuleType:
+    """A script of the workflows as a module."""
+    spec = importlib.util.spec_from_file_location(name, GITHUB / "scripts" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def workflows() -> list[Workflow]:

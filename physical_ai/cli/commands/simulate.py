@@ -17,6 +17,7 @@ from physical_ai.cli.options import (
     As,
     Assignments,
     ContinueOnError,
+    ExcludeDependents,
     Excludes,
     ExpectNoChanges,
     Files,
@@ -88,6 +89,7 @@ def up(  # noqa: PLR0917 - each is an option
     target: Targets = None,
     target_dependents: TargetDependents = False,
     exclude: Excludes = None,
+    exclude_dependents: ExcludeDependents = False,
     continue_on_error: ContinueOnError = False,
     as_: As = DEPLOYER_NAME,
     no_recovery: NoRecovery = False,
@@ -117,6 +119,7 @@ def up(  # noqa: PLR0917 - each is an option
         target,
         exclude,
         target_dependents=target_dependents,
+        exclude_dependents=exclude_dependents,
         continue_on_error=continue_on_error,
         refresh=refresh,
         recover=not no_recovery,
@@ -150,6 +153,7 @@ def preview(  # noqa: PLR0917 - each is an option
     target: Targets = None,
     target_dependents: TargetDependents = False,
     exclude: Excludes = None,
+    exclude_dependents: ExcludeDependents = False,
     as_: As = DEPLOYER_NAME,
     format: FormatOption = Format.TEXT,
     from_: FromOption = None,
@@ -169,7 +173,13 @@ def preview(  # noqa: PLR0917 - each is an option
         raise typer.BadParameter("the policy pack runs in a preview of the simulator, so omit --from")
     requested = read_stack(stack, file, set_)
     options = run_options(
-        as_, target, exclude, target_dependents=target_dependents, refresh=refresh, expect_no_changes=expect_no_changes
+        as_,
+        target,
+        exclude,
+        target_dependents=target_dependents,
+        exclude_dependents=exclude_dependents,
+        refresh=refresh,
+        expect_no_changes=expect_no_changes,
     )
     if from_ is None:
         found = simulated_preview(requested, policies=policies, options=options)

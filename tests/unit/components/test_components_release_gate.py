@@ -82,6 +82,13 @@ def test_a_preview_reads_nothing_and_an_unreachable_cluster_is_an_error() -> Non
     assert "no route" in deploy(records)
 
 
+def test_a_deployment_of_what_is_in_azure_reads_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(GATES_VARIABLE, "skip")
+    records = Records(problem=Unreachable("no route"))
+    assert deploy(records) == ""
+    assert records.asked == []
+
+
 def test_the_gate_comes_after_every_release(simulate: Simulate) -> None:
     recording = simulate("dev-westus2")
     gate = recording.resource("ReleaseGate", "physical-ai-release-gate")

@@ -180,10 +180,12 @@ def test_readers_refresh_nothing_that_only_deployers_may_read_and_no_deployment_
     assert "--target" in refresh
     assert not any("--refresh" in each for each in up)
     (drift,) = [each["run"] for each in ALL["drift"].jobs["look"]["steps"] if "--refresh" in each.get("run", "")]
-    assert re.findall(r'--exclude "(\S+)"', drift) == [
+    everything, hidden = drift.split("pulumi preview")
+    assert re.findall(r'--exclude "(\S+)"', hidden) == [
         "**kubernetes:helm.sh/v3:Release::**",
         "**kubernetes:core/v1:Secret::**",
     ]
+    assert '"$ADD_RUNNER_ADDRESS" == true' in everything, "all of Kubernetes is left out only without a way to it"
 
 
 def test_what_is_removed_is_what_was_approved() -> None:
@@ -202,7 +204,7 @@ def test_a_destroy_needs_neither_the_program_nor_an_api_server() -> None:
 
 def test_one_pool_without_capacity_does_not_end_a_deployment_and_gates_can_be_reported_only() -> None:
     steps = ALL["deploy-stack"].jobs["up"]["steps"]
-    (up,) = [step for step in steps if "pulumi up" in step.get("run", "")]
+    _, up = [step for step in steps if "pulumi up" in step.get("run", "")]
     assert "--continue-on-error" in up["run"]
     assert up["env"]["PHYSICAL_AI_GATES"] == "${{ inputs.gates }}"
     assert all(ALL["deploy"].jobs[each]["with"]["gates"] for each in ("dev", "staging", "prod"))
@@ -257,3 +259,24 @@ def test_the_composite_action_pastes_no_expression_into_a_script() -> None:
     for path in actions():
         steps: list[dict[str, Any]] = yaml.safe_load(path.read_text())["runs"]["steps"]
         assert not [step for step in steps if "${{" in step.get("run", "")]
+
+
+def test_a_runners_address_is_added_before_the_cluster_is_read_and_taken_away_whatever_happens() -> None:
+    steps = ALL["deploy-stack"].jobs["up"]["steps"]
+    scripts = [step.get("run", "") for step in steps]
+    first = next(place for place, each in enumerate(scripts) if "runner_address.py add" in each)
+    assert first < next(place for place, each in enumerate(scripts) if "pulumi preview" in each)
+    azure, deploy = (place for place, each in enumerate(scripts) if "pulumi up" in each)
+    assert "--exclude-dependents" in scripts[azure]
+    assert scripts[azure].rstrip().endswith('runner_address.py add "$STACK"'), "an update of the cluster removes it"
+    assert steps[azure]["env"] == {"PHYSICAL_AI_GATES": "skip"}
+    assert deploy == azure + 1
+    last = steps[-1]
+    assert "runner_address.py remove" in last["run"]
+    assert last["if"] == "always() && inputs.add-runner-address == 'true'"
+    assert {steps[place]["if"] for place in (first, azure)} == {"inputs.add-runner-address == 'true'"}
+
+
+def test_a_reading_identity_adds_no_address() -> None:
+    for job in (ALL["deploy-stack"].jobs["preview"], ALL["drift"].jobs["look"]):
+        assert not any("runner_address.py" in step.get("run", "") for step in job["steps"])

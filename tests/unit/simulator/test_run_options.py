@@ -35,3 +35,5 @@ def test_arguments_name_each_target_once() -> None:
     assert RunOptions().arguments(resources)["target"] is None
     assert "exclude" not in RunOptions().arguments(resources), "a destroy has no such option"
     assert RunOptions(excludes=("**Secret::**",)).arguments(resources)["exclude"] == ["**Secret::**"]
+    given = RunOptions(excludes=("**Secret::**",), exclude_dependents=True).arguments(resources)
+    assert given["exclude_dependents"] is True

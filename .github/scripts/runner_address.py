@@ -1,0 +1,134 @@
+"""Lets a job's runner reach a stack's API server: `runner_address.py add STACK`, and at the end `remove STACK`.
+
+A runner that GitHub hosts has another public address each time. `add` puts it into the cluster's authorized ranges and
+notes it in $RUNNER_TEMP, `remove` takes exactly this one away. The stack's settings and its state never contain it, so
+no preview shows it. An update of the cluster writes the declared ranges only: deploy what is in Azure first, and run
+`add` again before what is in the cluster.
+
+It needs the Azure CLI and the deploying identity, which may write the cluster anyway. It never writes an empty list,
+which would open the API server to everyone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from ipaddress import IPv4Address, ip_network
+from pathlib import Path
+from typing import Any
+
+from physical_ai.settings.facts.naming import Names
+
+SOURCES = ("https://checkip.amazonaws.com", "https://api.ipify.org")
+"""Services that answer with the caller's address. Both have to agree: neither alone decides who is let in."""
+BUSY = ("OperationNotAllowed", "AnotherOperationInProgress", "Conflict")
+ATTEMPTS, SECONDS = 20, 30
+"""Tries while another operation changes the cluster, and the pause between two."""
+
+
+class Failed(Exception):
+    """The text describes what to do."""
+
+
+def own_address() -> IPv4Address:
+    """The public address from which this runner's requests come."""
+    answers: list[str] = []
+    for source in SOURCES:
+        with urllib.request.urlopen(source, timeout=30) as answer:  # noqa: S310 - one of the two above
+            answers.append(answer.read(64).decode().strip())
+    if len(set(answers)) != 1:
+        raise Failed(f"{' and '.join(SOURCES)} name different addresses: {', '.join(answers)}. Nothing was changed.")
+    return IPv4Address(answers[0])
+
+
+def az(*arguments: str) -> Any:
+    """The answer of a command of the Azure CLI. Raises Failed with its error."""
+    command = ["az", *arguments, "--only-show-errors", "--output", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failed(done.stderr.strip())
+    return json.loads(done.stdout or "null")
+
+
+def log_in() -> None:
+    """As the environment's identity, with the assertion that is kept for it."""
+    assertion = Path(os.environ["AZURE_FEDERATED_TOKEN_FILE"]).read_text(encoding="utf-8")
+    who = ("--username", os.environ["AZURE_CLIENT_ID"], "--tenant", os.environ["AZURE_TENANT_ID"])
+    az("login", "--service-principal", *who, "--federated-token", assertion)
+    az("account", "set", "--subscription", os.environ["ARM_SUBSCRIPTION_ID"])
+
+
+def authorized(names: Names) -> list[str] | None:
+    """Ranges that the API server accepts, empty if it accepts all; None if there is no cluster."""
+    query = ("--query", "apiServerAccessProfile.authorizedIpRanges")
+    try:
+        return az("aks", "show", "--resource-group", names.resource_group, "--name", names.cluster, *query) or []
+    except Failed as problem:
+        if "NotFound" in str(problem):
+            return None
+        raise
+
+
+def authorize(names: Names, ranges: list[str]) -> None:
+    """Replaces the ranges, after the operation that may be in progress."""
+    if not ranges:
+        raise Failed("An empty list would open the API server to everyone. Nothing was changed.")
+    wanted = ("--api-server-authorized-ip-ranges", ",".join(ranges))
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            az("aks", "update", "--resource-group", names.resource_group, "--name", names.cluster, *wanted)
+            return
+        except Failed as problem:
+            if attempt == ATTEMPTS or not any(code in str(problem) for code in BUSY):
+                raise
+        print("another operation changes the cluster; trying again", flush=True)
+        time.sleep(SECONDS)
+
+
+def add(names: Names, note: Path) -> str:
+    ranges = authorized(names)
+    if ranges is None:
+        return "There is no cluster yet."
+    if not ranges:
+        return "The API server accepts all addresses."
+    own = own_address()
+    if any(own in ip_network(each, strict=False) for each in ranges):
+        return f"The API server accepts {own} already."
+    # First: `remove` has to know it even if the change is interrupted.
+    note.write_text(str(own), encoding="utf-8")
+    authorize(names, [*ranges, f"{own}/32"])
+    return f"The API server accepts {own} until the end of this job."
+
+
+def remove(names: Names, note: Path) -> str:
+    if not note.exists():
+        return "No address was added."
+    own = note.read_text(encoding="utf-8")
+    ranges = authorized(names) or []
+    left = [each for each in ranges if each not in (own, f"{own}/32")]
+    if left != ranges:
+        authorize(names, left)
+    note.unlink()
+    return f"The API server does not accept {own} any more."
+
+
+def main() -> int:
+    verb, stack = sys.argv[1:]
+    names, note = Names(stack), Path(os.environ["RUNNER_TEMP"]) / f"address-{stack}"
+    try:
+        log_in()
+        print({"add": add, "remove": remove}[verb](names, note))
+    except (Failed, OSError) as problem:
+        print(f"::error::{verb} the runner's address: {' '.join(str(problem).split())}")
+        if verb == "remove" and note.exists():
+            print(f"::error::Remove {note.read_text()}/32 from the authorized ranges of {names.cluster} by hand.")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

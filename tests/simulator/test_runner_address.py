@@ -1,0 +1,65 @@
+"""A runner's address in the authorized ranges: it is there when the cluster is read, and no plan ever shows it."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from physical_ai.readiness.waiting import GATES_VARIABLE
+from physical_ai.simulator.simulation import Simulation
+from tests.simulator.physai import physai
+from tests.support.workflow_files import script
+
+RANGES = ("--set", "cluster.apiAccess.authorizedIpRanges=[20.1.2.0/24]")
+CHANGED = (*RANGES, "--set", "tags.team=vision", "--set", "pools.h100gpu.labels={team: vision}")
+AZURE_ONLY = ("--exclude", "**$kubernetes:**", "--exclude-dependents")
+OWN = "52.1.2.3/32"
+
+
+def cluster(simulation: Simulation) -> dict[str, Any]:
+    (found,) = (each for each in simulation.cloud_resources().values() if each["type"].endswith(":ManagedCluster"))
+    return dict(found["inputs"])
+
+
+def authorized(simulation: Simulation) -> list[str]:
+    return cluster(simulation)["apiServerAccessProfile"]["authorizedIPRanges"]
+
+
+def az(simulation: Simulation, *arguments: str) -> Any:
+    """`az aks show` and `az aks update` of the simulated cluster."""
+    if arguments[1] == "show":
+        return authorized(simulation)
+    inputs = {**cluster(simulation), "apiServerAccessProfile": {"authorizedIPRanges": arguments[-1].split(",")}}
+    with simulation.azure() as azure:
+        azure.put("azure-native:containerservice:ManagedCluster", inputs)
+    return {}
+
+
+def test_the_runner_reaches_the_api_server_from_the_first_read_to_the_last(
+    deployed: Simulation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    physai("up", *RANGES)
+    declared = authorized(deployed)
+    runner: Any = script("runner_address")
+    monkeypatch.setattr(runner, "az", lambda *arguments: az(deployed, *arguments))
+    monkeypatch.setattr(runner, "own_address", lambda: IPv4Address(OWN.removesuffix("/32")))
+    names, note = runner.Names("dev-westus2"), tmp_path / "address"
+
+    runner.add(names, note)
+    assert authorized(deployed) == [*declared, OWN]
+    assert physai("preview", "--json", *RANGES).json["changes"] == [], "a plan shows the runner's address"
+
+    with monkeypatch.context() as patch:
+        patch.setenv(GATES_VARIABLE, "skip")
+        physai("up", *CHANGED, *AZURE_ONLY, "--continue-on-error")
+    assert authorized(deployed) == declared, "what this step is for: the cluster's own update removes the address"
+    runner.add(names, note)
+    physai("up", *CHANGED, "--continue-on-error")
+    assert authorized(deployed) == [*declared, OWN], "the runner lost the API server in the middle of a deployment"
+
+    runner.remove(names, note)
+    assert authorized(deployed) == declared
+    assert physai("preview", "--json", *CHANGED).json["changes"] == []

@@ -1,0 +1,102 @@
+"""The step that lets a hosted runner reach the API server: what it adds, what it takes away, and when it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.workflow_files import script
+
+DECLARED = ["20.1.2.0/24", "198.51.100.7/32"]
+OWN = "52.1.2.3"
+
+
+class Azure:
+    """A cluster's ranges, as `az` shows and updates them."""
+
+    def __init__(self, ranges: list[str] | None, failures: list[str] | None = None) -> None:
+        self.ranges, self.failures, self.writes = ranges, failures or [], 0
+
+    def az(self, failed: type[Exception]) -> Callable[..., Any]:
+        def answer(*arguments: str) -> Any:
+            if arguments[:2] == ("aks", "show"):
+                if self.ranges is None:
+                    raise failed("(ResourceNotFound) The Resource was not found.")
+                return self.ranges or None
+            assert arguments[:2] == ("aks", "update")
+            self.writes += 1
+            if self.failures:
+                raise failed(self.failures.pop(0))
+            self.ranges = arguments[-1].split(",")
+            return {}
+
+        return answer
+
+
+@pytest.fixture
+def job(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., int]:
+    """Runs the script for a stack of this Azure; its exit code."""
+    module: Any = script("runner_address")
+    monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
+    monkeypatch.setattr(module, "SECONDS", 0)
+
+    def run(azure: Azure, verb: str, address: str = OWN) -> int:
+        monkeypatch.setattr(module, "log_in", lambda: None)
+        monkeypatch.setattr(module, "az", azure.az(module.Failed))
+        monkeypatch.setattr(module, "own_address", lambda: IPv4Address(address))
+        monkeypatch.setattr("sys.argv", ["runner_address.py", verb, "prod-westus2"])
+        return module.main()
+
+    return run
+
+
+def test_what_is_added_is_taken_away_and_nothing_else(job: Callable[..., int]) -> None:
+    azure = Azure([*DECLARED])
+    assert job(azure, "add") == 0
+    assert azure.ranges == [*DECLARED, f"{OWN}/32"]
+    assert job(azure, "add") == 0
+    assert azure.writes == 1, "it is there already"
+    azure.ranges = [*DECLARED]  # the cluster was updated
+    assert job(azure, "add") == 0
+    assert job(azure, "remove") == 0
+    assert azure.ranges == DECLARED
+    assert job(azure, "remove") == 0
+    assert azure.writes == 3
+
+
+@pytest.mark.parametrize(("ranges", "address"), [(None, OWN), ([], OWN), (DECLARED, "20.1.2.9")])
+def test_nothing_is_added_without_need_and_a_declared_range_is_never_removed(
+    job: Callable[..., int], ranges: list[str] | None, address: str
+) -> None:
+    azure = Azure(ranges)
+    assert job(azure, "add", address) == job(azure, "remove", address) == 0
+    assert (azure.ranges, azure.writes) == (ranges, 0)
+
+
+def test_a_busy_cluster_is_waited_for(job: Callable[..., int]) -> None:
+    azure = Azure([*DECLARED], ["(OperationNotAllowed) in progress", "(OperationNotAllowed) in progress"])
+    assert job(azure, "add") == 0
+    assert f"{OWN}/32" in (azure.ranges or [])
+
+
+def test_an_address_that_could_not_be_removed_is_named(
+    job: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    azure = Azure([*DECLARED])
+    assert job(azure, "add") == 0
+    azure.failures = ["(AuthorizationFailed) no"]
+    assert job(azure, "remove") == 1
+    named = f"::error::Remove {OWN}/32 from the authorized ranges of aks-physical-ai-prod-westus2"
+    assert named in capsys.readouterr().out
+
+
+def test_an_empty_list_which_opens_the_api_server_to_everyone_is_never_written(job: Callable[..., int]) -> None:
+    azure = Azure([*DECLARED])
+    assert job(azure, "add") == 0
+    azure.ranges = [f"{OWN}/32"]
+    assert job(azure, "remove") == 1
+    assert azure.ranges == [f"{OWN}/32"]
