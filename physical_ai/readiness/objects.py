@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from physical_ai import nested
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
+from physical_ai.kubernetes.taints import tolerates
 from physical_ai.readiness.model import Json
 
 at = nested.at
@@ -77,16 +78,6 @@ def node_of(pod: Json) -> str:
     terms: Iterable[Json] = at(pod, path, [])
     fields = (each for term in terms for each in cast("Sequence[Json]", term.get("matchFields") or ()))
     return next((str(each["values"][0]) for each in fields if each.get("key") == "metadata.name"), "")
-
-
-def tolerates(toleration: Json, taint: Json) -> bool:
-    """Kubernetes' rule: no effect or key matches any; `Exists` matches any value; `Equal` needs the same one."""
-    if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
-        return False
-    key: str = toleration.get("key") or ""
-    if toleration.get("operator", "Equal") == "Exists":
-        return not key or key == taint.get("key")
-    return key == taint.get("key") and (toleration.get("value") or "") == (taint.get("value") or "")
 
 
 def taint_text(taint: Json) -> str:

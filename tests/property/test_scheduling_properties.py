@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from physical_ai.kubernetes.fit import Offer, requests, why_not
 from physical_ai.simulator.azure.autoscaling import ScaledPool
 from physical_ai.simulator.scheduling.autoscaler.growth import Group, plan
-from physical_ai.simulator.scheduling.fit import Offer, requests, why_not
 from physical_ai.simulator.scheduling.kai.decision import decide
 from physical_ai.simulator.scheduling.kai.jobs import jobs_of
 from physical_ai.simulator.scheduling.kai.queues import queues_of

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.osmo import SCHEDULER
+from physical_ai.kubernetes.fit import Offer, fitting, refusal
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH
-from physical_ai.simulator.scheduling.fit import Offer, fitting, refusal
 from physical_ai.simulator.tools import toolbox
 from tests.simulator.conftest import ApiServer
 from tests.simulator.kai import define, install

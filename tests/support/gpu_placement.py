@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from physical_ai.kubernetes.taints import tolerates
 from physical_ai.simulator.cluster.objects import at, labels, matches
-from physical_ai.simulator.cluster.taints import tolerates
 
 # What the DaemonSet controller lets its own pods tolerate (kubernetes/kubernetes, daemonset_util.go).
 BUILT_IN = (

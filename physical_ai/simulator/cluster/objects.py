@@ -8,25 +8,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from physical_ai import nested
+from physical_ai.kubernetes.objects import Json, Labels, annotations_of, at, labels, matches, name
 
-Json = dict[str, Any]
-at = nested.at
-Labels = Mapping[str, str]
 Changes = dict[str, "str | None"]
 """Labels or annotations to set; None removes."""
 
-
-def labels(node: Mapping[str, Any]) -> dict[str, str]:
-    return dict(at(node, "metadata.labels", {}))
-
-
-def annotations_of(node: Mapping[str, Any]) -> dict[str, str]:
-    return dict(at(node, "metadata.annotations", {}))
-
-
-def name(item: Mapping[str, Any]) -> str:
-    return str(at(item, "metadata.name", ""))
+__all__ = ["Json", "Labels", "annotations_of", "at", "labels", "matches", "name"]
 
 
 def by_name(items: Iterable[Json]) -> dict[str, Json]:
@@ -52,10 +39,6 @@ def is_ready(item: Mapping[str, Any]) -> bool:
 def timestamp() -> str:
     """The present time, as Kubernetes writes it."""
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def matches(selector: Labels, given: Labels) -> bool:
-    return all(given.get(key) == value for key, value in selector.items())
 
 
 def changed(given: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
+from physical_ai.kubernetes.quantities import quantity
 from physical_ai.simulator.kubernetes.force_new import FORCE_NEW
 from physical_ai.simulator.kubernetes.kubeconfig import active_cluster
 from physical_ai.simulator.kubernetes.objects import (
@@ -22,7 +23,6 @@ from physical_ai.simulator.kubernetes.objects import (
     to_api,
     without_read_only,
 )
-from physical_ai.simulator.kubernetes.quantities import quantity
 from physical_ai.simulator.wire import UNKNOWN, Diff, changes
 
 _IDENTITY = ("metadata.name", "metadata.namespace")

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from physical_ai.kubernetes.quantities import quantity
 from physical_ai.simulator.cluster.objects import Json, at, labels, name
-from physical_ai.simulator.kubernetes.quantities import quantity
 from physical_ai.simulator.metrics.page import Page
 
 PHASES = ("Pending", "Succeeded", "Failed", "Unknown", "Running")

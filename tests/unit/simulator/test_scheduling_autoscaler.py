@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from physical_ai import catalog
+from physical_ai.kubernetes.fit import Offer, why_not
 from physical_ai.simulator.azure.autoscaling import ScaledPool, scaled_pools
 from physical_ai.simulator.azure.nodes import taint
 from physical_ai.simulator.scheduling.autoscaler.growth import Group, Plan, is_candidate, plan
 from physical_ai.simulator.scheduling.autoscaler.rest import Rest, keeps_busy, may_rest, minutes
 from physical_ai.simulator.scheduling.autoscaler.template import instance_of, predicted_taint, template, works
-from physical_ai.simulator.scheduling.fit import Offer, why_not
 from tests.support.azure_fakes import SPOT, Azure
 from tests.support.scheduling import GPU, GPU_TAINT, GPU_TOLERATED, node, pod, unschedulable
 

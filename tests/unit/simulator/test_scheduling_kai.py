@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.scheduling.fit import Offer
+from physical_ai.kubernetes.fit import Offer
 from physical_ai.simulator.scheduling.kai.decision import Round, decide
 from physical_ai.simulator.scheduling.kai.jobs import jobs_of
 from physical_ai.simulator.scheduling.kai.queues import queues_of

@@ -5,12 +5,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 
+from physical_ai.kubernetes.quantities import quantity
 from physical_ai.simulator.cluster.names import NVIDIA
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, is_terminating, labels, name, timestamp
 from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.live.grid_program import Condition, Facts, Pod
 from physical_ai.simulator.kubernetes.client import ApiError
-from physical_ai.simulator.kubernetes.quantities import quantity
 
 CONDITION = "GridDriverReady"
 STRATEGIC = "application/strategic-merge-patch+json"

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.kubernetes.fit import Offer, counted, why_not
 from physical_ai.simulator.azure.autoscaling import ScaledPool
 from physical_ai.simulator.cluster.objects import Json, at, name
-from physical_ai.simulator.scheduling.fit import Offer, counted, why_not
 
 FULL = "max node group size reached"
 BACKOFF = "in backoff after failed scale-up"

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from physical_ai.catalog.aks import POOL_LABEL
+from physical_ai.kubernetes.fit import Offer
 from physical_ai.simulator.clock import seconds_per_idle_minute, seconds_per_model_minute
 from physical_ai.simulator.cluster.objects import Json, at, is_terminating, labels, name
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH
@@ -17,7 +18,6 @@ from physical_ai.simulator.scheduling.autoscaler.pools import Pools, Scaled, Sca
 from physical_ai.simulator.scheduling.autoscaler.report import Report
 from physical_ai.simulator.scheduling.autoscaler.rest import Rest, keeps_busy, may_rest, minutes
 from physical_ai.simulator.scheduling.autoscaler.template import instance_of, template, works
-from physical_ai.simulator.scheduling.fit import Offer
 from physical_ai.simulator.scheduling.kai.decision import uid_of
 from physical_ai.simulator.scheduling.kai.live import offers_of
 from physical_ai.simulator.scheduling.view import View

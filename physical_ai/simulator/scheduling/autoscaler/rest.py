@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from physical_ai.kubernetes.fit import FINAL
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at
 from physical_ai.simulator.scheduling.autoscaler.growth import is_of_daemonset
-from physical_ai.simulator.scheduling.fit import FINAL
 
 DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 MIRROR = "kubernetes.io/config.mirror"

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from physical_ai import catalog
+from physical_ai.kubernetes.fit import PODS, Offer, requests, why_not
 from physical_ai.simulator.azure.autoscaling import ScaledPool
 from physical_ai.simulator.cluster import names
 from physical_ai.simulator.cluster.objects import Json, at, is_ready, labels
-from physical_ai.simulator.scheduling.fit import PODS, Offer, requests, why_not
 
 GPU_LABELS = ("kubernetes.azure.com/accelerator", "accelerator")
 PREDICTED = (

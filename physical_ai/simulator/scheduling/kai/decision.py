@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from physical_ai.kubernetes.fit import CPU, PODS, TOO_MANY, Offer, lacking, requests, why_not
 from physical_ai.simulator.cluster import names
 from physical_ai.simulator.cluster.objects import Json, at, name
-from physical_ai.simulator.scheduling.fit import CPU, PODS, TOO_MANY, Offer, lacking, requests, why_not
 from physical_ai.simulator.scheduling.kai.jobs import Job
 from physical_ai.simulator.scheduling.kai.queues import Shares, share_of
 

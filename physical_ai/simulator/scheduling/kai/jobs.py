@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.kubernetes.fit import FINAL
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, labels, name
-from physical_ai.simulator.scheduling.fit import FINAL
 from physical_ai.simulator.scheduling.kai import DEFAULT_QUEUE, GROUP_ANNOTATION, QUEUE_LABEL, SCHEDULER
 
 DEFAULT_PRIORITY = 50

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from physical_ai.kubernetes.fit import Offer, holds
 from physical_ai.simulator.cluster.objects import Json, at, name, timestamp
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH
 from physical_ai.simulator.scheduling import kai
-from physical_ai.simulator.scheduling.fit import Offer, holds
 from physical_ai.simulator.scheduling.kai.decision import Round, decide, uid_of
 from physical_ai.simulator.scheduling.kai.jobs import Job, is_alive, is_kais, jobs_of
 from physical_ai.simulator.scheduling.kai.queues import queues_of

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.kubernetes.fit import CPU, Amounts
 from physical_ai.simulator.cluster import names
 from physical_ai.simulator.cluster.objects import Json, at, name
-from physical_ai.simulator.scheduling.fit import CPU, Amounts
 
 UNLIMITED = -1
 DEFAULT_PRIORITY = 100

@@ -14,6 +14,7 @@ def tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
         case "Exists":
             return not toleration.get("key") or toleration["key"] == taint.get("key")
         case "Equal":
-            return toleration.get("key") == taint.get("key") and toleration.get("value", "") == taint.get("value", "")
+            same_value = (toleration.get("value") or "") == (taint.get("value") or "")
+            return toleration.get("key") == taint.get("key") and same_value
         case _:
             return False

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from physical_ai.simulator.cluster.objects import Json, at, labels, name
+from physical_ai.kubernetes.objects import Json, at, labels, name
 
 NAME_FIELD = "metadata.name"
 

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from physical_ai.simulator.cluster.objects import Json, at, labels, matches, name
-from physical_ai.simulator.cluster.taints import tolerates
-from physical_ai.simulator.kubernetes.quantities import quantity
-from physical_ai.simulator.scheduling.selectors import named_nodes, selects
+from physical_ai.kubernetes.objects import Json, at, labels, matches, name
+from physical_ai.kubernetes.quantities import quantity
+from physical_ai.kubernetes.selectors import named_nodes, selects
+from physical_ai.kubernetes.taints import tolerates
 
 CPU, PODS = "cpu", "pods"
 UNSCHEDULABLE = "node(s) were unschedulable"

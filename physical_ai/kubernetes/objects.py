@@ -1,0 +1,33 @@
+"""Reading plain Kubernetes objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from physical_ai import nested
+
+Json = dict[str, Any]
+at = nested.at
+Labels = Mapping[str, str]
+
+
+def labels(item: Mapping[str, Any]) -> dict[str, str]:
+    return dict(at(item, "metadata.labels", {}))
+
+
+def annotations_of(item: Mapping[str, Any]) -> dict[str, str]:
+    return dict(at(item, "metadata.annotations", {}))
+
+
+def name(item: Mapping[str, Any]) -> str:
+    return str(at(item, "metadata.name", ""))
+
+
+def namespace(item: Mapping[str, Any]) -> str:
+    """Empty for objects of the cluster."""
+    return str(at(item, "metadata.namespace", ""))
+
+
+def matches(selector: Labels, given: Labels) -> bool:
+    return all(given.get(key) == value for key, value in selector.items())
