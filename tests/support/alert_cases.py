@@ -73,6 +73,7 @@ def _healthy() -> Iterator[tuple[str, float]]:
     yield dcgm("DCGM_FI_DEV_VGPU_LICENSE_STATUS", RTX), 1
     for name, value in (("ready", 1), ("licensed", 1), ("rolled_back", 0), ("agent_faults", 0)):
         yield of(f"grid_driver_{name}", RTX), value
+    yield of("grid_driver_info", RTX, installed="595.91.07"), 1
     yield "gpu_operator_reconciliation_status", 1
     yield "gpu_operator_nodes_upgrades_failed", 0
     for pod in (LISTENER, WORKER, KAI, OPERAND, TRAIN):
@@ -250,9 +251,18 @@ CASES = (
     Case("GridAgentFailing", 60, {of("grid_driver_agent_faults", RTX): always(3)}),
     Case("GridAgentAbsent", 60, without=("grid_driver_",), labels=AT_RTX),
     Case("GridAgentAbsent", 15, without=("grid_driver_",)),
-    Case("GridLicenseMissing", 26, {of("grid_driver_licensed", RTX): then(1, 10, 0)}, labels=AT_RTX),
+    # An agent that needs the licence is not ready without it.
     Case(
-        "GridLicenseMissing", 60, {of("grid_driver_licensed", RTX): always(0), of("grid_driver_ready", RTX): always(0)}
+        "GridLicenseMissing",
+        26,
+        {of("grid_driver_licensed", RTX): then(1, 10, 0), of("grid_driver_ready", RTX): then(1, 10, 0)},
+        labels=AT_RTX,
+    ),
+    Case(  # no driver is installed yet
+        "GridLicenseMissing",
+        60,
+        {of("grid_driver_licensed", RTX): always(0), of("grid_driver_info", RTX, installed=""): always(1)},
+        without=("grid_driver_info",),
     ),
     Case("GridLicenseMissingByDCGM", 60, {dcgm("DCGM_FI_DEV_VGPU_LICENSE_STATUS", RTX): then(1, 10, 0)}, labels=AT_RTX),
     Case("GridLicenseMissingByDCGM", 20, {dcgm("DCGM_FI_DEV_VGPU_LICENSE_STATUS", RTX): then(1, 10, 0)}),
