@@ -1,6 +1,6 @@
 """A stand-in as a plugin that the plain `pulumi` starts, as `python -m physical_ai.simulator.plugin`.
 
-For operations that `pulumi` runs without the program: refresh and destroy. The engine starts one process for each
+The engine starts one process for each
 provider, reads its port from the first line of its output, and kills it at the end.
 """
 
@@ -15,10 +15,11 @@ from pathlib import Path
 
 from physical_ai.repository import ROOT
 from physical_ai.simulator.azure import AzureNative, Caller
+from physical_ai.simulator.charts import chart_models, chart_source
 from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.entra import DEPLOYER
 from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
-from physical_ai.simulator.kubernetes import KubernetesOptions
+from physical_ai.simulator.kubernetes import KubernetesOptions, RenderedCharts
 from physical_ai.simulator.kubernetes.provider import PACKAGE, VERSION, kubernetes_provider
 from physical_ai.simulator.subscription import open_cloud
 from physical_ai.simulator.tools import toolbox
@@ -66,7 +67,15 @@ def main() -> None:
     if given.package == PACKAGE:
         helm = str(tools.path("helm"))
         path = os.pathsep.join((str(given.folder / "bin"), os.environ.get("PATH", "")))
-        serve(kubernetes_provider(KubernetesOptions(helm, path, working_directory=ROOT, refused=clusters.refusal)))
+        options = KubernetesOptions(
+            helm,
+            path,
+            chart_source,
+            working_directory=ROOT,
+            rendered=RenderedCharts(chart_models(), given.folder / "rendered"),
+            refused=clusters.refusal,
+        )
+        serve(kubernetes_provider(options))
         return
     cloud = open_cloud(given.folder, clusters)
     cloud.settle()

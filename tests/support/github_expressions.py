@@ -1,0 +1,55 @@
+"""Evaluates the expressions that this repository's GitHub workflows use: names, texts, `==`, `!=`, `&&` and `||`.
+
+An expression of another form is an error: what a test does not understand, it must not skip.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+_NAME = re.compile(r"[a-z]\w*(\.[\w-]+)+")
+_TEXT = re.compile(r"'([^']*)'")
+_FROM_JSON = re.compile(r"fromJson\((.*)\)", re.IGNORECASE)
+
+
+def filled(text: str, names: Mapping[str, Any]) -> str:
+    """A text with the values of its `${{ … }}`.
+
+    >>> filled("${{ inputs.environment }}-preview", {"inputs.environment": "dev"})
+    'dev-preview'
+    """
+    return _EXPRESSION.sub(lambda found: str(value(found[1], names)), text)
+
+
+def value(expression: str, names: Mapping[str, Any]) -> Any:
+    """Raises ValueError for another form of expression, and KeyError for an unknown name.
+
+    >>> value("inputs.login != 'true' && 'pip' || ''", {"inputs.login": "true"})
+    ''
+    """
+    text = expression.strip()
+    if "||" in text:
+        first, rest = text.split("||", 1)
+        return value(first, names) or value(rest, names)
+    if "&&" in text:
+        first, rest = text.split("&&", 1)
+        return value(first, names) and value(rest, names)
+    for operator in ("==", "!="):
+        if operator in text:
+            left, right = (value(side, names) for side in text.split(operator, 1))
+            return (left == right) == (operator == "==")
+    return _atom(text, names)
+
+
+def _atom(text: str, names: Mapping[str, Any]) -> Any:
+    if found := _TEXT.fullmatch(text):
+        return found[1]
+    if found := _FROM_JSON.fullmatch(text):
+        return json.loads(value(found[1], names))
+    if _NAME.fullmatch(text) or text in ("always()", "failure()"):
+        return names[text]
+    raise ValueError(f"an expression of a form that is not known: {text}")

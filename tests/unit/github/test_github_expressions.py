@@ -1,0 +1,41 @@
+"""The expressions of workflows, as the test that runs them reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.github_expressions import filled, value
+
+NAMES: dict[str, Any] = {
+    "inputs.login": "true",
+    "inputs.stack": "dev-westus2",
+    "matrix.stack.name": "x",
+    "failure()": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("inputs.stack", "dev-westus2"),
+        ("inputs.login != 'true' && 'pip' || ''", ""),
+        ("inputs.login == 'true' && 'requirements-deploy.txt' || 'requirements-dev.txt'", "requirements-deploy.txt"),
+        ("failure()", False),
+        ("fromJson('[\"a\"]')", ["a"]),
+    ],
+)
+def test_an_expression_has_the_value_that_github_gives_it(expression: str, expected: Any) -> None:
+    assert value(expression, NAMES) == expected
+
+
+def test_a_text_is_filled_in() -> None:
+    assert filled("${{ matrix.stack.name }}-preview", NAMES) == "x-preview"
+
+
+def test_what_is_not_known_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        value("inputs.other", NAMES)
+    with pytest.raises(ValueError, match="hashFiles"):
+        value("hashFiles('a')", NAMES)
