@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +18,8 @@ from physical_ai.osmo.pods.objects import queue_name
 from physical_ai.osmo.pods.queues import queues
 from physical_ai.osmo.service.pools import Pool
 from physical_ai.simulator import osmo as stand_in
+from physical_ai.simulator.cluster.pods import ended
+from physical_ai.simulator.gpu.names import UPGRADE_STATE
 from physical_ai.simulator.home import HOME_VARIABLE
 from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.osmo.service import as_account
@@ -41,6 +46,8 @@ THIRD: dict[str, Any] = {
 }
 """A third pool, as a stack file would have it: at zero nodes, with a taint of its own."""
 SECONDS = 120.0
+NEWER = "595.91.07"
+"""Another driver than the default one."""
 Json = dict[str, Any]
 
 
@@ -170,6 +177,44 @@ def test_neither_account_reads_the_others_secrets(stack: Path, admin: Client) ->
         with pytest.raises(ApiError) as refusal:
             client.get(path)
         assert refusal.value.code == 403
+
+
+def test_a_task_runs_to_its_end_and_then_its_node_gets_another_driver(stack: Path, admin: Client) -> None:
+    """`pulumi up` changes the driver while `physai run` follows a workflow: neither fails."""
+    task = {"name": "work", "image": f"registry.example/train@sha256:{'a' * 64}", "command": ["sleep", "infinity"]}
+    task["environment"] = {"NVIDIA_DRIVER_CAPABILITIES": "all"}
+    path = workflow(stack, "training", "h100", tasks=[task], timeout={"exec_timeout": "3d"})
+    running = [sys.executable, "-m", "physical_ai.cli", "run", str(path), "--json"]
+    with subprocess.Popen(running, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as follower:
+        try:
+            pod = until(lambda: _running_pod(admin) or follower.poll() is not None, "the task runs")
+            assert follower.poll() is None, "physai run ended before the task ran"
+            node = f"/api/v1/nodes/{pod['spec']['nodeName']}"
+            before = _driver(admin.get(node))
+            physai("up", STACK, "-f", str(stack / "third.yaml"), "--set", f"gpuOperator.driver.version={NEWER}")
+            until(lambda: _driver(admin.get(node))[1:] == ("wait-for-jobs-required", True), "the upgrade waits")
+            assert _driver(admin.get(node))[0] == before[0] != NEWER
+            assert _running_pod(admin)["metadata"]["uid"] == pod["metadata"]["uid"]
+            exits = {each["name"]: (0, "") for each in pod["spec"]["containers"]}
+            status = f"{PODS}/{pod['metadata']['name']}/status"
+            admin.patch(status, {"status": ended(pod, exits)}, "application/merge-patch+json")
+            out, _ = follower.communicate(timeout=SECONDS)
+        finally:
+            follower.kill()
+    assert json.loads(out)["workflows"][0]["status"] == "COMPLETED"
+    until(lambda: _driver(admin.get(node)) == (NEWER, "upgrade-done", False), "the node has the newer driver")
+
+
+def _running_pod(admin: Client) -> Json:
+    pods: list[Json] = admin.get(PODS)["items"]
+    return next((each for each in pods if each.get("status", {}).get("phase") == "Running"), {})
+
+
+def _driver(node: Json) -> tuple[str, str, bool]:
+    """Version of a node's driver, state of its upgrade, and whether the node is cordoned."""
+    labels: dict[str, str] = node["metadata"]["labels"]
+    version = labels.get("nvidia.com/cuda.driver-version.full", "")
+    return version, labels.get(UPGRADE_STATE, ""), bool(node["spec"].get("unschedulable"))
 
 
 def test_agents_that_are_switched_off_delete_their_workflows_first(stack: Path, admin: Client) -> None:

@@ -9,10 +9,7 @@ from physical_ai.simulator.cluster.objects import Json, at
 from physical_ai.simulator.cluster.pods import COMPLETED, ended
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.kubernetes.client import ApiError, Client
-from physical_ai.simulator.osmo.programs import outcome
-
-TASK_SECONDS = 180.0
-"""Model time that a task takes."""
+from physical_ai.simulator.osmo.programs import duration, outcome
 
 
 class Workflows:
@@ -44,7 +41,7 @@ class Workflows:
                 self._began.pop(uid, None)
                 moved = self._remove_finalizer(pod) or moved
             elif at(pod, "status.phase") == "Running":
-                if now - self._began.setdefault(uid, now) >= TASK_SECONDS:
+                if now - self._began.setdefault(uid, now) >= duration(pod):
                     self._end(pod, *outcome(pod, faults))
                     del self._began[uid]
                     moved = True

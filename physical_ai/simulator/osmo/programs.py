@@ -5,12 +5,15 @@ Nothing is run: a program is taken to do its work, unless it needs of the GPU wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from physical_ai.catalog.osmo import CONTROL_CONTAINER
 from physical_ai.simulator.cluster.names import NVIDIA, RUNS
 
+TASK_SECONDS = 180.0
+"""Model time that a program takes, unless it is `sleep`."""
 VULKAN = "vulkan"
 """Value of the annotation `runs`: the program uses Vulkan."""
 CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
@@ -19,6 +22,19 @@ NO_VULKAN = (
     "vkCreateDevice failed: ERROR_INITIALIZATION_FAILED. No Vulkan driver in the container, which was given {given} of"
     " the driver: graphics is not among it (" + CAPABILITIES + ")"
 )
+
+
+def duration(pod: Mapping[str, Any]) -> float:
+    """Model seconds that the task's program takes: `sleep` as long as it is asked to, every other one the same."""
+    container = next(each for each in pod["spec"]["containers"] if each["name"] != CONTROL_CONTAINER)
+    given: Sequence[str] = container.get("args") or ()
+    words = [word for flag, word in itertools.pairwise(given) if flag in ("-commands", "-args")]
+    if len(words) != 2 or words[0] != "sleep":
+        return TASK_SECONDS
+    try:
+        return float(words[1])
+    except ValueError:
+        return TASK_SECONDS
 
 
 def outcome(pod: Mapping[str, Any], faults: Mapping[str, str]) -> tuple[int, str]:

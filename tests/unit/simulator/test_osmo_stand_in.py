@@ -16,7 +16,7 @@ from physical_ai.simulator.cluster.names import RUNS
 from physical_ai.simulator.kubernetes.client import ApiError
 from physical_ai.simulator.osmo import service
 from physical_ai.simulator.osmo.history import KEPT, History
-from physical_ai.simulator.osmo.programs import VULKAN, outcome
+from physical_ai.simulator.osmo.programs import TASK_SECONDS, VULKAN, duration, outcome
 
 Json = dict[str, Any]
 NODE = "gpu-0"
@@ -233,3 +233,18 @@ def test_a_run_whose_command_was_killed_is_known(tmp_path: Path) -> None:
     assert history.cut_off() == ["gone-1"]
     history.end("gone-1", "FAILED_CANCELED", [])
     assert history.cut_off() == []
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (["-commands", "sleep", "-args", "3600"], 3600.0),
+        (["-commands", "sleep", "-commands", "infinity"], float("inf")),
+        (["-commands", "sleep", "-args", "soon"], TASK_SECONDS),
+        (["-commands", "python", "-args", "train.py"], TASK_SECONDS),
+        ([], TASK_SECONDS),
+    ],
+)
+def test_a_program_takes_the_same_time_unless_it_sleeps(args: list[str], expected: float) -> None:
+    containers = [{"name": "osmo-ctrl"}, {"name": "work", "args": args}]
+    assert duration({"spec": {"containers": containers}}) == expected
