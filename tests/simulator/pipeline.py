@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -34,9 +35,24 @@ GIVEN = (
 )
 """Actions that provide what the test has: a checkout, Python, the commands."""
 OURS = ("pulumi", ".venv/bin/physai")
-SHELL = (".venv/bin/python", "python3", "make", "mkdir", "set", "nohup", "echo", "exit", "[[", "tee")
+SHELL = (
+    ".venv/bin/python",
+    "python3",
+    "make",
+    "mkdir",
+    "set",
+    "nohup",
+    "echo",
+    "exit",
+    "[[",
+    "if",
+    "then",
+    "fi",
+    "tee",
+)
 """Everything else that a step runs."""
 FIRST_WORDS = (*OURS, *SHELL)
+_ARRAY = re.compile(r"\w+=\([^)]*\)")
 LOCAL = "./.github/actions/"
 
 
@@ -153,7 +169,7 @@ class Runner:
     def _shell(self, job: Job, step: Mapping[str, Any]) -> None:
         """Runs the step's script in bash, as GitHub does: with `pipefail` only where the step names its shell."""
         title = step.get("name") or step.get("id") or step["run"]
-        for words in split(step["run"]):
+        for words in split(_ARRAY.sub("", step["run"])):
             assert words[0] in FIRST_WORDS, f"step '{title}': the command {words[0]} is not known here"
         script = step["run"].replace(".venv/bin/", "")
         files = {name: job.file(f"{name}-{len(job.groups)}") for name in ("GITHUB_ENV", "GITHUB_OUTPUT")}

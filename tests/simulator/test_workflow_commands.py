@@ -27,7 +27,12 @@ READS = (
     "--set",
     f"access.principals=[{{principalId: {READER.object_id}, principalType: ServicePrincipal, role: drift-reader}}]",
 )
-INPUTS = {"inputs__stack": STACK, "inputs__environment": "dev", "inputs__gates": ""}
+INPUTS = {
+    "inputs__stack": STACK,
+    "inputs__environment": "dev",
+    "inputs__gates": "",
+    "inputs__add-runner-address": "false",
+}
 
 
 class Assertions(BaseHTTPRequestHandler):

@@ -13,6 +13,7 @@ from typing import Any
 _EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _NAME = re.compile(r"[a-z]\w*(\.[\w-]+)+")
 _TEXT = re.compile(r"'([^']*)'")
+_VARIABLE = re.compile(r"vars\.(\w+)|vars\[format\('([^']*)', ([\w.]+)\)\]")
 _FROM_JSON = re.compile(r"fromJson\((.*)\)", re.IGNORECASE)
 
 
@@ -50,6 +51,11 @@ def _atom(text: str, names: Mapping[str, Any]) -> Any:
         return found[1]
     if found := _FROM_JSON.fullmatch(text):
         return json.loads(value(found[1], names))
+    if found := _VARIABLE.fullmatch(text):
+        # One that is not set is empty, and their names are not case-sensitive (GitHub docs, contexts and variables).
+        name = found[1] or found[2].format(names[found[3]])
+        known = {key.lower(): each for key, each in names.items()}
+        return known.get(f"vars.{name}".lower(), "")
     if _NAME.fullmatch(text) or text in ("always()", "failure()"):
         return names[text]
     raise ValueError(f"an expression of a form that is not known: {text}")

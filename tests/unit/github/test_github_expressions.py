@@ -13,6 +13,8 @@ NAMES: dict[str, Any] = {
     "inputs.stack": "dev-westus2",
     "matrix.stack.name": "x",
     "failure()": False,
+    "vars.DEPLOY": "true",
+    "vars.X_RUNNER": "own",
 }
 
 
@@ -23,6 +25,9 @@ NAMES: dict[str, Any] = {
         ("inputs.login != 'true' && 'pip' || ''", ""),
         ("inputs.login == 'true' && 'requirements-deploy.txt' || 'requirements-dev.txt'", "requirements-deploy.txt"),
         ("failure()", False),
+        ("vars.DEPLOY", "true"),
+        ("vars.OTHER", ""),
+        ("vars[format('{0}_RUNNER', matrix.stack.name)] || 'ubuntu-24.04'", "own"),
         ("fromJson('[\"a\"]')", ["a"]),
     ],
 )
