@@ -15,6 +15,7 @@ from physical_ai.settings import Cluster as ClusterSettings
 from physical_ai.settings import Network as NetworkSettings
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.pools import SYSTEM_POOL, SYSTEM_TAINT
+from physical_ai.settings.facts.telemetry import METRIC_LABELS
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class ClusterArgs:
     assignments: Sequence[authorization.RoleAssignment]
     admin_groups: Sequence[str]
     retry: pulumi.ErrorHook
+    metrics: bool = False
+    """Whether Azure Monitor's add-on collects metrics."""
 
 
 class Cluster(pulumi.ComponentResource):
@@ -81,6 +84,7 @@ class Cluster(pulumi.ComponentResource):
             api_server_access_profile=_api_access(args),
             network_profile=_network_profile(args.network),
             auto_scaler_profile=autoscaler_profile(args.settings.autoscaler),
+            azure_monitor_profile=_metrics_profile() if args.metrics else None,
             auto_upgrade_profile=containerservice.ManagedClusterAutoUpgradeProfileArgs(
                 upgrade_channel=upgrades.channel, node_os_upgrade_channel=upgrades.node_os_channel
             ),
@@ -120,6 +124,18 @@ def autoscaler_profile(settings: Autoscaler) -> containerservice.ManagedClusterP
         scale_down_unneeded_time=f"{settings.scale_down_unneeded_minutes}m",
         scale_down_delay_after_add=f"{settings.scale_down_delay_after_add_minutes}m",
         ignore_daemonsets_utilization=True,
+    )
+
+
+def _metrics_profile() -> containerservice.ManagedClusterAzureMonitorProfileArgs:
+    """The add-on. Without the list, kube-state-metrics exports no label of any object."""
+    return containerservice.ManagedClusterAzureMonitorProfileArgs(
+        metrics=containerservice.ManagedClusterAzureMonitorProfileMetricsArgs(
+            enabled=True,
+            kube_state_metrics=containerservice.ManagedClusterAzureMonitorProfileKubeStateMetricsArgs(
+                metric_labels_allowlist=METRIC_LABELS
+            ),
+        )
     )
 
 

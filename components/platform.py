@@ -11,6 +11,7 @@ import pulumi_kubernetes as kubernetes
 
 from components.access import ClusterAccess, ClusterAccessArgs
 from components.account import azure_subscription
+from components.azure_metrics import AzureMetrics, AzureMetricsArgs
 from components.cluster import Cluster, ClusterArgs
 from components.cluster_target import ClusterTarget
 from components.cpu_pool import CpuPool, CpuPoolArgs
@@ -31,6 +32,7 @@ from components.outputs import Deployed, stack_outputs
 from components.release_gate import ReleaseGate, ReleaseGateArgs
 from components.resource_group import ResourceGroup, ResourceGroupArgs
 from components.role_propagation import wait_for_roles
+from components.scraping import Scraping, ScrapingArgs
 from physical_ai.catalog.osmo import KAI_NAMESPACE
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Loaded
@@ -98,6 +100,7 @@ class Platform(pulumi.ComponentResource):
             DriftReaderArgs(interior.target, drift_reader_objects(settings.access)),
             self._unprotected,
         )
+        self._scraping(interior)
         admission = self._admission(interior)
         driver = self._grid_driver(interior)
         operator = self._gpu_operator(interior, driver)
@@ -162,6 +165,7 @@ class Platform(pulumi.ComponentResource):
                 assignments=foundation.identities.assignments,
                 admin_groups=admin_groups(settings.access),
                 retry=self._retry,
+                metrics=settings.monitoring.metrics == "azure",
             ),
             self._protected,
         )
@@ -217,6 +221,14 @@ class Platform(pulumi.ComponentResource):
             MonitoringArgs(self._names, group, settings.region, settings.tags, cluster.id, settings.monitoring),
             self._protected,
         )
+        if settings.monitoring.metrics == "azure":
+            AzureMetrics(
+                f"{self._name}-metrics",
+                AzureMetricsArgs(
+                    self._names, group, self._subscription, cluster.id, cluster.name, settings, self._secrets
+                ),
+                self._protected,
+            )
 
     def _access(self, foundation: Foundation, cluster: Cluster, cpu: CpuPool) -> KubernetesAccess:
         """Roles on the cluster and, once these and the cpu pool exist, the provider for all resources in it.
@@ -243,6 +255,11 @@ class Platform(pulumi.ComponentResource):
         without = (KAI_NAMESPACE,) if self._backend is None else ()
         created = Namespaces(f"{self._name}-namespaces", NamespacesArgs(target, without), self._protected)
         return Interior(access.kubeconfig, target, created.namespaces)
+
+    def _scraping(self, interior: Interior) -> None:
+        if self._settings.monitoring.is_measured:
+            args = ScrapingArgs(interior.target, self._settings, [interior.namespaces[OPERATOR_NAMESPACE]])
+            Scraping(f"{self._name}-scraping", args, self._protected)
 
     def _admission(self, interior: Interior) -> GpuAdmission:
         args = GpuAdmissionArgs(interior.target, policies(self._settings), list(interior.namespaces.values()))

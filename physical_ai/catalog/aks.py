@@ -33,6 +33,10 @@ class Role(StrEnum):
     RBAC_ADMIN = "3498e952-d568-435e-9b2c-8d77e338d7f7"
     RBAC_WRITER = "a7ffa36f-339b-4b5c-8bdf-e2c188b2c0eb"
     RBAC_READER = "7f6c6a51-bcf8-42ba-9220-52d62157d7db"
+    MONITORING_DATA_READER = "b0d8363b-8ddd-447d-831f-62ca05bff136"
+    GRAFANA_ADMIN = "22926164-76b3-42b3-bc55-97df8dab3e41"
+    GRAFANA_EDITOR = "a79a5197-3a5c-4973-a920-486035ffd60f"
+    GRAFANA_VIEWER = "60921a7e-fef1-4a43-9b16-a26c52ad4769"
 
 
 ASSIGNED = frozenset(
@@ -42,6 +46,10 @@ ASSIGNED = frozenset(
         Role.CLUSTER_USER,
         Role.RBAC_CLUSTER_ADMIN,
         Role.RBAC_READER,
+        Role.MONITORING_DATA_READER,
+        Role.GRAFANA_ADMIN,
+        Role.GRAFANA_EDITOR,
+        Role.GRAFANA_VIEWER,
     }
 )
 """Roles that the program assigns, and the only ones that a pipeline's identity may assign."""

@@ -41,6 +41,13 @@ def _all(settings: Settings) -> Iterator[NotCounted]:
         f"Log Analytics: data ingested ({amount}) and retained for {settings.monitoring.retention_days} days",
         ("azure-native:operationalinsights:Workspace",),
     )
+    if settings.monitoring.metrics == "azure":
+        samples = ("azure-native:monitor:AzureMonitorWorkspace", "azure-native:alertsmanagement:PrometheusRuleGroup")
+        yield NotCounted("metrics: samples that are ingested, and that alerts and dashboards read", samples)
+        if settings.monitoring.receivers:
+            yield NotCounted("notifications of alerts", ("azure-native:monitor:ActionGroup",))
+        if settings.monitoring.grafana.enabled:
+            yield NotCounted("Managed Grafana, per hour and per active user", ("azure-native:dashboard:Grafana",))
     if managed := [name for name, pool in node_pools(settings).items() if has_managed_disk(pool)]:
         disks = f"managed OS disks of the nodes of {', '.join(managed)}"
         yield NotCounted(disks, ("azure-native:containerservice:AgentPool",))

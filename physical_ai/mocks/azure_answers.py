@@ -72,6 +72,22 @@ _ARM_PATHS = {
     "azure-native:operationalinsights:Workspace": ("Microsoft.OperationalInsights/workspaces", "workspaceName"),
     "azure-native:authorization:RoleAssignment": ("Microsoft.Authorization/roleAssignments", "roleAssignmentName"),
     "azure-native:monitor:DiagnosticSetting": ("Microsoft.Insights/diagnosticSettings", "name"),
+    "azure-native:monitor:AzureMonitorWorkspace": ("Microsoft.Monitor/accounts", "azureMonitorWorkspaceName"),
+    "azure-native:monitor:DataCollectionEndpoint": (
+        "Microsoft.Insights/dataCollectionEndpoints",
+        "dataCollectionEndpointName",
+    ),
+    "azure-native:monitor:DataCollectionRule": ("Microsoft.Insights/dataCollectionRules", "dataCollectionRuleName"),
+    "azure-native:monitor:DataCollectionRuleAssociation": (
+        "Microsoft.Insights/dataCollectionRuleAssociations",
+        "associationName",
+    ),
+    "azure-native:monitor:ActionGroup": ("Microsoft.Insights/actionGroups", "actionGroupName"),
+    "azure-native:dashboard:Grafana": ("Microsoft.Dashboard/grafana", "workspaceName"),
+    "azure-native:alertsmanagement:PrometheusRuleGroup": (
+        "Microsoft.AlertsManagement/prometheusRuleGroups",
+        "ruleGroupName",
+    ),
 }
 
 
@@ -97,6 +113,9 @@ def created(type_: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[st
         computed |= {"principalId": guid("principal", own), "clientId": guid("client", own), "tenantId": guid("tenant")}
     if type_.endswith(":PublicIPAddress"):
         computed |= {"ipAddress": nat_address(own)}
+    if type_.endswith(":Grafana"):
+        used: dict[str, dict[str, Any]] = {each: {} for each in inputs["identity"]["userAssignedIdentities"]}
+        computed |= {"identity": {**inputs["identity"], "userAssignedIdentities": used}}
     if type_.endswith(":ManagedCluster"):
         issuer = f"https://{inputs['location']}.oic.prod-aks.azure.com/{guid('tenant')}/{guid('issuer', own)}/"
         identities: dict[str, dict[str, Any]] = {each: {} for each in inputs["identity"]["userAssignedIdentities"]}

@@ -26,15 +26,19 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
     if azure is None:
         findings += _sizes_of_catalogue(settings)
         findings += [_unasked("quota", need.usage, _text(need)) for need in quota_needs(settings)]
-        findings.append(_unasked("provider", "registrations", ", ".join(needs.namespaces())))
+        findings.append(_unasked("provider", "registrations", ", ".join(needs.namespaces(metrics=_metrics(settings)))))
         findings.append(_unasked("role", "you", "rights on the subscription"))
         return findings
     findings += _asked("subscription", "subscription", lambda: _subscription(azure.subscription()))
     findings += _asked("size", "all pools", lambda: _sizes(settings, azure))
     findings += _asked("quota", "all usages", lambda: _quota(settings, azure))
-    findings += _asked("provider", "all", lambda: _providers(azure))
-    findings += _asked("role", "you", lambda: _roles(azure))
+    findings += _asked("provider", "all", lambda: _providers(settings, azure))
+    findings += _asked("role", "you", lambda: _roles(settings, azure))
     return findings
+
+
+def _metrics(settings: Settings) -> bool:
+    return settings.monitoring.metrics == "azure"
 
 
 def _asked(topic: str, subject: str, question: Callable[[], Iterable[Finding]]) -> list[Finding]:
@@ -192,9 +196,9 @@ def _text(need: QuotaNeed) -> str:
     return f"{kind}vCPU of {pools}: {need.initial} initially, {need.maximum} at maximum with the surge of upgrades"
 
 
-def _providers(azure: Azure) -> Iterator[Finding]:
+def _providers(settings: Settings, azure: Azure) -> Iterator[Finding]:
     states = {name.lower(): state for name, state in azure.providers().items()}
-    for name in needs.namespaces():
+    for name in needs.namespaces(metrics=_metrics(settings)):
         state = states.get(name.lower(), "not in the subscription's list")
         if state == "Registered":
             yield Finding(Severity.OK, "provider", name, "registered", None, AZURE)
@@ -203,8 +207,8 @@ def _providers(azure: Azure) -> Iterator[Finding]:
             yield Finding(Severity.ERROR, "provider", name, f"It is not registered ({state}).", fix, AZURE)
 
 
-def _roles(azure: Azure) -> Iterator[Finding]:
-    lacking = needs.denied(needs.actions(), azure.permissions())
+def _roles(settings: Settings, azure: Azure) -> Iterator[Finding]:
+    lacking = needs.denied(needs.actions(metrics=_metrics(settings)), azure.permissions())
     if not lacking:
         yield Finding(
             Severity.OK, "role", "you", "has all rights on the subscription that a deployment needs", None, AZURE

@@ -38,19 +38,31 @@ ACTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Actions by the resource type that needs them."""
 
+METRICS_ACTIONS: Mapping[str, tuple[str, ...]] = {
+    "azure-native:monitor:AzureMonitorWorkspace": ("Microsoft.Monitor/accounts/write",),
+    "azure-native:monitor:DataCollectionEndpoint": ("Microsoft.Insights/dataCollectionEndpoints/write",),
+    "azure-native:monitor:DataCollectionRule": ("Microsoft.Insights/dataCollectionRules/write",),
+    "azure-native:monitor:DataCollectionRuleAssociation": ("Microsoft.Insights/dataCollectionRuleAssociations/write",),
+    "azure-native:monitor:ActionGroup": ("Microsoft.Insights/actionGroups/write",),
+    "azure-native:alertsmanagement:PrometheusRuleGroup": ("Microsoft.AlertsManagement/prometheusRuleGroups/write",),
+    "azure-native:dashboard:Grafana": ("Microsoft.Dashboard/grafana/write",),
+}
+"""Those of a stack with `monitoring.metrics: azure`."""
+
 ALWAYS_REGISTERED = frozenset({"Microsoft.Authorization", "Microsoft.Resources"})
 COMPUTE = "Microsoft.Compute"
 """The program declares none of its resources: AKS creates the nodes."""
 
 
-def actions() -> list[str]:
-    """Every action that a deployment performs."""
-    return [action for each in ACTIONS.values() for action in each]
+def actions(*, metrics: bool = False) -> list[str]:
+    """Every action that a deployment performs; `metrics`: with Azure Monitor's managed Prometheus."""
+    needed = {**ACTIONS, **(METRICS_ACTIONS if metrics else {})}
+    return [action for each in needed.values() for action in each]
 
 
-def namespaces() -> list[str]:
+def namespaces(*, metrics: bool = False) -> list[str]:
     """Resource providers that must be registered."""
-    named = {action.partition("/")[0] for action in actions()} - ALWAYS_REGISTERED
+    named = {action.partition("/")[0] for action in actions(metrics=metrics)} - ALWAYS_REGISTERED
     return sorted({*named, COMPUTE})
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from physical_ai.catalog.aks import Role
-from physical_ai.simulator import pool_nodes
+from physical_ai.simulator import metrics_addon, pool_nodes
 from physical_ai.simulator.cluster_roles import RBAC_READER, reader_role
 from physical_ai.simulator.control_plane import SLOTS_FILE, ControlPlane
 from physical_ai.simulator.control_plane.kubeconfig import LOGIN_COMMAND
@@ -136,6 +136,9 @@ class Clusters:
             slot = slots.get(cluster_id) or self._spare()
             self._plane(slot).start()
             self._save({**slots, cluster_id: slot})
+
+    def enable_metrics(self, cluster_id: str) -> None:
+        metrics_addon.install(self.client(cluster_id))
 
     def delete(self, cluster_id: str) -> None:
         with self._lock:

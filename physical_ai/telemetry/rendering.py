@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from physical_ai.telemetry.parameters import Parameters
-from physical_ai.telemetry.rules import Alert, Record, alerts, records
+from physical_ai.telemetry.rules import Alert, Record, Severity, alerts, records
 
 AZURE_SEVERITY = {"critical": 0, "warning": 2, "info": 3}
 """Azure's names: 0 critical, 1 error, 2 warning, 3 informational, 4 verbose."""
@@ -48,19 +48,24 @@ def prometheus_rule(
     }
 
 
-def azure_rule_groups(parameters: Parameters, action_groups: Sequence[Any] = ()) -> dict[str, list[dict[str, Any]]]:
+def azure_rule_groups(
+    parameters: Parameters, action_groups: Mapping[Severity, Sequence[Any]] | None = None
+) -> dict[str, list[dict[str, Any]]]:
     """Rules by group as `properties.rules` of Azure's PrometheusRuleGroup.
 
     Azure has no `keep_firing_for`, takes durations as ISO 8601 and severities as numbers, and limits the rules of a
     group, so that a theme can become several groups.
 
     Args:
-        action_groups: ids of the action groups that are notified.
+        action_groups: ids of the action groups that are notified, by severity.
     """
     found: dict[str, list[dict[str, Any]]] = {}
     for theme, items in _by_theme(parameters).items():
         rendered = [
-            _azure_record(item) if isinstance(item, Record) else _azure_alert(item, action_groups) for item in items
+            _azure_record(item)
+            if isinstance(item, Record)
+            else _azure_alert(item, (action_groups or {}).get(item.row.severity, ()))
+            for item in items
         ]
         for number, start in enumerate(range(0, len(rendered), AZURE_RULES_OF_GROUP), 1):
             name = theme if number == 1 else f"{theme}-{number}"

@@ -36,6 +36,9 @@ class MemoryHost:
         self._call("create")
         self.clusters[cluster_id] = kubernetes_version
 
+    def enable_metrics(self, cluster_id: str) -> None:
+        self._call("enable_metrics")
+
     def delete(self, cluster_id: str) -> None:
         self._call("delete")
         self.clusters.pop(cluster_id, None)
@@ -108,7 +111,11 @@ class Azure:
         self.cloud = Cloud(self.path, self.host, clock=self.clock.model(self.role_delay_minutes), **self.options)
 
     def put(self, kind: str, /, **inputs: Any) -> Resource:
-        group = {} if kind in ("RoleAssignment", "DiagnosticSetting") else {"resourceGroupName": GROUP}
+        group = (
+            {}
+            if kind in ("RoleAssignment", "DiagnosticSetting", "DataCollectionRuleAssociation")
+            else {"resourceGroupName": GROUP}
+        )
         return self.cloud.put(kind, {**group, **inputs})
 
     def id(self, path: str) -> str:

@@ -56,6 +56,26 @@ class Names:
     def workspace(self) -> str:
         return f"log-{PROJECT}-{self.stack}"
 
+    @property
+    def monitor_workspace(self) -> str:
+        return f"amw-{PROJECT}-{self.stack}"
+
+    @property
+    def data_collection(self) -> str:
+        """Of the endpoint, the rule and the association that bring metrics into the workspace."""
+        return f"dc-{PROJECT}-{self.stack}"[:44].rstrip("-")
+
+    @property
+    def grafana(self) -> str:
+        """ARM allows 30 characters."""
+        return f"graf-{self.stack}"[:30].rstrip("-")
+
+    def action_group(self, receiver: str) -> str:
+        return f"ag-{PROJECT}-{receiver}-{self.stack}"
+
+    def rule_group(self, theme: str) -> str:
+        return f"{theme}-{self.stack}"
+
     def identity(self, use: str) -> str:
         return f"id-{PROJECT}-{use}-{self.stack}"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER
+from physical_ai.catalog.aks import SHORT_POOL_LABEL
+from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER, WORKFLOW_LABEL
 from physical_ai.catalog.osmo import OPERATOR_NAMESPACE as OSMO_NAMESPACE
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.pools import gpus_per_node
@@ -11,6 +12,9 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.telemetry.counters import exporter_of, fields_for
 from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts
 
+QUEUE_LABEL = "kai.scheduler/queue"
+METRIC_LABELS = f"nodes=[{SHORT_POOL_LABEL},nvidia.com/gpu.product],pods=[{WORKFLOW_LABEL},{QUEUE_LABEL}]"
+"""Labels of nodes and Pods that kube-state-metrics exports, as AKS writes the list."""
 POOL_OF_NODE = "aks-([a-z0-9]+)-.+"
 """AKS names nodes aks-<pool>-<hash>-vmss<number>; no pool's name has a hyphen."""
 

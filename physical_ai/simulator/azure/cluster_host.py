@@ -13,6 +13,10 @@ class ClusterHost(Protocol):
         """Starts the control plane of this version (`1.36.3`); returns when its API server is ready."""
         ...
 
+    def enable_metrics(self, cluster_id: str) -> None:
+        """Installs the kinds that Azure Monitor's add-on brings: monitors of its own API group."""
+        ...
+
     def delete(self, cluster_id: str) -> None:
         """Ends the control plane; its processes and data are deleted on return."""
         ...

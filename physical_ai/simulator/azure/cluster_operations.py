@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from physical_ai.simulator.azure import ids, puts
+from physical_ai.simulator.azure.bodies import get
 from physical_ai.simulator.azure.cluster_host import ClusterHost
 from physical_ai.simulator.azure.locks import PoolLocks
 from physical_ai.simulator.azure.state import AzureState, Resource
@@ -28,6 +29,8 @@ class ClusterOperations:
         if resource.kind == "ManagedCluster":
             if resource.state == "Creating":
                 self._host.create(resource.id, str(resource.facts["version"]))
+            if get(resource.body, "properties.azureMonitorProfile.metrics.enabled") is True:
+                self._host.enable_metrics(resource.id)
             with self._lock:
                 inline = [pool for pool in self._azure().children(resource.id, "AgentPool") if pool.inline]
             for pool in inline:

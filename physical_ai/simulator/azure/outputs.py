@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import hashlib
 import ipaddress
-import uuid
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from physical_ai.simulator.azure import clusters, ids, nodes, pools
+from physical_ai.simulator.azure import clusters, ids, nodes, pools, telemetry_outputs
 from physical_ai.simulator.azure.bodies import Json, get, table
+from physical_ai.simulator.azure.guids import guid
 from physical_ai.simulator.azure.offers import location
 from physical_ai.simulator.azure.registry import models
 from physical_ai.simulator.azure.roles import role_guid
@@ -19,11 +19,6 @@ from physical_ai.simulator.azure.state import SUCCEEDED, AzureState, Resource
 
 PUBLIC_ADDRESSES = ipaddress.IPv4Network("198.51.100.0/24")
 """RFC 5737 documentation range: simulated public addresses are not reachable."""
-
-
-def guid(resource: Resource, purpose: str) -> str:
-    """A GUID that is constant for one resource, and differs for a later resource of the same name."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{ids.key(resource.id)}#{resource.serial}#{purpose}"))
 
 
 def compute(resource: Resource, azure: AzureState) -> Json:
@@ -273,6 +268,8 @@ _COMPUTERS: Mapping[str, Callable[[Resource, Json, AzureState], Json]] = {
     "UserAssignedIdentity": _identity,
     "RoleAssignment": _assignment,
     "Workspace": _workspace,
+    "AzureMonitorWorkspace": telemetry_outputs.monitor_workspace,
+    "Grafana": telemetry_outputs.grafana,
     "ManagedCluster": _cluster,
     "AgentPool": _pool,
 }

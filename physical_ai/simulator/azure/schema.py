@@ -157,6 +157,9 @@ NAMED_RULES: Mapping[str, tuple[Kind, str]] = {
     "rg-name": ("pattern", r"^ResourceGroup:name$"),
     "fic-name": ("pattern", r"^FederatedIdentityCredential:name$"),
     "law-name": ("pattern", r"^Workspace:name$"),
+    "amw-name": ("pattern", r"^AzureMonitorWorkspace:name$"),
+    "graf-name": ("pattern", r"^Grafana:name$"),
+    "ag-short": ("length", r"^ActionGroup:properties\.groupShortName$"),
 }
 """Rules of rules.json that the type tables already enforce: what kind of finding, at which place."""
 

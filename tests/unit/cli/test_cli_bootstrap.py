@@ -191,10 +191,13 @@ def test_a_deployer_assigns_the_programs_roles_only_and_never_an_owner(calls: li
 
 
 def test_the_roles_that_may_be_assigned_are_those_that_the_program_assigns(simulate: Simulate) -> None:
-    named = [{"principalId": f"{'1' * 8}-1111-1111-1111-{'1' * 12}", "role": role} for role in ("reader", "admin")]
+    own = f"{'1' * 8}-1111-1111-1111-{'1' * 12}"
+    named = [{"principalId": own, "role": role} for role in ("reader", "admin")]
+    shown = [{"principalId": own, "role": role} for role in ("admin", "editor", "viewer")]
+    settings = {"access": {"principals": named}, "monitoring": {"grafana": {"principals": shown}}}
     assigned = {
         each.inputs["roleDefinitionId"].rpartition("/")[2]
-        for each in simulate("prod-westus2", {"access": {"principals": named}}).of_type("RoleAssignment")
+        for each in simulate("prod-westus2", settings).of_type("RoleAssignment")
     }
     assert assigned == set(ASSIGNED)
 

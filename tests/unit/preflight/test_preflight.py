@@ -10,7 +10,7 @@ import pytest
 
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight import AzureRest, Unanswered, Usage, check
-from physical_ai.preflight.needs import ACTIONS, denied, namespaces
+from physical_ai.preflight.needs import ACTIONS, METRICS_ACTIONS, actions, denied, namespaces
 from physical_ai.settings import Overlay, load
 from tests.support.azure_subscription import SUBSCRIPTION, Answers
 from tests.unit.conftest import STACKS, Simulate
@@ -163,7 +163,13 @@ def test_every_action_is_denied_without_permissions() -> None:
 @pytest.mark.parametrize("stack", STACKS)
 def test_every_resource_that_the_program_declares_has_its_rights_listed(simulate: Simulate, stack: str) -> None:
     declared = {each.type for each in simulate(stack).resources if each.type.startswith("azure-native:")}
-    assert declared <= set(ACTIONS)
+    assert declared <= {*ACTIONS, *METRICS_ACTIONS}
+
+
+def test_rights_and_registrations_for_metrics_are_needed_with_metrics_only() -> None:
+    assert not {"Microsoft.Monitor", "Microsoft.Dashboard"} & set(namespaces())
+    assert {"Microsoft.Monitor", "Microsoft.Dashboard", "Microsoft.AlertsManagement"} <= set(namespaces(metrics=True))
+    assert set(actions()) < set(actions(metrics=True))
 
 
 def test_a_subscription_that_is_disabled_is_an_error() -> None:

@@ -125,10 +125,11 @@ def test_three_renderings_have_the_same_rules(stack: str) -> None:
 
 
 def test_azure_gets_its_own_form() -> None:
-    groups = azure_rule_groups(of("dev-westus2"), ["/subscriptions/s/actionGroups/a"])
+    groups = azure_rule_groups(of("dev-westus2"), {"warning": ["/subscriptions/s/actionGroups/a"]})
     assert all(len(rules) <= 20 for rules in groups.values())
     rule = next(rule for rule in groups["gpu-faults"] if rule["alert"] == "GPURowRemapPending")
     assert (rule["for"], rule["severity"]) == ("PT60M", 2)
     assert rule["actions"] == [{"actionGroupId": "/subscriptions/s/actionGroups/a"}]
     assert rule["resolveConfiguration"] == {"autoResolved": True, "timeToResolve": "PT10M"}
     assert "keep_firing_for" not in rule
+    assert "actions" not in next(rule for rule in groups["gpu-faults"] if rule["alert"] == "GPUXidNodeFault")

@@ -30,6 +30,13 @@ KINDS = (
     "AgentPool",
     "MaintenanceConfiguration",
     "DiagnosticSetting",
+    "AzureMonitorWorkspace",
+    "DataCollectionEndpoint",
+    "DataCollectionRule",
+    "DataCollectionRuleAssociation",
+    "ActionGroup",
+    "Grafana",
+    "PrometheusRuleGroup",
 )
 """The types this simulator models, by their last name."""
 

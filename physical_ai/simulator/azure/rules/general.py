@@ -45,6 +45,8 @@ def place(put: Put) -> Iterator[Refusal]:
     wanted = put.body.get("location")
     if not isinstance(wanted, str) or (put.kind == "ManagedCluster" and put.old is not None):
         return
+    if put.kind == "ActionGroup":
+        return  # has locations of its own: `telemetry.action_group`
     if put.old is not None and put.old.location and put.old.location != location(wanted):
         rule = "rg-location" if put.kind == "ResourceGroup" else "arm-location-change"
         message = (

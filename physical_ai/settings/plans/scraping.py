@@ -1,0 +1,114 @@
+"""What is scraped, and who may: monitors of the exporters' Pods, and network policies for their ports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, grid_pools
+from physical_ai.settings.models.monitoring import MetricsBackend
+from physical_ai.settings.models.tree import Settings
+
+GROUPS: Mapping[MetricsBackend, str] = {
+    "azure": "azmonitoring.coreos.com/v1",
+    "kube-prometheus": "monitoring.coreos.com/v1",
+}
+"""API group of the monitors. Azure's add-on ignores those of the other group (Azure/prometheus-collector)."""
+METRICS_NAMESPACE = "monitoring"
+SCRAPERS: Mapping[MetricsBackend, str] = {"azure": "kube-system", "kube-prometheus": METRICS_NAMESPACE}
+"""Namespace of what scrapes."""
+LIMITS = {"labelLimit": 63, "labelNameLengthLimit": 511, "labelValueLengthLimit": 1023}
+"""Without these in the spec, Azure's add-on can drop targets."""
+_UNUSED_LABELS = "pci_bus_id|device|Hostname|hostname"
+_NODE = "__meta_kubernetes_pod_node_name"
+
+
+@dataclass(frozen=True)
+class Exporter:
+    """Pods that report metrics."""
+
+    name: str
+    labels: Mapping[str, str]
+    port: str | int
+    number: int
+    dropped: str = ""
+    """Regular expression of labels that are dropped: they identify nothing that another label does not."""
+
+    @property
+    def endpoint_port(self) -> dict[str, Any]:
+        return {"port": self.port} if isinstance(self.port, str) else {"targetPort": self.port}
+
+
+EXPORTERS = (
+    Exporter("dcgm-exporter", {"app": "nvidia-dcgm-exporter"}, "metrics", 9400, _UNUSED_LABELS),
+    # Its port has no name (NVIDIA/gpu-operator assets/state-node-status-exporter).
+    Exporter("node-status-exporter", {"app": "nvidia-node-status-exporter"}, 8000, 8000),
+    Exporter("gpu-operator", {"app": "gpu-operator"}, "metrics", 8080),
+)
+GRID = Exporter("grid-driver", {"app.kubernetes.io/component": "grid-driver"}, "metrics", 9401)
+
+
+def exporters(settings: Settings) -> tuple[Exporter, ...]:
+    """The exporters of a stack; none where nothing collects metrics."""
+    if not settings.monitoring.is_measured:
+        return ()
+    return (*EXPORTERS, GRID) if grid_pools(settings) else EXPORTERS
+
+
+def pod_monitors(settings: Settings) -> list[dict[str, Any]]:
+    """One PodMonitor for each exporter, in the API group of the stack's back end.
+
+    `honorLabels` is false: the target's own `namespace`, `pod` and `container` remain, those of the workload on a
+    GPU become `exported_namespace`, `exported_pod` and `exported_container`, as OSMO's dashboards query them.
+    """
+    back_end, interval = settings.monitoring.metrics, settings.monitoring.scrape_interval_seconds
+    limits = LIMITS if back_end == "azure" else {}
+    return [
+        {
+            "apiVersion": GROUPS[back_end],
+            "kind": "PodMonitor",
+            "metadata": {"name": each.name, "namespace": OPERATOR_NAMESPACE},
+            "spec": {
+                **limits,
+                "selector": {"matchLabels": dict(each.labels)},
+                "podMetricsEndpoints": [_endpoint(each, interval)],
+            },
+        }
+        for each in exporters(settings)
+    ]
+
+
+def _endpoint(exporter: Exporter, interval: int) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        **exporter.endpoint_port,
+        "interval": f"{interval}s",
+        "honorLabels": False,
+        "relabelings": [
+            {"sourceLabels": [_NODE], "targetLabel": "node"},
+            {"sourceLabels": [_NODE], "targetLabel": "instance"},
+        ],
+    }
+    if exporter.dropped:
+        found["metricRelabelings"] = [{"action": "labeldrop", "regex": exporter.dropped}]
+    return found
+
+
+def network_policies(settings: Settings) -> list[dict[str, Any]]:
+    """For each exporter: only the scraper reaches its Pods. Probes come from the node, which is always allowed."""
+    scraper = {
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": SCRAPERS[settings.monitoring.metrics]}}
+    }
+    return [
+        {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "NetworkPolicy",
+            "metadata": {"name": f"{each.name}-metrics", "namespace": OPERATOR_NAMESPACE},
+            "spec": {
+                "podSelector": {"matchLabels": dict(each.labels)},
+                "policyTypes": ["Ingress"],
+                "ingress": [{"from": [scraper], "ports": [{"port": each.number, "protocol": "TCP"}]}],
+            },
+        }
+        for each in exporters(settings)
+    ]

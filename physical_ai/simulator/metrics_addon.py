@@ -1,0 +1,71 @@
+"""What Azure Monitor's metrics add-on installs in a cluster, as far as a program sees it: the kinds of its monitors.
+
+Its agents are left out. Fields: Azure/prometheus-collector, otelcollector/deploy/addon-chart. The fields of endpoints
+are not listed, so that a wrong one is accepted.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH, Client
+from physical_ai.simulator.pool_nodes import FIELD_MANAGER
+
+GROUP, VERSION = "azmonitoring.coreos.com", "v1"
+LIMIT_SECONDS = 30
+_LIMIT = {"type": "integer", "format": "int64"}
+_ENDPOINTS = {"PodMonitor": "podMetricsEndpoints", "ServiceMonitor": "endpoints"}
+
+
+def definitions() -> list[dict[str, Any]]:
+    """The CustomResourceDefinitions."""
+    return [_definition(kind, field) for kind, field in _ENDPOINTS.items()]
+
+
+def _definition(kind: str, endpoints: str) -> dict[str, Any]:
+    plural = f"{kind.lower()}s"
+    open_object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    spec = {
+        "type": "object",
+        "required": [endpoints, "selector"],
+        "properties": {
+            endpoints: {"type": "array", "items": open_object},
+            "selector": open_object,
+            "namespaceSelector": open_object,
+            "jobLabel": {"type": "string"},
+            "podTargetLabels": {"type": "array", "items": {"type": "string"}},
+            **dict.fromkeys(("labelLimit", "labelNameLengthLimit", "labelValueLengthLimit", "sampleLimit"), _LIMIT),
+        },
+    }
+    schema = {"type": "object", "required": ["spec"], "properties": {"spec": spec}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{GROUP}"},
+        "spec": {
+            "group": GROUP,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()},
+            "versions": [{"name": VERSION, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
+        },
+    }
+
+
+def install(client: Client) -> None:
+    """Applies the definitions, and waits until the API server serves them."""
+    for definition in definitions():
+        path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{definition['metadata']['name']}"
+        client.patch(path, definition, APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})
+        _established(client, path)
+
+
+def _established(client: Client, path: str) -> None:
+    until = time.monotonic() + LIMIT_SECONDS
+    while time.monotonic() < until:
+        found: Any = client.get(path)
+        conditions: list[dict[str, Any]] = found.get("status", {}).get("conditions") or []
+        if any(each["type"] == "Established" and each["status"] == "True" for each in conditions):
+            return
+        time.sleep(0.05)
+    raise TimeoutError(f"{path} is not served after {LIMIT_SECONDS} s")
