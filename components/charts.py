@@ -7,18 +7,22 @@ from typing import Any
 
 import pulumi_kubernetes as kubernetes
 
-from physical_ai.catalog.charts import Chart, ChecksumMismatch, cached_chart, verify
+from physical_ai.catalog.charts import Chart, ChecksumMismatch, installed_chart, installed_path, verify
 from physical_ai.settings.models.tree import ChartSourceName
 
 
+def missing_archives(charts: Iterable[Chart]) -> list[Chart]:
+    """The charts that `charts.source: cache` cannot install, because their archive was not pulled."""
+    return [chart for chart in charts if not installed_chart(chart).exists()]
+
+
 def archive_problems(charts: Iterable[Chart]) -> Iterator[str]:
-    """Why `charts.source: cache` cannot be used: each archive that is missing, or is not the pinned one."""
+    """Why an archive must not be installed: it is not the pinned one, or there is nothing to compare it with."""
     for chart in charts:
-        path = cached_chart(chart)
         try:
-            verify(chart, path)
+            verify(chart, installed_chart(chart))
         except FileNotFoundError:
-            yield f"The chart {chart.name} {chart.version} is not in the cache ({path})."
+            continue
         except (ChecksumMismatch, OSError) as problem:
             yield " ".join(str(problem).split())
 
@@ -32,7 +36,7 @@ def release_chart(chart: Chart, source: ChartSourceName) -> dict[str, Any]:
             `archive_problems` has checked before any resource was declared.
     """
     if source == "cache":
-        return {"chart": str(cached_chart(chart))}
+        return {"chart": installed_path(chart)}
     if chart.is_oci:
         return {"chart": f"{chart.repository}/{chart.name}", "version": chart.version}
     return {

@@ -12,7 +12,8 @@ from typing import Any
 import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env
 
-from components.charts import archive_problems
+from components.charts import archive_problems, missing_archives
+from physical_ai.catalog.charts import ARCHIVES
 from physical_ai.settings import Fault, Loaded, SettingsError, load_config
 from physical_ai.settings.layers.stack_file import SECRETS
 from physical_ai.settings.rules.compat import refusals
@@ -64,7 +65,7 @@ def configured() -> tuple[Loaded, Secrets]:
     if faults := archive_faults(loaded):
         raise SettingsError(faults)
     warnings = list(loaded.warnings)
-    refused = [*refusals(loaded, today()), *unnamed_deployers(loaded)]
+    refused = [*refusals(loaded, today()), *unnamed_deployers(loaded), *missing_faults(loaded)]
     if is_simulated(os.environ):
         warnings += [replace(fault.as_warning(), problem=f"{WOULD_REFUSE} {fault.problem}") for fault in refused]
     else:
@@ -88,11 +89,21 @@ def secret_faults(loaded: Loaded, given: Iterable[str]) -> list[Fault]:
 
 
 def archive_faults(loaded: Loaded) -> list[Fault]:
-    """What is wrong with the archives of the charts that a stack with `charts.source: cache` installs."""
+    """Archives of the charts that are not what is pinned, in a stack with `charts.source: cache`."""
+    return _faults(loaded, archive_problems(loaded.plan.charts))
+
+
+def missing_faults(loaded: Loaded) -> list[Fault]:
+    """Archives that such a stack needs and that were not pulled. The simulator has models of them."""
+    missing = ", ".join(f"{chart.name} {chart.version}" for chart in missing_archives(loaded.plan.charts))
+    return _faults(loaded, [f"The archives of {missing} are not in {ARCHIVES.name}."] if missing else [])
+
+
+def _faults(loaded: Loaded, problems: Iterable[str]) -> list[Fault]:
     if loaded.settings.charts.source != "cache":
         return []
     fix = f"Run `physai charts pull {pulumi.get_stack()}`, or set charts.source: repository."
-    return [loaded.merged.fault(("charts", "source"), problem, fix) for problem in archive_problems(loaded.plan.charts)]
+    return [loaded.merged.fault(("charts", "source"), problem, fix) for problem in problems]
 
 
 def today() -> datetime.date:

@@ -22,9 +22,12 @@ from pydantic import StringConstraints
 from physical_ai.catalog.load import DATA, CatalogError, read_rows, row
 from physical_ai.catalog.lookup import UnknownName, nearest
 from physical_ai.catalog.rows import Row, Text
-from physical_ai.repository import STACKS, user_folder
+from physical_ai.repository import ROOT, STACKS, user_folder
 
 LOCK = STACKS / "charts.lock"
+ARCHIVES = ROOT / ".charts"
+"""Verified archives that a stack with `charts.source: cache` installs. Below the project, so that their path, an input
+of the release, is the same on every machine."""
 _LOCK_HEAD = """\
 # Checksums of charts for which physical_ai/catalog/data/charts.yaml has none: what the first `physai charts pull`
 # found. Every later pull, and every deployment from the cache, must find the same. Commit it; compare it with another
@@ -94,6 +97,20 @@ def chart(name: str, version: str) -> Chart:
 def cached_chart(chart: Chart) -> Path:
     """Where `physai charts pull` puts the verified archive, and where it is looked for."""
     return user_folder() / "charts" / f"{chart.name}-{chart.version}.tgz"
+
+
+def installed_path(chart: Chart) -> str:
+    """The path from which a release installs the archive, relative to the project.
+
+    >>> installed_path(chart("gpu-operator", "v26.7.0"))
+    '.charts/gpu-operator-v26.7.0.tgz'
+    """
+    return f".charts/{cached_chart(chart).name}"
+
+
+def installed_chart(chart: Chart) -> Path:
+    """The archive at `installed_path`, where `physai charts pull` puts it."""
+    return ARCHIVES / cached_chart(chart).name
 
 
 def locked() -> dict[tuple[str, str], Locked]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from physical_ai.catalog.charts import (
     ChecksumMismatch,
     cached_chart,
     expected_sha256,
+    installed_chart,
     record,
     sha256_of,
     verify,
@@ -68,6 +70,7 @@ def pull(chart: Chart, helm: Path, *, locked: bool = False) -> Pulled:
                 "  Run `physai charts pull` on your machine, and commit stacks/charts.lock."
             )
         if expected is not None and target.exists() and sha256_of(target) == expected:
+            _install(chart, target)
             return Pulled(chart, target, expected, "present")
         with tempfile.TemporaryDirectory(prefix=".pull-", dir=target.parent) as folder:
             archive = _download(chart, helm, Path(folder))
@@ -77,7 +80,17 @@ def pull(chart: Chart, helm: Path, *, locked: bool = False) -> Pulled:
             else:
                 found = _verified(chart, archive)
             archive.replace(target)
+        _install(chart, target)
         return Pulled(chart, target, found, "recorded" if expected is None else "verified")
+
+
+def _install(chart: Chart, archive: Path) -> None:
+    """Copies a verified archive to where a stack with `charts.source: cache` installs it from."""
+    target = installed_chart(chart)
+    target.parent.mkdir(exist_ok=True)
+    draft = target.with_name(f".{target.name}")
+    shutil.copyfile(archive, draft)
+    draft.replace(target)
 
 
 def _verified(chart: Chart, archive: Path) -> str:

@@ -43,6 +43,12 @@ def test_a_pinned_chart_is_its_model_and_the_second_time_the_same_folder() -> No
     assert check(NEWEST) == []
 
 
+def test_the_archive_of_a_stack_that_installs_from_the_cache_is_its_model_until_it_is_pulled() -> None:
+    assert chart_source(f".charts/{OPERATOR}-{NEWEST}.tgz", "", "") == chart_source(OPERATOR, NEWEST, NGC)
+    with pytest.raises(NoModel):
+        chart_source(f".charts/{OPERATOR}-v9.9.9.tgz", "", "")
+
+
 def test_an_oci_address_is_identified_by_its_last_part() -> None:
     assert chart_source(f"oci://mirror.example/charts/{OPERATOR}", NEWEST, "").name.startswith(f"{OPERATOR}-{NEWEST}")
 
@@ -66,8 +72,9 @@ def test_a_file_or_folder_is_used_as_it_is(tmp_path: Path) -> None:
     assert chart_source(str(archive), "", "") == archive
 
 
-def test_a_pulled_chart_precedes_the_model_as_long_as_it_is_the_pinned_one() -> None:
-    pin = chart(OPERATOR, NEWEST)
+def test_a_pulled_chart_precedes_the_model_as_long_as_it_is_the_pinned_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    pin = chart(OPERATOR, NEWEST).model_copy(update={"sha256": None})
+    monkeypatch.setattr("physical_ai.simulator.charts.source.pinned_charts", lambda: {(OPERATOR, NEWEST): pin})
     pulled = cached_chart(pin)
     pulled.parent.mkdir(parents=True)
     pulled.write_bytes(b"the chart")

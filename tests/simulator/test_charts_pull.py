@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog import newest_release
-from physical_ai.catalog.charts import Chart, cached_chart, chart, locked
+from physical_ai.catalog.charts import Chart, cached_chart, chart, installed_chart, locked
 from physical_ai.cli.main import run
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.tools import toolbox
@@ -60,9 +60,10 @@ def repository(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}"
-        pin = chart("gpu-operator", VERSION).model_copy(update={"repository": address})
+        pin = chart("gpu-operator", VERSION).model_copy(update={"repository": address, "sha256": None})
         monkeypatch.setattr("physical_ai.catalog.charts.pinned_charts", lambda: {(pin.name, pin.version): pin})
         monkeypatch.setattr("physical_ai.catalog.charts.LOCK", tmp_path / "charts.lock")
+        monkeypatch.setattr("physical_ai.catalog.charts.ARCHIVES", tmp_path / "archives")
         made = Repository(folder, folder / f"gpu-operator-{VERSION}.tgz", pin, toolbox(home.tools).path("helm"))
         made.publish("first")
         yield made
@@ -79,6 +80,7 @@ def test_the_first_pull_records_the_checksum_and_the_second_has_nothing_to_do(
     assert f"version: {VERSION}, sha256: {repository.sha256}" in printed
     assert locked()["gpu-operator", VERSION].sha256 == repository.sha256
     assert cached_chart(repository.pin).read_bytes() == repository.archive.read_bytes()
+    assert installed_chart(repository.pin).read_bytes() == repository.archive.read_bytes()
 
     assert run([*PULL, "dev-westus2", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -124,3 +126,24 @@ def test_a_chart_the_repository_does_not_have_is_reported_with_helms_message(
     assert f"gpu-operator {VERSION} could not be pulled from {repository.pin.repository}" in reported
     assert "404" in reported
     assert locked() == {}
+
+
+def test_a_pipeline_downloads_nothing_unknown_and_verifies_what_is_in_the_committed_lock(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*PULL, "--locked"]) == 1
+    reported = capsys.readouterr().err
+    assert f"no checksum of the chart gpu-operator {VERSION} is known" in reported
+    assert "commit stacks/charts.lock" in reported
+    assert not cached_chart(repository.pin).exists()
+    assert not installed_chart(repository.pin).exists()
+
+    assert run(PULL) == 0  # on a laptop, whose lock file is then committed
+    cached_chart(repository.pin).unlink()
+    installed_chart(repository.pin).unlink()
+    assert run([*PULL, "--locked"]) == 0
+    assert installed_chart(repository.pin).read_bytes() == repository.archive.read_bytes()
+
+    cached_chart(repository.pin).unlink()
+    repository.publish("another chart under the same version")
+    assert run([*PULL, "--locked"]) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from physical_ai.catalog.charts import ChecksumMismatch, cached_chart, pinned_charts, verify
+from physical_ai.catalog.charts import ChecksumMismatch, cached_chart, installed_path, pinned_charts, verify
 from physical_ai.repository import ROOT, user_folder
 from physical_ai.simulator.charts.models import materialise, modelled
 from physical_ai.simulator.kubernetes.helm import HelmFailed
@@ -30,7 +30,11 @@ def chart_source(chart: str, version: str, repository: str) -> Path:
     if local.exists() and not chart.startswith("oci://"):
         return local
     folder, _, name = chart.rpartition("/")
-    pinned = next((item for item in pinned_charts().values() if (item.name, item.version) == (name, version)), None)
+    pins = pinned_charts().values()
+    installed = next((item for item in pins if installed_path(item) == chart), None)
+    if installed is not None:  # of a stack with `charts.source: cache`, whose archive was not pulled
+        name, version, repository = installed.name, installed.version, installed.repository
+    pinned = next((item for item in pins if (item.name, item.version) == (name, version)), None)
     if pinned is not None and pinned.repository == (repository or folder) and (pulled := cached_chart(pinned)).exists():
         try:
             verify(pinned, pulled)

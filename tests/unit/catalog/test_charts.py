@@ -7,18 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from components.charts import archive_problems, release_chart
+from components.charts import archive_problems, missing_archives, release_chart
 from physical_ai.catalog import UnknownName, operator_releases
 from physical_ai.catalog.charts import (
     ChecksumMismatch,
     cached_chart,
     chart,
     expected_sha256,
+    installed_chart,
     pinned_charts,
     record,
     sha256_of,
     verify,
 )
+from physical_ai.settings import existing, load
 
 OPERATOR = "gpu-operator"
 TODAY = datetime.date(2026, 11, 21)
@@ -39,7 +41,8 @@ def test_every_operator_release_has_a_pin() -> None:
 
 def test_only_a_checksum_with_a_source_is_in_the_catalogue() -> None:
     published = [(name, version) for (name, version), item in pinned_charts().items() if item.sha256]
-    assert published == [(OPERATOR, "v26.3.2"), ("kai-scheduler", "v0.20.1")]
+    operators = [(OPERATOR, version) for version in ("v25.10.1", "v26.3.2", "v26.3.3", "v26.7.1")]
+    assert published == [*operators, ("kai-scheduler", "v0.20.1")]
 
 
 @pytest.mark.parametrize(
@@ -88,18 +91,31 @@ def test_a_release_from_an_oci_registry_has_its_address_in_the_chart() -> None:
     assert arguments == {"chart": "oci://registry.example/charts/gpu-operator", "version": "v26.7.0"}
 
 
-def test_a_release_from_the_cache_is_the_verified_file_or_none(cache: Path) -> None:
-    pin, path = chart(OPERATOR, "v26.7.0"), cache / "gpu-operator-v26.7.0.tgz"
-    assert list(archive_problems([pin])) == [f"The chart gpu-operator v26.7.0 is not in the cache ({path})."]
+def test_a_release_from_the_cache_is_the_verified_file_and_its_path_the_same_on_every_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("physical_ai.catalog.charts.ARCHIVES", tmp_path)
+    pin = chart(OPERATOR, "v26.7.0")
+    path = installed_chart(pin)
+    assert missing_archives([pin]) == [pin]
+    assert not list(archive_problems([pin]))
 
     path.write_bytes(b"the chart")
     (problem,) = archive_problems([pin])
     assert "no checksum of the chart" in problem
 
     record(pin, sha256_of(path), TODAY)
+    assert not missing_archives([pin])
     assert not list(archive_problems([pin]))
-    assert release_chart(pin, "cache") == {"chart": str(path)}
+    assert release_chart(pin, "cache") == {"chart": ".charts/gpu-operator-v26.7.0.tgz"}
 
     path.write_bytes(b"tampered with")
     (problem,) = archive_problems([pin])
     assert "and should be" in problem
+
+
+def test_every_chart_of_the_committed_stacks_is_known_or_named_as_unknown() -> None:
+    """What `physai charts pull --locked` in a pipeline stops at, until stacks/charts.lock has it."""
+    charts = [each for stack in existing() if not load(stack).settings.record for each in load(stack).plan.charts]
+    unknown = {(each.name, each.version) for each in charts if each.sha256 is None}
+    assert unknown == {("backend-operator", "1.3.1")}

@@ -61,7 +61,7 @@ def changed(**changes: Any) -> dict[str, Severity]:
 
 def test_the_default_combination_has_nothing_against_it() -> None:
     assert GOOD.operator == newest_release().version
-    assert found(GOOD) == {"chart-checksum-unknown": "info", "operator-unverified": "info"}
+    assert found(GOOD) == {"operator-unverified": "info"}
 
 
 @pytest.mark.parametrize(("production", "severity"), [(True, "error"), (False, "warning")])

@@ -19,7 +19,7 @@ def test_a_good_stack_ends_with_zero_and_a_summary(capsys: pytest.CaptureFixture
     printed = capsys.readouterr().out
     assert f"GPU Operator {NEWEST} (supported), Kubernetes 1.36" in printed
     assert "h100gpu" in printed
-    assert "2 GPU pools: 0 errors, 0 warnings, 2 info" in printed
+    assert "2 GPU pools: 0 errors, 0 warnings, 1 info" in printed
 
 
 def test_an_error_ends_with_three_and_names_setting_way_out_and_source(capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,14 +36,17 @@ def inside(recording: Recording) -> list[Resource]:
     return [each for each in recording.resources if each.custom and each.type.startswith("kubernetes:")]
 
 
+NGC = "https://helm.ngc.nvidia.com/nvidia"
+
+
 def test_release_is_pinned_named_patient_and_leaves_its_traces(simulate: Simulate, stack_name: str) -> None:
-    inputs = release(simulate(stack_name)).inputs
+    inputs, settings = release(simulate(stack_name)).inputs, load(stack_name).settings
+    version = settings.gpu_operator.version
+    repository = {"chart": "gpu-operator", "version": version, "repositoryOpts": {"repo": NGC}}
     wanted: dict[str, Any] = {
         "name": "gpu-operator",
         "namespace": "gpu-operator",
-        "chart": "gpu-operator",
-        "version": load(stack_name).settings.gpu_operator.version,
-        "repositoryOpts": {"repo": "https://helm.ngc.nvidia.com/nvidia"},
+        **(repository if settings.charts.source == "repository" else {"chart": f".charts/gpu-operator-{version}.tgz"}),
         "timeout": 1800,
         "atomic": False,
         "cleanupOnFail": False,

@@ -12,6 +12,7 @@ import yaml
 
 from components.platform import Platform
 from physical_ai.findings import Severity
+from physical_ai.mocks.azure_answers import DEPLOYER
 from physical_ai.policies import UNKNOWN, Secret, Stack, evaluate
 from physical_ai.policies.model import leaves
 from physical_ai.settings import Settings, SettingsError, load
@@ -112,11 +113,21 @@ def test_a_chart_that_is_not_in_the_cache_is_reported_before_anything_is_declare
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(Platform, "__init__", lambda *_: pytest.fail("the platform was declared"))
-    monkeypatch.setattr("components.charts.cached_chart", lambda _: tmp_path / "missing.tgz")
+    monkeypatch.setattr("physical_ai.catalog.charts.ARCHIVES", tmp_path)
+    own = {"charts": {"source": "cache"}, "access": {"deployers": [{"principalId": DEPLOYER}]}}
     with pytest.raises(pulumi.RunError, match=r"physical-ai:charts\.source") as caught:
-        record("dev-westus2", {"charts": {"source": "cache"}})
-    assert "The chart gpu-operator" in str(caught.value)
+        record("dev-westus2", own, simulated=False)
+    assert "The archives of gpu-operator" in str(caught.value)
     assert "physai charts pull dev-westus2" in str(caught.value)
+
+
+def test_an_archive_that_is_not_the_pinned_one_is_reported_in_a_simulation_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("physical_ai.catalog.charts.ARCHIVES", tmp_path)
+    (tmp_path / "kai-scheduler-v0.20.1.tgz").write_bytes(b"tampered with")
+    with pytest.raises(pulumi.RunError, match="and should be"):
+        record("dev-westus2", {"charts": {"source": "cache"}})
 
 
 SECRETS = {"secrets": {"registryPassword": "hunter2"}}
@@ -169,7 +180,7 @@ def test_azure_gets_no_cluster_that_no_one_could_install_anything_in(preview: bo
 
 
 def test_azure_gets_the_very_program_that_is_simulated() -> None:
-    own = {"cluster": {"apiAccess": {"authorizedIpRanges": ["20.30.40.0/28"]}}}
+    own = {"cluster": {"apiAccess": {"authorizedIpRanges": ["20.30.40.0/28"]}}, "charts": {"source": "repository"}}
     assert record("prod-westus2", own, simulated=False).resources == record("prod-westus2", own).resources
 
 
