@@ -83,7 +83,8 @@ class ControlPlane:
         Raises:
             ControlPlaneFailed: a process ended or was not ready in time. Nothing runs then.
         """
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o700)  # also one that another command has made
         with FileLock(self.folder.with_suffix(".lock")):
             try:
                 self._start_what_is_stopped()
