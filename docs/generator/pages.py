@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from docs.generator import catalogue, commands, outputs, package_picture, platform_picture, settings, troubleshooting
+from docs.generator import (
+    alerts,
+    catalogue,
+    commands,
+    outputs,
+    package_picture,
+    platform_picture,
+    settings,
+    troubleshooting,
+)
 from physical_ai.osmo.lint import document as lint
 from physical_ai.policies import document as policies
 from physical_ai.readiness import document as readiness
@@ -25,6 +34,7 @@ OWN: Mapping[Path, Callable[[], str]] = {
     _FOLDER / "commands.md": commands.document,
     _FOLDER / "outputs.md": outputs.document,
     troubleshooting.FILE: troubleshooting.renewed,
+    alerts.FILE: alerts.document,
     _PICTURES / "platform.svg": platform_picture.picture,
     _PICTURES / "packages.svg": package_picture.packages,
 }

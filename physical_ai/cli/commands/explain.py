@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -10,6 +11,9 @@ from rich.table import Table
 
 from physical_ai.cli.console import out, print_json, print_warnings
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+
+if TYPE_CHECKING:
+    from physical_ai.settings import Settings
 
 SettingPath = Annotated[str | None, typer.Argument(help="Only this setting and those below it, as pools.h100gpu.")]
 
@@ -38,6 +42,19 @@ def explain(
         origin = f"[dim]{row.origin}[/]" if row.origin == "default" else escape(row.origin)
         table.add_row(escape(row.path), escape(_text(row.value)), origin)
     out.print(table)
+    if (rows and rows[0].path.startswith("monitoring")) or path is None:
+        for line in _series(loaded.settings):
+            out.print(line)
+
+
+def _series(settings: Settings) -> Iterator[str]:
+    """What the metrics of GPUs cost in series: a node of each pool, and the pool at its maximum."""
+    from physical_ai.settings.facts.telemetry import series_per_pool
+
+    for name, count in series_per_pool(settings).items():
+        node = str(count.most) if count.least == count.most else f"{count.least} to {count.most}"
+        pool = count.most * settings.pools[name].scale.most
+        yield f"series of GPUs: {name} {node} a node, at most {pool}"
 
 
 def _text(value: object) -> str:

@@ -9,7 +9,7 @@ from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.pools import gpus_per_node
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.telemetry.counters import exporter_of, fields_for
+from physical_ai.telemetry.counters import Cardinality, exporter_of, fields_for, series_per_node
 from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts
 
 QUEUE_LABEL = "kai.scheduler/queue"
@@ -36,6 +36,14 @@ def rule_parameters(settings: Settings) -> Parameters:
             name: Override(threshold=own.threshold, enabled=own.enabled) for name, own in monitoring.rules.items()
         },
     )
+
+
+def series_per_pool(settings: Settings) -> dict[str, Cardinality]:
+    """Series of GPUs that one node of each pool costs; none where nothing collects them."""
+    if not settings.monitoring.is_measured:
+        return {}
+    fields = fields_for(exporter_of(settings.gpu_operator.version), settings.monitoring.counters)
+    return {pool.name: series_per_node(pool, fields) for pool in rule_parameters(settings).pools}
 
 
 def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:

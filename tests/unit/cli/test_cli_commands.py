@@ -62,6 +62,14 @@ def test_a_wrong_option_is_wrong_input() -> None:
     assert call("up", "--no-such-option")[0] == 2
 
 
+def test_explain_shows_the_series_that_metrics_cost() -> None:
+    _, out, _ = call("explain", "dev-westus2", "monitoring", "--set", "monitoring.metrics=azure")
+    assert "series of GPUs: h100gpu 44 a node, at most 88\n" in out
+    assert "series of GPUs: rtxprogpu 7 to 34 a node, at most 68\n" in out
+    _, out, _ = call("explain", "dev-westus2", "monitoring")
+    assert "series of GPUs" not in out
+
+
 def test_explain_shows_value_and_origin() -> None:
     code, out, _ = call("explain", "dev-westus2", "pools.h100gpu", "--json", "--set", "pools.h100gpu.scale.max=5")
     rows = {row["path"]: row for row in json.loads(out)}

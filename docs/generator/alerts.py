@@ -1,0 +1,103 @@
+"""docs/runbooks/alerts.md: each alert with what it means and what to do, the Xids, and the recorded series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from docs.generator.markdown import code, table
+from physical_ai.catalog.telemetry_rows import xids
+from physical_ai.repository import DOCS
+from physical_ai.telemetry.rules import AlertRow, Owner, themes
+
+FILE = DOCS / "runbooks" / "alerts.md"
+OWNERS: dict[Owner, str] = {
+    "platform": "platform team",
+    "job": "owner of the job",
+    "azure": "Azure, by a support request",
+}
+TITLES = {
+    "gpu-faults": "Faults of GPUs",
+    "gpu-performance": "Slow GPUs",
+    "gpu-readiness": "Nodes without their GPUs",
+    "grid-driver": "Virtual GPUs",
+    "workloads": "Workloads",
+}
+_HEAD = """\
+# Alerts
+
+Generated from `physical_ai/telemetry/data/rules/` by `python -m docs.generator`. Each alert links to its section here.
+[Settings](../settings.md#metrics-and-alerts) describes how to change a threshold, omit an alert, and notify someone.
+
+Words in capital letters are for you to replace: `NODE`, `POD` and `NAMESPACE` are labels of the alert, `STACK` is your
+stack. This prints the scale set and the instance of a node, which commands of `az vmss` need:
+
+```sh
+kubectl get node NODE --output jsonpath={.spec.providerID}
+```
+
+An alert that a stack has no use for is not part of its rules: those of virtual GPUs where no pool has any, and those
+whose counter its DCGM exporter does not know.
+"""
+
+
+def document() -> str:
+    """The page."""
+    return "\n".join(_page())
+
+
+def _page() -> Iterator[str]:
+    yield _HEAD
+    yield table(
+        ["alert", "severity", "who acts", "after"],
+        [
+            [f"[{row.alert}](#{row.anchor})", row.severity, OWNERS[row.owner], _hold(row)]
+            for theme in themes()
+            for row in theme.alerts
+        ],
+    )
+    for theme in themes():
+        if theme.alerts:
+            yield f"## {TITLES[theme.theme]}\n"
+        for row in theme.alerts:
+            yield from _alert(row)
+    yield from _xids()
+    yield from _records()
+
+
+def _hold(row: AlertRow) -> str:
+    return f"{row.hold_minutes} min" if row.hold_minutes else "at once"
+
+
+def _alert(row: AlertRow) -> Iterator[str]:
+    yield f"### {row.alert}\n"
+    yield f"**Meaning.** {row.meaning}\n"
+    yield f"**What to do** ({OWNERS[row.owner]}). {row.action}\n"
+    yield "```sh\n" + "\n".join(row.commands) + "\n```\n"
+    if row.threshold is not None:
+        limits = row.threshold
+        span = f"from {limits.least:g} to {limits.most:g}"
+        setting = f"monitoring.rules.{row.alert}.threshold"
+        yield f"Threshold: {limits.default:g}, in {limits.unit}; `{setting}` changes it, {span}.\n"
+    yield f"Source: {row.source}.\n"
+
+
+def _xids() -> Iterator[str]:
+    yield "## Xids\n"
+    yield "What the driver reports in the kernel log. Classes and actions are those of NVIDIA's catalogue.\n"
+    alert = {"node": "GPUXidNodeFault", "job": "GPUXidJobError", "information": "GPUXidInformation"}
+    yield table(
+        ["Xid", "meaning", "alert", "NVIDIA's action", "on AKS"],
+        [
+            [str(each.code), each.meaning, alert[each.xid_class], code(each.action), each.advice]
+            for each in sorted(xids().values(), key=lambda each: each.code)
+        ],
+    )
+
+
+def _records() -> Iterator[str]:
+    yield "## Recorded series\n"
+    yield "Values are GPUs, or MIG instances and shares where a pool offers those.\n"
+    yield table(
+        ["series", "meaning"],
+        [[code(each.record), each.meaning] for theme in themes() for each in theme.records],
+    )
