@@ -1,4 +1,4 @@
-"""Lints the repository's GitHub workflow files: `python -m tests.support.lint_github_workflows`."""
+"""Lints the repository's GitHub workflow files and audits their security: `python -m tests.support.lint_github_workflows`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from physical_ai.simulator.home import Home
 from physical_ai.simulator.tools import LINTERS, BuildFailed, toolbox
 
 FAILED = 1
+AUDIT = (str(Path(sys.executable).with_name("zizmor")), "--offline", "--quiet", "--config", ".github/zizmor.yml")
+"""Without requests to GitHub. Which audits do not apply, and why, is in the configuration."""
 
 
 def main() -> int:
-    """Actionlint's exit code; it finds shellcheck, for the scripts in the files, beside this Python."""
+    """The exit code of the first linter that finds something. Actionlint finds shellcheck beside this Python."""
     try:
         tools = toolbox(Home.of_user().tools, families=LINTERS)
     except BuildFailed as problem:
@@ -26,7 +28,8 @@ def main() -> int:
     command = [tools.path("actionlint"), "-color"] if err.is_terminal else [tools.path("actionlint")]
     # The files are arguments, so that actionlint needs no Git repository.
     files = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
-    return subprocess.run([*command, *files], cwd=ROOT, env={**os.environ, "PATH": path}, check=False).returncode
+    linted = subprocess.run([*command, *files], cwd=ROOT, env={**os.environ, "PATH": path}, check=False).returncode
+    return linted or subprocess.run([*AUDIT, str(ROOT / ".github")], cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":
