@@ -1,4 +1,4 @@
-"""Lints the repository's GitHub workflow files and audits their security: `python -m tests.support.lint_github_workflows`."""
+"""Lints the GitHub workflow files and audits their security: `python -m tests.support.lint_github_workflows`."""
 
 from __future__ import annotations
 
