@@ -96,6 +96,9 @@ def test_the_same_assignment_under_another_name_is_a_conflict(azure: Azure) -> N
     assert (refused.value.refusal.status, refused.value.refusal.code) == (409, "RoleAssignmentExists")
     with pytest.raises(ArmError) as refused:
         azure.assign(NETWORK_CONTRIBUTOR, plane.outputs["principalId"], plane.id, 1)
+    assert refused.value.refusal.rule == "ra-update-role"
+    with pytest.raises(ArmError) as refused:
+        azure.assign(IDENTITY_OPERATOR, SOMEONE, plane.id, 1)
     assert refused.value.refusal.rule == "ra-update"
 
 

@@ -55,7 +55,7 @@ def principal(put: Put) -> Iterator[Refusal]:
         yield refuse(put, "ra-principal-type", message, "properties.principalType")
 
 
-@on_put("RoleAssignment", "ra-duplicate", "ra-update", "ra-scope-missing", "ra-condition-version")
+@on_put("RoleAssignment", "ra-duplicate", "ra-update", "ra-update-role", "ra-scope-missing", "ra-condition-version")
 def assignment(put: Put) -> Iterator[Refusal]:
     scope = str(put.inputs.get("scope", ""))
     if not put.azure.exists(scope):
@@ -65,9 +65,10 @@ def assignment(put: Put) -> Iterator[Refusal]:
         if not ids.same(other.id, put.id) and _meaning(other.inputs) == mine:
             message = "The role assignment already exists. The ID of the existing role assignment is"
             yield refuse(put, "ra-duplicate", f"{message} {ids.name(other.id)}.")
-    if put.old and _meaning(put.old.inputs) != mine:
+    if put.old and (before := _meaning(put.old.inputs)) != mine:
         message = "Tenant ID, application ID, principal ID, and scope are not allowed to be updated."
-        yield refuse(put, "ra-update", message, "properties")
+        only_role = (before[0], before[2]) == (mine[0], mine[2])
+        yield refuse(put, "ra-update-role" if only_role else "ra-update", message, "properties")
     if put.properties.get("condition") and put.properties.get("conditionVersion") != "2.0":
         message = "A condition needs conditionVersion 2.0."
         yield refuse(put, "ra-condition-version", message, "properties.conditionVersion")
