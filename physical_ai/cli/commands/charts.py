@@ -63,11 +63,11 @@ def pull(
     from physical_ai.cli.chart_download import pull as download
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.simulator.home import Home
-    from physical_ai.simulator.tools import toolbox
+    from physical_ai.simulator.tools import HELM, toolbox
 
     loaded = read_stack(stack, file, set_).loaded
     settings = loaded.settings
-    helm = toolbox(Home.of_user().tools).path("helm")
+    helm = toolbox(Home.of_user().tools, families=(HELM,)).path("helm")
     pulled = [download(chart, helm, locked=locked) for chart in loaded.plan.charts]
     if json:
         rows = [{**_row(item.chart), "outcome": item.outcome} for item in pulled]

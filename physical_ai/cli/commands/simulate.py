@@ -80,6 +80,10 @@ WithTelemetry = Annotated[
     bool, typer.Option("--telemetry", help="Also Prometheus, Alertmanager and promtool, built from their Go modules.")
 ]
 
+ForDelivery = Annotated[
+    bool, typer.Option("--delivery", help="Only what a pipeline runs to deploy to Azure: helm and kubelogin.")
+]
+
 
 def up(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
@@ -237,17 +241,23 @@ def env(stack: Stack = DEFAULT_STACK, as_: As = DEPLOYER_NAME, json: Json = Fals
         print(f"export {name}={shlex.quote(value)}")  # never wrapped: a shell reads it
 
 
-def tools(origin: ToolsFrom = Origin.AUTO, telemetry: WithTelemetry = False) -> None:
+def tools(origin: ToolsFrom = Origin.AUTO, telemetry: WithTelemetry = False, delivery: ForDelivery = False) -> None:
     """Install the engine and control-plane programs before the first `up`.
 
     Of etcd, helm and KWOK the projects' own releases, verified; Kubernetes and Pulumi are built from their Go modules.
+    With --delivery, print the folders of the programs, for PATH.
     """
     from physical_ai.cli.progress import Progress
     from physical_ai.simulator.home import Home
-    from physical_ai.simulator.tools import FAMILIES, TELEMETRY, toolbox
+    from physical_ai.simulator.tools import DELIVERY, FAMILIES, TELEMETRY, toolbox
 
     home = Home.of_user()
     with Progress() as progress:
         progress.phase("tools")
-        toolbox(home.tools, progress.tool, (*FAMILIES, *(TELEMETRY if telemetry else ())), origin)
+        families = DELIVERY if delivery else (*FAMILIES, *(TELEMETRY if telemetry else ()))
+        found = toolbox(home.tools, progress.tool, families, origin)
+    if delivery:
+        for folder in found.folders:
+            out.print(str(folder), soft_wrap=True, highlight=False, markup=False)
+        return
     err.print(f"all programs are in {home.tools}")

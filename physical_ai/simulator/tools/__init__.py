@@ -3,7 +3,19 @@
 Standard library only: `python -m physical_ai.simulator.tools` installs them before there are any Python packages.
 """
 
-from physical_ai.simulator.tools.families import FAMILIES, LINTERS, TELEMETRY, BuildFailed, Progress
+from physical_ai.simulator.tools.families import DELIVERY, FAMILIES, HELM, LINTERS, TELEMETRY, BuildFailed, Progress
 from physical_ai.simulator.tools.install import Origin, Toolbox, missing, toolbox
 
-__all__ = ["FAMILIES", "LINTERS", "TELEMETRY", "BuildFailed", "Origin", "Progress", "Toolbox", "missing", "toolbox"]
+__all__ = [
+    "DELIVERY",
+    "FAMILIES",
+    "HELM",
+    "LINTERS",
+    "TELEMETRY",
+    "BuildFailed",
+    "Origin",
+    "Progress",
+    "Toolbox",
+    "missing",
+    "toolbox",
+]

@@ -90,10 +90,11 @@ def locked(path: Path) -> Generator[None]:
         yield
 
 
+HELM = Family("helm", "helm.sh/helm/v3", {"helm": "helm"}, ("helm.sh/helm/v3/internal/version.version={v}",))
 FAMILIES = (
     Family("etcd", "go.etcd.io/etcd/server/v3", {"server": "etcd"}),
     Family("kwok", "sigs.k8s.io/kwok", {"kwok": "kwok"}),
-    Family("helm", "helm.sh/helm/v3", {"helm": "helm"}, ("helm.sh/helm/v3/internal/version.version={v}",)),
+    HELM,
     Family(
         "pulumi",
         "github.com/pulumi/pulumi/pkg/v3",
@@ -114,6 +115,9 @@ FAMILIES = (
     ),
 )
 """What the simulator runs, the quickest build first."""
+KUBELOGIN = Family("kubelogin", "github.com/Azure/kubelogin", {"kubelogin": "kubelogin"}, ("main.gitTag={v}",))
+DELIVERY = (HELM, KUBELOGIN)
+"""What a pipeline that deploys to Azure runs, besides Pulumi."""
 LINTERS = (Family("actionlint", "github.com/rhysd/actionlint", {"actionlint": "actionlint"}),)
 """What looks at the repository's own files."""
 TELEMETRY = (
