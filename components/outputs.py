@@ -62,7 +62,8 @@ class Deployed:
     nat_addresses: Sequence[pulumi.Input[str]]
     kubeconfig: pulumi.Input[str]
     gpus: pulumi.Input[Mapping[str, Any]]
-    osmo_releases: Mapping[str, Mapping[str, str]]
+    releases: Mapping[str, Mapping[str, str]]
+    """Beside the GPU Operator's."""
     workflows_principal_id: pulumi.Input[str]
 
 
@@ -75,7 +76,7 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
         "oidcIssuerUrl": found.oidc_issuer_url,
         "natAddresses": found.nat_addresses,
         "kubeconfig": found.kubeconfig,
-        "releases": {CHART: operator, **found.osmo_releases},
+        "releases": {CHART: operator, **found.releases},
         "pools": {name: pool_summary(settings, name) for name in settings.pools},
         "gpus": found.gpus,
         "osmo": {

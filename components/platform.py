@@ -22,6 +22,7 @@ from components.gpu_operator import GpuOperator, GpuOperatorArgs
 from components.gpu_pool import GpuPool, GpuPoolArgs
 from components.grid_driver import GridDriver, GridDriverArgs
 from components.identities import Identities, IdentitiesArgs
+from components.kube_prometheus import KubePrometheus, KubePrometheusArgs, metrics_release
 from components.kubernetes_access import KubernetesAccess, KubernetesAccessArgs
 from components.maintenance import Maintenance, MaintenanceArgs
 from components.monitoring import Monitoring, MonitoringArgs
@@ -33,6 +34,8 @@ from components.release_gate import ReleaseGate, ReleaseGateArgs
 from components.resource_group import ResourceGroup, ResourceGroupArgs
 from components.role_propagation import wait_for_roles
 from components.scraping import Scraping, ScrapingArgs
+from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
+from physical_ai.catalog.monitoring import RELEASE as METRICS_RELEASE
 from physical_ai.catalog.osmo import KAI_NAMESPACE
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Loaded
@@ -100,14 +103,14 @@ class Platform(pulumi.ComponentResource):
             DriftReaderArgs(interior.target, drift_reader_objects(settings.access)),
             self._unprotected,
         )
-        self._scraping(interior)
+        metrics = self._scraping(interior)
         admission = self._admission(interior)
         driver = self._grid_driver(interior)
         operator = self._gpu_operator(interior, driver)
         gate = self._gpu_gate(interior, operator, gpu_pools)
         osmo = self._osmo(foundation, cluster, interior, admission)
 
-        self._release_gate(interior, operator, osmo)
+        self._release_gate(interior, operator, osmo, metrics)
 
         found = Deployed(
             resource_group=foundation.group.name,
@@ -116,7 +119,7 @@ class Platform(pulumi.ComponentResource):
             nat_addresses=foundation.network.nat_addresses,
             kubeconfig=interior.kubeconfig,
             gpus=gate.gpus,
-            osmo_releases=osmo.versions,
+            releases={**metrics_release(self._plan.kube_prometheus), **osmo.versions},
             workflows_principal_id=osmo.workflows.identity.principal_id,
         )
         self.outputs = stack_outputs(settings, found)
@@ -252,14 +255,23 @@ class Platform(pulumi.ComponentResource):
 
     def _interior(self, cluster: Cluster, access: KubernetesAccess) -> Interior:
         target = ClusterTarget(access.provider, cluster.managed_cluster, self._retry)
-        without = (KAI_NAMESPACE,) if self._backend is None else ()
+        without = (
+            *((KAI_NAMESPACE,) if self._backend is None else ()),
+            *((METRICS_NAMESPACE,) if self._plan.kube_prometheus is None else ()),
+        )
         created = Namespaces(f"{self._name}-namespaces", NamespacesArgs(target, without), self._protected)
         return Interior(access.kubeconfig, target, created.namespaces)
 
-    def _scraping(self, interior: Interior) -> None:
-        if self._settings.monitoring.is_measured:
-            args = ScrapingArgs(interior.target, self._settings, [interior.namespaces[OPERATOR_NAMESPACE]])
-            Scraping(f"{self._name}-scraping", args, self._protected)
+    def _scraping(self, interior: Interior) -> KubePrometheus | None:
+        settings, namespaces, plan = self._settings, interior.namespaces, self._plan.kube_prometheus
+        installed = None
+        if plan is not None:
+            args = KubePrometheusArgs(interior.target, namespaces[METRICS_NAMESPACE], settings, plan, self._secrets)
+            installed = KubePrometheus(f"{self._name}-kube-prometheus", args, self._protected)
+        if settings.monitoring.is_measured:
+            after = [namespaces[OPERATOR_NAMESPACE], *([installed.release] if installed else [])]
+            Scraping(f"{self._name}-scraping", ScrapingArgs(interior.target, settings, after), self._protected)
+        return installed
 
     def _admission(self, interior: Interior) -> GpuAdmission:
         args = GpuAdmissionArgs(interior.target, policies(self._settings), list(interior.namespaces.values()))
@@ -296,10 +308,15 @@ class Platform(pulumi.ComponentResource):
             self._unprotected,
         )
 
-    def _release_gate(self, interior: Interior, operator: GpuOperator, osmo: Osmo) -> ReleaseGate:
-        namespaces = {CHART: OPERATOR_NAMESPACE, **{name: each["namespace"] for name, each in osmo.versions.items()}}
+    def _release_gate(
+        self, interior: Interior, operator: GpuOperator, osmo: Osmo, metrics: KubePrometheus | None
+    ) -> ReleaseGate:
+        namespaces = {CHART: OPERATOR_NAMESPACE, **{name: osmo.versions[name]["namespace"] for name in osmo.releases}}
         after = [operator.release, *osmo.releases.values()]
-        args = ReleaseGateArgs(interior.kubeconfig, {name: namespaces[name] for name in (CHART, *osmo.releases)}, after)
+        if metrics is not None:
+            namespaces[METRICS_RELEASE] = METRICS_NAMESPACE
+            after.append(metrics.release)
+        args = ReleaseGateArgs(interior.kubeconfig, namespaces, after)
         return ReleaseGate(f"{self._name}-release-gate", args, self._unprotected)
 
     def _osmo(self, foundation: Foundation, cluster: Cluster, interior: Interior, admission: GpuAdmission) -> Osmo:

@@ -12,6 +12,7 @@ from physical_ai.settings.faults import Fault, SettingsError
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.settings.plans.grid_driver import GridPlan, grid_plan
+from physical_ai.settings.plans.kube_prometheus import KubePrometheusPlan, kube_prometheus_plan
 from physical_ai.settings.plans.osmo import OsmoRelease, osmo_releases
 from physical_ai.settings.plans.osmo_service import values_files
 
@@ -27,6 +28,8 @@ class Plan:
     """The scheduler and the agents, in the order of installation; empty with `osmo.mode: namespaces`."""
     osmo_service: Mapping[str, str]
     """Values for the chart of OSMO's control plane, by file name."""
+    kube_prometheus: KubePrometheusPlan | None
+    """None without `monitoring.metrics: kube-prometheus`."""
     charts: tuple[Chart, ...]
     """The charts in the order of installation."""
     warnings: tuple[Fault, ...] = ()
@@ -41,8 +44,10 @@ def make_plan(settings: Settings, root: FilePath = VALUES) -> Plan:
     """
     gpu, faults = gpu_plan(settings, root)
     osmo, found = osmo_releases(settings, root)
-    faults = list(dict.fromkeys([*faults, *found]))
+    prometheus, wrong = kube_prometheus_plan(settings, root)
+    faults = list(dict.fromkeys([*faults, *found, *wrong]))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
-    charts = (chart(CHART, settings.gpu_operator.version), *(release.chart for release in osmo))
-    return Plan(gpu, grid_plan(settings), osmo, values_files(settings), charts, tuple(faults))
+    others = (*((prometheus.chart,) if prometheus else ()), *(release.chart for release in osmo))
+    charts = (chart(CHART, settings.gpu_operator.version), *others)
+    return Plan(gpu, grid_plan(settings), osmo, values_files(settings), prometheus, charts, tuple(faults))

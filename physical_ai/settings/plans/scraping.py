@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.catalog.monitoring import NAMESPACE
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, grid_pools
 from physical_ai.settings.models.monitoring import MetricsBackend
 from physical_ai.settings.models.tree import Settings
@@ -15,8 +16,7 @@ GROUPS: Mapping[MetricsBackend, str] = {
     "kube-prometheus": "monitoring.coreos.com/v1",
 }
 """API group of the monitors. Azure's add-on ignores those of the other group (Azure/prometheus-collector)."""
-METRICS_NAMESPACE = "monitoring"
-SCRAPERS: Mapping[MetricsBackend, str] = {"azure": "kube-system", "kube-prometheus": METRICS_NAMESPACE}
+SCRAPERS: Mapping[MetricsBackend, str] = {"azure": "kube-system", "kube-prometheus": NAMESPACE}
 """Namespace of what scrapes."""
 LIMITS = {"labelLimit": 63, "labelNameLengthLimit": 511, "labelValueLengthLimit": 1023}
 """Without these in the spec, Azure's add-on can drop targets."""

@@ -25,8 +25,8 @@ def readable() -> set[str]:
 def test_it_reads_each_kind_that_the_program_declares_and_nothing_else(simulate: Simulate) -> None:
     declared = {
         each.type.rpartition(":")[2]
-        for stack in ("dev-westus2", "prod-westus2")
-        for each in simulate(stack, READERS).resources
+        for stack, back_end in (("dev-westus2", "kube-prometheus"), ("prod-westus2", "azure"))
+        for each in simulate(stack, {**READERS, "monitoring": {"metrics": back_end}}).resources
         if each.type.startswith("kubernetes:")
     }
     assert set(map(plural, declared - OF_AKS_READER - LEFT_OUT)) == readable()

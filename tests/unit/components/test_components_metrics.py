@@ -104,7 +104,10 @@ def test_grafana_can_be_omitted(simulate: Simulate) -> None:
 
 @pytest.mark.parametrize(
     ("back_end", "group", "namespace"),
-    [("azure", "azmonitoring.coreos.com/v1", "kube-system")],
+    [
+        ("azure", "azmonitoring.coreos.com/v1", "kube-system"),
+        ("kube-prometheus", "monitoring.coreos.com/v1", "monitoring"),
+    ],
 )
 def test_each_exporter_is_scraped_and_reachable_for_the_scraper_only(
     simulate: Simulate, back_end: str, group: str, namespace: str
@@ -131,3 +134,34 @@ def test_each_exporter_is_scraped_and_reachable_for_the_scraper_only(
 def test_azures_limits_are_set_or_it_drops_targets(simulate: Simulate) -> None:
     spec = azure(simulate).of_type("PodMonitor")[0].inputs["spec"]
     assert (spec["labelLimit"], spec["labelNameLengthLimit"], spec["labelValueLengthLimit"]) == (63, 511, 1023)
+
+
+def test_prometheus_in_the_cluster(simulate: Simulate) -> None:
+    found = simulate("dev-westus2", {"monitoring": {"metrics": "kube-prometheus", "metricsRetentionDays": 30}})
+    assert found.of_type("AzureMonitorWorkspace") == []
+    assert "azureMonitorProfile" not in found.of_type("ManagedCluster")[0].inputs
+    release = found.resource("Release", "physical-ai-kube-prometheus-release").inputs
+    assert (release["chart"], release["version"]) == ("kube-prometheus-stack", "88.5.3")
+    spec = release["values"]["prometheus"]["prometheusSpec"]
+    assert (spec["retention"], spec["scrapeInterval"]) == ("30d", "30s")
+    assert spec["podMonitorSelectorNilUsesHelmValues"] is spec["ruleSelectorNilUsesHelmValues"] is False
+    assert release["values"]["grafana"]["adminPassword"] == ""
+    rule = found.of_type("PrometheusRule")[0].inputs
+    names = [each["alert"] for group in rule["spec"]["groups"] for each in group["rules"] if "alert" in each]
+    assert names == [alert.name for alert in alerts(rule_parameters(load("dev-westus2").settings))]
+
+
+def test_only_the_namespace_itself_reaches_prometheus_and_grafana(simulate: Simulate) -> None:
+    found = simulate("dev-westus2", {"monitoring": {"metrics": "kube-prometheus"}})
+    policy = found.resource("NetworkPolicy", "same-namespace").inputs
+    assert policy["metadata"]["namespace"] == "monitoring"
+    assert policy["spec"]["ingress"] == [{"from": [{"podSelector": {}}]}]
+
+
+def test_the_namespace_exists_with_prometheus_in_it_only(simulate: Simulate) -> None:
+    def names(back_end: str) -> list[str]:
+        found = simulate("dev-westus2", {"monitoring": {"metrics": back_end}}).of_type("Namespace")
+        return [each.inputs["metadata"]["name"] for each in found]
+
+    assert "monitoring" in names("kube-prometheus")
+    assert "monitoring" not in names("azure")

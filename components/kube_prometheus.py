@@ -1,0 +1,89 @@
+"""Prometheus, Alertmanager and Grafana in the cluster, from the chart kube-prometheus-stack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+import yaml
+
+from components.charts import release_chart
+from components.cluster_target import ClusterTarget
+from components.objects import declare
+from physical_ai.catalog.monitoring import ALERTMANAGER_KEY, ALERTMANAGER_SECRET, NAMESPACE, RELEASE
+from physical_ai.settings import Settings
+from physical_ai.settings.plans import manifests
+from physical_ai.settings.plans.kube_prometheus import KubePrometheusPlan, alertmanager_config
+from physical_ai.settings.rules.monitoring import secret_names
+from physical_ai.settings.secrets import Secrets
+
+TIMEOUT_SECONDS = 900
+
+
+@dataclass(frozen=True)
+class KubePrometheusArgs:
+    target: ClusterTarget
+    namespace: kubernetes.core.v1.Namespace
+    settings: Settings
+    plan: KubePrometheusPlan
+    secrets: Secrets
+
+
+class KubePrometheus(pulumi.ComponentResource):
+    """The release, Alertmanager's configuration before it, and the rules after it. Nothing of it is reachable from
+    outside of the namespace.
+
+    Attributes:
+        release: brings the kinds of monitors and rules.
+    """
+
+    release: kubernetes.helm.v3.Release
+
+    def __init__(self, name: str, args: KubePrometheusArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:kubernetes:KubePrometheus", name, {}, opts)
+        policies = declare(name, self, args.target, manifests.load("monitoring.yaml"), after=[args.namespace])
+        config = kubernetes.core.v1.Secret(
+            f"{name}-alertmanager",
+            metadata={"name": ALERTMANAGER_SECRET, "namespace": NAMESPACE},
+            string_data={ALERTMANAGER_KEY: _alertmanager(args.settings, args.secrets)},
+            opts=args.target.options(self, [args.namespace]),
+        )
+        self.release = kubernetes.helm.v3.Release(
+            f"{name}-release",
+            name=RELEASE,
+            namespace=NAMESPACE,
+            **release_chart(args.plan.chart, args.settings.charts.source),
+            values=args.plan.values,
+            timeout=TIMEOUT_SECONDS,
+            # What a failed installation leaves behind shows the reason, and the next `up` continues from there.
+            atomic=False,
+            cleanup_on_fail=False,
+            skip_await=False,
+            create_namespace=False,
+            opts=args.target.options(self, [args.namespace, config, *policies]),
+        )
+        kubernetes.apiextensions.CustomResource(
+            f"{name}-rules",
+            api_version=args.plan.rule["apiVersion"],
+            kind=args.plan.rule["kind"],
+            metadata=args.plan.rule["metadata"],
+            spec=args.plan.rule["spec"],
+            opts=args.target.options(self, [self.release]),
+        )
+        self.register_outputs({"version": args.plan.chart.version})
+
+
+def metrics_release(plan: KubePrometheusPlan | None) -> dict[str, dict[str, str]]:
+    """The release for the stack's outputs; none without a plan."""
+    return {RELEASE: {"version": plan.chart.version, "namespace": NAMESPACE}} if plan is not None else {}
+
+
+def _alertmanager(settings: Settings, secrets: Secrets) -> pulumi.Output[str]:
+    """The configuration as YAML. Secret as soon as a receiver has one."""
+    names = sorted({name for _, name in secret_names(settings.monitoring)})
+
+    def text(values: list[str]) -> str:
+        return yaml.safe_dump(alertmanager_config(settings.monitoring, dict(zip(names, values, strict=True))))
+
+    return pulumi.Output.secret(pulumi.Output.all(*(secrets[name] for name in names)).apply(text))

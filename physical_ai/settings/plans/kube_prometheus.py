@@ -1,0 +1,161 @@
+"""Prometheus, Alertmanager and Grafana in the cluster: values of their chart, and where alerts are sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from physical_ai.catalog.aks import POOL_LABEL
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.compat import check_chart
+from physical_ai.catalog.monitoring import (
+    ALERTMANAGER_SECRET,
+    CHART,
+    CHART_VERSION,
+    DASHBOARD_LABEL,
+    NAMESPACE,
+    RELEASE,
+)
+from physical_ai.settings.facts.pools import CPU_POOL
+from physical_ai.settings.facts.telemetry import METRIC_LABELS, rule_parameters
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.models.monitoring import Monitoring, Receiver
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+from physical_ai.telemetry.rendering import prometheus_rule
+
+FILE = f"{CHART}/values.yaml"
+DEFAULT_RETENTION_DAYS = 15
+NOBODY = "nobody"
+"""The receiver of alerts that no other one is for."""
+OWNED = {
+    "prometheus.enabled": "monitoring.metrics",
+    "prometheus.prometheusSpec": "monitoring.scrapeIntervalSeconds or monitoring.metricsRetentionDays",
+    "alertmanager.enabled": "monitoring.receivers",
+    "alertmanager.config": "monitoring.receivers",
+    "alertmanager.alertmanagerSpec": "monitoring.receivers",
+    "grafana.enabled": "monitoring.grafana.enabled",
+    "grafana.adminPassword": "nothing: the chart generates it",
+    "grafana.sidecar": "nothing: dashboards are part of the program",
+    "kube-state-metrics": "nothing: physical_ai/settings/facts/telemetry.py has the labels that are exported",
+}
+"""Keys that the file may not set, with the setting to change instead."""
+
+
+@dataclass(frozen=True)
+class KubePrometheusPlan:
+    """What is installed with `monitoring.metrics: kube-prometheus`."""
+
+    chart: Chart
+    values: Mapping[str, Any]
+    rule: Mapping[str, Any]
+    """The PrometheusRule with all rules."""
+
+
+def kube_prometheus_plan(settings: Settings, root: FilePath) -> tuple[KubePrometheusPlan | None, list[Fault]]:
+    """The plan of a stack, and what is wrong with the values file; None with another back end."""
+    if settings.monitoring.metrics != "kube-prometheus":
+        return None, []
+    pinned = chart(CHART, CHART_VERSION)
+    document = read_if_there(root / FILE, f"{root.name}/{FILE}")
+    faults = [*document.faults, *owned(document, (), document.data, OWNED)]
+    written = without(document.data, OWNED)
+    values = merge_values(written, _values(settings.monitoring))
+    for checked in (written, values):
+        faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
+    rule = prometheus_rule(rule_parameters(settings), "physical-ai", NAMESPACE)
+    return KubePrometheusPlan(pinned, values, rule), faults
+
+
+def _values(monitoring: Monitoring) -> dict[str, Any]:
+    here = {POOL_LABEL: CPU_POOL}
+    retention = monitoring.metrics_retention_days or DEFAULT_RETENTION_DAYS
+    return {
+        "fullnameOverride": RELEASE,
+        "prometheusOperator": {"nodeSelector": here},
+        "prometheus": {
+            "enabled": True,
+            "prometheusSpec": {
+                "retention": f"{retention}d",
+                "scrapeInterval": f"{monitoring.scrape_interval_seconds}s",
+                "nodeSelector": here,
+                # Otherwise only objects with this release's label are read.
+                "podMonitorSelectorNilUsesHelmValues": False,
+                "ruleSelectorNilUsesHelmValues": False,
+                "serviceMonitorSelectorNilUsesHelmValues": False,
+            },
+        },
+        "alertmanager": {
+            "enabled": True,
+            # Receivers have secrets, which the values of a release would keep in plain text.
+            "alertmanagerSpec": {
+                "useExistingSecret": True,
+                "configSecret": ALERTMANAGER_SECRET,
+                "nodeSelector": here,
+            },
+        },
+        "grafana": {
+            "enabled": monitoring.grafana.enabled,
+            # Empty: the chart generates one, and keeps it in its Secret. Its default is the same everywhere.
+            "adminPassword": "",
+            "nodeSelector": here,
+            "sidecar": {
+                "dashboards": {
+                    "enabled": True,
+                    "label": next(iter(DASHBOARD_LABEL)),
+                    "labelValue": next(iter(DASHBOARD_LABEL.values())),
+                    "searchNamespace": "ALL",
+                }
+            },
+        },
+        "kube-state-metrics": {"nodeSelector": here, "metricLabelsAllowlist": _allowed(METRIC_LABELS)},
+    }
+
+
+def _allowed(labels: str) -> list[str]:
+    """The list as kube-state-metrics has it: one entry for each kind of object."""
+    return [f"{each}]" for each in labels.removesuffix("]").split("],")]
+
+
+def alertmanager_config(monitoring: Monitoring, secrets: Mapping[str, str]) -> dict[str, Any]:
+    """Alertmanager's configuration. Each receiver gets the severities that it asks for; others are sent to nobody.
+
+    Raises KeyError for a secret that is missing, which is checked before.
+    """
+    found: dict[str, Any] = {
+        "route": {
+            "receiver": NOBODY,
+            "group_by": ["alertname", "cluster", "pool"],
+            "group_wait": "30s",
+            "group_interval": "5m",
+            "repeat_interval": "12h",
+            "routes": [
+                {
+                    "receiver": name,
+                    "matchers": [f'severity=~"{"|".join(receiver.severities)}"'],
+                    "continue": True,
+                }
+                for name, receiver in monitoring.receivers.items()
+            ],
+        },
+        "receivers": [
+            {"name": NOBODY},
+            *({"name": name, **_target(receiver, secrets)} for name, receiver in monitoring.receivers.items()),
+        ],
+    }
+    if (smtp := monitoring.smtp) is not None:
+        found["global"] = {"smtp_smarthost": smtp.host, "smtp_from": smtp.sender}
+        if smtp.username is not None and smtp.password_secret is not None:
+            found["global"] |= {
+                "smtp_auth_username": smtp.username,
+                "smtp_auth_password": secrets[smtp.password_secret],
+            }
+    return found
+
+
+def _target(receiver: Receiver, secrets: Mapping[str, str]) -> dict[str, Any]:
+    if receiver.webhook_secret is not None:
+        return {"webhook_configs": [{"url": secrets[receiver.webhook_secret], "send_resolved": True}]}
+    return {"email_configs": [{"to": receiver.email, "send_resolved": True}]}

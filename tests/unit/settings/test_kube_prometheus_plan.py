@@ -1,0 +1,84 @@
+"""Values of kube-prometheus-stack, and where Alertmanager sends alerts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from physical_ai.repository import VALUES
+from physical_ai.settings import Overlay, Settings, SettingsError, load
+from physical_ai.settings.plans.kube_prometheus import FILE, NOBODY, alertmanager_config, kube_prometheus_plan
+
+SMTP = "monitoring.smtp={host: 'smtp.contoso.com:587', sender: a@contoso.com, username: a, passwordSecret: mail}"
+
+
+def dev(*assignments: str) -> Settings:
+    return load("dev-westus2", [Overlay.assign(["monitoring.metrics=kube-prometheus", *assignments])]).settings
+
+
+def config(*assignments: str, **secrets: str) -> dict[str, Any]:
+    return alertmanager_config(dev(*assignments).monitoring, secrets)
+
+
+def test_alerts_are_sent_to_the_receivers_of_their_severity() -> None:
+    receivers = (
+        "monitoring.receivers={team: {email: team@contoso.com}, pager: {webhookSecret: url, severities: [critical]}}"
+    )
+    found = config(SMTP, receivers, url="https://pager", mail="word")
+    assert [(each["receiver"], each["matchers"]) for each in found["route"]["routes"]] == [
+        ("team", ['severity=~"critical|warning"']),
+        ("pager", ['severity=~"critical"']),
+    ]
+    assert all(each["continue"] for each in found["route"]["routes"])
+    assert found["receivers"] == [
+        {"name": NOBODY},
+        {"name": "team", "email_configs": [{"to": "team@contoso.com", "send_resolved": True}]},
+        {"name": "pager", "webhook_configs": [{"url": "https://pager", "send_resolved": True}]},
+    ]
+    assert found["global"]["smtp_auth_password"] == "word"
+
+
+def test_without_receivers_nobody_is_notified() -> None:
+    found = config()
+    assert (found["route"]["receiver"], found["route"]["routes"]) == (NOBODY, [])
+    assert "global" not in found
+
+
+def test_there_is_no_plan_with_another_back_end() -> None:
+    assert load("dev-westus2", [Overlay.assign(["monitoring.metrics=azure"])]).plan.kube_prometheus is None
+
+
+def test_labels_are_exported_as_kube_state_metrics_lists_them() -> None:
+    plan, faults = kube_prometheus_plan(dev(), VALUES)
+    assert plan is not None
+    assert faults == []
+    assert plan.values["kube-state-metrics"]["metricLabelsAllowlist"] == [
+        "nodes=[agentpool,nvidia.com/gpu.product]",
+        "pods=[osmo.workflow_id,kai.scheduler/queue]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("grafana: {adminPassword: word}", "The program sets grafana.adminPassword itself"),
+        ("prometheus: {prometheusSpec: {retention: 3d}}", "The program sets prometheus.prometheusSpec itself"),
+        ("nodeExportr: {enabled: false}", "nodeExportr"),
+    ],
+)
+def test_a_wrong_key_of_the_values_file_is_an_error(text: str, problem: str, tmp_path: Path) -> None:
+    file = tmp_path / "values" / FILE
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    _, faults = kube_prometheus_plan(dev(), tmp_path / "values")
+    assert any(problem in fault.problem and fault.is_error for fault in faults), faults
+
+
+def test_its_faults_stop_a_stack(tmp_path: Path) -> None:
+    file = tmp_path / "values" / FILE
+    file.parent.mkdir(parents=True)
+    file.write_text("nodeExportr: {enabled: false}")
+    with pytest.raises(SettingsError, match="nodeExportr"):
+        load("dev-westus2", [Overlay.assign(["monitoring.metrics=kube-prometheus"])], values=tmp_path / "values")
