@@ -53,6 +53,8 @@ PANELS = {
         "compat": "Check a stack's versions: do they work together?",
         "check": "Query Azure: quota, sizes, versions, permissions",
         "gates": "Show why nodes do not offer their GPUs",
+        "why": "Say why a pod, workflow, node or pool does not work",
+        "doctor": "List all that does not work in the cluster",
         "pr-preview": "Preview a pull request on each affected stack",
     },
     "Observe": {

@@ -28,6 +28,7 @@ from physical_ai.cli.commands import (
     stacks,
     telemetry,
     unstick,
+    why,
 )
 from physical_ai.cli.commands import run as run_workflows
 from physical_ai.cli.console import err, print_json
@@ -63,6 +64,8 @@ for name, command in {
     "compat": compat.compat,
     "check": check.check,
     "gates": gates.gates,
+    "why": why.why,
+    "doctor": why.doctor,
     "pr-preview": pr_preview.pr_preview,
     "lint": lint.lint,
     "run": run_workflows.run,

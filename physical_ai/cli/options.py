@@ -46,6 +46,10 @@ Least = Annotated[
         help="Exit with 3 for findings of this severity and above: info, unknown, warning or error.",
     ),
 ]
+Kubeconfig = Annotated[
+    Path | None,
+    typer.Option("--kubeconfig", metavar="FILE", help="Read this cluster instead of the stack's simulated one."),
+]
 Json = Annotated[bool, typer.Option("--json", help='Print one JSON document on stdout; {"error": …} after a failure.')]
 
 

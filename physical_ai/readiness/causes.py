@@ -1,4 +1,5 @@
-"""The known causes (`data/causes.yaml`) and the search for the one that fits."""
+"""The known causes, of closed gates (`data/causes.yaml`) and of Pods that do not run (`data/workload_causes.yaml`), and
+the search for the one that fits."""
 
 from __future__ import annotations
 
@@ -12,15 +13,16 @@ from typing import Any
 
 import yaml
 
-FILE = Path(__file__).parent / "data" / "causes.yaml"
+DATA = Path(__file__).parent / "data"
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A reason for a closed gate."""
+    """A reason for a closed gate, or for a Pod that does not run."""
 
     id: str
-    gates: tuple[str, ...]
+    stages: tuple[str, ...]
+    """Where it can occur: gates of a node, or stages of a Pod."""
     symptom: str
     reason: str
     fix: str
@@ -38,12 +40,22 @@ class Cause:
 
 @cache
 def causes() -> Mapping[str, Cause]:
-    """All known causes by id, in the order of the search."""
-    rows: Mapping[str, Mapping[str, Any]] = yaml.safe_load(FILE.read_text())
+    """The known causes of closed gates by id, in the order of the search."""
+    return _read("causes.yaml", "gates")
+
+
+@cache
+def workload_causes() -> Mapping[str, Cause]:
+    """The known causes for which a Pod does not run, by id, in the order of the search."""
+    return _read("workload_causes.yaml", "stages")
+
+
+def _read(file: str, stages: str) -> Mapping[str, Cause]:
+    rows: Mapping[str, Mapping[str, Any]] = yaml.safe_load((DATA / file).read_text())
     return {
         key: Cause(
             id=key,
-            gates=tuple(row["gates"]),
+            stages=tuple(row[stages]),
             symptom=row["symptom"],
             reason=row["reason"],
             fix=row["fix"],
@@ -57,7 +69,16 @@ def causes() -> Mapping[str, Cause]:
 
 def cause_of(gate: str, text: str) -> tuple[Cause, Mapping[str, str]] | None:
     """The first cause of a closed gate whose pattern matches `text`, with the pattern's named groups."""
-    for cause in causes().values():
-        if gate in cause.gates and cause.pattern is not None and (found := cause.pattern.search(text)):
+    return _matching(causes(), gate, text)
+
+
+def workload_cause_of(stage: str, text: str) -> tuple[Cause, Mapping[str, str]] | None:
+    """The same for a stage of a Pod."""
+    return _matching(workload_causes(), stage, text)
+
+
+def _matching(known: Mapping[str, Cause], stage: str, text: str) -> tuple[Cause, Mapping[str, str]] | None:
+    for cause in known.values():
+        if stage in cause.stages and cause.pattern is not None and (found := cause.pattern.search(text)):
             return cause, {key: value for key, value in found.groupdict().items() if value}
     return None

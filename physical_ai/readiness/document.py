@@ -1,4 +1,4 @@
-"""The tables of docs/troubleshooting-gpu.md, from the same data as the diagnosis.
+"""The tables of docs/troubleshooting-gpu.md and docs/troubleshooting-pods.md, from the same data as the diagnosis.
 
 Written by `python -m docs.generator`.
 """
@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
-from physical_ai.readiness.causes import Cause, causes
+from physical_ai.readiness.causes import Cause, causes, workload_causes
 from physical_ai.readiness.model import GATES
+from physical_ai.readiness.workloads.model import STAGES
 from physical_ai.repository import DOCS
 
 FILE = DOCS / "troubleshooting-gpu.md"
-BEGIN, END = (
-    "<!-- from physical_ai/readiness/data/causes.yaml: python -m docs.generator -->",
-    "<!-- end -->",
-)
+PODS_FILE = DOCS / "troubleshooting-pods.md"
 
 
 SEVERAL = 3
@@ -30,10 +29,20 @@ def tables() -> str:
         "Causes for which no pod runs, and common causes of the gates from the toolkit on.",
     ]
     met: set[str] = set()
-    parts.append(_table([cause for cause in causes().values() if len(cause.gates) >= SEVERAL], met))
+    parts.append(_table([cause for cause in causes().values() if len(cause.stages) >= SEVERAL], met))
     for number, (gate, meaning) in enumerate(GATES.items(), 1):
-        own = [cause for cause in causes().values() if gate in cause.gates and len(cause.gates) < SEVERAL]
+        own = [cause for cause in causes().values() if gate in cause.stages and len(cause.stages) < SEVERAL]
         parts += [f"### {number}. `{gate}`: {meaning}", _table(own, met)]
+    return "\n\n".join(parts)
+
+
+def stage_tables() -> str:
+    """A section for each stage of a Pod in order, with the causes that stop it there."""
+    parts: list[str] = []
+    met: set[str] = set()
+    for number, (stage, meaning) in enumerate(STAGES.items(), 1):
+        own = [cause for cause in workload_causes().values() if stage in cause.stages]
+        parts += [f"### {number}. `{stage}`: {meaning}", _table(own, met)]
     return "\n\n".join(parts)
 
 
@@ -53,18 +62,25 @@ def cell(text: str) -> str:
     return re.sub(r"\{(\w+)\}", r"‹\1›", text).replace("|", "\\|")
 
 
-def renewed(text: str) -> str:
-    """The document with up-to-date tables.
+def gates_page() -> str:
+    """docs/troubleshooting-gpu.md with up-to-date tables."""
+    return _renewed(FILE, "causes.yaml", tables())
+
+
+def pods_page() -> str:
+    """docs/troubleshooting-pods.md with up-to-date tables."""
+    return _renewed(PODS_FILE, "workload_causes.yaml", stage_tables())
+
+
+def _renewed(file: Path, data: str, tables: str) -> str:
+    """The page with other tables between its marks.
 
     Raises:
-        ValueError: The document lacks the marks around the tables.
+        ValueError: The page lacks the marks.
     """
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    opening, closing = f"<!-- from physical_ai/readiness/data/{data}: python -m docs.generator -->", "<!-- end -->"
+    before, begin, rest = file.read_text(encoding="utf-8").partition(opening)
+    _, end, after = rest.partition(closing)
     if not begin or not end:
-        raise ValueError(f"{FILE.name} has no {BEGIN} … {END}")
-    return f"{before}{BEGIN}\n\n{tables()}\n\n{END}{after}"
-
-
-if __name__ == "__main__":
-    FILE.write_text(renewed(FILE.read_text()))
+        raise ValueError(f"{file.name} has no {opening} … {closing}")
+    return f"{before}{opening}\n\n{tables}\n\n{closing}{after}"

@@ -48,9 +48,9 @@ def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERAT
     scope = f"namespaces/{namespace}"
     # The resources before the DaemonSets: in the other order, a change between the two reads would look complete.
     cluster = Cluster(
-        policies=_listed(get, "/apis/nvidia.com/v1/clusterpolicies"),
-        drivers=_listed(get, "/apis/nvidia.com/v1alpha1/nvidiadrivers"),
-        daemonsets=_listed(get, f"/apis/apps/v1/{scope}/daemonsets"),
+        policies=listed(get, "/apis/nvidia.com/v1/clusterpolicies"),
+        drivers=listed(get, "/apis/nvidia.com/v1alpha1/nvidiadrivers"),
+        daemonsets=listed(get, f"/apis/apps/v1/{scope}/daemonsets"),
         nodes=_items(get("/api/v1/nodes", ours)),
         namespace=namespace,
     )
@@ -59,9 +59,9 @@ def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERAT
         return reports
     cluster = replace(
         cluster,
-        pods=_listed(get, f"/api/v1/{scope}/pods"),
-        deployments=_listed(get, f"/apis/apps/v1/{scope}/deployments"),
-        events=_listed(get, f"/api/v1/{scope}/events"),
+        pods=listed(get, f"/api/v1/{scope}/pods"),
+        deployments=listed(get, f"/apis/apps/v1/{scope}/deployments"),
+        events=listed(get, f"/api/v1/{scope}/events"),
     )
     reports = diagnose(expected, cluster)
     logs = _logs(get, cluster, [gate for report in reports for gate in report.closed])
@@ -72,7 +72,7 @@ def _items(answer: Any) -> list[Json]:
     return cast("Mapping[str, list[Json]]", answer).get("items") or []
 
 
-def _listed(get: Get, path: str) -> list[Json]:
+def listed(get: Get, path: str) -> list[Json]:
     """A list that may not exist: the release installs the custom resources."""
     try:
         return _items(get(path, {}))

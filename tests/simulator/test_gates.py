@@ -1,7 +1,11 @@
-"""A deployment in the simulator: it waits for GPUs, fails with the closed gate, and succeeds once it opens."""
+"""A deployment in the simulator: it waits for GPUs, fails with the closed gate, and succeeds once it opens.
+
+And why a Pod gets no GPU.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -56,3 +60,21 @@ def test_an_operand_kept_off_fails_the_deployment_until_its_label_is_back(
     physai("gates", STACK, "--kubeconfig", kubeconfig["KUBECONFIG"])
     assert physai("up", STACK, "--json").json["changes"] == {}
     assert running.outputs()["gpus"]["h100gpu"]["state"] == "ready"
+
+
+def test_why_a_pod_gets_no_gpu(running: Simulation) -> None:
+    """Read from the real API server, with the scheduler's own message."""
+    assert physai("doctor", STACK).out == "nothing is wrong\n"
+    overrides = json.dumps({"spec": {"nodeSelector": {"agentpool": "h100gpu"}}})
+    kubectl(running, "run", "stray", "--image=busybox", "--restart=Never", f"--overrides={overrides}")
+    try:
+        kubectl(running, "wait", "--for=condition=PodScheduled=false", "pod/stray", "--timeout=60s")
+        [cause] = physai("why", "default/stray", STACK, "--json").json["causes"]
+        assert cause["cause"] == "toleration-missing"
+        assert "untolerated taint" in cause["evidence"]
+        assert [each["subjects"] for each in physai("doctor", STACK, "--json", expect=3).json["findings"]] == [
+            ["pod default/stray"]
+        ]
+        assert "Did you mean" in physai("why", "default/strax", STACK, expect=2).err
+    finally:
+        kubectl(running, "delete", "pod", "stray", "--now")

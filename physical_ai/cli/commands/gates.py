@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from physical_ai.cli.console import err, print_json
 from physical_ai.cli.exit_codes import FAILED
-from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Kubeconfig, Stack
 
-Kubeconfig = Annotated[
-    Path | None,
-    typer.Option("--kubeconfig", metavar="FILE", help="Read this cluster instead of the stack's simulated one."),
-]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until all gates are open, as long as a deployment would.")]
 
 

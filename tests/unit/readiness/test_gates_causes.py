@@ -150,7 +150,7 @@ def test_every_cause_of_the_table_is_tried() -> None:
 
 
 def test_every_cause_names_gates_that_exist() -> None:
-    assert {gate for cause in causes().values() for gate in cause.gates} <= set(GATES)
+    assert {gate for cause in causes().values() for gate in cause.stages} <= set(GATES)
 
 
 WAITS: list[tuple[str, Callable[[], Situation]]] = [

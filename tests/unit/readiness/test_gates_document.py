@@ -1,19 +1,26 @@
-"""The troubleshooting page says what the diagnosis says."""
+"""The troubleshooting pages say what the diagnosis says."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from physical_ai.readiness.causes import causes
-from physical_ai.readiness.document import BEGIN, FILE, renewed
+from physical_ai.readiness import document
+from physical_ai.readiness.causes import causes, workload_causes
 
 
-def test_the_page_is_fresh() -> None:
-    text = FILE.read_text()
-    assert text == renewed(text), "run python -m physical_ai.readiness.document"
-    assert all(f"`{cause}`" in text for cause in causes())
+def test_the_pages_are_fresh() -> None:
+    gates, pods = document.FILE.read_text(), document.PODS_FILE.read_text()
+    assert gates == document.gates_page(), "run python -m docs.generator"
+    assert pods == document.pods_page(), "run python -m docs.generator"
+    assert all(f"`{cause}`" in gates for cause in causes())
+    assert all(f"`{cause}`" in pods for cause in workload_causes())
 
 
-def test_a_page_without_marks_is_not_overwritten() -> None:
+def test_a_page_without_marks_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# A page")
+    monkeypatch.setattr(document, "FILE", page)
     with pytest.raises(ValueError, match="has no"):
-        renewed(FILE.read_text().replace(BEGIN, ""))
+        document.gates_page()

@@ -1,0 +1,24 @@
+"""Why a Pod, a workflow, a node or a pool does not work, from its group to its container.
+
+`explain` and `doctor` are pure: plain Kubernetes objects in, explanations out, the first cause first. `read_workloads`
+reads the objects. What keeps GPUs from a node is the gates' diagnosis (`physical_ai.readiness`), which this one uses.
+"""
+
+from __future__ import annotations
+
+from physical_ai.readiness.workloads.explain import UnknownSubject, doctor, explain
+from physical_ai.readiness.workloads.model import Explanation, Finding, PoolPlan, Workloads
+from physical_ai.readiness.workloads.plans import pool_plans
+from physical_ai.readiness.workloads.read import read_workloads
+
+__all__ = [
+    "Explanation",
+    "Finding",
+    "PoolPlan",
+    "UnknownSubject",
+    "Workloads",
+    "doctor",
+    "explain",
+    "pool_plans",
+    "read_workloads",
+]

@@ -1,0 +1,156 @@
+"""Questions and answers: why a Pod, a workflow, a node or a pool does not work, and all that does not. Pure."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from physical_ai.catalog.osmo import (
+    LISTENER_ACCOUNT,
+    OPERATOR_NAMESPACE,
+    WORKER_ACCOUNT,
+    WORKFLOW_LABEL,
+)
+from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
+from physical_ai.readiness.evidence import is_available
+from physical_ai.readiness.model import ClosedGate
+from physical_ai.readiness.objects import condition, is_being_removed, is_ready, pool_of
+from physical_ai.readiness.workloads.index import Index
+from physical_ai.readiness.workloads.model import STAGES, Explanation, Finding, PoolPlan, Workloads
+from physical_ai.readiness.workloads.placement import UPGRADE_STATE, UPGRADED, placement_causes, scale_up_failure
+from physical_ai.readiness.workloads.queueing import creation_causes, group_causes, queue_causes
+from physical_ai.readiness.workloads.running import running_causes
+from physical_ai.readiness.workloads.volumes import volume_causes
+
+AGENTS = (LISTENER_ACCOUNT, WORKER_ACCOUNT)
+"""OSMO's agents, whose Deployments have the names of their ServiceAccounts."""
+_ORDER = list(STAGES)
+
+
+class UnknownSubject(Exception):
+    """The cluster has nothing of this name."""
+
+    def __init__(self, wanted: str, nearest: Sequence[str]) -> None:
+        super().__init__(wanted)
+        self.wanted, self.nearest = wanted, tuple(nearest)
+
+
+def explain(wanted: str, given: Workloads) -> tuple[str, list[Explanation]]:
+    """What `wanted` is, and its causes, the first one first; none where nothing is wrong.
+
+    Args:
+        wanted: Name of a pool, a node, a workflow or a Pod (also as NAMESPACE/NAME), looked up in this order.
+        given: The cluster.
+
+    Raises:
+        UnknownSubject: there is nothing of that name.
+    """
+    index = Index(given)
+    plan = next((each for each in given.pools if each.name == wanted), None)
+    if plan is not None:
+        return f"pool {wanted}", _sorted(_of_pool(plan, index))
+    if wanted in index.nodes:
+        return f"node {wanted}", _sorted(_of_node(index.nodes[wanted], index))
+    members = [pod for pod in given.pods if labels(pod).get(WORKFLOW_LABEL) == wanted]
+    if members:
+        causes = [each for pod in members for each in _of_pod(pod, index)]
+        return f"workflow {wanted}", _sorted([*causes, *(_agents(index) if causes else ())])
+    pods = [pod for pod in given.pods if wanted in (name(pod), f"{namespace(pod)}/{name(pod)}")]
+    if pods:
+        return f"pod {namespace(pods[0])}/{name(pods[0])}", _sorted(_of_pod(pods[0], index))
+    never = _sorted(creation_causes(index, wanted))
+    if never:
+        return never[0].subject, never
+    raise UnknownSubject(wanted, _nearest(wanted, index))
+
+
+def doctor(given: Workloads) -> list[Finding]:
+    """All that does not work, each cause once with everything it stops: what needs an action first, then the causes
+    of most subjects."""
+    index = Index(given)
+    found: list[Explanation] = [*_agents(index), *creation_causes(index)]
+    for node in given.nodes:
+        found += _of_node(node, index)
+    for plan in given.pools:
+        failure = scale_up_failure(f"pool {plan.name}", plan, index)
+        found += [failure] if failure is not None else []
+    for pod in given.pods:
+        found += _sorted(_of_pod(pod, index))[:1]
+    grouped: dict[tuple[str, str], list[Explanation]] = {}
+    for each in found:
+        grouped.setdefault((each.cause, each.reason), []).append(each)
+    findings = [Finding(group[0], tuple(dict.fromkeys(each.subject for each in group))) for group in grouped.values()]
+    return sorted(findings, key=lambda each: (each.first.waits, -len(each.subjects), _ORDER.index(each.first.stage)))
+
+
+def _sorted(found: Iterable[Explanation]) -> list[Explanation]:
+    """By stage, each once; within a stage in the order in which they were found."""
+    return sorted(dict.fromkeys(found), key=lambda each: _ORDER.index(each.stage))
+
+
+def _of_pod(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
+    if at(pod, "spec.nodeName") or at(pod, "status.phase") in ("Succeeded", "Failed"):
+        yield from running_causes(pod, index)
+        return
+    yield from group_causes(pod, index)
+    yield from queue_causes(pod, index)
+    yield from volume_causes(pod, index)
+    yield from placement_causes(pod, index)
+
+
+def _of_node(node: Json, index: Index) -> Iterator[Explanation]:
+    item = f"node {name(node)}"
+    gate = index.gates.get(name(node))
+    if is_being_removed(node):
+        return
+    if gate is not None:
+        yield _of_gate(item, gate)
+    elif not is_ready(node):
+        found = condition(node, "Ready")
+        text = f"{found.get('reason', '')}: {found.get('message', '')}"
+        yield index.explanation(item, "node-not-ready", "node", text, node=name(node), condition=text)
+    if at(node, "spec.unschedulable"):
+        state = labels(node).get(UPGRADE_STATE, "")
+        cause = "node-cordoned" if state in UPGRADED else "driver-upgrade"
+        evidence = f"spec.unschedulable: true{f', {UPGRADE_STATE}: {state}' if state else ''}"
+        yield index.explanation(item, cause, "capacity", evidence, node=name(node), pool=pool_of(node), state=state)
+
+
+def _of_gate(item: str, gate: ClosedGate) -> Explanation:
+    fix = gate.fix or f"Wait: this gate usually opens by itself ({gate.phase or gate.gate})."
+    return Explanation(
+        item, "node", gate.cause or f"gate-{gate.gate}", gate.reason, fix, gate.message, gate.may_recover
+    )
+
+
+def _of_pool(plan: PoolPlan, index: Index) -> Iterator[Explanation]:
+    for node in index.on_pool(plan.name):
+        yield from _of_node(node, index)
+    failure = scale_up_failure(f"pool {plan.name}", plan, index)
+    if failure is not None:
+        yield failure
+
+
+def _agents(index: Index) -> Iterator[Explanation]:
+    """OSMO's agents that do not run: nothing of a workflow moves without them."""
+    for each in index.given.deployments:
+        if namespace(each) == OPERATOR_NAMESPACE and name(each) in AGENTS and not is_available(each):
+            yield index.explanation(
+                f"deployment {namespace(each)}/{name(each)}",
+                "agents-down",
+                "gang",
+                f"availableReplicas: {at(each, 'status.availableReplicas', 0)} of {at(each, 'spec.replicas', 1)}",
+                deployment=name(each),
+                namespace=namespace(each),
+            )
+
+
+def _nearest(wanted: str, index: Index) -> list[str]:
+    known = [
+        *(plan.name for plan in index.given.pools),
+        *index.nodes,
+        *(labels(pod).get(WORKFLOW_LABEL, "") for pod in index.given.pods),
+        *(f"{namespace(pod)}/{name(pod)}" if "/" in wanted else name(pod) for pod in index.given.pods),
+    ]
+    return difflib.get_close_matches(wanted, [each for each in dict.fromkeys(known) if each], n=3)

@@ -1,0 +1,145 @@
+"""The objects of a cluster, indexed for questions about one Pod or one pool."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from physical_ai.kubernetes.fit import Offer, holds, requests
+from physical_ai.kubernetes.objects import Json, annotations_of, at, labels, name, namespace
+from physical_ai.readiness.causes import workload_causes
+from physical_ai.readiness.model import ClosedGate
+from physical_ai.readiness.objects import pool_of
+from physical_ai.readiness.workloads.model import Explanation, PoolPlan, Workloads
+
+GROUP_ANNOTATION = "pod-group-name"
+NVIDIA = "nvidia.com/"
+ROUTINE = ("Scheduled", "Pulled", "Pulling", "Created", "Started", "Killing", "SuccessfulCreate", "TriggeredScaleUp")
+
+
+class Index:
+    """A reading of a cluster."""
+
+    def __init__(self, given: Workloads) -> None:
+        self.given = given
+        self.nodes = {name(node): node for node in given.nodes}
+        self.pods = {(namespace(pod), name(pod)): pod for pod in given.pods}
+        self.gates: dict[str, ClosedGate] = {
+            gate.node: gate for report in given.reports for gate in report.closed if gate.gate != "rollout"
+        }
+        """The closed gate of each node."""
+
+    @cached_property
+    def offers(self) -> dict[str, Offer]:
+        """The nodes with what their Pods leave, by name."""
+        on: dict[str, list[Any]] = defaultdict(list)
+        for pod in filter(holds, self.given.pods):
+            on[str(pod["spec"]["nodeName"])].append(pod)
+        return {key: Offer.of(node, on[key]) for key, node in self.nodes.items()}
+
+    @cached_property
+    def _events(self) -> Mapping[tuple[str, str, str], list[Json]]:
+        found: dict[tuple[str, str, str], list[Json]] = defaultdict(list)
+        for event in sorted(self.given.events, key=_time):
+            about: Json = event.get("involvedObject") or {}
+            found[str(about.get("kind", "")), str(about.get("namespace", "")), str(about.get("name", ""))].append(event)
+        return found
+
+    def events(self, kind: str, item: Mapping[str, Any], *reasons: str) -> list[Json]:
+        """Events about an object, oldest first; with `reasons` only those."""
+        # An object of the same name before it had another UID.
+        uid = at(item, "metadata.uid")
+        return [
+            each
+            for each in self._events.get((kind, namespace(item), name(item)), ())
+            if (not reasons or each.get("reason") in reasons)
+            and (not uid or at(each, "involvedObject.uid") in (None, "", uid))
+        ]
+
+    @cached_property
+    def _by_pool(self) -> Mapping[str, list[Json]]:
+        found: dict[str, list[Json]] = defaultdict(list)
+        for _, node in sorted(self.nodes.items()):
+            found[pool_of(node)].append(node)
+        return dict(found)
+
+    def on_pool(self, pool: str) -> list[Json]:
+        """Its nodes, by name."""
+        return self._by_pool.get(pool, [])
+
+    def template(self, plan: PoolPlan) -> Json:
+        """An empty node of the pool: labels and taints of a live one where there is one, else those of the settings."""
+        metadata: Json = {"name": f"{plan.name} (new node)", "labels": dict(plan.labels)}
+        live = self.on_pool(plan.name)
+        if live:
+            metadata["labels"] = {**labels(live[0]), **plan.labels}
+        return {
+            "metadata": metadata,
+            "spec": {"taints": list(plan.taints)},
+            "status": {"allocatable": plan.allocatable},
+        }
+
+    def group(self, pod: Mapping[str, Any]) -> Json | None:
+        """The Pod's PodGroup."""
+        wanted = annotations_of(pod).get(GROUP_ANNOTATION)
+        where = namespace(pod)
+        return next((each for each in self.given.groups if (namespace(each), name(each)) == (where, wanted)), None)
+
+    def members(self, group: Mapping[str, Any]) -> list[Json]:
+        """The Pods of a PodGroup that have not ended."""
+        return [
+            pod
+            for pod in self.given.pods
+            if namespace(pod) == namespace(group)
+            and annotations_of(pod).get(GROUP_ANNOTATION) == name(group)
+            and at(pod, "status.phase") not in ("Succeeded", "Failed")
+        ]
+
+    def holders(self, pool: str, resource: str) -> str:
+        """Who holds a resource of the pool's nodes."""
+        mine = {name(node) for node in self.on_pool(pool)}
+        found = [
+            f"{namespace(pod)}/{name(pod)}"
+            for pod in self.given.pods
+            if holds(pod) and str(at(pod, "spec.nodeName")) in mine and requests(pod)[resource]
+        ]
+        return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
+
+    def explanation(self, item: str, cause: str, stage: str, evidence: str = "", **facts: str) -> Explanation:
+        """A known cause with its facts filled in."""
+        known = workload_causes()[cause]
+        reason, fix = known.describe({"stack": self.given.stack, **facts})
+        return Explanation(item, stage, cause, reason, fix, short(evidence), known.waits)
+
+
+def subject(pod: Mapping[str, Any]) -> str:
+    return f"pod {namespace(pod)}/{name(pod)}"
+
+
+def gpu_resources(pod: Mapping[str, Any]) -> list[str]:
+    """The GPU resources that a Pod requests."""
+    return [resource for resource, count in requests(pod).items() if resource.startswith(NVIDIA) and count]
+
+
+def short(text: str) -> str:
+    """The first line with something in it, of at most 300 characters."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= 300 else f"{line[:299]}…"
+
+
+def condition(pod: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """The condition of a type; empty where there is none."""
+    found: Iterable[Json] = at(pod, "status.conditions", [])
+    nothing: Json = {}
+    return next((each for each in found if each.get("type") == kind), nothing)
+
+
+def _time(event: Mapping[str, Any]) -> str:
+    return str(
+        at(event, "series.lastObservedTime")
+        or event.get("lastTimestamp")
+        or event.get("eventTime")
+        or at(event, "metadata.creationTimestamp", "")
+    )

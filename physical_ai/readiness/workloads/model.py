@@ -1,0 +1,105 @@
+"""The input of the diagnosis of workloads, and its results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from physical_ai.kubernetes.objects import Json
+from physical_ai.readiness.model import Report
+
+STAGES: Mapping[str, str] = {
+    "gang": "its controller has created the Pod and all that start with it, and a scheduler looks at it",
+    "queue": "its queue may have more",
+    "scheduling": "a pool has nodes for a Pod like this one",
+    "capacity": "a node of that pool has room, or one is added",
+    "volume": "its volumes exist, where the node is",
+    "node": "the node works, and keeps the Pod",
+    "start": "the kubelet has pulled the images and started the containers",
+    "container": "the containers run",
+}
+"""The stages of a Pod in their order, and what each one being passed means."""
+
+
+@dataclass(frozen=True)
+class PoolPlan:
+    """A node pool as its settings describe it, with or without nodes."""
+
+    name: str
+    size: str
+    """VM size."""
+    labels: Mapping[str, str]
+    taints: Sequence[Mapping[str, str]]
+    allocatable: Mapping[str, str]
+    """Of an empty node, as Kubernetes writes quantities."""
+    gpus: Mapping[str, int]
+    """The GPU resources among them."""
+    most: int
+    """Maximum number of nodes."""
+    autoscaled: bool
+
+
+@dataclass(frozen=True)
+class Workloads:
+    """Plain Kubernetes objects of all namespaces, and what the stack's settings and gates say."""
+
+    nodes: Sequence[Json] = ()
+    pods: Sequence[Json] = ()
+    events: Sequence[Json] = ()
+    groups: Sequence[Json] = ()
+    """PodGroups of KAI."""
+    queues: Sequence[Json] = ()
+    """Queues of KAI."""
+    deployments: Sequence[Json] = ()
+    """Of the scheduler's and the agents' namespaces."""
+    pools: Sequence[PoolPlan] = ()
+    reports: Sequence[Report] = ()
+    """The gates of the GPU pools."""
+    logs: Mapping[tuple[str, str, str], str] = field(default_factory=dict[tuple[str, str, str], str])
+    """Last lines of log by namespace, Pod and container, for those that were read."""
+    stack: str = "STACK"
+    now: str = ""
+    """The time of the reading, as Kubernetes writes it."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One cause for one subject."""
+
+    subject: str
+    """`pod osmo-workflows/train-0`, `node aks-…`, `pool h100gpu`."""
+    stage: str
+    """A key of `STAGES`."""
+    cause: str
+    """Id of the cause in `data/workload_causes.yaml`, or of a gate's in `data/causes.yaml`."""
+    reason: str
+    """One sentence."""
+    fix: str
+    """What to do, or the next command."""
+    evidence: str
+    """The message, event or status that shows it."""
+    waits: bool = False
+    """It usually ends without an action."""
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "subject": self.subject,
+            "stage": self.stage,
+            "cause": self.cause,
+            "reason": self.reason,
+            "fix": self.fix,
+            "evidence": self.evidence,
+            "waits": self.waits,
+        }
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One cause with all its subjects."""
+
+    first: Explanation
+    subjects: tuple[str, ...]
+
+    def document(self) -> dict[str, Any]:
+        return {**self.first.document(), "subjects": list(self.subjects)}

@@ -1,0 +1,19 @@
+"""Volumes that keep a Pod from a node. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from physical_ai.kubernetes.objects import namespace
+from physical_ai.readiness.causes import workload_cause_of
+from physical_ai.readiness.workloads.index import Index, condition, subject
+from physical_ai.readiness.workloads.model import Explanation
+
+
+def volume_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
+    """By the scheduler's message, which looks at volumes together with everything else."""
+    message = str(condition(pod, "PodScheduled").get("message", ""))
+    found = workload_cause_of("volume", message)
+    if found is not None:
+        yield index.explanation(subject(pod), found[0].id, "volume", message, namespace=namespace(pod), **found[1])

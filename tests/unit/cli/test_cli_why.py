@@ -1,0 +1,89 @@
+"""`physai why` and `physai doctor`: what they print, and how they end; the causes are tested in readiness."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from physical_ai.cli.main import run
+from physical_ai.readiness import Unreachable, client
+from tests.support import workload_objects as make
+
+LISTS = {
+    "/api/v1/nodes": "nodes",
+    "/api/v1/pods": "pods",
+    "/apis/scheduling.run.ai/v2/queues": "queues",
+}
+Read = Callable[..., list[str]]
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
+    """Puts a cluster with these Pods behind a kubeconfig; the options that read it."""
+
+    def made(*pods: dict[str, Any], problem: Exception | None = None) -> list[str]:
+        given = make.Scene(pods).workloads()
+        file = tmp_path / "kubeconfig"
+        file.write_text("a kubeconfig")
+
+        def get(path: str, _: Mapping[str, str]) -> Any:
+            if problem is not None:
+                raise problem
+            where = path.split("/")[5] if path.endswith("/deployments") else ""
+            deployments = [each for each in given.deployments if each["metadata"]["namespace"] == where]
+            return {"items": deployments if where else list(getattr(given, LISTS[path])) if path in LISTS else []}
+
+        monkeypatch.setattr(client, "connect", lambda _: get)
+        return ["dev-westus2", "--kubeconfig", str(file)]
+
+    return made
+
+
+BLOCKED = make.unschedulable(
+    make.pod(tolerations=[], nodeSelector={"agentpool": "h100gpu"}), "0/2 nodes are available: 2 [red]untolerated[/]"
+)
+
+
+def test_why_names_the_cause_its_evidence_and_what_to_do(cluster: Read, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["why", "train-0", *cluster(BLOCKED)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "pod osmo-workflows/train-0: toleration-missing"
+    assert "does not tolerate nvidia.com/gpu=present:NoSchedule and kubernetes.azure.com/scale" in printed[1]
+    assert printed[2] == "  seen 0/2 nodes are available: 2 [red]untolerated[/]"
+    assert "physai osmo platforms dev-westus2" in printed[3]
+
+
+def test_why_says_that_nothing_is_wrong(cluster: Read, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["why", "h100gpu", *cluster()]) == 0
+    assert capsys.readouterr().out == "pool h100gpu: nothing is wrong\n"
+
+
+def test_an_unknown_name_is_wrong_input(cluster: Read, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["why", "train-1", *cluster(BLOCKED)]) == 2
+    captured = capsys.readouterr()
+    assert "no pool, node, workflow or Pod named train-1" in captured.err
+    assert "Did you mean train-0?" in captured.err
+    assert captured.out == ""
+
+
+def test_the_doctor_ends_with_three_where_an_action_is_needed(
+    cluster: Read, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["doctor", *cluster(BLOCKED), "--json"]) == 3
+    document = json.loads(capsys.readouterr().out)
+    assert [(each["cause"], each["subjects"]) for each in document["findings"]] == [
+        ("toleration-missing", ["pod osmo-workflows/train-0"])
+    ]
+    assert run(["doctor", *cluster()]) == 0
+    assert capsys.readouterr().out == "nothing is wrong\n"
+
+
+def test_a_cluster_that_cannot_be_read_is_not_called_healthy(cluster: Read, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["doctor", *cluster(problem=Unreachable("connection refused"))]) == 1
+    captured = capsys.readouterr()
+    assert "cannot be read: connection refused" in captured.err
+    assert captured.out == ""

@@ -1,0 +1,281 @@
+"""Each known cause in a cluster that has it: it is named first, and nothing else is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER, OPERATOR_NAMESPACE
+from physical_ai.readiness.causes import workload_causes
+from physical_ai.readiness.workloads import UnknownSubject, doctor, explain
+from physical_ai.readiness.workloads.explain import AGENTS
+from physical_ai.readiness.workloads.model import STAGES
+from tests.support import workload_objects as make
+from tests.support.workload_objects import Scene, closed, crashing, kai, node, on, pod, unschedulable, waiting
+
+H100: dict[str, Any] = {"nodeSelector": {"agentpool": "h100gpu"}}
+FULL = "0/3 nodes are available: 1 Insufficient nvidia.com/gpu, 2 node(s) didn't match Pod's node affinity/selector."
+HOST = "aks-h100gpu-0"
+READY = [{"type": "Ready", "status": "True"}]
+NODES = (node("system"), node("cpu"), node("h100gpu"))
+HOLDER = on(HOST, pod("holder"), phase="Running")
+MISSING_PIECE = 'MountVolume.SetUp failed for volume "x" : secret "wandb" not found'
+
+
+def waits(**spec: Any) -> dict[str, Any]:
+    """A Pod for the H100 pool that has no node."""
+    return unschedulable(pod(**{**H100, **spec}), FULL)
+
+
+def judged(message: str) -> Scene:
+    """A Pod for which the scheduler finds no node, with this message, although one has room."""
+    return Scene((unschedulable(pod(**H100), message),), NODES)
+
+
+def started(status: Mapping[str, Any] | None, *events: tuple[str, str], **more: Any) -> Scene:
+    """A Pod on an H100 node whose container has this status."""
+    item = on(HOST, pod(**H100), status=status, **more)
+    return Scene((item,), NODES, {"events": [make.event(item, *each) for each in events]})
+
+
+def failed(**status: Any) -> Scene:
+    """A Pod that has failed."""
+    return Scene((on(HOST, pod(**H100), phase="Failed", **status),), NODES)
+
+
+def disrupted(reason: str) -> Scene:
+    return failed(conditions=[{"type": "DisruptionTarget", "status": "True", "reason": reason, "message": ""}])
+
+
+def grown(reason: str, message: str) -> Scene:
+    """The autoscaler has said this of the Pod."""
+    return Scene((waits(),), more={"events": [make.event(waits(), reason, message)]})
+
+
+def refused(code: str) -> Scene:
+    """Azure has refused a node of the pool."""
+    message = f"Scale-up failed for group aks-h100gpu-1-vmss: {code}: no"
+    return Scene((waits(),), more={"events": [make.autoscaler("FailedToScaleUpGroup", message)]})
+
+
+def log(text: str, gpus: int = 1) -> Scene:
+    """The container has failed with this as its last lines."""
+    item = on(HOST, pod(gpus=gpus, **H100), status=crashing(1))
+    return Scene((item,), NODES, {"logs": {(make.WHERE, "train-0", "train"): f"Traceback …\n{text}\n"}})
+
+
+def in_queue(message: str, queue: str = "osmo-default", **more: Any) -> Scene:
+    return Scene((kai(unschedulable(pod(**H100), message), queue=queue),), NODES, more)
+
+
+def never_created(message: str) -> Scene:
+    job = {"metadata": {"name": "train-0", "namespace": make.WHERE}}
+    return Scene(more={"events": [make.event(job, "FailedCreate", message, "Job")]})
+
+
+NO_RUNTIME = ("FailedCreatePodSandBox", 'no runtime for "nvidia" is configured')
+GANG = tuple(kai(pod(f"train-{number}", **H100), "g") for number in range(2))
+GANG_MESSAGE = (
+    "PodSchedulingErrors: Resources were found for 1 pods while 2 are required for gang scheduling. Additional pods …"
+)
+NO_KAI = (make.deployment(KAI_NAMESPACE, KAI_SCHEDULER, 0),)
+NO_AGENTS = tuple(make.deployment(OPERATOR_NAMESPACE, agent, 0) for agent in AGENTS[:1])
+
+ONE_CAUSE: dict[str, Scene] = {
+    "gang-incomplete": Scene(GANG, NODES, {"groups": [make.group("g", 3)]}),
+    "scheduling-gate": Scene((pod(schedulingGates=[{"name": "kueue.x-k8s.io/admission"}], **H100),), NODES),
+    "scheduler-down": Scene((kai(pod(**H100)),), NODES, {"deployments": NO_KAI}),
+    "scheduler-unknown": Scene((pod(schedulerName="volcano", **H100),), NODES),
+    "queue-missing": in_queue("QueueDoesNotExist: Queue 'x' does not exist.", "x"),
+    "queue-parent-missing": in_queue("Unable to schedule pod", queues=[make.queue("osmo-default", "osmo")]),
+    "queue-limit": in_queue("OverLimit: default quota has reached the allowable limit of GPUs."),
+    "queue-quota": in_queue("NonPreemptibleOverQuota: Workload requested 1 GPUs, but …"),
+    "resource-unknown": Scene((unschedulable(pod(resource="nvidia.com/mig-1g.10gb", **H100), FULL),)),
+    "too-large": Scene((waits(gpus=8),)),
+    "toleration-missing": Scene((waits(tolerations=[]),)),
+    "selects-no-pool": Scene((waits(nodeSelector={"agentpool": "h100"}),)),
+    "selects-operator-label": Scene((waits(nodeSelector={"nvidia.com/gpu.product": "NVIDIA-H100-NVL"}),)),
+    "gang-does-not-fit": Scene(
+        tuple(unschedulable(each, GANG_MESSAGE) for each in GANG), NODES, {"groups": [make.group("g", 2)]}
+    ),
+    "pods-affinity": Scene(
+        (unschedulable(pod(**H100), "0/3 nodes: 3 node(s) didn't match pod anti-affinity rules."),), NODES
+    ),
+    "pool-fixed": Scene(
+        (
+            unschedulable(pod(gpus=0, nodeSelector={"agentpool": "system"}), "0/1 nodes: 1 Insufficient cpu."),
+            on("aks-system-0", pod("holder", gpus=0), phase="Running"),
+        ),
+        (node("system"),),
+    ),
+    "pool-at-maximum": Scene(
+        (waits(), *(on(f"aks-h100gpu-{number}", pod(f"h-{number}"), phase="Running") for number in range(4))),
+        tuple(node("h100gpu", number) for number in range(make.plans()["h100gpu"].most)),
+    ),
+    "quota-exceeded": refused("QuotaExceeded"),
+    "no-capacity": refused("ZonalAllocationFailed"),
+    "subnet-full": refused("SubnetIsFull"),
+    "scale-up-failed": refused("InternalError"),
+    "scale-up": grown("TriggeredScaleUp", "pod triggered scale-up: [{aks-h100gpu-1-vmss 0->1 (max: 1)}]"),
+    "autoscaler-refused": grown("NotTriggerScaleUp", "pod didn't trigger scale-up: 1 in backoff"),
+    "autoscaler-pending": Scene((waits(),)),
+    "volume-missing": judged('persistentvolumeclaim "data" not found'),
+    "volume-unbound": Scene(
+        (unschedulable(pod(**H100), "0/3 nodes: pod has unbound immediate PersistentVolumeClaims."),), NODES
+    ),
+    "volume-zone": Scene(
+        (unschedulable(pod(**H100), "0/3 nodes: 1 node(s) had volume node affinity conflict."),), NODES
+    ),
+    "image-missing": started(waiting("ImagePullBackOff", "failed to pull and unpack image: nvcr.io/x:1: not found")),
+    "image-login": started(waiting("ErrImagePull", "failed to resolve reference: 401 Unauthorized")),
+    "image-limit": started(waiting("ErrImagePull", "429 Too Many Requests: toomanyrequests: You …")),
+    "image-name": started(waiting("InvalidImageName", "couldn't parse image reference")),
+    "image-pull": started(waiting("ImagePullBackOff", "Back-off pulling image")),
+    "config-missing": started(waiting("ContainerCreating"), ("FailedMount", MISSING_PIECE)),
+    "config-key-missing": started(waiting("CreateContainerConfigError", "couldn't find key token in Secret x")),
+    "runtime-missing": started(waiting("ContainerCreating"), NO_RUNTIME),
+    "volume-attach": started(waiting("ContainerCreating"), ("FailedAttachVolume", "Multi-Attach error for volume")),
+    "network-not-ready": started(waiting("ContainerCreating"), ("NetworkNotReady", "network is not ready")),
+    "device-unavailable": failed(reason="UnexpectedAdmissionError", message="Allocate failed due to requested …"),
+    "starting": started(waiting("ContainerCreating"), ("Pulling", "Pulling image")),
+    "node-gone": Scene((on("aks-h100gpu-9", pod(), phase="Running"),), NODES),
+    "evicted": failed(reason="Evicted", message="The node was low on resource: ephemeral-storage."),
+    "preempted": disrupted("PreemptionByScheduler"),
+    "node-drained": disrupted("DeletionByTaintManager"),
+    "deadline": failed(reason="DeadlineExceeded", message="Pod was active on the node longer than …"),
+    "out-of-memory": started(crashing(137, "OOMKilled")),
+    "gpu-out-of-memory": log("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"),
+    "driver-too-old": log("CUDA driver version is insufficient for CUDA runtime version"),
+    "no-gpu-requested": log("RuntimeError: No CUDA GPUs: no CUDA-capable device is detected", gpus=0),
+    "no-device": log("Failed to initialize NVML: Unknown Error"),
+    "graphics-missing": log("vkCreateInstance failed: VK_ERROR_INCOMPATIBLE_DRIVER"),
+    "nccl": log("[rank3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=5)"),
+    "shared-memory": log("RuntimeError: DataLoader worker is killed by signal: Bus error"),
+    "exec-format": started(crashing(128, "StartError", 'exec: "x.py": executable file not found in $PATH')),
+    "failed": log("ValueError: no such task"),
+    "not-ready": started({"state": {"running": {}}}, phase="Running"),
+    "init-running": Scene(
+        (
+            on(
+                HOST,
+                pod(initContainers=[{"name": "init"}], **H100),
+                initContainerStatuses=[{"name": "init", "ready": False, "state": {"running": {}}}],
+            ),
+        ),
+        NODES,
+    ),
+    "creation-quota": never_created(
+        'pods "train-0-x" is forbidden: exceeded quota: gpus, requested: requests.nvidia.com/gpu=1'
+    ),
+    "creation-denied": never_created('pods "x" is forbidden: violates PodSecurity "baseline:latest": privileged'),
+    "node-not-ready": Scene((on(HOST, pod(), phase="Unknown"),), (node("h100gpu", ready=False),)),
+    "gpu-lost": Scene(
+        (on(HOST, pod(), phase="Running", conditions=READY),),
+        (node("h100gpu"),),
+        {"reports": [closed(HOST)]},
+    ),
+    "finalizer": Scene(
+        (make.deleted(on(HOST, pod(), phase="Running", conditions=READY)),),
+        NODES,
+    ),
+}
+"""Cause → a cluster in which Pod train-0 has it."""
+
+
+def named(wanted: str, scene: Scene) -> list[str]:
+    return [each.cause for each in explain(wanted, scene.workloads())[1]]
+
+
+@pytest.mark.parametrize("cause", sorted(ONE_CAUSE))
+def test_a_cause_is_named_and_nothing_else(cause: str) -> None:
+    title, found = explain("train-0", ONE_CAUSE[cause].workloads())
+    assert title.endswith("osmo-workflows/train-0")
+    assert [each.cause for each in found] == [cause]
+    assert "?" not in found[0].reason + found[0].fix.replace("exit code ?", ""), found[0]
+    assert found[0].stage in workload_causes()[cause].stages
+
+
+FOR_TWO = {"groups": [make.group("g", 2)]}
+UPGRADING = {"nvidia.com/gpu-driver-upgrade-state": "drain-required"}
+WITHOUT_GPUS = make.without_gpus(node("h100gpu"))
+NVML = crashing(1, message="Failed to initialize NVML")
+NO_CLAIM = 'persistentvolumeclaim "d" not found'
+
+TWO_CAUSES: list[tuple[Scene, list[str]]] = [
+    (Scene((kai(waits(tolerations=[])),), more={"deployments": NO_KAI}), ["scheduler-down", "toleration-missing"]),
+    (Scene((kai(waits(gpus=8), "g"),), more=FOR_TWO), ["gang-incomplete", "too-large"]),
+    (Scene((kai(waits(), queue="x"),)), ["queue-missing", "autoscaler-pending"]),
+    (
+        Scene((kai(unschedulable(pod(**H100), "OverLimit: x"), "g"),), NODES, FOR_TWO),
+        ["gang-incomplete", "queue-limit"],
+    ),
+    (Scene((unschedulable(pod(gpus=8, **H100), NO_CLAIM),)), ["too-large", "volume-missing"]),
+    (Scene((waits(tolerations=[], schedulingGates=[{"name": "x"}]),)), ["scheduling-gate", "toleration-missing"]),
+    (Scene((waits(),), (node("h100gpu", cordoned=True),)), ["node-cordoned", "autoscaler-pending"]),
+    (
+        Scene((waits(),), (make.labeled(node("h100gpu", cordoned=True), UPGRADING),)),
+        ["driver-upgrade", "autoscaler-pending"],
+    ),
+    (Scene((waits(),), (WITHOUT_GPUS,), {"reports": [closed(HOST)]}), ["pool-not-ready", "autoscaler-pending"]),
+    (Scene((on(HOST, pod(**H100), status=NVML),), NODES, {"reports": [closed(HOST)]}), ["gpu-lost", "no-device"]),
+]
+
+
+@pytest.mark.parametrize(("scene", "expected"), TWO_CAUSES)
+def test_of_two_causes_both_are_named_by_stage(scene: Scene, expected: list[str]) -> None:
+    assert named("train-0", scene) == expected
+
+
+def test_a_workflow_has_the_causes_of_its_pods_and_of_the_agents() -> None:
+    members = tuple(make.of_workflow(waits(), "wf-1") for _ in range(2))
+    assert named("wf-1", Scene(members, more={"deployments": NO_AGENTS})) == ["agents-down", "autoscaler-pending"]
+
+
+def test_a_pool_has_the_causes_of_its_nodes_and_the_refusals_of_azure() -> None:
+    scene = Scene((), (node("h100gpu", cordoned=True),), {"reports": [closed(HOST)], **refused("QuotaExceeded").more})
+    assert named("h100gpu", scene) == ["node-cordoned", "quota-exceeded", "gate-driver"]
+    assert named(HOST, scene) == ["node-cordoned", "gate-driver"]
+
+
+def test_every_cause_has_a_scenario() -> None:
+    met = {*ONE_CAUSE, *(cause for _, causes in TWO_CAUSES for cause in causes), "agents-down"}
+    assert set(workload_causes()) == met
+    assert {stage for cause in workload_causes().values() for stage in cause.stages} <= set(STAGES)
+
+
+HEALTHY = on(HOST, pod(), phase="Running", conditions=READY,
+             status={"ready": True, "state": {"running": {}}})  # fmt: skip
+
+
+@pytest.mark.parametrize("wanted", ["train-0", "h100gpu", HOST, f"{make.WHERE}/train-0"])
+def test_of_a_healthy_cluster_nothing_is_said(wanted: str) -> None:
+    scene = Scene((HEALTHY, on(HOST, pod("done"), phase="Succeeded")), NODES)
+    assert explain(wanted, scene.workloads())[1] == []
+    assert doctor(scene.workloads()) == []
+
+
+def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+    with pytest.raises(UnknownSubject) as caught:
+        explain("h100gpus", Scene().workloads())
+    assert "h100gpu" in caught.value.nearest
+
+
+def test_the_doctor_names_each_cause_once_with_all_it_stops_and_waits_last() -> None:
+    many = tuple(unschedulable(pod(f"t-{number}", tolerations=[], **H100), FULL) for number in range(3))
+    starting = on(HOST, pod("s"), status=waiting("ContainerCreating"))
+    found = doctor(Scene((*many, starting), NODES, {"deployments": NO_AGENTS}).workloads())
+    assert [(each.first.cause, len(each.subjects)) for each in found] == [
+        ("toleration-missing", 3),
+        ("agents-down", 1),
+        ("starting", 1),
+    ]
+
+
+def test_a_later_success_of_the_autoscaler_ends_its_failure() -> None:
+    events = [
+        make.autoscaler("FailedToScaleUpGroup", "Scale-up failed for group aks-h100gpu-1-vmss: AllocationFailed", 1),
+        make.autoscaler("ScaledUpGroup", "Scale-up: group aks-h100gpu-1-vmss size set to 1", 2),
+    ]
+    assert named("train-0", Scene((waits(),), more={"events": events})) == ["autoscaler-pending"]
