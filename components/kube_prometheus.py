@@ -11,12 +11,13 @@ import yaml
 from components.charts import release_chart
 from components.cluster_target import ClusterTarget
 from components.objects import declare
-from physical_ai.catalog.monitoring import ALERTMANAGER_KEY, ALERTMANAGER_SECRET, NAMESPACE, RELEASE
+from physical_ai.catalog.monitoring import ALERTMANAGER_KEY, ALERTMANAGER_SECRET, DASHBOARD_LABEL, NAMESPACE, RELEASE
 from physical_ai.settings import Settings
 from physical_ai.settings.plans import manifests
 from physical_ai.settings.plans.kube_prometheus import KubePrometheusPlan, alertmanager_config
 from physical_ai.settings.rules.monitoring import secret_names
 from physical_ai.settings.secrets import Secrets
+from physical_ai.telemetry.dashboards import DASHBOARDS, document
 
 TIMEOUT_SECONDS = 900
 
@@ -31,8 +32,8 @@ class KubePrometheusArgs:
 
 
 class KubePrometheus(pulumi.ComponentResource):
-    """The release, Alertmanager's configuration before it, and the rules after it. Nothing of it is reachable from
-    outside of the namespace.
+    """The release, Alertmanager's configuration before it, the rules after it, and dashboards, which Grafana's sidecar
+    loads. Nothing of it is reachable from outside of the namespace.
 
     Attributes:
         release: brings the kinds of monitors and rules.
@@ -71,6 +72,17 @@ class KubePrometheus(pulumi.ComponentResource):
             spec=args.plan.rule["spec"],
             opts=args.target.options(self, [self.release]),
         )
+        for dashboard in DASHBOARDS if args.settings.monitoring.grafana.enabled else ():
+            kubernetes.core.v1.ConfigMap(
+                f"{name}-dashboard-{dashboard.name}",
+                metadata={
+                    "name": f"physical-ai-dashboard-{dashboard.name}",
+                    "namespace": NAMESPACE,
+                    "labels": DASHBOARD_LABEL,
+                },
+                data={f"{dashboard.name}.json": document(dashboard)},
+                opts=args.target.options(self, [args.namespace]),
+            )
         self.register_outputs({"version": args.plan.chart.version})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from docs.generator import (
@@ -19,6 +20,7 @@ from physical_ai.osmo.lint import document as lint
 from physical_ai.policies import document as policies
 from physical_ai.readiness import document as readiness
 from physical_ai.repository import ROOT
+from physical_ai.telemetry import dashboards
 
 _FOLDER = ROOT / "docs" / "reference"
 _PICTURES = ROOT / "docs" / "img"
@@ -38,6 +40,10 @@ OWN: Mapping[Path, Callable[[], str]] = {
 
 PAGES: Mapping[Path, Callable[[], str]] = {
     **OWN,
+    **{
+        ROOT / "docs" / "dashboards" / f"{each.name}.json": partial(dashboards.document, each)
+        for each in dashboards.DASHBOARDS
+    },
     lint.FILE: lint.document,
     policies.FILE: policies.document,
     readiness.FILE: readiness.gates_page,

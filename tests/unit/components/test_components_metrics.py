@@ -165,3 +165,14 @@ def test_the_namespace_exists_with_prometheus_in_it_only(simulate: Simulate) -> 
 
     assert "monitoring" in names("kube-prometheus")
     assert "monitoring" not in names("azure")
+
+
+def test_grafana_loads_the_dashboards(simulate: Simulate) -> None:
+    def loaded(enabled: bool) -> list[str]:
+        settings = {"monitoring": {"metrics": "kube-prometheus", "grafana": {"enabled": enabled}}}
+        maps = simulate("dev-westus2", settings).of_type("ConfigMap")
+        chosen = [each.inputs for each in maps if each.inputs["metadata"].get("labels") == {"grafana_dashboard": "1"}]
+        return [name for each in chosen for name in each["data"]]
+
+    assert loaded(True) == ["fleet.json", "workflow.json"]
+    assert loaded(False) == []
