@@ -23,12 +23,36 @@ class Repair:
         return {"problem": self.problem, "command": list(self.command), "effect": self.effect}
 
 
-def repairs(stack: str, deployment: Mapping[str, Any], releases: Sequence[StuckRelease]) -> list[Repair]:
-    """The steps in order: the state first, which the next run reads, then each release.
+def repairs(
+    stack: str,
+    deployment: Mapping[str, Any],
+    releases: Sequence[StuckRelease],
+    locks: Sequence[Mapping[str, Any]] = (),
+) -> list[Repair]:
+    """The steps in order: the lock, which refuses the others, the state, which the next run reads, the releases.
 
-    `deployment` is that of `pulumi stack export`.
+    `deployment` is that of `pulumi stack export`; `locks` are `pid`, `username`, `hostname` and `timestamp` of each.
     """
-    return [*_pending(stack, deployment), *_releases(releases)]
+    return [*_locks(stack, locks), *_pending(stack, deployment), *_releases(releases)]
+
+
+def unlock(stack: str, holder: str = "another run") -> Repair:
+    """The step that removes a lock."""
+    return Repair(
+        f"The stack is locked by {holder}.",
+        ("pulumi", "cancel", stack, "--yes"),
+        "Removes the lock, and nothing else. Two runs at once write over each other's state: make sure that this one "
+        "has ended.",
+    )
+
+
+def _locks(stack: str, locks: Sequence[Mapping[str, Any]]) -> Iterator[Repair]:
+    if locks:
+        each = locks[0]
+        holder = (
+            f"{each.get('username')}@{each.get('hostname')}, process {each.get('pid')}, since {each.get('timestamp')}"
+        )
+        yield unlock(stack, holder)
 
 
 def _pending(stack: str, deployment: Mapping[str, Any]) -> Iterator[Repair]:

@@ -73,6 +73,10 @@ class Simulation:
         """The plain outputs of the last update, also of one that failed at its end; empty where there are none."""
         return self._checkpoint.outputs()
 
+    def locks(self) -> list[dict[str, Any]]:
+        """The locks of a run that is under way, or was killed."""
+        return self._checkpoint.locks()
+
     @property
     def _checkpoint(self) -> Checkpoint:
         return Checkpoint(self.folder / "backend", self.stack)

@@ -25,7 +25,8 @@ from physical_ai.simulator.simulation import Simulation
 from tests.support.azure_subscription import Answers
 
 PHYSAI = ("check", "charts", "compat", "policy", "preview", "tools")
-WITH_PROGRAM, WITHOUT = ("preview", "up"), ("refresh", "destroy", "stack")
+WITH_PROGRAM = ("preview", "up")
+WITHOUT = ("cancel", "destroy", "import", "refresh", "stack", "state", "whoami")
 
 
 def identity() -> Principal:
@@ -49,7 +50,7 @@ def pulumi(words: list[str]) -> int:
     if verb == "login":
         return login(rest)
     assert verb in (*WITH_PROGRAM, *WITHOUT), f"`pulumi {verb}` is not known here"
-    stack = rest[rest.index("--stack") + 1]
+    stack = rest[rest.index("--stack") + 1] if "--stack" in rest else os.environ["PULUMI_STACK"]
     os.environ |= {**SIMULATED, **Simulation(stack).environment(identity())}
     program: list[str] = []
     if verb in WITH_PROGRAM:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
-import time
-from collections.abc import Callable
 from getpass import getuser
 from pathlib import Path
 from socket import gethostname
@@ -26,7 +23,8 @@ from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH, ApiError, Client
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.subscription import LIMITS_FILE
-from tests.simulator.physai import COMMAND, physai
+from tests.simulator.killed_install import administrator, kill_during_install, releases
+from tests.simulator.physai import physai
 
 HIDDEN_FROM_READERS = (
     "/api/v1/namespaces/osmo-operator/secrets",
@@ -34,7 +32,6 @@ HIDDEN_FROM_READERS = (
     "/apis/nvidia.com/v1alpha1/nvidiadrivers",
     "/api/v1/nodes",
 )
-SCHEDULER = "physical-ai-osmo-scheduler"
 LABEL = ("--set", "pools.h100gpu.labels={team: vision}")
 DRIFT_READER = f"{{principalId: {READER.object_id}, principalType: ServicePrincipal, role: drift-reader}}"
 READS = ("--set", f"access.principals=[{DRIFT_READER}]")
@@ -48,8 +45,6 @@ PLANE, NODES = ("--set", "cluster.kubernetesVersion='1.37'"), ("--set", "cluster
 SECRET_KINDS = ("**kubernetes:helm.sh/v3:Release::**", "**kubernetes:core/v1:Secret::**")
 """What a refresh by the reading identity leaves out, as `drift.yaml` does."""
 PLUGIN_LABEL = "nvidia.com/gpu.deploy.device-plugin"
-SECONDS = 120
-"""At most, until a condition holds."""
 
 
 def test_a_year(deployed: Simulation) -> None:
@@ -66,19 +61,8 @@ def test_a_year(deployed: Simulation) -> None:
     it_is_destroyed_without_its_api_server(deployed)
 
 
-def administrator(simulation: Simulation) -> Client:
-    return simulation.clusters().client(simulation.clusters().ids()[0])
-
-
 def named(found: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {each["name"]: each for each in found}
-
-
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + SECONDS
-    while not holds():
-        assert time.monotonic() < end, f"not within {SECONDS} s"
-        time.sleep(0.1)
 
 
 def names_that_do_not_exist() -> None:
@@ -225,18 +209,9 @@ def nodes_of(cluster: Client, pool: str, **labels: str) -> list[dict[str, Any]]:
 
 def an_install_that_was_killed_is_continued_on_another_machine(simulation: Simulation) -> None:
     """Without recovery it is stuck, as on Azure; `physai` repairs its own stack in its own next run."""
-    physai("down", "--target", SCHEDULER, "--target-dependents")
-    assert simulation.exists
     cluster = administrator(simulation)
     settings = (*READS, *LABEL, *PLANE)
-    hold_pods_back(cluster, True)
-    with subprocess.Popen(
-        [*COMMAND, "up", *settings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    ) as run:
-        until(lambda: bool(releases(cluster, "pending-install")) or run.poll() is not None)
-        assert run.poll() is None, "ended before it installed anything"
-        os.killpg(run.pid, signal.SIGKILL)
-    hold_pods_back(cluster, False)
+    kill_during_install(simulation, *settings)
 
     locked = physai("up", "--no-recovery", *settings, expect=1).err
     assert "the stack is currently locked by 1 lock(s)" in locked
@@ -256,19 +231,6 @@ def on_another_machine(simulation: Simulation) -> None:
     """Removes what only the machine of the last run has: the engine's folder and the copy of the project."""
     for kept_by_the_machine in ("home", "work", "cli"):
         shutil.rmtree(simulation.folder / kept_by_the_machine)
-
-
-def releases(cluster: Client, status: str) -> list[str]:
-    """Paths of the records of KAI's release with this status."""
-    path = "/api/v1/namespaces/kai-scheduler/secrets"
-    found = cluster.get(path, {"labelSelector": f"owner=helm,status={status}"})["items"]
-    return [f"{path}/{each['metadata']['name']}" for each in found]
-
-
-def hold_pods_back(cluster: Client, held: bool) -> None:
-    """Lets no new Pod start, so that an install waits as long as the test needs."""
-    for node in cluster.get("/api/v1/nodes")["items"]:
-        cluster.patch(f"/api/v1/nodes/{node['metadata']['name']}", {"spec": {"unschedulable": held}}, MERGE_PATCH)
 
 
 def it_is_destroyed_without_its_api_server(simulation: Simulation) -> None:

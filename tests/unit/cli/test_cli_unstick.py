@@ -33,6 +33,14 @@ def test_unfinished_operations_are_named_and_forgotten_before_anything_else() ->
     assert second.command[:2] == ("helm", "rollback")
 
 
+def test_a_lock_is_removed_before_anything_else_and_its_holder_is_named() -> None:
+    lock = {"pid": 7, "username": "ada", "hostname": "runner-1", "timestamp": "2026-11-22T20:00:00Z"}
+    first, second = repairs("dev-westus2", PENDING, [], [lock])
+    assert first.problem == "The stack is locked by ada@runner-1, process 7, since 2026-11-22T20:00:00Z."
+    assert first.command == ("pulumi", "cancel", "dev-westus2", "--yes")
+    assert "--clear-pending-creates" in second.command
+
+
 @pytest.mark.parametrize(
     ("status", "worked", "verb"),
     [
