@@ -122,13 +122,15 @@ class Runner:
             words = [sys.executable, "-m", "tests.simulator.pipeline_commands", command]
             _script(commands / command, f'PYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.join(words)} "$@"')
         _script(commands / "python", f'PYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.quote(sys.executable)} "$@"')
-        _script(commands / "kubelogin", "exit 0")
+        for name in ("kubelogin", "helm", "pulumi-language-python"):
+            _script(commands / name, "exit 0")
         _script(commands / "make", 'test "$1" = .venv/.ready')
         inherited = {key: each for key, each in os.environ.items() if not key.startswith(("ARM_", "AZURE_", "PULUMI_"))}
         job.environment |= {
             **inherited,
             "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}",
             "RUNNER_TEMP": str(job.folder),
+            "PULUMI_HOME": str(job.folder / "pulumi"),
             "GITHUB_STEP_SUMMARY": str(job.file("summary")),
             "ACTIONS_ID_TOKEN_REQUEST_URL": self.github,
             "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "job",
@@ -172,7 +174,7 @@ class Runner:
         for words in split(_ARRAY.sub("", step["run"])):
             assert words[0] in FIRST_WORDS, f"step '{title}': the command {words[0]} is not known here"
         script = step["run"].replace(".venv/bin/", "")
-        files = {name: job.file(f"{name}-{len(job.groups)}") for name in ("GITHUB_ENV", "GITHUB_OUTPUT")}
+        files = {name: job.file(f"{name}-{len(job.groups)}") for name in ("GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH")}
         own = {key: filled(str(each), job.names) for key, each in step.get("env", {}).items()}
         environment = {**job.environment, **own, **{name: str(path) for name, path in files.items()}}
         options = ["--noprofile", "--norc", "-eo", "pipefail"] if "shell" in step else ["-e"]
@@ -192,6 +194,8 @@ class Runner:
             job.groups.append(process.pid)
         job.printed.append(log.read_text())
         job.environment |= _assignments(files["GITHUB_ENV"])
+        added = files["GITHUB_PATH"].read_text().splitlines()
+        job.environment["PATH"] = os.pathsep.join((*reversed(added), job.environment["PATH"]))
         if "id" in step:
             job.names |= {
                 f"steps.{step['id']}.outputs.{key}": each for key, each in _assignments(files["GITHUB_OUTPUT"]).items()
