@@ -30,6 +30,9 @@ SCATTERED = ("test_stack", "test_interrupted", "test_grid_scenarios", "test_gpu_
 """Modules whose tests share nothing expensive, so that any worker may run each; other tests stay with their module.
 They run in this order, the longest tests first, so that no worker is left with a long one at the end."""
 
+FIRST = ("test_telemetry",)
+"""Modules that wait for minutes and compute little: they run beside all others of their layer."""
+
 
 def group(item: pytest.Item) -> str:
     """Name of the tests that have to run on the worker that runs `item`; empty when any worker may."""
@@ -38,12 +41,13 @@ def group(item: pytest.Item) -> str:
     return shared or ("" if item.path.stem in SCATTERED else item.path.stem)
 
 
-def rank(item: pytest.Item) -> tuple[int, bool, int]:
-    """Sorts tests by layer; in each, those of the expensive fixtures come first and the scattered ones last."""
+def rank(item: pytest.Item) -> tuple[int, bool, bool, int]:
+    """Sorts tests by layer; in each, those that wait and those of expensive fixtures come first, others last."""
     layer = item.path.relative_to(Path(__file__).parent).parts[0]
     found = group(item)
     return (
         LAYERS.index(layer) if layer in LAYERS else len(LAYERS),
+        item.path.stem not in FIRST,
         found not in SHARED_FIXTURES.values(),
         -1 if found else SCATTERED.index(item.path.stem),
     )

@@ -25,6 +25,7 @@ from filelock import FileLock
 from physical_ai.simulator.cluster.objects import at, name
 from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.home import HOME_VARIABLE, Home
+from physical_ai.simulator.metrics.telemetry import Telemetry
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.tools import Toolbox
 from tests.simulator.physai import Answer, physai
@@ -97,6 +98,7 @@ def home_in(folder: Path, tools: Path) -> Home:
 def wipe(home: Home) -> None:
     """Ends and removes what is left of a home's simulations."""
     for folder in home.folder.glob("simulations/*"):
+        Telemetry(folder).wipe()
         Clusters(folder / "clusters", Toolbox(())).wipe()
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -16,7 +16,7 @@ from physical_ai.catalog.telemetry_rows import dcgm_fields
 from physical_ai.simulator.faults import NO_FAULTS, Effects, NodeFaults
 from physical_ai.simulator.gpu.counters import counters
 from physical_ai.simulator.gpu.hardware import Hardware
-from physical_ai.simulator.metrics.page import Page
+from physical_ai.simulator.metrics.page import Page, label_text
 
 DATA = Path(__file__).parent / "data" / "dcgm.yaml"
 XID_WINDOW = "300000"
@@ -107,13 +107,13 @@ def page(gpus: Gpus, text: str, now: float) -> str:
         gpu = _Gpu(gpus, index, now)
         if gpu.is_lost:
             continue
-        own = gpu.labels({DRIVER: gpus.driver} if DRIVER in labels else {})
+        own = label_text(gpu.labels({DRIVER: gpus.driver} if DRIVER in labels else {}))
         for line in lines:
             if line.type == "label" or not gpu.has(line.name):
                 continue
             result.family(line.name, line.type, line.help)
             for extra, value in gpu.samples(line.name):
-                result.sample(line.name, {**own, **extra}, value)
+                result.line(line.name, f"{own},{label_text(extra)}" if extra else own, value)
     return result.text()
 
 

@@ -49,6 +49,7 @@ class Exporters:
         """`policy` is the ClusterPolicy that the operator follows; empty without one."""
         self._cluster, self._kubelets, self._grid, self._policy = cluster, kubelets, grid, policy
         self._watches: dict[str, Watch] = {}
+        self._state = kube_state.KubeState()
         self._totals: dict[str, dcgm.Totals] = {}
         """Counters by uid of the exporter's Pod."""
         self._jobs: tuple[float, dict[str, list[dcgm.Job | None]]] = (0.0, {})
@@ -79,7 +80,7 @@ class Exporters:
         objects = kube_state.Objects(
             self._cluster.nodes, found["pods"], found["daemonsets"], found["deployments"], found["namespaces"]
         )
-        return kube_state.page(objects)
+        return self._state.page(objects)
 
     def _pod(self, namespace: str, wanted: str) -> Answer:
         pods = self._cluster.all("Pod")

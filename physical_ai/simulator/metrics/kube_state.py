@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from physical_ai.kubernetes.quantities import quantity
@@ -39,32 +40,60 @@ class Objects:
     pod_labels: Sequence[str] = field(default=POD_LABELS)
 
 
-def page(given: Objects) -> str:
-    """What kube-state-metrics prints."""
-    result = _Page()
-    for node in given.nodes:
-        _node(result, node, given.node_labels)
-    for pod in given.pods:
-        _pod(result, pod, given.pod_labels)
-    for item in given.daemonsets:
-        own = {"namespace": _namespace(item), "daemonset": name(item)}
-        for series, status in DAEMONSET.items():
-            result.gauge(f"kube_daemonset_status_{series}", own, at(item, f"status.{status}", 0))
-    for item in given.deployments:
-        own = {"namespace": _namespace(item), "deployment": name(item)}
-        result.gauge("kube_deployment_spec_replicas", own, at(item, "spec.replicas", 1))
-        for series, status in (("available", "availableReplicas"), ("unavailable", "unavailableReplicas")):
-            result.gauge(f"kube_deployment_status_replicas_{series}", own, at(item, f"status.{status}", 0))
-    for item in given.namespaces:
-        phase = str(at(item, "status.phase", "Active"))
-        result.gauge("kube_namespace_status_phase", {"namespace": name(item), "phase": phase}, 1)
-    return result.text()
+class KubeState:
+    """Prints the series of objects, and keeps those of objects that have not changed."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], _Page] = {}
+        """By uid and resource version."""
+
+    def page(self, given: Objects) -> str:
+        """What kube-state-metrics prints."""
+        result = _Page()
+        kept: dict[tuple[str, str], _Page] = {}
+        for item, write in _writers(given):
+            key = (str(at(item, "metadata.uid", name(item))), str(at(item, "metadata.resourceVersion", "")))
+            found = self._kept.get(key)
+            if found is None:
+                found = _Page()
+                write(found, item)
+            kept[key] = found
+            result.add(found)
+        self._kept = kept
+        return result.text()
+
+
+def _writers(given: Objects) -> Iterator[tuple[Json, Callable[[_Page, Json], None]]]:
+    node, pod = partial(_node, allowed=given.node_labels), partial(_pod, allowed=given.pod_labels)
+    yield from ((each, node) for each in given.nodes)
+    yield from ((each, pod) for each in given.pods)
+    yield from ((each, _daemonset) for each in given.daemonsets)
+    yield from ((each, _deployment) for each in given.deployments)
+    yield from ((each, _namespace_phase) for each in given.namespaces)
 
 
 class _Page(Page):
     def gauge(self, family: str, own: Mapping[str, str], value: float) -> None:
         self.family(family, "gauge", "As kube-state-metrics describes it.")
         self.sample(family, own, float(value))
+
+
+def _daemonset(page: _Page, item: Json) -> None:
+    own = {"namespace": _namespace(item), "daemonset": name(item)}
+    for series, status in DAEMONSET.items():
+        page.gauge(f"kube_daemonset_status_{series}", own, at(item, f"status.{status}", 0))
+
+
+def _deployment(page: _Page, item: Json) -> None:
+    own = {"namespace": _namespace(item), "deployment": name(item)}
+    page.gauge("kube_deployment_spec_replicas", own, at(item, "spec.replicas", 1))
+    for series, status in (("available", "availableReplicas"), ("unavailable", "unavailableReplicas")):
+        page.gauge(f"kube_deployment_status_replicas_{series}", own, at(item, f"status.{status}", 0))
+
+
+def _namespace_phase(page: _Page, item: Json) -> None:
+    phase = str(at(item, "status.phase", "Active"))
+    page.gauge("kube_namespace_status_phase", {"namespace": name(item), "phase": phase}, 1)
 
 
 def _node(page: _Page, node: Json, allowed: Sequence[str]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+HEADER = 2
+"""Lines before the samples of a family."""
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -20,11 +22,27 @@ class Page:
 
     def sample(self, name: str, labels: Mapping[str, str], value: float) -> None:
         """Adds a sample to a family that has begun."""
-        inner = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
+        self.line(name, label_text(labels), value)
+
+    def line(self, name: str, inner: str, value: float) -> None:
+        """The same with labels as `label_text` writes them."""
         self._families[name].append(f"{name}{{{inner}}} {value:.15g}" if inner else f"{name} {value:.15g}")
+
+    def add(self, other: Page) -> None:
+        """Adds the samples of another page."""
+        for name, lines in other._families.items():
+            if name in self._families:
+                self._families[name].extend(lines[HEADER:])
+            else:
+                self._families[name] = list(lines)
 
     def text(self) -> str:
         return "".join(f"{line}\n" for lines in self._families.values() for line in lines)
+
+
+def label_text(labels: Mapping[str, str]) -> str:
+    """Labels as they appear between the braces of a sample."""
+    return ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
 
 
 def _escaped(text: str) -> str:

@@ -58,6 +58,7 @@ class Reader:
         """Raises NotRunning."""
         telemetry.demand()
         self._prometheus, self._alertmanager = telemetry.prometheus, telemetry.alertmanager
+        self._http = httpx.Client(timeout=SECONDS, trust_env=False)
 
     def alerts(self) -> list[Alert]:
         """Alerts that are pending or firing, the most severe first."""
@@ -92,7 +93,7 @@ class Reader:
 
     def _get(self, url: str, params: Mapping[str, str] | None = None) -> Any:
         try:
-            return httpx.get(url, params=params, timeout=SECONDS, trust_env=False).json()
+            return self._http.get(url, params=params).json()
         except (httpx.HTTPError, ValueError) as problem:
             raise SimulationError(f"{url} does not answer ({problem or type(problem).__name__})") from None
 

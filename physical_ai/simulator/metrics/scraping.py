@@ -15,8 +15,8 @@ from physical_ai.simulator.metrics.discovery import Selection, query
 
 DEFAULT_MONITORS = Path(__file__).parent / "data" / "monitors.yaml"
 POD = "__meta_kubernetes_pod"
-REFRESH = "1s"
-"""Between two discoveries, of a real clock."""
+LEAST_REFRESH = 1.0
+"""Seconds between two discoveries, of a real clock, where scrapes are more frequent."""
 
 
 @cache
@@ -39,7 +39,7 @@ def configuration(
     """
     interval = duration(interval_seconds)
     jobs = [
-        _job(monitor, index, endpoint, exporters, cluster)
+        _job(monitor, index, endpoint, cluster) | _discovery(monitor, endpoint, exporters, interval_seconds)
         for monitor in monitors
         for index, endpoint in enumerate(at(monitor, "spec.podMetricsEndpoints", []))
     ]
@@ -66,25 +66,32 @@ def _kube_state(exporters: str, cluster: str) -> Json:
     }
 
 
-def _job(monitor: Json, index: int, endpoint: Json, exporters: str, cluster: str) -> Json:
+def _discovery(monitor: Json, endpoint: Json, exporters: str, interval_seconds: float) -> Json:
+    namespaces = _namespaces(monitor, str(at(monitor, "metadata.namespace")))
+    selected = Selection(namespaces, at(monitor, "spec.selector.matchLabels", {}), _port(endpoint))
+    url = f"http://{exporters}/targets?{urlencode(query(selected))}"
+    refresh = duration(max(interval_seconds, LEAST_REFRESH))
+    return {"http_sd_configs": [{"url": url, "refresh_interval": refresh}]}
+
+
+def _port(endpoint: Json) -> str:
+    return str(endpoint.get("port") or endpoint.get("portNumber") or endpoint.get("targetPort", ""))
+
+
+def _job(monitor: Json, index: int, endpoint: Json, cluster: str) -> Json:
     namespace = str(at(monitor, "metadata.namespace"))
-    port = str(endpoint.get("port") or endpoint.get("portNumber") or endpoint.get("targetPort", ""))
-    selected = Selection(_namespaces(monitor, namespace), at(monitor, "spec.selector.matchLabels", {}), port)
     own: list[Json] = [
         {"source_labels": [f"{POD}_phase"], "regex": "(Failed|Succeeded)", "action": "drop"},
         {"source_labels": ["__meta_kubernetes_namespace"], "target_label": "namespace"},
         {"source_labels": [f"{POD}_container_name"], "target_label": "container"},
         {"source_labels": [f"{POD}_name"], "target_label": "pod"},
         {"target_label": "job", "replacement": f"{namespace}/{name(monitor)}"},
-        {"target_label": "endpoint", "replacement": port},
+        {"target_label": "endpoint", "replacement": _port(endpoint)},
         {"source_labels": [f"{POD}_ip", f"{POD}_container_port_number"], "separator": ":", "target_label": "instance"},
     ]
     return {
         "job_name": f"podMonitor/{namespace}/{name(monitor)}/{index}",
         "honor_labels": bool(endpoint.get("honorLabels", False)),
-        "http_sd_configs": [
-            {"url": f"http://{exporters}/targets?{urlencode(query(selected))}", "refresh_interval": REFRESH}
-        ],
         "relabel_configs": [
             *own,
             *(_relabeling(each) for each in endpoint.get("relabelings") or ()),

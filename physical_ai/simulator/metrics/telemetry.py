@@ -168,10 +168,11 @@ class Telemetry:
 
     def _wait(self) -> None:
         end = time.monotonic() + START_SECONDS
-        while not (_is_ready(self.prometheus) and _is_ready(self.alertmanager)):
-            if not self.is_running() or time.monotonic() > end:
-                raise SimulationError(f"Prometheus or Alertmanager did not start; the logs are in {self.folder}")
-            time.sleep(POLL_SECONDS)
+        with httpx.Client(timeout=5, trust_env=False) as client:
+            while not all(_is_ready(client, url) for url in (self.prometheus, self.alertmanager)):
+                if not self.is_running() or time.monotonic() > end:
+                    raise SimulationError(f"Prometheus or Alertmanager did not start; the logs are in {self.folder}")
+                time.sleep(POLL_SECONDS)
 
     def _ports(self) -> Ports:
         file = self.folder / "ports.json"
@@ -187,9 +188,9 @@ class Telemetry:
         (self.folder / "ports.json").write_text(json.dumps(ports))
 
 
-def _is_ready(url: str) -> bool:
+def _is_ready(client: httpx.Client, url: str) -> bool:
     try:
-        return httpx.get(f"{url}/-/ready", timeout=5, trust_env=False).is_success
+        return client.get(f"{url}/-/ready").is_success
     except httpx.HTTPError:
         return False
 

@@ -113,6 +113,19 @@ def test_an_exporter_ends_at_a_name_that_it_does_not_know(text: str, exporter: s
 
 def test_kube_state_metrics_names_resources_as_the_real_one() -> None:
     node = {"metadata": {"name": "n"}, "status": {"allocatable": {"nvidia.com/gpu": "2", "cpu": "3900m"}}}
-    text = kube_state.page(kube_state.Objects(nodes=[node]))
+    text = kube_state.KubeState().page(kube_state.Objects(nodes=[node]))
     assert 'kube_node_status_allocatable{node="n",resource="nvidia_com_gpu",unit="integer"} 2' in text
     assert 'kube_node_status_allocatable{node="n",resource="cpu",unit="core"} 3.9' in text
+
+
+def test_kube_state_metrics_follows_changes_of_an_object() -> None:
+    state = kube_state.KubeState()
+
+    def page(version: str, count: str) -> str:
+        metadata = {"name": "n", "uid": "u", "resourceVersion": version}
+        node = {"metadata": metadata, "status": {"capacity": {"nvidia.com/gpu": count}}}
+        return state.page(kube_state.Objects(nodes=[node]))
+
+    assert page("1", "2") == page("1", "2")
+    assert page("2", "1") != page("1", "2")
+    assert state.page(kube_state.Objects()) == ""

@@ -108,6 +108,7 @@ class Agent:
             labels(item),
             annotations_of(item),
             known.state.driver_root,
+            known.state.faults,
             tuple(known.began),
             wanted,
             pod["metadata"]["uid"],

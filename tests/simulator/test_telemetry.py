@@ -1,0 +1,174 @@
+"""Telemetry of the default stack with a real Prometheus: an hour without alerts, then every fault and its alerts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from physical_ai.simulator.clock import VARIABLE
+from physical_ai.simulator.cluster.names import GPU
+from physical_ai.simulator.cluster.objects import labels, name
+from physical_ai.simulator.faults import Fault, faults
+from physical_ai.simulator.home import Home
+from physical_ai.simulator.metrics.reading import Reader
+from physical_ai.simulator.simulation import Simulation
+from physical_ai.telemetry.rules import alert_rows
+from tests.simulator.conftest import DEFAULT_STACK
+from tests.simulator.physai import fixed, physai
+
+SECONDS = 600.0
+"""Far more than any phase takes on an idle machine."""
+MODEL_MINUTE = "1"
+"""Seconds: a scrape each second remains possible on a busy machine."""
+HOUR = 60
+"""Scrapes in an hour of model time, of which each minute has one."""
+ON_GRID = tuple(fault for fault in faults().values() if fault.drivers == ("grid",))
+ALONE = ("unhealthy", "lost", "broken", "driver_lost", "not_ready", "taint", "idle_job")
+"""Effects that others of the same node would hide, or that are not of one GPU."""
+
+
+def packed(wanted: Sequence[Fault]) -> list[list[Fault]]:
+    """Faults of H100 nodes, as many in one node as have no effect and no alert in common."""
+    nodes: list[list[Fault]] = []
+    for fault in wanted:
+        if fault in ON_GRID:
+            continue
+        alone = any(getattr(fault.effects, each) for each in ALONE)
+        fits = (
+            node
+            for node in nodes
+            if not alone
+            and not any(set(fault.alerts) & set(other.alerts) for other in node)
+            and not any(getattr(other.effects, each) for other in node for each in ALONE)
+        )
+        room = next(fits, None)
+        if room is None:
+            nodes.append([fault])
+        else:
+            room.append(fault)
+    return nodes
+
+
+LIKE_OTHERS = ("xid-31", "xid-64", "xid-74", "xid-94", "xid-95", "xid-119", "ecc-sbe")
+"""Faults that differ from another one in a number only."""
+ALL = tuple(faults().values())
+FEW = tuple(fault for fault in ALL if fault.name not in LIKE_OTHERS)
+
+
+def until(condition: Callable[[], Any], otherwise: Callable[[], str]) -> None:
+    """Waits for a condition."""
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end, otherwise()
+        time.sleep(1)
+
+
+@pytest.fixture
+def observed(home: Home, monkeypatch: pytest.MonkeyPatch, wanted: Sequence[Fault]) -> Iterator[Simulation]:
+    """The default stack with Prometheus, nodes for all faults, and a busy Pod in each GPU pool."""
+    monkeypatch.setenv(VARIABLE, MODEL_MINUTE)
+    # Nodes for all faults, and one for the Pod that works during all of them.
+    backend = ("--set", "monitoring.metrics=azure")
+    physai("up", DEFAULT_STACK, "--telemetry", *backend, *fixed("h100gpu", len(packed(wanted)) + 1))
+    simulation = Simulation(DEFAULT_STACK, home)
+    (cluster,) = simulation.clusters().ids()
+    client = simulation.clusters().client(cluster)
+    for pool in ("h100gpu", "rtxprogpu"):
+        client.request("POST", "/api/v1/namespaces/default/pods", training(pool))
+    yield simulation
+    simulation.telemetry.stop()
+
+
+def training(pool: str) -> dict[str, Any]:
+    """A Pod that uses one GPU of a pool, for as long as it exists."""
+    container = {
+        "name": "train",
+        "image": "train",
+        "resources": {"limits": {GPU: "1"}},
+        "env": [{"name": "NVIDIA_DRIVER_CAPABILITIES", "value": "all"}],
+    }
+    spec = {"nodeSelector": {"agentpool": pool}, "tolerations": [{"operator": "Exists"}], "containers": [container]}
+    return {"metadata": {"name": f"train-{pool}"}, "spec": spec}
+
+
+@pytest.mark.parametrize("wanted", [pytest.param(FEW, id="few"), pytest.param(ALL, id="all", marks=pytest.mark.deep)])
+def test_an_hour_without_alerts_then_faults_their_alerts_and_their_end(
+    observed: Simulation, wanted: Sequence[Fault]
+) -> None:
+    names = {fault.name for fault in wanted}
+    reader = Reader(observed.telemetry)
+    nothing_fires_for_an_hour(reader)
+    placed = inject(observed, wanted)
+    documents = wait_for_alerts(reader, placed)
+    check(placed, documents)
+    assert {each["fault"] for each in physai("fault", "status", "--json").json["faults"]} == names
+    healed = physai("fault", "heal", "--json").json["healed"]
+    assert {each["fault"] for each in healed} == names
+    until(lambda: not reader.alerts(), lambda: f"not resolved: {[(each.name, each.node) for each in reader.alerts()]}")
+    assert physai("alerts").out.strip() == "no alert is pending or firing"
+
+
+def nothing_fires_for_an_hour(reader: Reader) -> None:
+    # What began while the cluster was made has ended.
+    until(lambda: not reader.alerts() and not broken(reader), lambda: f"{reader.alerts()} {broken(reader)}")
+    scrapes = 'count_over_time(up{job="kube-state-metrics"}[%dms])'
+    began = time.time()
+
+    def window() -> int:
+        return round((time.time() - began) * 1000)
+
+    until(
+        lambda: window() and (found := reader.query(scrapes % window())) and float(found[0]["value"][1]) >= HOUR,
+        lambda: "Prometheus does not scrape",
+    )
+    assert reader.query(f"max_over_time(ALERTS[{window()}ms])") == []
+
+
+def broken(reader: Reader) -> list[str]:
+    """Targets and rules that do not work."""
+    targets = [str(each["labels"]) for each in reader.targets() if each["health"] != "up"]
+    rules = [each["name"] for group in reader.rules() for each in group["rules"] if each["health"] != "ok"]
+    return targets + rules
+
+
+def inject(simulation: Simulation, wanted: Sequence[Fault]) -> dict[str, str]:
+    """Injects the faults; the node of each."""
+    clusters = simulation.clusters()
+    client = clusters.client(clusters.ids()[0])
+    pods = client.get("/api/v1/namespaces/default/pods")["items"]
+    busy = {pod["spec"]["nodeName"] for pod in pods}
+    nodes = client.get("/api/v1/nodes")["items"]
+    h100 = [name(each) for each in nodes if labels(each)["agentpool"] == "h100gpu" and name(each) not in busy]
+    grid = [name(each) for each in nodes if labels(each)["agentpool"] == "rtxprogpu"]
+    own = [*zip(packed(wanted), h100, strict=True), *((ON_GRID, node) for node in grid)]
+    placed = {fault.name: node for group, node in own for fault in group}
+    for fault, node in placed.items():
+        answer = physai("fault", "inject", fault, "--node", node, "--json").json
+        assert (answer["fault"], answer["node"]) == (fault, node)
+    return placed
+
+
+def wait_for_alerts(reader: Reader, placed: dict[str, str]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Until every alert of every fault fires on its node; all alerts by name and node, as the command lists them."""
+    wanted = {(alert, node) for fault, node in placed.items() for alert in faults()[fault].alerts}
+
+    def missing() -> set[tuple[str, str]]:
+        return wanted - {(each.name, each.node) for each in reader.alerts() if each.fired is not None}
+
+    until(lambda: not missing(), lambda: f"these alerts do not fire: {missing()}")
+    documents = physai("alerts", "--json").json["alerts"]
+    return {(each["alert"], each["labels"].get("node", "")): each for each in documents if each["state"] == "firing"}
+
+
+def check(placed: dict[str, str], firing: dict[tuple[str, str], dict[str, Any]]) -> None:
+    """Each alert has the severity and the advice of its rule, and followed its fault after the rule's hold."""
+    for fault, node in placed.items():
+        for alert in faults()[fault].alerts:
+            found, row = firing[alert, node], alert_rows()[alert]
+            assert (found["severity"], found["action"]) == (row.severity, row.action)
+            assert found["runbook"].endswith(f"#{row.anchor}")
+            assert found["fault"] == fault
+            assert found["modelSecondsAfterFault"] >= row.hold_minutes * 60
