@@ -22,6 +22,7 @@ from physical_ai.simulator import program, program_process
 from physical_ai.simulator.checkpoint import Checkpoint
 from physical_ai.simulator.errors import ChangesFound, EngineFailed, EngineLost, Interrupted, Locked
 from physical_ai.simulator.interrupts import graceful_interrupts
+from physical_ai.simulator.kubernetes_plugin import STAND_IN, Plugin
 from physical_ai.simulator.processes import GO_COLLECTION, engines
 from physical_ai.simulator.recovery import Survivors, recovered
 from physical_ai.simulator.run_options import RunOptions
@@ -46,9 +47,17 @@ PARALLEL = 32
 class Engine:
     """Runs one stack of the program in `ROOT` with everything it writes kept in `folder`."""
 
-    def __init__(self, folder: Path, stack: str, tools: Toolbox, kubelogin: Path) -> None:
+    def __init__(
+        self, folder: Path, stack: str, tools: Toolbox, kubelogin: Path, kubernetes: Plugin = STAND_IN
+    ) -> None:
         self._folder, self._stack, self._tools, self._kubelogin = folder, stack, tools, kubelogin
+        self._kubernetes = kubernetes
         self.checkpoint = Checkpoint(folder / "backend", stack)
+
+    @property
+    def recovers(self) -> bool:
+        """Whether what a killed run has left is adopted: into the state of the stand-in, not of the official plugin."""
+        return self._kubernetes.name == "stand-in"
 
     @property
     def has_state(self) -> bool:
@@ -250,6 +259,7 @@ class Engine:
             "PATH": os.pathsep.join(
                 (str(self._kubelogin.parent), str(Path(sys.executable).parent), os.environ.get("PATH", ""))
             ),
+            **self._kubernetes.environment(self._folder),
             **({"PULUMI_DEBUG_PROVIDERS": providers.attach_env()} if providers is not None else {}),
         }
 

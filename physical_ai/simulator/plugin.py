@@ -40,6 +40,7 @@ def install(folder: Path, tools: Path, pulumi: Path) -> None:
     for package, version in ((AzureNative.package, AzureNative.version), (PACKAGE, VERSION)):
         command = folder / "home" / "plugins" / f"resource-{package}-v{version}" / f"pulumi-resource-{package}"
         command.parent.mkdir(parents=True, exist_ok=True)
+        command.unlink(missing_ok=True)  # a link to the official plugin, which must not be written through
         words = [sys.executable, "-m", "physical_ai.simulator.plugin", package, str(folder), str(tools)]
         command.write_text(f"#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.join(words)}\n")
         command.chmod(0o700)

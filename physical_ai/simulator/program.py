@@ -27,6 +27,7 @@ from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS  # pyright: igno
 from pulumi.runtime.proto import language_pb2_grpc
 
 from physical_ai.repository import ROOT
+from physical_ai.simulator.program_environment import OFFICIAL_VARIABLE
 from physical_ai.simulator.sdk_packages import load_on_demand
 
 PROGRAM = ROOT / "__main__.py"
@@ -111,6 +112,8 @@ def run_program() -> None:
     for thread in _ahead:
         thread.join()  # a lazy module that another thread is loading looks empty
     pulumi.runtime.register_stack_transformation(_without_aliases)
+    if os.environ.get(OFFICIAL_VARIABLE):
+        pulumi.runtime.register_stack_transformation(_with_local_chart)
     runpy.run_path(str(PROGRAM), run_name="__main__")
 
 
@@ -120,6 +123,18 @@ def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.Resource
     named = [each for each in args.opts.aliases or [] if isinstance(each, pulumi.Alias) and isinstance(each.name, str)]
     args.opts.aliases = named
     return pulumi.ResourceTransformationResult(args.props, args.opts)
+
+
+def _with_local_chart(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
+    """For the official plugin, which would download charts; the stand-in does the same on its side."""
+    if args.type_ != "kubernetes:helm.sh/v3:Release":
+        return None
+    # Only here: the stand-in's modules take time to load, and the program's process does not have them otherwise.
+    from physical_ai.simulator.charts import chart_source
+    from physical_ai.simulator.kubernetes_plugin import local_chart
+
+    props: Any = args.props
+    return pulumi.ResourceTransformationResult(local_chart(props, chart_source), args.opts)
 
 
 def _serve() -> None:

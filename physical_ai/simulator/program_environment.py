@@ -12,6 +12,9 @@ from pathlib import Path
 from physical_ai.simulator import kubelogin
 from physical_ai.simulator.control_plane.kubeconfig import LOGIN_COMMAND
 
+OFFICIAL_VARIABLE = "PHYSAI_OFFICIAL_KUBERNETES"
+"""Environment variable that tells the program's process to make the charts of releases local."""
+
 
 @contextmanager
 def environment(variables: Mapping[str, str], path: str, forced: Mapping[str, str]) -> Generator[None]:

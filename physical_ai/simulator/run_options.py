@@ -9,6 +9,7 @@ from typing import Any
 from physical_ai.catalog import nearest
 from physical_ai.simulator.entra import DEPLOYER, Principal
 from physical_ai.simulator.errors import UnknownTarget
+from physical_ai.simulator.kubernetes_plugin import PluginName
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class RunOptions:
     """Go on with what does not depend on a resource that has failed."""
     run_program: bool = False
     """Run the program also in an operation that needs none: a refresh or a destroy."""
+    kubernetes_plugin: PluginName | None = None
+    """What runs the Kubernetes resources; None for what the first `up` chose."""
     principal: Principal = DEPLOYER
     recover: bool = True
     """Repair first what a killed run has left. `pulumi` itself does not."""

@@ -24,6 +24,7 @@ from physical_ai.simulator.kubernetes import KubernetesOptions, RenderedCharts
 from physical_ai.simulator.kubernetes.helm import Helm
 from physical_ai.simulator.kubernetes.kubeconfig import load
 from physical_ai.simulator.kubernetes.provider import PACKAGE, kubernetes_provider
+from physical_ai.simulator.kubernetes_plugin import STAND_IN, Plugin
 from physical_ai.simulator.program import import_ahead
 from physical_ai.simulator.recovery import AzureSurvivors, Survivors
 from physical_ai.simulator.recovery_cluster import ClusterSurvivors
@@ -91,13 +92,14 @@ class Needs:
 
     `spare` starts a control plane before its cluster is created. `program` loads what the program imports; the engine
     destroys a stack without it. `record` simulates an Azure that still offers what it has retired since, and reports
-    it. `principal` is logged in.
+    it. `principal` is logged in. `kubernetes` runs the Kubernetes resources.
     """
 
     spare: bool = True
     program: bool = True
     record: bool = False
     principal: Principal = DEPLOYER
+    kubernetes: Plugin = STAND_IN
 
 
 @contextmanager
@@ -125,15 +127,20 @@ def open_session(folder: Path, stack: str, tools_folder: Path, report: Reporter,
         refused=clusters.refusal,
     )
     who = Caller(needs.principal.object_id, needs.principal.client_id)
+    official = needs.kubernetes.path is not None
+    needs.kubernetes.link(folder / "home")
+    served = (AzureNative.serving(cloud, who), *(() if official else (kubernetes_provider(options),)))
+    forced = {PRINCIPAL_VARIABLE: needs.principal.object_id, **needs.kubernetes.environment(folder)}
     try:
         with (
-            program_environment.environment(SIMULATED, path, {PRINCIPAL_VARIABLE: needs.principal.object_id}),
-            ProviderHost(AzureNative.serving(cloud, who), kubernetes_provider(options)) as providers,
+            program_environment.environment(SIMULATED, path, forced),
+            ProviderHost(*served) as providers,
         ):
             clusters.wait()
             cloud.settle()
             try:
-                yield Session(Engine(folder, stack, tools, login), providers, cloud, clusters, options)
+                engine = Engine(folder, stack, tools, login, needs.kubernetes)
+                yield Session(engine, providers, cloud, clusters, options)
             finally:
                 options.stopping.set()  # before the host ends: pending waits would keep it running
     finally:

@@ -23,6 +23,7 @@ from physical_ai.simulator.entra import DEPLOYER, Principal
 from physical_ai.simulator.errors import Busy, EngineLost, NotSimulated, Protected, SimulationError
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
+from physical_ai.simulator.kubernetes_plugin import Plugin, chosen, record
 from physical_ai.simulator.metrics.monitors import pod_monitors
 from physical_ai.simulator.metrics.telemetry import Telemetry
 from physical_ai.simulator.processes import engines
@@ -56,7 +57,9 @@ class Simulation:
         Raises:
             Busy, BuildFailed, ControlPlaneFailed, EngineFailed, UnknownTarget
         """
-        with self._session(report, Needs(record=given.record, principal=options.principal)) as session:
+        needs = Needs(record=given.record, principal=options.principal, kubernetes=self._kubernetes(options))
+        with self._session(report, needs) as session:
+            record(self.folder, needs.kubernetes)
             session.configure(given)
             _recover(session, report, options)
             report.phase("deploy")
@@ -97,7 +100,8 @@ class Simulation:
         """Shows what `up` would change, and changes nothing. `policy_packs` are files that the engine can start."""
         fresh = not self.exists
         try:
-            needs = Needs(spare=False, record=given.record, principal=options.principal)
+            plugin_of = self._kubernetes(options)
+            needs = Needs(spare=False, record=given.record, principal=options.principal, kubernetes=plugin_of)
             with self._session(report, needs) as session:
                 session.configure(given)
                 _recover(session, report, options)
@@ -121,7 +125,7 @@ class Simulation:
             ChangesFound: something differs, and the options expect that nothing does.
         """
         self._demand()
-        needs = Needs(spare=False, program=options.run_program, principal=options.principal)
+        needs = self._needs_of_state(options)
         with self._session(report, needs) as session:
             if given is not None:
                 session.configure(given)
@@ -129,6 +133,15 @@ class Simulation:
             report.phase("refresh")
             session.engine.refresh(session.providers, report.event, options)
         report.phase("done")
+
+    def _kubernetes(self, options: RunOptions = DEFAULTS) -> Plugin:
+        """What runs the Kubernetes resources. Raises PluginUnusable."""
+        return chosen(self.folder, options.kubernetes_plugin, os.environ)
+
+    def _needs_of_state(self, options: RunOptions) -> Needs:
+        """Of an operation that the state alone is enough for, unless the options say otherwise."""
+        own = self._kubernetes(options)
+        return Needs(spare=False, program=options.run_program, principal=options.principal, kubernetes=own)
 
     def cancel(self, report: Reporter) -> str:
         """Ends a run that is under way, and removes the lock of one that was killed; what was done.
@@ -158,7 +171,7 @@ class Simulation:
         """
         if not self.exists:
             return
-        needs = Needs(spare=False, program=options.run_program, principal=options.principal)
+        needs = self._needs_of_state(options)
         with self._session(report, needs) as session:
             if given is not None:
                 session.configure(given)
@@ -214,8 +227,10 @@ class Simulation:
         login = self.folder / "bin"
         folders = (login, *(tools.path(name).parent for name in ("kubectl", "helm", "pulumi")))
         path = os.pathsep.join((*map(str, folders), os.environ.get("PATH", "")))
-        engine = Engine(self.folder, self.stack, tools, login / LOGIN_COMMAND)
+        kubernetes = self._kubernetes()
+        engine = Engine(self.folder, self.stack, tools, login / LOGIN_COMMAND, kubernetes)
         plugin.install(self.folder, self.home.tools, tools.path("pulumi"))
+        kubernetes.link(self.folder / "home")
         login_as = {} if principal is DEPLOYER else {PRINCIPAL_VARIABLE: principal.object_id}
         return {"KUBECONFIG": str(kubeconfig), "PATH": path, **login_as, **engine.environment()}
 
@@ -266,7 +281,8 @@ class Simulation:
 
 def _recover(session: Session, report: Reporter, options: RunOptions) -> None:
     """Makes state and cloud agree after a run that was killed, unless the options leave that to the user."""
-    adopted = session.recover() if options.recover else []
+    # The stand-in's own way to read what exists; the official plugin has none, and its users repair as on Azure.
+    adopted = session.recover() if options.recover and session.engine.recovers else []
     if adopted:
         report.note(f"the previous run was interrupted; {len(adopted)} resources it had created were adopted")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from enum import StrEnum
 from pathlib import Path
@@ -57,6 +58,23 @@ RunOption = Annotated[
     list[Path] | None,
     typer.Option("--run", metavar="FILE", help="Then run this OSMO workflow on it, like `physai run`; repeatable."),
 ]
+
+
+class KubernetesPlugin(StrEnum):
+    """What runs the Kubernetes resources."""
+
+    STAND_IN = "stand-in"
+    OFFICIAL = "official"
+
+
+KubernetesPluginOption = Annotated[
+    KubernetesPlugin | None,
+    typer.Option(
+        "--kubernetes-plugin",
+        help="official: Pulumi's own plugin, if it is on this machine (`physai tools` says). The first `up` decides.",
+    ),
+]
+
 TelemetryOption = Annotated[
     bool,
     typer.Option(
@@ -99,6 +117,7 @@ def up(  # noqa: PLR0917 - each is an option
     no_recovery: NoRecovery = False,
     run: RunOption = None,
     telemetry: TelemetryOption = False,
+    kubernetes_plugin: KubernetesPluginOption = None,
     json: Json = False,
 ) -> None:
     """Deploy a stack to the simulator on this machine.
@@ -127,6 +146,7 @@ def up(  # noqa: PLR0917 - each is an option
         continue_on_error=continue_on_error,
         refresh=refresh,
         recover=not no_recovery,
+        kubernetes_plugin=kubernetes_plugin.value if kubernetes_plugin else None,
     )
     files = workflow_files(run or [], "--run")
     simulation = Simulation(stack)
@@ -249,6 +269,8 @@ def tools(origin: ToolsFrom = Origin.AUTO, telemetry: WithTelemetry = False, del
     """
     from physical_ai.cli.progress import Progress
     from physical_ai.simulator.home import Home
+    from physical_ai.simulator.kubernetes.provider import VERSION
+    from physical_ai.simulator.kubernetes_plugin import PATH_VARIABLE, installed
     from physical_ai.simulator.tools import DELIVERY, FAMILIES, TELEMETRY, toolbox
 
     home = Home.of_user()
@@ -261,3 +283,6 @@ def tools(origin: ToolsFrom = Origin.AUTO, telemetry: WithTelemetry = False, del
             out.print(str(folder), soft_wrap=True, highlight=False, markup=False)
         return
     err.print(f"all programs are in {home.tools}")
+    official = installed(os.environ)
+    missing = f"not on this machine; the simulator uses its stand-in ({PATH_VARIABLE} names it elsewhere)"
+    err.print(f"official Kubernetes plugin {VERSION}: {official or missing}", soft_wrap=True)

@@ -1,0 +1,86 @@
+"""Pulumi's own Kubernetes plugin in place of the stand-in: its wiring, and what both plan where it is installed."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from physical_ai.repository import ROOT
+from physical_ai.simulator.home import HOME_VARIABLE, Home
+from physical_ai.simulator.kubernetes_plugin import PATH_VARIABLE, installed
+from physical_ai.simulator.simulation import Simulation
+from tests.simulator.physai import fixed, physai
+from tests.simulator.snapshots import home_in, wipe
+
+OFFICIAL = ("--kubernetes-plugin", "official")
+SETTINGS: dict[str, tuple[str, ...]] = {
+    "nothing": (),
+    "tag": ("--set", "tags.team=vision"),
+    "node label": ("--set", "pools.h100gpu.labels={team: vision}"),
+    "taint": ("--set", "pools.h100gpu.taints=['team=vision:NoSchedule']"),
+    "fixed count": fixed("h100gpu", 2),
+    "size": ("--set", "pools.h100gpu.sku=Standard_NC80adis_H100_v5"),
+    "time slicing": ("--set", "pools.h100gpu.sharing={timeSlicing: {replicas: 4}}"),
+    "driver version": ("--set", "gpuOperator.driver.version='580.159.04'"),
+    "module type": ("--set", "gpuOperator.driver.moduleType=open"),
+    "pool removed": ("--set", "pools.rtxprogpu=null"),
+    "no agents": ("--set", "osmo.mode=namespaces"),
+    "denied Pods": ("--set", "admission.gpuPods=deny"),
+}
+"""Changes by their names."""
+
+
+def wrapper(path: Path, tools: Path) -> Path:
+    """The stand-in as a plugin of its own process, for the simulation whose engine starts it."""
+    command = shlex.join([sys.executable, "-m", "physical_ai.simulator.plugin", "kubernetes"])
+    folder = '"$(dirname "$PULUMI_HOME")"'
+    lines = ["#!/bin/sh", 'test -z "$KUBECONFIG" || exit 1', f"PYTHONPATH={shlex.quote(str(ROOT))} \\"]
+    path.write_text("\n".join([*lines, f"exec {command} {folder} {shlex.quote(str(tools))}", ""]))
+    path.chmod(0o700)
+    return path
+
+
+def test_a_plugin_on_the_machine_runs_in_place_of_the_stand_in(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PATH_VARIABLE, str(wrapper(tmp_path / "plugin", home.tools)))
+    only_azure_and_namespaces = ("--set", "osmo.mode=namespaces", *fixed("h100gpu", 0), *fixed("rtxprogpu", 0))
+    physai("up", *OFFICIAL, *only_azure_and_namespaces)
+    assert physai("preview", "--json", *only_azure_and_namespaces).json["changes"] == []
+    refused = physai("up", "--kubernetes-plugin", "stand-in", expect=1).err
+    assert "was deployed with the plugin 'official'" in refused
+    physai("down")
+    assert not Simulation("dev-westus2").exists
+
+
+@pytest.fixture(scope="module")
+def official(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """The default stack, deployed with the official plugin."""
+    if installed(os.environ) is None:
+        pytest.skip(f"the official Kubernetes plugin is not on this machine; {PATH_VARIABLE} names it elsewhere")
+    made = home_in(tmp_path_factory.mktemp("official"), users_tools)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(HOME_VARIABLE, str(made.folder))
+        physai("up", *OFFICIAL)
+    yield made
+    wipe(made)
+
+
+def planned(home: Home, change: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    """Operation, resource and changed properties of each step."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(HOME_VARIABLE, str(home.folder))
+        changes = physai("preview", "--json", *change).json["changes"]
+    return sorted((each["op"], each["type"], each["name"], *each.get("properties", ())) for each in changes)
+
+
+@pytest.mark.parametrize("change", list(SETTINGS))
+def test_both_plugins_plan_the_same(official: Home, request: pytest.FixtureRequest, change: str) -> None:
+    stand_in: Simulation = request.getfixturevalue("shared_deployment")  # not deployed for tests that are skipped
+    assert planned(official, SETTINGS[change]) == planned(stand_in.home, SETTINGS[change])
