@@ -28,6 +28,7 @@ from physical_ai.cli.commands import (
     stacks,
     telemetry,
     unstick,
+    usage,
     why,
 )
 from physical_ai.cli.commands import run as run_workflows
@@ -51,6 +52,7 @@ for name, command in {
     "stacks": stacks.stacks,
     "explain": explain.explain,
     "cost": cost.cost,
+    "usage": usage.usage,
     "sizes": catalogue.sizes,
     "regions": catalogue.regions,
     "status": simulate.status,

@@ -1,0 +1,53 @@
+"""The `usage` command: GPU-hours by workflow, from a Prometheus."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from physical_ai.cli.console import err, print_json, print_text
+from physical_ai.cli.exit_codes import FAILED
+from physical_ai.cli.options import DEFAULT_STACK, Json, Stack
+
+Address = Annotated[str, typer.Option("--prometheus", metavar="URL", help="Where the stack's metrics can be queried.")]
+Since = Annotated[str, typer.Option("--since", metavar="TIME", help="How far back, as 12h, 7d or 4w.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
+
+
+def usage(
+    stack: Stack = DEFAULT_STACK,
+    prometheus: Address = "http://127.0.0.1:9090",
+    since: Since = "7d",
+    csv: Csv = False,
+    json: Json = False,
+) -> None:
+    """Show the GPU-hours that each workflow asked for, held, and used, with their list price.
+
+    A Pod of no workflow is a row of its own. PROMETHEUS_TOKEN is sent as a bearer token, which Azure needs.
+    """
+    from physical_ai.cli.output.usage import COLUMNS, as_csv, print_usage, row
+    from physical_ai.cli.prometheus import PrometheusFailed, ask
+    from physical_ai.costs.usage import gpu_hour_prices
+    from physical_ai.settings import load
+    from physical_ai.telemetry.usage import queries
+    from physical_ai.telemetry.usage import usage as rows_of
+
+    try:
+        asked = queries(since)
+    except ValueError as problem:
+        raise typer.BadParameter(f"{problem}.", param_hint="--since") from None
+    prices = gpu_hour_prices(load(stack).settings)
+    try:
+        found = rows_of(ask(prometheus, asked), prices)
+    except PrometheusFailed as problem:
+        err.print(str(problem), markup=False, highlight=False)
+        raise typer.Exit(FAILED) from None
+    if json:
+        print_json(
+            {"stack": stack, "since": since, "usage": [dict(zip(COLUMNS, row(each), strict=True)) for each in found]}
+        )
+    elif csv:
+        print_text(as_csv(found))
+    else:
+        print_usage(found, since)

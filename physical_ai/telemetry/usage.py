@@ -1,0 +1,94 @@
+"""Who used how many GPU-hours: the queries, and the rows that follow from their results. Pure functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from physical_ai.telemetry.rendering import INTERVAL_SECONDS
+
+Measure = Literal["asked", "held", "busy", "idle"]
+_SERIES: dict[Measure, str] = {
+    "asked": "physical_ai:gpus_asked",
+    "held": "physical_ai:gpus_held",
+    "busy": "physical_ai:gpus_busy",
+    "idle": "physical_ai:gpus_idle",
+}
+SPAN = re.compile(r"^[1-9]\d{0,3}[mhdw]$")
+LABELS = "labels"
+_WORKFLOW, _QUEUE = "label_osmo_workflow_id", "label_kai_scheduler_queue"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One result of a query."""
+
+    labels: Mapping[str, str]
+    value: float
+
+
+@dataclass(frozen=True)
+class Usage:
+    """GPU-hours of one workflow in one pool. A Pod of no workflow, as one for debugging, is a row by its own name."""
+
+    namespace: str
+    workflow: str
+    """Empty for a Pod of no workflow."""
+    pod: str
+    """Empty for a workflow."""
+    queue: str
+    pool: str
+    """Empty for what was never placed on a node."""
+    asked: float
+    held: float
+    busy: float
+    idle: float
+    """Held for half an hour and longer without use."""
+    usd: float | None
+    """Of the hours held, at the list price of a node's GPU; None without a price."""
+
+
+def queries(span: str) -> dict[str, str]:
+    """The queries by name, over the time before now, such as `7d`. Raises ValueError for another form."""
+    if not SPAN.match(span):
+        raise ValueError(f"'{span}' is not a time like 12h, 7d or 4w")
+    rate = f"* {INTERVAL_SECONDS} / 3600"
+    found = {
+        measure: f"sum by (namespace, pod, pool) (sum_over_time({series}[{span}])) {rate}"
+        for measure, series in _SERIES.items()
+    }
+    kept = f"namespace, pod, {_WORKFLOW}, {_QUEUE}"
+    found[LABELS] = f'max by ({kept}) (max_over_time(kube_pod_labels{{{_WORKFLOW}!=""}}[{span}]))'
+    return found
+
+
+def usage(results: Mapping[str, Sequence[Sample]], prices: Mapping[str, float]) -> tuple[Usage, ...]:
+    """Rows, the most expensive first.
+
+    Args:
+        results: Results of `queries` by name.
+        prices: USD of one GPU-hour by pool.
+    """
+    pods = {_pod(each): each.labels for each in results.get(LABELS, ())}
+    pools = {_pod(each): each.labels.get("pool", "") for each in results.get("held", ())}
+    hours: dict[tuple[str, str, str, str, str], dict[str, float]] = {}
+    for measure in _SERIES:
+        for each in results.get(measure, ()):
+            pod = _pod(each)
+            labels = pods.get(pod, {})
+            workflow = labels.get(_WORKFLOW, "")
+            # What was asked for is recorded without a node; it belongs to the pool in which the Pod then ran.
+            pool = each.labels.get("pool") or pools.get(pod, "")
+            key = (pod[0], workflow, "" if workflow else pod[1], labels.get(_QUEUE, ""), pool)
+            row = hours.setdefault(key, dict.fromkeys(_SERIES, 0.0))
+            row[measure] += each.value
+    rows = [
+        Usage(*key, **row, usd=row["held"] * prices[key[4]] if key[4] in prices else None) for key, row in hours.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: (-(row.usd or 0), -row.held, row.namespace, row.workflow, row.pod)))
+
+
+def _pod(sample: Sample) -> tuple[str, str]:
+    return sample.labels.get("namespace", ""), sample.labels.get("pod", "")
