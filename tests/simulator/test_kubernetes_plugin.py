@@ -31,7 +31,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
     "module type": ("--set", "gpuOperator.driver.moduleType=open"),
     "pool removed": ("--set", "pools.rtxprogpu=null"),
     "no agents": ("--set", "osmo.mode=namespaces"),
-    "denied Pods": ("--set", "admission.gpuPods=deny"),
+    "queues": ("--set", "osmo.queues=perPool"),
 }
 """Changes by their names."""
 
