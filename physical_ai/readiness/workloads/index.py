@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from physical_ai.kubernetes.fit import Offer, holds, requests
+from physical_ai.kubernetes.fit import Offer, holds, requests, why_not
 from physical_ai.kubernetes.objects import Json, annotations_of, at, labels, name, namespace
 from physical_ai.readiness.causes import workload_causes
 from physical_ai.readiness.model import ClosedGate
@@ -16,6 +17,8 @@ from physical_ai.readiness.workloads.model import Explanation, PoolPlan, Workloa
 
 GROUP_ANNOTATION = "pod-group-name"
 NVIDIA = "nvidia.com/"
+SCHEDULED_BY = ("nodeName", "nodeSelector", "affinity", "tolerations", "overhead", "resources")
+"""Fields of a Pod's spec that decide which nodes take it, beside its containers' resources."""
 ROUTINE = ("Scheduled", "Pulled", "Pulling", "Created", "Started", "Killing", "SuccessfulCreate", "TriggeredScaleUp")
 
 
@@ -30,6 +33,7 @@ class Index:
             gate.node: gate for report in given.reports for gate in report.closed if gate.gate != "rollout"
         }
         """The closed gate of each node."""
+        self._takes: dict[str, bool] = {}
 
     @cached_property
     def offers(self) -> dict[str, Offer]:
@@ -97,21 +101,40 @@ class Index:
             and at(pod, "status.phase") not in ("Succeeded", "Failed")
         ]
 
+    def takes(self, pod: Mapping[str, Any]) -> bool:
+        """Whether a node has room for the Pod. Pods that differ in nothing a scheduler looks at share the answer."""
+        spec: Json = pod["spec"]
+        alike = json.dumps([spec.get(key) for key in SCHEDULED_BY] + [_resources(spec)], sort_keys=True)
+        if alike not in self._takes:
+            self._takes[alike] = any(not why_not(pod, offer) for offer in self.offers.values())
+        return self._takes[alike]
+
     def holders(self, pool: str, resource: str) -> str:
         """Who holds a resource of the pool's nodes."""
-        mine = {name(node) for node in self.on_pool(pool)}
-        found = [
-            f"{namespace(pod)}/{name(pod)}"
-            for pod in self.given.pods
-            if holds(pod) and str(at(pod, "spec.nodeName")) in mine and requests(pod)[resource]
-        ]
+        found = self._holders.get((pool, resource), [])
         return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
+
+    @cached_property
+    def _holders(self) -> Mapping[tuple[str, str], list[str]]:
+        """Pods by the pool and each of the resources that they hold."""
+        found: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for pod in filter(holds, self.given.pods):
+            node = self.nodes.get(str(pod["spec"]["nodeName"]))
+            for resource, count in requests(pod).items() if node is not None else ():
+                if count:
+                    found[pool_of(node or {}), resource].append(f"{namespace(pod)}/{name(pod)}")
+        return found
 
     def explanation(self, item: str, cause: str, stage: str, evidence: str = "", **facts: str) -> Explanation:
         """A known cause with its facts filled in."""
         known = workload_causes()[cause]
         reason, fix = known.describe({"stack": self.given.stack, **facts})
         return Explanation(item, stage, cause, reason, fix, short(evidence), known.waits)
+
+
+def _resources(spec: Json) -> list[Any]:
+    keys = ("initContainers", "containers")
+    return [[(each.get("resources"), each.get("restartPolicy")) for each in spec.get(key) or ()] for key in keys]
 
 
 def subject(pod: Mapping[str, Any]) -> str:

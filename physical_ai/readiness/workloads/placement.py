@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from physical_ai.kubernetes.fit import Offer, lacking, requests, why_not
+from physical_ai.kubernetes.fit import Offer, lacking, requests
 from physical_ai.kubernetes.objects import Json, at, labels, matches, name
 from physical_ai.kubernetes.selectors import selects, terms_of
 from physical_ai.readiness.causes import workload_cause_of
@@ -25,7 +25,7 @@ AUTOSCALER = {"metadata": {"name": "cluster-autoscaler-status", "namespace": "ku
 def placement_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
     """Why no node takes a Pod that waits for one."""
     message = str(condition(pod, "PodScheduled").get("message", ""))
-    if any(not why_not(pod, offer) for offer in index.offers.values()):
+    if index.takes(pod):
         yield from _beside_others(pod, message, index)
         return
     unknown = _unknown_resource(pod, index)

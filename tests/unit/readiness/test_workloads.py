@@ -9,7 +9,7 @@ import pytest
 
 from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER, OPERATOR_NAMESPACE
 from physical_ai.readiness.causes import workload_causes
-from physical_ai.readiness.workloads import UnknownSubject, doctor, explain
+from physical_ai.readiness.workloads import UnknownSubject, doctor, explain, read_workloads
 from physical_ai.readiness.workloads.explain import AGENTS
 from physical_ai.readiness.workloads.model import STAGES
 from tests.support import workload_objects as make
@@ -279,3 +279,20 @@ def test_a_later_success_of_the_autoscaler_ends_its_failure() -> None:
         make.autoscaler("ScaledUpGroup", "Scale-up: group aks-h100gpu-1-vmss size set to 1", 2),
     ]
     assert named("train-0", Scene((waits(),), more={"events": events})) == ["autoscaler-pending"]
+
+
+@pytest.mark.parametrize("failing", [0, 3, 30])
+def test_requests_do_not_grow_with_the_cluster(failing: int) -> None:
+    """Eight lists, five more for the gates of pools that are open, and the logs of at most eight containers."""
+    pods = [on(HOST, pod(f"f-{number}", **H100), status=crashing(1)) for number in range(failing)]
+    lists = {"/api/v1/pods": pods, "/api/v1/nodes": NODES}
+    asked: list[str] = []
+
+    def get(path: str, _: Mapping[str, str]) -> Any:
+        asked.append(path)
+        return "ValueError: no such task" if path.endswith("/log") else {"items": lists.get(path, [])}
+
+    found = read_workloads(get, (), tuple(make.plans().values()), make.STACK)
+    logs = [path for path in asked if path.endswith("/log")]
+    assert len(asked) - len(logs) <= 13
+    assert len(logs) == len(found.logs) == min(failing, 8)
