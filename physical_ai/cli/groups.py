@@ -60,6 +60,7 @@ PANELS = {
     },
     "Observe": {
         "alerts": "List the alerts of the simulated stack, with advice",
+        "dashboards": "Draw the stack's dashboards from simulated metrics",
         "fault": "Inject faults into simulated GPU nodes: fault list",
     },
     "Workflows": {

@@ -72,6 +72,7 @@ for name, command in {
     "lint": lint.lint,
     "run": run_workflows.run,
     "alerts": telemetry.alerts,
+    "dashboards": telemetry.dashboards,
     "env": simulate.env,
     "tools": simulate.tools,
     "schema": schema.schema,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from physical_ai.simulator.faults import Fault, faults
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.metrics.reading import Reader
 from physical_ai.simulator.simulation import Simulation
+from physical_ai.telemetry.dashboards import DASHBOARDS
 from physical_ai.telemetry.rules import alert_rows
 from tests.simulator.conftest import DEFAULT_STACK
 from tests.simulator.physai import fixed, physai
@@ -96,11 +98,13 @@ def training(pool: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("wanted", [pytest.param(FEW, id="few"), pytest.param(ALL, id="all", marks=pytest.mark.deep)])
 def test_an_hour_without_alerts_then_faults_their_alerts_and_their_end(
-    observed: Simulation, wanted: Sequence[Fault]
+    observed: Simulation, wanted: Sequence[Fault], tmp_path: Path
 ) -> None:
     names = {fault.name for fault in wanted}
     reader = Reader(observed.telemetry)
     nothing_fires_for_an_hour(reader)
+    drawn = physai("dashboards", "--output", str(tmp_path), "--json").json["dashboards"]
+    assert [each["panelsWithoutData"] for each in drawn] == [[]] * len(DASHBOARDS)
     placed = inject(observed, wanted)
     documents = wait_for_alerts(reader, placed)
     check(placed, documents)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,6 +20,8 @@ AnyFault = Annotated[str, typer.Argument(metavar="FAULT", help="The fault to hea
 Node = Annotated[str, typer.Option("--node", metavar="NAME", help="The node; by default one where it can happen.")]
 OfNode = Annotated[str, typer.Option("--node", metavar="NAME", help="Only on this node.")]
 Gpu = Annotated[int, typer.Option("--gpu", metavar="NUMBER", help="The GPU of the node, from 0.")]
+Output = Annotated[Path, typer.Option("--output", metavar="DIR", help="The folder for the pages.")]
+Minutes = Annotated[int, typer.Option("--minutes", min=1, help="How many minutes of model time to draw.")]
 InStack = Annotated[str, typer.Option("--stack", help="The simulated stack.")]
 
 
@@ -36,6 +39,25 @@ def alerts(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
         print_json({"stack": stack, "alerts": found})
     else:
         out.print(render(found))
+
+
+def dashboards(
+    stack: Stack = DEFAULT_STACK, output: Output = Path("dashboards"), minutes: Minutes = 60, json: Json = False
+) -> None:
+    """Draw the stack's dashboards, from its simulated Prometheus, as pages for a browser, in light and dark."""
+    from physical_ai.cli.dashboard_pages import draw
+    from physical_ai.cli.simulated_stack import running_simulation
+    from physical_ai.simulator.metrics.reading import Reader
+
+    telemetry = running_simulation(stack).telemetry
+    drawn = draw(Reader(telemetry), telemetry.clock(), output, minutes)
+    if json:
+        documents = [{"page": str(each.file), "panelsWithoutData": list(each.empty)} for each in drawn]
+        print_json({"stack": stack, "dashboards": documents})
+        return
+    for each in drawn:
+        missing = f"; no data: {', '.join(each.empty)}" if each.empty else ""
+        out.print(f"{each.file}{missing}", soft_wrap=True)
 
 
 @fault_app.command("list")
