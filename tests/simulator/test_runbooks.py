@@ -205,8 +205,10 @@ def test_a_cluster_that_was_deleted_outside_of_the_program(deployed: Simulation,
     with deployed.azure() as cloud:
         cloud.delete(deployed.clusters().ids()[0])
     terminal.type("lost-cluster", "pulumi refresh")
-    assert "physical-ai-gpu-operator-release" in terminal.type("lost-cluster", "pulumi up")
+    terminal.type("lost-cluster", "pulumi up")
     assert len(deployed.clusters().ids()) == 1
+    assert administrator(deployed).get("/api/v1/namespaces/gpu-operator")
+    assert not physai("preview", "--json", STACK).json["changes"]
     terminal.type("lost-cluster", "pulumi destroy")
     assert deployed.cloud_resources() == {}
     terminal.has_typed_all_of("lost-cluster")
