@@ -15,10 +15,11 @@ from physical_ai.catalog.osmo import (
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.readiness.evidence import is_available
 from physical_ai.readiness.model import ClosedGate
-from physical_ai.readiness.objects import condition, is_being_removed, is_ready, pool_of
+from physical_ai.readiness.objects import is_being_removed
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import STAGES, Explanation, Finding, PoolPlan, Workloads
-from physical_ai.readiness.workloads.placement import UPGRADE_STATE, UPGRADED, placement_causes, scale_up_failure
+from physical_ai.readiness.workloads.node_causes import cordon, not_ready
+from physical_ai.readiness.workloads.placement import placement_causes, scale_up_failure
 from physical_ai.readiness.workloads.queueing import creation_causes, group_causes, queue_causes
 from physical_ai.readiness.workloads.running import running_causes
 from physical_ai.readiness.workloads.volumes import volume_causes
@@ -104,17 +105,8 @@ def _of_node(node: Json, index: Index) -> Iterator[Explanation]:
     gate = index.gates.get(name(node))
     if is_being_removed(node):
         return
-    if gate is not None:
-        yield _of_gate(item, gate)
-    elif not is_ready(node):
-        found = condition(node, "Ready")
-        text = f"{found.get('reason', '')}: {found.get('message', '')}"
-        yield index.explanation(item, "node-not-ready", "node", text, node=name(node), condition=text)
-    if at(node, "spec.unschedulable"):
-        state = labels(node).get(UPGRADE_STATE, "")
-        cause = "node-cordoned" if state in UPGRADED else "driver-upgrade"
-        evidence = f"spec.unschedulable: true{f', {UPGRADE_STATE}: {state}' if state else ''}"
-        yield index.explanation(item, cause, "capacity", evidence, node=name(node), pool=pool_of(node), state=state)
+    found = _of_gate(item, gate) if gate is not None else not_ready(item, node, index)
+    yield from (each for each in (found, cordon(item, node, index)) if each is not None)
 
 
 def _of_gate(item: str, gate: ClosedGate) -> Explanation:

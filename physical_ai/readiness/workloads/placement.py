@@ -12,12 +12,11 @@ from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.objects import untolerated
 from physical_ai.readiness.workloads.index import NVIDIA, Index, condition, gpu_resources, subject
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan
+from physical_ai.readiness.workloads.node_causes import behind_gate, cordon
 from physical_ai.readiness.workloads.queueing import least_of
 
 OPERATOR_LABELS = (NVIDIA, "feature.node.kubernetes.io/")
 """Labels that the GPU Operator and its Node Feature Discovery set on running nodes."""
-UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
-UPGRADED = ("", "upgrade-done")
 GANG = "are required for gang scheduling"
 AUTOSCALER = {"metadata": {"name": "cluster-autoscaler-status", "namespace": "kube-system"}}
 
@@ -146,33 +145,19 @@ def _amount(resource: str, value: int) -> str:
 
 def _capacity(pod: Mapping[str, Any], plan: PoolPlan, message: str, index: Index) -> Iterator[Explanation]:
     for node in index.on_pool(plan.name):
-        blocked = _blocked(pod, plan, node, index)
+        blocked = _blocked(pod, node, index)
         if blocked is not None:
             yield blocked
             break
     yield growth(subject(pod), plan, index, pod=pod, message=message)
 
 
-def _blocked(pod: Mapping[str, Any], plan: PoolPlan, node: Json, index: Index) -> Explanation | None:
+def _blocked(pod: Mapping[str, Any], node: Json, index: Index) -> Explanation | None:
     """Why a node of the pool takes nothing, beside being full."""
     gate = index.gates.get(name(node))
     if gate is not None and gpu_resources(pod):
-        return index.explanation(
-            subject(pod),
-            "pool-not-ready",
-            "capacity",
-            gate.message or gate.reason,
-            node=name(node),
-            pool=plan.name,
-            gateReason=gate.reason,
-            gateFix=gate.fix or "Wait; physai gates shows the progress.",
-        )
-    if not at(node, "spec.unschedulable"):
-        return None
-    state = labels(node).get(UPGRADE_STATE, "")
-    cause = "node-cordoned" if state in UPGRADED else "driver-upgrade"
-    evidence = f"spec.unschedulable: true{f', {UPGRADE_STATE}: {state}' if state else ''}"
-    return index.explanation(subject(pod), cause, "capacity", evidence, node=name(node), pool=plan.name, state=state)
+        return behind_gate(subject(pod), "pool-not-ready", "capacity", gate, index)
+    return cordon(subject(pod), node, index)
 
 
 def growth(

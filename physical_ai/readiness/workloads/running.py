@@ -7,11 +7,11 @@ from typing import Any
 
 from physical_ai.kubernetes.objects import Json, at, name, namespace
 from physical_ai.readiness.causes import workload_cause_of
-from physical_ai.readiness.objects import condition as node_condition
 from physical_ai.readiness.objects import is_ready, owner
 from physical_ai.readiness.phase import is_running, unfinished
-from physical_ai.readiness.workloads.index import ROUTINE, Index, condition, gpu_resources, short, subject
+from physical_ai.readiness.workloads.index import ROUTINE, Index, condition, gpu_resources, subject
 from physical_ai.readiness.workloads.model import Explanation
+from physical_ai.readiness.workloads.node_causes import behind_gate, not_ready
 
 NOT_STARTED = ("ContainerCreating", "PodInitializing")
 ENDED_STAGES = ("node", "start", "container")
@@ -76,21 +76,11 @@ def _failed(pod: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 def _node_problem(pod: Mapping[str, Any], node: Json, index: Index) -> Explanation | None:
     if not is_ready(node):
-        found = node_condition(node, "Ready")
-        text = f"{found.get('reason', '')}: {found.get('message', '')}"
-        return index.explanation(subject(pod), "node-not-ready", "node", text, node=name(node), condition=short(text))
+        return not_ready(subject(pod), node, index)
     gate = index.gates.get(name(node))
     if gate is None or not gpu_resources(pod) or owner(pod):
         return None
-    return index.explanation(
-        subject(pod),
-        "gpu-lost",
-        "node",
-        gate.message or gate.reason,
-        node=name(node),
-        gateReason=gate.reason,
-        gateFix=gate.fix or "Wait; physai gates shows the progress.",
-    )
+    return behind_gate(subject(pod), "gpu-lost", "node", gate, index)
 
 
 def _container_problem(pod: Mapping[str, Any], index: Index) -> Explanation | None:

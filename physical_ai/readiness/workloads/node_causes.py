@@ -1,0 +1,45 @@
+"""Why a node takes no Pod: as a cause of its own, of its pool, or of a Pod. Pure."""
+
+from __future__ import annotations
+
+from physical_ai.kubernetes.objects import Json, at, labels, name
+from physical_ai.readiness.model import ClosedGate
+from physical_ai.readiness.objects import condition, is_ready, pool_of
+from physical_ai.readiness.workloads.index import Index, short
+from physical_ai.readiness.workloads.model import Explanation
+
+UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
+NOT_UPGRADING = ("", "upgrade-done")
+
+
+def cordon(item: str, node: Json, index: Index) -> Explanation | None:
+    """A node that is cordoned, by a driver upgrade or by something else."""
+    if not at(node, "spec.unschedulable"):
+        return None
+    state = labels(node).get(UPGRADE_STATE, "")
+    cause = "node-cordoned" if state in NOT_UPGRADING else "driver-upgrade"
+    evidence = f"spec.unschedulable: true{f', {UPGRADE_STATE}: {state}' if state else ''}"
+    return index.explanation(item, cause, "capacity", evidence, node=name(node), pool=pool_of(node), state=state)
+
+
+def not_ready(item: str, node: Json, index: Index) -> Explanation | None:
+    """A node whose kubelet or runtime does not work."""
+    if is_ready(node):
+        return None
+    found = condition(node, "Ready")
+    text = f"{found.get('reason', '')}: {found.get('message', '')}"
+    return index.explanation(item, "node-not-ready", "node", text, node=name(node), condition=short(text))
+
+
+def behind_gate(item: str, cause: str, stage: str, gate: ClosedGate, index: Index) -> Explanation:
+    """What a closed gate of a node means for something else."""
+    return index.explanation(
+        item,
+        cause,
+        stage,
+        gate.message or gate.reason,
+        node=gate.node,
+        pool=gate.pool,
+        gateReason=gate.reason,
+        gateFix=gate.fix or "Wait; physai gates shows the progress.",
+    )
