@@ -19,9 +19,15 @@ def _hours(series: str) -> str:
     return f'sum by (namespace) (sum_over_time({series}{{pool=~"$pool"}}[$__range])) / 60'
 
 
+def _or_zero(series: str) -> str:
+    """A recorded series by pool; 0 for a pool without a sample, so that the panel is not empty."""
+    chosen = '{pool=~"$pool"}'
+    return f"sum by (pool) ({series}{chosen}) or sum by (pool) (physical_ai:gpus_capacity{chosen}) * 0"
+
+
 _PENDING = f"""\
 sum by (namespace) (sum by (namespace, pod) (kube_pod_status_phase{{phase="Pending"}})
-and on (namespace, pod) sum by (namespace, pod) (kube_pod_container_resource_requests{{{_GPUS}}}) > 0)"""
+and on (namespace, pod) sum by (namespace, pod) (kube_pod_container_resource_requests{{{_GPUS}}}) > 0) or vector(0)"""
 
 POOLS = Row(
     "Pools",
@@ -58,8 +64,8 @@ USE = Row(
         Panel(
             "GPUs held and busy",
             (
-                Query('sum by (pool) (physical_ai:gpus_held{pool=~"$pool"})', "{{pool}} held"),
-                Query('sum by (pool) (physical_ai:gpus_busy{pool=~"$pool"})', "{{pool}} busy"),
+                Query(_or_zero("physical_ai:gpus_held"), "{{pool}} held"),
+                Query(_or_zero("physical_ai:gpus_busy"), "{{pool}} busy"),
             ),
         ),
         Panel(
@@ -75,16 +81,8 @@ USE = Row(
         Panel(
             "Stranded GPUs",
             (
-                Query(
-                    'sum by (pool) (physical_ai:gpus_idle{pool=~"$pool"}) '
-                    'or sum by (pool) (physical_ai:gpus_held{pool=~"$pool"}) * 0',
-                    "{{pool}} held and idle",
-                ),
-                Query(
-                    'sum by (pool) (physical_ai:gpus_unschedulable{pool=~"$pool"}) '
-                    'or sum by (pool) (physical_ai:gpus_capacity{pool=~"$pool"}) * 0',
-                    "{{pool}} unschedulable",
-                ),
+                Query(_or_zero("physical_ai:gpus_idle"), "{{pool}} held and idle"),
+                Query(_or_zero("physical_ai:gpus_unschedulable"), "{{pool}} unschedulable"),
             ),
         ),
     ),
