@@ -30,6 +30,9 @@ class NodesOnly:
     def create(self, cluster_id: str, kubernetes_version: str) -> None:
         raise NotImplementedError
 
+    def enable_metrics(self, cluster_id: str) -> None:
+        raise NotImplementedError
+
     def delete(self, cluster_id: str) -> None:
         raise NotImplementedError
 
