@@ -46,6 +46,7 @@ def wrapper(path: Path, tools: Path) -> Path:
     return path
 
 
+@pytest.mark.deep
 def test_a_plugin_on_the_machine_runs_in_place_of_the_stand_in(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -179,6 +179,7 @@ def test_neither_account_reads_the_others_secrets(stack: Path, admin: Client) ->
         assert refusal.value.code == 403
 
 
+@pytest.mark.deep
 def test_a_task_runs_to_its_end_and_then_its_node_gets_another_driver(stack: Path, admin: Client) -> None:
     """`pulumi up` changes the driver while `physai run` follows a workflow: neither fails."""
     task = {"name": "work", "image": f"registry.example/train@sha256:{'a' * 64}", "command": ["sleep", "infinity"]}

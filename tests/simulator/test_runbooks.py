@@ -107,6 +107,7 @@ def test_every_page_is_typed_by_a_test() -> None:
     assert [page for page in PAGES if f'"{page}"' not in here] == []
 
 
+@pytest.mark.deep
 def test_a_cluster_that_was_stopped(stopped: Simulation, tmp_path: Path) -> None:
     """As after a restart of the laptop: both plugins of the plain command find the API server stopped."""
     terminal = Terminal(stopped, tmp_path)
@@ -115,6 +116,7 @@ def test_a_cluster_that_was_stopped(stopped: Simulation, tmp_path: Path) -> None
     terminal.has_typed_all_of("stopped-cluster")
 
 
+@pytest.mark.deep
 def test_a_run_that_was_killed_a_stuck_release_and_a_lost_state(deployed: Simulation, tmp_path: Path) -> None:
     terminal = Terminal(deployed, tmp_path)
     kill_during_install(deployed, STACK)
