@@ -1,16 +1,18 @@
-"""Fields of a ClusterPolicy that change nothing in the operator's model: the list is complete, and true."""
+"""Fields of ClusterPolicy and NVIDIADriver that change nothing in the operator's model: the lists are complete."""
 
 from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
+from physical_ai.catalog import newest_release
 from physical_ai.simulator import gpu
 from physical_ai.simulator.charts import crds
 from physical_ai.simulator.gpu import operator
@@ -22,8 +24,8 @@ from tests.support.gpu_replay import node as make_node
 
 Json = dict[str, Any]
 LIST = Path(gpu.__file__).parent / "data" / "without-effect.yaml"
-RELEASE = "v26.7.0"
-ELSEWHERE = ("driver.upgradePolicy", "driver.useNvidiaDriverCRD")
+RELEASE = newest_release().version
+ELSEWHERE = ("driver.upgradePolicy", "driver.useNvidiaDriverCRD", "upgradePolicy")
 """Read by the upgrade controller, whose own tests are test_gpu_upgrades.py; and what `outcome` sets itself."""
 
 
@@ -90,28 +92,49 @@ def bases() -> list[Json]:
     return [everything, {**everything, "sandboxWorkloads": {"enabled": True, "defaultWorkload": "vm-vgpu"}}]
 
 
-def without_effect() -> list[str]:
-    (found,) = [each for each in crds("gpu-operator", RELEASE) if each["spec"]["names"]["kind"] == "ClusterPolicy"]
+Outcome = Callable[[Json], str]
+
+
+def outcome_of_driver(driver: Json) -> str:
+    """All that the operator writes for an NVIDIADriver."""
+    given = state(bases()[0], crd=True)
+    item = {"kind": "NVIDIADriver", "metadata": {"name": "h100", "uid": "h100"}, "spec": driver}
+    found = operator.reconcile(replace(given, drivers={"h100": item}, validated=frozenset({"h100-0"}))).steps
+    return json.dumps([[str(step), step.body] for step in found], sort_keys=True, default=str)
+
+
+def drivers() -> list[Json]:
+    """A driver with everything that is off by default, and one with precompiled modules."""
+    on = {"enabled": True}
+    plain = {"driverType": "gpu", "repository": "nvcr.io/nvidia", "image": "driver", "version": "580.173.02"}
+    return [{**plain, "rdma": on, "gds": on, "gdrcopy": on}, {**plain, "usePrecompiled": True}]
+
+
+def without_effect(kind: str, given: list[Json], outcome_of: Outcome) -> list[str]:
+    (found,) = [each for each in crds("gpu-operator", RELEASE) if each["spec"]["names"]["kind"] == kind]
     schema = found["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    before = [(base, outcome(base)) for base in bases()]
+    before = [(base, outcome_of(base)) for base in given]
     result: list[str] = []
     for path, field in leaves(schema):
         name = ".".join(path)
         if name.startswith(ELSEWHERE):
             continue
-        tried = [(base, text, value) for base, text in before for value in sentinels(field)]
-        if not any(_differs(base, path, value, text) for base, text, value in tried):
+        changed = ((with_value(base, path, value), text) for base, text in before for value in sentinels(field))
+        if not any(_differs(outcome_of, base, text) for base, text in changed):
             result.append(name)
     return result
 
 
-def _differs(base: Json, path: tuple[str, ...], value: Any, text: str) -> bool:
+def _differs(outcome_of: Outcome, changed: Json, text: str) -> bool:
     try:
-        return outcome(with_value(base, path, value)) != text
+        return outcome_of(changed) != text
     except (TypeError, AttributeError, KeyError, ValueError):
         return True  # the value has the wrong form, so the field is read
 
 
-def test_fields_without_effect_are_listed() -> None:
-    listed = yaml.safe_load(LIST.read_text())["fields"]
-    assert without_effect() == listed
+@pytest.mark.parametrize(
+    ("kind", "given", "outcome_of"),
+    [("ClusterPolicy", bases(), outcome), ("NVIDIADriver", drivers(), outcome_of_driver)],
+)
+def test_fields_without_effect_are_listed(kind: str, given: list[Json], outcome_of: Outcome) -> None:
+    assert without_effect(kind, given, outcome_of) == yaml.safe_load(LIST.read_text())[kind]
