@@ -25,6 +25,16 @@ def start_telemetry(simulation: Simulation, settings: Settings, report: Reporter
     simulation.start_telemetry(yaml.safe_load(rule_file(rule_parameters(settings))), report)
 
 
+def missing_counters(settings: Settings) -> str:
+    """What a stack that collects no metrics leaves unseen; empty for one that does."""
+    if settings.monitoring.is_measured:
+        return ""
+    return (
+        "note: monitoring.metrics is none, so the DCGM exporter has its default counters, and alerts that need others"
+        " do not fire. Add --set monitoring.metrics=azure for the stack's own counters"
+    )
+
+
 def nodes_of(simulation: Simulation) -> list[Object]:
     """The Nodes of the simulated clusters."""
     clusters = simulation.clusters()

@@ -129,7 +129,7 @@ def up(  # noqa: PLR0917 - each is an option
     from physical_ai.cli.preview.plan import done
     from physical_ai.cli.progress import Progress
     from physical_ai.cli.requested_stack import read_stack
-    from physical_ai.cli.simulated_telemetry import start_telemetry
+    from physical_ai.cli.simulated_telemetry import missing_counters, start_telemetry
     from physical_ai.cli.stack_status import status_document
     from physical_ai.cli.workflows.files import workflow_files
     from physical_ai.cli.workflows.runner import run_files
@@ -154,6 +154,8 @@ def up(  # noqa: PLR0917 - each is an option
         simulation.up(requested.input, progress, options)
         if telemetry or simulation.telemetry.is_running():
             start_telemetry(simulation, requested.loaded.settings, progress)
+    if telemetry and (missing := missing_counters(requested.loaded.settings)):
+        err.print(missing, markup=False, style="yellow")
     ended = run_files(simulation, files, None, Variables()) if files else []
     document = status_document(simulation)
     changes = dict(progress.run.counts())
