@@ -154,6 +154,16 @@ CASES = [
         host=working(smi=Smi(found=True, error="timed out")),
     ),
     Case(
+        "nvidia-smi hangs once on a node in service, whose gate remains open",
+        State.VERIFYING,
+        "Load",
+        Step.LOAD,
+        "timed out",
+        host=working(smi=Smi(found=True, error="timed out")),
+        node=OPEN,
+        memory=Memory(verified=wanted(NEW).target),
+    ),
+    Case(
         "one of two GPUs is listed",
         State.BLOCKED,
         "GpuMissing",
