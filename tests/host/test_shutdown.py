@@ -124,10 +124,10 @@ def test_cancel_stops_the_clock_and_the_watchdog() -> None:
     process = start(
         command(
             """
-handle = prepare_for_shutdown(0.3, exit_code=7)
+handle = prepare_for_shutdown(2, exit_code=7)
 handle.cancel(); handle.cancel()
 print(handle.armed, flush=True)
-time.sleep(0.6); sys.stdin.read()
+time.sleep(2.3); sys.stdin.read()
 """
         )
     )
@@ -140,11 +140,11 @@ time.sleep(0.6); sys.stdin.read()
 
 
 def test_cancelled_clock_can_be_started_anew() -> None:
-    assert run("handle = prepare_for_shutdown(0.3, exit_code=7); handle.cancel(); handle.arm(); hang()").code == 7
+    assert run("handle = prepare_for_shutdown(2, exit_code=7); handle.cancel(); handle.arm(); hang()").code == 7
 
 
 def test_block_has_the_clock_and_what_follows_has_none() -> None:
-    done = run("with prepare_for_shutdown(0.3, exit_code=7): pass\ntime.sleep(0.6); sys.exit(3)")
+    done = run("with prepare_for_shutdown(2, exit_code=7): pass\ntime.sleep(2.3); sys.exit(3)")
     assert done.code == 3
     assert run("with prepare_for_shutdown(0.3, exit_code=7): hang()").code == 7
 
@@ -152,7 +152,7 @@ def test_block_has_the_clock_and_what_follows_has_none() -> None:
 def test_second_call_changes_nothing() -> None:
     done = run(
         """
-first = prepare_for_shutdown(0.4, exit_code=7); due = first.deadline
+first = prepare_for_shutdown(2, exit_code=7); due = first.deadline
 second = prepare_for_shutdown(60)
 print(first is second, first.deadline == due, flush=True)
 hang()
@@ -162,7 +162,7 @@ hang()
 
 
 def test_second_call_may_choose_the_code() -> None:
-    assert run("prepare_for_shutdown(0.3); prepare_for_shutdown(60, exit_code=7); hang()").code == 7
+    assert run("prepare_for_shutdown(2); prepare_for_shutdown(60, exit_code=7); hang()").code == 7
 
 
 def test_hang_while_a_callback_is_taken_off_is_cut_off_too() -> None:
@@ -213,10 +213,12 @@ def test_forked_child_has_no_part_in_the_clock() -> None:
     """Neither does the clock end it, nor can it stop the clock, nor does it keep the watchdog."""
     done = run(
         """
-handle = prepare_for_shutdown(0.3, exit_code=7)
+handle, parent = prepare_for_shutdown(2, exit_code=7), os.getpid()
 if not os.fork():
     handle.cancel()
-    time.sleep(0.8)
+    while os.getppid() == parent:
+        time.sleep(0.05)
+    time.sleep(0.3)
     print("child", handle.armed, prepare_for_shutdown(60) is handle, flush=True)
     os._exit(0)
 hang()

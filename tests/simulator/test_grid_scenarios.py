@@ -5,6 +5,7 @@ The agent is the one that was deployed; its host is simulated, with a minute of 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -79,6 +80,11 @@ def test_a_node_gets_its_driver_after_an_eviction_a_reboot_and_a_new_image(clust
     cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU on the fresh node")
 
 
+def readiness(pod: Mapping[str, Any]) -> list[str]:
+    """The status of the condition `Ready`, which is written after the node's condition."""
+    return [each["status"] for each in at(pod, "status.conditions", []) if each["type"] == "Ready"]
+
+
 def test_validator_first_with_an_incomplete_config_map_its_pods_are_deleted_once_the_driver_works(
     cluster: SimulatedCluster,
 ) -> None:
@@ -91,8 +97,7 @@ def test_validator_first_with_an_incomplete_config_map_its_pods_are_deleted_once
     cluster.until(
         lambda: "config key: grid_agent.decide.py" in condition(cluster, rtx)[1], "the missing key is not named"
     )
-    conditions = at(cluster.pods(rtx)[INSTALLER], "status.conditions", [])
-    assert [each["status"] for each in conditions if each["type"] == "Ready"] == ["False"]
+    cluster.until(lambda: readiness(cluster.pods(rtx)[INSTALLER]) == ["False"], "the agent's Pod is not unready")
     agents(cluster, settings)
     cluster.until(
         lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx),
