@@ -58,7 +58,7 @@ PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
 test: $(READY) ## every check, and every behaviour tested once (minutes)
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target lint types docs tools
 	@$(PYTEST) tests/unit tests/property tests/test_imports.py -n 2
-	@$(PYTEST) tests/host tests/simulator -n 4
+	@$(PYTEST) tests/host tests/simulator -n 3
 
 test-deep: $(READY) ## `make test`, then all examples, rare failures, and faults that tests have to find (an hour)
 	@$(MAKE) --no-print-directory test
