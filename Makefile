@@ -115,7 +115,8 @@ bench: $(READY) ## the benchmarks, minutes each
 
 # Files that the pages link to, other than pages.
 LINKED := values/*.md agents/*/*.md tests/fixtures/osmo/README.md \
-  physical_ai/osmo/samples/*.yaml stacks/layers/*/*.yaml stacks/*.yaml physical_ai/catalog/data/charts/*.yaml
+  physical_ai/osmo/samples/*.yaml stacks/layers/*/*.yaml stacks/*.yaml physical_ai/catalog/data/charts/*.yaml \
+  physical_ai/telemetry/data/dashboards/*.json
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
 docs: $(READY) site-source ## build the pages as a local site, .site/html/index.html; fails on broken links
@@ -127,6 +128,7 @@ docs-serve: docs ## serve the site at http://127.0.0.1:8000, with search
 
 docs-reference: $(READY) ## regenerate the pages, drawings and schemas from the code
 	@$(BIN)/python -m docs.generator
+	@$(BIN)/python -m docs.generator.dashboards
 	@$(BIN)/python -m tests.support.grid_agent_states
 	@$(BIN)/python -m tests.host.document
 	@$(BIN)/physai schema

@@ -37,6 +37,8 @@ class ClusterArgs:
     retry: pulumi.ErrorHook
     metrics: bool = False
     """Whether Azure Monitor's add-on collects metrics."""
+    container_logs: pulumi.Input[str] | None = None
+    """Id of the Log Analytics workspace that the output of containers goes to; None for none."""
 
 
 class Cluster(pulumi.ComponentResource):
@@ -84,6 +86,7 @@ class Cluster(pulumi.ComponentResource):
             api_server_access_profile=_api_access(args),
             network_profile=_network_profile(args.network),
             auto_scaler_profile=autoscaler_profile(args.settings.autoscaler),
+            addon_profiles=_logs_addon(args.container_logs) if args.container_logs is not None else None,
             azure_monitor_profile=_metrics_profile() if args.metrics else None,
             auto_upgrade_profile=containerservice.ManagedClusterAutoUpgradeProfileArgs(
                 upgrade_channel=upgrades.channel, node_os_upgrade_channel=upgrades.node_os_channel
@@ -125,6 +128,12 @@ def autoscaler_profile(settings: Autoscaler) -> containerservice.ManagedClusterP
         scale_down_delay_after_add=f"{settings.scale_down_delay_after_add_minutes}m",
         ignore_daemonsets_utilization=True,
     )
+
+
+def _logs_addon(workspace: pulumi.Input[str]) -> dict[str, containerservice.ManagedClusterAddonProfileArgs]:
+    """Container Insights. It logs in with the cluster's own identity, and collects what a rule associates it with."""
+    config = {"logAnalyticsWorkspaceResourceID": workspace, "useAADAuth": "true"}
+    return {"omsagent": containerservice.ManagedClusterAddonProfileArgs(enabled=True, config=config)}
 
 
 def _metrics_profile() -> containerservice.ManagedClusterAzureMonitorProfileArgs:

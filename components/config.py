@@ -18,6 +18,7 @@ from physical_ai.settings import Fault, Loaded, SettingsError, load_config
 from physical_ai.settings.layers.stack_file import SECRETS
 from physical_ai.settings.rules.compat import refusals
 from physical_ai.settings.rules.deployers import unnamed_deployers
+from physical_ai.settings.rules.health_modes import needed_secrets
 from physical_ai.settings.rules.monitoring import missing_secrets
 from physical_ai.settings.secrets import Secrets, secrets
 
@@ -77,14 +78,16 @@ def configured() -> tuple[Loaded, Secrets]:
 
 
 def secret_faults(loaded: Loaded, given: Iterable[str]) -> list[Fault]:
-    """Receivers of alerts whose secret the stack does not have."""
+    """Settings that name a secret which the stack does not have."""
+    settings, names = loaded.settings, frozenset(given)
+    lacking = [(path, name) for path, name in needed_secrets(settings.health) if name not in names]
     return [
         loaded.merged.fault(
             path,
             f"The stack has no secret '{name}'.",
             f"pulumi config set --secret --path 'physical-ai:{SECRETS}.{name}'",
         )
-        for path, name in missing_secrets(loaded.settings.monitoring, frozenset(given))
+        for path, name in (*missing_secrets(settings.monitoring, names), *lacking)
     ]
 
 

@@ -1,4 +1,4 @@
-"""What the API server requires of GPU Pods, whatever creates them."""
+"""What the API server requires of GPU Pods, whatever creates them, and of new GPU nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class GpuAdmissionArgs:
 
 
 class GpuAdmission(pulumi.ComponentResource):
-    """Admission policies for GPU Pods that OSMO does not create: they need the driver's capabilities, and a pool."""
+    """Admission policies for GPU Pods that OSMO does not create: they need the driver's capabilities, and a pool.
+    With `health.admit: accepted` also the policy that keeps work from new GPU nodes."""
 
     def __init__(self, name: str, args: GpuAdmissionArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:GpuAdmission", name, {}, opts)

@@ -8,7 +8,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.cluster_target import ClusterTarget
-from components.objects import declare
+from components.objects import declare_agent
 from physical_ai.settings.plans.grid_driver import GridPlan
 from physical_ai.settings.plans.grid_objects import grid_objects
 
@@ -45,22 +45,10 @@ class GridDriver(pulumi.ComponentResource):
 
     def _agent(self, name: str, args: GridDriverArgs, plan: GridPlan) -> kubernetes.apps.v1.DaemonSet:
         objects, target = grid_objects(plan), args.target
-        limits = declare(name, self, target, objects.limits, after=[args.namespace], common=OBJECTS)
-        rights = declare(name, self, target, objects.rights, after=limits, common=OBJECTS)
-        files = target.options(self, [args.namespace])
-        # Another version is another object. The old one remains: Pods that are still of the old version mount it when
-        # their node restarts, and a rollout may take days. It is not protected, because it could not be replaced then.
-        files.protect, files.retain_on_delete = False, True
-        code = kubernetes.core.v1.ConfigMap(
-            f"{name}-files",
-            metadata=objects.config_map["metadata"],
-            immutable=objects.config_map["immutable"],
-            data=objects.config_map["data"],
-            opts=files,
-        )
+        after = declare_agent(name, self, target, objects, namespace=args.namespace, common=OBJECTS)
         return kubernetes.apps.v1.DaemonSet(
             f"{name}-agent",
             metadata=objects.daemon_set["metadata"],
             spec=objects.daemon_set["spec"],
-            opts=target.options(self, [*rights, code]),
+            opts=target.options(self, after),
         )

@@ -1,4 +1,4 @@
-"""The logs and metrics of the control plane."""
+"""Logs: of the control plane, and of the containers that the settings name."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from pulumi_azure_native import monitor, operationalinsights
 
 from physical_ai.settings import Monitoring as MonitoringSettings
 from physical_ai.settings.facts.naming import Names
+from physical_ai.settings.models.traces import ContainerLogs
 
 CONTROL_PLANE_LOGS = ("cluster-autoscaler", "guard", "kube-audit-admin", "kube-controller-manager")
 """AKS log categories. `kube-audit-admin` is the audit log without reads, a tenth of `kube-audit`; `guard` is the Entra
 login, `cluster-autoscaler` explains why a GPU pool does not grow."""
+
+LOG_STREAM, LOG_DESTINATION = "Microsoft-ContainerLogV2", "ciworkspace"
 
 
 @dataclass(frozen=True)
@@ -22,18 +25,19 @@ class MonitoringArgs:
     resource_group_name: pulumi.Input[str]
     location: str
     tags: Mapping[str, str]
-    cluster_id: pulumi.Input[str]
     settings: MonitoringSettings
 
 
 class Monitoring(pulumi.ComponentResource):
-    """A Log Analytics workspace with the logs and metrics of the cluster's control plane."""
+    """A Log Analytics workspace; with `watch`, it gets the logs and metrics of the cluster's control plane, and the
+    output of containers."""
 
     workspace: operationalinsights.Workspace
 
     def __init__(self, name: str, args: MonitoringArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:azure:Monitoring", name, {}, opts)
-        child = pulumi.ResourceOptions(parent=self)
+        self._name, self._args = name, args
+        self._child = child = pulumi.ResourceOptions(parent=self)
         self.workspace = operationalinsights.Workspace(
             f"{name}-workspace",
             workspace_name=args.names.workspace,
@@ -45,18 +49,61 @@ class Monitoring(pulumi.ComponentResource):
             workspace_capping=operationalinsights.WorkspaceCappingArgs(daily_quota_gb=args.settings.daily_quota_gb),
             opts=child,
         )
+        self.register_outputs({"workspaceId": self.workspace.id})
+
+    def watch(self, cluster_id: pulumi.Input[str]) -> None:
+        """Sends the logs of a cluster to the workspace."""
         # Deleted on its own, not with the cluster: ARM keeps a deleted resource's diagnostic settings, and they would
         # apply again to a cluster of the same name.
         monitor.DiagnosticSetting(
-            f"{name}-control-plane",
+            f"{self._name}-control-plane",
             name="control-plane",
-            resource_uri=args.cluster_id,
+            resource_uri=cluster_id,
             workspace_id=self.workspace.id,
             log_analytics_destination_type="Dedicated",
             logs=[
                 monitor.DiagnosticsLogSettingsArgs(category=category, enabled=True) for category in CONTROL_PLANE_LOGS
             ],
             metrics=[monitor.DiagnosticsMetricSettingsArgs(category="AllMetrics", enabled=True)],
-            opts=child,
+            opts=self._child,
         )
-        self.register_outputs({"workspaceId": self.workspace.id})
+        if (wanted := self._args.settings.container_logs) is not None:
+            self._collect(wanted, cluster_id)
+
+    def _collect(self, wanted: ContainerLogs, cluster_id: pulumi.Input[str]) -> None:
+        """What the cluster's add-on collects (learn.microsoft.com, Container insights, data collection rules)."""
+        settings = {
+            "interval": f"{wanted.interval_minutes}m",
+            "namespaceFilteringMode": "Include",
+            "namespaces": list(wanted.namespaces),
+            "enableContainerLogV2": True,
+        }
+        source = monitor.ExtensionDataSourceArgs(
+            name="ContainerInsightsExtension",
+            extension_name="ContainerInsights",
+            streams=[LOG_STREAM],
+            extension_settings={"dataCollectionSettings": settings},
+        )
+        rule = monitor.DataCollectionRule(
+            f"{self._name}-container-logs",
+            data_collection_rule_name=self._args.names.container_logs,
+            resource_group_name=self._args.resource_group_name,
+            location=self._args.location,
+            tags=self._args.tags,
+            kind="Linux",
+            data_sources=monitor.DataCollectionRuleDataSourcesArgs(extensions=[source]),
+            destinations=monitor.DataCollectionRuleDestinationsArgs(
+                log_analytics=[
+                    monitor.LogAnalyticsDestinationArgs(name=LOG_DESTINATION, workspace_resource_id=self.workspace.id)
+                ]
+            ),
+            data_flows=[monitor.DataFlowArgs(streams=[LOG_STREAM], destinations=[LOG_DESTINATION])],
+            opts=self._child,
+        )
+        monitor.DataCollectionRuleAssociation(
+            f"{self._name}-container-logs-association",
+            association_name="ContainerInsightsExtension",
+            resource_uri=cluster_id,
+            data_collection_rule_id=rule.id,
+            opts=self._child,
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -12,6 +12,8 @@ from components.cluster_target import ClusterTarget
 
 _KINDS: Mapping[str, Any] = {
     "ServiceAccount": kubernetes.core.v1.ServiceAccount,
+    "CronJob": kubernetes.batch.v1.CronJob,
+    "PriorityClass": kubernetes.scheduling.v1.PriorityClass,
     "ResourceQuota": kubernetes.core.v1.ResourceQuota,
     "NetworkPolicy": kubernetes.networking.v1.NetworkPolicy,
     "Role": kubernetes.rbac.v1.Role,
@@ -23,7 +25,11 @@ _KINDS: Mapping[str, Any] = {
     "MutatingAdmissionPolicy": kubernetes.admissionregistration.v1.MutatingAdmissionPolicy,
     "MutatingAdmissionPolicyBinding": kubernetes.admissionregistration.v1.MutatingAdmissionPolicyBinding,
 }
-_ARGUMENTS = {"roleRef": "role_ref", "automountServiceAccountToken": "automount_service_account_token"}
+_ARGUMENTS = {
+    "roleRef": "role_ref",
+    "automountServiceAccountToken": "automount_service_account_token",
+    "preemptionPolicy": "preemption_policy",
+}
 """Fields whose argument has another name."""
 _ENVELOPE = ("apiVersion", "kind", "metadata")
 
@@ -52,7 +58,8 @@ def declare(
         place = "" if common else metadata.get("namespace", "").removeprefix(f"{name.rpartition('-')[2]}-")
         own = str(metadata["name"])
         label = "-".join(filter(None, (name, place, own.removeprefix(common).strip("-"), _word(kind))))
-        bound = declared.get((kind.removesuffix("Binding"), metadata.get("namespace", ""), own))
+        binds = str(manifest["spec"]["policyName"]) if kind.endswith("PolicyBinding") else own
+        bound = declared.get((kind.removesuffix("Binding"), metadata.get("namespace", ""), binds))
         declared[kind, metadata.get("namespace", ""), own] = _KINDS[kind](
             label,
             metadata=metadata,
@@ -60,6 +67,43 @@ def declare(
             opts=target.options(parent, [*after, *([bound] if bound else [])]),
         )
     return list(declared.values())
+
+
+class AgentObjects(Protocol):
+    """What an agent needs before its Pods."""
+
+    @property
+    def limits(self) -> Sequence[Mapping[str, Any]]: ...
+    @property
+    def rights(self) -> Sequence[Mapping[str, Any]]: ...
+    @property
+    def config_map(self) -> Mapping[str, Any]: ...
+
+
+def declare_agent(
+    name: str,
+    parent: pulumi.Resource,
+    target: ClusterTarget,
+    objects: AgentObjects,
+    *,
+    namespace: pulumi.Resource,
+    common: str,
+) -> list[pulumi.Resource]:
+    """Limits before rights, and the files of an agent of `agents/`: what its Pods come after."""
+    limits = declare(name, parent, target, objects.limits, after=[namespace], common=common)
+    rights = declare(name, parent, target, objects.rights, after=limits, common=common)
+    files = target.options(parent, [namespace])
+    # Another version is another object. The old one remains: Pods that are still of the old version mount it when their
+    # node restarts, and a rollout may take days. It is not protected, because it could not be replaced then.
+    files.protect, files.retain_on_delete = False, True
+    code = kubernetes.core.v1.ConfigMap(
+        f"{name}-files",
+        metadata=objects.config_map["metadata"],
+        immutable=objects.config_map["immutable"],
+        data=objects.config_map["data"],
+        opts=files,
+    )
+    return [*rights, code]
 
 
 def _word(kind: str) -> str:

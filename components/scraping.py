@@ -16,7 +16,7 @@ from physical_ai.settings.plans.scraping import network_policies, pod_monitors
 
 @dataclass(frozen=True)
 class ScrapingArgs:
-    """`after` is the exporters' namespace, and what brings the kind of the monitors."""
+    """`after` are the exporters' namespaces, and what brings the kind of the monitors."""
 
     target: ClusterTarget
     settings: Settings

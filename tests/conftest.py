@@ -30,8 +30,8 @@ SCATTERED = ("test_stack", "test_interrupted", "test_grid_scenarios", "test_gpu_
 """Modules whose tests share nothing expensive, so that any worker may run each; other tests stay with their module.
 They run in this order, the longest tests first, so that no worker is left with a long one at the end."""
 
-FIRST = ("test_telemetry",)
-"""Modules that wait for minutes and compute little: they run beside all others of their layer."""
+FIRST = ("test_telemetry", "test_telemetry_objects", "test_year", "test_workflow_commands")
+"""Modules with one test that takes minutes: the others of their layer run beside them."""
 
 
 def group(item: pytest.Item) -> str:
@@ -42,7 +42,7 @@ def group(item: pytest.Item) -> str:
 
 
 def rank(item: pytest.Item) -> tuple[int, bool, bool, int]:
-    """Sorts tests by layer; in each, those that wait and those of expensive fixtures come first, others last."""
+    """Sorts tests by layer; in each, the longest and those of expensive fixtures come first, others last."""
     layer = item.path.relative_to(Path(__file__).parent).parts[0]
     found = group(item)
     return (

@@ -20,6 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "telemetry": {"catalog"},
     "settings": {"catalog", "telemetry", "untrusted"},
     "readiness": {*LOOKS, "kubernetes"},
+    "health": {*LOOKS, "kubernetes", "readiness"},
     "osmo": LOOKS,
     "policies": LOOKS,
     "preflight": LOOKS,
@@ -31,6 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *LOOKS,
         "kubernetes",
         "readiness",
+        "health",
         "osmo",
         "policies",
         "preflight",
@@ -40,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "mocks",
     },
     "agents": set(),
-    "docs": {*LOOKS, "readiness", "osmo", "policies", "components", "cli"},
+    "docs": {*LOOKS, "readiness", "health", "simulator", "osmo", "policies", "components", "cli"},
     "__main__": {"components", "settings"},
 }
 """What each package may import of the others. `tests` may import everything, and nothing imports `tests`."""

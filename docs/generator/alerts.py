@@ -20,6 +20,7 @@ TITLES = {
     "gpu-performance": "Slow GPUs",
     "gpu-readiness": "Nodes without their GPUs",
     "grid-driver": "Virtual GPUs",
+    "infiniband": "InfiniBand",
     "workloads": "Workloads",
 }
 _HEAD = """\

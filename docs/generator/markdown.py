@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+END = "<!-- end -->"
 _CODE = re.compile(r"(`[^`]*`)")
 
 
@@ -12,6 +14,19 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table. In cells, `|` is escaped, `<` outside of code as well, and a line break becomes a space."""
     lines = [_line(head), "|" + "---|" * len(head), *(_line([_cell(text) for text in row]) for row in rows)]
     return "\n".join(lines) + "\n"
+
+
+def marked_part(file: Path, begin: str, content: str) -> str:
+    """A page with this content between the mark `begin` and the next `<!-- end -->`.
+
+    Raises:
+        ValueError: The page does not contain the marks.
+    """
+    before, opening, rest = file.read_text(encoding="utf-8").partition(begin)
+    _, closing, after = rest.partition(END)
+    if not opening or not closing:
+        raise ValueError(f"{file.name} has no {begin} … {END}")
+    return f"{before}{begin}\n\n{content}\n{END}{after}"
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 
 from docs.generator import (
+    acceptance,
     alerts,
     catalogue,
     commands,
+    nccl,
     outputs,
     package_picture,
     platform_picture,
@@ -20,7 +21,6 @@ from physical_ai.osmo.lint import document as lint
 from physical_ai.policies import document as policies
 from physical_ai.readiness import document as readiness
 from physical_ai.repository import ROOT
-from physical_ai.telemetry import dashboards
 
 _FOLDER = ROOT / "docs" / "reference"
 _PICTURES = ROOT / "docs" / "img"
@@ -31,7 +31,9 @@ OWN: Mapping[Path, Callable[[], str]] = {
     _FOLDER / "catalogue.md": catalogue.document,
     _FOLDER / "commands.md": commands.document,
     _FOLDER / "outputs.md": outputs.document,
+    acceptance.FILE: acceptance.document,
     troubleshooting.FILE: troubleshooting.renewed,
+    nccl.FILE: nccl.renewed,
     alerts.FILE: alerts.document,
     _PICTURES / "platform.svg": platform_picture.picture,
     _PICTURES / "packages.svg": package_picture.packages,
@@ -40,10 +42,6 @@ OWN: Mapping[Path, Callable[[], str]] = {
 
 PAGES: Mapping[Path, Callable[[], str]] = {
     **OWN,
-    **{
-        ROOT / "docs" / "dashboards" / f"{each.name}.json": partial(dashboards.document, each)
-        for each in dashboards.DASHBOARDS
-    },
     lint.FILE: lint.document,
     policies.FILE: policies.document,
     readiness.FILE: readiness.gates_page,

@@ -10,5 +10,8 @@ NAMESPACE = "monitoring"
 ALERTMANAGER_SECRET = "alertmanager-config"  # noqa: S105 - a name
 ALERTMANAGER_KEY = "alertmanager.yaml"
 """The key that the operator reads (prometheus-operator docs, alerting)."""
+GRAFANA_SECRET = "grafana-admin"  # noqa: S105 - a name
+GRAFANA_USER_KEY, GRAFANA_PASSWORD_KEY = "admin-user", "admin-password"
+"""Keys of the Secret that Grafana's administrator logs in with (grafana/helm-charts values.yaml, admin)."""
 DASHBOARD_LABEL = {"grafana_dashboard": "1"}
 """On ConfigMaps that Grafana's sidecar loads dashboards from (chart values, grafana.sidecar.dashboards)."""

@@ -38,6 +38,11 @@ CREDENTIAL_SECRETS = {
 }
 """Secrets with the service's access to its storage, by key of the configuration; created by its operator."""
 
+METRICS_PORT = 9464
+"""Where every process of OSMO reports metrics, if its environment asks for them (NVIDIA/OSMO
+src/utils/metrics/metrics.py). That the containers of 6.3.1 declare the port was not seen."""
+METRICS_ENVIRONMENT = {"METRICS_OTEL_ENABLE": "true"}
+
 KAI_CHART = "kai-scheduler"
 KAI_VERSION = "v0.20.1"
 KAI_RELEASE = "kai-scheduler"
@@ -56,5 +61,7 @@ FINALIZER = "osmo.nvidia.com/cleanup"
 """On every Pod of a workflow. The agents remove it; without them, the Pod and its namespace remain."""
 WORKFLOW_LABEL = "osmo.workflow_id"
 """On all objects that OSMO creates for a workflow."""
+TASK_LABEL = "osmo.task_name"
+"""On the Pod of a task."""
 CONTROL_CONTAINER = "osmo-ctrl"
 """OSMO's own container in each of its Pods; no task may have its name."""

@@ -39,6 +39,8 @@ class Gpu(Row):
     """Whether the card is an SR-IOV vGPU, which needs a GRID driver."""
     host_mig: bool = False
     """Whether the host has cut the card by MIG already: the guest sees MIG on, and can't change its layout."""
+    ray_tracing: bool = False
+    """Whether it has ray-tracing cores, and so a renderer's place."""
     pci: Annotated[str, StringConstraints(pattern=r"^10de:[0-9a-f]{4}$")]
     """PCI vendor and device, as in pci.ids."""
 
@@ -66,6 +68,7 @@ class VmSize(Row):
     """LowPriorityCapable: may be Spot."""
     mig: bool = False
     burstable: bool = False
+    infiniband: bool = False
     unverified: tuple[Text, ...] = ()
     """Fields of this row without a source that was read."""
     source: Text

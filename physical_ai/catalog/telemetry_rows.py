@@ -26,13 +26,26 @@ class DcgmField(Row):
     """No comma: the CSV has exactly three columns."""
     vgpu: Literal["yes", "no", "unknown"]
     """Whether a MIG-backed vGPU guest reports it."""
-    each: Literal["gpu", "instance"] = "gpu"
-    """What has a series of its own."""
+    mig: Literal["instance", "gpu", "none"] = "instance"
+    """What has a series of its own on a GPU that is cut into MIG instances."""
     default: bool = True
     exporter: bool = False
     """The exporter computes it itself; not a field of DCGM."""
     missing: tuple[Text, ...] = ()
     """Exporter versions that exit at this name."""
+    source: Text
+    date: datetime.date
+
+
+class DcgmExporter(Row):
+    """One release of the DCGM exporter."""
+
+    version: Text
+    host_label: Literal["Hostname", "hostname"]
+    watches: tuple[Text, ...]
+    """Health watches; each is a series of each GPU."""
+    unheld: Literal["silent", "hidden", "reported"]
+    """GPUs that no Pod holds, where Pods that share a GPU have series of their own."""
     source: Text
     date: datetime.date
 
@@ -44,10 +57,17 @@ class Xid(Row):
     xid_class: Annotated[XidClass, Field(alias="class")]
     action: Text
     """NVIDIA's immediate action."""
+    repair: Literal["reboot", "replace", "none"] | None = None
+    """What repairs the machine; None for what its class implies."""
     meaning: Text
     advice: Text
     source: Text
     date: datetime.date
+
+    @property
+    def remedy(self) -> Literal["reboot", "replace", "none"]:
+        """What repairs the machine: a reboot for the class node and nothing else, where no row says otherwise."""
+        return self.repair or ("reboot" if self.xid_class == "node" else "none")
 
 
 @lru_cache(maxsize=1)
@@ -68,17 +88,33 @@ def dcgm_fields() -> dict[str, DcgmField]:
 
 
 @lru_cache(maxsize=1)
+def dcgm_exporters() -> dict[str, DcgmExporter]:
+    """The exporters of all GPU Operator releases, by version."""
+    found: dict[str, DcgmExporter] = {}
+    for group in read_rows(GPU / "dcgm_exporters.yaml"):
+        shared = {"source": group["source"], "date": group["date"]}
+        for own in group["exporters"]:
+            exporter = row(DcgmExporter, {**shared, **own}, f"dcgm_exporters.yaml: {own.get('version')}")
+            found[exporter.version] = exporter
+    if found.keys() != {release.dcgm_exporter for release in operator_releases().values()}:
+        raise CatalogError("dcgm_exporters.yaml: not the exporters of operator_releases.yaml")
+    return found
+
+
+@lru_cache(maxsize=1)
 def xids() -> dict[int, Xid]:
     """All Xids with a class, by code."""
     found: dict[int, Xid] = {}
     for group in read_rows(GPU / "xids.yaml"):
         shared = {"source": group["source"], "date": group["date"]}
         for own in group["xids"]:
-            xid = row(Xid, {**shared, **own}, f"xids.yaml: {own.get('code')}")
-            if xid.code in found:
-                raise CatalogError(f"xids.yaml: {xid.code} is a duplicate")
-            found[xid.code] = xid
-    return found
+            one = {key: value for key, value in own.items() if key != "codes"}
+            for code in own.get("codes") or [own.get("code")]:
+                xid = row(Xid, {**shared, **one, "code": code}, f"xids.yaml: {code}")
+                if xid.code in found:
+                    raise CatalogError(f"xids.yaml: {xid.code} is a duplicate")
+                found[xid.code] = xid
+    return dict(sorted(found.items()))
 
 
 def xids_of(xid_class: XidClass) -> tuple[int, ...]:

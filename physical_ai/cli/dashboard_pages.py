@@ -16,8 +16,7 @@ from physical_ai.simulator.cluster.objects import Json
 from physical_ai.simulator.metrics import speed
 from physical_ai.simulator.metrics.reading import Reader
 from physical_ai.simulator.metrics.telemetry import Clock
-from physical_ai.telemetry.dashboards import DASHBOARDS, Dashboard, Panel, Query
-from physical_ai.telemetry.dashboards.model import filled
+from physical_ai.telemetry.dashboards import Dashboard, Panel, Query, dashboards
 
 PAGE = Path(__file__).parent / "output" / "dashboard.html"
 SCRIPT = "plotly.js"
@@ -38,11 +37,37 @@ def draw(reader: Reader, clock: Clock, folder: Path, model_minutes: float) -> li
     folder.mkdir(parents=True, exist_ok=True)
     script = resources.files("plotly") / "package_data" / "plotly.min.js"
     (folder / SCRIPT).write_bytes(script.read_bytes())
-    return [_draw(each, reader, clock, folder, model_minutes) for each in DASHBOARDS]
+    return [_draw(each, reader, clock, folder, model_minutes) for each in dashboards()]
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Where a dashboard's panels have their data from."""
+
+    dashboard: Dashboard
+    reader: Reader
+    clock: Clock
+    model_minutes: float
+
+    def panel(self, panel: Panel) -> Json:
+        shown = {name: getattr(panel, name) for name in ("title", "kind", "unit", "text", "width", "target", "stacked")}
+        return {**shown, "series": [line for query in panel.queries for line in self._lines(panel, query)]}
+
+    def _lines(self, panel: Panel, query: Query) -> list[Json]:
+        span = f"{round(self.model_minutes)}m"
+        expression = speed.expression(self.dashboard.filled(query, span=span), self.clock.factor)
+        now = time.time()
+        if panel.kind != "timeseries":
+            found = self.reader.query(expression)
+            return [_line(query, each["metric"], [each["value"]], self.clock, now) for each in found]
+        seconds = self.model_minutes * 60 / self.clock.factor
+        found = self.reader.range(expression, now - seconds, now, max(seconds / POINTS, self.clock.interval))
+        return [_line(query, each["metric"], each["values"], self.clock, now) for each in found]
 
 
 def _draw(dashboard: Dashboard, reader: Reader, clock: Clock, folder: Path, model_minutes: float) -> Drawn:
-    panels = {each.title: _panel(each, reader, clock, model_minutes) for each in dashboard.panels()}
+    source = _Source(dashboard, reader, clock, model_minutes)
+    panels = {each.title: source.panel(each) for each in dashboard.panels()}
     rows = [{"title": row.title, "panels": [panels[each.title] for each in row.panels]} for row in dashboard.rows]
     file = folder / f"{dashboard.name}.html"
     document = {"title": dashboard.title, "rows": rows}
@@ -50,23 +75,6 @@ def _draw(dashboard: Dashboard, reader: Reader, clock: Clock, folder: Path, mode
     data = json.dumps(document).replace("</", "<\\/")
     file.write_text(Template(PAGE.read_text(encoding="utf-8")).substitute(data=data, script=SCRIPT), encoding="utf-8")
     return Drawn(file, tuple(title for title, panel in panels.items() if not panel["series"]))
-
-
-def _panel(panel: Panel, reader: Reader, clock: Clock, model_minutes: float) -> Json:
-    series = [line for query in panel.queries for line in _lines(panel, query, reader, clock, model_minutes)]
-    shown = {"title": panel.title, "kind": panel.kind, "unit": panel.unit, "text": panel.text, "target": panel.target}
-    return {**shown, "series": series}
-
-
-def _lines(panel: Panel, query: Query, reader: Reader, clock: Clock, model_minutes: float) -> list[Json]:
-    span = f"{round(model_minutes)}m"
-    expression = speed.expression(filled(query.expression, span=span), clock.factor)
-    now = time.time()
-    if panel.kind != "timeseries":
-        return [_line(query, each["metric"], [each["value"]], clock, now) for each in reader.query(expression)]
-    seconds = model_minutes * 60 / clock.factor
-    found = reader.range(expression, now - seconds, now, max(seconds / POINTS, clock.interval))
-    return [_line(query, each["metric"], each["values"], clock, now) for each in found]
 
 
 def _line(query: Query, labels: Mapping[str, str], values: Sequence[Sequence[Any]], clock: Clock, now: float) -> Json:

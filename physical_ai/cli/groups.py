@@ -48,14 +48,17 @@ PANELS = {
         "down": "Destroy the simulated stack",
         "cancel": "End a run, or remove the lock of a killed one",
         "unstick": "Repair what a killed run left behind; asks first",
+        "node": "Repair a GPU node step by step: node replace NODE",
     },
     "Check": {
         "policy": "Check a stack's resources against the policies",
         "compat": "Check a stack's versions: do they work together?",
         "check": "Query Azure: quota, sizes, versions, permissions",
         "gates": "Show why nodes do not offer their GPUs",
+        "accept": "Prove GPU nodes before they get work",
         "why": "Say why a pod, workflow, node or pool does not work",
         "doctor": "List all that does not work in the cluster",
+        "evidence": "Show what is known of a GPU node; report it to Azure",
         "pr-preview": "Preview a pull request on each affected stack",
     },
     "Observe": {

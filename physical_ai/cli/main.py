@@ -9,15 +9,18 @@ from typing import Any
 import typer
 
 from physical_ai.cli.commands import (
+    accept,
     bootstrap,
     catalogue,
     charts,
     check,
     compat,
     cost,
+    evidence,
     explain,
     gates,
     lint,
+    node,
     operations,
     osmo,
     policy,
@@ -66,8 +69,10 @@ for name, command in {
     "compat": compat.compat,
     "check": check.check,
     "gates": gates.gates,
+    "accept": accept.accept,
     "why": why.why,
     "doctor": why.doctor,
+    "evidence": evidence.evidence,
     "pr-preview": pr_preview.pr_preview,
     "lint": lint.lint,
     "run": run_workflows.run,
@@ -80,6 +85,7 @@ for name, command in {
 }.items():
     app.command(**listing(name))(command)
 for name, group in {
+    "node": node.app,
     "stack": stack_new.app,
     "osmo": osmo.app,
     "charts": charts.app,

@@ -10,7 +10,8 @@ from typing import Any, cast
 from physical_ai.settings import STACKS, Loaded, Overlay, Settings, load
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
-from physical_ai.settings.rules.monitoring import secret_names
+from physical_ai.settings.rules.health_modes import needed_secrets
+from physical_ai.settings.rules.monitoring import secret_names, trace_secrets
 from physical_ai.simulator.entra import DEPLOYER, SECOND_DEPLOYER
 from physical_ai.simulator.stack_input import StackInput
 from physical_ai.untrusted import documents, files
@@ -60,11 +61,13 @@ def simulated_deployers(settings: Settings) -> list[dict[str, str]]:
 
 
 def generated_secrets(settings: Settings) -> list[str]:
-    """Secrets that the simulation generates: a stand-in replaces OSMO's control plane, which issues the token, and
-    nothing is sent to the receivers of alerts."""
+    """Secrets that the simulation generates: a stand-in replaces OSMO's control plane, which issues the token; nothing
+    is sent to the receivers of alerts, and nothing is kept in a datastore."""
     osmo = settings.osmo
     token = [AGENT_TOKEN] if osmo.installs_backend and osmo.login == "token" else []
-    return [*token, *(name for _, name in secret_names(settings.monitoring))]
+    monitoring = settings.monitoring
+    named = (*secret_names(monitoring), *trace_secrets(monitoring), *needed_secrets(settings.health))
+    return [*token, *(name for _, name in named)]
 
 
 def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from physical_ai.readiness import Expected, Get
+    from physical_ai.readiness.client import Send
     from physical_ai.simulator.kubernetes.client import Client
     from physical_ai.simulator.simulation import Simulation
 
@@ -49,6 +50,33 @@ def deployed_pools(simulation: Simulation) -> Sequence[Expected]:
     from physical_ai.readiness.expected import deployed_pools as from_outputs
 
     return from_outputs(simulation.outputs().get("pools") or {})
+
+
+def changing_client(simulation: Simulation, cluster: str) -> Send:
+    """Access to a simulated cluster with the signature and the errors of `physical_ai.readiness.client`, also for what
+    changes it. Logs of the Pods of acceptance come from the models that ran them.
+    """
+    from physical_ai.readiness import reader
+    from physical_ai.simulator.kubernetes.client import JSON, MERGE_PATCH, ApiError, Unreachable
+
+    clusters = simulation.clusters()
+    client = clusters.client(cluster)
+
+    def send(method: str, path: str, parameters: Mapping[str, str], body: Any = None) -> Any:
+        if path.endswith("/log"):
+            text = clusters.pod_log(cluster, path, parameters.get("container", ""))
+            if text is None:
+                raise reader.Missing(f"the simulator keeps no log of {path}")
+            return text
+        try:
+            return client.request(method, path, body, parameters, MERGE_PATCH if method == "PATCH" else JSON)
+        except ApiError as refusal:
+            kind = reader.Missing if refusal.code == 404 else reader.Unreachable
+            raise kind(f"{refusal.code} {refusal}") from None
+        except Unreachable as problem:
+            raise reader.Unreachable(str(problem)) from None
+
+    return send
 
 
 def readiness_client(client: Client) -> Get:

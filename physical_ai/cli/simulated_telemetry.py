@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from physical_ai.settings import Settings
-from physical_ai.settings.facts.telemetry import rule_parameters
+from physical_ai.settings.facts.telemetry import METRIC_LABELS, rule_parameters
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.telemetry.rendering import rule_file
 
@@ -16,13 +16,25 @@ if TYPE_CHECKING:
     from physical_ai.simulator.faults import Fault, Injected
     from physical_ai.simulator.faults.injection import Injector
     from physical_ai.simulator.kubernetes.client import Object
+    from physical_ai.simulator.metrics.collector import Collected
     from physical_ai.simulator.metrics.reading import Alert
     from physical_ai.simulator.session import Reporter
 
 
 def start_telemetry(simulation: Simulation, settings: Settings, report: Reporter) -> None:
-    """Starts Prometheus and Alertmanager with the rules that follow from the settings."""
-    simulation.start_telemetry(yaml.safe_load(rule_file(rule_parameters(settings))), report)
+    """Starts Prometheus and Alertmanager with what the stack has deployed for its collector. A stack without one gets
+    the rules that follow from its settings."""
+    simulation.start_telemetry(lambda cluster: by_settings(settings, cluster), report)
+
+
+def by_settings(settings: Settings, cluster: str) -> Collected:
+    """What a cluster without a collector would have scraped and evaluated; `cluster` is its name."""
+    from physical_ai.simulator.metrics.collector import Collected
+    from physical_ai.simulator.metrics.managed_prometheus import label_list
+    from physical_ai.simulator.metrics.scraping import default_jobs
+
+    rules = yaml.safe_load(rule_file(rule_parameters(settings)))
+    return Collected(default_jobs(), rules, label_list(METRIC_LABELS), cluster=cluster)
 
 
 def missing_counters(settings: Settings) -> str:

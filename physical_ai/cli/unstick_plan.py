@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.cli.adoption import assume_created, with_inputs_of
 from physical_ai.readiness.releases import NOT_INSTALLED, StuckRelease
 
-POOLS = "**azure-native:containerservice:AgentPool::**"
+
+@dataclass(frozen=True)
+class Command:
+    words: tuple[str, ...]
+    edit: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    """Makes the deployment that it reads from its standard input, of the one that the stack has then."""
 
 
 @dataclass(frozen=True)
 class Repair:
-    """One step: what is stuck, the command that repairs it, and its effect."""
+    """One step: what is stuck, the commands that repair it, in order, and their effect."""
 
     problem: str
-    command: tuple[str, ...]
+    commands: tuple[Command, ...]
     effect: str
 
     def document(self) -> dict[str, Any]:
-        return {"problem": self.problem, "command": list(self.command), "effect": self.effect}
+        commands = [list(each.words) for each in self.commands]
+        return {"problem": self.problem, "commands": commands, "effect": self.effect}
 
 
 def repairs(
@@ -33,14 +40,14 @@ def repairs(
 
     `deployment` is that of `pulumi stack export`; `locks` are `pid`, `username`, `hostname` and `timestamp` of each.
     """
-    return [*_locks(stack, locks), *_pending(stack, deployment), *_releases(releases)]
+    return [*_locks(stack, locks), *_pending(stack, deployment, releases), *_releases(releases)]
 
 
 def unlock(stack: str, holder: str = "another run") -> Repair:
     """The step that removes a lock."""
     return Repair(
         f"The stack is locked by {holder}.",
-        ("pulumi", "cancel", stack, "--yes"),
+        (Command(("pulumi", "cancel", stack, "--yes")),),
         "Removes the lock, and nothing else. Two runs at once write over each other's state: make sure that this one "
         "has ended.",
     )
@@ -55,16 +62,34 @@ def _locks(stack: str, locks: Sequence[Mapping[str, Any]]) -> Iterator[Repair]:
         yield unlock(stack, holder)
 
 
-def _pending(stack: str, deployment: Mapping[str, Any]) -> Iterator[Repair]:
+def _pending(stack: str, deployment: Mapping[str, Any], releases: Sequence[StuckRelease]) -> Iterator[Repair]:
     pending: list[dict[str, Any]] = deployment.get("pending_operations") or []
-    names = [f"{each['type']} {str(each['resource']['urn']).rpartition('::')[2]}" for each in pending]
-    if names:
-        yield Repair(
-            f"The state has {len(names)} unfinished operations: {', '.join(names)}.",
-            ("pulumi", "refresh", "--stack", stack, "--clear-pending-creates", "--target", POOLS, "--yes"),
-            "Forgets them. What exists in Azure or in the cluster all the same, the next `pulumi up` names; "
-            "docs/runbooks/cancelled-run.md says how to take it over.",
+    if not pending:
+        return
+    operations = ", ".join(f"{each['type']} {_name(each['resource']['urn'])}" for each in pending)
+    uninstalled = [f"{each.namespace}/{each.name}" for each in releases]
+    write = ("pulumi", "stack", "import", "--stack", stack)
+    commands = [Command(write, lambda now: assume_created(now, uninstalled).deployment)]
+    effect = "Forgets them, as the next `pulumi up` repeats them."
+    adoption = assume_created(deployment, uninstalled)
+    if adoption.assumed:
+        targets = [word for urn in adoption.assumed for word in ("--target", f"**::{_name(urn)}")]
+        commands.append(Command(("pulumi", "refresh", "--stack", stack, "--yes", *targets)))
+        commands.append(Command(write, lambda now: with_inputs_of(adoption, now)))
+        names = ", ".join(map(_name, adoption.assumed))
+        effect = (
+            f"Takes over {names} as far as they exist, in Azure or in the cluster, with the inputs of their creation, "
+            "and forgets the others."
         )
+    yield Repair(
+        f"The state has unfinished operations: {operations}.",
+        tuple(commands),
+        effect,
+    )
+
+
+def _name(urn: str) -> str:
+    return urn.rpartition("::")[2]
 
 
 def _releases(stuck: Sequence[StuckRelease]) -> Iterator[Repair]:
@@ -75,7 +100,7 @@ def _releases(stuck: Sequence[StuckRelease]) -> Iterator[Repair]:
         problem = f"Helm release {each.namespace}/{each.name} is {each.status} in revision {each.revision}."
         if each.can_roll_back and each.status != "uninstalling":
             effect = "Returns to the last revision that worked. The next `pulumi up --refresh` repeats the change."
-            yield Repair(problem, ("helm", "rollback", *place), effect)
+            yield Repair(problem, (Command(("helm", "rollback", *place)),), effect)
         else:
             effect = "Removes what was installed of it. The next `pulumi up --refresh` installs it again."
-            yield Repair(problem, ("helm", "uninstall", *place), effect)
+            yield Repair(problem, (Command(("helm", "uninstall", *place)),), effect)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from physical_ai.kubernetes.objects import Json, at, labels, name
+from physical_ai.kubernetes.objects import Json, at, labels, matches, name
 
 NAME_FIELD = "metadata.name"
 
@@ -93,3 +93,15 @@ def named_nodes(pod: Mapping[str, Any]) -> set[str] | None:
             return None
         found |= set[str].intersection(*named)
     return found
+
+
+def selects_labels(selector: Mapping[str, Any] | None, given: Mapping[str, str]) -> bool:
+    """Whether a label selector (`matchLabels`, `matchExpressions`) selects an object with these labels.
+
+    An empty selector selects every object, a missing one none (k8s.io/apimachinery, meta/v1/helpers.go).
+    """
+    if selector is None:
+        return False
+    wanted: Mapping[str, str] = selector.get("matchLabels") or {}
+    expressions: Sequence[Json] = selector.get("matchExpressions") or ()
+    return matches(wanted, given) and all(holds(each, given) for each in expressions)

@@ -11,7 +11,9 @@ from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, 
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 WORKLOADS = (DAEMON_SET, "kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:StatefulSet", "kubernetes:batch/v1:Job")
-ON_THE_HOST = frozenset({"gpu-grid-driver-installer"})
+GPU_EVIDENCE = ("gpu-evidence-machine", "gpu-evidence-gpus", "gpu-evidence-retention")
+"""They read the host's Python and what its hypervisor tells it, without capabilities, and write nothing there."""
+ON_THE_HOST = frozenset({"gpu-grid-driver-installer", *GPU_EVIDENCE})
 """Workloads that need access to the host. Review an addition for what it may do there."""
 
 _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")

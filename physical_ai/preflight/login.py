@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -76,6 +76,47 @@ def connect(credential: TokenCredential, transport: HttpTransport[HttpRequest, H
             raise Unanswered(f"{place}: the answer is not JSON") from None
 
     return get
+
+
+Exchange = Callable[[str, str, Mapping[str, str], Any], tuple[int, Any, Mapping[str, str]]]
+"""`exchange(method, path, parameters, body)`; status, decoded body, and headers. Raises Unanswered."""
+
+
+def logged_in_to_change() -> Exchange:
+    """As `logged_in`, for requests of any method, of which every status is an answer. Raises NoLogin."""
+    from azure.identity import DefaultAzureCredential
+
+    credential = DefaultAzureCredential(exclude_interactive_browser_credential=True)
+    try:
+        credential.get_token(SCOPE)
+    except AzureError as problem:
+        raise NoLogin(_first_line(str(problem))) from None
+    return connect_to_change(credential, RequestsTransport(connection_timeout=10, read_timeout=60))
+
+
+def connect_to_change(credential: TokenCredential, transport: HttpTransport[HttpRequest, HttpResponse]) -> Exchange:
+    """One request per call; only what can be repeated is repeated while Azure is busy. As `connect` in all else."""
+    retry = BoundedRetryPolicy(retry_total=ATTEMPTS - 1, retry_connect=0, retry_read=0)
+    pipeline = Pipeline(transport, [retry, BearerTokenCredentialPolicy(credential, SCOPE)])
+
+    def exchange(
+        method: str, address: str, parameters: Mapping[str, str], body: Any = None
+    ) -> tuple[int, Any, Mapping[str, str]]:
+        path = address.removeprefix(ARM).lstrip("/")
+        quoted = {name: quote(value) for name, value in parameters.items()}
+        request = HttpRequest(method, f"{ARM}/{path}", params=quoted, **({} if body is None else {"json": body}))
+        try:
+            answer = pipeline.run(request).http_response
+            found: Any = answer.json() if answer.content else None
+        except ClientAuthenticationError as problem:
+            raise Unanswered(f"the login has ended: {_first_line(str(problem))}") from None
+        except AzureError as problem:
+            raise Unanswered(f"{method} /{path}: Azure was not reached ({type(problem).__name__})") from None
+        except ValueError:
+            raise Unanswered(f"{method} /{path}: the answer is not JSON") from None
+        return answer.status_code, found, {name.lower(): value for name, value in answer.headers.items()}
+
+    return exchange
 
 
 def _first_line(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from physical_ai.catalog.aks import Role
 from physical_ai.simulator import metrics_addon, pool_nodes
+from physical_ai.simulator.acceptance.live import pod_log
 from physical_ai.simulator.cluster_roles import RBAC_READER, reader_role
 from physical_ai.simulator.control_plane import SLOTS_FILE, ControlPlane
 from physical_ai.simulator.control_plane.kubeconfig import LOGIN_COMMAND
@@ -137,6 +138,10 @@ class Clusters:
             self._plane(slot).start()
             self._save({**slots, cluster_id: slot})
 
+    def pod_log(self, cluster_id: str, path: str, container: str) -> str | None:
+        """The log of an acceptance Pod by its path in the API; None where there is none."""
+        return pod_log(self._folder / self._slots()[cluster_id], path, container)
+
     def enable_metrics(self, cluster_id: str) -> None:
         metrics_addon.install(self.client(cluster_id))
 
@@ -162,6 +167,9 @@ class Clusters:
         if not nodes and self._failure is not None:
             return  # a control plane that can't start has no nodes to show, and is deleted with its cluster
         pool_nodes.apply(self.client(cluster_id), pool, nodes)
+
+    def restart_node(self, cluster_id: str, node: str) -> None:
+        pool_nodes.restart(self.client(cluster_id), node)
 
     def grant(
         self, cluster_id: str, assignment_id: str, principal_id: str, principal_type: str, role_guid: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
 import secrets
@@ -18,7 +17,8 @@ from pulumi import automation
 from pulumi.automation._stack import StackInitMode
 from pulumi.automation.events import EngineEvent
 
-from physical_ai.simulator import program, program_process
+from physical_ai.simulator import program
+from physical_ai.simulator.automation import Command, Stack, Workspace
 from physical_ai.simulator.checkpoint import Checkpoint
 from physical_ai.simulator.errors import ChangesFound, EngineFailed, EngineLost, Interrupted, Locked
 from physical_ai.simulator.interrupts import graceful_interrupts
@@ -203,14 +203,14 @@ class Engine:
                 raise (EngineLost if _is_connection_loss(said) else EngineFailed)(said) from problem
 
     def _open(self, providers: ProviderHost | None = None) -> automation.Stack:
-        workspace = _Workspace(
+        workspace = Workspace(
             work_dir=str(self._folder / "work"),
             program=program.run_program,
             pulumi_command=self._command(),
             env_vars=self._env(providers),
         )
         mode = StackInitMode.CREATE if self.checkpoint.file is None else StackInitMode.SELECT
-        return _Stack(self._stack, workspace, mode)
+        return Stack(self._stack, workspace, mode)
 
     def _command(self) -> automation.PulumiCommand:
         root = self._folder / "cli"
@@ -219,7 +219,7 @@ class Engine:
         if not link.exists():
             link.unlink(missing_ok=True)
             link.symlink_to(self._tools.path("pulumi"))
-        return _Command(root=str(root), skip_version_check=True)
+        return Command(root)
 
     def environment(self) -> dict[str, str]:
         """Variables with which the plain CLI reads this stack's state, refreshes it and destroys it.
@@ -262,42 +262,6 @@ class Engine:
             **self._kubernetes.environment(self._folder),
             **({"PULUMI_DEBUG_PROVIDERS": providers.attach_env()} if providers is not None else {}),
         }
-
-
-class _Command(automation.PulumiCommand):
-    """Names to the CLI the process in which the program runs, if it has its own."""
-
-    def run(
-        self,
-        args: list[str],
-        cwd: str,
-        additional_env: Mapping[str, str],
-        on_output: Callable[[str], Any] | None = None,
-        on_error: Callable[[str], Any] | None = None,
-    ) -> automation.CommandResult:
-        client = "--client="
-        if any(each.startswith(client) for each in args) and (address := program_process.address()):
-            args = [f"{client}{address}" if each.startswith(client) else each for each in args]
-        return super().run(args, cwd, additional_env, on_output, on_error)
-
-
-class _Workspace(automation.LocalWorkspace):
-    """Its stack is named in every command and known to exist, so that none has to be selected first."""
-
-    def select_stack(self, stack_name: str) -> None:
-        del stack_name
-
-
-class _Stack(automation.Stack):
-    """Runs the CLI once for an operation: the SDK would run it three more times for data in the state file."""
-
-    def outputs(self) -> automation.OutputMap:
-        return {}
-
-    def info(self, show_secrets: bool = False) -> automation.UpdateSummary:
-        del show_secrets
-        now = datetime.datetime.now(datetime.UTC)
-        return automation.UpdateSummary("update", now, "", {}, {}, "succeeded")
 
 
 def _errors_in(output: str) -> str:

@@ -10,6 +10,11 @@ from pathlib import Path
 from physical_ai.repository import HOME_VARIABLE, ROOT, user_folder
 
 
+def checkout_prefix(checkout: Path = ROOT) -> str:
+    """What the names of a checkout's folders begin with."""
+    return hashlib.sha256(str(checkout).encode()).hexdigest()[:8]
+
+
 @dataclass(frozen=True)
 class Home:
     """A folder outside the checkout: $PHYSAI_HOME, or `physical-ai` in the user's cache folder."""
@@ -26,8 +31,7 @@ class Home:
 
     def simulation(self, stack: str, checkout: Path = ROOT) -> Path:
         """The folder of one stack of a checkout; two checkouts never share a simulation."""
-        prefix = hashlib.sha256(str(checkout).encode()).hexdigest()[:8]
-        return self.folder / "simulations" / f"{prefix}-{re.sub(r'[^a-z0-9-]', '_', stack)}"
+        return self.folder / "simulations" / f"{checkout_prefix(checkout)}-{re.sub(r'[^a-z0-9-]', '_', stack)}"
 
     def lock(self, stack: str) -> Path:
         return self.folder / "locks" / f"{self.simulation(stack).name}.lock"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 from physical_ai.catalog.aks import POOL_LABEL
-from physical_ai.simulator.cluster.names import SIMULATOR
-from physical_ai.simulator.cluster.objects import is_ready
+from physical_ai.simulator.cluster.names import BOOTS, SIMULATOR, STARTUP_TAINTS
+from physical_ai.simulator.cluster.objects import at, is_ready
 from physical_ai.simulator.errors import ControlPlaneFailed
-from physical_ai.simulator.kubernetes.client import APPLY_PATCH, ApiError, Client, Object
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client, Object
 
 FIELD_MANAGER = "aks"
 NODE_READY_SECONDS = 120.0
@@ -31,10 +32,25 @@ def apply(client: Client, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None
     wanted = {node["metadata"]["name"]: node for node in nodes}
     have = _pool_nodes(client, pool)
     with ThreadPoolExecutor(WRITERS) as writers:
-        list(writers.map(partial(_remove_node, client), sorted(set(have) - set(wanted))))
+        gone = {key for key, live in have.items() if key not in wanted or _is_another(live, wanted[key])}
+        list(writers.map(partial(_remove_node, client), sorted(gone)))
+        have = {key: live for key, live in have.items() if key not in gone}
         described = [with_host(node, have.get(node["metadata"]["name"])) for node in nodes]
         list(writers.map(partial(_apply_node, client), described))
     _wait_until_ready(client, pool, set(wanted))
+
+
+def _is_another(live: Object, wanted: Mapping[str, Any]) -> bool:
+    """Whether a node is to be another machine than it is, of the same name."""
+    before, after = (str(at(each, "status.nodeInfo.systemUUID", "")) for each in (live, wanted))
+    return bool(before and after) and before != after
+
+
+def restart(client: Client, node: str) -> None:
+    """Restarts the machine of a node. The kubelet reports another boot id; the GPU stack sees the same in BOOTS."""
+    boot = str(uuid.uuid4())
+    client.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {BOOTS: boot}}}, MERGE_PATCH)
+    client.patch(f"/api/v1/nodes/{node}/status", {"status": {"nodeInfo": {"bootID": boot}}}, MERGE_PATCH)
 
 
 def _pool_nodes(client: Client, pool: str) -> dict[str, Object]:
@@ -53,7 +69,10 @@ def _wait_until_ready(client: Client, pool: str, names: set[str]) -> None:
 
 
 def with_host(node: Mapping[str, Any], live: Object | None) -> Object:
-    """The node; an existing one keeps the state of its host, which AKS does not know."""
+    """The node; an existing one keeps the state of its host, and the taints of its start, which AKS does not know.
+
+    Taints are an atomic list of the API, but AKS changes only those of the pool.
+    """
     if live is None:
         return dict(node)
     metadata: Object = node["metadata"]
@@ -61,7 +80,10 @@ def with_host(node: Mapping[str, Any], live: Object | None) -> Object:
     held: dict[str, str] = live["metadata"].get("annotations") or {}
     own = {key: value for key, value in given.items() if not key.startswith(SIMULATOR)}
     present = {key: value for key, value in held.items() if key.startswith(SIMULATOR)}
-    return {**node, "metadata": {**metadata, "annotations": {**own, **present}}}
+    starting = [each for each in at(live, "spec.taints", []) if each["key"].startswith(STARTUP_TAINTS)]
+    taints: list[Object] = [*at(node, "spec.taints", []), *starting]
+    spec = {**at(node, "spec", {}), **({"taints": taints} if taints else {})}
+    return {**node, "metadata": {**metadata, "annotations": {**own, **present}}, "spec": spec}
 
 
 def _apply_node(client: Client, node: Mapping[str, Any]) -> None:

@@ -61,18 +61,19 @@ _callbacks: list[Any] = _CallbackServicer._servicers  # pyright: ignore[reportPr
 
 def import_ahead() -> None:
     """Loads what the program imports in the background, while control plane and engine start."""
-
-    def load() -> None:
-        for package in (f"pulumi_azure_native.{name}" for name in AZURE_PACKAGES):
-            load_on_demand(package)
-            for module in ("_inputs", "outputs"):
-                if importlib.util.find_spec(f"{package}.{module}") is not None:
-                    importlib.import_module(f"{package}.{module}")
-        for module in (*KUBERNETES_PACKAGES, *_imports(PROGRAM)):
-            importlib.import_module(module)
-
-    _ahead.append(threading.Thread(target=load, name="import-ahead", daemon=True))
+    _ahead.append(threading.Thread(target=import_all, name="import-ahead", daemon=True))
     _ahead[-1].start()
+
+
+def import_all() -> None:
+    """Loads what the program imports."""
+    for package in (f"pulumi_azure_native.{name}" for name in AZURE_PACKAGES):
+        load_on_demand(package)
+        for module in ("_inputs", "outputs"):
+            if importlib.util.find_spec(f"{package}.{module}") is not None:
+                importlib.import_module(f"{package}.{module}")
+    for module in (*KUBERNETES_PACKAGES, *_imports(PROGRAM)):
+        importlib.import_module(module)
 
 
 def _imports(file: Path) -> list[str]:
@@ -137,7 +138,7 @@ def _with_local_chart(args: pulumi.ResourceTransformationArgs) -> pulumi.Resourc
     return pulumi.ResourceTransformationResult(local_chart(props, chart_source), args.opts)
 
 
-def _serve() -> None:
+def serve() -> None:
     """Runs the program for an engine that connects, until the command that started this process has ended.
 
     Each line of standard input is a JSON object of environment variables, answered with the port.
@@ -159,4 +160,4 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    _serve()
+    serve()

@@ -1,23 +1,50 @@
-"""The program's own process, in which the SDKs load while the command, the control plane and the engine start."""
+"""The program's own process, in which the SDKs load while the command, the control plane and the engine start.
+
+It is a copy of the resident process (`resident`) where there is one, and a process that is started anew otherwise.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import sys
+from dataclasses import dataclass
+from typing import IO
 
+from physical_ai.simulator import resident
 from physical_ai.simulator.errors import EngineFailed
 
-_started: list[subprocess.Popen[str]] = []
+PATIENCE = 60.0
+"""Seconds in which a copy of the resident process answers, which takes milliseconds, and its own imports a second."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """The two pipes to a program's process: it ends when `requests` is closed."""
+
+    requests: IO[str]
+    answers: IO[str]
+    is_copy: bool = False
+
+    def port(self, request: str) -> int | None:
+        """The port with which the process answers a request; None where it has ended, or a copy does not answer."""
+        try:
+            print(request, file=self.requests, flush=True)
+            if self.is_copy and not select.select([self.answers], [], [], PATIENCE)[0]:
+                return None
+            return int(self.answers.readline())
+        except (BrokenPipeError, ValueError):
+            return None
+
+
+_started: list[Process] = []
 
 
 def start() -> None:
     """Starts the process, which ends with this one. Ctrl-C does not reach it: the engine ends the program."""
-    command = [sys.executable, "-m", "physical_ai.simulator.program"]
-    _started.append(
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0)
-    )
+    _started.append(_copy() or _new())
 
 
 def is_started() -> bool:
@@ -32,17 +59,40 @@ def address() -> str | None:
     Raises:
         EngineFailed: the process has ended.
     """
-    for process in _started:
-        return f"127.0.0.1:{_answer(process, json.dumps(dict(os.environ)))}"
-    return None
+    if not _started:
+        return None
+    request = json.dumps(dict(os.environ))
+    port = _started[0].port(request)
+    if port is None and _started[0].is_copy:
+        # The resident process was killed, or could not load the program. A new one says why.
+        _started[0] = _new()
+        port = _started[0].port(request)
+    if port is None:
+        raise EngineFailed("the program's process has ended; its last lines are above")
+    return f"127.0.0.1:{port}"
 
 
-def _answer(process: subprocess.Popen[str], request: str) -> int:
-    """The port with which the process answers a request."""
-    assert process.stdin is not None
-    assert process.stdout is not None
+def _new() -> Process:
+    command = [sys.executable, "-m", "physical_ai.simulator.program"]
+    # The pipes end it; nothing waits for it.
+    made = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0)
+    assert made.stdin is not None
+    assert made.stdout is not None
+    return Process(made.stdin, made.stdout)
+
+
+def _copy() -> Process | None:
+    """A copy of the resident process; None where there is none to be had."""
+    read_requests, requests = os.pipe()
+    answers, write_answers = os.pipe()
     try:
-        print(request, file=process.stdin, flush=True)
-        return int(process.stdout.readline())
-    except (BrokenPipeError, ValueError):
-        raise EngineFailed("the program's process has ended; its last lines are above") from None
+        is_asked = resident.ask_for_copy(read_requests, write_answers)
+    finally:
+        os.close(read_requests)
+        os.close(write_answers)
+    made = Process(os.fdopen(requests, "w"), os.fdopen(answers), is_copy=True)
+    if is_asked:
+        return made
+    made.requests.close()
+    made.answers.close()
+    return None

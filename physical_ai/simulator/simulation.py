@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
 
-from physical_ai.simulator import plugin
+from physical_ai.simulator import plugin, resident
 from physical_ai.simulator.azure import Cloud
 from physical_ai.simulator.cancellation import cancel
 from physical_ai.simulator.checkpoint import Checkpoint
@@ -24,7 +24,7 @@ from physical_ai.simulator.errors import Busy, EngineLost, NotSimulated, Protect
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
 from physical_ai.simulator.kubernetes_plugin import Plugin, chosen, record
-from physical_ai.simulator.metrics.monitors import pod_monitors
+from physical_ai.simulator.metrics.collector import Collected, collected
 from physical_ai.simulator.metrics.telemetry import Telemetry
 from physical_ai.simulator.processes import engines
 from physical_ai.simulator.run_options import RunOptions
@@ -201,6 +201,7 @@ class Simulation:
             if self.exists:
                 self.folder.rename(waste)
             shutil.rmtree(waste, ignore_errors=True)
+        resident.end(self.home.folder)
 
     def cloud_resources(self) -> Mapping[str, Mapping[str, Any]]:
         """Everything in the simulated subscription: ARM id → `type`, `inputs` and `outputs`."""
@@ -219,9 +220,8 @@ class Simulation:
 
     def environment(self, principal: Principal = DEPLOYER) -> dict[str, str]:
         """Variables that make `kubectl` and `helm` use the simulated cluster, logged in as the principal, and the plain
-        `pulumi` read the simulated stack."""
-        kubeconfig = self.folder / "kubeconfig"
-        if not kubeconfig.exists():
+        `pulumi` read the simulated stack. Before there is a cluster, KUBECONFIG names a file that does not exist."""
+        if not self.exists:
             raise SimulationError(f"{self.stack} has no simulated cluster; `physai up {self.stack}` makes one")
         tools = toolbox(self.home.tools)
         login = self.folder / "bin"
@@ -232,25 +232,27 @@ class Simulation:
         plugin.install(self.folder, self.home.tools, tools.path("pulumi"))
         kubernetes.link(self.folder / "home")
         login_as = {} if principal is DEPLOYER else {PRINCIPAL_VARIABLE: principal.object_id}
-        return {"KUBECONFIG": str(kubeconfig), "PATH": path, **login_as, **engine.environment()}
+        return {"KUBECONFIG": str(self.folder / "kubeconfig"), "PATH": path, **login_as, **engine.environment()}
 
     @property
     def telemetry(self) -> Telemetry:
         return Telemetry(self.folder)
 
-    def start_telemetry(self, rules: dict[str, Any], report: Reporter) -> None:
-        """Starts Prometheus and Alertmanager, which scrape what the stack's PodMonitors select, by these rules.
+    def start_telemetry(self, otherwise: Callable[[str], Collected], report: Reporter) -> None:
+        """Starts Prometheus and Alertmanager, which do what the objects of the stack's collector say.
+
+        Args:
+            otherwise: What to do for a cluster without a collector, by its name.
 
         Raises:
-            NotSimulated, BuildFailed
-            SimulationError: one of the two did not start.
+            BuildFailed, SimulationError: one of the two did not start.
         """
         report.phase("telemetry")
         tools = toolbox(self.home.tools, report.tool, TELEMETRY)
-        clusters = self.clusters()
+        clusters, resources = self.clusters(), self.cloud_resources()
         for id in clusters.ids():
-            monitors = pod_monitors(clusters.client(id))
-            self.telemetry.start(tools, monitors, rules, clusters.metrics(id), id.rpartition("/")[2])
+            given = collected(clusters.client(id), id, resources) or otherwise(id.rpartition("/")[2])
+            self.telemetry.start(tools, given, clusters.metrics(id))
         report.phase("done")
 
     def clusters(self) -> Clusters:

@@ -1,7 +1,9 @@
 """The CSV of the DCGM exporter: which fields it reports.
 
-There is one CSV for all pools, because the GPU Operator mounts one into its one DaemonSet. A field that a GPU does not
-support has no series; a name that the exporter does not know makes it exit at its start, on every node.
+There is one CSV for all pools, because the GPU Operator mounts one into its one DaemonSet. It fits pools whose GPUs
+offer less, such as vGPUs: the exporter reads each field of each GPU on its own, and prints nothing for one that has no
+value (NVIDIA/dcgm-exporter internal/pkg/collector/gpu_collector.go, `toMetric` and `skipDCGMValue`). A name that the
+exporter does not know makes it exit at its start, on every node.
 """
 
 from __future__ import annotations
@@ -9,17 +11,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from physical_ai.catalog import operator_release
 from physical_ai.catalog.lookup import UnknownName, nearest
-from physical_ai.catalog.telemetry_rows import DcgmField, dcgm_field, dcgm_fields
+from physical_ai.catalog.telemetry_rows import DcgmField, dcgm_exporters, dcgm_field, dcgm_fields
 from physical_ai.telemetry.parameters import PoolFacts
 
 CONFIG_MAP = "dcgm-exporter-counters"
 KEY = "dcgm-metrics.csv"
 """The key that the operator mounts (NVIDIA/gpu-operator controllers/object_controls.go)."""
-SERIES_OF_FIELD = {"DCGM_EXP_GPU_HEALTH_STATUS": 9}
-"""Fields with several series a GPU while nothing is wrong: one for each health watch of DCGM."""
+HEALTH = "DCGM_EXP_GPU_HEALTH_STATUS"
+"""The field with several series a GPU while nothing is wrong: one for each health watch of DCGM."""
+PER_POD = "KUBERNETES_VIRTUAL_GPUS"
+"""Environment variable of the exporter: each Pod that shares a GPU has series of its own."""
 
 
 def fields_for(exporter: str, added: Sequence[str] = ()) -> tuple[DcgmField, ...]:
@@ -59,52 +64,61 @@ def csv(fields: Iterable[DcgmField]) -> str:
     return "".join(f"{field.name}, {field.type}, {field.help} ({field.unit}).\n" for field in fields)
 
 
-def read_csv(text: str, exporter: str) -> tuple[str, ...]:
-    """Names in a CSV, checked as the exporter checks them at its start. Raises ValueError with its reason."""
-    names: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        columns = [column.strip() for column in line.split(",")]
-        if len(columns) != 3:
-            raise ValueError(f"line {number}: malformed; {len(columns)} columns instead of 3")
-        name, kind, _ = columns
-        if kind not in ("gauge", "counter", "histogram", "summary", "label"):
-            raise ValueError(f"line {number}: could not find Prometheus metric type {kind}")
-        field = dcgm_fields().get(name)
-        if field is None or exporter in field.missing:
-            raise ValueError(f"line {number}: could not find DCGM field {name}")
-        if name in names:
-            raise ValueError(f"line {number}: {name} is a duplicate")
-        names.append(name)
-    return tuple(names)
-
-
 def digest(text: str) -> str:
     """A short text that changes with the CSV. The exporter reads it only at its start."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def names_each_pod(exporter: str) -> bool:
+    """Whether an exporter can have series for each Pod that shares a GPU.
+
+    One that then has no series for GPUs that no Pod holds cannot: their faults would not be seen.
+    """
+    return dcgm_exporters()[exporter].unheld == "reported"
+
+
 @dataclass(frozen=True)
 class Cardinality:
-    """Series that one node of a pool costs."""
+    """Series of one node of a pool, between what is known to be supported and what may be."""
 
+    unit: Literal["GPU", "MIG instance", "share"]
+    """What series are counted by: a share is one Pod of those that share a GPU or an instance."""
+    units: int
+    """Of one node."""
+    least_each: int
+    most_each: int
+    """Series of a unit, all units in use."""
     least: int
-    """With the fields that are known to be supported."""
     most: int
-    """With those of which it is not known, too."""
+    """Series of the node."""
 
 
-def series_per_node(pool: PoolFacts, fields: Iterable[DcgmField]) -> Cardinality:
-    """Series of the DCGM exporter on one node. Sharing adds none: the exporter names one Pod for each GPU.
+def series_per_node(pool: PoolFacts, fields: Iterable[DcgmField], exporter: str) -> Cardinality:
+    """Series of the DCGM exporter on one node.
 
-    A field of instances has a series for each MIG instance that the guest cuts, and one for each GPU otherwise.
+    An exporter without series for each Pod names one Pod of those that share a GPU, so that sharing adds none.
     """
-    counts = {"yes": 0, "unknown": 0, "no": 0}
+    shares = pool.shares if names_each_pod(exporter) else 1
+    instances = pool.instances or pool.gpus
+    each, whole = {"yes": 0, "unknown": 0, "no": 0}, {"yes": 0, "unknown": 0, "no": 0}
     for field in fields:
-        if field.type == "label":
+        known = field.vgpu if pool.virtual else "yes"
+        if field.type == "label" or (pool.instances and field.mig == "none"):
             continue
-        of_instances = field.each == "instance" and pool.instances
-        series = (pool.instances if of_instances else pool.gpus) * SERIES_OF_FIELD.get(field.name, 1)
-        counts[field.vgpu if pool.virtual else "yes"] += series
-    return Cardinality(counts["yes"], counts["yes"] + counts["unknown"])
+        if field.name == HEALTH:
+            whole[known] += len(dcgm_exporters()[exporter].watches)
+        else:
+            each[known] += 1
+    if instances == pool.gpus:  # a GPU has its health besides
+        each, whole = {known: each[known] + whole[known] for known in each}, dict.fromkeys(whole, 0)
+    least, most = each["yes"], each["yes"] + each["unknown"]
+    besides = whole["yes"] * pool.gpus, (whole["yes"] + whole["unknown"]) * pool.gpus
+    units = instances * shares
+    return Cardinality(
+        unit="share" if shares > 1 else "MIG instance" if pool.instances else "GPU",
+        units=units,
+        least_each=least,
+        most_each=most,
+        least=units * least + besides[0],
+        most=units * most + besides[1],
+    )

@@ -28,6 +28,14 @@ class PoolFacts:
     """Whether the GRID agent installs the driver."""
     instances: int = 0
     """MIG instances of one node that the guest cuts; 0 without."""
+    shares: int = 1
+    """Pods that can share a GPU, or an instance."""
+    infiniband: bool = False
+    """Whether the nodes have InfiniBand."""
+    least: int = 0
+    """Minimum number of nodes."""
+    usd: float | None = None
+    """List price of an hour of what one node offers, divided by how much that is; None without a price."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,8 @@ class Parameters:
     kai_scheduler: str
     runbooks: str
     """Address of the folder with the page of the alerts; ends with a slash."""
+    quarantines: bool = False
+    """Whether NVSentinel may take nodes out of service, and its metrics are collected."""
     overrides: Mapping[str, Override] = field(default_factory=lambda: MappingProxyType({}))
 
 

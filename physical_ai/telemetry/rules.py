@@ -27,7 +27,7 @@ PAGE = "alerts.md"
 
 Severity = Literal["critical", "warning", "info"]
 Owner = Literal["platform", "job", "azure"]
-Condition = Literal["gpu-pools", "grid-pools", "osmo"]
+Condition = Literal["gpu-pools", "grid-pools", "infiniband-pools", "quarantine", "osmo"]
 Each = Literal["gpu-pool", "autoscaled-pool"]
 EMPTY = Override()
 
@@ -166,13 +166,6 @@ def records(parameters: Parameters) -> tuple[Record, ...]:
     )
 
 
-def series_needed(parameters: Parameters) -> frozenset[str]:
-    """Names of the series that the rules of a stack read, but for those that its rules record."""
-    found = [each.expression for each in (*alerts(parameters), *records(parameters))]
-    own = {each.row.record for each in records(parameters)}
-    return frozenset(name for expression in found for name in metrics(expression)) - own
-
-
 def _alerts_of(found: AlertRow, theme: str, parameters: Parameters) -> Iterator[Alert]:
     if not _exists(found.when, parameters):
         return
@@ -199,6 +192,10 @@ def _exists(condition: Condition | None, parameters: Parameters) -> bool:
             return any(pool.resources for pool in parameters.pools)
         case "grid-pools":
             return any(pool.grid and pool.resources for pool in parameters.pools)
+        case "infiniband-pools":
+            return any(pool.infiniband for pool in parameters.pools)
+        case "quarantine":
+            return parameters.quarantines
         case "osmo":
             return parameters.osmo_namespace is not None
         case None:
@@ -223,13 +220,28 @@ def _values(parameters: Parameters) -> dict[str, str]:
         "information_xids": _codes("information"),
         "gpu_nodes": any_of(pool.nodes for pool in pools),
         "grid_nodes": any_of(pool.nodes for pool in pools if pool.grid),
+        "infiniband_nodes": any_of(pool.nodes for pool in pools if pool.infiniband),
         "gpu_resources": any_of(resources),
         "pool_of_node": parameters.pool_of_node,
         "operator_namespace": parameters.operator_namespace,
         "osmo_namespace": parameters.osmo_namespace or "",
         "kai_namespace": parameters.kai_namespace,
         "kai_scheduler": parameters.kai_scheduler,
+        "offered_of_pool": _of_pools({pool.name: sum(pool.resources.values()) for pool in pools}),
+        "least_of_pool": _of_pools({pool.name: pool.least for pool in pools}),
+        "most_of_pool": _of_pools({pool.name: pool.most for pool in pools}),
+        "usd_of_pool": _of_pools({pool.name: pool.usd for pool in pools if pool.usd is not None}),
     }
+
+
+def _of_pools(values: Mapping[str, float]) -> str:
+    """An expression with one series for each pool; without pools it has none.
+
+    >>> _of_pools({"h100gpu": 7})
+    '(label_replace(vector(7), "pool", "h100gpu", "", ""))'
+    """
+    series = (f'label_replace(vector({_number(value)}), "pool", "{name}", "", "")' for name, value in values.items())
+    return f"({' or '.join(series) or 'vector(0) > 0'})"
 
 
 def _pool_values(pool: PoolFacts) -> Mapping[str, str]:

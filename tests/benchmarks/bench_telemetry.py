@@ -24,15 +24,19 @@ from measure import DEFAULT_STACK, note, table
 
 from physical_ai.catalog import vm_size
 from physical_ai.settings import load
-from physical_ai.settings.facts.telemetry import rule_parameters
+from physical_ai.settings.facts.telemetry import METRIC_LABELS, rule_parameters
 from physical_ai.simulator import processes
 from physical_ai.simulator.clock import VARIABLE
 from physical_ai.simulator.gpu.hardware import of_size
 from physical_ai.simulator.gpu.node_state import CUDA_READY, DRIVER_READY, PLUGIN_READY, TOOLKIT_READY, NodeState
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.metrics import dcgm, discovery, kube_state, operator_pages
+from physical_ai.simulator.metrics.collector import Collected
+from physical_ai.simulator.metrics.dcgm_units import Job
 from physical_ai.simulator.metrics.exporters import UNKNOWN, Answer
+from physical_ai.simulator.metrics.managed_prometheus import label_list
 from physical_ai.simulator.metrics.reading import Reader
+from physical_ai.simulator.metrics.scraping import default_jobs
 from physical_ai.simulator.metrics.server import serve
 from physical_ai.simulator.metrics.telemetry import Telemetry
 from physical_ai.simulator.tools import TELEMETRY, toolbox
@@ -76,7 +80,11 @@ class Fleet:
                 wanted = discovery.selection(dict(parse_qsl(parts.query)))
                 return Answer(200, json.dumps(discovery.targets(self.pods, wanted, host)), "application/json")
             case ["kube-state-metrics", "metrics"]:
-                return Answer(200, self._state.page(kube_state.Objects(self.nodes, self.pods)))
+                allowed = {kind: tuple(text.split(",")) for kind, text in parse_qsl(parts.query)}
+                objects = kube_state.Objects(
+                    self.nodes, self.pods, node_labels=allowed["nodes"], pod_labels=allowed["pods"]
+                )
+                return Answer(200, self._state.page(objects))
             case ["pods", _, pod, "metrics"]:
                 app, _, index = pod.rpartition("-")
                 return Answer(200, self._exporter(app, _name(int(index))))
@@ -88,7 +96,7 @@ class Fleet:
             state = NodeState(RELEASE, self._hardware, files=READY, resources={"nvidia.com/gpu": 1})
             return operator_pages.node_status_page(node, state, time.time())
         totals = self._totals.setdefault(node, dcgm.Totals())
-        job = dcgm.Job("osmo-workflows", f"train-{node}", "train")
+        job = Job("osmo-workflows", f"train-{node}", "train")
         exporter = rule_parameters(SETTINGS).exporter
         gpus = dcgm.Gpus(node, self._hardware, "595.91.07", exporter, [job], totals=totals)
         return dcgm.page(gpus, self._csv, time.time())
@@ -143,9 +151,8 @@ def _measured(count: int) -> list[object]:
         telemetry = Telemetry(Path(folder))
         rules = yaml.safe_load(rule_file(rule_parameters(SETTINGS)))
         try:
-            telemetry.start(
-                toolbox(Home.of_user().tools, families=TELEMETRY), [], rules, f"127.0.0.1:{server.server_port}", "bench"
-            )
+            given = Collected(default_jobs(), rules, label_list(METRIC_LABELS), kubelets=False, cluster="bench")
+            telemetry.start(toolbox(Home.of_user().tools, families=TELEMETRY), given, f"127.0.0.1:{server.server_port}")
             return [count, *_intervals(telemetry, 2 * count + 1)]
         finally:
             telemetry.wipe()
@@ -164,10 +171,10 @@ def _intervals(telemetry: Telemetry, targets: int) -> list[object]:
     after = [sum(process.cpu_times()[:2]) for process in (prometheus, own)]
     used = [(late - early) / INTERVALS for early, late in zip(before, after, strict=True)]
     scrape = float(reader.query("max(max_over_time(scrape_duration_seconds[2m]))")[0]["value"][1])
-    series = int(reader.query('count({__name__=~".+"})')[0]["value"][1])
+    series = int(reader.query("sum(scrape_samples_scraped)")[0]["value"][1])
     evaluation = sum(float(group["evaluationTime"]) for group in reader.rules())
-    unhealthy = [each for each in reader.targets() if each["health"] != "up"]
-    assert not unhealthy, unhealthy[:3]
+    down = reader.query("up == 0")
+    assert not down, [each["metric"] for each in down[:3]]
     return [targets, series, scrape, evaluation, *used, prometheus.memory_info().rss >> 20]
 
 

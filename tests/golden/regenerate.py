@@ -12,6 +12,7 @@ from physical_ai.cli.preview import markdown
 from physical_ai.settings import dump, load
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.pools import driver_facts, node_taints
+from tests.support import health_table
 
 FOLDER = Path(__file__).parent
 PREVIEWS = FOLDER / "preview"
@@ -55,6 +56,7 @@ def main() -> None:
         path(name).write_text(f"# Effective settings of the stack {stack}. Made by: {COMMAND}\n{text}")
     for preview in PREVIEWS.glob("*.json"):
         preview.with_suffix(".md").write_text(markdown.stack(json.loads(preview.read_text())))
+    health_table.write()
 
 
 class _Plain(yaml.SafeDumper):

@@ -81,6 +81,7 @@ FAULTS = (
         mend=_back,
         then=_still_ready,
         still="595.91.07",
+        deep=True,
     ),
     Fault(
         "the account may not patch its node",
@@ -97,6 +98,7 @@ FAULTS = (
         "recovers",
         "Judges by the processes on the host.",
         live=_refused("GET /api/v1/pods", 403, "Forbidden", "pods is forbidden"),
+        deep=True,
     ),
     Fault(
         "another client changed the node meanwhile",
@@ -116,6 +118,7 @@ FAULTS = (
         "recovers",
         "Tries again later.",
         live=_refused(".", 429, "TooManyRequests", "too many requests", times=5),
+        deep=True,
     ),
     Fault("a user opens the gate during a build", "recovers", "Closes it again at once.", live=_stripped),
 )

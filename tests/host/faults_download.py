@@ -113,8 +113,15 @@ FAULTS = (
         says=r"(?i)refused",
         mend=_mirror_starts,
         runs_nothing=True,
+        deep=True,
     ),
-    Fault("the download is slow", "recovers", "Waits as long as bytes come.", disk=_trouble("slow")),
+    Fault(
+        "the download is slow",
+        "recovers",
+        "Waits as long as bytes come.",
+        disk=_trouble("slow"),
+        deep=True,
+    ),
     Fault(
         "the download stalls",
         "recovers",
@@ -134,6 +141,7 @@ FAULTS = (
         "recovers",
         "Starts the file anew instead of appending to it.",
         disk=_trouble("no-ranges", "stalled"),
+        deep=True,
     ),
     Fault(
         "the download is always cut off at the same place",
@@ -143,6 +151,7 @@ FAULTS = (
         says=r"(?i)cut|incomplete|short|\d+ of \d+",
         mend=_trouble(""),
         runs_nothing=True,
+        deep=True,
     ),
     Fault(
         "the mirror answers 503",
@@ -191,6 +200,7 @@ FAULTS = (
         "Throws it away and takes the next address.",
         disk=_wrong_then_right,
         then=_nothing_cached,
+        deep=True,
     ),
     Fault(
         "no checksum is set",
@@ -207,6 +217,7 @@ FAULTS = (
         "Finds it out right before running it, throws it away and downloads it again.",
         disk=_planted(0o700),
         then=_nothing_cached,
+        deep=True,
     ),
     Fault(
         "another process writes into the file after it was checked",
@@ -247,5 +258,6 @@ FAULTS = (
         served=True,
         live=_gone_from_cache,
         then=_keeps_serving,
+        deep=True,
     ),
 )

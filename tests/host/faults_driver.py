@@ -137,6 +137,7 @@ FAULTS = (
         disk=_proprietary,
         live=_loaded,
         then=_open,
+        deep=True,
     ),
     Fault(
         "libraries and module differ (node image 202607.02.0)",
@@ -177,7 +178,13 @@ FAULTS = (
         gate="closed",
     ),
     Fault(
-        "nvidia-gridd was stopped", "recovers", "Starts it again.", served=True, live=_gridd_stopped, then=_gridd_runs
+        "nvidia-gridd was stopped",
+        "recovers",
+        "Starts it again.",
+        served=True,
+        live=_gridd_stopped,
+        then=_gridd_runs,
+        deep=True,
     ),
     Fault(
         "the GPU gets no licence",
@@ -188,7 +195,13 @@ FAULTS = (
         mend=remove("unlicensed"),
         gate="closed",
     ),
-    Fault("the GPU gets no licence, and none is asked for", "recovers", "Serves; a metric reports it.", disk=_optional),
+    Fault(
+        "the GPU gets no licence, and none is asked for",
+        "recovers",
+        "Serves; a metric reports it.",
+        disk=_optional,
+        deep=True,
+    ),
     Fault(
         "the module nvidia_uvm does not load while nvidia-smi works",
         "waits",
@@ -197,6 +210,7 @@ FAULTS = (
         says="(?i)(fail|help).*uvm|uvm.*(fail|insert)",
         mend=remove("load-nvidia_uvm"),
         gate="closed",
+        deep=True,
     ),
     Fault(
         "the module nvidia_uvm is gone while the driver serves",
@@ -219,6 +233,7 @@ FAULTS = (
         "Compares what is shown, loads the modules once, and opens the gate.",
         disk=_hidden_parameters,
         then=_loaded_once,
+        deep=True,
     ),
     Fault(
         "one of two GPUs is not listed",
@@ -230,6 +245,7 @@ FAULTS = (
         says="1 of the 2 GPUs",
         mend=remove("gpu-lost"),
         gate="open",
+        deep=True,
     ),
     Fault(
         "a GPU asks for a reboot of the node",
@@ -249,6 +265,7 @@ FAULTS = (
         live=inject("inforom"),
         says="infoROM",
         mend=remove("inforom"),
+        deep=True,
     ),
     Fault(
         "a device node is missing while the driver serves",
@@ -257,6 +274,7 @@ FAULTS = (
         served=True,
         live=_no_uvm_node,
         then=_uvm_node,
+        deep=True,
     ),
     Fault(
         "nvidia-smi hangs",
@@ -282,6 +300,7 @@ FAULTS = (
         "Removes it before any change.",
         live=_stale_marker,
         then=_no_traces,
+        deep=True,
     ),
     Fault(
         "the bind mount of the seed deployment",
@@ -296,5 +315,6 @@ FAULTS = (
         "Unmounts it.",
         live=_deleted_mount,
         then=_no_traces,
+        deep=True,
     ),
 )

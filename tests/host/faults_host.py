@@ -161,6 +161,7 @@ FAULTS = (
         mend=_module_of_others_gone,
         still=OLD,
         gate="open",
+        deep=True,
     ),
     Fault(
         "nouveau is loaded", "recovers", "Unloads it and keeps it out for good.", disk=_nouveau, then=_nouveau_stays_out
@@ -174,6 +175,7 @@ FAULTS = (
         says="(?i)nouveau",
         mend=_both(_users("nouveau", 0)),
         runs_nothing=True,
+        deep=True,
     ),
     Fault(
         "systemd refuses to start a job once",
@@ -188,6 +190,7 @@ FAULTS = (
         "Finds the job running, and counts no failed attempt.",
         disk=_bus_late,
         then=_failed_fetches(0),
+        deep=True,
     ),
     Fault(
         "Secure Boot is on",
@@ -208,6 +211,7 @@ FAULTS = (
         mend=_writable,
         runs_nothing=True,
         gate="closed",
+        deep=True,
     ),
     Fault(
         "the node is arm64",
@@ -228,6 +232,7 @@ FAULTS = (
         mend=_system(UBUNTU),
         runs_nothing=True,
         gate="closed",
+        deep=True,
     ),
     Fault(
         "no GPU is on the bus",
@@ -258,5 +263,6 @@ FAULTS = (
         mend=_rebooted(kernel=KERNEL),
         runs_nothing=True,
         gate="closed",
+        deep=True,
     ),
 )

@@ -80,7 +80,7 @@ FAULTS = (
             mend=remove(f"fail-{stage}"),
             gate="closed",
             serves=NEW,
-            deep=stage in ("start", "files"),
+            deep=stage in ("start", "files", "build"),
         )
         for stage, doing in STAGES.items()
     ),

@@ -120,7 +120,13 @@ UBUNTU = 'NAME="Ubuntu"\nID=ubuntu\nVERSION_ID="22.04"\nPRETTY_NAME="Ubuntu 22.0
 
 FAULTS = (
     Fault("kernel headers are missing", "recovers", "Installs them from the distribution's archive.", disk=_no_headers),
-    Fault("the compiler is missing", "recovers", "Installs it from the distribution's archive.", live=_no_compiler),
+    Fault(
+        "the compiler is missing",
+        "recovers",
+        "Installs it from the distribution's archive.",
+        live=_no_compiler,
+        deep=True,
+    ),
     Fault(
         "the archive has no headers for this kernel",
         "stops",
@@ -148,6 +154,7 @@ FAULTS = (
         says=r"(?i)refused",
         mend=_network,
         runs_nothing=True,
+        deep=True,
     ),
     Fault(
         "the package archive can't be reached",
@@ -165,6 +172,7 @@ FAULTS = (
         "recovers",
         "Installs the headers from the archive all the same.",
         disk=_other_repository,
+        deep=True,
     ),
     Fault(
         "the headers of the C library are missing",
@@ -189,6 +197,7 @@ FAULTS = (
         mend=_headers_by_hand,
         runs_nothing=True,
         then=_no_apt,
+        deep=True,
     ),
     Fault(
         "a given package has another checksum",

@@ -2,6 +2,9 @@
 
 The identity is that of the job's Azure login. What only the networks outside have is replaced: the state backend of
 `pulumi login`, Azure's answers to `physai check`, and the download of charts. Unknown subcommands are errors.
+
+
+Each command imports what it needs itself: a workflow runs dozens of them.
 """
 
 from __future__ import annotations
@@ -10,19 +13,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from physical_ai.catalog.charts import Chart
-from physical_ai.cli import chart_download
-from physical_ai.cli.chart_download import Pulled
-from physical_ai.cli.commands import check
-from physical_ai.cli.main import run
-from physical_ai.preflight.rest import Get
-from physical_ai.simulator import program_process
-from physical_ai.simulator.entra import PRINCIPALS, Principal
-from physical_ai.simulator.session import SIMULATED
-from physical_ai.simulator.simulation import Simulation
-from tests.support.azure_subscription import Answers
+if TYPE_CHECKING:
+    from physical_ai.catalog.charts import Chart
+    from physical_ai.cli.chart_download import Pulled
+    from physical_ai.preflight.rest import Get
+    from physical_ai.simulator.entra import Principal
 
 PHYSAI = ("check", "charts", "compat", "policy", "preview", "tools")
 WITH_PROGRAM = ("preview", "up")
@@ -31,6 +28,8 @@ WITHOUT = ("cancel", "destroy", "import", "refresh", "stack", "state", "whoami")
 
 def identity() -> Principal:
     """Whose client id the job has logged in with."""
+    from physical_ai.simulator.entra import PRINCIPALS
+
     client = os.environ["ARM_CLIENT_ID"]
     assert os.environ["AZURE_CLIENT_ID"] == client, "state and resources are reached as different identities"
     (found,) = (each for each in PRINCIPALS if each.client_id == client)
@@ -62,6 +61,10 @@ def pulumi(words: list[str]) -> int:
         return login(rest)
     if verb == "plugin":
         return install(rest)
+    from physical_ai.simulator import program_process
+    from physical_ai.simulator.session import SIMULATED
+    from physical_ai.simulator.simulation import Simulation
+
     assert verb in (*WITH_PROGRAM, *WITHOUT), f"`pulumi {verb}` is not known here"
     stack = rest[rest.index("--stack") + 1] if "--stack" in rest else os.environ["PULUMI_STACK"]
     os.environ |= {**SIMULATED, **Simulation(stack).environment(identity())}
@@ -74,6 +77,8 @@ def pulumi(words: list[str]) -> int:
 
 def azure() -> Get:
     """A subscription that has what the stack needs."""
+    from tests.support.azure_subscription import Answers
+
     answers = Answers(permissions="permissions-contributor-and-user-access-administrator.json")
 
     def offered(document: dict[str, Any]) -> None:
@@ -92,6 +97,8 @@ def azure() -> Get:
 
 def verified(chart: Chart, helm: Path, *, locked: bool) -> Pulled:
     """A chart as if it had been downloaded: `test_charts_pull.py` tests the download."""
+    from physical_ai.cli.chart_download import Pulled
+
     assert locked, "a pipeline trusts a chart whose checksum is not known"
     return Pulled(chart, helm, "0" * 64, "present")
 
@@ -101,6 +108,10 @@ def physai(words: list[str]) -> int:
     if words == ["tools", "--delivery"]:
         print(Path(os.environ["RUNNER_TEMP"]) / "bin")  # where this runner has its kubelogin and helm
         return 0
+    from physical_ai.cli import chart_download
+    from physical_ai.cli.commands import check
+    from physical_ai.cli.main import run
+
     check._login = azure  # pyright: ignore[reportPrivateUsage]
     chart_download.pull = verified
     return run(words)

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from physical_ai.simulator import resident
 from physical_ai.simulator.cluster.objects import at, name
 from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.home import HOME_VARIABLE, Home
@@ -101,6 +102,7 @@ def wipe(home: Home) -> None:
         Telemetry(folder).wipe()
         Clusters(folder / "clusters", Toolbox(())).wipe()
         shutil.rmtree(folder, ignore_errors=True)
+    resident.end(home.folder)
 
 
 @contextmanager

@@ -240,8 +240,9 @@ def test_the_name_of_an_owner_does_not_bypass_admission(warned: Cluster) -> None
 
 
 def test_denied_where_the_stack_enables_it(warned: Cluster) -> None:
-    for item in policies(settings("admission.injectCapabilities=false", "admission.gpuPods=deny")):
-        warned.put(item)
+    before = policies(settings("admission.injectCapabilities=false"))
+    found = policies(settings("admission.injectCapabilities=false", "admission.gpuPods=deny"))
+    change(warned, before, found)
 
     def refused() -> bool:
         try:
@@ -254,9 +255,16 @@ def test_denied_where_the_stack_enables_it(warned: Cluster) -> None:
         until(refused, "refusal")
         assert warned.make(pod(env=ALL, **PLACED))["metadata"]["name"] == "train-0"
     finally:
-        for item in policies(settings("admission.injectCapabilities=false")):
-            warned.put(item)
+        change(warned, found, before)
         until(lambda: not refused(), "a warning again")
+
+
+def change(cluster: Cluster, old: list[Json], new: list[Json]) -> None:
+    """As a deployment does: what is new or changed, then what is not declared any more."""
+    for item in new:
+        cluster.put(item)
+    kept = [(item["kind"], item["metadata"]["name"]) for item in new]
+    cluster.remove([item for item in old if (item["kind"], item["metadata"]["name"]) not in kept])
 
 
 def test_what_a_container_does_not_set_is_added_and_what_it_sets_remains(warned: Cluster) -> None:
@@ -291,8 +299,11 @@ def test_what_a_container_does_not_set_is_added_and_what_it_sets_remains(warned:
 
 
 def test_placement_does_not_matter_with_one_kind_of_gpu() -> None:
-    names = {item["metadata"]["name"] for item in policies(settings("pools.rtxprogpu=null"))}
-    assert names == {"gpu-capabilities", "gpu-requests"}
+    found = policies(settings("pools.rtxprogpu=null"))
+    assert {item["metadata"]["name"] for item in found if not item["kind"].endswith("Binding")} == {
+        "gpu-capabilities",
+        "gpu-requests",
+    }
 
 
 def test_a_policy_that_refuses_cannot_be_bypassed_by_making_it_fail() -> None:
@@ -303,6 +314,22 @@ def test_a_policy_that_refuses_cannot_be_bypassed_by_making_it_fail() -> None:
     warns = {"gpu-capabilities": "Ignore", "gpu-placement": "Ignore", "gpu-requests": "Fail"}
     assert policy_failures() == warns
     assert policy_failures("admission.gpuPods=deny") == dict.fromkeys(warns, "Fail")
+
+
+def test_an_action_that_changes_is_another_binding_of_the_same_policy() -> None:
+    """The dry run of an update would combine `Warn` and `Deny`, which the API server refuses together."""
+
+    def bindings(action: str) -> dict[str, Json]:
+        found = policies(settings(f"admission.gpuPods={action}"))
+        return {
+            item["metadata"]["name"]: item["spec"]
+            for item in found
+            if item["kind"] == "ValidatingAdmissionPolicyBinding"
+        }
+
+    warns, denies = bindings("warn"), bindings("deny")
+    assert all(spec == denies[name] for name, spec in warns.items() if name in denies)
+    assert {spec["policyName"] for spec in warns.values()} == {spec["policyName"] for spec in denies.values()}
 
 
 def test_older_clusters_and_stacks_that_want_it_off_get_nothing_of_it() -> None:

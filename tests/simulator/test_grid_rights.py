@@ -77,23 +77,27 @@ class Cluster:
         metadata = {"name": name, "namespace": NAMESPACE, "labels": {"app": "nvidia-operator-validator"}}
         self.apply({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
 
-    def agent(self, node: str) -> Client:
-        """The API server, as the agent on a node sees it."""
-        name = f"agent-{node}"
-        uid = self.pod(name, node, account=ACCOUNT)
+    def agent(self, node: str, account: str = ACCOUNT) -> Client:
+        """The API server, as an agent on a node sees it."""
+        name = f"{account}-{node}"
+        uid = self.pod(name, node, account=account)
         bound = {"kind": "Pod", "apiVersion": "v1", "name": name, "uid": uid}
-        return self.with_token({"boundObjectRef": bound})
+        return self.with_token({"boundObjectRef": bound}, account)
 
     def agents_own(self, node: str, folder: Path) -> Api:
         """The API client that the agent has, with what kubelet would mount for it."""
+        return Api(self.mounted(node, folder), folder, node, NAMESPACE)
+
+    def mounted(self, node: str, folder: Path, account: str = ACCOUNT) -> str:
+        """Writes what kubelet mounts for an agent on a node into a folder; the API server's address."""
         (cluster,) = (entry["cluster"] for entry in self._kubeconfig["clusters"])
         folder.mkdir()
         (folder / "ca.crt").write_bytes(base64.b64decode(cluster["certificate-authority-data"]))
-        (folder / "token").write_text(self.agent(node).config.token)
-        return Api(cluster["server"], folder, node, NAMESPACE)
+        (folder / "token").write_text(self.agent(node, account).config.token)
+        return str(cluster["server"])
 
-    def with_token(self, spec: Mapping[str, Any]) -> Client:
-        path = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{ACCOUNT}/token"
+    def with_token(self, spec: Mapping[str, Any], account: str = ACCOUNT) -> Client:
+        path = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{account}/token"
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"audiences": [], **spec}}
         token = self.client.request("POST", path, body)["status"]["token"]
         users = [{**user, "user": {"token": token}} for user in self._kubeconfig["users"]]

@@ -13,9 +13,8 @@ import pytest
 from physical_ai.settings import Settings
 from physical_ai.settings.plans.grid_driver import grid_plan
 from physical_ai.settings.plans.grid_objects import grid_objects
-from physical_ai.simulator.cluster.names import HOST_DRIVER
+from physical_ai.simulator.cluster.names import BOOTS, HOST_DRIVER
 from physical_ai.simulator.cluster.objects import at
-from physical_ai.simulator.gpu import names
 from tests.support.gpu_settings import given_settings
 from tests.support.simulated_cluster import NAMESPACE, SimulatedCluster
 
@@ -71,7 +70,7 @@ def test_a_node_gets_its_driver_after_an_eviction_a_reboot_and_a_new_image(clust
     assert driver(cluster, rtx) == settings.grid_driver.version
     assert cluster.phase(rtx, INSTALLER) == "Running"
 
-    cluster.annotate(rtx, names.BOOTS, "2")
+    cluster.annotate(rtx, BOOTS, "2")
     cluster.until(lambda: cluster.gpus(rtx) == {} or has_gpu(cluster, rtx), "the node did not reboot")
     cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU after the reboot")
 

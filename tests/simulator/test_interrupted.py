@@ -20,8 +20,12 @@ from physical_ai.simulator.azure import Cloud
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import COMMAND, killed_at, physai
+from tests.simulator.release_upgrade import OLD, the_release_is_upgraded_and_never_back
 
 STACK = "dev-westus2"
+SMALL = ("--set", "osmo.mode=namespaces")
+"""Without OSMO's charts, of which these tests show nothing; test_year.py kills an `up` while it installs one."""
+PROTECTED = ("--set", "protect=true")
 
 
 def in_state(simulation: Simulation) -> set[str]:
@@ -31,7 +35,7 @@ def in_state(simulation: Simulation) -> set[str]:
     return {r["id"].lower() for r in resources if r["type"].startswith("azure-native:")}
 
 
-def test_an_up_that_is_interrupted_refused_and_killed_is_completed_by_the_next(
+def test_an_up_that_is_interrupted_refused_and_killed_is_completed_by_the_next_and_upgraded(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each `up` continues what the one before it left."""
@@ -44,34 +48,44 @@ def test_an_up_that_is_interrupted_refused_and_killed_is_completed_by_the_next(
 
     with monkeypatch.context() as patch:
         patch.setattr(Cloud, "__init__", with_little_quota)
-        refused = physai("up", STACK, expect=1)
+        refused = physai("up", STACK, *SMALL, *OLD, expect=1)
     assert "ErrCode_InsufficientVCPUQuota" in refused.err
     assert "Traceback" not in refused.err
 
-    killed_at("created AgentPool", "up", STACK)
-    is_completed(home)
+    killed_at("created AgentPool", "up", STACK, *SMALL, *OLD)
+    is_completed(*OLD)
+    the_release_is_upgraded_and_never_back(STACK, *SMALL, *PROTECTED)
+    is_protected(home)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("moment", ["created NatGateway", "created ManagedCluster", "created AgentPool"])
 def test_an_up_that_is_killed_is_completed_by_the_next(home: Home, moment: str) -> None:
-    killed_at(moment, "up", STACK)
-    is_completed(home)
+    killed_at(moment, "up", STACK, *SMALL)
+    is_completed()
+    is_protected(home)
 
 
-def is_completed(home: Home) -> None:
-    """The next `up` completes what exists, without an orphan, and `down --discard` removes it although protected."""
-    protected = ("--set", "protect=true")
-    up = physai("up", STACK, "--json", *protected)
+def is_completed(*settings: str) -> None:
+    """The next `up` completes what exists, without an orphan."""
+    up = physai("up", STACK, "--json", *SMALL, *PROTECTED, *settings)
     assert up.pool("h100gpu")["ready"] == up.pool("rtxprogpu")["ready"] == 1
-    assert physai("preview", STACK, "--json", *protected).json["changes"] == []
+    assert physai("preview", STACK, "--json", *SMALL, *PROTECTED, *settings).json["changes"] == []
     simulation = Simulation(STACK)
     assert {id.lower() for id in simulation.cloud_resources()} == in_state(simulation), "an orphan"
-    planes = list(simulation.folder.glob("clusters/*/"))
+
+
+def is_protected(home: Home) -> None:
+    """`down` deletes nothing, and `down --discard` removes all."""
+    before = Simulation(STACK).cloud_resources()
+    assert f"physai up {STACK} --set protect=false" in physai("down", STACK, expect=1).err
+    assert Simulation(STACK).cloud_resources() == before
+    planes = list(Simulation(STACK).folder.glob("clusters/*/"))
     assert any(processes.running(plane) for plane in planes)
     physai("down", "--discard", STACK)
     assert not any(processes.running(plane) for plane in planes)
     assert list(home.folder.glob("simulations/*")) == []
+    assert "nothing to do" in physai("down", STACK).err
 
 
 def test_a_second_command_says_that_one_is_at_work(home: Home) -> None:
@@ -110,7 +124,11 @@ def test_a_control_plane_that_cannot_start_says_which_part_and_where_its_log_is(
 def interrupted_without_an_orphan(number: int) -> None:
     """An `up` that a signal reaches after its first creations: the engine writes down what it has done."""
     with subprocess.Popen(
-        [*COMMAND, "up", STACK], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*COMMAND, "up", STACK, *SMALL],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as process:
         assert process.stderr is not None
         printed = ""

@@ -16,6 +16,8 @@ from physical_ai.simulator.home import Home
 from tests.simulator.physai import physai
 
 CHANGED, NEW = "dev-westus2", "dev-swedencentral"
+SMALL = "  physical-ai:osmo: {mode: namespaces}\n"
+"""Without OSMO's charts, which take time and do not change."""
 OLD_SIZE, NEW_SIZE = "Standard_NC40ads_H100_v5", "Standard_NC80adis_H100_v5"
 
 
@@ -45,8 +47,9 @@ def test_a_change_is_previewed_against_the_simulated_base_and_reported_in_one_co
     files = tmp_path / "files"
     repository = Repository(ROOT)
     repository.export(repository.head(None)[1], files)
-    base = committed(files, tmp_path / "index")
     stack = files / "stacks" / f"Pulumi.{CHANGED}.yaml"
+    stack.write_text(f"{stack.read_text().rstrip()}\n{SMALL}")
+    base = committed(files, tmp_path / "index")
     stack.write_text(stack.read_text().replace("h100gpu:\n", f"h100gpu:\n      sku: {NEW_SIZE}\n"))
     wrong = "config: {physical-ai:pools: {h100gpu: {sku: Standard_NC40ads_H100_v6}}}\n"
     (files / "stacks" / f"Pulumi.{NEW}.yaml").write_text(wrong)

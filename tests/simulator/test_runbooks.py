@@ -34,6 +34,8 @@ PAGES = {path.stem: path for path in WRITTEN}
 """Not the generated page, whose commands are about nodes of an alert."""
 ONLY_ON_AZURE = re.compile(r"\s*<!-- Only on Azure: .+\. -->")
 STACK = "dev-westus2"
+POOL, CREDENTIAL = "physical-ai-rtxprogpu-nodes", "physical-ai-osmo-workflows-osmo-workflow"
+VALUES = "physical-ai-osmo-service-values"
 PLACEHOLDERS = re.compile(r"\b(STACK|NAMESPACE|NAME|ID|URN)\b")
 
 
@@ -135,32 +137,60 @@ def the_lock_is_removed(simulation: Simulation, terminal: Terminal) -> None:
     assert simulation.locks() == []
     lock.write_text(text)
     found = physai("unstick", STACK, "--json", expect=FINDINGS).json["repairs"]
-    assert [each["command"][:2] for each in found] == [
-        ["pulumi", "cancel"],
-        ["pulumi", "refresh"],
-        ["helm", "uninstall"],
+    assert [each["commands"][0][:3] for each in found] == [
+        ["pulumi", "cancel", STACK],
+        ["pulumi", "stack", "import"],
+        ["helm", "uninstall", "kai-scheduler"],
     ]
     assert json.loads(text)["username"] in found[0]["problem"]
 
 
 def what_exists_is_taken_over(simulation: Simulation, terminal: Terminal) -> None:
-    """The rest of what the killed run left, a pool and an object that the state does not know, and a failed upgrade."""
-    forgotten = urn(simulation, "physical-ai-osmo-service-values")
-    assert "pending_operations" in terminal.type("cancelled-run", "pulumi stack export")
-    terminal.type("stuck-release", "pulumi stack output kubeconfig")
-    done = terminal.type("stuck-release", "physai unstick")
+    """The rest of what the killed run left, creations that it did not record, and what the state does not know."""
+    not_recorded(simulation, POOL, CREDENTIAL, VALUES)
+    nodes = administrator(simulation).get("/api/v1/nodes", {"labelSelector": "agentpool=rtxprogpu"})["items"]
+    refused = terminal.run(f"pulumi up --stack {STACK} --target '**::{POOL}'", fails=True)
+    assert "the stack is currently locked" in refused
+    done = terminal.type("cancelled-run", "physai unstick")
     assert "The stack is locked" in done, "a run that finds the lock names it"
+    assert f"Takes over {POOL}" in done
     assert "Helm release kai-scheduler/kai-scheduler is pending-install in revision 1" in done
     assert simulation.locks() == []
     assert not Checkpoint(simulation.folder / "backend", STACK).pending()
     assert releases(administrator(simulation), "pending-install") == []
-    terminal.type("cancelled-run", "--clear-pending-creates")
+    previewed = terminal.type("cancelled-run", "pulumi preview")
+    for name in (POOL, CREDENTIAL, VALUES):
+        assert f"{name} create" not in previewed
+        assert f"{name} replace" not in previewed
+    after = administrator(simulation).get("/api/v1/nodes", {"labelSelector": "agentpool=rtxprogpu"})["items"]
+    assert [each["metadata"]["uid"] for each in after] == [each["metadata"]["uid"] for each in nodes]
 
+    forgotten = urn(simulation, VALUES)
     terminal.run(f"pulumi state delete {shlex.quote(forgotten)} --stack {STACK} --yes")
     assert "already exists" in terminal.run(f"pulumi up --stack {STACK} --target {shlex.quote(forgotten)}", fails=True)
     terminal.type("cancelled-run", "PULUMI_K8S_UPSERT_EXISTING_OBJECTS")
-    assert urn(simulation, "physical-ai-osmo-service-values") == forgotten
+    assert urn(simulation, VALUES) == forgotten
+    terminal.type("stuck-release", "pulumi stack output kubeconfig")
+    assert "nothing is stuck" in terminal.type("stuck-release", "physai unstick")
     by_hand(simulation, terminal)
+
+
+def not_recorded(simulation: Simulation, *names: str) -> None:
+    """Makes the state that of a run killed between the creation of these resources and their record."""
+    file = Checkpoint(simulation.folder / "backend", STACK).file
+    assert file is not None
+    document = json.loads(file.read_text())
+    latest = document["checkpoint"]["latest"]
+    found = [each for each in latest["resources"] if each["urn"].rpartition("::")[2] in names]
+    latest["resources"] = [each for each in latest["resources"] if each not in found]
+    results = ("id", "outputs", "created", "modified")
+    begun = [{key: value for key, value in each.items() if key not in results} for each in found]
+    latest["pending_operations"] = [
+        *(latest.get("pending_operations") or []),
+        *({"type": "creating", "resource": each} for each in begun),
+    ]
+    file.write_text(json.dumps(document))
+    file.with_name(f"{file.name}.attrs").unlink(missing_ok=True)
 
 
 def by_hand(simulation: Simulation, terminal: Terminal) -> None:
@@ -169,7 +199,7 @@ def by_hand(simulation: Simulation, terminal: Terminal) -> None:
     terminal.run("KUBECONFIG=kubeconfig.yaml helm rollback osmo-operator 1 -n osmo-operator")
     mark_last_revision(simulation, "failed")
     (repair,) = physai("unstick", STACK, "--json", expect=FINDINGS).json["repairs"]
-    assert repair["command"][:2] == ["helm", "rollback"]
+    assert repair["commands"][0][:2] == ["helm", "rollback"]
     assert "osmo-operator" in terminal.run(f"physai unstick {STACK} --yes")
     assert "nothing is stuck" in physai("unstick", STACK).out
     terminal.type("stuck-release", "helm history", **release)
@@ -206,6 +236,8 @@ def test_a_cluster_that_was_deleted_outside_of_the_program(deployed: Simulation,
     terminal = Terminal(deployed, tmp_path)
     with deployed.azure() as cloud:
         cloud.delete(deployed.clusters().ids()[0])
+    refused = terminal.run(f"pulumi up --stack {STACK} --replace '**::physical-ai-cluster-aks'", fails=True)
+    assert "cluster is unreachable" in refused or "unreachable cluster" in refused
     terminal.type("lost-cluster", "pulumi refresh")
     terminal.type("lost-cluster", "pulumi up")
     assert len(deployed.clusters().ids()) == 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 
+import pytest
+
 from physical_ai.simulator import processes
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
@@ -23,6 +25,7 @@ def gpus_appear(simulation: Simulation, pool: str) -> None:
     subprocess.run(command, env=environment, check=True, capture_output=True)
 
 
+@pytest.mark.deep
 def test_the_architecture_of_february_2026_has_its_values_and_goes_down_once_protection_is_lifted(
     running: Simulation,
 ) -> None:

@@ -34,6 +34,8 @@ INPUTS = {
     "inputs__add-runner-address": "false",
 }
 
+MATRIX = {"matrix__stack__name": STACK, "matrix__stack__environment": "dev"}
+
 
 class Assertions(BaseHTTPRequestHandler):
     """GitHub's service for assertions."""
@@ -102,15 +104,14 @@ def test_a_stack_is_deployed_compared_and_destroyed_by_its_workflows(runner: Run
     assert "drift-reader" in preview.summary
     runner.run(DEPLOY_STACK, "up", **INPUTS, needs__preview__outputs__removals=removals)
 
-    matrix = {"matrix__stack__name": STACK, "matrix__stack__environment": "dev"}
-    runner.run(DRIFT, "look", **matrix)
     cluster = deployed.clusters().client(deployed.clusters().ids()[0])
     quotas = "/api/v1/namespaces/osmo-workflows/resourcequotas"
     quota = cluster.get(quotas)["items"][0]
     hard = {"spec": {"hard": dict.fromkeys(quota["spec"]["hard"], "7")}}
     cluster.patch(f"{quotas}/{quota['metadata']['name']}", hard, MERGE_PATCH, {"fieldManager": "kubectl-edit"})
-    with pytest.raises(StepFailed, match="ResourceQuota physical-ai-osmo-workflows-gpus-resource-quota"):
-        runner.run(DRIFT, "look", **matrix)
+    with pytest.raises(StepFailed, match="ResourceQuota physical-ai-osmo-workflows-gpus-resource-quota") as drift:
+        runner.run(DRIFT, "look", **MATRIX)
+    assert "\n1 to update\n" in str(drift.value), "something else is reported as drift"
 
     with pytest.raises(StepFailed, match="the two names differ"):
         runner.run(DESTROY, "destroy", inputs__stack=STACK, inputs__confirm="dev-westus3")
@@ -120,6 +121,7 @@ def test_a_stack_is_deployed_compared_and_destroyed_by_its_workflows(runner: Run
 
 @pytest.mark.deep
 def test_what_the_approved_preview_did_not_remove_is_not_removed(runner: Runner, deployed: Simulation) -> None:
+    runner.run(DRIFT, "look", **MATRIX)
     physai("preview", "--set", "pools.h100gpu.sku=Standard_NC80adis_H100_v5")
     before = deployed.cloud_resources()
     with pytest.raises(StepFailed, match="h100gpu-nodes would be deleted or replaced"):

@@ -52,6 +52,7 @@ def test_a_year(deployed: Simulation) -> None:
     another_deployer_changes_nothing(deployed)
     a_reader_sees_what_its_roles_show(deployed)
     a_reader_changes_nothing(deployed)
+    what_happens_to_gpu_pods_is_changed_and_changed_back(deployed)
     drift_is_found_named_and_corrected(deployed)
     counts_of_the_autoscaler_are_no_drift_for_the_reader(deployed)
     a_pool_without_capacity_stops_nothing_else(deployed)
@@ -103,6 +104,23 @@ def another_deployer_changes_nothing(simulation: Simulation) -> None:
     up = physai("up", "--as", "second-deployer", "--json")
     assert up.json["changes"] == {}
     assert up.pool("rtxprogpu")["nodes"] == 2
+
+
+def what_happens_to_gpu_pods_is_changed_and_changed_back(simulation: Simulation) -> None:
+    """Bindings are created before others are deleted: an updated one would have both actions in the preview."""
+    deny = ("--set", "admission.gpuPods=deny")
+    cluster = administrator(simulation)
+    for settings, actions in ((deny, {"Deny", "Audit"}), ((), {"Warn", "Audit"})):
+        previewed = physai("preview", "--json", *settings).json["changes"]
+        assert sorted((each["op"], each["type"].rpartition(":")[2]) for each in previewed) == [
+            *[("create", "ValidatingAdmissionPolicyBinding")] * 2,
+            *[("delete", "ValidatingAdmissionPolicyBinding")] * 2,
+            *[("update", "ValidatingAdmissionPolicy")] * 2,
+        ]
+        physai("up", *settings)
+        found = cluster.get("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings")["items"]
+        (spec,) = (each["spec"] for each in found if each["spec"]["policyName"] == "gpu-capabilities")
+        assert set(spec["validationActions"]) == actions
 
 
 def drift_is_found_named_and_corrected(simulation: Simulation) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 H100, RTX = "aks-h100gpu-1-vmss000000", "aks-rtxprogpu-1-vmss000000"
+ND = "aks-ndgpu-1-vmss000000"
+"""A node with InfiniBand."""
 MINUTES = 240
 TRAIN = 'namespace="osmo-workflows",pod="train"'
 
@@ -49,6 +51,8 @@ def phase(pod: str, phase: str) -> str:
 AGENTS = ("osmo-operator-backend-listener-0", "osmo-operator-backend-worker-0")
 LISTENER, WORKER = (f'namespace="osmo-operator",pod="{name}"' for name in AGENTS)
 KAI = 'namespace="kai-scheduler",pod="kai-scheduler-default-0"'
+BREAKER = 'fault_quarantine_breaker_state{namespace="nvsentinel",pod="fault-quarantine-0",state="STATE"}'
+TRIPPED = BREAKER.replace("STATE", "TRIPPED")
 OPERAND = 'namespace="gpu-operator",pod="nvidia-device-plugin-daemonset-0"'
 
 
@@ -58,7 +62,7 @@ def healthy() -> dict[str, str]:
 
 
 def _healthy() -> Iterator[tuple[str, float]]:
-    for node in (H100, RTX):
+    for node in (H100, RTX, ND):
         yield of("kube_node_info", node), 1
         for status, value in (("true", 1), ("false", 0), ("unknown", 0)):
             yield of("kube_node_status_condition", node, condition="Ready", status=status), value
@@ -69,6 +73,9 @@ def _healthy() -> Iterator[tuple[str, float]]:
         yield of("gpu_operator_node_driver_ready", node), 1
         yield of("gpu_operator_node_toolkit_ready", node), 1
         yield of("gpu_operator_node_device_plugin_devices_total", node), 1
+    yield port("node_infiniband_state_id"), 4
+    for name in ("link_downed_total", "port_errors_received_total"):
+        yield port(f"node_infiniband_{name}"), 0
     yield dcgm("DCGM_FI_DEV_VGPU_LICENSE_STATUS", H100), 0  # without a vGPU there is no licence
     yield dcgm("DCGM_FI_DEV_VGPU_LICENSE_STATUS", RTX), 1
     for name, value in (("ready", 1), ("licensed", 1), ("rolled_back", 0), ("agent_faults", 0)):
@@ -85,10 +92,14 @@ def _healthy() -> Iterator[tuple[str, float]]:
     yield request, 1
 
 
+def port(name: str, node: str = ND) -> str:
+    return f'{name}{{instance="{node}",device="mlx5_0",port="1"}}'
+
+
 def _gpu(node: str) -> Iterator[tuple[str, float]]:
     yield dcgm("DCGM_FI_DEV_FB_USED", node), 1000
     yield dcgm("DCGM_EXP_XID_ERRORS_COUNT", node), 0
-    if node == RTX:
+    if node != H100:
         return  # a vGPU guest reports little more
     yield busy("DCGM_FI_PROF_GR_ENGINE_ACTIVE", node), 0.9
     yield busy("DCGM_FI_DEV_GPU_UTIL", node), 95
@@ -141,6 +152,7 @@ SECOND = {of("kube_node_info", "aks-h100gpu-1-vmss000001"): always(1)}
 ALLOCATABLE = of("kube_node_status_allocatable", H100, resource="nvidia_com_gpu", unit="integer")
 AT_H100 = {"node": H100}
 AT_RTX = {"node": RTX}
+AT_ND = {"node": ND}
 READY = {
     status: of("kube_node_status_condition", H100, condition="Ready", status=status) for status in ("true", "unknown")
 }
@@ -162,6 +174,11 @@ CASES = (
     Case("GPUUncorrectableECC", 60, _gauge("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL", 1)),
     Case("GPUCorrectableECCRate", 90, {dcgm("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL"): rising(5)}, labels=AT_H100),
     Case("GPUCorrectableECCRate", 90, {dcgm("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL"): rising(1)}),
+    Case(  # each instance has the count of its GPU
+        "GPUCorrectableECCRate",
+        90,
+        {dcgm("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL", GPU_I_ID=instance): rising(1) for instance in "12"},
+    ),
     Case("GPURowRemapFailed", 11, _gauge("DCGM_FI_DEV_ROW_REMAP_FAILURE", 1), labels={**AT_H100, "owner": "azure"}),
     Case("GPURowRemapFailed", 60, _gauge("DCGM_FI_DEV_ROW_REMAP_PENDING", 1)),
     Case(
@@ -243,6 +260,8 @@ CASES = (
         60,
         {of("kube_node_status_condition", H100, condition="DiskPressure", status="true"): always(1)},
     ),
+    Case("GPUQuarantineStopped", 11, {TRIPPED: f"_x9 1x{MINUTES}"}, labels={"owner": "platform"}),
+    Case("GPUQuarantineStopped", 60, {BREAKER.replace("STATE", "CLOSED"): always(1)}),
     Case("GridDriverNotReady", 41, {of("grid_driver_ready", RTX): then(1, 10, 0)}, labels=AT_RTX),
     Case("GridDriverNotReady", 35, {of("grid_driver_ready", RTX): then(1, 10, 0)}),
     Case("GridDriverRolledBack", 11, {of("grid_driver_rolled_back", RTX): then(0, 10, 1)}, labels=AT_RTX),
@@ -282,6 +301,14 @@ CASES = (
         100,
         without=("DCGM_FI_PROF_GR_ENGINE_ACTIVE",),
     ),
+    Case("InfiniBandPortDown", 16, {port("node_infiniband_state_id"): then(4, 10, 1)}, labels=AT_ND),
+    Case("InfiniBandPortDown", 12, {port("node_infiniband_state_id"): then(4, 10, 1)}),
+    Case("InfiniBandLinkFlapping", 60, {port("node_infiniband_link_downed_total"): then(0, 10, 3)}, labels=AT_ND),
+    Case("InfiniBandLinkFlapping", 60, {port("node_infiniband_link_downed_total"): then(0, 10, 2)}),
+    Case("InfiniBandErrors", 60, {port("node_infiniband_port_errors_received_total"): rising(120)}, labels=AT_ND),
+    Case("InfiniBandErrors", 60, {port("node_infiniband_port_errors_received_total"): rising(6)}),
+    Case("InfiniBandTelemetryAbsent", 60, without=("node_infiniband_",), labels=AT_ND),
+    Case("InfiniBandTelemetryAbsent", 15, without=("node_infiniband_",)),
     Case("GPUPodPending", 31, WAITING, labels={"pod": "waits"}),
     Case("GPUPodPending", 60, ON_CPU),
     Case("GPUPoolAtMaximum", 26, {**WAITING, **SECOND}, labels={"pool": "h100gpu", "severity": "info"}),

@@ -53,6 +53,9 @@ class MemoryHost:
         assert cluster_id in self.clusters, "nodes for a cluster that does not run"
         self.nodes[(cluster_id, pool)] = list(nodes)
 
+    def restart_node(self, cluster_id: str, node: str) -> None:
+        self._call(f"restart {node}")
+
     def grant(
         self, cluster_id: str, assignment_id: str, principal_id: str, principal_type: str, role_guid: str
     ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
 from physical_ai.catalog.osmo import (
     FINALIZER,
     KAI_NAMESPACE,
@@ -19,6 +20,8 @@ from physical_ai.readiness.model import ClosedGate, Report
 from physical_ai.readiness.workloads import PoolPlan, Workloads, pool_plans
 from physical_ai.readiness.workloads.explain import AGENTS
 from physical_ai.settings import load
+from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
 
 Json = dict[str, Any]
 STACK = "dev-westus2"
@@ -49,6 +52,15 @@ def node(pool: str, number: int = 0, *, ready: bool = True, cordoned: bool = Fal
         "spec": {"taints": list(plan.taints), **({"unschedulable": True} if cordoned else {})},
         "status": {"allocatable": dict(plan.allocatable), "conditions": [condition]},
     }
+
+
+def kept_out(item: Json, failure: str = "") -> Json:
+    """A node that takes no work until it is accepted; with a failure, after a run that it did not pass."""
+    key, value, effect = split_taint(NOT_ACCEPTED_TAINT)
+    taints = [*item["spec"]["taints"], {"key": key, "value": value, "effect": effect}]
+    failed = {"type": ACCEPTED_CONDITION, "status": "False", "reason": "Failed", "message": failure}
+    conditions = [*item["status"]["conditions"], *([failed] if failure else [])]
+    return {**item, "spec": {**item["spec"], "taints": taints}, "status": {**item["status"], "conditions": conditions}}
 
 
 def labeled(item: Json, labels: Mapping[str, str]) -> Json:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import os
 import shutil
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from physical_ai.cli.azure_login import SUBSCRIPTION_VARIABLE, subscription_of_login
 from physical_ai.cli.console import print_json
 from physical_ai.cli.exit_codes import FINDINGS
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Least, Stack
@@ -17,9 +17,6 @@ from physical_ai.findings import Severity, any_at_least
 if TYPE_CHECKING:
     from physical_ai.preflight import Azure
     from physical_ai.preflight.rest import Get
-
-SUBSCRIPTION_VARIABLE = "ARM_SUBSCRIPTION_ID"
-"""The variable that the Azure provider reads too."""
 
 
 SubscriptionOption = Annotated[
@@ -73,9 +70,8 @@ def _azure(subscription: str | None) -> tuple[Azure | None, str | None]:
         get = _login()
     except NoLogin as problem:
         return None, f"no login: {problem}"
-    chosen = subscription or os.environ.get(SUBSCRIPTION_VARIABLE)
     try:
-        return AzureRest(get, chosen or _only(get)), None
+        return AzureRest(get, subscription_of_login(get, subscription)), None
     except Unanswered as problem:
         return None, str(problem)
 
@@ -84,19 +80,3 @@ def _login() -> Get:
     from physical_ai.preflight.login import logged_in
 
     return logged_in()
-
-
-def _only(get: Get) -> str:
-    """The one subscription of the login."""
-    from physical_ai.preflight import Unanswered
-    from physical_ai.preflight.rest import subscriptions
-
-    found = subscriptions(get)
-    if not found:
-        raise Unanswered("the login has no subscription")
-    if len(found) > 1:
-        named = "; ".join(f"{each.id} ({each.name})" for each in found)
-        raise typer.BadParameter(
-            f"the login has several subscriptions; select one: {named}", param_hint="--subscription"
-        )
-    return found[0].id

@@ -45,16 +45,36 @@ def explain(
     if (rows and rows[0].path.startswith("monitoring")) or path is None:
         for line in _series(loaded.settings):
             out.print(line)
+    if rows and rows[0].path.startswith("health"):
+        for line in _out_of_service(loaded.settings):
+            out.print(line)
+
+
+def _out_of_service(settings: Settings) -> Iterator[str]:
+    """How many nodes of each pool leave service by themselves, at the pool's smallest and largest size."""
+    from physical_ai.settings.facts.health import budget, least_nodes, passthrough_pools, reaches
+
+    acts = passthrough_pools(settings) if reaches(settings, "taint") else {}
+    for name, pool in settings.pools.items():
+        if name in acts:
+            nodes = _range(budget(least_nodes(pool)), budget(pool.scale.most))
+            yield f"nodes out of service by themselves: {name} at most {nodes}"
+        else:
+            yield f"nodes out of service by themselves: {name} none"
 
 
 def _series(settings: Settings) -> Iterator[str]:
-    """What the metrics of GPUs cost in series: a node of each pool, and the pool at its maximum."""
+    """What the metrics of GPUs cost in series: a GPU, MIG instance or share of each pool, a node, the pool at most."""
     from physical_ai.settings.facts.telemetry import series_per_pool
 
     for name, count in series_per_pool(settings).items():
-        node = str(count.most) if count.least == count.most else f"{count.least} to {count.most}"
+        each, node = _range(count.least_each, count.most_each), _range(count.least, count.most)
         pool = count.most * settings.pools[name].scale.most
-        yield f"series of GPUs: {name} {node} a node, at most {pool}"
+        yield f"series of GPUs: {name} {each} for each {count.unit}, {node} a node, at most {pool}"
+
+
+def _range(least: int, most: int) -> str:
+    return str(most) if least == most else f"{least} to {most}"
 
 
 def _text(value: object) -> str:

@@ -47,6 +47,7 @@ def refresh(  # noqa: PLR0917 - each is an option
     Nothing is changed in Azure or in the cluster. The next `up` corrects what the program declares otherwise.
     """
     from physical_ai.cli.preview import plan
+    from physical_ai.cli.preview.read_back import significant_drift
     from physical_ai.cli.progress import Progress
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.cli.simulated_stack import simulation_of
@@ -67,7 +68,7 @@ def refresh(  # noqa: PLR0917 - each is an option
         try:
             simulation.refresh(progress, options, given)
         except ChangesFound:
-            unexpected = True
+            unexpected = bool(significant_drift(progress.run))
     if json:
         print_json({"stack": stack, "drift": plan.drift(progress.run), "seconds": progress.seconds})
     else:

@@ -17,7 +17,10 @@ from physical_ai.cli.exit_codes import FAILED, FINDINGS
 from physical_ai.cli.options import DEFAULT_STACK, Json, Stack
 
 if TYPE_CHECKING:
+    from physical_ai.cli.cluster_gates import ClusterTarget
     from physical_ai.cli.unstick_plan import Repair
+    from physical_ai.readiness.releases import StuckRelease
+    from physical_ai.settings import Loaded
 
 LOCKED = "the stack is currently locked"
 """In the engine's refusal of a run while another one holds the lock."""
@@ -25,38 +28,49 @@ Kubeconfig = Annotated[
     Path | None,
     typer.Option("--kubeconfig", metavar="FILE", help="Repair this cluster's stack instead of the simulated one."),
 ]
+StateOnly = Annotated[
+    bool,
+    typer.Option(
+        "--state-only",
+        help="Leave Helm releases out, and repair the stack that `pulumi` is logged in to: before there is a cluster.",
+    ),
+]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing, and do every step.")]
 
 
-def unstick(stack: Stack = DEFAULT_STACK, kubeconfig: Kubeconfig = None, yes: Yes = False, json: Json = False) -> None:
+def unstick(
+    stack: Stack = DEFAULT_STACK,
+    kubeconfig: Kubeconfig = None,
+    state_only: StateOnly = False,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
     """Name what a killed run left behind, and repair it: a lock, unfinished operations, stuck Helm releases.
 
-    Asks before each step. With --json it changes nothing, and exits with 3 if something is stuck.
+    What that run has created, in Azure or in the cluster, joins the state. Asks before each step. With --json it
+    changes nothing, and exits with 3 if something is stuck.
     """
     from physical_ai.cli.cluster_gates import real_cluster, simulated_cluster
     from physical_ai.cli.requested_stack import read_stack
+    from physical_ai.cli.simulated_stack import simulation_of
     from physical_ai.cli.unstick_plan import repairs, unlock
-    from physical_ai.readiness import Unreachable, Unusable
-    from physical_ai.readiness.releases import stuck_releases
-    from physical_ai.simulator.simulation import Simulation
 
+    if kubeconfig and state_only:
+        raise typer.BadParameter("a cluster is read for its Helm releases, so omit one", param_hint="--state-only")
     loaded = read_stack(stack).loaded
-    locks: list[dict[str, Any]] = []
+    target: ClusterTarget | None = None
+    environment, locks = dict(os.environ), list[dict[str, Any]]()
     if kubeconfig:
         target = real_cluster(kubeconfig, loaded.settings)
-        environment = {**os.environ, "KUBECONFIG": str(kubeconfig)}
-    else:
-        target = simulated_cluster(stack, loaded.settings)
-        simulation = Simulation(stack)
-        environment = {**os.environ, **simulation.environment()}
+        environment |= {"KUBECONFIG": str(kubeconfig)}
+    elif not state_only:
+        simulation = simulation_of(stack)
+        environment |= simulation.environment()
         locks = simulation.locks()
-    releases = {"gpu-operator": "gpu-operator", **{each.name: each.namespace for each in loaded.plan.osmo}}
-    try:
-        stuck = stuck_releases(target.get, releases)
-    except (Unreachable, Unusable) as problem:
-        err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")
-        raise typer.Exit(FAILED) from None
-    found = repairs(stack, _deployment(stack, environment), stuck, locks)
+        if not simulation.exists or simulation.clusters().ids():
+            target = simulated_cluster(stack, loaded.settings)
+    stuck = _stuck_releases(target, loaded) if target else []
+    found = repairs(stack, _exported(stack, environment)["deployment"], stuck, locks)
     if json:
         print_json({"stack": stack, "repairs": [each.document() for each in found]})
         if found:
@@ -67,30 +81,49 @@ def unstick(stack: Stack = DEFAULT_STACK, kubeconfig: Kubeconfig = None, yes: Ye
     for each in found:
         if not _is_agreed(each, yes=yes):
             continue
-        output = _run(each, environment)
+        output = _run(each, stack, environment)
         # A backend in a storage account shows its locks only to a run that it refuses.
         if output is not None and LOCKED in output and _is_agreed(unlock(stack), yes=yes):
-            output = _run(unlock(stack), environment) or _run(each, environment)
+            output = _run(unlock(stack), stack, environment) or _run(each, stack, environment)
         if output is not None:
             raise typer.Exit(FAILED)
 
 
+def _stuck_releases(target: ClusterTarget, loaded: Loaded) -> list[StuckRelease]:
+    from physical_ai.readiness import Unreachable, Unusable
+    from physical_ai.readiness.releases import stuck_releases
+
+    releases = {"gpu-operator": "gpu-operator", **{each.name: each.namespace for each in loaded.plan.osmo}}
+    try:
+        return stuck_releases(target.get, releases)
+    except (Unreachable, Unusable) as problem:
+        err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")
+        raise typer.Exit(FAILED) from None
+
+
 def _is_agreed(repair: Repair, *, yes: bool) -> bool:
-    print_text(f"{repair.problem}\n  {shlex.join(repair.command)}\n  {repair.effect}\n")
+    commands = "".join(f"  {shlex.join(each.words)}\n" for each in repair.commands)
+    print_text(f"{repair.problem}\n{commands}  {repair.effect}\n")
     return yes or typer.confirm("do it?", default=False, err=True)
 
 
-def _run(repair: Repair, environment: Mapping[str, str]) -> str | None:
-    """The output of a step that failed; None for one that succeeded."""
-    ran = subprocess.run(repair.command, env=environment, capture_output=True, text=True, check=False)
-    print_text(ran.stdout)
-    if ran.returncode:
-        err.print(ran.stderr.strip(), markup=False, style="red")
-    return ran.stdout + ran.stderr if ran.returncode else None
+def _run(repair: Repair, stack: str, environment: Mapping[str, str]) -> str | None:
+    """The output of the command that failed; None where all succeeded."""
+    for command in repair.commands:
+        given = ""
+        if command.edit is not None:
+            exported = _exported(stack, environment)
+            given = json_format.dumps({**exported, "deployment": command.edit(exported["deployment"])})
+        ran = subprocess.run(command.words, env=environment, input=given, capture_output=True, text=True, check=False)
+        print_text(ran.stdout)
+        if ran.returncode:
+            err.print(ran.stderr.strip(), markup=False, style="red")
+            return ran.stdout + ran.stderr
+    return None
 
 
-def _deployment(stack: str, environment: Mapping[str, str]) -> Mapping[str, Any]:
-    """The stack's state as the engine exports it. Ends the command where there is none."""
+def _exported(stack: str, environment: Mapping[str, str]) -> Mapping[str, Any]:
+    """The stack's state as the engine exports it, secrets encrypted. Ends the command where there is none."""
     command = ["pulumi", "stack", "export", "--stack", stack]
     try:
         ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -100,4 +133,4 @@ def _deployment(stack: str, environment: Mapping[str, str]) -> Mapping[str, Any]
     if ran.returncode:
         err.print(f"the state of {stack} cannot be read: {ran.stderr.strip()}", markup=False, style="red")
         raise typer.Exit(FAILED)
-    return json_format.loads(ran.stdout)["deployment"]
+    return json_format.loads(ran.stdout)

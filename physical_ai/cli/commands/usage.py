@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,13 +13,17 @@ from physical_ai.cli.options import DEFAULT_STACK, Json, Stack
 
 Address = Annotated[str, typer.Option("--prometheus", metavar="URL", help="Where the stack's metrics can be queried.")]
 Since = Annotated[str, typer.Option("--since", metavar="TIME", help="How far back, as 12h, 7d or 4w.")]
+Picture = Annotated[
+    Path | None, typer.Option("--picture", metavar="FILE", help="Also draw a bar for each workflow, as FILE.svg.")
+]
 Csv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
 
 
-def usage(
+def usage(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
     prometheus: Address = "http://127.0.0.1:9090",
     since: Since = "7d",
+    picture: Picture = None,
     csv: Csv = False,
     json: Json = False,
 ) -> None:
@@ -27,6 +32,7 @@ def usage(
     A Pod of no workflow is a row of its own. PROMETHEUS_TOKEN is sent as a bearer token, which Azure needs.
     """
     from physical_ai.cli.output.usage import COLUMNS, as_csv, print_usage, row
+    from physical_ai.cli.output.usage_picture import NoPicture, write_picture
     from physical_ai.cli.prometheus import PrometheusFailed, ask
     from physical_ai.costs.usage import gpu_hour_prices
     from physical_ai.settings import load
@@ -43,6 +49,11 @@ def usage(
     except PrometheusFailed as problem:
         err.print(str(problem), markup=False, highlight=False)
         raise typer.Exit(FAILED) from None
+    if picture is not None:
+        try:
+            write_picture(found, since, picture)
+        except NoPicture as problem:
+            raise typer.BadParameter(f"{problem}.", param_hint="--picture") from None
     if json:
         print_json(
             {"stack": stack, "since": since, "usage": [dict(zip(COLUMNS, row(each), strict=True)) for each in found]}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,10 +14,26 @@ from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Kub
 
 if TYPE_CHECKING:
     from physical_ai.readiness.workloads import Workloads
+    from physical_ai.settings import Settings
 
 Subject = Annotated[
     str,
     typer.Argument(metavar="NAME", help="A pool, a node, a workflow or a Pod (also as NAMESPACE/NAME)."),
+]
+
+Azure = Annotated[
+    bool,
+    typer.Option(
+        "--azure", help="With --kubeconfig: also read the state of the node pools from Azure (needs a login)."
+    ),
+]
+Osmo = Annotated[
+    Path | None,
+    typer.Option(
+        "--osmo",
+        metavar="FILE",
+        help="With --kubeconfig: what OSMO says of the workflow (osmo workflow query NAME --format-type json).",
+    ),
 ]
 
 
@@ -26,17 +43,19 @@ def why(  # noqa: PLR0917 - each is an option
     kubeconfig: Kubeconfig = None,
     file: Files = None,
     set_: Assignments = None,
+    azure: Azure = False,
+    osmo: Osmo = None,
     json: Json = False,
 ) -> None:
     """Say why a Pod, a workflow, a node or a pool does not work: the first cause, its evidence, and what to do.
 
-    From the group and its queue over the pools and the autoscaler to the node and the container. Reads only.
+    From OSMO, the group and its queue over the pools and the autoscaler to the node and the container. Reads only.
     """
     from physical_ai.cli.output.why import print_explanations
     from physical_ai.readiness.workloads import UnknownSubject, explain
 
     try:
-        title, causes = explain(wanted, _read(stack, kubeconfig, file, set_))
+        title, causes = explain(wanted, _read(stack, kubeconfig, file, set_, azure=azure, osmo=osmo))
     except UnknownSubject as unknown:
         nearest = f" Did you mean {', '.join(unknown.nearest)}?" if unknown.nearest else ""
         err.print(
@@ -52,11 +71,12 @@ def why(  # noqa: PLR0917 - each is an option
         print_explanations(title, causes)
 
 
-def doctor(
+def doctor(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
     kubeconfig: Kubeconfig = None,
     file: Files = None,
     set_: Assignments = None,
+    azure: Azure = False,
     json: Json = False,
 ) -> None:
     """List all that does not work in the cluster, each cause once; exit with 3 if one needs an action.
@@ -66,7 +86,7 @@ def doctor(
     from physical_ai.cli.output.why import print_findings
     from physical_ai.readiness.workloads import doctor as findings_of
 
-    findings = findings_of(_read(stack, kubeconfig, file, set_))
+    findings = findings_of(_read(stack, kubeconfig, file, set_, azure=azure))
     if json:
         print_json({"stack": stack, "findings": [each.document() for each in findings]})
     else:
@@ -75,16 +95,53 @@ def doctor(
         raise typer.Exit(FINDINGS)
 
 
-def _read(stack: str, kubeconfig: Path | None, file: list[Path] | None, set_: list[str] | None) -> Workloads:
+def _read(
+    stack: str,
+    kubeconfig: Path | None,
+    file: list[Path] | None,
+    set_: list[str] | None,
+    *,
+    azure: bool = False,
+    osmo: Path | None = None,
+) -> Workloads:
     from physical_ai.cli.cluster_gates import real_cluster, simulated_cluster
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.workloads import pool_plans, read_workloads
 
+    if (azure or osmo) and not kubeconfig:
+        raise typer.BadParameter("the simulated ones are always read", param_hint="--azure" if azure else "--osmo")
     settings = read_stack(stack, file, set_).loaded.settings
+    beside = _beside_a_real_cluster(settings, azure=azure, osmo=osmo) if kubeconfig else _beside_a_simulated_one(stack)
     target = real_cluster(kubeconfig, settings) if kubeconfig else simulated_cluster(stack, settings)
     try:
-        return read_workloads(target.get, target.expected, pool_plans(settings), stack)
+        return replace(read_workloads(target.get, target.expected, pool_plans(settings), stack), **beside)
     except (Unreachable, Unusable) as problem:
         err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")
         raise typer.Exit(FAILED) from None
+
+
+def _beside_a_simulated_one(stack: str) -> dict[str, Any]:
+    from physical_ai.cli.diagnosis_sources import simulated_pools, simulated_workflows
+    from physical_ai.cli.simulated_stack import simulation_of
+
+    simulation = simulation_of(stack)
+    if not simulation.exists:
+        return {}
+    return {"azure": simulated_pools(simulation), "workflows": simulated_workflows(simulation)}
+
+
+def _beside_a_real_cluster(settings: Settings, *, azure: bool, osmo: Path | None) -> dict[str, Any]:
+    from physical_ai.cli.azure_login import subscription_of_login
+    from physical_ai.cli.diagnosis_sources import azure_pools, described_workflow
+    from physical_ai.preflight import Unanswered
+    from physical_ai.preflight.login import NoLogin, logged_in
+
+    found: dict[str, Any] = {"workflows": described_workflow(osmo)} if osmo else {}
+    if azure:
+        try:
+            get = logged_in()
+            found["azure"] = azure_pools(get, subscription_of_login(get), settings)
+        except (NoLogin, Unanswered) as problem:
+            err.print(f"Azure is left out: {problem}", markup=False, style="yellow")
+    return found

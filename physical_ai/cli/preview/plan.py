@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,64 +13,85 @@ from rich.text import Text
 
 from physical_ai.catalog.engine_values import UNKNOWN, is_secret
 from physical_ai.cli.preview.changes import Run, Step
+from physical_ai.cli.preview.read_back import read_back, significant, significant_drift
 
 SYMBOLS = {"create": "[green]+[/]", "update": "[yellow]~[/]", "delete": "[red]-[/]", "replace": "[magenta]±[/]"}
 WORDS = {"create": "to create", "update": "to update", "delete": "to delete", "replace": "to replace"}
 DONE = {"create": "created", "update": "updated", "delete": "deleted", "replace": "replaced"}
 PARTS_OF_REPLACE = ("create-replacement", "delete-replaced")
 SHOWN_LENGTH = 60
+READ_BACK = (
+    "Azure lists the node pools in their cluster, and a refresh takes that for a change of it, and of what depends on "
+    "it. --expect-no-changes does not report them; `up --refresh` sends the cluster again, as it is."
+)
+"""Why the updates of `read_back` are not counted."""
 NONE = "(none)"
 HIDDEN = "(secret)"
 NOT_KNOWN = "(not known yet)"
 
 
 def planned(run: Run) -> list[Step]:
-    """The changes; a replacement is one step."""
-    return [step for step in run.changed() if step.op not in PARTS_OF_REPLACE]
+    """The changes without those that are only read back; a replacement is one step."""
+    return [step for step in significant(run) if step.op not in PARTS_OF_REPLACE]
+
+
+def counts(run: Run) -> Counter[str]:
+    """The number of `planned` changes by operation."""
+    found = run.counts()
+    found.subtract(step.op for step in read_back(run))
+    return Counter({op: found[op] for op in WORDS if found[op]})
 
 
 def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
-    """The plan as data: counts by operation, and every change; `nodes` has the number of each pool's nodes."""
+    """The plan as data: counts by operation, and every change; `nodes` has the number of each pool's nodes.
+
+    `readBack` are the updates that neither count nor are expected away: see `read_back`.
+    """
     changes = [
         {
-            "op": step.op,
-            "type": step.type,
-            "name": step.name,
-            "urn": step.urn,
-            "properties": list(step.properties),
+            **_resource(step),
             "replacedBecauseOf": list(step.keys),
             "nodesLost": nodes_lost(step, nodes),
         }
         for step in planned(run)
     ]
-    return {"changes": changes, "summary": dict(run.counts())}
+    return {"changes": changes, "summary": dict(counts(run)), "readBack": [_resource(step) for step in read_back(run)]}
+
+
+def _resource(step: Step) -> dict[str, Any]:
+    return {
+        "op": step.op,
+        "type": step.type,
+        "name": step.name,
+        "urn": step.urn,
+        "properties": list(step.properties),
+    }
 
 
 def drift(run: Run) -> list[dict[str, Any]]:
-    """What a refresh found as data: every resource that differs from the state, or does not exist any more."""
-    return [
-        {
-            "op": "delete" if step.gone else "update",
-            "type": step.type,
-            "name": step.name,
-            "urn": step.urn,
-            "properties": list(step.properties),
-        }
-        for step in run.drifted()
-    ]
+    """What a refresh found as data: every resource that differs from the state, or does not exist any more.
+
+    Clusters that only list their node pools are left out, as `read_back` describes.
+    """
+    return [{**_resource(step), "op": "delete" if step.gone else "update"} for step in significant_drift(run)]
 
 
 def render_drift(run: Run) -> RenderableType:
     """The same as lines of text."""
     lines: list[str] = []
-    for step in run.drifted():
+    for step in significant_drift(run):
         lines.append(f"{SYMBOLS['delete' if step.gone else 'update']} {step.kind} [bold]{escape(step.name)}[/]")
         lines += (
             ["    does not exist any more"] if step.gone else [f"    {escape(line)}" for line in _differences(step)]
         )
-    count = len(run.drifted())
+    count = len(significant_drift(run))
     total = f"{count} {'resource differs' if count == 1 else 'resources differ'} from the state"
-    return Group(*(Text.from_markup(line) for line in [*lines, f"[bold]{total if count else 'no differences'}[/]"]))
+    lines.append(f"[bold]{total if count else 'no differences'}[/]")
+    if count < len(run.drifted()):
+        lines.append(
+            "not counted: the node pools that Azure lists in their cluster, and a refresh takes for a change of it"
+        )
+    return Group(*(Text.from_markup(line) for line in lines))
 
 
 def nodes_lost(step: Step, nodes: Mapping[str, int]) -> int:
@@ -98,12 +120,16 @@ def render(run: Run, nodes: Mapping[str, int]) -> RenderableType:
             lines.append(
                 f"    [red]{lost} {'node' if lost == 1 else 'nodes'} lost[/]; capacity may not be available at once"
             )
-    return Group(*(Text.from_markup(line) for line in [*lines, summary(run)]))
+    lines.append(summary(run))
+    if without_effect := read_back(run):
+        names = ", ".join(f"{step.kind} {step.name}" for step in without_effect)
+        lines.append(f"not counted: {len(without_effect)} to update ({escape(names)}). {READ_BACK}")
+    return Group(*(Text.from_markup(line) for line in lines))
 
 
 def summary(run: Run) -> str:
-    counts = run.counts()
-    parts = [f"{counts[op]} {word}" for op, word in WORDS.items() if counts[op]]
+    found = counts(run)
+    parts = [f"{found[op]} {word}" for op, word in WORDS.items() if found[op]]
     return f"[bold]{', '.join(parts)}[/]" if parts else "[bold]no changes[/]"
 
 

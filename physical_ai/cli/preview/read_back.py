@@ -21,19 +21,29 @@ _PART = re.compile(r"([^.\[\]]+)")
 
 
 def significant(run: Run) -> list[Step]:
-    """The changes of a run without those that only say that the cluster has the pools that are separate resources.
+    """The changes of a run without `read_back`."""
+    left_out = {step.urn for step in read_back(run)}
+    return [step for step in run.changed() if step.urn not in left_out]
+
+
+def read_back(run: Run) -> list[Step]:
+    """The changes that only say that the cluster has the pools that are separate resources.
 
     An update of the cluster makes its outputs unknown in a preview, so what depends on them goes with it.
     """
     changed = run.changed()
-    noise = {step.urn for step in changed if _only_lists_other_pools(step)}
-    if not noise:
-        return changed
-    return [step for step in changed if step.urn not in noise and not _only_unknown(step)]
+    listed = {step.urn for step in changed if _only_lists_other_pools(step)}
+    return [step for step in changed if step.urn in listed or (listed and _only_unknown(step))]
+
+
+def significant_drift(run: Run) -> list[Step]:
+    """What a refresh found, without clusters that only list pools which are separate resources."""
+    return [step for step in run.drifted() if not _only_lists_other_pools(step)]
 
 
 def _only_lists_other_pools(step: Step) -> bool:
-    return step.kind == "ManagedCluster" and step.op == "update" and _all(step, _OTHER_POOL.match)
+    is_update = step.op in ("update", "refresh") and not step.gone
+    return step.kind == "ManagedCluster" and is_update and _all(step, _OTHER_POOL.match)
 
 
 def _only_unknown(step: Step) -> bool:

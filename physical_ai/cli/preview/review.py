@@ -39,7 +39,7 @@ def document(requested: RequestedStack, preview: Preview) -> dict[str, Any]:
         "stack": stack,
         "deployed": was.exists,
         "changes": _changes(preview.run, preview.nodes, settings.gpu_operator.gate.timeout_minutes),
-        "summary": dict(preview.run.counts()),
+        "summary": dict(plan.counts(preview.run)),
         "warnings": [str(each) for each in requested.loaded.warnings],
         "policy": policy.document(stack, declared, evaluate(declared)),
         "compat": compat.document(settings, today, was.operator_version),

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from physical_ai.catalog.osmo import CONTROL_CONTAINER
+from physical_ai.catalog.osmo import CONTROL_CONTAINER, TASK_LABEL
 from physical_ai.osmo.lint import rules_task
 from physical_ai.osmo.lint.finding import Path, Rule
 from physical_ai.osmo.lint.view import TaskView, View
@@ -29,7 +29,7 @@ def check(view: View, groups: Sequence[GroupObjects]) -> None:
     tasks = {task.name: task for task in view.tasks}
     for group in groups:
         for pod in group.pods:
-            name = pod["metadata"]["labels"].get("osmo.task_name", "")
+            name = pod["metadata"]["labels"].get(TASK_LABEL, "")
             if name in tasks:
                 for rule, step, problem in pod_problems(pod, tasks[name]):
                     view.add(rule, (*tasks[name].path, *step), problem)

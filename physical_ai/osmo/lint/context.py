@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from physical_ai.catalog.nccl import pool_kind
 from physical_ai.osmo.service.configuration import Configuration, load
 from physical_ai.osmo.service.stack_config import loaded_config
 from physical_ai.osmo.shapes import a_map
@@ -29,6 +30,8 @@ class Context:
     """By platform; empty where the configuration is not the stack's own."""
     cut_vgpu: frozenset[str] = frozenset()
     """Platforms whose GPUs are vGPUs that Azure's host partitions by MIG."""
+    nccl: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Kind of the nodes for NCCL (`infiniband`, …), by platform with GPUs."""
     variables: Variables = field(default_factory=Variables)
 
 
@@ -42,6 +45,11 @@ def of_stack(settings: Settings, pool: str | None = None, variables: Variables |
         pool or DEFAULT_POOL,
         facts,
         frozenset(cut),
+        {
+            name: pool_kind(settings.pools[item.pool].sku).kind
+            for name, item in facts.items()
+            if item.pool in settings.pools
+        },
         variables or Variables(),
     )
 

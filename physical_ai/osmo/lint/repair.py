@@ -88,6 +88,12 @@ def repaired(document: Mapping[str, Any], source: Source) -> Repaired | None:
     return None
 
 
+_SHARE = (
+    "gpu: 1. For several tasks on one GPU, set the pool's sharing (timeSlicing, mps or mig; docs/gpu-stack.md), and"
+    " request 1 of its shares."
+)
+
+
 def _path(problem: Problem) -> Path:
     """A model's path as one of the document, without the forms of a value that the model tried."""
     return tuple(takewhile(lambda step: step not in _FORMS, problem.steps))
@@ -113,6 +119,9 @@ def _report(refusal: Refusal, source: Source) -> None:
         elif kind == "string_pattern_mismatch" and name in ("name", "task"):
             message = "a name starts with a letter, has letters, digits, - and _, and ends with neither"
             source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {message}", "Example: train-h100.")
+        elif name == "gpu" and kind in ("int_from_float", "int_parsing"):
+            message = "GPUs are whole numbers: Kubernetes gives out no part of one"
+            source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {message}", _SHARE)
         else:
             source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {problem.message}")
 

@@ -14,6 +14,7 @@ from physical_ai.osmo.lint import (
     checks_config,
     checks_container,
     checks_file,
+    checks_nccl,
     checks_pod,
     checks_resources,
     places,
@@ -135,6 +136,7 @@ def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Res
     checks_file.check(view, document)
     checks_resources.check(view)
     checks_container.check(view)
+    checks_nccl.check(view)
     return _NOTHING if workflow.placeholders else _objects(view, document)
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import yaml
 
-from physical_ai.catalog.osmo import FINALIZER
+from physical_ai.catalog.osmo import FINALIZER, TASK_LABEL
 from physical_ai.osmo import names, units
 from physical_ai.osmo.merge import merge
 from physical_ai.osmo.pods import containers
@@ -149,7 +149,7 @@ def _control_args(task: TaskSpec, group: Group, run: Run, config: Configuration,
 def _labels(task: TaskSpec, group: Group, run: Run, pool: Pool) -> dict[str, str]:
     return {
         **names.group_labels(run.workflow_id, run.workflow_uuid, group.name, group.uuid, run.user),
-        "osmo.task_name": names.label_value(task.name),
+        TASK_LABEL: names.label_value(task.name),
         "osmo.task_uuid": run.uuids[task.name],
         "osmo.retry_id": "0",
         **({"osmo.lead_container": "true"} if task.lead else {}),

@@ -16,9 +16,12 @@ from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.readiness.evidence import is_available
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.objects import is_being_removed
+from physical_ai.readiness.workloads.azure_causes import pool_state
+from physical_ai.readiness.workloads.hang import explained, hang_causes, peers
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import STAGES, Explanation, Finding, PoolPlan, Workloads
-from physical_ai.readiness.workloads.node_causes import cordon, not_ready
+from physical_ai.readiness.workloads.node_causes import cordon, not_accepted, not_ready
+from physical_ai.readiness.workloads.osmo_causes import osmo_causes
 from physical_ai.readiness.workloads.placement import placement_causes, scale_up_failure
 from physical_ai.readiness.workloads.queueing import creation_causes, group_causes, queue_causes
 from physical_ai.readiness.workloads.running import running_causes
@@ -26,6 +29,8 @@ from physical_ai.readiness.workloads.volumes import volume_causes
 
 AGENTS = (LISTENER_ACCOUNT, WORKER_ACCOUNT)
 """OSMO's agents, whose Deployments have the names of their ServiceAccounts."""
+NCCL = "nccl"
+"""The cause of a rank whose collective operation failed, whatever the reason."""
 _ORDER = list(STAGES)
 
 
@@ -55,11 +60,17 @@ def explain(wanted: str, given: Workloads) -> tuple[str, list[Explanation]]:
         return f"node {wanted}", _sorted(_of_node(index.nodes[wanted], index))
     members = [pod for pod in given.pods if labels(pod).get(WORKFLOW_LABEL) == wanted]
     if members:
-        causes = [each for pod in members for each in _of_pod(pod, index)]
+        causes = _of_gang(members, index)
         return f"workflow {wanted}", _sorted([*causes, *(_agents(index) if causes else ())])
+    known = next((each for each in given.workflows if each.get("name") == wanted), None)
+    if known is not None:
+        without = list(osmo_causes(known, index))
+        return f"workflow {wanted}", _sorted([*(_agents(index) if without else ()), *without])
     pods = [pod for pod in given.pods if wanted in (name(pod), f"{namespace(pod)}/{name(pod)}")]
     if pods:
-        return f"pod {namespace(pods[0])}/{name(pods[0])}", _sorted(_of_pod(pods[0], index))
+        own = list(_of_pod(pods[0], index))
+        hang = list(hang_causes(peers(pods[0], given.pods), index)) if _is_of_nccl(own) or not own else []
+        return f"pod {namespace(pods[0])}/{name(pods[0])}", _sorted(_with_rank(hang, own))
     never = _sorted(creation_causes(index, wanted))
     if never:
         return never[0].subject, never
@@ -74,10 +85,13 @@ def doctor(given: Workloads) -> list[Finding]:
     for node in given.nodes:
         found += _of_node(node, index)
     for plan in given.pools:
-        failure = scale_up_failure(f"pool {plan.name}", plan, index)
-        found += [failure] if failure is not None else []
+        item = f"pool {plan.name}"
+        failures = (pool_state(item, plan, index), scale_up_failure(item, plan, index))
+        found += [failure for failure in failures if failure is not None]
     for pod in given.pods:
-        found += _sorted(_of_pod(pod, index))[:1]
+        first = _sorted(_of_pod(pod, index))[:1]
+        hang = list(hang_causes(peers(pod, given.pods), index)) if _is_of_nccl(first) else []
+        found += _with_rank(hang, first)
     grouped: dict[tuple[str, str], list[Explanation]] = {}
     for each in found:
         grouped.setdefault((each.cause, each.reason), []).append(each)
@@ -100,13 +114,29 @@ def _of_pod(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
     yield from placement_causes(pod, index)
 
 
+def _of_gang(members: Sequence[Json], index: Index) -> list[Explanation]:
+    own = [each for pod in members for each in _of_pod(pod, index)]
+    return _with_rank(list(hang_causes(members, index)), own)
+
+
+def _with_rank(hang: Sequence[Explanation], own: Sequence[Explanation]) -> list[Explanation]:
+    """The rank that a gang waited for, in place of the timeouts of those that waited."""
+    return [*hang, *(each for each in own if not (explained(hang) and each.cause == NCCL))]
+
+
+def _is_of_nccl(found: Iterable[Explanation]) -> bool:
+    return any(each.cause == NCCL for each in found)
+
+
 def _of_node(node: Json, index: Index) -> Iterator[Explanation]:
     item = f"node {name(node)}"
     gate = index.gates.get(name(node))
     if is_being_removed(node):
         return
     found = _of_gate(item, gate) if gate is not None else not_ready(item, node, index)
-    yield from (each for each in (found, cordon(item, node, index)) if each is not None)
+    yield from (
+        each for each in (found, cordon(item, node, index), not_accepted(item, node, index)) if each is not None
+    )
 
 
 def _of_gate(item: str, gate: ClosedGate) -> Explanation:
@@ -119,9 +149,9 @@ def _of_gate(item: str, gate: ClosedGate) -> Explanation:
 def _of_pool(plan: PoolPlan, index: Index) -> Iterator[Explanation]:
     for node in index.on_pool(plan.name):
         yield from _of_node(node, index)
-    failure = scale_up_failure(f"pool {plan.name}", plan, index)
-    if failure is not None:
-        yield failure
+    for failure in (pool_state(f"pool {plan.name}", plan, index), scale_up_failure(f"pool {plan.name}", plan, index)):
+        if failure is not None:
+            yield failure
 
 
 def _agents(index: Index) -> Iterator[Explanation]:
@@ -131,7 +161,7 @@ def _agents(index: Index) -> Iterator[Explanation]:
             yield index.explanation(
                 f"deployment {namespace(each)}/{name(each)}",
                 "agents-down",
-                "gang",
+                "osmo",
                 f"availableReplicas: {at(each, 'status.availableReplicas', 0)} of {at(each, 'spec.replicas', 1)}",
                 deployment=name(each),
                 namespace=namespace(each),
@@ -144,5 +174,6 @@ def _nearest(wanted: str, index: Index) -> list[str]:
         *index.nodes,
         *(labels(pod).get(WORKFLOW_LABEL, "") for pod in index.given.pods),
         *(f"{namespace(pod)}/{name(pod)}" if "/" in wanted else name(pod) for pod in index.given.pods),
+        *(str(each.get("name", "")) for each in index.given.workflows),
     ]
     return difflib.get_close_matches(wanted, [each for each in dict.fromkeys(known) if each], n=3)

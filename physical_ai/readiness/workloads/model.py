@@ -10,6 +10,7 @@ from physical_ai.kubernetes.objects import Json
 from physical_ai.readiness.model import Report
 
 STAGES: Mapping[str, str] = {
+    "osmo": "OSMO has taken the workflow, and has sent its Pods to the cluster",
     "gang": "its controller has created the Pod and all that start with it, and a scheduler looks at it",
     "queue": "its queue may have more",
     "scheduling": "a pool has nodes for a Pod like this one",
@@ -58,6 +59,12 @@ class Workloads:
     """The gates of the GPU pools."""
     logs: Mapping[tuple[str, str, str], str] = field(default_factory=dict[tuple[str, str, str], str])
     """Last lines of log by namespace, Pod and container, for those that were read."""
+    autoscaler: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The cluster autoscaler's own status; empty where it was not read."""
+    azure: Mapping[str, Mapping[str, Any]] | None = None
+    """Properties of the node pools in Azure, by name; None where Azure was not asked."""
+    workflows: Sequence[Json] = ()
+    """Workflows as OSMO describes them, where it was asked."""
     stack: str = "STACK"
     now: str = ""
     """The time of the reading, as Kubernetes writes it."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
 from physical_ai.kubernetes.objects import Json, at, labels, name
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.objects import condition, is_ready, pool_of
 from physical_ai.readiness.workloads.index import Index, short
 from physical_ai.readiness.workloads.model import Explanation
+from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
 
 UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
 NOT_UPGRADING = ("", "upgrade-done")
@@ -20,6 +23,18 @@ def cordon(item: str, node: Json, index: Index) -> Explanation | None:
     cause = "node-cordoned" if state in NOT_UPGRADING else "driver-upgrade"
     evidence = f"spec.unschedulable: true{f', {UPGRADE_STATE}: {state}' if state else ''}"
     return index.explanation(item, cause, "capacity", evidence, node=name(node), pool=pool_of(node), state=state)
+
+
+def not_accepted(item: str, node: Json, index: Index) -> Explanation | None:
+    """A node that takes no work until it has passed acceptance."""
+    key = split_taint(NOT_ACCEPTED_TAINT)[0]
+    taints: list[Json] = at(node, "spec.taints", [])
+    if all(each["key"] != key for each in taints):
+        return None
+    result = condition(node, ACCEPTED_CONDITION)
+    evidence = f"{result.get('reason', '')}: {result.get('message', '')}" if result else f"taint {key}, no result yet"
+    cause = "node-failed-acceptance" if result else "node-not-accepted"
+    return index.explanation(item, cause, "capacity", short(evidence), node=name(node), pool=pool_of(node))
 
 
 def not_ready(item: str, node: Json, index: Index) -> Explanation | None:

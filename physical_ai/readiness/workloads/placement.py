@@ -10,9 +10,10 @@ from physical_ai.kubernetes.objects import Json, at, labels, matches, name
 from physical_ai.kubernetes.selectors import selects, terms_of
 from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.objects import untolerated
+from physical_ai.readiness.workloads.azure_causes import backoff, not_managed, pool_state
 from physical_ai.readiness.workloads.index import NVIDIA, Index, condition, gpu_resources, subject
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan
-from physical_ai.readiness.workloads.node_causes import behind_gate, cordon
+from physical_ai.readiness.workloads.node_causes import behind_gate, cordon, not_accepted
 from physical_ai.readiness.workloads.queueing import least_of
 
 OPERATOR_LABELS = (NVIDIA, "feature.node.kubernetes.io/")
@@ -157,7 +158,7 @@ def _blocked(pod: Mapping[str, Any], node: Json, index: Index) -> Explanation | 
     gate = index.gates.get(name(node))
     if gate is not None and gpu_resources(pod):
         return behind_gate(subject(pod), "pool-not-ready", "capacity", gate, index)
-    return cordon(subject(pod), node, index)
+    return cordon(subject(pod), node, index) or not_accepted(subject(pod), node, index)
 
 
 def growth(
@@ -170,9 +171,9 @@ def growth(
     use = f"in use by {held}" if held else message
     if len(index.on_pool(plan.name)) >= plan.most:
         return index.explanation(item, "pool-at-maximum" if plan.autoscaled else "pool-fixed", "capacity", use, **facts)
-    failure = scale_up_failure(item, plan, index)
-    if failure is not None:
-        return failure
+    for failure in (pool_state(item, plan, index), scale_up_failure(item, plan, index), not_managed(item, plan, index)):
+        if failure is not None:
+            return failure
     events = index.events("Pod", pod) if pod else []
     last = [each for each in events if each.get("reason") in ("TriggeredScaleUp", "NotTriggerScaleUp")][-1:]
     evidence = str(last[0].get("message", "")) if last else message
@@ -189,9 +190,12 @@ def scale_up_failure(item: str, plan: PoolPlan, index: Index) -> Explanation | N
         for each in index.events("ConfigMap", AUTOSCALER)
         if group in str(each.get("message", "")) and each.get("reason") in ("FailedToScaleUpGroup", "ScaledUpGroup")
     ]
-    if not events or events[-1].get("reason") != "FailedToScaleUpGroup":
+    if events:
+        message = str(events[-1].get("message", "")) if events[-1].get("reason") == "FailedToScaleUpGroup" else ""
+    else:
+        message = backoff(plan, index.given.autoscaler)  # events are kept for an hour
+    if not message:
         return None
-    message = str(events[-1].get("message", ""))
     found = workload_cause_of("capacity", message)
     cause = found[0].id if found else "scale-up-failed"
     return index.explanation(item, cause, "capacity", message, pool=plan.name, size=plan.size)

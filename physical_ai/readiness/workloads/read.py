@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import yaml
 
 from physical_ai.catalog.osmo import KAI_NAMESPACE, OPERATOR_NAMESPACE
 from physical_ai.kubernetes.objects import Json, at, name, namespace
 from physical_ai.readiness.model import Expected
 from physical_ai.readiness.phase import is_running, unfinished
 from physical_ai.readiness.reader import Get, Missing, Unreachable, listed, read_reports
+from physical_ai.readiness.workloads.hang import TIMEOUT, peers
 from physical_ai.readiness.workloads.model import PoolPlan, Workloads
+from physical_ai.settings.guards import is_mapping
 
 MAX_LOGS = 8
 """Logs of one diagnosis; each request goes through the API server to a node."""
-LOG_LINES = "20"
+MAX_PEER_LOGS = 16
+"""Further logs: of the running members of gangs of which a collective operation timed out."""
+LOG_LINES = "200"
+"""PyTorch writes dozens of lines after the one that says in which operation a rank waited."""
+STATUS = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status"
 
 
 def read_workloads(get: Get, expected: Sequence[Expected], pools: Sequence[PoolPlan], stack: str) -> Workloads:
-    """The cluster as it is now: eight lists, those of the gates, and the logs of at most eight containers.
+    """The cluster as it is now: nine requests, those of the gates, and the logs of at most 24 containers.
 
     Raises:
         Unreachable, Unusable: as `get` does.
@@ -37,11 +45,13 @@ def read_workloads(get: Get, expected: Sequence[Expected], pools: Sequence[PoolP
             for deployment in _items(get, f"/apis/apps/v1/namespaces/{where}/deployments")
         ],
         pools=pools,
+        autoscaler=_autoscaler(get),
         reports=read_reports(get, expected),
         stack=stack,
         now=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
-    return replace(given, logs=_logs(get, given.pods))
+    logs = _logs(get, given.pods)
+    return replace(given, logs={**logs, **_peer_logs(get, given.pods, logs)})
 
 
 def _items(get: Get, path: str) -> list[Json]:
@@ -65,6 +75,37 @@ def _logs(get: Get, pods: Sequence[Json]) -> dict[tuple[str, str, str], str]:
             break  # this node's kubelet does not answer, and others may not either
         found[namespace(pod), name(pod), container] = text if isinstance(text, str) else ""
     return found
+
+
+def _peer_logs(
+    get: Get, pods: Sequence[Json], logs: Mapping[tuple[str, str, str], str]
+) -> dict[tuple[str, str, str], str]:
+    """The last lines of the ranks that run on, where others have waited in vain."""
+    timed_out = {(where, own): container for (where, own, container), text in logs.items() if TIMEOUT.search(text)}
+    found: dict[tuple[str, str, str], str] = {}
+    for pod in pods:
+        container = timed_out.get((namespace(pod), name(pod)))
+        for peer in peers(pod, pods) if container else ():
+            key = (namespace(peer), name(peer), str(container))
+            if key in logs or key in found or at(peer, "status.phase") != "Running" or len(found) == MAX_PEER_LOGS:
+                continue
+            path = f"/api/v1/namespaces/{key[0]}/pods/{key[1]}/log"
+            try:
+                text: Any = get(path, {"container": key[2], "tailLines": LOG_LINES})
+            except (Missing, Unreachable):
+                continue
+            found[key] = text if isinstance(text, str) else ""
+    return found
+
+
+def _autoscaler(get: Get) -> Mapping[str, Any]:
+    """The autoscaler's status, in the form that it has since 1.30; empty where there is none."""
+    try:
+        found: Any = get(STATUS, {})
+        status: Any = yaml.safe_load(str(at(found, "data.status", "") or ""))
+    except (Missing, yaml.YAMLError):
+        return {}
+    return status if is_mapping(status) else {}
 
 
 def _with_log(pod: Json) -> str:

@@ -14,6 +14,8 @@ from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.readiness.workloads.node_causes import behind_gate, not_ready
 
 NOT_STARTED = ("ContainerCreating", "PodInitializing")
+LAST_LINES = 20
+"""Of a log, in which the cause of a container's end is looked for."""
 ENDED_STAGES = ("node", "start", "container")
 
 
@@ -133,7 +135,7 @@ def _of_container(
     log = index.given.logs.get((namespace(pod), name(pod), container), "")
     lines = [
         f"{ended.get('reason', '')}: {ended.get('message', '')}",
-        *reversed(log.splitlines()),
+        *reversed(log.splitlines()[-LAST_LINES:]),
         f"{waiting.get('reason', '')}: {waiting.get('message', '')}",
     ]
     facts = {

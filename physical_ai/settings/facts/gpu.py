@@ -9,7 +9,14 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from physical_ai.catalog import ModuleFlavour, vgpu_model, vm_size, vm_sizes
-from physical_ai.settings.facts.pools import driver_facts, gpus_per_node, node_labels, tolerations
+from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.facts.pools import (
+    NOT_ACCEPTED_TAINT,
+    driver_facts,
+    gpus_per_node,
+    node_labels,
+    tolerations,
+)
 from physical_ai.settings.models.gpu import MigStrategy, ModuleType, OperatorDriver
 from physical_ai.settings.models.grid_driver import GridDriver
 from physical_ai.settings.models.node_pools import Pool
@@ -187,12 +194,18 @@ def pool_labels(name: str, pool: Pool) -> dict[str, str]:
 
 def all_tolerations(settings: Settings) -> list[dict[str, str]]:
     """Tolerations for what runs on every GPU node: one for each taint of any pool, each once."""
-    return tolerations_of(settings.pools.values())
+    return tolerations_of(settings, settings.pools.values())
 
 
-def tolerations_of(pools: Iterable[Pool]) -> list[dict[str, str]]:
-    """Tolerations for what runs on every node of these pools: one for each of their taints, each once."""
+def tolerations_of(settings: Settings, pools: Iterable[Pool]) -> list[dict[str, str]]:
+    """Tolerations for what runs on every node of these pools: one for each of their taints, each once.
+
+    Also of nodes that are not accepted yet: they are accepted with their driver and their device plugin.
+    """
     every = [item for pool in pools for item in tolerations(pool)]
+    if settings.health.admit == "accepted":
+        key, _, effect = split_taint(NOT_ACCEPTED_TAINT)
+        every.append({"key": key, "operator": "Exists", "effect": effect})
     return [item for index, item in enumerate(every) if item not in every[:index]]
 
 

@@ -66,6 +66,11 @@ class Names:
         return f"dc-{PROJECT}-{self.stack}"[:44].rstrip("-")
 
     @property
+    def container_logs(self) -> str:
+        """Of the rule that brings the output of containers into the workspace."""
+        return f"dcr-logs-{PROJECT}-{self.stack}"[:64].rstrip("-")
+
+    @property
     def grafana(self) -> str:
         """ARM allows 30 characters."""
         return f"graf-{self.stack}"[:30].rstrip("-")

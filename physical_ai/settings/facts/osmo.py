@@ -26,6 +26,9 @@ AGENT_TOKEN = "osmoAgentToken"  # noqa: S105 - a name
 MANAGED_LABEL = "physical-ai/osmo-backend"
 """On the agents' Secret: a deployment of this project has installed them, and takes them away in order."""
 
+POD_POOL_LABEL = "physical-ai/pool"
+"""On the Pods of workflows: the node pool that they ask for, also while they wait for a node."""
+
 WAITING_FACTOR = 4
 """The default quota of workflows, as a multiple of the GPUs of the pools."""
 

@@ -22,6 +22,11 @@ GPU_TAINT = f"{GPU_TAINT_KEY}=present:NoSchedule"
 """With a value: the autoscaler's Azure template drops a value-less taint, so that a pool at zero nodes would look
 untainted and scale up for CPU pods (kubernetes/autoscaler, cloudprovider/azure/azure_template.go)."""
 
+NOT_ACCEPTED_TAINT = "startup-taint.cluster-autoscaler.kubernetes.io/physical-ai-not-accepted=present:NoSchedule"
+"""On GPU nodes that have not passed acceptance, with `health.admit: accepted`. Not one of the pool's taints, which only
+the API of AKS can take from a node. The prefix says that it is going to disappear: the autoscaler takes the node for
+one that is still starting, and adds none beside it for Pods that wait (kubernetes/autoscaler FAQ, startup taints)."""
+
 DRIVER_LABEL = "physical-ai/gpu-driver"
 """Carried by every GPU pool; its value is the driver source."""
 

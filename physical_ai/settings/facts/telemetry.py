@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from physical_ai.catalog import vm_sizes
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
-from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER, WORKFLOW_LABEL
+from physical_ai.catalog.lookup import price
+from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.catalog.osmo import OPERATOR_NAMESPACE as OSMO_NAMESPACE
 from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.facts import health
+from physical_ai.settings.facts.osmo import POD_POOL_LABEL
 from physical_ai.settings.facts.pools import gpus_per_node
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.telemetry.counters import Cardinality, exporter_of, fields_for, series_per_node
+from physical_ai.telemetry.counters import Cardinality, exporter_of, fields_for, names_each_pod, series_per_node
 from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts
 
 QUEUE_LABEL = "kai.scheduler/queue"
-METRIC_LABELS = f"nodes=[{SHORT_POOL_LABEL},nvidia.com/gpu.product],pods=[{WORKFLOW_LABEL},{QUEUE_LABEL}]"
+METRIC_LABELS = (
+    f"nodes=[{SHORT_POOL_LABEL},nvidia.com/gpu.product],"
+    f"pods=[{WORKFLOW_LABEL},{TASK_LABEL},{QUEUE_LABEL},{POD_POOL_LABEL}]"
+)
 """Labels of nodes and Pods that kube-state-metrics exports, as AKS writes the list."""
 POOL_OF_NODE = "aks-([a-z0-9]+)-.+"
 """AKS names nodes aks-<pool>-<hash>-vmss<number>; no pool's name has a hyphen."""
@@ -32,18 +39,44 @@ def rule_parameters(settings: Settings) -> Parameters:
         kai_namespace=KAI_NAMESPACE,
         kai_scheduler=KAI_SCHEDULER,
         runbooks=monitoring.runbooks,
+        quarantines=health.reaches(settings, "taint") and monitoring.metrics == "kube-prometheus",
         overrides={
             name: Override(threshold=own.threshold, enabled=own.enabled) for name, own in monitoring.rules.items()
         },
     )
 
 
+def shares_of(pool: Pool) -> int:
+    """Pods that can share a GPU of the pool, or an instance of one; 1 without sharing."""
+    shared = pool.sharing.time_slicing or pool.sharing.mps
+    return shared.replicas if shared is not None else 1
+
+
+def has_infiniband(pool: Pool) -> bool:
+    """Whether the pool's nodes have InfiniBand; False for a size that is not known."""
+    size = vm_sizes().get(pool.sku)
+    return size is not None and size.infiniband
+
+
+def has_series_for_each_pod(settings: Settings) -> bool:
+    """Whether the DCGM exporter is to have series for each Pod that shares a GPU: where any pool shares, and it can."""
+    shares = any(shares_of(pool) > 1 for pool in settings.pools.values() if gpu_facts.knows_gpu(pool))
+    return settings.monitoring.is_measured and shares and names_each_pod(exporter_of(settings.gpu_operator.version))
+
+
 def series_per_pool(settings: Settings) -> dict[str, Cardinality]:
     """Series of GPUs that one node of each pool costs; none where nothing collects them."""
     if not settings.monitoring.is_measured:
         return {}
-    fields = fields_for(exporter_of(settings.gpu_operator.version), settings.monitoring.counters)
-    return {pool.name: series_per_node(pool, fields) for pool in rule_parameters(settings).pools}
+    exporter = exporter_of(settings.gpu_operator.version)
+    fields = fields_for(exporter, settings.monitoring.counters)
+    return {pool.name: series_per_node(pool, fields, exporter) for pool in rule_parameters(settings).pools}
+
+
+def gpu_hour_usd(settings: Settings, pool: Pool) -> float | None:
+    """The list price of a node, divided by what it offers. None without a price."""
+    listed = price(pool.sku, settings.region)
+    return None if listed is None else listed.usd_per_hour / sum(gpu_facts.gpu_resources(pool).values())
 
 
 def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
@@ -54,8 +87,12 @@ def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
         resources=gpu_facts.offered(settings, pool),
         gpus=gpus,
         most=pool.scale.most,
+        least=pool.scale.least,
+        usd=gpu_hour_usd(settings, pool),
         autoscaled=pool.scale.is_autoscaled,
         virtual=gpu_facts.is_vgpu(pool),
         grid=pool.driver.is_grid,
         instances=gpus * sum(mig.profiles.values()) if mig is not None else 0,
+        shares=shares_of(pool),
+        infiniband=has_infiniband(pool),
     )

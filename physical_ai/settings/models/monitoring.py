@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from physical_ai.settings.models.base import Model, written
+from physical_ai.settings.models.traces import ContainerLogs, SecretName, Traces
 
 ObjectId = Annotated[
     str,
@@ -17,7 +18,6 @@ ObjectId = Annotated[
 ReceiverName = Annotated[
     str, written(r"^[a-z][a-z0-9-]{0,29}$", "a receiver's name: lowercase letters, digits and hyphens")
 ]
-SecretName = Annotated[str, written(r"^[A-Za-z][A-Za-z0-9]*$", "the name of a stack secret, like pagerUrl")]
 Email = Annotated[str, written(r"^[^\s@<>]+@[^\s@<>]+\.[^\s@<>.]+$", "an e-mail address")]
 ActionGroupId = Annotated[
     str,
@@ -134,6 +134,14 @@ class Monitoring(Model):
     runbooks: Address = Field(
         default="docs/runbooks/",
         description="Where your copy of the runbooks is published; alerts link to alerts.md there.",
+    )
+
+    traces: Traces | None = Field(
+        default=None,
+        description="Where an OpenTelemetry Collector sends the traces of workflows; absent: no collector.",
+    )
+    container_logs: ContainerLogs | None = Field(
+        default=None, description="Which containers' output Log Analytics keeps, up to dailyQuotaGb; absent: none."
     )
 
     @property

@@ -72,6 +72,11 @@ class Scale(Model):
         return self.initial if self.initial is not None else self.min or 0
 
     @property
+    def least(self) -> int:
+        """The smallest number of nodes the pool can have."""
+        return self.count if self.count is not None else self.min or 0
+
+    @property
     def most(self) -> int:
         """The largest number of nodes the pool can have."""
         return self.count if self.count is not None else self.max or 0

@@ -15,6 +15,7 @@ from physical_ai.settings.models.admission import Admission
 from physical_ai.settings.models.base import Cidr, Model, written
 from physical_ai.settings.models.gpu import GpuOperator
 from physical_ai.settings.models.grid_driver import GridDriver
+from physical_ai.settings.models.health import Health
 from physical_ai.settings.models.monitoring import Monitoring, ObjectId
 from physical_ai.settings.models.network import Network
 from physical_ai.settings.models.node_pools import NodePool, Pool, PoolName
@@ -185,6 +186,7 @@ class Settings(Model):
     gpu_operator: GpuOperator = Field(description="NVIDIA GPU Operator.")
     grid_driver: GridDriver = Field(description="Driver of vGPU pools, which our agent installs on the host.")
     admission: Admission = Field(default_factory=Admission, description="What GPU Pods of any origin must have.")
+    health: Health = Field(default_factory=Health, description="Health of GPU nodes.")
     osmo: Osmo = Field(default_factory=Osmo, description="NVIDIA OSMO.")
     system_pool: NodePool = Field(description="Pool for critical add-ons, tainted CriticalAddonsOnly.")
     cpu_pool: NodePool = Field(description="Untainted pool for operators, schedulers and CPU tasks.")

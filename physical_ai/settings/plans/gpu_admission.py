@@ -6,9 +6,9 @@ import copy
 import json
 from typing import Any
 
-from physical_ai.catalog import osmo
+from physical_ai.catalog import nvsentinel, osmo
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
-from physical_ai.settings.facts import gpu
+from physical_ai.settings.facts import gpu, health
 from physical_ai.settings.facts.pools import DRIVER_LABEL
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
@@ -43,16 +43,24 @@ def policies(settings: Settings) -> list[dict[str, Any]]:
         # No Pod has a reason to see GPUs that it does not request, so this is refused also where others are warned.
         action = "deny" if manifest["metadata"]["name"] == _REQUESTS else settings.admission.gpu_pods
         if "matchConstraints" in spec:
-            names = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(EXEMPT)}
+            names = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(exempt(settings))}
             spec["matchConstraints"]["namespaceSelector"] = {"matchExpressions": [names]}
             spec["variables"] = [_of_stack(variable, settings) for variable in spec["variables"]]
             if not mutates:
                 # A warning must not stop GPU Pods by failing, and a refusal must not be bypassed by making it fail.
                 spec["failurePolicy"] = "Fail" if action == "deny" else "Ignore"
         elif not mutates:
+            # The dry run of a changed binding would combine both actions, which the API server refuses. With another
+            # name it is another binding, which is created before this one is deleted.
+            manifest["metadata"]["name"] += f"-{action}"
             spec["validationActions"] = list(_ACTIONS[action])
         found.append(manifest)
     return found
+
+
+def exempt(settings: Settings) -> tuple[str, ...]:
+    """Namespaces that the policies leave out: NVSentinel's collector sees all GPUs of its node, too."""
+    return (*EXEMPT, nvsentinel.NAMESPACE) if health.reaches(settings, "detect") else EXEMPT
 
 
 def _of_stack(variable: dict[str, str], settings: Settings) -> dict[str, str]:

@@ -59,7 +59,7 @@ def grid_plan(settings: Settings) -> GridPlan | None:
         return None
     return GridPlan(
         {name: wanted(settings, pool) for name, pool in sorted(pools.items())},
-        tuple(gpu_facts.tolerations_of(pools.values())),
+        tuple(gpu_facts.tolerations_of(settings, pools.values())),
         settings.grid_driver.image_registry,
         settings.grid_driver.image_pull_secret,
     )

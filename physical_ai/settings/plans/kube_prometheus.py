@@ -15,14 +15,19 @@ from physical_ai.catalog.monitoring import (
     CHART,
     CHART_VERSION,
     DASHBOARD_LABEL,
+    GRAFANA_PASSWORD_KEY,
+    GRAFANA_SECRET,
+    GRAFANA_USER_KEY,
     NAMESPACE,
     RELEASE,
 )
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, tolerations_of
 from physical_ai.settings.facts.pools import CPU_POOL
-from physical_ai.settings.facts.telemetry import METRIC_LABELS, rule_parameters
+from physical_ai.settings.facts.telemetry import METRIC_LABELS, has_infiniband, rule_parameters
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.monitoring import Monitoring, Receiver
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.scraping import INFINIBAND
 from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
 from physical_ai.telemetry.rendering import prometheus_rule
 
@@ -37,8 +42,12 @@ OWNED = {
     "alertmanager.config": "monitoring.receivers",
     "alertmanager.alertmanagerSpec": "monitoring.receivers",
     "grafana.enabled": "monitoring.grafana.enabled",
-    "grafana.adminPassword": "nothing: the chart generates it",
+    "grafana.admin": "nothing: the program generates the password",
+    "grafana.adminUser": "nothing: it is admin",
+    "grafana.adminPassword": "nothing: the program generates it",
     "grafana.sidecar": "nothing: dashboards are part of the program",
+    "nodeExporter.enabled": "nothing: it runs on pools whose VM size has InfiniBand",
+    "prometheus-node-exporter": "nothing: it runs on pools whose VM size has InfiniBand",
     "kube-state-metrics": "nothing: physical_ai/settings/facts/telemetry.py has the labels that are exported",
 }
 """Keys that the file may not set, with the setting to change instead."""
@@ -62,7 +71,7 @@ def kube_prometheus_plan(settings: Settings, root: FilePath) -> tuple[KubePromet
     document = read_if_there(root / FILE, f"{root.name}/{FILE}")
     faults = [*document.faults, *owned(document, (), document.data, OWNED)]
     written = without(document.data, OWNED)
-    values = merge_values(written, _values(settings.monitoring))
+    values = merge_values(written, _values(settings.monitoring) | _node_exporter(settings))
     for checked in (written, values):
         faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
     rule = prometheus_rule(rule_parameters(settings), "physical-ai", NAMESPACE)
@@ -98,8 +107,12 @@ def _values(monitoring: Monitoring) -> dict[str, Any]:
         },
         "grafana": {
             "enabled": monitoring.grafana.enabled,
-            # Empty: the chart generates one, and keeps it in its Secret. Its default is the same everywhere.
-            "adminPassword": "",
+            # The chart's default password is the same everywhere.
+            "admin": {
+                "existingSecret": GRAFANA_SECRET,
+                "userKey": GRAFANA_USER_KEY,
+                "passwordKey": GRAFANA_PASSWORD_KEY,
+            },
             "nodeSelector": here,
             "sidecar": {
                 "dashboards": {
@@ -111,6 +124,31 @@ def _values(monitoring: Monitoring) -> dict[str, Any]:
             },
         },
         "kube-state-metrics": {"nodeSelector": here, "metricLabelsAllowlist": _allowed(METRIC_LABELS)},
+    }
+
+
+def _node_exporter(settings: Settings) -> dict[str, Any]:
+    """Reads the ports of nodes with InfiniBand, and nothing else; elsewhere no alert needs it.
+
+    It mounts the host's /sys, so it runs beside the other exporters, where Pod Security allows that.
+    """
+    pools = [name for name, pool in settings.pools.items() if has_infiniband(pool)]
+    if not pools:
+        return {"nodeExporter": {"enabled": False}}
+    here = {"key": POOL_LABEL, "operator": "In", "values": pools}
+    nodes = {"nodeSelectorTerms": [{"matchExpressions": [here]}]}
+    return {
+        "nodeExporter": {"enabled": True},
+        "prometheus-node-exporter": {
+            "namespaceOverride": OPERATOR_NAMESPACE,
+            "extraArgs": ["--collector.disable-defaults", "--collector.infiniband"],
+            "hostNetwork": False,
+            "hostPID": False,
+            "service": {"portName": INFINIBAND.port},
+            "prometheus": {"monitor": {"enabled": False}},
+            "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": nodes}},
+            "tolerations": tolerations_of(settings, (settings.pools[name] for name in pools)),
+        },
     }
 
 

@@ -108,8 +108,8 @@ def _backend(settings: Settings) -> dict[str, Any]:
             **_on_cpu_pool(),
         },
     }
-    if settings.osmo.login == "dev":
-        ours["services"] = {"backendListener": _dev_agent(), "backendWorker": _dev_agent()}
+    if agent := _agent(settings):
+        ours["services"] = {"backendListener": agent, "backendWorker": agent}
     return ours
 
 
@@ -148,12 +148,22 @@ def _on_cpu_pool() -> dict[str, Any]:
     return {"nodeSelector": {POOL_LABEL: CPU_POOL}, "tolerations": []}
 
 
+def _agent(settings: Settings) -> dict[str, Any]:
+    """What each of the two agents needs beyond the file of values."""
+    environment = dict(osmo.METRICS_ENVIRONMENT) if settings.monitoring.is_measured else {}
+    agent: dict[str, Any] = {}
+    if settings.osmo.login == "dev":
+        agent, environment = _dev_agent(), {"KUBECONFIG": f"{AGENT_FOLDER}/{KUBECONFIG}", **environment}
+    if environment:
+        agent["extraEnvs"] = [{"name": name, "value": value} for name, value in environment.items()]
+    return agent
+
+
 def _dev_agent() -> dict[str, Any]:
     """What one agent needs for the development login."""
     progress, folder = _PROGRESS
     return {
         "extraArgs": ["--method", "dev", "--username", DEV_USER],
-        "extraEnvs": [{"name": "KUBECONFIG", "value": f"{AGENT_FOLDER}/{KUBECONFIG}"}],
         "volumes": [
             {"name": progress, "emptyDir": {}},
             {"name": AGENT_FILES, "configMap": {"name": AGENT_FILES}},

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from physical_ai.catalog import otel
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_USE_LABEL
-from physical_ai.catalog.osmo import SCHEDULER, SERVICE_ACCOUNT
+from physical_ai.catalog.osmo import SCHEDULER, SERVICE_ACCOUNT, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
-from physical_ai.settings.facts.osmo import CPU_PLATFORM, PlatformFacts, platforms
+from physical_ai.settings.facts.osmo import CPU_PLATFORM, POD_POOL_LABEL, PlatformFacts, platforms
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.acceptance import task_diagnostic
 
 DEFAULT_POOL = "default"
 CONTROL_TEMPLATE = "control"
@@ -45,8 +47,8 @@ def pod_templates(settings: Settings) -> dict[str, Any]:
     """
     return {
         CONTROL_TEMPLATE: _control_template(),
-        TASK_TEMPLATE: _task_template(),
-        **{template_name(item.name): platform_template(item) for item in platforms(settings)},
+        TASK_TEMPLATE: _task_template(sends_traces=settings.monitoring.traces is not None),
+        **{template_name(item.name): platform_template(settings, item) for item in platforms(settings)},
     }
 
 
@@ -56,7 +58,7 @@ def _control_template() -> dict[str, Any]:
     return {"spec": {"containers": [{"name": "osmo-ctrl", "resources": {"requests": requests, "limits": limits}}]}}
 
 
-def _task_template() -> dict[str, Any]:
+def _task_template(*, sends_traces: bool) -> dict[str, Any]:
     """Requests that are limits, shared memory, the workflows' own identity, and time to finish before the node's driver
     is upgraded. No GPU, not even none of them.
 
@@ -75,13 +77,33 @@ def _task_template() -> dict[str, Any]:
                     "name": CONTAINER,
                     "resources": {"requests": dict(amounts), "limits": dict(amounts)},
                     "volumeMounts": [{"name": "dshm", "mountPath": "/dev/shm"}],  # noqa: S108 - where it has to be
+                    **({"env": _trace_environment()} if sends_traces else {}),
                 }
             ],
         },
     }
 
 
-def platform_template(item: PlatformFacts) -> dict[str, Any]:
+def _trace_environment() -> list[dict[str, Any]]:
+    """What an OpenTelemetry SDK needs to send spans, with the names of workflow and task (OpenTelemetry specification,
+    environment variables)."""
+
+    def label(name: str) -> dict[str, Any]:
+        return {"fieldRef": {"fieldPath": f"metadata.labels['{name}']"}}
+
+    return [
+        {"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": otel.ADDRESS},
+        {"name": "OTEL_EXPORTER_OTLP_PROTOCOL", "value": "http/protobuf"},
+        {"name": "OTEL_SERVICE_NAME", "valueFrom": label(TASK_LABEL)},
+        {"name": "OSMO_WORKFLOW_ID", "valueFrom": label(WORKFLOW_LABEL)},
+        {"name": "OTEL_RESOURCE_ATTRIBUTES", "value": "osmo.workflow_id=$(OSMO_WORKFLOW_ID)"},
+        # The collector takes traces only.
+        {"name": "OTEL_METRICS_EXPORTER", "value": "none"},
+        {"name": "OTEL_LOGS_EXPORTER", "value": "none"},
+    ]
+
+
+def platform_template(settings: Settings, item: PlatformFacts) -> dict[str, Any]:
     """What places a platform's pods, and gives them their GPUs.
 
     Nodes are chosen by pool: labels that name the GPU exist only once a node has run.
@@ -98,7 +120,11 @@ def platform_template(item: PlatformFacts) -> dict[str, Any]:
                 "resources": {"requests": dict(gpus), "limits": dict(gpus)},
             }
         ]
-    return {"spec": spec}
+        diagnostic = task_diagnostic(settings, settings.pools[item.pool], gpus)
+        if diagnostic is not None:
+            # OSMO appends it to its own init container, as it does with every item that has another name.
+            spec["initContainers"] = [diagnostic]
+    return {"metadata": {"labels": {POD_POOL_LABEL: item.pool}}, "spec": spec}
 
 
 def _assertion(left: str, operator: str, right: str, message: str) -> Assertion:

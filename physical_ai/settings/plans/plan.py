@@ -10,9 +10,11 @@ from physical_ai.catalog.charts import Chart, chart
 from physical_ai.repository import VALUES
 from physical_ai.settings.faults import Fault, SettingsError
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.collector import CollectorPlan, collector_plan
 from physical_ai.settings.plans.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.settings.plans.grid_driver import GridPlan, grid_plan
 from physical_ai.settings.plans.kube_prometheus import KubePrometheusPlan, kube_prometheus_plan
+from physical_ai.settings.plans.nvsentinel import NvsentinelPlan, nvsentinel_plan
 from physical_ai.settings.plans.osmo import OsmoRelease, osmo_releases
 from physical_ai.settings.plans.osmo_service import values_files
 
@@ -30,6 +32,10 @@ class Plan:
     """Values for the chart of OSMO's control plane, by file name."""
     kube_prometheus: KubePrometheusPlan | None
     """None without `monitoring.metrics: kube-prometheus`."""
+    nvsentinel: NvsentinelPlan | None
+    """None with `health.mode: alert`."""
+    collector: CollectorPlan | None
+    """None without `monitoring.traces`."""
     charts: tuple[Chart, ...]
     """The charts in the order of installation."""
     warnings: tuple[Fault, ...] = ()
@@ -45,9 +51,21 @@ def make_plan(settings: Settings, root: FilePath = VALUES) -> Plan:
     gpu, faults = gpu_plan(settings, root)
     osmo, found = osmo_releases(settings, root)
     prometheus, wrong = kube_prometheus_plan(settings, root)
-    faults = list(dict.fromkeys([*faults, *found, *wrong]))
+    sentinel, amiss = nvsentinel_plan(settings, root)
+    collector, refused = collector_plan(settings, root)
+    faults = list(dict.fromkeys([*faults, *found, *wrong, *amiss, *refused]))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
-    others = (*((prometheus.chart,) if prometheus else ()), *(release.chart for release in osmo))
-    charts = (chart(CHART, settings.gpu_operator.version), *others)
-    return Plan(gpu, grid_plan(settings), osmo, values_files(settings), prometheus, charts, tuple(faults))
+    others = (each.chart for each in (prometheus, sentinel, collector) if each is not None)
+    charts = (chart(CHART, settings.gpu_operator.version), *others, *(release.chart for release in osmo))
+    return Plan(
+        gpu=gpu,
+        grid=grid_plan(settings),
+        osmo=osmo,
+        osmo_service=values_files(settings),
+        kube_prometheus=prometheus,
+        nvsentinel=sentinel,
+        collector=collector,
+        charts=charts,
+        warnings=tuple(faults),
+    )

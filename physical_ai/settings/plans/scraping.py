@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from physical_ai.catalog import osmo
 from physical_ai.catalog.monitoring import NAMESPACE
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, grid_pools
+from physical_ai.settings.facts.telemetry import has_infiniband
 from physical_ai.settings.models.monitoring import MetricsBackend
 from physical_ai.settings.models.tree import Settings
 
@@ -34,6 +36,9 @@ class Exporter:
     number: int
     dropped: str = ""
     """Regular expression of labels that are dropped: they identify nothing that another label does not."""
+    namespace: str = OPERATOR_NAMESPACE
+    guarded: bool = True
+    """Whether only the scraper may reach the Pods."""
 
     @property
     def endpoint_port(self) -> dict[str, Any]:
@@ -46,14 +51,25 @@ EXPORTERS = (
     Exporter("node-status-exporter", {"app": "nvidia-node-status-exporter"}, 8000, 8000),
     Exporter("gpu-operator", {"app": "gpu-operator"}, "metrics", 8080),
 )
+# All Pods of a namespace: those of other ports than this one are no targets.
+OSMO_AGENTS = Exporter("osmo-agents", {}, osmo.METRICS_PORT, osmo.METRICS_PORT, namespace=osmo.OPERATOR_NAMESPACE)
+# How OSMO's service is reached is up to its operator.
+OSMO_SERVICE = replace(OSMO_AGENTS, name="osmo-service", namespace=osmo.CONTROL_NAMESPACE, guarded=False)
 GRID = Exporter("grid-driver", {"app.kubernetes.io/component": "grid-driver"}, "metrics", 9401)
+
+INFINIBAND = Exporter("infiniband", {"app.kubernetes.io/name": "prometheus-node-exporter"}, "metrics", 9100)
+"""Of the chart kube-prometheus-stack. On Azure a node exporter of AKS is scraped already."""
 
 
 def exporters(settings: Settings) -> tuple[Exporter, ...]:
     """The exporters of a stack; none where nothing collects metrics."""
     if not settings.monitoring.is_measured:
         return ()
-    return (*EXPORTERS, GRID) if grid_pools(settings) else EXPORTERS
+    grid = (GRID,) if grid_pools(settings) else ()
+    agents = (OSMO_AGENTS,) if settings.osmo.installs_backend else ()
+    in_cluster = settings.monitoring.metrics == "kube-prometheus"
+    infiniband = (INFINIBAND,) if in_cluster and any(map(has_infiniband, settings.pools.values())) else ()
+    return (*EXPORTERS, *grid, *infiniband, *agents, OSMO_SERVICE)
 
 
 def pod_monitors(settings: Settings) -> list[dict[str, Any]]:
@@ -68,7 +84,7 @@ def pod_monitors(settings: Settings) -> list[dict[str, Any]]:
         {
             "apiVersion": GROUPS[back_end],
             "kind": "PodMonitor",
-            "metadata": {"name": each.name, "namespace": OPERATOR_NAMESPACE},
+            "metadata": {"name": each.name, "namespace": each.namespace},
             "spec": {
                 **limits,
                 "selector": {"matchLabels": dict(each.labels)},
@@ -103,7 +119,7 @@ def network_policies(settings: Settings) -> list[dict[str, Any]]:
         {
             "apiVersion": "networking.k8s.io/v1",
             "kind": "NetworkPolicy",
-            "metadata": {"name": f"{each.name}-metrics", "namespace": OPERATOR_NAMESPACE},
+            "metadata": {"name": f"{each.name}-metrics", "namespace": each.namespace},
             "spec": {
                 "podSelector": {"matchLabels": dict(each.labels)},
                 "policyTypes": ["Ingress"],
@@ -111,4 +127,5 @@ def network_policies(settings: Settings) -> list[dict[str, Any]]:
             },
         }
         for each in exporters(settings)
+        if each.guarded
     ]

@@ -10,6 +10,8 @@ from physical_ai.settings.rules.cluster import check_cluster
 from physical_ai.settings.rules.finding import SettingFinding, Trust
 from physical_ai.settings.rules.gpu import check_gpu
 from physical_ai.settings.rules.grid import check_grid
+from physical_ai.settings.rules.health import check_health
+from physical_ai.settings.rules.health_modes import check_health_mode
 from physical_ai.settings.rules.monitoring import check_monitoring
 from physical_ai.settings.rules.network import check_network
 from physical_ai.settings.rules.osmo import check_osmo
@@ -43,6 +45,8 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_sharing(settings, trust)
     yield from check_osmo(settings, trust)
     yield from check_monitoring(settings, trust)
+    yield from check_health(settings, trust)
+    yield from check_health_mode(settings, trust)
     for name, pool in settings.pools.items():
         yield from check_labels(name, pool, trust)
         yield from check_taints(name, pool, trust)

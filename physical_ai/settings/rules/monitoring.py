@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from physical_ai.catalog import nearest, regions
 from physical_ai.catalog.lookup import UnknownName
+from physical_ai.settings.facts.telemetry import has_infiniband
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.monitoring import Monitoring, Receiver
 from physical_ai.settings.models.tree import Settings
@@ -15,6 +16,7 @@ from physical_ai.telemetry.counters import exporter_of, fields_for
 from physical_ai.telemetry.rules import alert_rows
 
 _HERE: Path = ("monitoring",)
+NO_QUOTA = -1
 
 
 def check_monitoring(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
@@ -26,6 +28,9 @@ def check_monitoring(settings: Settings, trust: Trust) -> Iterator[SettingFindin
     for name, receiver in settings.monitoring.receivers.items():
         yield from _receiver(settings.monitoring, name, receiver)
     yield from _grafana(settings)
+    yield from _container_logs(settings.monitoring)
+    if trust(("pools",)):
+        yield from _infiniband(settings)
     if trust(("gpuOperator", "version")):
         yield from _counters(settings)
 
@@ -84,6 +89,19 @@ def _back_end(monitoring: Monitoring) -> Iterator[SettingFinding]:
         yield warning((*_HERE, "receivers"), problem, fix, others=((*_HERE, "metrics"),))
 
 
+def _infiniband(settings: Settings) -> Iterator[SettingFinding]:
+    """AKS's node exporter is scraped by the add-on, which keeps none of its series about InfiniBand by default."""
+    for name, pool in settings.pools.items():
+        if settings.monitoring.metrics == "azure" and has_infiniband(pool):
+            problem = "Azure's add-on drops the series of InfiniBand, so that alerts about its ports are silent."
+            fix = (
+                'Add nodeexporter = "node_infiniband_.+" to default-targets-metrics-keep-list in the ConfigMap'
+                " ama-metrics-settings-configmap of kube-system, or set metrics: kube-prometheus."
+            )
+            others: tuple[Path, ...] = ((*_HERE, "metrics"),)
+            yield warning(("pools", name, "sku"), problem, fix, others=others, rule=rules.INFINIBAND)
+
+
 def _receiver(monitoring: Monitoring, name: str, receiver: Receiver) -> Iterator[SettingFinding]:
     if monitoring.metrics != "kube-prometheus":
         return
@@ -117,13 +135,30 @@ def _grafana(settings: Settings) -> Iterator[SettingFinding]:
         yield error((*here, "zoneRedundant"), problem, "false.", rule=rules.GRAFANA)
 
 
+def _container_logs(monitoring: Monitoring) -> Iterator[SettingFinding]:
+    if monitoring.container_logs is not None and monitoring.daily_quota_gb == NO_QUOTA:
+        problem = "What containers print has no limit, and so has its price, as long as the workspace has no daily cap."
+        fix = "monitoring.dailyQuotaGb: 5, or another number of GB a day."
+        others: tuple[Path, ...] = ((*_HERE, "dailyQuotaGb"),)
+        yield error((*_HERE, "containerLogs"), problem, fix, others=others)
+
+
 def missing_secrets(monitoring: Monitoring, secrets: frozenset[str]) -> Iterator[tuple[Path, str]]:
     """Each setting that names a secret which the stack does not have, and the secret."""
-    if not monitoring.is_measured:
-        return
-    for path, name in secret_names(monitoring):
+    used = [*(secret_names(monitoring) if monitoring.is_measured else ()), *trace_secrets(monitoring)]
+    for path, name in used:
         if name not in secrets:
             yield path, name
+
+
+def trace_secrets(monitoring: Monitoring) -> Iterator[tuple[Path, str]]:
+    """Each setting that names a secret of the receiver of traces, and the secret."""
+    if (traces := monitoring.traces) is None:
+        return
+    if traces.connection_secret is not None:
+        yield (*_HERE, "traces", "connectionSecret"), traces.connection_secret
+    for header, name in traces.header_secrets.items():
+        yield (*_HERE, "traces", "headerSecrets", header), name
 
 
 def secret_names(monitoring: Monitoring) -> Iterator[tuple[Path, str]]:

@@ -53,4 +53,17 @@ WORKFLOWS_BASELINE = Rule("osmo-baseline", "manifests/namespaces.yaml; Kubernete
 
 ALERTS = Rule("alert-override", "physical_ai/telemetry/data/rules")
 COUNTERS = Rule("dcgm-counter", "physical_ai/catalog/data/gpu/dcgm_fields.yaml; NVIDIA/dcgm-exporter, counters")
+ACCEPTANCE_IMAGES = Rule("acceptance-image", "physical_ai/catalog/data/acceptance/images.yaml")
+NODE_ADMISSION = Rule(
+    "node-admission",
+    "KEP-3962, MutatingAdmissionPolicy; kubernetes/autoscaler FAQ, startup taints and max-node-startup-time",
+)
+INFINIBAND = Rule("infiniband-metrics", "Azure/prometheus-collector, minimal ingestion profile")
 GRAFANA = Rule("managed-grafana", sources.REGIONS)
+
+HEALTH_STORE = Rule(
+    "health-datastore", "NVIDIA/NVSentinel docs, configuration/fault-quarantine, configuration/node-drainer"
+)
+HEALTH_ALONE = Rule("health-unwatched", "docs/health-modes.md")
+HEALTH_POOLS = Rule("health-pools", "NVIDIA DCGM docs, supported environments")
+HEALTH_EMPTY = Rule("health-empty-pools", "NVIDIA/NVSentinel fault-quarantine/pkg/breaker")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from physical_ai.simulator.azure.arm import ArmEndpoint
 from physical_ai.simulator.azure.clock import ModelClock
 from physical_ai.simulator.azure.cloud import Cloud
 from physical_ai.simulator.azure.cluster_host import ClusterHost
@@ -14,6 +15,7 @@ from physical_ai.simulator.azure.provider import AzureNative, Caller
 from physical_ai.simulator.azure.state import Directory, StandingRole
 
 __all__ = [
+    "ArmEndpoint",
     "ArmError",
     "AzureNative",
     "Caller",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,9 @@ from physical_ai.simulator.azure.bodies import Json, get
 from physical_ai.simulator.azure.errors import ArmError, Refusal
 from physical_ai.simulator.azure.rules.quota import shortages, usage
 from physical_ai.simulator.azure.state import AzureState, Resource
+
+Stage = Callable[[Resource | None, AzureState], Resource]
+"""What becomes of a pool; None where there is none."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from physical_ai.simulator.azure.background import Background
 from physical_ai.simulator.azure.bodies import Json
 from physical_ai.simulator.azure.clock import ModelClock
 from physical_ai.simulator.azure.cluster_host import ClusterHost
-from physical_ai.simulator.azure.data import TypeMapping, by_token, mappings
 from physical_ai.simulator.azure.errors import ArmError, Refusal
 from physical_ai.simulator.azure.grants import Grants
 from physical_ai.simulator.azure.locks import PoolLocks, SharedLock
@@ -89,17 +88,8 @@ class Cloud:
         )
 
     def resource_id(self, type: str, inputs: Mapping[str, Any]) -> str | None:
-        """The id that inputs of a type (token or last name) have or would have.
-
-        None when the type has no model or a part of the id is missing or unknown.
-        """
-        mapping = by_token().get(type) or mappings().get(type)
-        if mapping is None or not all(isinstance(inputs.get(name), str) for name in mapping.path_params):
-            return None
-        return self._id(mapping, inputs)
-
-    def _id(self, mapping: TypeMapping, inputs: Mapping[str, Any]) -> str:
-        return ids.build(mapping, self.directory.subscription, {name: inputs[name] for name in mapping.path_params})
+        """The id that inputs of a type (token or last name) have or would have: see `ids.of_inputs`."""
+        return ids.of_inputs(type, inputs, self.directory.subscription)
 
     def exists(self, resource_id: str) -> bool:
         with self._lock:
@@ -139,9 +129,10 @@ class Cloud:
         A resource in the state Failed was accepted, and its operation failed in part or completely; `failure` tells
         why. Where Azure answers a second writer with "busy" and azure-native tries again, the second one waits here.
         """
-        mapping = _mapping(type)
+        mapping = schema.mapping_of(type)
         with self._lock:
-            resource_id = self._id(mapping, inputs)
+            path = {name: inputs[name] for name in mapping.path_params}
+            resource_id = ids.build(mapping, self.directory.subscription, path)
             old = self._azure().get(resource_id)
             if creating and old is not None:
                 raise Refused(f"cannot create already existing resource '{old.id}'")
@@ -187,23 +178,28 @@ class Cloud:
 
         `without` names instances that go. Returns how many nodes the pool has then; raises ArmError or ValueError.
         """
+        stage: autoscaling.Stage = lambda found, azure: autoscaling.staged(found, count, azure, without)  # noqa: E731
+        return int(self.change_pool(f"{cluster_id}/agentPools/{pool}", stage).facts["count"])
+
+    def change_pool(self, pool_id: str, stage: autoscaling.Stage) -> Resource:
+        """Changes which machines a pool has, to what `stage` makes of it; raises what that raises."""
         with self._lock:
-            found = self._azure().get(f"{cluster_id}/agentPools/{pool}", "AgentPool")
-            staged = autoscaling.staged(found, count, self._azure(), without)
+            staged = stage(self._azure().get(pool_id, "AgentPool"), self._azure())
             self._keep(replace(staged, state="Updating"))
-        with self._operation(staged.id, "Scaling"):
-            self._operations.put(staged)
-            self._finish(staged.id)
-        return int(staged.facts["count"])
+        self._finish_pool(staged)
+        return staged
 
     def finish_scaling(self, cluster_id: str, pool: str) -> None:
         """Finishes a resize whose process ended under way: Azure goes on without its client."""
         with self._lock:
             found = self._azure().get(f"{cluster_id}/agentPools/{pool}", "AgentPool")
         if found is not None and found.state != "Deleting":
-            with self._operation(found.id, "Scaling"):
-                self._operations.put(found)
-                self._finish(found.id)
+            self._finish_pool(found)
+
+    def _finish_pool(self, pool: Resource) -> None:
+        with self._operation(pool.id, "Scaling"):
+            self._operations.put(pool)
+            self._finish(pool.id)
 
     def settle(self) -> None:
         """Finishes the operations of an earlier process, and grants the roles that have taken effect.
@@ -290,10 +286,3 @@ class Cloud:
             with self._lock:
                 self._keep(replace(group, state=SUCCEEDED))
             raise groups.failure(group, refused)
-
-
-def _mapping(type: str) -> TypeMapping:
-    found = by_token().get(type) or mappings().get(type)
-    if found is None:
-        raise Refused(f"this simulator has no model of {type}; it has {', '.join(sorted(by_token()))}")
-    return found

@@ -32,6 +32,10 @@ class ClusterHost(Protocol):
         """
         ...
 
+    def restart_node(self, cluster_id: str, node: str) -> None:
+        """Restarts the machine of a node: another boot id, and every container starts again."""
+        ...
+
     def grant(
         self, cluster_id: str, assignment_id: str, principal_id: str, principal_type: str, role_guid: str
     ) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from physical_ai.simulator.azure.data import TypeMapping
+from physical_ai.simulator.azure.data import TypeMapping, by_token, mappings
 from physical_ai.simulator.azure.registry import models
 
 
@@ -29,6 +29,17 @@ def build(mapping: TypeMapping, subscription: str, params: Mapping[str, Any]) ->
     # The service answers with this spelling for any spelling in the request URL.
     form = mapping.id_format.replace("/resourcegroups/", "/resourceGroups/")
     return form.format_map({"subscriptionId": subscription, **values})
+
+
+def of_inputs(type: str, inputs: Mapping[str, Any], subscription: str) -> str | None:
+    """The id that inputs of a type (token or last name) have or would have.
+
+    None when the type has no model or a part of the id is missing or unknown.
+    """
+    mapping = by_token().get(type) or mappings().get(type)
+    if mapping is None or not all(isinstance(inputs.get(name), str) for name in mapping.path_params):
+        return None
+    return build(mapping, subscription, {name: inputs[name] for name in mapping.path_params})
 
 
 def is_under(resource_id: str, scope: str) -> bool:

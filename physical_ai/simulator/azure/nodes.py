@@ -12,9 +12,10 @@ from physical_ai import catalog
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, reserved_mib, reserved_millis
 from physical_ai.simulator.azure import ids, pools
 from physical_ai.simulator.azure.bodies import Json, get, table
+from physical_ai.simulator.azure.guids import boot_guid, physical_host, vm_guid
 from physical_ai.simulator.azure.offers import Offers
 from physical_ai.simulator.azure.registry import models
-from physical_ai.simulator.cluster.names import HOST_DRIVER, SECURE_BOOT
+from physical_ai.simulator.cluster.names import HOST_DRIVER, PHYSICAL_HOST, SECURE_BOOT
 
 IMAGE_VERSION = "202611.05.0"
 AKS_DRIVERS = {"datacenter": "580.159.04", "grid": "595.58.03"}
@@ -199,7 +200,7 @@ def taint(text: str) -> dict[str, str]:
     return {"key": key, "value": value, "effect": effect} if equals else {"key": key, "effect": effect}
 
 
-def node(pool: PoolFacts, size: catalog.VmSize, index: int, address: str) -> Json:
+def node(pool: PoolFacts, size: catalog.VmSize, index: int, address: str, vm: str) -> Json:
     """One Node object. Conditions are not in it: they are the kubelet's to report."""
     name = node_name(pool.cluster_id, pool.name, index)
     subscription = ids.key(pool.cluster_id).split("/")[1]
@@ -215,7 +216,11 @@ def node(pool: PoolFacts, size: catalog.VmSize, index: int, address: str) -> Jso
         "metadata": {
             "name": name,
             "labels": labels(pool, size, index),
-            "annotations": {"kwok.x-k8s.io/node": "fake", **host_of(size, pool.spec)},
+            "annotations": {
+                "kwok.x-k8s.io/node": "fake",
+                PHYSICAL_HOST: physical_host(vm),
+                **host_of(size, pool.spec),
+            },
         },
         "spec": {"providerID": provider, "taints": [taint(text) for text in pool.spec.get("nodeTaints") or ()]},
         "status": {
@@ -234,16 +239,20 @@ def node(pool: PoolFacts, size: catalog.VmSize, index: int, address: str) -> Jso
                 "kubeletVersion": f"v{pool.version}",
                 "kubeProxyVersion": f"v{pool.version}",
                 "machineID": hashlib.sha256(provider.encode()).hexdigest()[:32],
-                "systemUUID": "",
-                "bootID": "",
+                "systemUUID": vm,
+                "bootID": boot_guid(vm, 0),
             },
         },
     }
 
 
-def nodes(pool: PoolFacts, machines: Mapping[int, str], offers: Offers) -> list[Json]:
-    """A pool's Node objects, one for each machine: instance number → address."""
+def nodes(pool: PoolFacts, machines: Mapping[int, str], offers: Offers, vms: Mapping[int, str]) -> list[Json]:
+    """A pool's Node objects, one for each machine: instance number → address, and unique id where it is known."""
     size = offers.size(str(pool.spec.get("vmSize")))
     if size is None:
         return []
-    return [node(pool, size, index, address) for index, address in machines.items()]
+    pool_id = f"{pool.cluster_id}/agentPools/{pool.name}"
+    return [
+        node(pool, size, index, address, vms.get(index) or vm_guid(pool_id, index))
+        for index, address in machines.items()
+    ]

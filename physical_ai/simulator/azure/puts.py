@@ -9,6 +9,7 @@ from typing import Any, cast
 from physical_ai.simulator.azure import capacity, clusters, ids, nodes, outputs, pools
 from physical_ai.simulator.azure.bodies import Json, get, items, table
 from physical_ai.simulator.azure.clock import ModelClock
+from physical_ai.simulator.azure.guids import vm_guid
 from physical_ai.simulator.azure.registry import models
 from physical_ai.simulator.azure.rules import Put
 from physical_ai.simulator.azure.rules.pool_subnets import prefixes
@@ -83,7 +84,7 @@ def _pool_facts(
         "puts": old.get("puts", 0) + 1,
         "count": pools.count_after(spec, before and pools.effective(before, body, azure.offers), old.get("count")),
     }
-    return {**facts, **_machines(pool_id, spec, facts["count"], machines_of(old), azure)}
+    return {**facts, **_machines(pool_id, spec, facts["count"], machines_of(old), azure, old)}
 
 
 def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, azure: AzureState) -> str:
@@ -103,9 +104,21 @@ def machines_of(facts: Mapping[str, Any]) -> dict[int, str]:
     return dict(zip(facts.get("instances") or range(len(addresses)), addresses, strict=True))
 
 
-def _machines(pool_id: str, spec: Mapping[str, Any], count: int, had: Mapping[int, str], azure: AzureState) -> Json:
+def vms_of(facts: Mapping[str, Any]) -> dict[int, str]:
+    """The unique ids of a pool's machines, by instance number. A new machine with an old one's number has another."""
+    return dict(zip(facts.get("instances") or (), facts.get("vms") or (), strict=False))
+
+
+def _machines(  # noqa: PLR0917 - all that decides which machines there are
+    pool_id: str,
+    spec: Mapping[str, Any],
+    count: int,
+    had: Mapping[int, str],
+    azure: AzureState,
+    old: Mapping[str, Any],
+) -> Json:
     """As many machines as there is capacity for: the existing ones, then others with the lowest free numbers and the
-    lowest free addresses of its subnet."""
+    lowest free addresses of its subnet. `old` are the pool's facts before."""
     reference = spec.get("vnetSubnetID")
     subnet = azure.get(reference, "Subnet")
     kept = dict(list(had.items())[:count])
@@ -118,7 +131,13 @@ def _machines(pool_id: str, spec: Mapping[str, Any], count: int, had: Mapping[in
     added = nodes.free_addresses(prefix, taken, count - len(kept))
     numbers = (number for number in range(len(kept) + len(added)) if number not in kept)
     made = {**kept, **dict(zip(numbers, added, strict=False))}
-    return {"instances": list(made), "addresses": list(made.values())}
+    known = vms_of(old)
+    times: dict[str, int] = dict(old.get("times") or {})
+    for number in made:
+        if number not in kept:
+            times[str(number)] = times.get(str(number), 0) + 1
+    vms = [known[number] if number in kept and number in known else vm_guid(pool_id, number, times) for number in made]
+    return {"instances": list(made), "addresses": list(made.values()), "vms": vms, "times": times}
 
 
 def _shares(other: Resource, subnet_id: Any, pool_id: str) -> bool:
@@ -177,7 +196,7 @@ def resized(pool: Resource, count: int, azure: AzureState, without: Collection[i
     `without` are instances that go; unless there are enough of them, the youngest go too.
     """
     left = {number: address for number, address in machines_of(pool.facts).items() if number not in without}
-    machines = _machines(pool.id, spec_of(pool, azure), count, left, azure)
+    machines = _machines(pool.id, spec_of(pool, azure), count, left, azure, pool.facts)
     changed = replace(pool, facts={**pool.facts, "count": len(machines["addresses"]), **machines})
     return replace(changed, outputs=outputs.compute(changed, azure))
 
@@ -207,7 +226,8 @@ def nodes_of(pool: Resource, azure: AzureState, machines: Mapping[int, str] | No
         kubelet_client_id=str(outputs.kubelet_identity(cluster, azure)["clientId"]),
         ubuntu=azure.offers.ubuntu(version),
     )
-    return nodes.nodes(facts, machines_of(pool.facts) if machines is None else machines, azure.offers)
+    given = machines_of(pool.facts) if machines is None else machines
+    return nodes.nodes(facts, given, azure.offers, vms_of(pool.facts))
 
 
 def inline_children(resource: Resource, azure: AzureState) -> list[Resource]:

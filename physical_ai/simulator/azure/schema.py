@@ -9,10 +9,10 @@ from functools import cache
 from typing import Any, Literal, cast
 
 from physical_ai.simulator.azure.bodies import to_body
-from physical_ai.simulator.azure.data import TypeMapping, rules, schema
+from physical_ai.simulator.azure.data import TypeMapping, by_token, mappings, rules, schema
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.registry import models
-from physical_ai.simulator.wire import UNKNOWN, Failure
+from physical_ai.simulator.wire import UNKNOWN, Failure, Refused
 
 Kind = Literal["required", "type", "enum", "pattern", "length", "range", "unknown", "readOnly"]
 
@@ -206,3 +206,11 @@ def client_failures(mapping: TypeMapping, inputs: Mapping[str, Any]) -> list[Fai
 def _input_path(path: str) -> str:
     flat = re.sub(r"(^|\.)properties\.", r"\1", path)
     return re.sub(r"-([a-z])", lambda found: found.group(1).upper(), flat)
+
+
+def mapping_of(type: str) -> TypeMapping:
+    """The model of a type, by its token or last name. Raises Refused."""
+    found = by_token().get(type) or mappings().get(type)
+    if found is None:
+        raise Refused(f"this simulator has no model of {type}; it has {', '.join(sorted(by_token()))}")
+    return found

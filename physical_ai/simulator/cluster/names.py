@@ -5,6 +5,9 @@ from __future__ import annotations
 NVIDIA = "nvidia.com/"
 GPU = f"{NVIDIA}gpu"
 
+STARTUP_TAINTS = "startup-taint.cluster-autoscaler.kubernetes.io/"
+"""How the key of a taint begins that goes when its node has started (kubernetes/autoscaler utils/taints/taints.go)."""
+
 SIMULATOR = "simulator.physical-ai/"
 RUN_BY = f"{SIMULATOR}played-by"
 """On Pods: the model that runs their containers. KWOK leaves such Pods alone (kwok.yaml)."""
@@ -13,3 +16,7 @@ RUNS = f"{SIMULATOR}runs"
 HOST_DRIVER = f"{SIMULATOR}host-driver"
 """On nodes: version of the driver that is installed on the host, whatever installed it."""
 SECURE_BOOT = f"{SIMULATOR}secure-boot"
+PHYSICAL_HOST = f"{SIMULATOR}physical-host"
+"""On nodes: name of the physical host that the machine is on, as Hyper-V tells its guests."""
+BOOTS = f"{SIMULATOR}boots"
+"""On nodes: any new value is a reboot."""

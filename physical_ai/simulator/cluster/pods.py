@@ -35,3 +35,24 @@ def ended(pod: Mapping[str, Any], exits: Mapping[str, tuple[int, str]] | None = 
         )
     failed = any(code for code, _ in exits.values())
     return {"phase": "Failed" if failed else "Succeeded", "containerStatuses": statuses}
+
+
+def stopped(pod: Mapping[str, Any], container: str, code: int, message: str) -> Json:
+    """The status of a Pod of which an init container has just failed, so that no container starts."""
+    now = timestamp()
+    end = {"exitCode": code, "reason": "Error", "message": message, "startedAt": now, "finishedAt": now}
+
+    def status(given: Mapping[str, Any], state: Json) -> Json:
+        shown = {"name": given["name"], "image": given["image"], "imageID": "", "ready": False, "restartCount": 0}
+        return {**shown, "state": state}
+
+    waiting = {"waiting": {"reason": "PodInitializing"}}
+    done = {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": now, "finishedAt": now}}
+    init: list[Json] = at(pod, "spec.initContainers", [])
+    return {
+        "phase": "Failed",
+        "initContainerStatuses": [
+            status(each, {"terminated": end} if each["name"] == container else done) for each in init
+        ],
+        "containerStatuses": [status(each, waiting) for each in pod["spec"]["containers"]],
+    }

@@ -1,4 +1,4 @@
-"""`python -m physical_ai.simulator.controllers --kubeconfig FILE`: GPU stack, operators and tasks of one cluster."""
+"""`python -m physical_ai.simulator.controllers --kubeconfig FILE`: what runs in a cluster besides Kubernetes itself."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from physical_ai.simulator.clock import seconds_per_model_minute
 from physical_ai.simulator.controllers.gpu_stack import GpuStack
 from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.metrics.server import serve
+from physical_ai.simulator.nvsentinel.live import loop_of
 from physical_ai.simulator.operators.live import Operators
 
 
@@ -21,7 +22,10 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     Operators(Client(given.kubeconfig)).loop.start()
-    stack = GpuStack(Client(given.kubeconfig), 60 / seconds_per_model_minute(), given.caught_up.touch)
+    loop_of(Client(given.kubeconfig)).start()
+    stack = GpuStack(
+        Client(given.kubeconfig), 60 / seconds_per_model_minute(), given.caught_up.touch, given.kubeconfig.parent
+    )
     serve(stack.exporters().answer, given.kubeconfig.parent)
     stack.loop.run()
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 import yaml
 
+from physical_ai.simulator.acceptance.live import Checks
 from physical_ai.simulator.cluster.loop import Loop
 from physical_ai.simulator.cluster.objects import Json, at, labels, name
 from physical_ai.simulator.errors import SimulationError
@@ -17,6 +20,7 @@ from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
 from physical_ai.simulator.gpu.hardware import of_node
 from physical_ai.simulator.gpu.live.cluster import Cluster, Operator
 from physical_ai.simulator.gpu.live.discovery import Discovery
+from physical_ai.simulator.gpu.live.evidence import EvidencePods
 from physical_ai.simulator.gpu.live.grid import GridAgents
 from physical_ai.simulator.gpu.live.hook_jobs import HookJobs
 from physical_ai.simulator.gpu.live.kubelet import Kubelets, Surroundings
@@ -38,13 +42,14 @@ LOOK_SECONDS = 0.5
 class GpuStack:
     """NFD, the GPU Operator, kubelets, the GRID driver agents and the tasks of workflows."""
 
-    def __init__(self, client: Client, speed: float, caught_up: Callable[[], None]) -> None:
+    def __init__(self, client: Client, speed: float, caught_up: Callable[[], None], folder: Path) -> None:
         """Watches the cluster; `loop` runs the models.
 
         Args:
             client: Of the cluster's API server.
             speed: Model seconds in one second.
             caught_up: Called once, after the first round over everything that the API server holds.
+            folder: Of the control plane; the logs of acceptance are kept in it.
         """
         self.loop = Loop("gpu-stack", self.round)
         self._cluster = Cluster(client, self.loop.wake)
@@ -55,6 +60,7 @@ class GpuStack:
         self._discovery, self._kubelets = Discovery(self._cluster), Kubelets(self._cluster)
         self._hook_jobs, self._probes = HookJobs(self._cluster), Probes(self._cluster)
         self._grid = GridAgents(self._cluster)
+        self._checks, self._evidence = Checks(self._cluster, folder), EvidencePods(self._cluster)
         self._workflows = Workflows(client, self.loop.wake)
         self._then = time.monotonic()
         self._now = time.time()
@@ -97,9 +103,12 @@ class GpuStack:
         around = self._surroundings(given.release if given is not None and known else releases()[-1])
         moved = self._kubelets.run(hardware, around, seconds, self._now) or moved
         moved = self._grid.run(self._kubelets, self._now, now) or moved
+        moved = self._checks.run(self._kubelets) or moved
+        self._evidence.run(self._kubelets)
         faults = self._kubelets.cuda()
         self._probes.run(faults)
-        return self._workflows.run(faults, self._now) or moved
+        diagnose = partial(self._checks.diagnose, kubelets=self._kubelets)
+        return self._workflows.run(faults, self._now, diagnose) or moved
 
     def _surroundings(self, version: str) -> Surroundings:
         spec: Json = at(self._controllers.policy, "spec", {})
@@ -134,7 +143,9 @@ def _is_known(version: str) -> bool:
     return True
 
 
+@lru_cache
 def _parsed(text: str) -> Any:
+    """A text as YAML, parsed once: every round reads all of them. Nothing changes what it gets."""
     try:
         return yaml.safe_load(text) or {}
     except yaml.YAMLError:

@@ -24,7 +24,7 @@ class Effects:
     fields: Mapping[str, float] = field(default_factory=dict[str, float])
     rates: Mapping[str, float] = field(default_factory=dict[str, float])
     xid: int = 0
-    health: int = 0
+    health: Mapping[str, Any] = field(default_factory=dict[str, Any])
     unhealthy: bool = False
     lost: bool = False
     broken: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -32,6 +32,7 @@ class Effects:
     unlicensed: bool = False
     not_ready: str = ""
     taint: Mapping[str, str] = field(default_factory=dict[str, str])
+    reboots: bool = False
     idle_job: bool = False
 
 

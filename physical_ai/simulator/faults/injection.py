@@ -13,6 +13,7 @@ from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.faults.catalogue import Fault, fault, faults
 from physical_ai.simulator.faults.record import ANNOTATION, Injected, annotation, injected
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH, ApiError, Client
+from physical_ai.simulator.pool_nodes import restart
 
 DRIVER_LABEL = "physical-ai/gpu-driver"
 """Of a node: the driver source of its pool."""
@@ -57,6 +58,8 @@ class Injector:
             if row.effects.idle_job:
                 self._start_idle_job(item)
             self._write(item, [*held, found])
+            if row.effects.reboots:
+                restart(self._client, name(item))
         return name(item), found
 
     def heal(self, wanted: str = "", node: str = "") -> list[tuple[str, Injected]]:

@@ -12,6 +12,10 @@ KEY = "dcgm-metrics.csv"
 """Key of the ConfigMap that the GPU Operator mounts."""
 
 
+TYPES = ("gauge", "counter", "histogram", "summary", "label")
+"""What the second column of a line may be."""
+
+
 class UnknownField(Exception):
     """The exporter ends at its start: the CSV names a field that it does not know."""
 
@@ -45,6 +49,8 @@ def csv_fault(text: str, exporter: str) -> str:
     """Why an exporter of this version ends at its start; empty if it takes the CSV."""
     try:
         for each in counters(text):
+            if each.type not in TYPES:
+                return f"could not find Prometheus metric type {each.type}"
             field = dcgm_fields().get(each.name)
             if field is None or exporter in field.missing:
                 return f"could not find DCGM field; err: {each.name}"

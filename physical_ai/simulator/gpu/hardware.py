@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from physical_ai.catalog import VmSize, vm_sizes
@@ -29,6 +32,8 @@ class Hardware:
     mig_capable: bool = True
     vgpu: bool = False
     """A vGPU guest: needs the GRID driver, and its host controls MIG."""
+    complete: bool = True
+    """The guest has all memory of its GPUs, so that NVML counts their work."""
     vgpu_signature: str = ""
     """Host driver version, where the PCI capability shows a vGPU to GFD."""
     secure_boot: bool = False
@@ -58,6 +63,7 @@ def of_size(size: VmSize) -> Hardware | None:
         pci_device=gpu.pci.rpartition(":")[2],
         mig_capable=size.mig or gpu.host_mig,
         vgpu=gpu.virtual,
+        complete=gpu.share == "1",
     )
 
 
@@ -99,3 +105,9 @@ def repartitioned(given: Hardware, config: str, layouts: Mapping[str, Any] | Non
         return None
     result = (wanted,) * given.gpus
     return None if given.vgpu and result != given.mig else result
+
+
+@cache
+def card_digest(node: str, index: int) -> str:
+    """What makes the UUIDs of a node's GPU and of its instances; `index` counts GPUs, then instances."""
+    return str(uuid.UUID(hashlib.md5(f"{node}/{index}".encode(), usedforsecurity=False).hexdigest()))

@@ -1,9 +1,11 @@
-"""The DCGM exporter of one node: the fields of its CSV, with the values that the GPU model and its faults give them."""
+"""The DCGM exporter of one node: the fields of its CSV, with the values that the GPU model and its faults give them.
+
+Pods that share a GPU have the same values, those of the GPU (NVIDIA/dcgm-exporter#587). From 4.5.3-4.8.2 on, memory and
+SM utilization are those of each Pod (#594), which is not modelled.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,10 +14,11 @@ from typing import Any
 
 import yaml
 
-from physical_ai.catalog.telemetry_rows import dcgm_fields
+from physical_ai.catalog.telemetry_rows import dcgm_exporters, dcgm_fields
 from physical_ai.simulator.faults import NO_FAULTS, Effects, NodeFaults
 from physical_ai.simulator.gpu.counters import counters
-from physical_ai.simulator.gpu.hardware import Hardware
+from physical_ai.simulator.gpu.hardware import Hardware, card_digest
+from physical_ai.simulator.metrics.dcgm_units import Job, Unit, holders, units
 from physical_ai.simulator.metrics.page import Page, label_text
 
 DATA = Path(__file__).parent / "data" / "dcgm.yaml"
@@ -28,21 +31,10 @@ HEALTH, DRIVER = "DCGM_EXP_GPU_HEALTH_STATUS", "DCGM_FI_DRIVER_VERSION"
 CLOCKS = "DCGM_EXP_CLOCK_EVENTS_COUNT"
 FREE, USED, RESERVED = "DCGM_FI_DEV_FB_FREE", "DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_FB_RESERVED"
 LICENCE = "DCGM_FI_DEV_VGPU_LICENSE_STATUS"
-LOWER_CASE_HOST = (4, 6, 0)
-"""DCGM of the first exporter that calls the label `hostname` (NVIDIA/dcgm-exporter#655)."""
 PROFILING = "DCGM_FI_PROF_"
+REASONS = "_REASONS"
+"""End of the names of fields whose value is a set of bits."""
 BUSY_MEMORY = 0.7
-
-
-@dataclass(frozen=True)
-class Job:
-    """The Pod that holds a GPU."""
-
-    namespace: str
-    pod: str
-    container: str
-    load: float = 1.0
-    """Share of the values of a busy GPU."""
 
 
 class Totals:
@@ -68,10 +60,14 @@ class Gpus:
     driver: str
     exporter: str
     """Version: `4.6.0-4.8.3`."""
-    jobs: Sequence[Job | None]
-    """By number of the GPU."""
+    jobs: Sequence[Job]
+    """In the order in which they got their GPUs."""
     faults: NodeFaults = NO_FAULTS
     totals: Totals = field(default_factory=Totals)
+    per_pod: bool = False
+    """KUBERNETES_VIRTUAL_GPUS: each Pod that shares a GPU has series of its own."""
+    shared: bool = False
+    """Whether the device plugin offers shares."""
 
 
 @dataclass(frozen=True)
@@ -101,81 +97,122 @@ def modelled() -> frozenset[str]:
 def page(gpus: Gpus, text: str, now: float) -> str:
     """What the exporter prints at a time, in seconds since the epoch, with this CSV."""
     lines = counters(text)
-    labels = [each.name for each in lines if each.type == "label"]
-    result = Page()
-    for index in range(gpus.hardware.gpus):
-        gpu = _Gpu(gpus, index, now)
+    driver = {DRIVER: gpus.driver} if any(each.name == DRIVER for each in lines if each.type == "label") else {}
+    monitored = units(gpus.hardware.mig)
+    held = dict(zip(monitored, holders(monitored, gpus.jobs), strict=True))
+    result, complete = Page(), set[int]()
+    for unit in monitored:
+        gpu = _Unit(gpus, unit, held, now)
         if gpu.is_lost:
             continue
-        own = label_text(gpu.labels({DRIVER: gpus.driver} if DRIVER in labels else {}))
+        shown = [label_text({**gpu.labels(driver), **each}) for each in gpu.pods()]
         for line in lines:
-            if line.type == "label" or not gpu.has(line.name):
+            if line.type == "label" or not gpu.has(line.name) or (line.name == HEALTH and unit.gpu in complete):
                 continue
             result.family(line.name, line.type, line.help)
-            for extra, value in gpu.samples(line.name):
-                result.line(line.name, f"{own},{label_text(extra)}" if extra else own, value)
+            for own in shown if line.name != HEALTH else [label_text(gpu.labels(driver, whole=True))]:
+                for extra, value in gpu.samples(line.name):
+                    result.line(line.name, f"{own},{label_text(extra)}" if extra else own, value)
+        complete.add(unit.gpu)
     return result.text()
 
 
 @dataclass
-class _Gpu:
-    """One GPU at one time."""
+class _Unit:
+    """One GPU or MIG instance at one time."""
 
     node: Gpus
-    index: int
+    unit: Unit
+    held: Mapping[Unit, Sequence[Job]]
+    """By all units of the node."""
     now: float
     effects: Sequence[tuple[Effects, float]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.effects = self.node.faults.of_gpu(self.index)
+        self.effects = self.node.faults.of_gpu(self.unit.gpu)
 
     @property
     def is_lost(self) -> bool:
         return self.node.faults.driver_lost or any(effect.lost for effect, _ in self.effects)
 
     @property
-    def job(self) -> Job | None:
-        return self.node.jobs[self.index] if self.index < len(self.node.jobs) else None
+    def jobs(self) -> Sequence[Job]:
+        return self.held[self.unit]
 
     @property
     def load(self) -> float:
-        return self.job.load if self.job is not None else 0.0
+        return max((job.load for job in self.jobs), default=0.0)
+
+    @property
+    def gpu_load(self) -> float:
+        """Of the complete GPU: the mean of its instances."""
+        loads = [
+            max((job.load for job in jobs), default=0.0)
+            for unit, jobs in self.held.items()
+            if unit.gpu == self.unit.gpu
+        ]
+        return sum(loads) / len(loads)
 
     def has(self, name: str) -> bool:
-        """Whether the GPU reports the field.
+        """Whether the unit reports the field.
 
-        NVML gives a MIG-backed vGPU the profiling metrics if it has all memory of its GPU; not seen on Azure.
+        NVML gives a MIG-backed vGPU the profiling metrics if it has all memory of its GPU; not seen on Azure, but that
+        a part of a GPU has none was (NVIDIA/dcgm-exporter#661).
         """
         known = dcgm_fields().get(name)
-        if known is None or name not in modelled():
+        if known is None or name not in modelled() or (self.unit.instance is not None and known.mig == "none"):
             return False
-        return not self.node.hardware.vgpu or known.vgpu == "yes" or known.exporter or name.startswith(PROFILING)
+        if not self.node.hardware.vgpu or known.vgpu == "yes" or known.exporter:
+            return True
+        return name.startswith(PROFILING) and self.node.hardware.complete
 
-    def labels(self, driver: Mapping[str, str]) -> dict[str, str]:
-        hardware, mig = self.node.hardware, self.node.hardware.mig[self.index]
-        host = "hostname" if _dcgm(self.node.exporter) >= LOWER_CASE_HOST else "Hostname"
+    def labels(self, driver: Mapping[str, str], *, whole: bool = False) -> dict[str, str]:
+        """Without those of a Pod; `whole` for the GPU of an instance."""
+        index, hardware = self.unit.gpu, self.node.hardware
         own = {
-            "gpu": str(self.index),
-            "UUID": f"GPU-{_digest(self.node.node, self.index)}",
-            "pci_bus_id": f"{self.index + 1:08X}:00:00.0",
-            "device": f"nvidia{self.index}",
+            "gpu": str(index),
+            "UUID": f"GPU-{card_digest(self.node.node, index)}",
+            "pci_bus_id": f"{index + 1:08X}:00:00.0",
+            "device": f"nvidia{index}",
             "modelName": hardware.product.replace("-", " ", 1 if hardware.vgpu else -1),
         }
-        if mig and len(mig) == 1:
-            own |= {"GPU_I_PROFILE": mig[0], "GPU_I_ID": "0"}
-        own |= {host: self.node.node, **driver}
-        if self.job is not None:
-            own |= {"container": self.job.container, "namespace": self.job.namespace, "pod": self.job.pod}
-        return own
+        if self.unit.instance is not None and not whole:
+            own |= {"GPU_I_PROFILE": self.unit.profile, "GPU_I_ID": str(self.unit.instance)}
+        return own | {dcgm_exporters()[self.node.exporter].host_label: self.node.node, **driver}
+
+    def pods(self) -> list[dict[str, str]]:
+        """Labels of the Pods, for each copy of the unit's series; empty where the unit has none.
+
+        Without series for each Pod, the exporter names one of those that share a GPU.
+        """
+        if not self.jobs:
+            return [{}] if self._is_reported() else []
+        named = list(enumerate(self.jobs))
+        if not self.node.per_pod:
+            named = named[-1:]
+        return [
+            {"container": job.container, "namespace": job.namespace, "pod": job.pod}
+            | ({"vgpu": str(replica)} if self.node.per_pod and self.node.shared else {})
+            for replica, job in named
+        ]
+
+    def _is_reported(self) -> bool:
+        """Whether a unit that no Pod holds has series."""
+        match dcgm_exporters()[self.node.exporter].unheld:
+            case "silent" if self.node.per_pod:
+                return False
+            case "hidden" if self.node.per_pod:
+                return not any(self.held.values())
+            case _:
+                return True
 
     def samples(self, name: str) -> Iterator[tuple[dict[str, str], float]]:
         if name == XID_COUNT:
             yield from self._xid_counts()
         elif name == HEALTH:
-            status = max((effect.health for effect, _ in self.effects), default=0)
-            yield {"health_watch": "ALL", "health_error_code": "DCGM_FR_UNKNOWN" if status else ""}, status
+            yield from self._health()
         elif name == CLOCKS:
-            yield {"clock_event": "gpu_idle", "window_size_in_ms": XID_WINDOW}, float(self.load == 0)
+            yield {"clock_event": "gpu_idle", "window_size_in_ms": XID_WINDOW}, float(self.gpu_load == 0)
         elif name == XIDS:
             seen = self._xids()
             yield (
@@ -184,6 +221,13 @@ class _Gpu:
             )
         else:
             yield {}, self._value(name)
+
+    def _health(self) -> Iterator[tuple[dict[str, str], float]]:
+        found = {effect.health["watch"]: effect.health for effect, _ in self.effects if effect.health}
+        for watch in dcgm_exporters()[self.node.exporter].watches:
+            incident = found.get(watch, {})
+            labels = {"health_watch": watch, "health_error_code": str(incident.get("code", "DCGM_FR_OK"))}
+            yield labels, float(incident.get("status", 0))
 
     def _xids(self) -> list[int]:
         found = sorted((since, effect.xid) for effect, since in self.effects if effect.xid)
@@ -208,25 +252,17 @@ class _Gpu:
         if name in _values().counters:
             return self._count(name)
         idle, busy = _values().gauges[name]
-        return round(idle + (busy - idle) * self.load, 4)
+        if name.endswith(REASONS):
+            return idle if self.gpu_load == 0 else busy
+        # Profiling is counted for each instance; clocks, power and temperature are the GPU's.
+        return round(idle + (busy - idle) * (self.load if name.startswith(PROFILING) else self.gpu_load), 4)
 
     def _memory(self, name: str) -> float:
-        total = self.node.hardware.memory_mib - _values().gauges[RESERVED][0]
-        used = round(total * BUSY_MEMORY) if self.job is not None else 0
+        total = (self.unit.memory_mib or self.node.hardware.memory_mib) - _values().gauges[RESERVED][0]
+        used = round(total * BUSY_MEMORY) if self.jobs else 0
         return used if name == USED else total - used
 
     def _count(self, name: str) -> float:
         idle, busy = _values().counters[name]
-        rate = idle + (busy - idle) * self.load + sum(effect.rates.get(name, 0) for effect, _ in self.effects)
-        return self.node.totals.at(self.index, name, rate, self.now)
-
-
-@cache
-def _digest(node: str, index: int) -> str:
-    return str(uuid.UUID(hashlib.md5(f"{node}/{index}".encode(), usedforsecurity=False).hexdigest()))
-
-
-@cache
-def _dcgm(exporter: str) -> tuple[int, ...]:
-    """Version of DCGM in an exporter's: `4.6.0-4.8.3` → (4, 6, 0)."""
-    return tuple(int(part) for part in exporter.partition("-")[0].split(".") if part.isdigit())
+        rate = idle + (busy - idle) * self.gpu_load + sum(effect.rates.get(name, 0) for effect, _ in self.effects)
+        return self.node.totals.at(self.unit.gpu, name, rate, self.now)

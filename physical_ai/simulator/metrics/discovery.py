@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from physical_ai.simulator.cluster.objects import Json, at, is_ready, labels, matches, name
+from physical_ai.kubernetes.selectors import selects_labels
+from physical_ai.simulator.cluster.objects import Json, at, is_ready, labels, name
 
 ENDED = ("Succeeded", "Failed")
 
@@ -17,22 +20,22 @@ class Selection:
 
     namespaces: frozenset[str]
     """Empty: all namespaces."""
-    selector: Mapping[str, str]
+    selector: Mapping[str, Any]
+    """A label selector."""
     port: str
     """Name of a container's port, or its number."""
 
 
 def selection(query: Mapping[str, str]) -> Selection:
     """From a query string, as `query` writes it."""
-    pairs = (pair.partition("=") for pair in query.get("selector", "").split(",") if pair)
     namespaces = frozenset(each for each in query.get("namespaces", "").split(",") if each)
-    return Selection(namespaces, {key: value for key, _, value in pairs}, query.get("port", ""))
+    return Selection(namespaces, json.loads(query.get("selector", "{}")), query.get("port", ""))
 
 
 def query(given: Selection) -> dict[str, str]:
     """The opposite of `selection`."""
-    pairs = ",".join(f"{key}={value}" for key, value in sorted(given.selector.items()))
-    return {"namespaces": ",".join(sorted(given.namespaces)), "selector": pairs, "port": given.port}
+    selector = json.dumps(given.selector, sort_keys=True)
+    return {"namespaces": ",".join(sorted(given.namespaces)), "selector": selector, "port": given.port}
 
 
 def targets(pods: Sequence[Json], given: Selection, address: str) -> list[Json]:
@@ -41,7 +44,7 @@ def targets(pods: Sequence[Json], given: Selection, address: str) -> list[Json]:
         {"targets": [address], "labels": found}
         for pod in pods
         if (not given.namespaces or at(pod, "metadata.namespace") in given.namespaces)
-        and matches(given.selector, labels(pod))
+        and selects_labels(given.selector, labels(pod))
         and at(pod, "spec.nodeName")
         and at(pod, "status.phase") not in ENDED
         for found in _labels(pod, given.port)

@@ -8,16 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from physical_ai.catalog import operator_release
+from physical_ai.catalog import operator_release, osmo, vm_sizes
 from physical_ai.simulator.cluster.names import NVIDIA
-from physical_ai.simulator.cluster.objects import Json, annotations_of, at, labels, name, owner
+from physical_ai.simulator.cluster.objects import Json, annotations_of, at, is_ready, labels, name, owner
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.faults.injection import LOAD
+from physical_ai.simulator.gpu import sharing
 from physical_ai.simulator.gpu.containers import pod_version
 from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.live.grid import APP, GridAgents
 from physical_ai.simulator.gpu.live.kubelet import Kubelet, Kubelets
-from physical_ai.simulator.metrics import dcgm, discovery, kube_state, operator_pages
+from physical_ai.simulator.metrics import dcgm, discovery, kube_state, node_exporter, operator_pages, osmo_pages
+from physical_ai.simulator.metrics.cadvisor import Cadvisor
+from physical_ai.simulator.metrics.dcgm_units import Job
+from physical_ai.simulator.metrics.managed_prometheus import label_list
 from physical_ai.simulator.metrics.page import CONTENT_TYPE
 
 WATCHED = {
@@ -38,6 +42,18 @@ class Answer(NamedTuple):
     type: str = CONTENT_TYPE
 
 
+APP_NAME, STATE_METRICS, NODE_EXPORTER = "app.kubernetes.io/name", "kube-state-metrics", "prometheus-node-exporter"
+PER_POD = "KUBERNETES_VIRTUAL_GPUS"
+OSMO_SERVICE: Json = {
+    "metadata": {"name": "osmo-service", "namespace": osmo.CONTROL_NAMESPACE},
+    "spec": {
+        "nodeName": "osmo-service",
+        "containers": [{"name": "service", "ports": [{"name": "metrics", "containerPort": osmo.METRICS_PORT}]}],
+    },
+    "status": {"phase": "Running"},
+}
+"""The stand-in for OSMO's service, as a Pod: it is part of the simulation, not of the cluster."""
+ALLOWED = "--metric-labels-allowlist="
 UNKNOWN = Answer(404, "no exporter has this path\n")
 SILENT = Answer(503, "the exporter does not run\n")
 
@@ -49,10 +65,10 @@ class Exporters:
         """`policy` is the ClusterPolicy that the operator follows; empty without one."""
         self._cluster, self._kubelets, self._grid, self._policy = cluster, kubelets, grid, policy
         self._watches: dict[str, Watch] = {}
-        self._state = kube_state.KubeState()
+        self._state, self._cadvisor, self._events = kube_state.KubeState(), Cadvisor(), osmo_pages.Events()
         self._totals: dict[str, dcgm.Totals] = {}
         """Counters by uid of the exporter's Pod."""
-        self._jobs: tuple[float, dict[str, list[dcgm.Job | None]]] = (0.0, {})
+        self._jobs: tuple[float, dict[str, list[Job]]] = (0.0, {})
 
     def answer(self, path: str, host: str) -> Answer:
         """What a request gets; `host` is the address that it was sent to."""
@@ -60,9 +76,14 @@ class Exporters:
         match parts.path.strip("/").split("/"):
             case ["targets"]:
                 wanted = discovery.selection(dict(parse_qsl(parts.query)))
-                return Answer(200, json.dumps(discovery.targets(self._all("pods"), wanted, host)), JSON_TYPE)
+                pods = [*self._all("pods"), OSMO_SERVICE]
+                return Answer(200, json.dumps(discovery.targets(pods, wanted, host)), JSON_TYPE)
+            case ["cadvisor", "metrics"]:
+                return Answer(200, self._cadvisor.page(self._all("pods"), time.time()))
             case ["kube-state-metrics", "metrics"]:
-                return Answer(200, self._kube_state())
+                return Answer(200, self._kube_state({kind: text.split(",") for kind, text in parse_qsl(parts.query)}))
+            case ["pods", osmo.OPERATOR_NAMESPACE | osmo.CONTROL_NAMESPACE, pod, "metrics"]:
+                return self._osmo(pod)
             case ["pods", namespace, pod, "metrics"]:
                 return self._pod(namespace, pod)
             case _:
@@ -75,28 +96,61 @@ class Exporters:
         self._watches[kind].synced.wait(SYNC_SECONDS)
         return self._watches[kind].all()
 
-    def _kube_state(self) -> str:
+    def _kube_state(self, labels: Mapping[str, Sequence[str]]) -> str:
+        """`labels` are those that are exported, by kind of object."""
         found = {kind: self._all(kind) for kind in WATCHED}
         objects = kube_state.Objects(
-            self._cluster.nodes, found["pods"], found["daemonsets"], found["deployments"], found["namespaces"]
+            self._cluster.nodes,
+            found["pods"],
+            found["daemonsets"],
+            found["deployments"],
+            found["namespaces"],
+            node_labels=tuple(labels.get("nodes", ())),
+            pod_labels=tuple(labels.get("pods", ())),
         )
         return self._state.page(objects)
 
     def _pod(self, namespace: str, wanted: str) -> Answer:
-        pods = self._cluster.all("Pod")
-        found = next((each for each in pods if name(each) == wanted and _namespace(each) == namespace), None)
+        found = next(
+            (each for each in self._all("pods") if name(each) == wanted and _namespace(each) == namespace), None
+        )
         if found is None:
             return UNKNOWN
         node = str(at(found, "spec.nodeName", ""))
         kubelet, given = self._kubelets.of(node), labels(found)
         if kubelet is not None and kubelet.state.containerd_dead:
             return SILENT
+        if given.get(APP_NAME) in (STATE_METRICS, NODE_EXPORTER):
+            return self._of_chart(found, node)
         if given.get("app") == "gpu-operator":
             return self._operator()
         if given.get(APP[0]) == APP[1]:
             agent = self._grid.of(node)
             return SILENT if agent is None else Answer(200, agent.metrics(time.time()))
         return SILENT if kubelet is None else self._operand(kubelet, found, node)
+
+    def _of_chart(self, pod: Json, node: str) -> Answer:
+        """An exporter of the chart kube-prometheus-stack."""
+        if not is_ready(pod):
+            return SILENT
+        is_state = labels(pod)[APP_NAME] == STATE_METRICS
+        return Answer(200, self._kube_state(_allowed(pod)) if is_state else node_exporter.page(self._infiniband(node)))
+
+    def _infiniband(self, node: str) -> int:
+        """Ports of a node."""
+        item = next((each for each in self._cluster.nodes if name(each) == node), Json())
+        size = vm_sizes().get(labels(item).get("node.kubernetes.io/instance-type", ""))
+        return size.gpu.count if size is not None and size.gpu is not None and size.infiniband else 0
+
+    def _osmo(self, wanted: str) -> Answer:
+        pods = self._all("pods")
+        self._events.look(pods, self._cluster.nodes)
+        if wanted == name(OSMO_SERVICE):
+            return Answer(200, osmo_pages.service_page(pods, self._events))
+        found = next((each for each in pods if name(each) == wanted), None)
+        if found is None or not is_ready(found) or not osmo_pages.reports(found):
+            return SILENT
+        return Answer(200, osmo_pages.agent_page(found["spec"]["containers"][0]["name"], self._events))
 
     def _operand(self, kubelet: Kubelet, pod: Json, node: str) -> Answer:
         known = kubelet.state.pods.get(owner(pod, "DaemonSet"))
@@ -120,6 +174,8 @@ class Exporters:
             jobs=self._jobs_of(node),
             faults=state.faults,
             totals=self._totals.setdefault(str(at(pod, "metadata.uid")), dcgm.Totals()),
+            per_pod=_has_series_for_each_pod(pod),
+            shared=_is_shared(kubelet),
         )
         return dcgm.page(gpus, state.collectors or dcgm.default_csv(), time.time())
 
@@ -128,24 +184,44 @@ class Exporters:
             return SILENT
         return Answer(200, operator_pages.operator_page(self._cluster.nodes, self._policy() or None, time.time()))
 
-    def _jobs_of(self, node: str) -> Sequence[dcgm.Job | None]:
+    def _jobs_of(self, node: str) -> Sequence[Job]:
         now = time.monotonic()
         if now - self._jobs[0] > FRESH_SECONDS:
             self._jobs = (now, jobs(self._all("pods")))
         return self._jobs[1].get(node, ())
 
 
-def jobs(pods: Sequence[Json]) -> dict[str, list[dcgm.Job | None]]:
+def jobs(pods: Sequence[Json]) -> dict[str, list[Job]]:
     """What holds the GPUs of each node, in the order in which the Pods started."""
     running = [pod for pod in pods if at(pod, "status.phase") == "Running" and at(pod, "spec.nodeName")]
-    found: dict[str, list[dcgm.Job | None]] = {}
+    found: dict[str, list[Job]] = {}
     for pod in sorted(running, key=lambda each: (str(at(each, "status.startTime", "")), name(each))):
         for container in pod["spec"]["containers"]:
             limits: Mapping[str, str] = at(container, "resources.limits", {})
-            count = sum(int(amount) for resource, amount in limits.items() if resource.startswith(NVIDIA))
-            job = dcgm.Job(_namespace(pod), name(pod), container["name"], _load(pod))
-            found.setdefault(str(at(pod, "spec.nodeName")), []).extend([job] * count)
+            for resource, amount in limits.items():
+                if resource.startswith(NVIDIA):
+                    job = Job(_namespace(pod), name(pod), container["name"], _load(pod), resource)
+                    found.setdefault(str(at(pod, "spec.nodeName")), []).extend([job] * int(amount))
     return found
+
+
+def _has_series_for_each_pod(exporter: Json) -> bool:
+    environment = [each for container in exporter["spec"]["containers"] for each in container.get("env") or ()]
+    return any(each["name"] == PER_POD and str(each.get("value")).lower() == "true" for each in environment)
+
+
+def _is_shared(kubelet: Kubelet) -> bool:
+    return any(
+        sharing.sharing(pod.config).strategy != "none"
+        for pod in kubelet.state.pods.values()
+        if pod.workload.main == "nvidia-device-plugin"
+    )
+
+
+def _allowed(pod: Json) -> dict[str, Sequence[str]]:
+    """Labels that the Pod's kube-state-metrics exports, by kind of object."""
+    arguments = [text for container in pod["spec"]["containers"] for text in container.get("args") or ()]
+    return label_list(",".join(text.removeprefix(ALLOWED) for text in arguments if text.startswith(ALLOWED)))
 
 
 def _load(pod: Json) -> float:

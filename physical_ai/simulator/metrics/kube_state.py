@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,6 @@ from physical_ai.simulator.metrics.page import Page
 
 PHASES = ("Pending", "Succeeded", "Failed", "Unknown", "Running")
 UNITS = {"cpu": "core", "memory": "byte", "ephemeral_storage": "byte", "pods": "integer"}
-POD_LABELS = ("app", "app.kubernetes.io/name", "osmo.workflow_id", "osmo.task_name", "kai.scheduler/queue")
 DAEMONSET = {
     "desired_number_scheduled": "desiredNumberScheduled",
     "current_number_scheduled": "currentNumberScheduled",
@@ -35,9 +34,9 @@ class Objects:
     daemonsets: Sequence[Json] = ()
     deployments: Sequence[Json] = ()
     namespaces: Sequence[Json] = ()
-    node_labels: Sequence[str] = ("agentpool", "nvidia.com/gpu.product", "node.kubernetes.io/instance-type")
-    """The allow-list of node labels."""
-    pod_labels: Sequence[str] = field(default=POD_LABELS)
+    node_labels: tuple[str, ...] = ()
+    """Labels of nodes that are exported, as `--metric-labels-allowlist` has them; none without it."""
+    pod_labels: tuple[str, ...] = ()
 
 
 class KubeState:
@@ -46,9 +45,13 @@ class KubeState:
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], _Page] = {}
         """By uid and resource version."""
+        self._labels: tuple[tuple[str, ...], ...] = ()
+        """Those that the kept series were printed with."""
 
     def page(self, given: Objects) -> str:
         """What kube-state-metrics prints."""
+        if self._labels != (wanted := (given.node_labels, given.pod_labels)):
+            self._kept, self._labels = {}, wanted
         result = _Page()
         kept: dict[tuple[str, str], _Page] = {}
         for item, write in _writers(given):

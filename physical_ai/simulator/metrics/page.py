@@ -24,9 +24,13 @@ class Page:
         """Adds a sample to a family that has begun."""
         self.line(name, label_text(labels), value)
 
-    def line(self, name: str, inner: str, value: float) -> None:
-        """The same with labels as `label_text` writes them."""
-        self._families[name].append(f"{name}{{{inner}}} {value:.15g}" if inner else f"{name} {value:.15g}")
+    def line(self, name: str, inner: str, value: float, family: str = "") -> None:
+        """The same with labels as `label_text` writes them.
+
+        Args:
+            family: Of the sample, where it is not named after it: a part of a histogram.
+        """
+        self._families[family or name].append(f"{name}{{{inner}}} {value:.15g}" if inner else f"{name} {value:.15g}")
 
     def add(self, other: Page) -> None:
         """Adds the samples of another page."""

@@ -6,7 +6,6 @@ import json
 import shutil
 import socket
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from physical_ai.simulator.clock import seconds_per_model_minute
 from physical_ai.simulator.cluster.objects import Json
 from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.metrics import scraping, speed
+from physical_ai.simulator.metrics.collector import Collected
 from physical_ai.simulator.tools import Toolbox
 
 FOLDER = "telemetry"
@@ -29,6 +29,9 @@ MODEL_SECONDS = 60.0
 """Between two scrapes, and between two evaluations, in model time: one minute."""
 LEAST_INTERVAL = 0.5
 """Of a real clock, in seconds."""
+LOOKBACK, LEAST_LOOKBACK = 300.0, 10.0
+"""How long a series that is no longer scraped has its last value: five minutes of model time, as Prometheus has it, but
+long enough of a real clock for a busy machine. In seconds."""
 RETENTION = "1d"
 MEMORY = {PROMETHEUS: "220MiB", ALERTMANAGER: "60MiB"}
 """Soft limits of the Go heaps."""
@@ -41,9 +44,6 @@ class Clock:
     factor: float
     interval: float
     """Seconds between two scrapes and two evaluations, of a real clock."""
-
-    def model_seconds(self, real: float) -> float:
-        return real * self.factor
 
 
 def clock() -> Clock:
@@ -92,14 +92,12 @@ class Telemetry:
                 "the simulation has no Prometheus; `physai up STACK --telemetry` starts one, and Alertmanager"
             )
 
-    def start(self, tools: Toolbox, monitors: Sequence[Json], rules: Json, exporters: str, cluster: str) -> None:
+    def start(self, tools: Toolbox, given: Collected, exporters: str) -> None:
         """Starts both, or makes the running ones read a new configuration.
 
         Args:
-            monitors: PodMonitors of the stack; empty for the defaults.
-            rules: The rule file, in model time.
+            given: What to scrape, and the rules.
             exporters: Address of the exporters.
-            cluster: Value of the label `cluster`.
 
         Raises:
             SimulationError: one of the two did not start.
@@ -111,11 +109,9 @@ class Telemetry:
             processes.stop(self.folder)
             self._choose_ports()
         ports = self._ports()
-        config = scraping.configuration(
-            monitors or scraping.default_monitors(), exporters, cluster, f"127.0.0.1:{ports.alertmanager}", now.interval
-        )
+        config = scraping.configuration(given, exporters, f"127.0.0.1:{ports.alertmanager}", now.interval)
         self._write("prometheus.yml", config)
-        self._write("rules.yml", speed.rules(rules, now.factor, now.interval))
+        self._write("rules.yml", speed.rules(given.rules, now.factor, now.interval))
         self._write("alertmanager.yml", _alertmanager(now))
         if self.is_running():
             self._reload()
@@ -156,6 +152,7 @@ class Telemetry:
             f"--storage.tsdb.retention.time={RETENTION}",
             f"--web.listen-address=127.0.0.1:{ports.prometheus}",
             "--web.enable-lifecycle",
+            f"--query.lookback-delta={scraping.duration(max(LOOKBACK / clock().factor, LEAST_LOOKBACK))}",
             # An alert is sent again so often; Alertmanager resolves what is not.
             f"--rules.alert.resend-delay={scraping.duration(clock().interval)}",
         )

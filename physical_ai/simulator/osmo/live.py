@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping
 
 from physical_ai.catalog.osmo import CONTROL_CONTAINER, FINALIZER, LISTENER_ACCOUNT, OPERATOR_NAMESPACE, WORKFLOW_LABEL
 from physical_ai.simulator.cluster.objects import Json, at
-from physical_ai.simulator.cluster.pods import COMPLETED, ended
+from physical_ai.simulator.cluster.pods import COMPLETED, ended, stopped
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.kubernetes.client import ApiError, Client
 from physical_ai.simulator.osmo.programs import duration, outcome
+
+Diagnose = Callable[[Json], tuple[str, int, str] | None]
+"""The init container of a Pod that fails on its node, its exit code and message; None where none does."""
 
 
 class Workflows:
@@ -26,12 +29,13 @@ class Workflows:
     def are_running(self) -> bool:
         return bool(self._began)
 
-    def run(self, faults: Mapping[str, str], now: float) -> bool:
+    def run(self, faults: Mapping[str, str], now: float, diagnose: Diagnose) -> bool:
         """One look; whether anything moved.
 
         Args:
             faults: CUDA's error on each GPU node; empty if it works.
             now: Model time in seconds.
+            diagnose: What init containers find that check GPUs.
         """
         pods = {str(at(pod, "metadata.uid")): pod for pod in self._pods.all()}
         self._began = {uid: since for uid, since in self._began.items() if uid in pods}
@@ -41,7 +45,9 @@ class Workflows:
                 self._began.pop(uid, None)
                 moved = self._remove_finalizer(pod) or moved
             elif at(pod, "status.phase") == "Running":
-                if now - self._began.setdefault(uid, now) >= duration(pod):
+                if uid not in self._began and (found := diagnose(pod)) is not None:
+                    moved = self._patch(pod, {"status": stopped(pod, *found)}, "/status") or moved
+                elif now - self._began.setdefault(uid, now) >= duration(pod):
                     self._end(pod, *outcome(pod, faults))
                     del self._began[uid]
                     moved = True

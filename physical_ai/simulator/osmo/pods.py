@@ -30,6 +30,9 @@ def seen(pod: Mapping[str, Any]) -> Seen:
     (own,) = [each for each in statuses if each["name"] != CONTROL_CONTAINER][:1] or [{}]
     ended: Mapping[str, Any] = own.get("state", {}).get("terminated") or {}
     code = ended.get("exitCode")
+    before = _failed_init(status)
+    if code is None and before is not None:
+        code, ended = before["exitCode"], before
     if code is None and status.get("phase") == "Failed":
         # Evicted or preempted: no container has a reason.
         code = 137
@@ -40,6 +43,13 @@ def seen(pod: Mapping[str, Any]) -> Seen:
         message=str(ended.get("message") or status.get("message") or ""),
         waits=_waits(status),
     )
+
+
+def _failed_init(status: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """How an init container ended that failed. What OSMO reports of it was not seen."""
+    statuses: list[Mapping[str, Any]] = status.get("initContainerStatuses") or []
+    states: list[Mapping[str, Any]] = [each.get("state", {}).get("terminated") or {} for each in statuses]
+    return next((each for each in states if each.get("exitCode")), None)
 
 
 def _waits(status: Mapping[str, Any]) -> str:

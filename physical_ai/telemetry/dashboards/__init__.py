@@ -1,16 +1,12 @@
-"""The dashboards of the platform: what each panel shows, and the JSON that Grafana reads.
+"""The dashboards of the platform: the JSON that Grafana reads, and what each panel shows.
 
->>> [dashboard.name for dashboard in DASHBOARDS]
-['fleet', 'workflow']
+>>> [dashboard.name for dashboard in dashboards()]
+['fleet', 'workflow', 'osmo-workflow', 'osmo-agents', 'osmo-service']
 """
 
 from __future__ import annotations
 
-from physical_ai.telemetry.dashboards.fleet import FLEET
-from physical_ai.telemetry.dashboards.grafana import document
-from physical_ai.telemetry.dashboards.model import Dashboard, Panel, Query, Row, Variable
-from physical_ai.telemetry.dashboards.workflow import WORKFLOW
+from physical_ai.telemetry.dashboards.model import Dashboard, Panel, Query, Row, Variable, filled
+from physical_ai.telemetry.dashboards.reading import FOLDER, dashboards
 
-DASHBOARDS = (FLEET, WORKFLOW)
-
-__all__ = ["DASHBOARDS", "Dashboard", "Panel", "Query", "Row", "Variable", "document"]
+__all__ = ["FOLDER", "Dashboard", "Panel", "Query", "Row", "Variable", "dashboards", "filled"]

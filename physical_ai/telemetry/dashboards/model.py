@@ -1,18 +1,14 @@
-"""Dashboards as data. Expressions name variables as Grafana does: `$pool`, `$__range`."""
+"""A dashboard as Grafana's JSON describes it, as far as this project draws it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from string import Template
-from typing import Literal
-
-Kind = Literal["timeseries", "stat", "table"]
-Unit = Literal["short", "percentunit", "celsius", "watt", "mbytes", "Bps", "h"]
-"""Units as Grafana names them; `mbytes` is MiB."""
 
 ALL = ".+"
 """The value of a variable of which everything is chosen."""
+_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)(?::\w+)?\}")
 
 
 @dataclass(frozen=True)
@@ -27,14 +23,16 @@ class Query:
 class Panel:
     title: str
     queries: tuple[Query, ...]
-    unit: Unit = "short"
-    kind: Kind = "timeseries"
-    text: str = ""
-    """What it shows, where the title does not say it."""
-    width: int = 8
+    unit: str
+    """As Grafana names it: `percentunit`, `mbytes` (MiB), `currencyUSD`."""
+    kind: str
+    """Grafana's type of panel: `timeseries`, `stat`, `table`."""
+    text: str
+    width: int
     """Of 24 columns."""
     target: float | None = None
     """A line to reach."""
+    stacked: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,22 +43,29 @@ class Row:
 
 @dataclass(frozen=True)
 class Variable:
-    """A choice at the top, from the values of a label. Its series must exist on every node, vGPU nodes included."""
+    """A choice at the top, from the values of a label."""
 
     name: str
-    label: str
-    """The label whose values are offered."""
-    series: str
-    pattern: str = ""
-    """A regular expression whose first group is the value, where it is part of the label's value only."""
+    query: str
+    """As Grafana writes it: `label_values(kube_node_info, node)`."""
+    first: str = ALL
+    """Its value, or the expression for all values, as long as nothing else is chosen."""
 
 
 @dataclass(frozen=True)
 class Dashboard:
     name: str
+    """Of its file, and in its uid."""
+    uid: str
     title: str
     variables: tuple[Variable, ...]
     rows: tuple[Row, ...]
+    document: str
+    """The JSON that Grafana imports."""
+
+    def filled(self, query: Query, *, span: str = "1h") -> str:
+        """The expression of a query for Prometheus itself, as the dashboard shows it at first."""
+        return filled(query.expression, {each.name: each.first for each in self.variables}, span=span)
 
     def panels(self) -> Iterator[Panel]:
         """All panels in order."""
@@ -69,14 +74,13 @@ class Dashboard:
 
 
 def filled(expression: str, values: Mapping[str, str] | None = None, *, span: str = "1h") -> str:
-    """An expression for Prometheus itself: variables replaced, by everything where `values` has none.
+    """An expression for Prometheus itself: variables replaced, by any text where `values` has none.
 
     Args:
         span: Time that the dashboard shows.
 
-    >>> filled('sum(up{node=~"aks-($pool)-.+"})')
-    'sum(up{node=~"aks-(.+)-.+"})'
+    >>> filled('label_replace(up{node=~"aks-($pool)-.+"}, "pool", "$1", "node", "(.+)")')
+    'label_replace(up{node=~"aks-(.+)-.+"}, "pool", "$1", "node", "(.+)")'
     """
-    template = Template(expression)
-    given = dict.fromkeys(template.get_identifiers(), ALL) | {"__range": span, "__rate_interval": "5m"}
-    return template.substitute(given | dict(values or {}))
+    given = {"__range": span, "__rate_interval": "5m", **(values or {})}
+    return _VARIABLE.sub(lambda found: given.get(found[1] or found[2], ALL), expression)

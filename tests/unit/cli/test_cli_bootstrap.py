@@ -45,12 +45,13 @@ def bootstrap(*arguments: str) -> str:
     return out
 
 
-@pytest.fixture
-def calls(tmp_path: Path) -> list[list[str]]:
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
     """Every command that the script runs, in order."""
-    ran = run(tmp_path)
+    folder = tmp_path_factory.mktemp("bootstrap")
+    ran = run(folder)
     assert ran.returncode == 0, ran.stderr
-    return [line.split("\t") for line in (tmp_path / "calls").read_text().splitlines()]
+    return [line.split("\t") for line in (folder / "calls").read_text().splitlines()]
 
 
 def run(tmp_path: Path, **more: str) -> subprocess.CompletedProcess[str]:
@@ -217,7 +218,6 @@ def test_only_main_deploys_and_the_script_stops_where_it_is_not_protected(
     policies = made(calls, "gh", "api", "--method", "POST")
     assert len(policies) == 2 * len(SUBSCRIPTIONS)
     assert {option(each, "-f") for each in policies} == {"name=main"}
-    (tmp_path / "calls").unlink()
     refused = run(tmp_path, UNPROTECTED="1")
     assert refused.returncode == 1
     assert "Protect the branch main" in refused.stderr

@@ -62,10 +62,19 @@ def test_a_wrong_option_is_wrong_input() -> None:
     assert call("up", "--no-such-option")[0] == 2
 
 
+def test_explain_shows_how_many_nodes_leave_service_by_themselves() -> None:
+    acts = ("--set", "monitoring.metrics=azure", "--set", "health.mode=taint", "--set", "health.datastoreSecret=store")
+    _, out, _ = call("explain", "dev-westus2", "health", *acts)
+    assert "nodes out of service by themselves: h100gpu at most 1" in out
+    assert "nodes out of service by themselves: rtxprogpu none" in out
+    _, out, _ = call("explain", "dev-westus2", "health")
+    assert "nodes out of service by themselves: h100gpu none" in out
+
+
 def test_explain_shows_the_series_that_metrics_cost() -> None:
     _, out, _ = call("explain", "dev-westus2", "monitoring", "--set", "monitoring.metrics=azure")
-    assert "series of GPUs: h100gpu 44 a node, at most 88\n" in out
-    assert "series of GPUs: rtxprogpu 7 to 34 a node, at most 68\n" in out
+    assert "series of GPUs: h100gpu 46 for each GPU, 46 a node, at most 92\n" in out
+    assert "series of GPUs: rtxprogpu 7 to 36 for each GPU, 7 to 36 a node, at most 72\n" in out
     _, out, _ = call("explain", "dev-westus2", "monitoring")
     assert "series of GPUs" not in out
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from physical_ai.catalog.engine_values import UNKNOWN
+from physical_ai.cli.preview import plan
 from physical_ai.cli.preview.changes import Run, Step
 from physical_ai.cli.preview.read_back import significant
 
@@ -23,6 +25,22 @@ def step(kind: str, *properties: str, op: str = "update", **new: Any) -> Step:
 
 
 LISTED = step(CLUSTER, "agentPoolProfiles[1]", "agentPoolProfiles[2]")
+CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
+
+
+def test_a_preview_says_what_it_does_not_count_and_why() -> None:
+    shown = run(LISTED, step(CREDENTIAL, "issuer", issuer=UNKNOWN), step(CONFIG_MAP, "data.key", data={"key": "other"}))
+    document = plan.document(shown, {})
+    assert [each["type"] for each in document["changes"]] == [CONFIG_MAP]
+    assert [each["type"] for each in document["readBack"]] == [CLUSTER, CREDENTIAL]
+    assert document["summary"] == {"update": 1}
+    console = Console(width=1000, color_system=None)
+    with console.capture() as captured:
+        console.print(plan.render(shown, {}))
+    *_, summary, why = captured.get().strip().splitlines()
+    assert summary == "1 to update"
+    assert why.startswith("not counted: 2 to update (ManagedCluster ")
+    assert "Azure lists the node pools in their cluster" in why
 
 
 def test_pools_that_azure_lists_in_the_cluster_are_no_change_and_neither_is_what_that_makes_unknown() -> None:
@@ -36,13 +54,28 @@ def test_pools_that_azure_lists_in_the_cluster_are_no_change_and_neither_is_what
         step(CLUSTER, "agentPoolProfiles[0].vmSize"),
         step(CLUSTER, "agentPoolProfiles[1]", op="replace"),
         step(CREDENTIAL, "issuer", "subject", issuer=UNKNOWN, subject="system:serviceaccount:a:b"),
-        step("kubernetes:core/v1:ConfigMap", "data.key", data={"key": "other"}),
-        step("kubernetes:core/v1:ConfigMap", op="delete"),
+        step(CONFIG_MAP, "data.key", data={"key": "other"}),
+        step(CONFIG_MAP, op="delete"),
     ],
 )
 def test_every_other_change_counts(other: Step) -> None:
     steps = [other] if other.type == CLUSTER else [LISTED, other]
     assert significant(run(*steps)) == [other]
+
+
+def test_a_refresh_that_only_reads_the_pools_in_their_cluster_finds_no_difference() -> None:
+    listed = step(CLUSTER, "agentPoolProfiles[1]", op="refresh")
+    assert plan.drift(run(listed)) == []
+    other = step(CLUSTER, "agentPoolProfiles[1]", "kubernetesVersion", op="refresh")
+    gone = step(CLUSTER, op="refresh")
+    gone.gone = True
+    assert [each["op"] for each in plan.drift(run(other, gone))] == ["update", "delete"]
+    console = Console(width=1000, color_system=None)
+    with console.capture() as captured:
+        console.print(plan.render_drift(run(listed)))
+    first, second = captured.get().strip().splitlines()
+    assert first == "no differences"
+    assert second.startswith("not counted: the node pools that Azure lists")
 
 
 def test_an_unknown_value_counts_where_the_cluster_really_changes() -> None:

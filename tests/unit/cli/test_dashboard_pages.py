@@ -12,7 +12,7 @@ import pytest
 from physical_ai.cli.dashboard_pages import draw, legend
 from physical_ai.simulator.metrics.reading import Reader
 from physical_ai.simulator.metrics.telemetry import Clock
-from physical_ai.telemetry.dashboards import DASHBOARDS
+from physical_ai.telemetry.dashboards import dashboards
 
 
 class Answers(Reader):
@@ -40,9 +40,9 @@ def data(page: Path) -> dict[str, Any]:
 def test_a_page_has_every_panel_with_minutes_of_model_time(tmp_path: Path) -> None:
     reader = Answers()
     drawn = draw(reader, Clock(120, 0.5), tmp_path, 60)
-    assert [each.file.name for each in drawn] == [f"{each.name}.html" for each in DASHBOARDS]
-    assert [each.empty for each in drawn] == [()] * len(DASHBOARDS)
-    for page, dashboard in zip(drawn, DASHBOARDS, strict=True):
+    assert [each.file.name for each in drawn] == [f"{each.name}.html" for each in dashboards()]
+    assert [each.empty for each in drawn] == [()] * len(dashboards())
+    for page, dashboard in zip(drawn, dashboards(), strict=True):
         panels = [panel for row in data(page.file)["rows"] for panel in row["panels"]]
         assert [each["title"] for each in panels] == [each.title for each in dashboard.panels()]
         line = next(each["series"][0] for each in panels if each["kind"] == "timeseries")

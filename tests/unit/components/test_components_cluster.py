@@ -304,8 +304,9 @@ def test_protection_follows_the_setting(simulate: Simulate) -> None:
         recording = simulate("dev-westus2", {"protect": protect})
         everything = {each.name for each in recording.resources if each.custom}
         unprotected = {each.name for each in recording.resources if each.custom and not each.options.protect}
-        # Roles can be withdrawn at any time, and the agent's files are replaced by their next version.
-        exempt = {f"physical-ai-access-{DEPLOYER}-deployer", "physical-ai-grid-driver-files"}
+        # Roles can be withdrawn at any time, and the agents' files are replaced by their next version.
+        files = {"physical-ai-grid-driver-files", "physical-ai-gpu-evidence-files"}
+        exempt = {f"physical-ai-access-{DEPLOYER}-deployer", *files}
         assert unprotected == (exempt if protect else everything)
 
 

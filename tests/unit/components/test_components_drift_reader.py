@@ -11,7 +11,8 @@ from tests.unit.conftest import Simulate
 
 GROUP = "11111111-1111-1111-1111-111111111111"
 READERS = {"access": {"principals": [{"principalId": GROUP, "role": "drift-reader"}]}}
-OF_AKS_READER = {"Namespace", "ConfigMap", "DaemonSet", "ServiceAccount", "ResourceQuota", "NetworkPolicy"}
+CHECKED = {"health": {"acceptance": {"diagnoseIdle": "0 3 * * *"}}}
+OF_AKS_READER = {"Namespace", "ConfigMap", "DaemonSet", "ServiceAccount", "ResourceQuota", "NetworkPolicy", "CronJob"}
 """Declared kinds that AKS RBAC Reader reads (Azure built-in roles, containers)."""
 LEFT_OUT = {"Secret", "Release"}
 
@@ -26,14 +27,16 @@ def test_it_reads_each_kind_that_the_program_declares_and_nothing_else(simulate:
     declared = {
         each.type.rpartition(":")[2]
         for stack, back_end in (("dev-westus2", "kube-prometheus"), ("prod-westus2", "azure"))
-        for each in simulate(stack, {**READERS, "monitoring": {"metrics": back_end}}).resources
+        for each in simulate(stack, {**READERS, **CHECKED, "monitoring": {"metrics": back_end}}).resources
         if each.type.startswith("kubernetes:")
     }
     assert set(map(plural, declared - OF_AKS_READER - LEFT_OUT)) == readable()
 
 
 def plural(kind: str) -> str:
-    return f"{kind.lower()[:-1]}ies" if kind.endswith("y") else f"{kind.lower()}s"
+    if kind.endswith("y"):
+        return f"{kind.lower()[:-1]}ies"
+    return f"{kind.lower()}{'es' if kind.endswith('s') else 's'}"
 
 
 def test_a_named_group_is_bound_and_reads_the_rest_by_its_azure_role(simulate: Simulate) -> None:

@@ -277,7 +277,8 @@ def test_rights_outside_its_namespace_exist_with_the_policy_that_needs_them() ->
 def test_rights_and_limits_are_about_one_account(simulate: Simulate) -> None:
     recording = simulate("dev-westus2")
     policies = [p for p in recording.of_type("ValidatingAdmissionPolicy") if NAME in p.inputs["metadata"]["name"]]
-    for each in (*recording.of_type("RoleBinding"), *recording.of_type("ClusterRoleBinding")):
+    bindings = [*recording.of_type("RoleBinding"), *recording.of_type("ClusterRoleBinding")]
+    for each in (each for each in bindings if each.inputs["metadata"]["name"].startswith(NAME)):
         assert each.inputs["subjects"] == [{"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}]
     assert template(recording)["spec"]["serviceAccountName"] == NAME
     for each in policies:

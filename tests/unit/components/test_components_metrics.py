@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
 import pytest
 
 from physical_ai.catalog.aks import Role
 from physical_ai.settings import load
 from physical_ai.settings.facts.telemetry import rule_parameters
+from physical_ai.telemetry.dashboards import dashboards
 from physical_ai.telemetry.rules import alerts
 from tests.support.recording import Recording
 from tests.unit.conftest import Simulate
@@ -37,7 +39,8 @@ def test_the_add_on_exports_the_labels_that_usage_needs(simulate: Simulate) -> N
     profile = azure(simulate).of_type("ManagedCluster")[0].inputs["azureMonitorProfile"]["metrics"]
     assert profile["enabled"] is True
     allowed = profile["kubeStateMetrics"]["metricLabelsAllowlist"]
-    assert allowed == "nodes=[agentpool,nvidia.com/gpu.product],pods=[osmo.workflow_id,kai.scheduler/queue]"
+    pods = "osmo.workflow_id,osmo.task_name,kai.scheduler/queue,physical-ai/pool"
+    assert allowed == f"nodes=[agentpool,nvidia.com/gpu.product],pods=[{pods}]"
 
 
 def test_metrics_flow_from_the_cluster_into_the_workspace(simulate: Simulate) -> None:
@@ -119,15 +122,20 @@ def test_each_exporter_is_scraped_and_reachable_for_the_scraper_only(
         "node-status-exporter",
         "gpu-operator",
         "grid-driver",
+        "osmo-agents",
+        "osmo-service",
     }
     for each in monitors:
         (endpoint,) = each.inputs["spec"]["podMetricsEndpoints"]
         assert each.inputs["apiVersion"] == group
         assert endpoint["interval"] == "60s"
         assert {"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"} in endpoint["relabelings"]
-        policy = found.resource("NetworkPolicy", f"{each.inputs['metadata']['name']}-metrics").inputs["spec"]
-        assert policy["podSelector"] == each.inputs["spec"]["selector"]
-        (source,) = policy["ingress"][0]["from"]
+        if each.inputs["metadata"]["name"] == "osmo-service":
+            continue  # whoever runs it decides who reaches it
+        policy = found.resource("NetworkPolicy", f"{each.inputs['metadata']['name']}-metrics").inputs
+        assert policy["metadata"]["namespace"] == each.inputs["metadata"]["namespace"]
+        assert policy["spec"]["podSelector"] == each.inputs["spec"]["selector"]
+        (source,) = policy["spec"]["ingress"][0]["from"]
         assert source["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": namespace}
 
 
@@ -145,10 +153,49 @@ def test_prometheus_in_the_cluster(simulate: Simulate) -> None:
     spec = release["values"]["prometheus"]["prometheusSpec"]
     assert (spec["retention"], spec["scrapeInterval"]) == ("30d", "30s")
     assert spec["podMonitorSelectorNilUsesHelmValues"] is spec["ruleSelectorNilUsesHelmValues"] is False
-    assert release["values"]["grafana"]["adminPassword"] == ""
     rule = found.of_type("PrometheusRule")[0].inputs
     names = [each["alert"] for group in rule["spec"]["groups"] for each in group["rules"] if "alert" in each]
     assert names == [alert.name for alert in alerts(rule_parameters(load("dev-westus2").settings))]
+
+
+def test_grafanas_password_is_generated_once_and_a_secret(simulate: Simulate) -> None:
+    settings = ({"metrics": "kube-prometheus", "scrapeIntervalSeconds": seconds} for seconds in (30, 60))
+    runs = [simulate("dev-westus2", {"monitoring": each}) for each in settings]
+    one, other = (run.resource("Secret", "grafana-admin") for run in runs)
+    data = [each.inputs["stringData"] for each in (one, other)]
+    assert [type(each).__name__ for each in data] == ["Secret", "Secret"]
+    passwords = {each.value["admin-password"] for each in data}
+    assert len(passwords) == 2  # none of them is in the program
+    assert all(len(each) >= 32 for each in passwords)
+    assert one.options.ignore_changes == ("stringData",)  # the first one remains
+    values = runs[0].resource("Release", "physical-ai-kube-prometheus-release").inputs["values"]["grafana"]
+    assert values["admin"]["existingSecret"] == "grafana-admin"
+    assert "adminPassword" not in values
+
+
+def test_without_grafana_there_is_no_password(simulate: Simulate) -> None:
+    found = simulate("dev-westus2", {"monitoring": {"metrics": "kube-prometheus", "grafana": {"enabled": False}}})
+    assert [each for each in found.of_type("Secret") if each.inputs["metadata"]["name"] == "grafana-admin"] == []
+
+
+def test_nothing_is_reachable_from_outside(simulate: Simulate) -> None:
+    """The values open no way in: the chart's Services are reachable in the cluster only, and it has no Ingress then."""
+    found = simulate("dev-westus2", {"monitoring": {"metrics": "kube-prometheus"}})
+
+    def paths(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+        yield path, value
+        if isinstance(value, Mapping):
+            for key, each in cast("Mapping[str, Any]", value).items():
+                yield from paths(each, f"{path}.{key}")
+
+    values = found.resource("Release", "physical-ai-kube-prometheus-release").inputs["values"]
+    opened = [path for path, value in paths(values) if path.endswith((".ingress", ".route")) or value in OPEN]
+    assert opened == []
+    namespaces = {each.inputs["metadata"]["namespace"] for each in found.of_type("NetworkPolicy")}
+    assert {"monitoring", "gpu-operator"} <= namespaces
+
+
+OPEN = ("LoadBalancer", "NodePort")
 
 
 def test_only_the_namespace_itself_reaches_prometheus_and_grafana(simulate: Simulate) -> None:
@@ -174,5 +221,5 @@ def test_grafana_loads_the_dashboards(simulate: Simulate) -> None:
         chosen = [each.inputs for each in maps if each.inputs["metadata"].get("labels") == {"grafana_dashboard": "1"}]
         return [name for each in chosen for name in each["data"]]
 
-    assert loaded(True) == ["fleet.json", "workflow.json"]
+    assert sorted(loaded(True)) == sorted(f"{each.name}.json" for each in dashboards())
     assert loaded(False) == []

@@ -164,6 +164,14 @@ def test_a_login_turns_every_cache_of_the_set_up_off() -> None:
     assert all("inputs.login != 'true'" in step["if"] for step in caches)
 
 
+def test_the_cache_of_a_key_has_everything_that_tests_build() -> None:
+    """What is saved under a key is never saved again, so the first job has to build all of it."""
+    action = yaml.safe_load((GITHUB / "actions" / "setup" / "action.yaml").read_text())
+    (cache,) = (step for step in action["runs"]["steps"] if "actions/cache" in step.get("uses", ""))
+    assert "physical_ai/simulator/tools/*/go.mod" in cache["with"]["key"]  # also Prometheus', beside the others
+    assert any("physai tools --telemetry" in step.get("run", "") for step in action["runs"]["steps"])
+
+
 def test_jobs_that_need_the_api_server_run_where_their_environment_says() -> None:
     for environment in ("dev", "staging", "prod"):
         label = ALL["deploy"].jobs[environment]["with"]["runner"]

@@ -12,6 +12,8 @@ import yaml
 
 from physical_ai.cli.main import run
 from physical_ai.osmo.lint import Checked, check_files, of_stack
+from physical_ai.osmo.service.configuration import Configuration
+from physical_ai.osmo.workflow.submission import MOST_SECONDS, limit_of
 from physical_ai.settings import load
 from tests.unit.osmo.test_osmo_lint import EXAMPLES
 
@@ -174,9 +176,8 @@ def test_a_stack_file_is_read_within_limits(tmp_path: Path, capsys: pytest.Captu
     assert "not a regular file" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("seconds", [".inf", "-1", "99999", ".nan"])
-def test_values_can_not_lift_the_limits_of_a_template(tmp_path: Path, seconds: str) -> None:
-    limits = f"{{jinja_sandbox_max_time: {seconds}, jinja_sandbox_memory_limit: -1}}"
+def test_values_can_not_lift_the_limits_of_a_template(tmp_path: Path) -> None:
+    limits = "{jinja_sandbox_max_time: .inf, jinja_sandbox_memory_limit: -1}"
     text = (EXAMPLES / "config-name" / "pass.yaml").read_text()
     workflow = "workflow: {max_num_tasks: 50}"
     assert workflow in text
@@ -184,6 +185,12 @@ def test_values_can_not_lift_the_limits_of_a_template(tmp_path: Path, seconds: s
     loop = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
     (tmp_path / "w.yaml").write_text(f"{HEAD}    args: ['{loop}{{{{ 1 }}}}']\n")
     assert run(["lint", str(tmp_path / "w.yaml"), "--values", str(tmp_path / "values.yaml")]) == 3
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), -1, 99999, float("nan")])
+def test_no_number_of_values_lifts_the_limit_of_time(seconds: float) -> None:
+    given = {"workflow": {"user_workflow_limits": {"jinja_sandbox_max_time": seconds}}}
+    assert limit_of(Configuration(given, [])).seconds == MOST_SECONDS
 
 
 @pytest.mark.parametrize("options", [["--objects"], ["--render"], ["--render", "--json"], ["--objects", "--json"]])

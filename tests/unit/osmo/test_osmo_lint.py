@@ -236,7 +236,9 @@ def test_variables_of_the_command_line_reach_the_template() -> None:
     text = workflow(top="default-values: {platform: cpu}\n").replace("platform: h100", "platform: {{ platform }}")
     assert "gpu-on-cpu" in rules_of(checked(text))
     base = stack()
-    context = Context(base.name, base.config, base.pool, base.facts, base.cut_vgpu, Variables(set=["platform=h100"]))
+    context = Context(
+        base.name, base.config, base.pool, base.facts, base.cut_vgpu, base.nccl, Variables(set=["platform=h100"])
+    )
     assert rules_of(checked(text, context)) == []
 
 
@@ -248,7 +250,9 @@ def test_a_finding_in_a_loop_is_reported_once() -> None:
 
 def test_what_the_environment_is_given_is_in_the_rendered_pod() -> None:
     base = stack()
-    context = Context(base.name, base.config, base.pool, base.facts, base.cut_vgpu, Variables(environment=["SEED=7"]))
+    context = Context(
+        base.name, base.config, base.pool, base.facts, base.cut_vgpu, base.nccl, Variables(environment=["SEED=7"])
+    )
     (group,) = checked(workflow(), context).objects
     assert {"name": "SEED", "value": "7"} in group.pods[0]["spec"]["containers"][0]["env"]
 

@@ -60,6 +60,15 @@ def test_a_digest_has_the_length_of_its_algorithm(digest: str) -> None:
     assert (finding.rule, finding.line) == ("image-reference", 8)
 
 
+@pytest.mark.parametrize("wanted", ["0.5", "'0.5'", "half"])
+def test_a_part_of_a_gpu_is_refused_with_the_way_to_share_one(wanted: str) -> None:
+    (finding,) = [
+        each for each in checked(workflow().replace("gpu: 1", f"gpu: {wanted}")).findings if each.rule == "schema"
+    ]
+    assert "GPUs are whole numbers" in finding.problem
+    assert "sharing (timeSlicing, mps or mig;" in str(finding.fix)
+
+
 def test_an_amount_without_a_unit_is_in_bytes() -> None:
     (finding,) = [each for each in checked(workflow().replace("64Gi", "4")).findings if each.rule == "amount-unit"]
     assert "it is 4 bytes" in finding.problem

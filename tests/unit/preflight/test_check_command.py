@@ -186,3 +186,16 @@ def test_the_environment_selects_the_subscription(monkeypatch: pytest.MonkeyPatc
     answers = Answers()
     command(monkeypatch, answers, "dev-westus2")
     assert {address.split("/")[2] for address, _ in answers.asked if address.startswith("/")} == {SUBSCRIPTION}
+
+
+def test_a_request_that_changes_something_gives_every_status_as_an_answer() -> None:
+    refusal = httpx.Response(409, json={"code": "OperationNotAllowed"}, headers={"X-Ms-Request-Id": "1"})
+    wire = Wire(refusal, httpx.Response(202), httpx.Response(200, text="<html>"), ServiceResponseError("cut off"))
+    exchange = login.connect_to_change(Credential(), wire)
+    status, body, headers = exchange("POST", "/x/deleteMachines", {"api-version": "1"}, {"machineNames": ["a"]})
+    assert (status, body, headers["x-ms-request-id"]) == (409, {"code": "OperationNotAllowed"}, "1")
+    assert exchange("POST", "/x", {}, None)[:2] == (202, None)
+    for problem in ("not JSON", "was not reached"):
+        with pytest.raises(Unanswered, match=problem):
+            exchange("PUT", "https://management.azure.com/x", {}, {})
+    assert all(url.startswith("https://management.azure.com/x") for url in wire.urls)

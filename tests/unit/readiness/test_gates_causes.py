@@ -43,6 +43,11 @@ CASES: list[tuple[str, str, Callable[[], Situation]]] = [
         lambda: Situation().not_ready("failed to load drop-in conf.d/99.toml"),
     ),
     ("toolkit", "containerd-drop-in", lambda: Situation().fails("toolkit", "drop-in config version 4 is higher")),
+    (
+        "toolkit",
+        "toolkit-before-containerd",
+        lambda: Situation().fails("toolkit", "unable to setup runtime: unable to restart containerd: unable to dial"),
+    ),
     ("node", "runtime-down", lambda: Situation().not_ready("container runtime is down")),
     ("node", "node-silent", lambda: Situation().not_ready("Kubelet stopped posting node status.", "NodeStatusUnknown")),
     ("nfd", "nfd-absent", lambda: no_label(PCI).without("nfd", daemonset=True)),

@@ -14,6 +14,8 @@ from physical_ai.readiness.workloads.explain import AGENTS
 from physical_ai.readiness.workloads.model import STAGES
 from tests.support import workload_objects as make
 from tests.support.workload_objects import Scene, closed, crashing, kai, node, on, pod, unschedulable, waiting
+from tests.unit.readiness.test_workload_gangs import OF_GANG
+from tests.unit.readiness.test_workload_osmo import OF_OSMO
 
 H100: dict[str, Any] = {"nodeSelector": {"agentpool": "h100gpu"}}
 FULL = "0/3 nodes are available: 1 Insufficient nvidia.com/gpu, 2 node(s) didn't match Pod's node affinity/selector."
@@ -58,6 +60,17 @@ def refused(code: str) -> Scene:
     """Azure has refused a node of the pool."""
     message = f"Scale-up failed for group aks-h100gpu-1-vmss: {code}: no"
     return Scene((waits(),), more={"events": [make.autoscaler("FailedToScaleUpGroup", message)]})
+
+
+def in_azure(body: Mapping[str, Any] | None) -> Scene:
+    """Azure describes the H100 pool like this, and the others as working."""
+    others = {name: {"provisioningState": "Succeeded"} for name in make.plans() if name != "h100gpu"}
+    return Scene((waits(),), more={"azure": {**others, **({"h100gpu": body} if body is not None else {})}})
+
+
+def status(group: str, scale_up: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The autoscaler's status with one node group."""
+    return {"autoscalerStatus": "Running", "nodeGroups": [{"name": group, "scaleUp": scale_up or {}}]}
 
 
 def log(text: str, gpus: int = 1) -> Scene:
@@ -115,7 +128,13 @@ ONE_CAUSE: dict[str, Scene] = {
         tuple(node("h100gpu", number) for number in range(make.plans()["h100gpu"].most)),
     ),
     "quota-exceeded": refused("QuotaExceeded"),
-    "no-capacity": refused("ZonalAllocationFailed"),
+    "no-capacity": refused("AllocationFailed"),
+    "no-capacity-in-zones": refused("ZonalAllocationFailed"),
+    "azure-pool-missing": in_azure(None),
+    "azure-pool-failed": in_azure({"provisioningState": "Failed"}),
+    "azure-pool-stopped": in_azure({"provisioningState": "Succeeded", "powerState": {"code": "Stopped"}}),
+    "azure-pool-changing": in_azure({"provisioningState": "Upgrading"}),
+    "autoscaler-ignores-pool": Scene((waits(),), more={"autoscaler": status("aks-other-1-vmss")}),
     "subnet-full": refused("SubnetIsFull"),
     "scale-up-failed": refused("InternalError"),
     "scale-up": grown("TriggeredScaleUp", "pod triggered scale-up: [{aks-h100gpu-1-vmss 0->1 (max: 1)}]"),
@@ -184,6 +203,22 @@ ONE_CAUSE: dict[str, Scene] = {
 """Cause → a cluster in which Pod train-0 has it."""
 
 
+BACKOFF = {"status": "Backoff", "backoffInfo": {"errorCode": "QUOTA_EXCEEDED", "errorMessage": "QuotaExceeded: cores"}}
+
+
+def test_the_autoscalers_own_status_names_a_refusal_when_the_events_are_gone() -> None:
+    scene = Scene((waits(),), more={"autoscaler": status("aks-h100gpu-1-vmss", BACKOFF)})
+    assert named("train-0", scene) == ["quota-exceeded"]
+    assert named("h100gpu", scene) == ["quota-exceeded"]
+    works = status("aks-h100gpu-1-vmss", {"status": "NoActivity"})
+    assert named("train-0", Scene((waits(),), more={"autoscaler": works})) == ["autoscaler-pending"]
+
+
+def test_the_autoscaler_is_asked_of_its_own_pool_and_not_of_one_whose_name_begins_alike() -> None:
+    scene = Scene((waits(),), more={"autoscaler": status("aks-h100gpu2-1-vmss", BACKOFF)})
+    assert named("train-0", scene) == ["autoscaler-ignores-pool"]
+
+
 def named(wanted: str, scene: Scene) -> list[str]:
     return [each.cause for each in explain(wanted, scene.workloads())[1]]
 
@@ -203,6 +238,11 @@ WITHOUT_GPUS = make.without_gpus(node("h100gpu"))
 NVML = crashing(1, message="Failed to initialize NVML")
 NO_CLAIM = 'persistentvolumeclaim "d" not found'
 
+
+def in_azure_and(body: Mapping[str, Any], item: dict[str, Any]) -> Scene:
+    return Scene((item,), more=in_azure(body).more)
+
+
 TWO_CAUSES: list[tuple[Scene, list[str]]] = [
     (Scene((kai(waits(tolerations=[])),), more={"deployments": NO_KAI}), ["scheduler-down", "toleration-missing"]),
     (Scene((kai(waits(gpus=8), "g"),), more=FOR_TWO), ["gang-incomplete", "too-large"]),
@@ -214,11 +254,21 @@ TWO_CAUSES: list[tuple[Scene, list[str]]] = [
     (Scene((unschedulable(pod(gpus=8, **H100), NO_CLAIM),)), ["too-large", "volume-missing"]),
     (Scene((waits(tolerations=[], schedulingGates=[{"name": "x"}]),)), ["scheduling-gate", "toleration-missing"]),
     (Scene((waits(),), (node("h100gpu", cordoned=True),)), ["node-cordoned", "autoscaler-pending"]),
+    (Scene((waits(),), (make.kept_out(node("h100gpu")),)), ["node-not-accepted", "autoscaler-pending"]),
+    (
+        Scene((waits(),), (make.kept_out(node("h100gpu"), "disk slow"),)),
+        ["node-failed-acceptance", "autoscaler-pending"],
+    ),
     (
         Scene((waits(),), (make.labeled(node("h100gpu", cordoned=True), UPGRADING),)),
         ["driver-upgrade", "autoscaler-pending"],
     ),
     (Scene((waits(),), (WITHOUT_GPUS,), {"reports": [closed(HOST)]}), ["pool-not-ready", "autoscaler-pending"]),
+    (in_azure_and({"provisioningState": "Scaling"}, kai(waits(), queue="x")), ["queue-missing", "azure-pool-changing"]),
+    (
+        in_azure_and({"provisioningState": "Failed"}, unschedulable(pod(**H100), NO_CLAIM)),
+        ["azure-pool-failed", "volume-missing"],
+    ),
     (Scene((on(HOST, pod(**H100), status=NVML),), NODES, {"reports": [closed(HOST)]}), ["gpu-lost", "no-device"]),
 ]
 
@@ -240,7 +290,7 @@ def test_a_pool_has_the_causes_of_its_nodes_and_the_refusals_of_azure() -> None:
 
 
 def test_every_cause_has_a_scenario() -> None:
-    met = {*ONE_CAUSE, *(cause for _, causes in TWO_CAUSES for cause in causes), "agents-down"}
+    met = {*ONE_CAUSE, *OF_GANG, *OF_OSMO, *(cause for _, causes in TWO_CAUSES for cause in causes), "agents-down"}
     assert set(workload_causes()) == met
     assert {stage for cause in workload_causes().values() for stage in cause.stages} <= set(STAGES)
 
@@ -283,7 +333,7 @@ def test_a_later_success_of_the_autoscaler_ends_its_failure() -> None:
 
 @pytest.mark.parametrize("failing", [0, 3, 30])
 def test_requests_do_not_grow_with_the_cluster(failing: int) -> None:
-    """Eight lists, five more for the gates of pools that are open, and the logs of at most eight containers."""
+    """Nine requests, five more for the gates of pools that are open, and the logs of at most eight containers."""
     pods = [on(HOST, pod(f"f-{number}", **H100), status=crashing(1)) for number in range(failing)]
     lists = {"/api/v1/pods": pods, "/api/v1/nodes": NODES}
     asked: list[str] = []
@@ -294,5 +344,5 @@ def test_requests_do_not_grow_with_the_cluster(failing: int) -> None:
 
     found = read_workloads(get, (), tuple(make.plans().values()), make.STACK)
     logs = [path for path in asked if path.endswith("/log")]
-    assert len(asked) - len(logs) <= 13
+    assert len(asked) - len(logs) <= 14
     assert len(logs) == len(found.logs) == min(failing, 8)

@@ -10,6 +10,7 @@ import pytest
 from physical_ai.repository import VALUES
 from physical_ai.settings import Overlay, Settings, SettingsError, load
 from physical_ai.settings.plans.kube_prometheus import FILE, NOBODY, alertmanager_config, kube_prometheus_plan
+from physical_ai.settings.plans.scraping import pod_monitors
 
 SMTP = "monitoring.smtp={host: 'smtp.contoso.com:587', sender: a@contoso.com, username: a, passwordSecret: mail}"
 
@@ -56,14 +57,39 @@ def test_labels_are_exported_as_kube_state_metrics_lists_them() -> None:
     assert faults == []
     assert plan.values["kube-state-metrics"]["metricLabelsAllowlist"] == [
         "nodes=[agentpool,nvidia.com/gpu.product]",
-        "pods=[osmo.workflow_id,kai.scheduler/queue]",
+        "pods=[osmo.workflow_id,osmo.task_name,kai.scheduler/queue,physical-ai/pool]",
     ]
+
+
+WITH_ND = (
+    "pools.ndgpu={sku: Standard_ND96isr_H100_v5, driver: {source: operator}, subnet: 10.40.3.0/26, priority: Regular,"
+    " scale: {min: 0, max: 1, initial: 0}}",
+)
+
+
+def test_node_exporter_runs_where_there_is_infiniband_only() -> None:
+    def values(*assignments: str) -> Any:
+        plan, faults = kube_prometheus_plan(dev(*assignments), VALUES)
+        assert plan is not None
+        assert faults == []
+        return plan.values
+
+    assert values()["nodeExporter"] == {"enabled": False}
+    found = values(*WITH_ND)
+    assert found["nodeExporter"] == {"enabled": True}
+    (term,) = found["prometheus-node-exporter"]["affinity"]["nodeAffinity"][
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ]["nodeSelectorTerms"]
+    assert term["matchExpressions"][0]["values"] == ["ndgpu"]
+    monitors = {each["metadata"]["name"] for each in pod_monitors(dev(*WITH_ND))}
+    assert monitors - {each["metadata"]["name"] for each in pod_monitors(dev())} == {"infiniband"}
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("grafana: {adminPassword: word}", "The program sets grafana.adminPassword itself"),
+        ("grafana: {admin: {existingSecret: mine}}", "The program sets grafana.admin itself"),
         ("prometheus: {prometheusSpec: {retention: 3d}}", "The program sets prometheus.prometheusSpec itself"),
         ("nodeExportr: {enabled: false}", "nodeExportr"),
     ],

@@ -14,7 +14,7 @@ from physical_ai.settings.facts.outbound import Gateway, cut_off, outbound_form,
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules import TRUST_ALL
 from physical_ai.settings.rules import outbound as rules
-from tests.unit.settings.test_settings_faults import faults_of
+from tests.unit.settings.settings_faults import faults_of
 
 V2 = Gateway("v2", "StandardV2", address_zones=("1", "2", "3"))
 STANDARD = Gateway()

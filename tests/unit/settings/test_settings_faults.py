@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import re
 from typing import Any
@@ -11,38 +10,13 @@ import pytest
 
 from physical_ai import settings
 from physical_ai.findings import Severity
-from physical_ai.settings import Fault, Overlay, SettingsError, dump, load, load_config
+from physical_ai.settings import Overlay, SettingsError, dump, load, load_config
 from physical_ai.settings.faults import fault
 from physical_ai.settings.models.base import FORMS
-from physical_ai.settings.rules import check
 from physical_ai.settings.rules.deployers import unnamed_deployers
+from tests.unit.settings.settings_faults import expect, faults_of, paths, warned
 
 DEV = "stacks/Pulumi.dev-westus2.yaml"
-
-
-def faults_of(*assignments: str) -> list[Fault]:
-    """The errors that these assignments over the dev stack cause."""
-    with pytest.raises(SettingsError) as caught:
-        load("dev-westus2", [Overlay.assign(assignments)])
-    assert all(fault.file and fault.where and fault.is_error for fault in caught.value.faults)
-    return caught.value.faults
-
-
-def warned(*assignments: str) -> list[Fault]:
-    """The warnings that these assignments over the dev stack cause."""
-    loaded = load("dev-westus2", [Overlay.assign(assignments)])
-    assert all(not fault.is_error for fault in loaded.warnings)
-    return loaded.warnings
-
-
-def paths(faults: list[Fault]) -> list[str]:
-    return sorted(fault.where for fault in faults)
-
-
-def expect(faults: list[Fault], path: str, problem: str, fix: str | None = None) -> None:
-    """One of the faults is at the path in the overlay, says this, and advises that."""
-    texts = [f"{fault.problem}  ->  {fault.fix}" for fault in faults if (fault.file, fault.where) == ("--set", path)]
-    assert any(problem in text and (fix or "") in text.partition("->")[2] for text in texts), faults
 
 
 WRONG_SHAPE = [
@@ -136,78 +110,6 @@ def test_a_value_that_azure_would_refuse(assignment: str, path: str, problem: st
     expect(faults_of(assignment), path, problem, fix)
 
 
-ADDRESSES = [
-    ("network.addressSpace=52.0.0.0/16", "network.addressSpace", "not private", "10.0.0.0/8"),
-    ("pools.h100gpu.subnet=10.99.0.0/26", "pools.h100gpu.subnet", "outside network.addressSpace", "10.40.1.0/26"),
-    ("pools.h100gpu.subnet=10.40.2.0/26", "pools.h100gpu.subnet", "overlap", "10.40.1.0/26 is free"),
-    ("pools.h100gpu.subnet=10.40.0.128/26", "pools.h100gpu.subnet", "overlap", "10.40.1.0/26 is free"),
-    ("pools.h100gpu.subnet=10.40.1.0/30", "pools.h100gpu.subnet", "too small", "/29"),
-    ("pools.h100gpu.scale.max=60", "pools.h100gpu.scale", "takes 65", "/25"),
-    ("network.systemSubnet=10.40.0.0/29", "network.systemSubnet", "takes 11", "/28"),
-    ("network.podCidr=10.40.0.0/16", "network.podCidr", "overlap", "is free"),
-    ("network.serviceCidr=10.244.0.0/24", "network.serviceCidr", "overlap", "is free"),
-    ("network.serviceCidr=172.30.0.0/16", "network.serviceCidr", "AKS reserves", "another"),
-    ("network.serviceCidr=172.31.16.0/20", "network.serviceCidr", "AKS reserves", "another"),
-    ("network.serviceCidr=10.0.0.0/9", "network.serviceCidr", "at most a /12", "/16"),
-    ("network.serviceCidr=10.245.0.0/29", "network.serviceCidr", "too small", "/16"),
-    ("network.dnsServiceIp=10.245.0.1", "network.dnsServiceIp", "API server", "10.245.0.10"),
-    ("network.dnsServiceIp=10.9.0.10", "network.dnsServiceIp", "outside network.serviceCidr", "10.245.0.10"),
-    ("network.dnsServiceIp=10.245.255.255", "network.dnsServiceIp", "last address", "10.245.0.10"),
-    ("network.podCidr=10.244.0.0/22", "network.podCidr", "has 4 blocks", "/20"),
-    ("network.podCidr=10.244.0.0/25", "network.podCidr", "has 0 blocks", "/20"),
-]
-
-
-@pytest.mark.parametrize(("assignment", "path", "problem", "fix"), ADDRESSES)
-def test_addresses_that_cannot_work(assignment: str, path: str, problem: str, fix: str) -> None:
-    expect(faults_of(assignment), path, problem, fix)
-
-
-def test_when_the_address_space_moves_the_subnets_are_not_blamed_in_the_stack_file() -> None:
-    assert set(paths(faults_of("network.addressSpace=10.60.0.0/16"))) == {"network.addressSpace"}
-
-
-def test_a_size_changed_above_is_blamed_not_the_driver_source_below_it() -> None:
-    found = faults_of("pools.h100gpu.sku=Standard_NC144ds_xl_RTXPRO6000BSE_v6")
-    expect(found, "pools.h100gpu.sku", "Driver source 'operator' does not work", "grid, aks")
-
-
-def test_shared_address_space_may_hold_pods() -> None:
-    assert not warned("network.podCidr=100.64.0.0/16")
-
-
-PLACEMENT = [
-    ("labels={kubernetes.io/x: y}", 'labels["kubernetes.io/x"]', "only Kubernetes and AKS", "example.com/x"),
-    ("labels={node.kubernetes.io/x: y}", 'labels["node.kubernetes.io/x"]', "only Kubernetes and AKS", "example.com/x"),
-    ("labels={kubernetes.azure.com/mode: y}", 'labels["kubernetes.azure.com/mode"]', "only Kubernetes", "example.com"),
-    ("labels={-x: y}", "labels.-x", "is not a key", "team"),
-    ("labels={UPPER.com/x: y}", 'labels["UPPER.com/x"]', "not a lowercase domain name", "team"),
-    ("labels={a: 'b c'}", "labels.a", "not a label value", None),
-    ("labels={physical-ai/gpu-driver: grid}", "labels.physical-ai/gpu-driver", "is set by the program", "Omit"),
-    (
-        "labels={nvidia.com/gpu.deploy.driver: 'false'}",
-        'labels["nvidia.com/gpu.deploy.driver"]',
-        "by the program to nothing",
-        "driver.source",
-    ),
-    ("taints=['a=b']", "taints[0]", "not a taint", "key=value:NoSchedule"),
-    ("taints=['a=b:NoShedule']", "taints[0]", "not a taint effect", "a=b:NoSchedule"),
-    ("taints=['team:NoSchedule']", "taints[0]", "has no value", "team=present:NoSchedule"),
-    ("taints=['team=:NoSchedule']", "taints[0]", "has no value", "team=present:NoSchedule"),
-    ("taints=['nvidia.com/gpu:NoSchedule']", "taints[0]", "autoscaler drops", "nvidia.com/gpu=present:NoSchedule"),
-    ("taints=['nvidia.com/gpu=other:NoSchedule']", "taints[0]", "repeats the key and effect", "Omit it"),
-    ("taints=['a=b:NoSchedule', 'a=c:NoSchedule']", "taints[1]", "repeats the key and effect", "another key"),
-    ("taints=['kubernetes.azure.com/x=y:NoSchedule']", "taints[0]", "only AKS may use", "your own"),
-    ("taints=['=b:NoSchedule']", "taints[0]", "is not a key", "key=value"),
-    ("taints=['a=b c:NoSchedule']", "taints[0]", "not a taint value", None),
-]
-
-
-@pytest.mark.parametrize(("assignment", "path", "problem", "fix"), PLACEMENT)
-def test_labels_and_taints_that_are_invalid(assignment: str, path: str, problem: str, fix: str | None) -> None:
-    expect(faults_of(f"pools.h100gpu.{assignment}"), f"pools.h100gpu.{path}", problem, fix)
-
-
 @pytest.mark.parametrize(
     ("assignment", "path", "problem"),
     [
@@ -233,32 +135,15 @@ def test_doubtful_choices_warn_and_load(assignment: str, path: str, problem: str
     expect(warned(assignment), path, problem)
 
 
+def test_a_size_changed_above_is_blamed_not_the_driver_source_below_it() -> None:
+    found = faults_of("pools.h100gpu.sku=Standard_NC144ds_xl_RTXPRO6000BSE_v6")
+    expect(found, "pools.h100gpu.sku", "Driver source 'operator' does not work", "grid, aks")
+
+
 def test_pools_may_not_take_the_names_every_cluster_uses() -> None:
     pool = "{sku: Standard_NC40ads_H100_v5, driver: {source: operator}, scale: {count: 1}, subnet: 10.40.9.0/27}"
     for name in ("system", "cpu"):
         expect(faults_of(f"pools.{name}={pool}"), f"pools.{name}", "every cluster has", f"'{name}gpu'")
-
-
-def test_ubuntu_2204_ends_with_kubernetes_136() -> None:
-    assert not warned("pools.h100gpu.osSku=Ubuntu2204", "pools.rtxprogpu.osSku=Ubuntu2204")
-    found = faults_of("pools.h100gpu.osSku=Ubuntu2204", "cluster.kubernetesVersion=1.37")
-    expect(found, "pools.h100gpu.osSku", "works up to Kubernetes 1.36")
-
-
-def test_operator_pools_with_different_node_systems_warn() -> None:
-    other = "{sku: Standard_NC24ads_A100_v4, driver: {source: operator}, scale: {count: 1}, subnet: 10.40.9.0/27, "
-    expect(warned(f"pools.a100={other} osSku: Ubuntu2204}}"), "pools.a100.osSku", "one node operating system")
-    assert not warned(f"pools.a100={other} osSku: Ubuntu}}")
-
-
-def test_support_of_a_kubernetes_version_ends_with_its_date() -> None:
-    loaded = load("dev-westus2").settings
-    assert not check(loaded, today=datetime.date(2027, 6, 30))
-    (ended,) = check(loaded, today=datetime.date(2027, 7, 1))
-    assert ended.severity is Severity.WARNING
-    assert "ended in June 2027" in ended.problem
-    (early,) = check(loaded, today=datetime.date(2026, 5, 1))
-    assert "is due on AKS in June 2026" in early.problem
 
 
 def test_limits_of_a_cluster_warn() -> None:
@@ -297,25 +182,6 @@ def test_a_principal_with_one_role_twice_is_refused() -> None:
     assert not warned(f"access.principals=[{{{one}}}, {{{one}, role: admin}}]")
 
 
-@pytest.mark.parametrize("channel", ["rapid", "stable"])
-def test_a_channel_that_moves_the_minor_is_refused_with_its_reason(channel: str) -> None:
-    found = faults_of(f"cluster.upgrades.channel={channel}")
-    expect(found, "cluster.upgrades.channel", "downgrade")
-    assert "patch, node-image or none" in found[0].problem
-
-
-@pytest.mark.parametrize("label", ["agentpool", "accelerator", "storageprofile", "storagetier"])
-def test_labels_that_aks_sets_itself_are_refused(label: str) -> None:
-    path = f"pools.h100gpu.labels.{label}"
-    expect(faults_of(f"{path}=x"), path, "AKS sets itself", f"example.com/{label}")
-
-
-def test_an_exact_version_is_refused_beside_a_channel_that_leaves_it() -> None:
-    expect(faults_of("cluster.kubernetesVersion='1.36.3'"), "cluster.kubernetesVersion", "downgrade", '"1.36"')
-    for channel in ("none", "node-image"):
-        assert not warned("cluster.kubernetesVersion='1.36.3'", f"cluster.upgrades.channel={channel}")
-
-
 def test_an_examples_address_is_a_warning_until_azure_is_meant() -> None:
     loaded = load("prod-westus2")
     assert [fault.severity for fault in loaded.warnings] == [Severity.WARNING] * 2
@@ -333,18 +199,6 @@ def test_other_warnings_do_not_keep_a_stack_from_azure() -> None:
     loaded = load("prod-westus2", [own])
     assert loaded.warnings
     loaded.for_azure()
-
-
-@pytest.mark.parametrize(
-    ("nodes", "problem"),
-    [("1.37", "never newer"), ("1.32", "at most 3 minors older"), ("1.36.9", None), ("1.33", None), ("1.36", None)],
-)
-def test_nodes_are_as_new_as_the_control_plane_or_a_little_older(nodes: str, problem: str | None) -> None:
-    assignment = f"cluster.nodesVersion='{nodes}'"
-    if problem is None:
-        assert not [fault for fault in warned(assignment) if "nodesVersion" in fault.where]
-    else:
-        expect(faults_of(assignment), "cluster.nodesVersion", problem, '"1.33" to "1.36"')
 
 
 def test_a_deployer_is_an_object_id_and_is_listed_once() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
@@ -19,9 +18,8 @@ from physical_ai.settings import (
     load_config,
 )
 from physical_ai.settings.layers.document import read_document
-from physical_ai.settings.layers.paths import parse, show
+from physical_ai.settings.layers.paths import show
 from physical_ai.settings.shape import shape_at
-from tests.support.origins import origins
 
 DEV = "stacks/Pulumi.dev-westus2.yaml"
 
@@ -99,13 +97,6 @@ def test_layers_merge_maps_and_replace_lists(stacks: Path) -> None:
     assert settings.system_pool.sku == "Standard_D4ds_v5"
 
 
-def test_null_removes_what_a_lower_layer_set() -> None:
-    fixed = Overlay.assign(["pools.h100gpu.scale={count: 3, min: null, max: null, initial: null}", "tags.project=null"])
-    settings = load("dev-westus2", [fixed]).settings
-    assert settings.pools["h100gpu"].scale.count == 3
-    assert "project" not in settings.tags
-
-
 def test_null_for_a_key_that_is_no_setting_is_not_swallowed(stacks: Path) -> None:
     edit(stacks / "Pulumi.dev-westus2.yaml", "subnet: 10.40.1.0/26", "subnet: 10.40.1.0/26\n      prioritty: null")
     fault = only_fault(stacks)
@@ -132,46 +123,6 @@ def test_a_syntax_error_names_file_and_line(stacks: Path) -> None:
     fault = only_fault(stacks)
     assert (fault.file, fault.line) == ("stacks/layers/env/dev.yaml", 8)
     assert "tabs" in (fault.fix or "")
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("tags: &a {x: y}\nother: *a\n", "Anchors"),
-        ("tags:\n  <<: {x: y}\n", "Merge keys"),
-        ("tags: !secret x\n", "tag '!secret'"),
-        ("tags:\n  1: x\n", "The key 1 is not text"),
-        ("- a\n- b\n", "must hold a mapping"),
-        ("tags: {a: 'unclosed}\n", "not YAML"),
-        ('tags: {a: "\\ud800"}\n', "not"),
-        ("[" * 5000, "not YAML|nested too deeply"),
-        ("tags: " + "{a: " * 50 + "1" + "}" * 50, "nested too deeply"),
-    ],
-)
-def test_yaml_that_reads_differently_elsewhere_is_refused(tmp_path: Path, text: str, problem: str) -> None:
-    (tmp_path / "over.yaml").write_text(text)
-    with pytest.raises(SettingsError) as caught:
-        Overlay.read(tmp_path / "over.yaml")
-    assert re.search(problem, caught.value.faults[0].problem)
-    assert caught.value.faults[0].file.endswith("over.yaml")
-
-
-def test_texts_and_times_are_not_taken_for_booleans_and_numbers(tmp_path: Path) -> None:
-    (tmp_path / "over.yaml").write_text("tags: {a: yes, b: 12:30, c: 2026-01-01, d: 0x10, e: '1'}\n")
-    assert Overlay.read(tmp_path / "over.yaml").data["tags"] == {
-        "a": "yes",
-        "b": "12:30",
-        "c": "2026-01-01",
-        "d": "0x10",
-        "e": "1",
-    }
-
-
-def test_a_file_that_is_missing_or_not_text_is_a_fault(tmp_path: Path) -> None:
-    (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
-    for name, problem in (("absent.yaml", "does not exist"), ("binary.yaml", "not UTF-8"), (".", "not a regular file")):
-        with pytest.raises(SettingsError, match=problem):
-            Overlay.read(tmp_path / name)
 
 
 def test_a_missing_stack_file_names_the_nearest_stack(stacks: Path) -> None:
@@ -300,80 +251,6 @@ def test_config_of_a_stack_file_must_be_a_map(stacks: Path) -> None:
     assert (fault.file, fault.line) == (DEV, 1)
 
 
-def test_overlays_lie_above_the_stack_file_in_their_order(tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text("pools: {h100gpu: {scale: {max: 5}}}\nprotect: true\n")
-    overlays = [Overlay.read(tmp_path / "mine.yaml"), Overlay.assign(["pools.h100gpu.scale.max=7"])]
-    loaded = load("dev-westus2", overlays)
-    assert loaded.settings.pools["h100gpu"].scale.max == 7
-    assert origins(loaded)["protect"] == str(tmp_path / "mine.yaml")
-    assert origins(loaded)["pools.h100gpu.scale.max"] == "--set"
-
-
-def test_assignments_take_yaml_and_text_where_text_is_meant() -> None:
-    overlay = Overlay.assign(
-        [
-            "cluster.kubernetesVersion=1.35",
-            'tags["cost.center"]=4711',
-            'tags["a=b"]=x=y',
-            "systemPool.zones=['1', '2']",
-            "protect=true",
-            "protect=false",
-        ]
-    )
-    assert overlay.data == {
-        "cluster": {"kubernetesVersion": "1.35"},
-        "tags": {"cost.center": "4711", "a=b": "x=y"},
-        "systemPool": {"zones": ["1", "2"]},
-        "protect": False,
-    }
-
-
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        ("protect", "protect"),
-        ("=3", "=3"),
-        ("systemPool.zones[0]='1'", "systemPool.zones[0]"),
-        ("pools..sku=3", "pools..sku"),
-        ("tags={a: [}", "tags"),
-    ],
-)
-def test_a_broken_assignment_is_reported(text: str, path: str) -> None:
-    with pytest.raises(SettingsError) as caught:
-        Overlay.assign([text])
-    (fault,) = caught.value.faults
-    assert (fault.file, fault.where) == ("--set", path)
-
-
-def test_explain_names_the_layer_of_each_value() -> None:
-    loaded = load("prod-southeastasia")
-    rows = {row.path: (row.value, row.origin) for row in loaded.explain()}
-    assert rows["region"] == ("southeastasia", "stack name")
-    assert rows["protect"] == (True, "stacks/layers/env/prod.yaml")
-    assert rows["pools.h100gpu.sku"] == ("Standard_NC40ads_H100_v5", "stacks/layers/base.yaml")
-    assert rows["pools.h100gpu.scale.count"] == (2, "stacks/Pulumi.prod-southeastasia.yaml")
-    assert rows["cluster.upgrades.nodeOsWindow.utcOffset"] == ("+08:00", "stacks/layers/region/southeastasia.yaml")
-    assert rows["pools.h100gpu.maxPods"] == (110, "default")
-    assert set(rows) == set(origins(loaded))
-
-
-def test_explain_narrows_to_a_path_and_corrects_a_wrong_one() -> None:
-    loaded = load("dev-westus2")
-    assert [row.path for row in loaded.explain("pools.rtxprogpu.scale")] == [
-        f"pools.rtxprogpu.scale.{key}" for key in ("count", "min", "max", "initial")
-    ]
-    assert loaded.explain("physical-ai:protect")[0].value is False
-    with pytest.raises(SettingsError, match=r"Did you mean 'pools\.rtxprogpu\.scale'"):
-        loaded.explain("pools.rtxprogpu.scal")
-    with pytest.raises(SettingsError, match="is not a path"):
-        loaded.explain("pools..x")
-
-
-@pytest.mark.parametrize("path", [("a", "b", 3), ("tags", "a.b/c"), ("x", 'q"uo\\te', 0, "y")])
-def test_paths_read_back_as_written(path: tuple[str | int, ...]) -> None:
-    assert parse(show(path)) == path
-
-
 def test_loading_does_not_import_pulumi() -> None:
     import subprocess
     import sys
@@ -382,20 +259,3 @@ def test_loading_does_not_import_pulumi() -> None:
         "import sys; from physical_ai import settings; settings.load('dev-westus2'); sys.exit('pulumi' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=STACKS.parent, check=False).returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("path", "fix"),
-    [
-        ("pools.nosuch", "In 'pools': h100gpu, rtxprogpu."),
-        ("pools.h10gpu.sku", "Did you mean 'pools.h100gpu.sku'?"),
-        ("pools.h100gpu.scal.nosuch", "Did you mean 'pools.h100gpu.scale'?"),
-        ("pool.h100gpu.sku", "Did you mean 'pools.h100gpu.sku'?"),
-        ("protect.x", "'protect' is a single value."),
-        ("nothing-like-it", "All of them: physai explain"),
-    ],
-)
-def test_a_suggestion_is_in_the_same_branch_of_the_tree(path: str, fix: str) -> None:
-    with pytest.raises(SettingsError) as caught:
-        load("dev-westus2").explain(path)
-    assert caught.value.faults[0].fix == fix

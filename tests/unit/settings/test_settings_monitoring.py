@@ -10,7 +10,7 @@ from components.config import secret_faults
 from physical_ai.catalog import regions
 from physical_ai.settings import Fault, Loaded, Overlay, SettingsError, load
 from physical_ai.settings.facts.telemetry import rule_parameters
-from physical_ai.telemetry.counters import CONFIG_MAP, KEY
+from physical_ai.telemetry.counters import CONFIG_MAP, KEY, PER_POD
 from physical_ai.telemetry.rules import alerts
 
 AZURE, KUBE = "monitoring.metrics=azure", "monitoring.metrics=kube-prometheus"
@@ -39,6 +39,20 @@ def test_counters_are_mounted_and_a_change_restarts_the_exporter(back_end: str) 
     assert plain.values["dcgmExporter"]["config"] == {"create": False, "name": CONFIG_MAP}
     assert "DCGM_FI_PROF_SM_OCCUPANCY" in more.config_maps[CONFIG_MAP][KEY]
     assert plain.values["dcgmExporter"]["env"] != more.values["dcgmExporter"]["env"]
+
+
+SLICED = "pools.h100gpu.sharing={timeSlicing: {replicas: 4}}"
+
+
+def exporter_environment(*assignments: str) -> dict[str, str]:
+    return {each["name"]: each["value"] for each in dev(*assignments).plan.gpu.values["dcgmExporter"].get("env", ())}
+
+
+def test_pods_that_share_a_gpu_are_counted_apart_where_the_exporter_can() -> None:
+    assert exporter_environment(AZURE, SLICED)[PER_POD] == "true"
+    assert PER_POD not in exporter_environment(AZURE)
+    assert PER_POD not in exporter_environment("monitoring.metrics=none", SLICED)
+    assert PER_POD not in exporter_environment(AZURE, SLICED, "gpuOperator.version=v25.10.1")
 
 
 WRONG = [
@@ -163,3 +177,41 @@ def test_overrides_reach_the_rules() -> None:
     found = {alert.name: alert for alert in alerts(rule_parameters(loaded.settings))}
     assert found["GPUTooHot"].expression.endswith("> 91")
     assert "GPUPowerCapped" not in found
+
+
+TRACES_WRONG = [
+    (["monitoring.traces={}"], "monitoring.traces", "exactly one of connectionSecret and endpoint", ""),
+    (
+        ["monitoring.traces={endpoint: 'http://otlp.contoso.com'}"],
+        "monitoring.traces.endpoint",
+        "not an address of OTLP",
+        "",
+    ),
+    (
+        ["monitoring.traces={connectionSecret: a, headerSecrets: {x: y}}"],
+        "monitoring.traces",
+        "eaderSecrets are for endpoint",
+        "",
+    ),
+    (["monitoring.containerLogs={namespaces: []}"], "monitoring.containerLogs.namespaces", "at least 1", ""),
+    (["monitoring.containerLogs={intervalMinutes: 90}"], "monitoring.containerLogs.intervalMinutes", "too large", "30"),
+    (
+        ["monitoring.dailyQuotaGb=-1", "monitoring.containerLogs={}"],
+        "monitoring.containerLogs",
+        "no daily cap",
+        "dailyQuotaGb",
+    ),
+]
+
+
+@pytest.mark.parametrize(("assignments", "path", "problem", "fix"), TRACES_WRONG)
+def test_traces_and_logs_that_cannot_work_are_errors(assignments: list[str], path: str, problem: str, fix: str) -> None:
+    found = [fault for fault in errors(*assignments) if fault.where == path]
+    assert any(problem in fault.problem and fix in (fault.fix or "") for fault in found), found
+
+
+def test_the_secrets_of_traces_have_to_exist() -> None:
+    loaded = dev("monitoring.traces={endpoint: 'https://otlp.contoso.com', headerSecrets: {api-key: tracesKey}}")
+    (fault,) = secret_faults(loaded, [])
+    assert (fault.where, "tracesKey" in fault.problem) == ("monitoring.traces.headerSecrets.api-key", True)
+    assert secret_faults(loaded, ["tracesKey"]) == []

@@ -55,7 +55,9 @@ def test_labels_are_those_aks_sets_and_the_pools_own(azure: Azure) -> None:
     )
     assert not any("spot" in value for value in labels.values())
     assert all(len(value) <= 63 for value in labels.values())
-    assert node["metadata"]["annotations"] == {"kwok.x-k8s.io/node": "fake"}
+    annotations = node["metadata"]["annotations"]
+    assert annotations["kwok.x-k8s.io/node"] == "fake"
+    assert annotations["simulator.physical-ai/physical-host"].isalnum()
 
 
 def test_nodes_carry_exactly_the_declared_taints_and_no_gpu_capacity(azure: Azure) -> None:
@@ -168,6 +170,7 @@ def test_the_node_shows_what_aks_has_put_on_its_host(azure: Azure) -> None:
     (signed,) = nodes(azure, agentPoolName="signed", securityProfile={"enableSecureBoot": True})
     reported = [
         {key for key in node["metadata"]["annotations"] if key.startswith("simulator.")}
+        - {"simulator.physical-ai/physical-host"}
         for node in (bare, driven, signed)
     ]
     assert reported == [set(), {"simulator.physical-ai/host-driver"}, {"simulator.physical-ai/secure-boot"}]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from physical_ai.catalog.nvsentinel import GPU_MONITOR
 from physical_ai.catalog.telemetry_rows import dcgm_fields, xids
 from physical_ai.simulator.faults import ANNOTATION, Fault, Injected, fault, faults, injected, node_faults
 from physical_ai.simulator.faults.catalogue import UnknownFault
 from physical_ai.simulator.faults.record import annotation
 from physical_ai.simulator.metrics.dcgm import modelled
+from physical_ai.simulator.nvsentinel.events import HealthEvent, failures
 from physical_ai.telemetry.rules import alert_rows
 
 ALL = pytest.mark.parametrize("row", faults().values(), ids=lambda row: row.name)
@@ -58,3 +60,19 @@ def test_faults_of_a_node_happen_to_all_of_its_gpus_and_faults_of_a_gpu_to_that_
     assert [effects.xid for effects, _ in found.of_gpu(0)] == [0]
     assert [effects.xid for effects, _ in found.of_gpu(1)] == [79, 0]
     assert found.unlicensed
+
+
+def reported(name: str) -> dict[str, HealthEvent]:
+    """What NVSentinel's GPU monitor reports of a fault, by DCGM's code."""
+    return {event.code: event for event in failures("n", node_faults(node(Injected(name, 0, 0.0))), [GPU_MONITOR], 1)}
+
+
+@ALL
+def test_nvsentinel_and_the_exporter_report_the_same_error_of_a_fault(row: Fault) -> None:
+    if row.effects.health:
+        assert row.effects.health["code"] in reported(row.name)
+
+
+def test_an_xid_that_dcgm_has_no_error_of_its_own_for_is_none_that_nvsentinel_acts_on() -> None:
+    assert reported("xid-79")["DCGM_FR_FALLEN_OFF_BUS"].is_fatal
+    assert not reported("xid-119")["DCGM_FR_XID_ERROR"].is_fatal

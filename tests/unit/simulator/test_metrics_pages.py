@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,8 @@ from physical_ai.simulator.faults import Injected, NodeFaults
 from physical_ai.simulator.faults.record import ANNOTATION, annotation, node_faults
 from physical_ai.simulator.gpu.counters import csv_fault
 from physical_ai.simulator.gpu.hardware import Hardware, of_size
-from physical_ai.simulator.metrics import dcgm, kube_state
+from physical_ai.simulator.metrics import dcgm, kube_state, node_exporter
+from physical_ai.simulator.metrics.dcgm_units import Job
 from physical_ai.telemetry.counters import csv_for
 
 NEW, OLD = "4.6.0-4.8.3", "4.5.1-4.8.0"
@@ -38,8 +40,8 @@ def samples(gpus: dcgm.Gpus, name: str, now: float = 0.0, text: str = CSV) -> li
     return [line for line in dcgm.page(gpus, text, now).splitlines() if line.startswith((f"{name}{{", f"{name} "))]
 
 
-def values(gpus: dcgm.Gpus, name: str, now: float = 0.0) -> list[float]:
-    return [float(line.rpartition(" ")[2]) for line in samples(gpus, name, now)]
+def values(gpus: dcgm.Gpus, name: str, now: float = 0.0, text: str = CSV) -> list[float]:
+    return [float(line.rpartition(" ")[2]) for line in samples(gpus, name, now, text)]
 
 
 def test_an_exporter_prints_the_fields_of_its_csv_and_their_help() -> None:
@@ -63,11 +65,59 @@ def test_a_vgpu_reports_fewer_fields() -> None:
 
 
 def test_a_gpu_that_a_pod_holds_is_busy_and_names_the_pod() -> None:
-    busy = replace(H100, jobs=[dcgm.Job("osmo-workflows", "train-1", "train")])
+    busy = replace(H100, jobs=[Job("osmo-workflows", "train-1", "train")])
     assert values(busy, "DCGM_FI_PROF_GR_ENGINE_ACTIVE") == [0.96, 0]
     first, second = samples(busy, "DCGM_FI_DEV_FB_USED")
     assert 'namespace="osmo-workflows",pod="train-1"' in first
     assert "pod=" not in second
+
+
+MIG = replace(H100, hardware=replace(H100.hardware, mig=(("3g.47gb", "3g.47gb"), None)))
+
+
+def test_instances_take_the_place_of_their_gpu() -> None:
+    busy = replace(MIG, jobs=[Job("n", "a", "c", resource="nvidia.com/mig-3g.47gb"), Job("n", "b", "c", 0.5)])
+    first, second, whole = samples(busy, "DCGM_FI_PROF_SM_ACTIVE")
+    assert 'GPU_I_PROFILE="3g.47gb",GPU_I_ID="0"' in first
+    assert 'GPU_I_PROFILE="3g.47gb",GPU_I_ID="1"' in second
+    assert 'gpu="1"' in whole
+    assert "GPU_I_ID" not in whole
+    assert ['pod="a"' in first, 'pod="b"' in second] == [True, True]
+    assert values(busy, "DCGM_FI_PROF_SM_ACTIVE") == [0.84, 0.42, 0]
+    temperatures = values(busy, "DCGM_FI_DEV_GPU_TEMP")
+    assert temperatures[0] == temperatures[1] > temperatures[2]  # of their GPU
+    assert len(values(busy, "DCGM_FI_DEV_GPU_UTIL")) == len(values(busy, "DCGM_FI_DEV_ROW_REMAP_PENDING")) == 1
+    assert len(values(busy, "DCGM_EXP_GPU_HEALTH_STATUS")) == 2 * 11
+    assert values(busy, "DCGM_FI_DEV_FB_USED")[0] < values(H100, "DCGM_FI_DEV_FB_FREE")[0]
+
+
+SHARED = replace(H100, jobs=[Job("n", name, "c") for name in "abc"], per_pod=True, shared=True)
+
+
+def test_pods_that_share_a_gpu_have_series_of_their_own_if_asked_for() -> None:
+    lines = samples(SHARED, "DCGM_FI_DEV_FB_USED")
+    assert [re.findall(r'gpu="(\d)"|pod="(.)"|vgpu="(.)"', line) for line in lines] == [
+        [("0", "", ""), ("", "a", ""), ("", "", "0")],
+        [("0", "", ""), ("", "c", ""), ("", "", "1")],
+        [("1", "", ""), ("", "b", ""), ("", "", "0")],
+    ]
+    one_of_them = samples(replace(SHARED, per_pod=False), "DCGM_FI_DEV_FB_USED")
+    assert [re.findall(r'pod="(.)"', line) for line in one_of_them] == [["c"], ["b"]]
+
+
+@pytest.mark.parametrize(
+    ("exporter", "idle", "half_busy"), [("4.3.1-4.4.0", 0, 1), ("4.4.2-4.7.0", 2, 1), ("4.5.3-4.8.2", 2, 2)]
+)
+def test_older_exporters_lose_gpus_that_no_pod_holds(exporter: str, idle: int, half_busy: int) -> None:
+    node = replace(SHARED, exporter=exporter, jobs=[])
+    assert len(values(node, "DCGM_FI_DEV_FB_USED")) == idle
+    assert len(values(replace(node, jobs=[Job("n", "a", "c")]), "DCGM_FI_DEV_FB_USED")) == half_busy
+
+
+def test_a_part_of_a_gpu_counts_no_work() -> None:
+    part = replace(VGPU, hardware=hardware("Standard_NC72ds_xl_RTXPRO6000BSE_v6"))
+    assert values(VGPU, "DCGM_FI_PROF_SM_ACTIVE") == [0]
+    assert values(part, "DCGM_FI_PROF_SM_ACTIVE") == []
 
 
 def test_counters_gain_with_time_and_keep_what_they_have() -> None:
@@ -87,7 +137,16 @@ def test_an_xid_is_counted_for_its_gpu() -> None:
 def test_dcgm_does_not_see_that_a_gpu_has_fallen_off_the_bus() -> None:
     broken = replace(H100, faults=faulty(Injected("xid-79", 0, 0.0)))
     assert values(broken, "DCGM_EXP_XID_ERRORS_COUNT") == [0, 0]
-    assert values(broken, "DCGM_EXP_GPU_HEALTH_STATUS") == [20, 0]
+    health = samples(broken, "DCGM_EXP_GPU_HEALTH_STATUS")
+    assert len(health) == 2 * 11
+    (failed,) = (line for line in health if not line.endswith(" 0"))
+    assert 'gpu="0"' in failed
+    assert 'health_watch="ALL",health_error_code="DCGM_FR_FALLEN_OFF_BUS"} 20' in failed
+
+
+def test_an_exporter_without_the_watch_of_everything_does_not_see_it_either() -> None:
+    broken = replace(H100, exporter="4.4.2-4.7.0", faults=faulty(Injected("xid-79", 0, 0.0)))
+    assert set(values(broken, "DCGM_EXP_GPU_HEALTH_STATUS", text=csv_for("v25.10.1"))) == {0}
 
 
 def test_a_lost_gpu_has_no_series_and_a_node_without_a_driver_has_none() -> None:
@@ -109,6 +168,12 @@ def test_a_lost_gpu_has_no_series_and_a_node_without_a_driver_has_none() -> None
 def test_an_exporter_ends_at_a_name_that_it_does_not_know(text: str, exporter: str, fault: str) -> None:
     found = csv_fault(text, exporter)
     assert (fault in found) if fault else not found
+
+
+def test_ports_of_infiniband_are_active() -> None:
+    lines = [line for line in node_exporter.page(2).splitlines() if line.startswith("node_infiniband_state_id")]
+    assert lines == [f'node_infiniband_state_id{{device="mlx5_ib{number}",port="1"}} 4' for number in (0, 1)]
+    assert node_exporter.page(0).count("\n") == 2 * 4  # only what describes them
 
 
 def test_kube_state_metrics_names_resources_as_the_real_one() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from physical_ai.simulator.metrics import discovery, scraping, speed
+from physical_ai.simulator.metrics import discovery, jobs, scraping, speed
+from physical_ai.simulator.metrics.collector import Collected
 
 POD = {
     "metadata": {"name": "exporter-1", "namespace": "gpu-operator", "labels": {"app": "exporter"}},
@@ -19,10 +20,10 @@ POD = {
 @pytest.mark.parametrize(
     ("selected", "found"),
     [
-        (discovery.Selection(frozenset({"gpu-operator"}), {"app": "exporter"}, "metrics"), True),
+        (discovery.Selection(frozenset({"gpu-operator"}), {"matchLabels": {"app": "exporter"}}, "metrics"), True),
         (discovery.Selection(frozenset(), {}, "9400"), True),
         (discovery.Selection(frozenset({"default"}), {}, "metrics"), False),
-        (discovery.Selection(frozenset(), {"app": "other"}, "metrics"), False),
+        (discovery.Selection(frozenset(), {"matchLabels": {"app": "other"}}, "metrics"), False),
         (discovery.Selection(frozenset(), {}, "web"), False),
     ],
 )
@@ -44,6 +45,7 @@ def test_a_monitor_becomes_a_job_as_the_prometheus_operator_makes_it() -> None:
     monitor = {
         "metadata": {"name": "dcgm", "namespace": "gpu-operator"},
         "spec": {
+            "labelLimit": 63,
             "selector": {"matchLabels": {"app": "exporter"}},
             "podMetricsEndpoints": [
                 {
@@ -54,14 +56,17 @@ def test_a_monitor_becomes_a_job_as_the_prometheus_operator_makes_it() -> None:
             ],
         },
     }
-    found = scraping.configuration([monitor], "127.0.0.1:1", "aks-test", "127.0.0.1:2", 0.5)
-    job, kube_state = found["scrape_configs"]
+    given = Collected(jobs.pod_jobs(monitor), {}, {"pods": ["a", "b"]}, cluster="aks-test")
+    found = scraping.configuration(given, "127.0.0.1:1", "127.0.0.1:2", 0.5)
+    job, kube_state, cadvisor = found["scrape_configs"]
     assert job["job_name"] == "podMonitor/gpu-operator/dcgm/0"
     assert job["honor_labels"] is False
-    assert "selector=app%3Dexporter" in job["http_sd_configs"][0]["url"]
+    assert "exporter" in job["http_sd_configs"][0]["url"]
+    assert (job["label_limit"], kube_state["params"]) == (63, {"pods": ["a,b"]})
     assert {"source_labels": ["__meta_kubernetes_pod_node_name"], "target_label": "node"} in job["relabel_configs"]
     assert job["metric_relabel_configs"] == [{"regex": "pci_bus_id", "action": "labeldrop"}]
     assert kube_state["honor_labels"] is True
+    assert cadvisor["metrics_path"] == "/cadvisor/metrics"
     assert found["global"]["scrape_interval"] == "500ms"
 
 

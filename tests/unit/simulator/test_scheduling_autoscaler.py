@@ -9,9 +9,14 @@ import pytest
 
 from physical_ai import catalog
 from physical_ai.kubernetes.fit import Offer, why_not
+from physical_ai.readiness.workloads import pool_plans
+from physical_ai.readiness.workloads.azure_causes import backoff
+from physical_ai.settings import load
 from physical_ai.simulator.azure.autoscaling import ScaledPool, scaled_pools
 from physical_ai.simulator.azure.nodes import taint
 from physical_ai.simulator.scheduling.autoscaler.growth import Group, Plan, is_candidate, plan
+from physical_ai.simulator.scheduling.autoscaler.pools import Scaled
+from physical_ai.simulator.scheduling.autoscaler.report import status
 from physical_ai.simulator.scheduling.autoscaler.rest import Rest, keeps_busy, may_rest, minutes
 from physical_ai.simulator.scheduling.autoscaler.template import instance_of, predicted_taint, template, works
 from tests.support.azure_fakes import SPOT, Azure
@@ -177,6 +182,7 @@ def test_a_node_works_once_its_gpus_are_offered_and_the_taint_of_a_new_node_is_g
     assert works(node("done", labels=labels, gpus=1))
     assert works(node("cpu"))
     assert not works(node("cpu", "node.kubernetes.io/not-ready:NoSchedule"))
+    assert not works(node("cpu", "startup-taint.cluster-autoscaler.kubernetes.io/not-accepted=present:NoSchedule"))
 
 
 # Rest
@@ -219,3 +225,16 @@ def test_a_nodes_machine_is_found_by_its_provider_id(azure: Azure) -> None:
     pool = scaled(azure)
     assert instance_of(pool.sample) == 0
     assert instance_of(node("elsewhere")) == -1
+
+
+# What it says of itself
+
+
+def test_its_status_has_azures_refusal_while_it_waits_and_the_diagnosis_reads_it(azure: Azure) -> None:
+    pools = Scaled(pools=(scaled(azure),))
+    (working,) = status(pools, (), (), {})["nodeGroups"]
+    assert working["scaleUp"] == {"status": "NoActivity"}
+    document = status(pools, (), (), {"h100gpu": "QuotaExceeded: no cores"})
+    (plan_of_pool,) = (each for each in pool_plans(load("dev-westus2").settings) if each.name == "h100gpu")
+    assert backoff(plan_of_pool, document) == "scaleUp: Backoff cloudProviderError QuotaExceeded: no cores"
+    assert backoff(plan_of_pool, status(pools, (), (), {})) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import yaml
 
 from physical_ai.settings import existing, load
 from physical_ai.settings.facts.telemetry import rule_parameters
+from physical_ai.telemetry.parameters import Parameters, PoolFacts
 from physical_ai.telemetry.rendering import rule_file
 from physical_ai.telemetry.rules import alert_rows
 from tests.support.alert_cases import CASES, H100, MINUTES, RTX, Case, always, busy, healthy, then
@@ -19,10 +21,16 @@ STACK = "dev-westus2"
 BUSY = busy("DCGM_FI_PROF_GR_ENGINE_ACTIVE")
 
 
+def with_everything(given: Parameters) -> Parameters:
+    """No committed stack has a pool with InfiniBand, or a health mode that acts."""
+    pool = PoolFacts("ndgpu", "aks-ndgpu-.+", {"nvidia.com/gpu": 1}, 1, 9, False, False, False, infiniband=True)
+    return replace(given, pools=(*given.pools, pool), quarantines=True)
+
+
 @pytest.fixture
 def rules(tmp_path: Path) -> Path:
     file = tmp_path / "rules.yaml"
-    file.write_text(rule_file(rule_parameters(load(STACK).settings)))
+    file.write_text(rule_file(with_everything(rule_parameters(load(STACK).settings))))
     return file
 
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from physical_ai.catalog import operator_releases
 from physical_ai.catalog.lookup import UnknownName
-from physical_ai.catalog.telemetry_rows import dcgm_fields, xids, xids_of
-from physical_ai.telemetry.counters import csv_for, digest, exporter_of, fields_for, read_csv, series_per_node
+from physical_ai.catalog.telemetry_rows import dcgm_exporters, dcgm_fields, xids, xids_of
+from physical_ai.simulator.gpu.counters import counters, csv_fault
+from physical_ai.telemetry.counters import (
+    Cardinality,
+    csv_for,
+    digest,
+    exporter_of,
+    fields_for,
+    series_per_node,
+)
 from physical_ai.telemetry.parameters import PoolFacts
 
 H100 = PoolFacts("h100", "aks-h100-.+", {"nvidia.com/gpu": 2}, 2, 4, True, False, False)
@@ -16,7 +26,9 @@ RTX = PoolFacts("rtx", "aks-rtx-.+", {"nvidia.com/gpu": 2}, 2, 4, True, True, Tr
 
 @pytest.mark.parametrize("release", sorted(operator_releases()))
 def test_every_release_gets_names_that_its_exporter_knows(release: str) -> None:
-    names = read_csv(csv_for(release), exporter_of(release))
+    assert csv_fault(csv_for(release), exporter_of(release)) == ""
+    names = [each.name for each in counters(csv_for(release))]
+    assert len(set(names)) == len(names)
     assert "DCGM_EXP_XID_ERRORS_COUNT" in names
     assert "DCGM_FI_DEV_ROW_REMAP_PENDING" in names
 
@@ -27,25 +39,20 @@ def test_a_field_is_left_out_where_the_exporter_would_exit() -> None:
     assert recovery in csv_for("v26.3.0")
     assert throttle in csv_for("v25.10.1")
     assert recovery not in csv_for("v25.10.1")
-    with pytest.raises(ValueError, match=throttle):
-        read_csv(csv_for("v26.7.0"), exporter_of("v26.3.0"))  # as NVIDIA AICR's file would
+    # As NVIDIA AICR's file would.
+    assert throttle in csv_fault(csv_for("v26.7.0"), exporter_of("v26.3.0"))
 
 
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (
-            "DCGM_FI_DEV_SM_UTIL, gauge, In Azure's table but not in DCGM",
-            "could not find DCGM field DCGM_FI_DEV_SM_UTIL",
-        ),
+        ("DCGM_FI_DEV_SM_UTIL, gauge, In Azure's table but not in DCGM", "could not find DCGM field"),
         ("DCGM_FI_DEV_GPU_TEMP, gauge, Text, with a comma", "4 columns"),
-        ("DCGM_FI_DEV_GPU_TEMP, number, Text", "metric type number"),
-        ("DCGM_FI_DEV_GPU_TEMP, gauge, Text\nDCGM_FI_DEV_GPU_TEMP, gauge, Text", "duplicate"),
+        ("DCGM_FI_DEV_GPU_TEMP, number, Text", "could not find Prometheus metric type number"),
     ],
 )
 def test_a_bad_line_is_refused_as_by_the_exporter(line: str, reason: str) -> None:
-    with pytest.raises(ValueError, match=reason):
-        read_csv(line, "4.6.0-4.8.3")
+    assert reason in csv_fault(line, "4.6.0-4.8.3")
 
 
 def test_a_field_can_be_added_by_its_name_only() -> None:
@@ -62,16 +69,43 @@ def test_the_digest_changes_with_the_csv() -> None:
     assert digest(csv_for("v26.7.0")) == digest(csv_for("v26.7.1")) != digest(csv_for("v25.10.1"))
 
 
-def test_series_of_a_node() -> None:
-    fields = fields_for("4.6.0-4.8.3")
-    whole = series_per_node(H100, fields)
-    assert whole.least == whole.most == 2 * (len(fields) - 1 + 8)  # a label, and nine health watches
-    virtual = series_per_node(RTX, fields)
-    assert virtual.least == 2 * sum(1 for f in fields if f.vgpu == "yes" and f.type != "label")
+NEW, OLD, OLDEST = "4.6.0-4.8.3", "4.4.2-4.7.0", "4.3.1-4.4.0"
+
+
+def counted(pool: PoolFacts, exporter: str = NEW) -> Cardinality:
+    return series_per_node(pool, fields_for(exporter), exporter)
+
+
+def test_series_of_a_gpu() -> None:
+    fields = [field for field in fields_for(NEW) if field.type != "label"]
+    whole = counted(H100)
+    assert whole.least == whole.most == 2 * (len(fields) - 1 + 11)  # eleven health watches instead of one series
+    assert (whole.unit, whole.units, whole.most_each) == ("GPU", 2, whole.most // 2)
+    assert counted(H100, OLD).most == 2 * (len(fields_for(OLD)) - 1 - 1 + 10)
+    virtual = counted(RTX)
+    assert virtual.least == 2 * sum(1 for field in fields if field.vgpu == "yes")
     assert virtual.least < virtual.most < whole.most
-    cut = PoolFacts("h100", "x", {"nvidia.com/gpu": 14}, 2, 4, True, False, False, instances=14)
-    of_instances = sum(1 for field in fields if field.each == "instance")
-    assert series_per_node(cut, fields).most == whole.most + of_instances * 12
+
+
+def test_series_of_a_mig_instance() -> None:
+    """The exporter monitors the instances instead of their GPU; the GPU's health remains."""
+    found = counted(replace(H100, instances=14))
+    of_instance = sum(1 for field in fields_for(NEW) if field.type != "label" and field.mig == "instance")
+    assert (found.unit, found.units, found.most_each) == ("MIG instance", 14, of_instance)
+    assert found.most == 14 * of_instance + 2 * 11
+
+
+def test_series_of_a_share() -> None:
+    """Each Pod that shares a GPU has series of its own, unless a GPU without Pods could have none then."""
+    found = counted(replace(H100, shares=4))
+    assert (found.unit, found.units, found.most) == ("share", 8, 4 * counted(H100).most)
+    for exporter in (OLD, OLDEST):
+        assert counted(replace(H100, shares=4), exporter) == counted(H100, exporter)
+
+
+@pytest.mark.parametrize("release", sorted(operator_releases()))
+def test_the_behaviour_of_every_exporter_is_known(release: str) -> None:
+    assert "MEM" in dcgm_exporters()[exporter_of(release)].watches
 
 
 def test_only_known_fields_are_in_the_catalogue_with_a_comma_free_help() -> None:
@@ -80,10 +114,13 @@ def test_only_known_fields_are_in_the_catalogue_with_a_comma_free_help() -> None
 
 def test_xids_have_nvidias_classes() -> None:
     assert {48, 64, 79, 95, 119, 120} <= set(xids_of("node"))
-    assert {8, 13, 31, 43, 45, 94} <= set(xids_of("job"))
+    assert {8, 13, 31, 32, 43, 45, 94, 126} <= set(xids_of("job"))
     assert {38, 63, 92} <= set(xids_of("information"))
+    actions = {kind: {xids()[code].action for code in xids_of(kind)} for kind in ("node", "job", "information")}
+    assert not actions["node"] & actions["job"]
+    assert actions["information"] == {"IGNORE", "XID_154"}
     assert all(
-        xid.action.startswith(("RESET", "RESTART", "WORKFLOW", "UPDATE"))
+        xid.action.startswith(("RESET", "RESTART", "WORKFLOW", "UPDATE", "CHECK"))
         for xid in xids().values()
         if xid.xid_class == "node"
     )

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
+from physical_ai.costs.usage import gpu_hour_prices
 from physical_ai.settings import load
 from physical_ai.settings.facts.telemetry import rule_parameters
-from physical_ai.telemetry.dashboards import DASHBOARDS, Dashboard, document
-from physical_ai.telemetry.dashboards.model import filled
+from physical_ai.telemetry.dashboards import Dashboard, dashboards, filled
 from physical_ai.telemetry.promql import metrics
 from physical_ai.telemetry.rendering import rule_file
-from tests.support.alert_cases import H100, RTX, always, busy, dcgm, healthy
+from tests.support.alert_cases import H100, RTX, always, busy, dcgm, healthy, rising
 from tests.support.promtool import promtool
 
 FIELDS = (
@@ -23,63 +23,136 @@ FIELDS = (
     "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",
     "DCGM_FI_PROF_DRAM_ACTIVE",
     "DCGM_FI_DEV_FB_USED",
+    "DCGM_FI_PROF_PCIE_RX_BYTES",
+    "DCGM_FI_DEV_SM_CLOCK",
+    "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS",
 )
-MORE = (*FIELDS, "DCGM_FI_PROF_PCIE_RX_BYTES", "DCGM_FI_DEV_SM_CLOCK")
+TASK = 'namespace="osmo-workflows",pod="train",container="task"'
+QUEUED = 'namespace="osmo-workflows",pod="queued"'
+COUNTERS = (
+    f"container_cpu_usage_seconds_total{{{TASK}}}",
+    'kb_event_watch_count_total{event_type="pod"}',
+    'backend_listener_queue_event_count_total{event_type="pod"}',
+    'event_processing_times_seconds_sum{event_type="pod"}',
+    'event_processing_times_seconds_count{event_type="pod"}',
+    'backend_job_execution_time_seconds_sum{job_type="CreateGroup"}',
+    'backend_job_execution_time_seconds_count{job_type="CreateGroup"}',
+    'osmo_backend_event_count_total{type="pod"}',
+    'osmo_backend_event_processing_time_seconds_total{type="pod"}',
+)
+GAUGES = (
+    f"container_memory_working_set_bytes{{{TASK}}}",
+    f'kube_pod_container_resource_requests{{{TASK},resource="cpu"}}',
+    f'kube_pod_container_resource_requests{{{TASK},resource="memory"}}',
+    'kube_pod_labels{namespace="osmo-workflows",pod="train",label_osmo_workflow_id="nightly-1",'
+    'label_osmo_task_name="train",label_physical_ai_pool="h100gpu"}',
+    'up{job="osmo-operator/osmo-agents",pod="osmo-operator-backend-listener-0"}',
+    'up{job="osmo-control-plane/osmo-service",pod="osmo-service-0"}',
+    'backend_listener_queue_length_count{queue_type="send_queue_pod"}',
+    'osmo_tasks_count{status="RUNNING",pool="default",user="me"}',
+    'osmo_service_worker_job_queue_length_count{job_type="FREQUENT"}',
+    'osmo_backend_worker_job_queue_length_count{job_type="default:FREQUENT"}',
+    "osmo_delayed_job_length_count",
+)
 
 
 def series() -> dict[str, str]:
     """A busy cluster, with the fields that only dashboards read."""
-    found = {**healthy(), **{busy(name): always(0.5) for name in MORE}}
+    found = {**healthy(), **{busy(name): always(0.5) for name in FIELDS}}
+    found |= dict.fromkeys(COUNTERS, rising(60)) | dict.fromkeys(GAUGES, always(1))
     found[dcgm("DCGM_FI_DEV_POWER_USAGE")] = always(300)
     return found
 
 
-@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda each: each.name)
-def test_every_query_of_every_panel_returns_data(dashboard: Dashboard, tmp_path: Path) -> None:
+def expressions(tmp_path: Path, given: dict[str, str], tests: list[dict[str, Any]]) -> None:
+    """Asserts what expressions result in, with the rules of the default stack."""
     (tmp_path / "rules.yaml").write_text(rule_file(rule_parameters(load("dev-westus2").settings)))
+    inputs = [{"series": name, "values": values} for name, values in given.items()]
+    test = {"interval": "1m", "input_series": inputs, "promql_expr_test": tests}
+    file = tmp_path / "tests.yaml"
+    file.write_text(yaml.safe_dump({"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [test]}))
+    answer = promtool("test", "rules", file)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+@pytest.mark.parametrize("dashboard", dashboards(), ids=lambda each: each.name)
+def test_every_query_of_every_panel_returns_data(dashboard: Dashboard, tmp_path: Path) -> None:
     tests: list[dict[str, Any]] = [
         {
-            "expr": f"count({filled(query.expression)}) > bool 0",
+            "expr": f"count({dashboard.filled(query)}) > bool 0",
             "eval_time": "120m",
             "exp_samples": [{"labels": "{}", "value": 1}],
         }
         for panel in dashboard.panels()
         for query in panel.queries
     ]
-    given = [{"series": name, "values": values} for name, values in series().items()]
-    test = {"interval": "1m", "input_series": given, "promql_expr_test": tests}
-    file = tmp_path / "tests.yaml"
-    file.write_text(yaml.safe_dump({"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [test]}))
-    answer = promtool("test", "rules", file)
-    assert answer.returncode == 0, answer.stdout + answer.stderr
+    expressions(tmp_path, series(), tests)
 
 
-@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda each: each.name)
+@pytest.mark.parametrize("dashboard", dashboards(), ids=lambda each: each.name)
 def test_choices_come_from_series_that_every_node_has(dashboard: Dashboard) -> None:
-    assert all(metrics(variable.series) <= {"kube_node_info", "kube_pod_info"} for variable in dashboard.variables)
+    queries = [variable.query.removeprefix("label_values(").rpartition(",")[0] for variable in dashboard.variables]
+    assert all(metrics(each) <= {"kube_node_info", "kube_pod_info", "kube_pod_labels"} for each in queries)
 
 
 def test_gpu_hours_are_those_of_the_samples(tmp_path: Path) -> None:
     """A task holds one GPU for two hours and is busy for 90 % of them."""
-    (tmp_path / "rules.yaml").write_text(rule_file(rule_parameters(load("dev-westus2").settings)))
-    panel = next(each for each in DASHBOARDS[0].panels() if each.title == "GPU-hours by namespace")
-    held, busy_hours = (filled(query.expression, span="2h") for query in panel.queries)
+    panel = next(each for each in dashboards()[0].panels() if each.title == "GPU-hours by namespace")
+    found = (filled(query.expression, span="2h") for query in panel.queries)
     checks = [
         {"expr": f"round({each}, 0.01)", "eval_time": "180m", "exp_samples": [{"labels": labels, "value": value}]}
-        for each, value in ((held, 2.0), (busy_hours, 1.8))
+        for each, value in zip(found, (2.0, 2.0, 1.8), strict=True)
         for labels in ['{namespace="osmo-workflows"}']
     ]
-    given = [{"series": name, "values": values} for name, values in healthy().items()]
-    test = {"interval": "1m", "input_series": given, "promql_expr_test": checks}
-    file = tmp_path / "tests.yaml"
-    file.write_text(yaml.safe_dump({"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [test]}))
-    answer = promtool("test", "rules", file)
-    assert answer.returncode == 0, answer.stdout + answer.stderr
+    expressions(tmp_path, healthy(), checks)
 
 
-@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda each: each.name)
+@pytest.mark.parametrize(("gpus", "nodes"), [(0, 0), (1, 1), (3, 2)], ids=["none", "one more", "beyond the maximum"])
+def test_the_nodes_that_are_wanted_follow_from_what_waits(gpus: int, nodes: int, tmp_path: Path) -> None:
+    """Pods that wait name their pool in a label: an RTX pool of 0 to 2 nodes with a GPU each."""
+    waiting = {
+        f'kube_pod_status_phase{{{QUEUED},phase="Pending"}}': always(1),
+        f'kube_pod_container_resource_requests{{{QUEUED},resource="nvidia_com_gpu"}}': always(gpus),
+        f'kube_pod_labels{{{QUEUED},label_physical_ai_pool="rtxprogpu"}}': always(1),
+    }
+    wanted = [
+        {"labels": f'physical_ai:nodes_wanted{{pool="{pool}"}}', "value": value}
+        for pool, value in (("h100gpu", 1), ("rtxprogpu", nodes))
+    ]
+    check = {"expr": "physical_ai:nodes_wanted", "eval_time": "120m", "exp_samples": wanted}
+    expressions(tmp_path, {**healthy(), **(waiting if gpus else {})}, [check])
+
+
+def test_the_cost_is_that_of_the_hours_at_the_price_of_the_pool(tmp_path: Path) -> None:
+    settings = load("dev-westus2").settings
+    panel = next(each for each in dashboards()[0].panels() if each.title == "USD by pool")
+    price = gpu_hour_prices(settings)["h100gpu"]
+    checks = [
+        {
+            "expr": f"round({filled(query.expression, span='2h')}, 0.01)",
+            "eval_time": "180m",
+            "exp_samples": [{"labels": '{pool="h100gpu"}', "value": round(hours * price, 2)}],
+        }
+        for query, hours in zip(panel.queries, (2.0, 2.0, 1.8), strict=True)
+    ]
+    expressions(tmp_path, healthy(), checks)
+
+
+def test_tasks_have_the_names_of_their_workflow_or_of_their_pod(tmp_path: Path) -> None:
+    debug = 'namespace="default",pod="debug"'
+    given = {
+        **series(),
+        f'kube_pod_status_phase{{{debug},phase="Running"}}': always(1),
+        f'kube_pod_container_resource_requests{{{debug},node="{RTX}",resource="nvidia_com_gpu"}}': always(2),
+    }
+    names = [{"labels": f'{{task="{name}"}}', "value": 1} for name in ("debug", "nightly-1/train")]
+    check = {"expr": "max by (task) (physical_ai:gpu_tasks)", "eval_time": "120m", "exp_samples": names}
+    expressions(tmp_path, given, [check])
+
+
+@pytest.mark.parametrize("dashboard", dashboards(), ids=lambda each: each.name)
 def test_the_json_is_complete(dashboard: Dashboard) -> None:
-    found: dict[str, Any] = json.loads(document(dashboard))
+    found: dict[str, Any] = json.loads(dashboard.document)
     panels = [each for each in found["panels"] if each["type"] != "row"]
     assert [each["title"] for each in panels] == [each.title for each in dashboard.panels()]
     assert len({each["id"] for each in found["panels"]}) == len(found["panels"])
@@ -87,12 +160,12 @@ def test_the_json_is_complete(dashboard: Dashboard) -> None:
     places = [tuple(each["gridPos"].values()) for each in found["panels"]]
     assert len(set(places)) == len(places)
     assert all(left + width <= 24 for left, _, width, _ in places)
-    assert "$$" not in json.dumps(found)
+    assert len({each.uid for each in dashboards()}) == len(dashboards())
 
 
 def test_a_chosen_value_replaces_its_variable() -> None:
     assert filled('a{node=~"aks-($pool)-.+"}', {"pool": "h100gpu"}) == 'a{node=~"aks-(h100gpu)-.+"}'
     assert filled("sum_over_time(a[$__range])", span="7d") == "sum_over_time(a[7d])"
-    assert {H100, RTX} == {
+    assert {H100, RTX} <= {
         name.partition('node="')[2].partition('"')[0] for name in healthy() if "kube_node_info" in name
     }

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.settings import load
+from physical_ai.settings import Overlay, load
 from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.parameters import Override, Parameters, metric_resource
 from physical_ai.telemetry.promql import metrics
 from physical_ai.telemetry.rendering import azure_rule_groups, prometheus_rule, rule_file
-from physical_ai.telemetry.rules import alert_rows, alerts, records, series_needed
+from physical_ai.telemetry.rules import alert_rows, alerts, records
 
 STACKS = ["dev-westus2", "prod-swedencentral", "seed-westus2"]
 
@@ -25,6 +25,13 @@ def of(stack: str) -> Parameters:
 
 def names(parameters: Parameters) -> set[str]:
     return {alert.name for alert in alerts(parameters)}
+
+
+def series_needed(parameters: Parameters) -> frozenset[str]:
+    """Names of the series that the rules of a stack read, but for those that its rules record."""
+    found = [each.expression for each in (*alerts(parameters), *records(parameters))]
+    own = {each.row.record for each in records(parameters)}
+    return frozenset(name for expression in found for name in metrics(expression)) - own
 
 
 @pytest.mark.parametrize("stack", STACKS)
@@ -59,6 +66,22 @@ def test_rules_about_what_a_stack_lacks_are_left_out() -> None:
     counters = parameters.counters - {"DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION"}
     without = replace(parameters, pools=plain, counters=counters, osmo_namespace=None)
     assert not {"GridLicenseMissing", "OsmoAgentDown", "GPURecoveryActionRequired"} & names(without)
+
+
+@pytest.mark.parametrize(
+    ("mode", "backend", "exists"),
+    [
+        ("detect", "kube-prometheus", False),
+        ("taint", "kube-prometheus", True),
+        ("drain", "kube-prometheus", True),
+        ("taint", "azure", False),
+    ],
+)
+def test_a_stopped_quarantine_is_reported_where_it_acts_and_is_scraped(mode: str, backend: str, exists: bool) -> None:
+    store = ["health.datastoreSecret=store"] if mode != "detect" else []
+    overlay = Overlay.assign([f"health.mode={mode}", f"monitoring.metrics={backend}", *store])
+    found = names(rule_parameters(load("dev-westus2", [overlay]).settings))
+    assert ("GPUQuarantineStopped" in found) == exists
 
 
 def test_no_gpus_are_missed_where_none_are_expected() -> None:

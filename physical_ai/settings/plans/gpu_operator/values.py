@@ -8,7 +8,9 @@ from typing import Any
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.compat import check_values, known_keys
 from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.facts import health
 from physical_ai.settings.facts.pools import CPU_POOL, GPU_TAINT_KEY
+from physical_ai.settings.facts.telemetry import has_series_for_each_pod
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_operator.config_maps import (
@@ -21,6 +23,7 @@ from physical_ai.settings.plans.gpu_operator.config_maps import (
 )
 from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
 from physical_ai.settings.plans.values_files import located, merge_values, owned, owned_env, section, without
+from physical_ai.telemetry.counters import PER_POD
 
 GPU_TOLERATION = {"key": GPU_TAINT_KEY, "operator": "Exists", "effect": "NoSchedule"}
 RUNTIME_CONFIG_SOURCE = "RUNTIME_CONFIG_SOURCE"
@@ -34,6 +37,7 @@ OWNED = {
     "cdi": "gpuOperator.cdi or gpuOperator.nri",
     "daemonsets.tolerations": "pools.<pool>.taints",
     "devicePlugin.config": "pools.<pool>.sharing",
+    "dcgm.enabled": "health.mode",
     "driver.enabled": "pools.<pool>.driver.source",
     "driver.nvidiaDriverCRD": "gpuOperator.driverOwner",
     "driver.version": "gpuOperator.driver.version, or pools.<pool>.driver.version",
@@ -72,6 +76,9 @@ def chart_values(
     for component, (name, setting) in _OWN_ENV.items():
         entries = section(document, component).get("env")
         faults += owned_env(document, (component, "env"), entries, (name,), setting)
+    if settings.monitoring.is_measured:
+        entries = section(document, "dcgmExporter").get("env")
+        faults += owned_env(document, ("dcgmExporter", "env"), entries, (PER_POD,), "pools.<pool>.sharing")
     written = without(document.data, owners)
     values = merge_values(written, derived_values(settings, maps))
     # The file is checked too: the program's additions would silently replace a value in place of a section.
@@ -106,6 +113,8 @@ def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) ->
         "cdi": {"enabled": operator.cdi},
         "mig": {"strategy": gpu_facts.mig_strategy(settings)},
         "migManager": {"enabled": False},
+        # The exporter includes an engine. NVSentinel's monitor asks one that has a Service.
+        "dcgm": {"enabled": health.reaches(settings, "detect")},
         "toolkit": {"env": [{"name": RUNTIME_CONFIG_SOURCE, "value": operator.toolkit.runtime_config_source}]},
         "devicePlugin": {
             "config": {"create": False, "name": POOL_CONFIGS, "default": gpu_facts.DEFAULT_CONFIG},
@@ -127,9 +136,13 @@ def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) ->
     if COUNTERS in maps:
         values["dcgmExporter"] = {
             "config": {"create": False, "name": COUNTERS},
-            "env": digest_env(COUNTERS_DIGEST, maps[COUNTERS]),
+            "env": [*digest_env(COUNTERS_DIGEST, maps[COUNTERS]), *_per_pod(settings)],
         }
     return values
+
+
+def _per_pod(settings: Settings) -> list[dict[str, str]]:
+    return [{"name": PER_POD, "value": "true"}] if has_series_for_each_pod(settings) else []
 
 
 def _driver(settings: Settings, maps: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:

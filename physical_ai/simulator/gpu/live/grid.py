@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 
 from physical_ai.catalog.aks import POOL_LABEL
+from physical_ai.simulator.cluster.names import BOOTS
 from physical_ai.simulator.cluster.objects import (
     Json,
     annotations_of,
@@ -22,7 +23,6 @@ from physical_ai.simulator.cluster.objects import (
     name,
     timestamp,
 )
-from physical_ai.simulator.gpu import names
 from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.live.grid_api import STRATEGIC, NodeApi, report
 from physical_ai.simulator.gpu.live.grid_host import SimulatedHost
@@ -101,7 +101,7 @@ class Agent:
     def run(self, item: Json, pod: Json, wanted: Wanted, known: Kubelet, time: Times) -> bool:
         """One step, unless nothing has changed and the agent is at rest; returns whether the node moved."""
         now, real = time
-        boots = annotations_of(item).get(names.BOOTS, "")
+        boots = annotations_of(item).get(BOOTS, "")
         self.host.look(known.state, str(at(item, "status.nodeInfo.kernelVersion", "")), boots, now)
         self.api.began(known.began)
         seen = (

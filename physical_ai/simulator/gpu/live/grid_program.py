@@ -155,7 +155,7 @@ def load(files: Mapping[str, str]) -> Program:
     """
     digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
     if digest not in _loaded:
-        _loaded[digest] = _load(_Files(f"deployed_{PACKAGE}_{digest}", files))
+        _loaded[digest] = _load(DeployedFiles(f"deployed_{PACKAGE}_{digest}", files))
     found = _loaded[digest]
     if isinstance(found, Program):
         return found
@@ -166,15 +166,15 @@ _loaded: dict[str, Program | str] = {}
 """Programs, or why there is none, by digest of their files."""
 
 
-class _Files(MetaPathFinder, ExecutionLoader):
-    """Imports the modules of one set of files, as a package with another name."""
+class DeployedFiles(MetaPathFinder, ExecutionLoader):
+    """Imports the modules of one set of files, as a package with another name than its own, `written`."""
 
-    def __init__(self, package: str, files: Mapping[str, str]) -> None:
+    def __init__(self, package: str, files: Mapping[str, str], written: str = PACKAGE) -> None:
         self.package = package
         self._paths = {
-            self._module(path): path for path in files if path.startswith(f"{PACKAGE}/") and path.endswith(".py")
+            self._module(path): path for path in files if path.startswith(f"{written}/") and path.endswith(".py")
         }
-        own_imports = re.compile(rf"^(\s*(?:from|import) ){PACKAGE}\b", re.MULTILINE)
+        own_imports = re.compile(rf"^(\s*(?:from|import) ){written}\b", re.MULTILINE)
         self._sources = {
             module: own_imports.sub(rf"\g<1>{package}", files[path]) for module, path in self._paths.items()
         }
@@ -199,7 +199,7 @@ class _Files(MetaPathFinder, ExecutionLoader):
         return None
 
 
-def _load(files: _Files) -> Program | str:
+def _load(files: DeployedFiles) -> Program | str:
     """The program, or why the files are none."""
 
     def module(name: str) -> Any:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from physical_ai.simulator.cluster.names import HOST_DRIVER, NVIDIA, RUN_BY, SECURE_BOOT
+from physical_ai.simulator.cluster.names import BOOTS, HOST_DRIVER, NVIDIA, RUN_BY, SECURE_BOOT
 from physical_ai.simulator.cluster.objects import (
     Changes,
     Json,
@@ -26,6 +26,7 @@ from physical_ai.simulator.gpu.driver import COMPONENT
 from physical_ai.simulator.gpu.hardware import Hardware
 from physical_ai.simulator.gpu.live import pod_status
 from physical_ai.simulator.gpu.live.cluster import Cluster
+from physical_ai.simulator.gpu.live.grid_api import gpus_of
 from physical_ai.simulator.gpu.node_state import Host, NodeState, Pod
 from physical_ai.simulator.gpu.upgrade import MOST_RESTARTS
 
@@ -79,7 +80,7 @@ class Kubelet:
             containerd=runtime.rpartition("//")[2],
             host=host_of(item),
         )
-        self._boots = annotations_of(item).get(names.BOOTS, "")
+        self._boots = annotations_of(item).get(BOOTS, "")
         self._marked = False
         self._now = 0.0
         self._pods: dict[str, str] = {}
@@ -132,14 +133,23 @@ class Kubelet:
         self._marked = host.bind_mount
         if (faults := node_faults(item)) != self.state.faults:
             self._do(node.FaultsChanged(faults))
-        boots = annotations_of(item).get(names.BOOTS, "")
+        boots = annotations_of(item).get(BOOTS, "")
         if boots != self._boots:
             self._boots = boots
             self._do(node.Rebooted())
+            self._refuse_bound(name(item))
         if self.state.labels != labels(item):
             self._do(node.LabelsChanged(labels(item)))
         if seconds and self.is_waiting:
             self._do(node.Tick(seconds))
+
+    def _refuse_bound(self, node: str) -> None:
+        """After a start the kubelet admits its Pods again before a device plugin has registered: those that hold GPUs
+        end, and are not started again (NVIDIA/gpu-operator#707; kubernetes/kubernetes, devicemanager)."""
+        for pod in self._cluster.pods_on(node):
+            wanted = gpus_of(pod)
+            if wanted and at(pod, "status.phase") in ("Pending", "Running") and not is_terminating(pod):
+                self._cluster.patch({**pod, "kind": "Pod"}, {"status": pod_status.refused(wanted)}, sub="/status")
 
     def _pods_changed(self, pods: Mapping[str, Json]) -> None:
         for daemonset in list(self._pods):

@@ -137,3 +137,14 @@ def event(pod: Pod, live: Json, now: str) -> Json:
         "lastTimestamp": now,
         "count": 1,
     }
+
+
+def refused(gpus: int) -> Json:
+    """The status of a Pod that the kubelet does not admit, since the node offers fewer GPUs than it requests."""
+    problem = f"Requested: {gpus}, Available: 0, which is unexpected"
+    return {
+        "phase": "Failed",
+        "reason": "UnexpectedAdmissionError",
+        "message": "Pod was rejected: Allocate failed due to requested number of devices unavailable for"
+        f" nvidia.com/gpu. {problem}",
+    }

@@ -34,6 +34,7 @@ NOTHING = Plan(None, (), frozenset())
 class Backoff:
     until: float
     minutes: int
+    problem: str
 
 
 class Autoscaler:
@@ -69,7 +70,7 @@ class Autoscaler:
             uid: message for uid, message in self._reported.items() if uid in {uid_of(pod) for pod in candidates}
         }
         due = self._shrink(scaled, nodes, pods, found, now)
-        self._report.write(scaled, nodes, self._rest.since, {pool for pool in self._backoffs if self._waits(pool)})
+        self._report.write(scaled, nodes, self._rest.since, self._refusals())
         return min((each for each in (pause, due) if each is not None), default=None)
 
     def _resume(self) -> None:
@@ -103,6 +104,10 @@ class Autoscaler:
         backoff = self._backoffs.get(pool)
         return backoff is not None and backoff.until > time.monotonic()
 
+    def _refusals(self) -> dict[str, str]:
+        """Why the pools got no node that get none for a while."""
+        return {pool: each.problem for pool, each in self._backoffs.items() if self._waits(pool)}
+
     def _grow(self, growth: Growth) -> None:
         pool = growth.group.pool
         size = pool.count + growth.added
@@ -123,7 +128,7 @@ class Autoscaler:
         log.warning("scale-up failed for group %s: %s", pool.scale_set, problem)
         before = self._backoffs.get(pool.pool)
         wait = min(before.minutes * 2, LONGEST_BACKOFF_MINUTES) if before else BACKOFF_MINUTES
-        self._backoffs[pool.pool] = Backoff(time.monotonic() + wait * seconds_per_model_minute(), wait)
+        self._backoffs[pool.pool] = Backoff(time.monotonic() + wait * seconds_per_model_minute(), wait, problem)
         message = f"Scale-up failed for group {pool.scale_set}: {problem}"
         self._report.record_event("FailedToScaleUpGroup", message, "Warning")
 

@@ -39,6 +39,9 @@ class NodesOnly:
     def user_kubeconfig(self, cluster_id: str) -> str:
         raise NotImplementedError
 
+    def restart_node(self, cluster_id: str, node: str) -> None:
+        raise NotImplementedError
+
     def grant(
         self, cluster_id: str, assignment_id: str, principal_id: str, principal_type: str, role_guid: str
     ) -> None:

@@ -18,8 +18,8 @@ from physical_ai.simulator.scheduling.view import View
 NAME, NAMESPACE = "cluster-autoscaler-status", "kube-system"
 
 
-def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoffs: Collection[str]) -> Json:
-    """The autoscaler's state, node group by node group."""
+def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoffs: Mapping[str, str]) -> Json:
+    """The autoscaler's state, node group by node group; `backoffs` are Azure's refusals by pool."""
     by_pool: dict[str, list[Json]] = {}
     for node in nodes:
         by_pool.setdefault(labels(node).get(POOL_LABEL, ""), []).append(node)
@@ -39,7 +39,7 @@ def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoff
                     "minSize": pool.least,
                     "maxSize": pool.most,
                 },
-                "scaleUp": {"status": growth},
+                "scaleUp": {"status": growth, **_info(backoffs.get(pool.pool))},
                 "scaleDown": {
                     "status": "CandidatesPresent" if candidates else "NoCandidates",
                     "candidates": candidates,
@@ -47,6 +47,11 @@ def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoff
             }
         )
     return {"autoscalerStatus": "Running", "nodeGroups": groups}
+
+
+def _info(problem: str | None) -> Json:
+    """The refusal that is waited out, with the type of a cloud's errors (cluster-autoscaler, clusterstate/api)."""
+    return {"backoffInfo": {"errorCode": "cloudProviderError", "errorMessage": problem}} if problem else {}
 
 
 class Report:
@@ -57,7 +62,9 @@ class Report:
         self._written: Json = {}
         self._uid = ""
 
-    def write(self, scaled: Scaled, nodes: Iterable[Json], idle: Mapping[str, Any], backoffs: Collection[str]) -> None:
+    def write(
+        self, scaled: Scaled, nodes: Iterable[Json], idle: Mapping[str, Any], backoffs: Mapping[str, str]
+    ) -> None:
         found = status(scaled, list(nodes), idle, backoffs)
         if found != self._written:
             text = yaml.safe_dump({"time": timestamp(), **found}, sort_keys=False)

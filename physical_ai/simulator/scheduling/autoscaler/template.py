@@ -45,7 +45,12 @@ here it is the first."""
 PREDICTED_PODS = 110
 """Whatever the pool's maxPods is."""
 NOT_READY_TAINTS = tuple(f"node.kubernetes.io/{each}" for each in ("not-ready", "disk-pressure", "network-unavailable"))
-STARTUP_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler")
+PASSING_TAINTS = (
+    "node.kubernetes.io/",
+    "node.cloudprovider.kubernetes.io/",
+    "ToBeDeletedByClusterAutoscaler",
+    names.STARTUP_TAINTS,
+)
 """Taints of a moment, which a fresh node is taken not to have."""
 
 
@@ -71,7 +76,7 @@ def pod_of(daemonset: Mapping[str, Any]) -> Json:
 
 def copy_of(node: Mapping[str, Any], pool: ScaledPool) -> Json:
     """A live node as the pattern of the next one."""
-    kept = [taint for taint in at(node, "spec.taints", []) if not str(taint["key"]).startswith(STARTUP_TAINTS)]
+    kept = [taint for taint in at(node, "spec.taints", []) if not str(taint["key"]).startswith(PASSING_TAINTS)]
     own = {**labels(node), "kubernetes.io/hostname": _name(pool)}
     return {"metadata": {"name": _name(pool), "labels": own}, "spec": {"taints": kept}, "status": node["status"]}
 
@@ -112,7 +117,8 @@ def predicted_taint(text: str) -> Json | None:
 def works(node: Mapping[str, Any]) -> bool:
     """Whether a node is ready as the autoscaler counts it: without a taint that says otherwise, which the node
     lifecycle controller removes a moment after the kubelet is ready (utils/kubernetes/ready.go), and with its GPUs."""
-    tainted = any(taint["key"] in NOT_READY_TAINTS for taint in at(node, "spec.taints", []))
+    keys = [str(taint["key"]) for taint in at(node, "spec.taints", [])]
+    tainted = any(key in NOT_READY_TAINTS or key.startswith(names.STARTUP_TAINTS) for key in keys)
     return is_ready(node) and not tainted and not _lacks_gpus(node)
 
 

@@ -101,6 +101,8 @@ spec:
             {{- range $section.extraArgs }}
             - {{ . | quote }}
             {{- end }}
+          ports:
+            - {name: metrics, containerPort: 9464}
           {{- with $section.extraEnvs }}
           env: {{- toYaml . | nindent 12 }}
           {{- end }}

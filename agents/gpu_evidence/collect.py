@@ -1,0 +1,149 @@
+"""Reads the machine that this container runs on. What cannot be read is left out, and no error stops the rest."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+NVIDIA = "0x10de"
+KEY_BYTES, VALUE_BYTES = 512, 2048
+"""Of a record of Hyper-V's key-value pool (Linux, tools/hv/hv_kvp_daemon.c)."""
+HYPERV = {
+    "PhysicalHostName": "physicalHostName",
+    "PhysicalHostNameFullyQualified": "physicalHostNameFullyQualified",
+    "VirtualMachineId": "virtualMachineId",
+    "VirtualMachineName": "virtualMachineName",
+    "HostingSystemOsMajor": "hostMajor",
+    "HostingSystemOsMinor": "hostMinor",
+}
+"""What the host tells its guest, as it is called here."""
+QUERY = ("index", "uuid", "serial", "name", "vbios_version", "pci.bus_id", "inforom.image", "driver_version")
+FIELDS = ("index", "uuid", "serial", "model", "vbios", "pci", "inforom", "driver")
+UNKNOWN = ("[N/A]", "N/A", "[Not Supported]", "[Unknown Error]", "[GPU requires reset]", "")
+SMI_SECONDS = 60
+_VERSION = re.compile(r"Kernel Module\s+(?:for \S+\s+)?([\d.]+)")
+
+
+def machine(root: Path = Path("/"), pool: Path = Path("/var/lib/hyperv/.kvp_pool_3")) -> dict[str, Any]:
+    """Physical host, VM, kernel, driver, and NVIDIA devices of a machine.
+
+    Args:
+        root: Where `proc` and `sys` are.
+        pool: What the host has told its guest; hv_kvp_daemon writes it.
+    """
+    return {
+        "host": hyperv(_bytes(pool)),
+        "vmUniqueId": _text(root / "sys/class/dmi/id/product_uuid").lower(),
+        "bootId": _text(root / "proc/sys/kernel/random/boot_id"),
+        "kernel": _text(root / "proc/sys/kernel/osrelease"),
+        "driver": _driver(_text(root / "proc/driver/nvidia/version")),
+        "pci": _devices(root / "sys/bus/pci/devices"),
+        "gpus": _driver_gpus(root / "proc/driver/nvidia/gpus"),
+    }
+
+
+def hyperv(pool: bytes) -> dict[str, str]:
+    """The known keys of a key-value pool; a torn record at its end is left out.
+
+    >>> hyperv(b"PhysicalHostName".ljust(512, bytes(1)) + b"HOST1".ljust(2048, bytes(1)))
+    {'physicalHostName': 'HOST1'}
+    """
+    found: dict[str, str] = {}
+    size = KEY_BYTES + VALUE_BYTES
+    for start in range(0, len(pool) - size + 1, size):
+        key, value = pool[start : start + KEY_BYTES], pool[start + KEY_BYTES : start + size]
+        name = HYPERV.get(key.partition(b"\0")[0].decode(errors="replace"))
+        if name is not None:
+            found[name] = value.partition(b"\0")[0].decode(errors="replace")
+    return found
+
+
+def gpus(output: str) -> list[dict[str, str]]:
+    """The GPUs in the output of `nvidia-smi --query-gpu=… --format=csv,noheader`. Raises ValueError for another one."""
+    rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(output)) if row]
+    wrong = next((row for row in rows if len(row) != len(FIELDS)), None)
+    if wrong is not None:
+        raise ValueError(f"nvidia-smi printed {', '.join(wrong)[:200]}")
+    return [{key: cell for key, cell in zip(FIELDS, row, strict=True) if cell not in UNKNOWN} for row in rows]
+
+
+def asked_gpus() -> dict[str, Any]:
+    """What nvidia-smi in this container says of the GPUs, or why it says nothing."""
+    command = ["nvidia-smi", f"--query-gpu={','.join(QUERY)}", "--format=csv,noheader"]
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=SMI_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return {"problem": f"nvidia-smi did not end in {SMI_SECONDS} s"}
+    except OSError as problem:
+        return {"problem": f"nvidia-smi cannot be run: {problem}"}
+    if ran.returncode:
+        said = (ran.stdout + ran.stderr).strip().splitlines()
+        return {"problem": f"nvidia-smi ended with {ran.returncode}: {said[0] if said else 'no output'}"}
+    try:
+        return {"gpus": gpus(ran.stdout)}
+    except ValueError as problem:
+        return {"problem": str(problem)}
+
+
+def _devices(folder: Path) -> list[dict[str, str]]:
+    """NVIDIA's devices on the PCI bus: address, device, subsystem, and the link as it is and as it could be."""
+    found: list[dict[str, str]] = []
+    for device in sorted(_entries(folder)):
+        if _text(device / "vendor") != NVIDIA:
+            continue
+        names = {
+            "device": "device",
+            "subsystem": "subsystem_device",
+            "revision": "revision",
+            "class": "class",
+            "linkSpeed": "current_link_speed",
+            "linkWidth": "current_link_width",
+            "linkSpeedMost": "max_link_speed",
+            "linkWidthMost": "max_link_width",
+        }
+        values = {key: _text(device / name) for key, name in names.items()}
+        found.append({"address": device.name, **{key: value for key, value in values.items() if value}})
+    return found
+
+
+def _driver_gpus(folder: Path) -> list[dict[str, str]]:
+    """What the loaded driver says of its GPUs, `GPU Firmware` as `firmware`; empty without a driver."""
+    names = {"Model": "model", "GPU UUID": "uuid", "Video BIOS": "vbios", "GPU Firmware": "firmware"}
+    found: list[dict[str, str]] = []
+    for gpu in sorted(_entries(folder)):
+        lines = (line.partition(":") for line in _text(gpu / "information").splitlines())
+        values = {names[key.strip()]: value.strip() for key, _, value in lines if key.strip() in names}
+        found.append({"pci": gpu.name, **{key: value for key, value in values.items() if value not in UNKNOWN}})
+    return found
+
+
+def _driver(version: str) -> str:
+    """The version in /proc/driver/nvidia/version.
+
+    >>> _driver("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build")
+    '580.95.05'
+    """
+    found = _VERSION.search(version)
+    return found[1] if found else ""
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _text(path: Path) -> str:
+    return _bytes(path).decode(errors="replace").strip()
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

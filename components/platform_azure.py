@@ -1,0 +1,153 @@
+"""The Azure half of a platform: what exists around the cluster, the cluster, its pools and who may use it."""
+
+from __future__ import annotations
+
+from components.access import ClusterAccess, ClusterAccessArgs
+from components.azure_metrics import AzureMetrics, AzureMetricsArgs
+from components.cluster import Cluster, ClusterArgs
+from components.cpu_pool import CpuPool, CpuPoolArgs
+from components.gpu_pool import GpuPool, GpuPoolArgs
+from components.identities import Identities, IdentitiesArgs
+from components.kubernetes_access import KubernetesAccess, KubernetesAccessArgs
+from components.maintenance import Maintenance, MaintenanceArgs
+from components.monitoring import Monitoring, MonitoringArgs
+from components.network import Network, NetworkArgs
+from components.platform_common import Common, Foundation
+from components.resource_group import ResourceGroup, ResourceGroupArgs
+from physical_ai.settings.facts.access import admin_groups, grants
+from physical_ai.settings.facts.outbound import SYSTEM_SUBNET, outbound_plan
+
+
+def declare_foundation(common: Common) -> Foundation:
+    settings, names, region, tags = common.settings, common.names, common.settings.region, common.settings.tags
+    group = ResourceGroup(f"{common.name}-rg", ResourceGroupArgs(names.resource_group, region, tags), common.protected)
+    subnets = {
+        SYSTEM_SUBNET: str(settings.network.system_subnet),
+        **{name: str(pool.subnet) for name, pool in settings.pools.items()},
+    }
+    space, outbound = str(settings.network.address_space), outbound_plan(settings)
+    # Another network mode is another component with `subnet_ids` and `nat_addresses`; the rest does not change.
+    network = Network(
+        f"{common.name}-network",
+        NetworkArgs(names, group.name, region, tags, space, subnets, outbound),
+        common.protected,
+    )
+    identities = Identities(
+        f"{common.name}-identities",
+        IdentitiesArgs(names, group.name, region, tags, common.subscription, network.subnet_ids),
+        common.protected,
+    )
+    return Foundation(group, network, identities)
+
+
+def declare_logs(common: Common, foundation: Foundation) -> Monitoring:
+    """Before the cluster, whose add-on for the logs of containers names the workspace."""
+    settings = common.settings
+    return Monitoring(
+        f"{common.name}-monitoring",
+        MonitoringArgs(common.names, foundation.group.name, settings.region, settings.tags, settings.monitoring),
+        common.protected,
+    )
+
+
+def declare_cluster(common: Common, foundation: Foundation, logs: Monitoring) -> Cluster:
+    settings = common.settings
+    return Cluster(
+        f"{common.name}-cluster",
+        ClusterArgs(
+            names=common.names,
+            resource_group_name=foundation.group.name,
+            location=settings.region,
+            tags=settings.tags,
+            settings=settings.cluster,
+            network=settings.network,
+            system_pool=settings.system_pool,
+            system_subnet_id=foundation.network.subnet_ids[SYSTEM_SUBNET],
+            nat_addresses=foundation.network.nat_addresses,
+            identities=foundation.identities,
+            assignments=foundation.identities.assignments,
+            admin_groups=admin_groups(settings.access),
+            retry=common.retry,
+            metrics=settings.monitoring.metrics == "azure",
+            container_logs=logs.workspace.id if settings.monitoring.container_logs is not None else None,
+        ),
+        common.protected,
+    )
+
+
+def declare_cpu_pool(common: Common, foundation: Foundation, cluster: Cluster) -> CpuPool:
+    settings, subnet = common.settings, foundation.network.subnet_ids[SYSTEM_SUBNET]
+    return CpuPool(
+        f"{common.name}-cpu",
+        CpuPoolArgs(
+            foundation.group.name,
+            cluster.managed_cluster,
+            settings.cluster.pools_version,
+            subnet,
+            settings.tags,
+            settings.cpu_pool,
+            common.retry,
+        ),
+        common.protected,
+    )
+
+
+def declare_gpu_pools(common: Common, foundation: Foundation, cluster: Cluster) -> list[GpuPool]:
+    settings, aks, subnets = common.settings, cluster.managed_cluster, foundation.network.subnet_ids
+    group, version, tags = foundation.group.name, settings.cluster.pools_version, settings.tags
+    return [
+        GpuPool(
+            f"{common.name}-{name}",
+            GpuPoolArgs(
+                name=name,
+                pool=pool,
+                resource_group_name=group,
+                cluster=aks,
+                kubernetes_version=version,
+                subnet_id=subnets[name],
+                subnet_assignment=foundation.identities.subnet_assignments[name],
+                tags=tags,
+                retry=common.retry,
+            ),
+            common.protected,
+        )
+        for name, pool in settings.pools.items()
+    ]
+
+
+def declare_operations(common: Common, foundation: Foundation, cluster: Cluster, logs: Monitoring) -> None:
+    """When AKS may upgrade the cluster, and the destination of the control plane's logs."""
+    settings, group = common.settings, foundation.group.name
+    Maintenance(
+        f"{common.name}-maintenance",
+        MaintenanceArgs(group, cluster.managed_cluster, settings.cluster.upgrades, common.retry),
+        common.protected,
+    )
+    logs.watch(cluster.id)
+    if settings.monitoring.metrics == "azure":
+        AzureMetrics(
+            f"{common.name}-metrics",
+            AzureMetricsArgs(
+                common.names, group, common.subscription, cluster.id, cluster.name, settings, common.secrets
+            ),
+            common.protected,
+        )
+
+
+def declare_access(common: Common, foundation: Foundation, cluster: Cluster, cpu: CpuPool) -> KubernetesAccess:
+    """Roles on the cluster and, once these and the cpu pool exist, the provider for all resources in it.
+
+    It does not wait for GPU pools: one for which Azure has no capacity must not leave the others' cluster empty.
+    """
+    roles = ClusterAccess(
+        f"{common.name}-access",
+        ClusterAccessArgs(cluster.id, common.subscription, grants(common.settings.access)),
+        # Not protected: roles are withdrawn in production too.
+        common.unprotected,
+    )
+    after = [*roles.assignments, cpu.node_pool]
+    return KubernetesAccess(
+        f"{common.name}-kubernetes",
+        KubernetesAccessArgs(foundation.group.name, cluster.managed_cluster, common.names.cluster, after),
+        common.protected,
+    )

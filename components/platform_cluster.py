@@ -1,0 +1,211 @@
+"""The half of a platform that is inside the cluster: namespaces, the GPU stack, OSMO, and the gates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pulumi
+
+from components.acceptance import Acceptance, AcceptanceArgs
+from components.cluster import Cluster
+from components.cluster_target import ClusterTarget
+from components.container_logs import ContainerLogs, ContainerLogsArgs
+from components.drift_reader import DriftReader, DriftReaderArgs
+from components.gpu_admission import GpuAdmission, GpuAdmissionArgs
+from components.gpu_evidence import GpuEvidence, GpuEvidenceArgs
+from components.gpu_gate import GpuGate, GpuGateArgs
+from components.gpu_operator import GpuOperator, GpuOperatorArgs
+from components.gpu_pool import GpuPool
+from components.grid_driver import GridDriver, GridDriverArgs
+from components.kube_prometheus import KubePrometheus, KubePrometheusArgs
+from components.kubernetes_access import KubernetesAccess
+from components.namespaces import Namespaces, NamespacesArgs
+from components.nvsentinel import Nvsentinel, NvsentinelArgs
+from components.osmo import Osmo, OsmoArgs
+from components.platform_common import Common, Foundation, Interior
+from components.release_gate import ReleaseGate, ReleaseGateArgs
+from components.scraping import Scraping, ScrapingArgs
+from components.trace_collector import TraceCollector, TraceCollectorArgs
+from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
+from physical_ai.catalog.monitoring import RELEASE as METRICS_RELEASE
+from physical_ai.catalog.nvsentinel import NAMESPACE as HEALTH_NAMESPACE
+from physical_ai.catalog.nvsentinel import RELEASE as HEALTH_RELEASE
+from physical_ai.catalog.osmo import KAI_NAMESPACE, WORKFLOWS_NAMESPACE
+from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
+from physical_ai.catalog.otel import RELEASE as TRACES_RELEASE
+from physical_ai.readiness import expected_pools
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
+from physical_ai.settings.plans.acceptance import declared_jobs
+from physical_ai.settings.plans.drift_reader import drift_reader_objects
+from physical_ai.settings.plans.evidence_objects import evidence_objects
+from physical_ai.settings.plans.gpu_admission import policies
+from physical_ai.settings.plans.gpu_operator import CHART
+from physical_ai.settings.plans.health_limits import health_limits
+from physical_ai.settings.plans.node_admission import node_policies
+
+
+def declare_interior(common: Common, cluster: Cluster, access: KubernetesAccess) -> Interior:
+    target = ClusterTarget(access.provider, cluster.managed_cluster, common.retry)
+    without = (
+        *((KAI_NAMESPACE,) if common.backend is None else ()),
+        *((METRICS_NAMESPACE,) if common.plan.kube_prometheus is None else ()),
+        *((HEALTH_NAMESPACE,) if common.plan.nvsentinel is None else ()),
+        *((TRACES_NAMESPACE,) if common.plan.collector is None else ()),
+    )
+    created = Namespaces(f"{common.name}-namespaces", NamespacesArgs(target, without), common.protected)
+    return Interior(access.kubeconfig, target, created.namespaces)
+
+
+def declare_drift_reader(common: Common, interior: Interior) -> None:
+    args = DriftReaderArgs(interior.target, drift_reader_objects(common.settings.access))
+    DriftReader(f"{common.name}-drift-reader", args, common.unprotected)
+
+
+def declare_scraping(common: Common, interior: Interior) -> KubePrometheus | None:
+    settings, namespaces, plan = common.settings, interior.namespaces, common.plan.kube_prometheus
+    installed = None
+    if plan is not None:
+        args = KubePrometheusArgs(interior.target, namespaces[METRICS_NAMESPACE], settings, plan, common.secrets)
+        installed = KubePrometheus(f"{common.name}-kube-prometheus", args, common.protected)
+    if settings.monitoring.is_measured:
+        after = [*namespaces.values(), *([installed.release] if installed else [])]
+        Scraping(f"{common.name}-scraping", ScrapingArgs(interior.target, settings, after), common.protected)
+    return installed
+
+
+def declare_traces(common: Common, interior: Interior) -> TraceCollector | None:
+    """None in a stack that sends no traces."""
+    plan, namespaces = common.plan.collector, interior.namespaces
+    if plan is None:
+        return None
+    after: list[pulumi.Resource] = [namespaces[TRACES_NAMESPACE], namespaces[WORKFLOWS_NAMESPACE]]
+    args = TraceCollectorArgs(interior.target, after, common.settings.charts.source, plan, common.secrets)
+    return TraceCollector(f"{common.name}-traces", args, common.protected)
+
+
+def declare_container_logs(common: Common, interior: Interior) -> None:
+    """Nothing in a stack that keeps no output of containers."""
+    logs = common.settings.monitoring.container_logs
+    if logs is not None:
+        ContainerLogs(f"{common.name}-container-logs", ContainerLogsArgs(interior.target, logs), common.protected)
+
+
+def declare_admission(common: Common, interior: Interior) -> GpuAdmission:
+    declared = [*policies(common.settings), *node_policies(common.settings)]
+    args = GpuAdmissionArgs(interior.target, declared, list(interior.namespaces.values()))
+    return GpuAdmission(f"{common.name}-gpu-admission", args, common.protected)
+
+
+def declare_acceptance(common: Common, interior: Interior) -> None:
+    """Nothing in a stack that declares no checks of its nodes."""
+    objects = declared_jobs(common.settings)
+    if objects:
+        args = AcceptanceArgs(interior.target, interior.namespaces[OPERATOR_NAMESPACE], objects)
+        Acceptance(f"{common.name}-acceptance", args, common.unprotected)
+
+
+def declare_grid_driver(common: Common, interior: Interior) -> GridDriver:
+    args = GridDriverArgs(interior.target, interior.namespaces[OPERATOR_NAMESPACE], common.plan.grid)
+    return GridDriver(f"{common.name}-grid-driver", args, common.protected)
+
+
+def declare_evidence(common: Common, interior: Interior) -> None:
+    objects = evidence_objects(common.settings)
+    if objects is not None:
+        args = GpuEvidenceArgs(interior.target, interior.namespaces[OPERATOR_NAMESPACE], objects)
+        GpuEvidence(f"{common.name}-gpu-evidence", args, common.protected)
+
+
+def declare_gpu_operator(common: Common, interior: Interior, driver: GridDriver) -> GpuOperator:
+    # The validator looks for a host's driver once: the agent keeps it off the node until there is one.
+    after = [driver.daemon_set] if driver.daemon_set is not None else []
+    settings = common.settings
+    args = GpuOperatorArgs(
+        target=interior.target,
+        namespace=interior.namespaces[OPERATOR_NAMESPACE],
+        plan=common.plan.gpu,
+        version=settings.gpu_operator.version,
+        charts=settings.charts.source,
+        after=after,
+    )
+    return GpuOperator(f"{common.name}-gpu-operator", args, common.protected)
+
+
+def declare_nvsentinel(
+    common: Common, interior: Interior, operator: GpuOperator, metrics: KubePrometheus | None
+) -> Nvsentinel | None:
+    plan = common.plan.nvsentinel
+    if plan is None:
+        return None
+    args = NvsentinelArgs(
+        target=interior.target,
+        namespace=interior.namespaces[HEALTH_NAMESPACE],
+        plan=plan,
+        limits=health_limits(common.settings),
+        charts=common.settings.charts.source,
+        secrets=common.secrets,
+        # It reads the operator's DCGM, and its PodMonitor is of a kind that Prometheus' release brings.
+        after=[operator.release, *([metrics.release] if metrics else [])],
+    )
+    return Nvsentinel(f"{common.name}-nvsentinel", args, common.protected)
+
+
+def declare_gpu_gate(common: Common, interior: Interior, operator: GpuOperator, pools: Sequence[GpuPool]) -> GpuGate:
+    return GpuGate(
+        f"{common.name}-gpu-gate",
+        GpuGateArgs(
+            kubeconfig=interior.kubeconfig,
+            expected=expected_pools(common.settings),
+            timeout_minutes=common.settings.gpu_operator.gate.timeout_minutes,
+            after=[operator],
+            settled=[pool.settled for pool in pools],
+        ),
+        common.unprotected,
+    )
+
+
+def declare_release_gate(
+    common: Common,
+    interior: Interior,
+    operator: GpuOperator,
+    osmo: Osmo,
+    *,
+    metrics: KubePrometheus | None,
+    sentinel: Nvsentinel | None,
+    traces: TraceCollector | None,
+) -> ReleaseGate:
+    namespaces = {CHART: OPERATOR_NAMESPACE, **{name: osmo.versions[name]["namespace"] for name in osmo.releases}}
+    after = [operator.release, *osmo.releases.values()]
+    if metrics is not None:
+        namespaces[METRICS_RELEASE] = METRICS_NAMESPACE
+        after.append(metrics.release)
+    if sentinel is not None:
+        namespaces[HEALTH_RELEASE] = HEALTH_NAMESPACE
+        after.append(sentinel.release)
+    if traces is not None:
+        namespaces[TRACES_RELEASE] = TRACES_NAMESPACE
+        after.append(traces.release)
+    args = ReleaseGateArgs(interior.kubeconfig, namespaces, after)
+    return ReleaseGate(f"{common.name}-release-gate", args, common.unprotected)
+
+
+def declare_osmo(
+    common: Common, foundation: Foundation, cluster: Cluster, interior: Interior, admission: GpuAdmission
+) -> Osmo:
+    return Osmo(
+        f"{common.name}-osmo",
+        OsmoArgs(
+            target=interior.target,
+            settings=common.settings,
+            backend=common.backend,
+            secrets=common.secrets,
+            names=common.names,
+            resource_group_name=foundation.group.name,
+            issuer_url=cluster.oidc_issuer_url,
+            kubeconfig=interior.kubeconfig,
+            namespaces=interior.namespaces,
+            service_values=common.plan.osmo_service,
+            admission=[admission],
+        ),
+        common.protected,
+    )

@@ -1,0 +1,75 @@
+"""docs/reference/acceptance.md, generated from the checks of acceptance, their images and the floors."""
+
+from __future__ import annotations
+
+from docs.generator.markdown import code, or_dash, table
+from physical_ai.catalog.acceptance import check_images, checks, floors
+from physical_ai.repository import ROOT
+from physical_ai.simulator.acceptance.machine import FLAW_NAMES, FLAWS
+
+FILE = ROOT / "docs" / "reference" / "acceptance.md"
+_HEAD = """\
+# Acceptance: checks and floors
+
+Generated from `physical_ai/catalog/data/acceptance/` by `python -m docs.generator`. [Acceptance](../acceptance.md) says
+how to run the checks.
+"""
+_POOLS = {
+    "all": "all",
+    "graphics": "GPUs with ray tracing",
+    "passthrough": "whole GPUs of the guest, never a vGPU",
+    "peers": "two GPUs or more",
+}
+
+
+def document() -> str:
+    """The complete page."""
+    return "\n".join([_HEAD, _checks(), _images(), _floors(), _flaws()])
+
+
+def _checks() -> str:
+    rows = [
+        [code(each.name), each.title, each.level, _POOLS[each.pools], each.gpus, str(each.minutes), each.source]
+        for each in checks().values()
+    ]
+    head = ["check", "what", "level", "pools", "GPUs", "minutes at most", "source"]
+    return f"## Checks\n\n{table(head, rows)}"
+
+
+def _images() -> str:
+    rows = [
+        [
+            code(each.name),
+            or_dash(code(each.pinned or each.reference) if each.pinned or each.reference else ""),
+            or_dash(", ".join(each.unverified)),
+            each.source,
+        ]
+        for each in check_images().values()
+    ]
+    head = ["image", "reference", "without a source", "source"]
+    return f"## Images\n\n`health.acceptance.images` replaces each by name.\n\n{table(head, rows)}"
+
+
+def _floors() -> str:
+    rows = [
+        [
+            code(each.size),
+            or_dash(f"{each.host_device:g}" if each.host_device else ""),
+            or_dash(f"{each.peer:g}" if each.peer else ""),
+            or_dash(f"{each.nccl.bus_gb_s:g} at {each.nccl.bytes}" if each.nccl else ""),
+            f"{each.source} ({each.date})",
+        ]
+        for each in floors().values()
+    ]
+    head = ["VM size", "host and GPU", "GPU to GPU", "all-reduce, bus bandwidth", "source"]
+    text = "In GB/s. A size without a row has no floor: its nodes are compared with their own first run."
+    return f"## Floors\n\n{text}\n\n{table(head, rows)}"
+
+
+def _flaws() -> str:
+    rows = [[code(name), text] for name, text in FLAW_NAMES.items()]
+    text = (
+        "Faults of `physai fault` make checks fail as on a real node. What no fault does, an annotation of a simulated"
+        f" node does:\n`{FLAWS}`, with one or several of these names."
+    )
+    return f"## In the simulator\n\n{text}\n\n{table(['name', 'what it does'], rows)}"

@@ -1,0 +1,119 @@
+"""Acceptance of GPU nodes as data: the checks, their images, and the least that a size reaches.
+
+>>> floors()["Standard_NC40ads_H100_v5"].host_device
+48.0
+"""
+
+from __future__ import annotations
+
+import datetime
+from functools import lru_cache
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from physical_ai.catalog.images import image
+from physical_ai.catalog.load import DATA, CatalogError, read_rows, row
+from physical_ai.catalog.rows import Row, Text
+
+AcceptanceLevel = Literal["quick", "full", "burn-in"]
+LEVELS: tuple[AcceptanceLevel, ...] = ("quick", "full", "burn-in")
+"""From the least to the most; each includes those before it."""
+CheckLevel = Literal["quick", "full", "burn-in", "task"]
+PoolKind = Literal["all", "graphics", "passthrough", "peers"]
+OutputKind = Literal[
+    "vector-add", "stack", "graphics", "graphics-absent", "vulkan", "isaac-sim", "nvbandwidth", "nccl", "diag"
+]
+CHECK_LABEL = "physical-ai/acceptance-check"
+"""On the Jobs and Pods of acceptance; its value is the check's name."""
+ACCEPTED_CONDITION = "physical-ai/Accepted"
+"""Type of a node's condition: True after a run that passed, False after one that did not; absent before the first."""
+TASK_DIAGNOSTIC = "gpu-diagnostic"
+"""Name of the init container that checks the GPUs of a workflow's task before its own container starts."""
+FOLDER = DATA / "acceptance"
+
+
+class Check(Row):
+    """One check; the meaning of the fields is in the data file."""
+
+    name: Text
+    title: Text
+    level: CheckLevel
+    pools: PoolKind
+    gpus: Literal["one", "all"]
+    capabilities: Text
+    image: Text
+    command: tuple[str, ...] = ()
+    output: OutputKind
+    replaces: str | None = None
+    minutes: Annotated[int, Field(ge=1, le=240)]
+    source: Text
+    date: datetime.date
+    unverified: tuple[Text, ...] = ()
+
+
+class CheckImage(Row):
+    """The image of a check."""
+
+    name: Text
+    reference: str | None = None
+    pinned: str | None = None
+    source: Text
+    date: datetime.date
+    unverified: tuple[Text, ...] = ()
+
+    def at(self, registry: str) -> str | None:
+        """The reference to pull; None where a stack has to name one. `registry` has the pinned images."""
+        return image(self.pinned).at(registry) if self.pinned is not None else self.reference
+
+
+class NcclFloor(Row):
+    """The average bus bandwidth of an all-reduce of one size, over all GPUs of a node."""
+
+    bytes: Annotated[str, Field(pattern=r"^\d+[KMG]$")]
+    bus_gb_s: Annotated[float, Field(gt=0)]
+
+
+class Floor(Row):
+    """The least that a node of one size reaches, in GB/s; None where no figure has a source."""
+
+    size: Text
+    host_device: Annotated[float, Field(gt=0)] | None = None
+    peer: Annotated[float, Field(gt=0)] | None = None
+    nccl: NcclFloor | None = None
+    source: Text
+    date: datetime.date
+
+
+@lru_cache(maxsize=1)
+def checks() -> dict[str, Check]:
+    """All checks by name, in the order they run in."""
+    rows = [
+        row(Check, data, f"acceptance/checks.yaml: {data.get('name')}") for data in read_rows(FOLDER / "checks.yaml")
+    ]
+    found = {each.name: each for each in rows}
+    if len(found) != len(rows):
+        raise CatalogError("acceptance/checks.yaml: duplicate check")
+    for each in rows:
+        if each.image not in check_images() or (each.replaces is not None and each.replaces not in found):
+            raise CatalogError(f"acceptance/checks.yaml: {each.name} names an image or a check that there is none of")
+    return found
+
+
+@lru_cache(maxsize=1)
+def check_images() -> dict[str, CheckImage]:
+    """The images of the checks by name."""
+    rows = [
+        row(CheckImage, data, f"acceptance/images.yaml: {data.get('name')}")
+        for data in read_rows(FOLDER / "images.yaml")
+    ]
+    return {each.name: each for each in rows}
+
+
+@lru_cache(maxsize=1)
+def floors() -> dict[str, Floor]:
+    """The floors by VM size."""
+    rows = [
+        row(Floor, data, f"acceptance/floors.yaml: {data.get('size')}") for data in read_rows(FOLDER / "floors.yaml")
+    ]
+    return {each.size: each for each in rows}

@@ -1,0 +1,75 @@
+"""What a report to Azure about a GPU machine is called. Rows, reading, and the choice."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Literal
+
+from physical_ai.catalog.gpu_load import GPU
+from physical_ai.catalog.load import read_rows, row
+from physical_ai.catalog.rows import Row, Text
+from physical_ai.catalog.telemetry_rows import xids_of
+
+
+class ImpactCategory(Row):
+    """A category of Microsoft.Impact, and what leads to it."""
+
+    name: Text
+    meaning: Text
+    xids: tuple[int | Literal["node"], ...] = ()
+    alerts: tuple[Text, ...] = ()
+    checks: tuple[Text, ...] = ()
+    missing: bool = False
+
+    def fits(self, xids: Collection[int], alerts: Collection[str], checks: Collection[str], *, missing: bool) -> bool:
+        own = {each for each in self.xids if each != "node"}
+        if "node" in self.xids:
+            own |= set(xids_of("node"))
+        return bool(
+            own & set(xids)
+            or set(self.alerts) & set(alerts)
+            or set(self.checks) & set(checks)
+            or (self.missing and missing)
+        )
+
+
+class Impact(Row):
+    """The categories in the order in which they are tried; the last is for all else."""
+
+    source: Text
+    date: datetime.date
+    api_version: Text
+    unverified: tuple[Text, ...] = ()
+    general: Text
+    """The category for subscriptions that Guest Health Reporting has not admitted."""
+    categories: tuple[ImpactCategory, ...]
+
+
+@lru_cache(maxsize=1)
+def impact() -> Impact:
+    """The one table of categories."""
+    (given,) = read_rows(GPU / "impact_categories.yaml")
+    categories = tuple(
+        row(ImpactCategory, each, f"impact_categories.yaml: {each.get('name')}") for each in given["categories"]
+    )
+    return row(Impact, {**given, "categories": categories}, "impact_categories.yaml")
+
+
+def category(
+    xids: Collection[int], alerts: Collection[str], checks: Collection[str], *, missing: bool
+) -> ImpactCategory:
+    """The category of what is known of a machine.
+
+    Args:
+        xids: Xids that were seen.
+        alerts: Alerts that fire.
+        checks: Checks of acceptance that failed.
+        missing: The machine has fewer GPUs than its size.
+
+    >>> category({79, 31}, (), (), missing=False).name
+    'Resource.Hpc.Unhealthy.XID79FallenOffBus'
+    """
+    found = impact().categories
+    return next((each for each in found if each.fits(xids, alerts, checks, missing=missing)), found[-1])

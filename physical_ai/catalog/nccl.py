@@ -1,0 +1,84 @@
+"""What NCCL needs on nodes of a VM size, and which variables a task should not set.
+
+>>> pool_kind("Standard_NC40ads_H100_v5").kind
+'single'
+>>> variable("NCCL_IB_TC").problem
+'fabric'
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from functools import cache
+from typing import Literal
+
+from physical_ai.catalog.load import DATA, CatalogError, read_mapping, row
+from physical_ai.catalog.lookup import vm_size
+from physical_ai.catalog.rows import Row, Text
+
+FILE = DATA / "nccl.yaml"
+NCCL_SOURCE = "physical_ai/catalog/data/nccl.yaml"
+Problem = Literal["automatic", "debugging", "fabric", "interface"]
+
+
+class NcclPool(Row):
+    """A kind of nodes; the meaning of the fields is in the data file."""
+
+    kind: Literal["infiniband", "peers", "single"]
+    title: Text
+    series: tuple[Text, ...] = ()
+    least_gpus: int = 1
+    environment: Mapping[str, str]
+    note: Text
+    source: Text
+    date: datetime.date
+    unverified: tuple[Text, ...] = ()
+
+
+class NcclVariable(Row):
+    """A variable that needs a reason to be set."""
+
+    name: Text
+    problem: Problem
+    accepted: tuple[Text, ...] = ()
+    since: Text | None = None
+    reason: Text
+    source: Text
+    date: datetime.date
+    unverified: tuple[Text, ...] = ()
+
+
+@cache
+def pool_kinds() -> tuple[NcclPool, ...]:
+    """In the order in which they are tried."""
+    return tuple(row(NcclPool, each, f"{FILE.name}: pools") for each in read_mapping(FILE)["pools"])
+
+
+@cache
+def variables() -> tuple[NcclVariable, ...]:
+    """In the order in which they are tried."""
+    return tuple(row(NcclVariable, each, f"{FILE.name}: variables") for each in read_mapping(FILE)["variables"])
+
+
+def pool_kind(size: str) -> NcclPool:
+    """The kind of a VM size with GPUs.
+
+    Raises:
+        UnknownName: there is no such size.
+        CatalogError: no kind fits.
+    """
+    known = vm_size(size)
+    gpus = known.gpu.count if known.gpu else 0
+    for each in pool_kinds():
+        if known.series in each.series or (not each.series and gpus >= each.least_gpus):
+            return each
+    raise CatalogError(f"{FILE.name}: no kind of pool fits {size}")
+
+
+def variable(name: str) -> NcclVariable | None:
+    """What is known of a variable; None where a task may set it."""
+    for each in variables():
+        if name == each.name or (each.name.endswith("*") and name.startswith(each.name[:-1])):
+            return each
+    return None

@@ -1,0 +1,37 @@
+"""Which subscription a login to Azure is used for."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from physical_ai.preflight.rest import Get
+
+SUBSCRIPTION_VARIABLE = "ARM_SUBSCRIPTION_ID"
+"""The variable that the Azure provider reads too."""
+
+
+def subscription_of_login(get: Get, chosen: str | None = None) -> str:
+    """The chosen subscription, that of the environment, or the only one of the login.
+
+    Raises:
+        Unanswered: the login has none.
+        typer.BadParameter: the login has several subscriptions, and nothing selects one.
+    """
+    from physical_ai.preflight import Unanswered
+    from physical_ai.preflight.rest import subscriptions
+
+    if named := chosen or os.environ.get(SUBSCRIPTION_VARIABLE):
+        return named
+    found = subscriptions(get)
+    if not found:
+        raise Unanswered("the login has no subscription")
+    if len(found) > 1:
+        named = "; ".join(f"{each.id} ({each.name})" for each in found)
+        raise typer.BadParameter(
+            f"the login has several subscriptions; select one: {named}", param_hint=f"${SUBSCRIPTION_VARIABLE}"
+        )
+    return found[0].id

@@ -1,0 +1,137 @@
+"""The `accept` command: proves GPU nodes before they get work, and records the result in the cluster."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from physical_ai.catalog.acceptance import AcceptanceLevel
+from physical_ai.cli.console import err, print_json, print_text
+from physical_ai.cli.exit_codes import BAD_INPUT, FAILED, FINDINGS, INTERRUPTED
+from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+
+if TYPE_CHECKING:
+    from physical_ai.health.acceptance.record import NodeResult
+    from physical_ai.health.acceptance.running import Target
+    from physical_ai.readiness.client import Send
+    from physical_ai.settings import Settings
+
+Pool = Annotated[str | None, typer.Option("--pool", metavar="NAME", help="Only the nodes of this pool.")]
+Node = Annotated[str | None, typer.Option("--node", metavar="NAME", help="Only this node.")]
+New = Annotated[bool, typer.Option("--new", help="Only nodes that have not passed yet.")]
+Collect = Annotated[
+    bool,
+    typer.Option("--collect", help="Start nothing: judge the finished Pods of the CronJobs that the stack declares."),
+]
+Level = Annotated[
+    AcceptanceLevel,
+    typer.Option(
+        "--level", help="quick: minutes. full: half an hour, on idle nodes. burn-in: full, and dcgmi diag -r 3."
+    ),
+]
+Junit = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write the results as JUnit XML.")]
+Kubeconfig = Annotated[
+    Path | None,
+    typer.Option("--kubeconfig", metavar="FILE", help="Check this cluster instead of the stack's simulated one."),
+]
+
+
+def accept(  # noqa: PLR0917 - each is an option
+    stack: Stack = DEFAULT_STACK,
+    pool: Pool = None,
+    node: Node = None,
+    new: New = False,
+    collect: Collect = False,
+    level: Level = "quick",
+    kubeconfig: Kubeconfig = None,
+    junit: Junit = None,
+    file: Files = None,
+    set_: Assignments = None,
+    json: Json = False,
+) -> None:
+    """Check GPU nodes before they get work: Jobs on each node, their results in the cluster; 3 if a node did not pass.
+
+    A node that passes loses the taint of health.admit: accepted, and keeps its figures as its baseline.
+    """
+    from physical_ai.cli.cluster_gates import changing_access
+    from physical_ai.cli.output.accept import print_results
+    from physical_ai.cli.requested_stack import read_stack
+    from physical_ai.health.acceptance.junit import junit as junit_xml
+    from physical_ai.health.acceptance.record import document
+
+    settings = read_stack(stack, file, set_).loaded.settings
+    cluster, send = changing_access(stack, kubeconfig)
+    targets = _targets(send, cluster, settings, (pool, node, new))
+    results = _run(send, cluster, settings, None if collect else level, targets)
+    if junit is not None:
+        _write(junit, junit_xml(results))
+    if json:
+        print_json({"stack": stack, "cluster": cluster, "level": level, "nodes": [document(each) for each in results]})
+    elif results:
+        print_results(results)
+    else:
+        print_text(_nothing(new=new, collect=collect))
+    if any(not each.passed for each in results):
+        raise typer.Exit(FINDINGS)
+
+
+def _targets(send: Send, cluster: str, settings: Settings, wanted: tuple[str | None, str | None, bool]) -> list[Target]:
+    from physical_ai.health.acceptance.choosing import NoNodes, choose, not_ready
+    from physical_ai.readiness import Unreachable, Unusable
+
+    pool, node, new = wanted
+    try:
+        nodes = send("GET", "/api/v1/nodes", {})["items"]
+        targets = choose(nodes, list(settings.pools), pool=pool, node=node, new=new)
+    except NoNodes as problem:
+        err.print(str(problem), markup=False, style="red")
+        raise typer.Exit(BAD_INPUT) from None
+    except (Unreachable, Unusable) as problem:
+        err.print(f"{cluster} cannot be read: {problem}", markup=False, style="red")
+        raise typer.Exit(FAILED) from None
+    for name in not_ready(nodes, targets, [pool] if pool else list(settings.pools)) if node is None else ():
+        err.print(f"{name} is not Ready, and was left out", markup=False, style="yellow")
+    return targets
+
+
+def _run(
+    send: Send, cluster: str, settings: Settings, level: AcceptanceLevel | None, targets: list[Target]
+) -> list[NodeResult]:
+    """The results; without a level, those of Pods that have run already."""
+    from physical_ai.health.acceptance.collecting import collect
+    from physical_ai.health.acceptance.jobs import Stopped
+    from physical_ai.health.acceptance.running import Acceptance
+    from physical_ai.readiness import Unreachable, Unusable
+    from physical_ai.readiness.reader import Missing
+
+    stop = threading.Event()
+    try:
+        if level is None:
+            return collect(send, settings, targets)
+        return Acceptance(send, settings, level, _progress, stop).run(targets)
+    except (KeyboardInterrupt, Stopped):
+        err.print("interrupted; the Jobs were removed, and nodes that were not done have no new result", style="red")
+        raise typer.Exit(INTERRUPTED) from None
+    except (Missing, Unreachable, Unusable) as problem:
+        err.print(f"{cluster}: {problem}", markup=False, style="red")
+        raise typer.Exit(FAILED) from None
+
+
+def _nothing(*, new: bool, collect: bool) -> str:
+    if collect:
+        return "no CronJob of the stack has checked a node; see health.acceptance\n"
+    return "every node has passed\n" if new else "the pools have no nodes\n"
+
+
+def _progress(node: str, check: str, doing: str) -> None:
+    err.print(f"{node} {check}: {doing}", markup=False, style="dim")
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise typer.BadParameter(str(problem), param_hint="--junit") from None

@@ -1,0 +1,116 @@
+"""The `evidence` command: all that is known of a GPU node and its machine, ready for a report to Azure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from physical_ai.cli.console import err, print_json, print_text
+from physical_ai.cli.exit_codes import BAD_INPUT, FAILED
+from physical_ai.cli.options import DEFAULT_STACK, DEPLOYER_NAME, As, Json, Kubeconfig, Stack
+
+if TYPE_CHECKING:
+    from physical_ai.health.evidence.story import Story
+
+Node = Annotated[str, typer.Argument(metavar="NODE", help="A GPU node, also one that has left the cluster.")]
+Markdown = Annotated[
+    Path | None, typer.Option("--markdown", metavar="FILE", help="Also write it to this file, as Markdown.")
+]
+Prometheus = Annotated[
+    str | None,
+    typer.Option(
+        "--prometheus",
+        metavar="URL",
+        help="Where alerts and Xids can be queried. A simulated stack's own is used if it runs.",
+    ),
+]
+Report = Annotated[bool, typer.Option("--report", help="Send the report to Azure; asks first.")]
+General = Annotated[
+    bool,
+    typer.Option("--general", help="Report as a subscription that Guest Health Reporting has not admitted may."),
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
+
+
+def evidence(  # noqa: PLR0917 - each is an option
+    node: Node,
+    stack: Stack = DEFAULT_STACK,
+    kubeconfig: Kubeconfig = None,
+    prometheus: Prometheus = None,
+    markdown: Markdown = None,
+    report: Report = False,
+    general: General = False,
+    yes: Yes = False,
+    as_: As = DEPLOYER_NAME,
+    json: Json = False,
+) -> None:
+    """Print what is known of a GPU node: machine, Xids with advice, checks, alerts, events, and what runs there.
+
+    With --report, send it to Azure. The report names the machine and its GPU, and nothing of the work on it.
+    """
+    from physical_ai.cli.cluster_gates import real_cluster, simulated_cluster
+    from physical_ai.cli.node_story import signals_of, story_of
+    from physical_ai.health.evidence import markdown as shown
+    from physical_ai.health.evidence.report import NotReportable, body
+    from physical_ai.settings import load
+
+    settings = load(stack).settings
+    target = real_cluster(kubeconfig, settings) if kubeconfig else simulated_cluster(stack, settings)
+    story = story_of(target.get, target.name, node, signals_of(stack, node, kubeconfig, prometheus))
+    try:
+        prepared, problem = body(story, general=general), ""
+    except NotReportable as missing:
+        prepared, problem = None, str(missing)
+    text = shown.markdown(story)
+    if markdown is not None:
+        _write(markdown, text)
+    if json:
+        print_json({"stack": stack, **shown.document(story), "report": prepared, "reportProblem": problem or None})
+    else:
+        print_text(text)
+    if report:
+        if prepared is None:
+            err.print(problem, markup=False, style="red")
+            raise typer.Exit(BAD_INPUT)
+        _send(story, prepared, stack, (kubeconfig is not None, as_), yes=yes)
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise typer.BadParameter(str(problem), param_hint="--markdown") from None
+
+
+def _send(story: Story, prepared: dict[str, Any], stack: str, azure: tuple[bool, str], *, yes: bool) -> None:
+    import json as json_format
+
+    from physical_ai.cli.azure_access import azure_arm
+    from physical_ai.cli.run_options import principal_named
+    from physical_ai.health.arm import NoAnswer, Refused
+    from physical_ai.health.evidence.report import name_of, send, subscription_of
+    from physical_ai.nested import at
+
+    real, principal = azure
+    err.print(json_format.dumps(prepared, indent=2), markup=False)
+    if not story.is_ill:
+        err.print("Nothing that is known speaks for a fault of this machine.", style="yellow")
+    if not yes and not typer.confirm("send this report to Azure?", default=False, err=True):
+        err.print("not sent")
+        return
+    subscription = subscription_of(str(at(prepared, "properties.impactedResourceId")))
+    name = name_of(story, story.now.replace(":", "")[:15])
+    try:
+        sent = send(azure_arm(stack, real=real, principal=principal_named(principal)), subscription, name, prepared)
+    except (Refused, NoAnswer) as problem:
+        err.print(str(problem), markup=False, style="red")
+        err.print(
+            "The role Impact Reporter on the subscription is needed, the resource provider Microsoft.Impact, and for"
+            " categories Resource.Hpc.* that Azure has admitted the subscription to Guest Health Reporting; without"
+            " that, add --general.",
+            markup=False,
+        )
+        raise typer.Exit(FAILED) from None
+    err.print(f"sent as {name}" if sent else f"Azure has this report already: {name}", markup=False)

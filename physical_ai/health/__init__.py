@@ -1,0 +1,1 @@
+"""The health of GPU nodes: proved before work, recorded, and restored."""

@@ -1,0 +1,148 @@
+"""Runs the Job of a check in a cluster, and removes it. Changes the cluster."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from physical_ai.health.acceptance.judging import Ran
+from physical_ai.kubernetes.objects import Json, at, name
+from physical_ai.readiness.client import Send
+from physical_ai.readiness.reader import Missing, Unreachable
+from physical_ai.settings.plans.acceptance import CONTAINER, NAMESPACE
+
+POLL_SECONDS = 2.0
+PLACE_SECONDS = 60.0
+"""How long the scheduler may refuse the Pod before its reason counts."""
+ABSENT_POLLS = 30
+"""Looks without a Pod until the Job is taken to be unable to make one."""
+_JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
+PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
+_STUCK = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError", "CreateContainerError")
+
+
+class Stopped(Exception):
+    """The user has ended the run."""
+
+
+def run_job(send: Send, job: Mapping[str, Any], stop: threading.Event, seen: Callable[[str], None]) -> Ran:
+    """How the check ended. Its Job is deleted before this returns or raises.
+
+    Args:
+        seen: Called with what the Pod is doing, whenever that changes.
+
+    Raises:
+        Stopped: `stop` was set.
+        Unreachable, Unusable: as `send` does.
+    """
+    created: Json = send("POST", _JOBS, {}, job)
+    try:
+        return _wait(send, name(created), stop, seen)
+    finally:
+        delete_job(send, name(created))
+
+
+def delete_job(send: Send, job: str) -> None:
+    """Deletes a Job and its Pods; nothing where it is gone."""
+    try:
+        send("DELETE", f"{_JOBS}/{job}", {"propagationPolicy": "Background"})
+    except Missing:
+        return
+
+
+def _wait(send: Send, job: str, stop: threading.Event, seen: Callable[[str], None]) -> Ran:
+    began, absent, last = time.monotonic(), 0, ""
+    while not stop.is_set():
+        pod = _pod(send, job)
+        if pod is None:
+            absent += 1
+            late = _late(send, job)
+            if late or absent > ABSENT_POLLS:
+                return Ran("", None, late or _refusal(send, job) or "the Job made no Pod")
+        else:
+            result = ended(send, pod)
+            if result is not None:
+                return result
+            if at(pod, "status.containerStatuses") is None and time.monotonic() - began > PLACE_SECONDS:
+                refused = _unplaced(pod)
+                if refused:
+                    return Ran("", None, f"the Pod finds no place on the node: {refused}")
+            doing = _doing(pod)
+            if doing != last:
+                seen(doing)
+                last = doing
+        stop.wait(POLL_SECONDS)
+    raise Stopped
+
+
+def _pod(send: Send, job: str) -> Json | None:
+    found: list[Json] = send("GET", PODS, {"labelSelector": f"job-name={job}"})["items"]
+    return found[0] if found else None
+
+
+def ended(send: Send, pod: Json) -> Ran | None:
+    """The result, or why there will be none; None while the check runs."""
+    status = _status(pod)
+    terminated = at(status, "state.terminated")
+    if terminated is not None:
+        return Ran(_log(send, pod), int(terminated["exitCode"]))
+    waiting: Json = at(status, "state.waiting", {})
+    if waiting.get("reason") in _STUCK:
+        return Ran(
+            "", None, f"the container cannot start: {waiting['reason']}: {waiting.get('message', '')}".rstrip(": ")
+        )
+    if at(pod, "status.phase") == "Failed":
+        reason, message = at(pod, "status.reason", "Failed"), at(pod, "status.message", "")
+        return Ran("", None, f"the Pod was ended: {reason}: {message}".rstrip(": "))
+    return None
+
+
+def _log(send: Send, pod: Json) -> str:
+    try:
+        return str(send("GET", f"{PODS}/{name(pod)}/log", {"container": CONTAINER}))
+    except (Missing, Unreachable):
+        return ""
+
+
+def _late(send: Send, job: str) -> str:
+    """That the Job was ended at its deadline, or deleted; empty where it was not."""
+    try:
+        found: Json = send("GET", f"{_JOBS}/{job}", {})
+    except Missing:
+        return "another client deleted the Job"
+    conditions: list[Json] = at(found, "status.conditions", [])
+    if not any(each.get("reason") == "DeadlineExceeded" for each in conditions):
+        return ""
+    return f"it had not ended after {int(at(found, 'spec.activeDeadlineSeconds', 0)) // 60} minutes, and was stopped"
+
+
+def _refusal(send: Send, job: str) -> str:
+    """Why the Job could not create its Pod, or has none any more."""
+    events: list[Json] = send("GET", f"/api/v1/namespaces/{NAMESPACE}/events", {})["items"]
+    mine = [each for each in events if at(each, "involvedObject.name") == job and each.get("type") == "Warning"]
+    return str(mine[-1].get("message", "")) if mine else ""
+
+
+def _unplaced(pod: Json) -> str:
+    conditions: list[Json] = at(pod, "status.conditions", [])
+    return next(
+        (
+            str(each.get("message", ""))
+            for each in conditions
+            if each["type"] == "PodScheduled" and each["status"] == "False"
+        ),
+        "",
+    )
+
+
+def _doing(pod: Json) -> str:
+    if at(_status(pod), "state.running") is not None:
+        return "runs"
+    return "pulls its image" if at(pod, "spec.nodeName") else "waits for the scheduler"
+
+
+def _status(pod: Json) -> Json:
+    statuses: list[Json] = at(pod, "status.containerStatuses", [])
+    return next((each for each in statuses if each["name"] == CONTAINER), dict[str, Any]())

@@ -1,0 +1,143 @@
+"""Acceptance of nodes: their checks one after the other, several nodes at a time, and what is left behind."""
+
+from __future__ import annotations
+
+import datetime
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from physical_ai.catalog.acceptance import AcceptanceLevel, Check, floors
+from physical_ai.health.acceptance.busy import gpus_in_use
+from physical_ai.health.acceptance.jobs import Stopped, run_job
+from physical_ai.health.acceptance.judging import Given, judge
+from physical_ai.health.acceptance.publishing import previous, publish
+from physical_ai.health.acceptance.record import LABEL, CheckResult, NodeResult
+from physical_ai.kubernetes.objects import Json, at, labels, name
+from physical_ai.kubernetes.quantities import quantity
+from physical_ai.readiness.client import Send
+from physical_ai.readiness.reader import Missing
+from physical_ai.settings.facts.acceptance import PoolCheck, gpu_request, image_of, pool_checks, promise
+from physical_ai.settings.facts.pools import gpus_per_node
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.acceptance import node_job
+
+NODES_AT_ONCE = 8
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+
+Progress = Callable[[str, str, str], None]
+"""Called with the node, the check, and what it is doing or how it ended."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A node to check, and the pool it belongs to."""
+
+    node: Json
+    pool: str
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """A run over nodes of one cluster.
+
+    Attributes:
+        stop: Set to end the run: Jobs are removed, and nodes that are not done get no result.
+    """
+
+    send: Send
+    settings: Settings
+    level: AcceptanceLevel
+    progress: Progress
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def run(self, targets: Sequence[Target]) -> list[NodeResult]:
+        """The results in the order of the targets, each published as soon as its node is done.
+
+        Raises:
+            Stopped: `stop` was set.
+            Unreachable, Unusable: as `send` does.
+        """
+        with ThreadPoolExecutor(NODES_AT_ONCE) as workers:
+            runs = [workers.submit(self._node, target) for target in targets]
+            try:
+                return [run.result() for run in runs]
+            except BaseException:
+                self.stop.set()
+                raise
+
+    def _node(self, target: Target) -> NodeResult:
+        node, pool = target.node, self.settings.pools[target.pool]
+        before = previous(self.send, node)
+        first: dict[str, Mapping[str, float]] = dict(before.baseline) if before is not None else {}
+        results: list[CheckResult] = []
+        for each in pool_checks(pool, self.level):
+            if self.stop.is_set():
+                raise Stopped
+            try:
+                result = self._check(target, each, first.get(each.check.name))
+            except Missing as problem:
+                result = CheckResult(each.check.name, "no-verdict", f"the node or its namespace is gone: {problem}")
+            self.progress(name(node), each.check.name, f"{result.verdict}: {result.message}")
+            results.append(result)
+        for each in results:
+            if each.verdict == "passed" and each.measured:
+                first.setdefault(each.check, each.measured)
+        done = NodeResult(
+            node=name(node),
+            node_uid=str(at(node, "metadata.uid", "")),
+            boot_id=str(at(node, "status.nodeInfo.bootID", "")),
+            pool=target.pool,
+            sku=labels(node).get(INSTANCE_TYPE, pool.sku),
+            level=self.level,
+            time=datetime.datetime.now(datetime.UTC).replace(microsecond=0),
+            checks=results,
+            baseline=first,
+        )
+        publish(self.send, done, keeps_out=self.settings.health.admit == "accepted")
+        return done
+
+    def _check(self, target: Target, each: PoolCheck, baseline: Mapping[str, float] | None) -> CheckResult:
+        check, pool, node = each.check, self.settings.pools[target.pool], name(target.node)
+        if each.skipped:
+            return CheckResult(check.name, "skipped", each.skipped)
+        image = image_of(self.settings, check)
+        if image is None:
+            problem = f"no image of {check.image} is published; name yours in health.acceptance.images.{check.image}"
+            return CheckResult(check.name, "no-verdict", problem)
+        fresh: Json = self.send("GET", f"/api/v1/nodes/{node}", {})
+        hindrance = _hindrance(check, gpu_request(check, pool), _gpus(fresh), gpus_in_use(self.send, node))
+        if hindrance is not None:
+            return hindrance
+        host = labels(target.node).get("kubernetes.io/hostname", node)
+        job = node_job(check, pool, image, node=node, hostname=host, labels={LABEL: node[:63]})
+        ran = run_job(self.send, job, self.stop, lambda doing: self.progress(node, check.name, doing))
+        return judge(check, ran, given(self.settings, target, fresh, baseline))
+
+
+def given(settings: Settings, target: Target, node: Json, baseline: Mapping[str, float] | None) -> Given:
+    """What a check of the node, as it is now, is measured against."""
+    pool = settings.pools[target.pool]
+    promised, floor = promise(settings, pool), floors().get(pool.sku)
+    return Given(promised, gpus_per_node(pool), _gpus(node), floor, baseline or {})
+
+
+def _hindrance(
+    check: Check, wanted: Mapping[str, int], offered: Mapping[str, int], used: Mapping[str, Mapping[str, int]]
+) -> CheckResult | None:
+    """Why the check cannot get its GPUs: its Job would wait for them for ever."""
+    for resource, count in wanted.items():
+        there, holders = offered.get(resource, 0), used.get(resource, {})
+        if there < count:
+            problem = f"the node offers {there} x {resource}, and the check needs {count}"
+            return CheckResult(check.name, "failed", problem)
+        if there - sum(holders.values()) < count:
+            problem = f"its GPUs are in use by {', '.join(sorted(holders))}; check it again when it is idle"
+            return CheckResult(check.name, "no-verdict", problem)
+    return None
+
+
+def _gpus(node: Json) -> dict[str, int]:
+    allocatable: dict[str, str] = at(node, "status.allocatable", {})
+    return {key: int(quantity(value) or 0) for key, value in allocatable.items() if key.startswith("nvidia.com/")}

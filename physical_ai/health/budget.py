@@ -1,0 +1,28 @@
+"""How many nodes of a pool may be out of work at once for repairs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from physical_ai.settings.facts.health import budget
+
+
+def refusal(pool: str, node: str, nodes: Collection[str], out: Collection[str], in_repair: Collection[str]) -> str:
+    """Why a node may not be taken out now; empty if it may.
+
+    Args:
+        nodes: All nodes of the pool.
+        out: Those that take no work for any reason: cordoned, not ready, tainted by a repair.
+        in_repair: Those with a repair that has not ended; a node that is gone counts until its successor works.
+    """
+    others = sorted(set(in_repair) - {node})
+    if others:
+        return f"{others[0]} of pool {pool} is in repair; one node of a pool is repaired at a time"
+    missing = sorted((set(out) & set(nodes)) - {node})
+    most = budget(len(set(nodes) | {node}))
+    if len(missing) + 1 > most:
+        return (
+            f"{', '.join(missing)} of pool {pool} already take no work; of its {len(nodes)} nodes {most} may be out at"
+            " once"
+        )
+    return ""

@@ -1,0 +1,183 @@
+"""What is known of a machine, as Markdown for a support request and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from physical_ai.health.acceptance.record import document as acceptance_document
+from physical_ai.health.evidence.story import Story
+from physical_ai.health.replacement.record import document as repair_document
+from physical_ai.kubernetes.objects import Json, at
+
+FACTS = {
+    "vmUniqueId": "VM unique id",
+    "size": "size",
+    "region": "region",
+    "zone": "zone",
+    "image": "node image",
+    "osImage": "system",
+    "kernel": "kernel",
+    "kubeletVersion": "kubelet",
+    "containerRuntimeVersion": "container runtime",
+    "driver": "driver",
+    "bootId": "boot id",
+    "providerId": "provider id",
+}
+CARD = {
+    "index": "GPU",
+    "uuid": "UUID",
+    "serial": "serial",
+    "model": "model",
+    "vbios": "VBIOS",
+    "pci": "PCI",
+    "lastSeen": "last seen",
+}
+START = {"at": "first seen", "bootId": "boot id", "kernel": "kernel", "driver": "driver", "physicalHostName": "host"}
+ADVICE = {
+    "reboot": "Reboot the machine: `physai node replace {node}` does that, since the driver's advice is a reset.",
+    "replace": "Replace the machine: `physai node replace {node}`.",
+    "none": "Nothing speaks for a fault of the machine.",
+}
+
+
+def document(story: Story) -> dict[str, Any]:
+    """All of it as JSON."""
+    machine = story.machine
+    return {
+        "node": story.name,
+        "present": story.node is not None,
+        "time": story.now,
+        "machine": None if machine is None else {**machine.facts, "recordedLast": machine.seen},
+        "gpus": [] if machine is None else machine.cards(),
+        "starts": [] if machine is None else list(machine.starts),
+        "xids": [_xid(story, each.code) for each in story.known_xids],
+        "seen": [asdict(each) for each in story.seen],
+        "alerts": [{"alert": each.name, "labels": dict(each.labels), "summary": each.summary} for each in story.alerts],
+        "conditions": [_condition(each) for each in story.conditions],
+        "events": [_event(each) for each in story.events],
+        "acceptance": None if story.acceptance is None else acceptance_document(story.acceptance),
+        "work": [{"namespace": a, "pod": b, "workflow": c} for a, b, c in story.work],
+        "repairs": [repair_document(each) for each in story.repairs],
+        "missingGpus": story.missing,
+        "category": story.category.name,
+        "advice": story.advice,
+    }
+
+
+def markdown(story: Story) -> str:
+    """All of it for people: the verdict first."""
+    return "\n".join(_lines(story)).strip() + "\n"
+
+
+def _lines(story: Story) -> Iterator[str]:
+    yield f"# {story.name}"
+    yield ""
+    if story.node is None:
+        yield f"As of {story.now}, no longer in the cluster."
+    else:
+        yield f"As of {story.now}, in the cluster. {ADVICE[story.advice].format(node=story.name)}"
+    yield ""
+    if story.is_ill:
+        yield f"Azure impact category: `{story.category.name}` ({story.category.meaning})."
+        yield ""
+    yield from _machine(story)
+    yield from _signs(story)
+    if story.acceptance is not None:
+        result = story.acceptance
+        yield from _heading(f"Acceptance, level {result.level}, {result.time:%Y-%m-%d %H:%M} UTC")
+        yield from _table(("check", "verdict", "message"), [(c.check, c.verdict, c.message) for c in result.checks])
+    if story.events:
+        yield from _heading("Events")
+        rows = [tuple(map(str, _event(each).values())) for each in story.events]
+        yield from _table(("time", "reason", "count", "message"), rows)
+    if story.work:
+        yield from _heading("GPU Pods on it")
+        yield from _table(("namespace", "Pod", "workflow"), story.work)
+    if story.repairs:
+        yield from _heading("Repairs")
+        rows = [(f"{r.started:%Y-%m-%d %H:%M}", r.action, r.reason, r.outcome or f"at {r.step}") for r in story.repairs]
+        yield from _table(("began", "action", "reason", "outcome"), rows)
+
+
+def _machine(story: Story) -> Iterator[str]:
+    yield from _heading("Machine")
+    if story.machine is None:
+        yield "Nothing was recorded when it joined: `health.evidence.enabled` is off, or its Pods have not run there."
+        yield ""
+        return
+    machine = story.machine
+    host = machine.physical_host or "not known: the node image has no Hyper-V daemon, or it does not run"
+    rows = [("physical host", host), *((label, str(machine.facts.get(key, ""))) for key, label in FACTS.items())]
+    yield from _table(("", ""), [each for each in rows if each[1]])
+    if cards := machine.cards():
+        yield from _table(tuple(CARD.values()), [tuple(str(each.get(key, "")) for key in CARD) for each in cards])
+    elif problem := machine.gpus.get("problem"):
+        yield f"GPUs: {problem}"
+        yield ""
+    if story.missing:
+        yield f"**Not on the PCI bus: {story.missing} of the GPUs that the size has.**"
+        yield ""
+    if len(machine.starts) > 1:
+        yield from _heading("Starts")
+        rows = [tuple(str(each.get(key, "")) for key in START) for each in machine.starts]
+        yield from _table(tuple(START.values()), rows)
+
+
+def _signs(story: Story) -> Iterator[str]:
+    if story.seen:
+        yield from _heading("Xids")
+        rows: list[tuple[str, ...]] = []
+        for each in story.known_xids:
+            sources = [seen for seen in story.seen if seen.code == each.code]
+            where = ", ".join(dict.fromkeys(f"{seen.source} {seen.gpu}".strip() for seen in sources))
+            rows.append((str(each.code), each.meaning, each.advice, where))
+        known = {each.code for each in story.known_xids}
+        unknown = sorted({seen.code for seen in story.seen} - known)
+        rows += [(str(code), "not in the catalogue", "See NVIDIA's Xid catalog.", "") for code in unknown]
+        yield from _table(("Xid", "meaning", "advice", "seen in"), rows)
+    if story.alerts:
+        yield from _heading("Alerts")
+        yield from _table(("alert", "summary"), [(each.name, each.summary) for each in story.alerts])
+    if story.conditions:
+        yield from _heading("Conditions")
+        rows = [tuple(map(str, _condition(each).values())) for each in story.conditions]
+        yield from _table(("condition", "status", "reason", "since", "message"), rows)
+
+
+def _xid(story: Story, code: int) -> dict[str, Any]:
+    row = next(each for each in story.known_xids if each.code == code)
+    return {"code": code, "class": row.xid_class, "meaning": row.meaning, "advice": row.advice, "repair": row.remedy}
+
+
+def _condition(each: Json) -> dict[str, str]:
+    keys = {"type": "type", "status": "status", "reason": "reason", "since": "lastTransitionTime", "message": "message"}
+    return {key: str(each.get(own, "")) for key, own in keys.items()}
+
+
+def _event(each: Mapping[str, Any]) -> dict[str, str]:
+    when = each.get("lastTimestamp") or each.get("eventTime") or at(each, "metadata.creationTimestamp", "")
+    return {
+        "time": str(when or ""),
+        "reason": str(each.get("reason", "")),
+        "count": str(each.get("count", "") or ""),
+        "message": str(each.get("message", "")),
+    }
+
+
+def _heading(text: str) -> Iterator[str]:
+    yield f"## {text}"
+    yield ""
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(_cell(each) for each in row)} |"
+    yield ""
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")[:400]

@@ -1,0 +1,75 @@
+"""The records that agents/gpu_evidence writes: one ConfigMap for each machine, which outlives its node."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from physical_ai.kubernetes.objects import annotations_of, at, labels, name
+
+NAMESPACE = "gpu-operator"
+LABEL, SEEN = "physical-ai/evidence", "physical-ai/evidence-seen"
+MACHINE, GPUS, STARTS = "machine.json", "gpus.json", "starts.json"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One machine's record. The documents are as the agent writes them; empty for one that was not written."""
+
+    name: str
+    """Of the ConfigMap."""
+    node: str
+    seen: str
+    """When it was recorded last, in UTC."""
+    facts: Mapping[str, Any]
+    gpus: Mapping[str, Any]
+    starts: Sequence[Mapping[str, Any]]
+
+    @property
+    def physical_host(self) -> str:
+        return str(at(self.facts, "host.physicalHostName", ""))
+
+    @property
+    def vm(self) -> str:
+        """The VM's unique id."""
+        return str(self.facts.get("vmUniqueId", ""))
+
+    def cards(self) -> list[dict[str, Any]]:
+        """The GPUs that were ever seen: what the driver said of each, with the serial number that nvidia-smi knows.
+
+        `lastSeen` is when the driver, or nvidia-smi, named it last.
+        """
+        asked = cast("list[dict[str, Any]]", self.gpus.get("gpus") or [])
+        given = cast("list[dict[str, Any]]", self.facts.get("gpus") or [])
+        by_uuid = {str(each.get("uuid", "")): each for each in asked}
+        found = [{**each, **by_uuid.pop(str(each.get("uuid", "")), {})} for each in given]
+        return [*found, *by_uuid.values()]
+
+
+def read(config_map: Mapping[str, Any]) -> Machine:
+    """A record. A document that is not JSON counts as not written."""
+    data: Mapping[str, str] = at(config_map, "data", {})
+
+    def document(key: str) -> Any:
+        try:
+            return json.loads(data.get(key) or "null")
+        except ValueError:
+            return None
+
+    facts = cast("dict[str, Any]", document(MACHINE) or {})
+    return Machine(
+        name=name(config_map),
+        node=str(facts.get("node") or labels(config_map).get(LABEL, "")),
+        seen=annotations_of(config_map).get(SEEN, ""),
+        facts=facts,
+        gpus=cast("dict[str, Any]", document(GPUS) or {}),
+        starts=cast("list[dict[str, Any]]", document(STARTS) or []),
+    )
+
+
+def of_node(records: Iterable[Machine], node: str, vm: str = "") -> Machine | None:
+    """The newest record of a node's machine; with `vm` that of this machine only, if there is one."""
+    mine = sorted((each for each in records if each.node == node), key=lambda each: each.seen, reverse=True)
+    return next((each for each in mine if vm and each.vm == vm.lower()), next(iter(mine), None))

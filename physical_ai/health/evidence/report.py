@@ -1,0 +1,108 @@
+"""The report to Azure about a machine: what is sent, and sending it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from physical_ai.catalog.impact import impact
+from physical_ai.health.arm import Arm, Refused, Request, sent
+from physical_ai.health.evidence.story import Story
+from physical_ai.health.replacement.machines import machine_id
+from physical_ai.kubernetes.objects import at
+
+_NAME = re.compile(r"[^A-Za-z0-9-]+")
+
+
+class NotReportable(Exception):
+    """Azure would refuse a report about the machine; the text says what is missing."""
+
+
+def body(story: Story, *, general: bool = False) -> dict[str, Any]:
+    """The report: the machine, its physical host, and what is wrong with which GPU. Nothing of the work on it.
+
+    Args:
+        general: For a subscription that Guest Health Reporting has not admitted.
+
+    Raises:
+        NotReportable
+    """
+    facts: Mapping[str, Any] = story.machine.facts if story.machine else {}
+    provider = str(at(story.node, "spec.providerID", "") if story.node else "") or str(facts.get("providerId", ""))
+    resource = machine_id(provider)
+    if not resource:
+        raise NotReportable(f"the machine of {story.name} is not known: no provider id of a scale set was recorded")
+    properties: dict[str, Any] = {
+        "startDateTime": _start(story),
+        "impactCategory": impact().general if general else story.category.name,
+        "impactDescription": _description(story),
+        "impactedResourceId": resource,
+    }
+    if general:
+        return {"properties": properties}
+    host = story.machine.physical_host if story.machine else ""
+    if not host.isalnum():
+        raise NotReportable(
+            f"the physical host of {story.name} is not known, which a report of the category {story.category.name}"
+            " needs; add --general for a report without it"
+        )
+    return {"properties": {**properties, "additionalProperties": {"PhysicalHostName": host, **_card(story)}}}
+
+
+def name_of(story: Story, purpose: str) -> str:
+    """A name for the report that is the same for the same purpose: Azure takes each once."""
+    return _NAME.sub("-", f"physai-{story.name}-{purpose}")[:90].strip("-")
+
+
+def send(arm: Arm, subscription: str, report: str, document: Mapping[str, Any]) -> bool:
+    """Sends a report unless Azure has it; whether it was sent now.
+
+    Raises:
+        Refused, NoAnswer
+    """
+    path = f"/subscriptions/{subscription}/providers/Microsoft.Impact/workloadImpacts/{report}"
+    version = impact().api_version
+    try:
+        sent(arm, Request("read the report", "GET", path, version))
+    except Refused as refusal:
+        if refusal.status != 404:
+            raise
+    else:
+        return False
+    sent(arm, Request("take the report", "PUT", path, version, dict(document)))
+    return True
+
+
+def subscription_of(provider_id: str) -> str:
+    """The subscription of a machine, from its node's provider id; empty where it names none."""
+    found = re.search(r"/subscriptions/([^/]+)/", provider_id)
+    return found[1] if found else ""
+
+
+def _start(story: Story) -> str:
+    return min((each.when for each in story.seen if each.when), default="") or story.now
+
+
+def _description(story: Story) -> str:
+    found = [f"Xid {each.code}: {each.meaning}." for each in story.known_xids if each.xid_class == "node"]
+    found += [f"Acceptance check {each} does not pass." for each in story.failed_checks]
+    if story.missing:
+        found.append(f"{story.missing} GPU(s) of the VM size are not on the PCI bus.")
+    found += [f"{each.name}: {each.summary or 'alert'}." for each in story.alerts if not each.labels.get("xid")]
+    if story.machine is not None:
+        facts = story.machine.facts
+        known = (("VM unique id", "vmUniqueId"), ("kernel", "kernel"), ("driver", "driver"), ("image", "image"))
+        found.append(", ".join(f"{label} {facts[key]}" for label, key in known if facts.get(key)) + ".")
+    return " ".join(dict.fromkeys(found)) or f"{story.category.meaning}."
+
+
+def _card(story: Story) -> dict[str, str]:
+    """The GPU that the report is about: the one an Xid names, or the only one."""
+    cards = story.machine.cards() if story.machine else []
+    named = {each.gpu for each in story.seen if each.gpu}
+    found = [each for each in cards if each.get("uuid") in named or str(each.get("index")) in named]
+    card = next(iter(found), cards[0] if len(cards) == 1 else {})
+    fields = {"SerialNumber": "serial", "ModelNumber": "model", "Location": "pci"}
+    values = {key: str(card[own]) for key, own in fields.items() if card.get(own)}
+    return {"Manufacturer": "Nvidia", **values} if values else {}

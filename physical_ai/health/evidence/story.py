@@ -1,0 +1,169 @@
+"""What is known of one GPU machine, put together. Pure.
+
+Nothing in it is a secret, and of the work only names: what users' programs print or hold is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from physical_ai.catalog import vm_sizes
+from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
+from physical_ai.catalog.impact import ImpactCategory, category
+from physical_ai.catalog.telemetry_rows import Xid, xids
+from physical_ai.health.acceptance.record import NodeResult
+from physical_ai.health.evidence.record import Machine
+from physical_ai.health.replacement.record import Record
+from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
+
+XID = re.compile(r"\bXid\b\D{0,24}?(\d{1,3})\b|\bErrorCode:(\d{1,3})\b", re.IGNORECASE)
+"""In messages of the kernel log, of NVSentinel's conditions, and of AKS's node problem detector."""
+USUAL = frozenset({"Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"})
+Advice = Literal["reboot", "replace", "none"]
+
+
+@dataclass(frozen=True)
+class Alert:
+    """An alert of a Prometheus about the node."""
+
+    name: str
+    labels: Mapping[str, str]
+    summary: str = ""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An Xid, and where it was seen: `alert`, `metric`, `condition` or `event`."""
+
+    code: int
+    source: str
+    gpu: str = ""
+    """UUID or number of the GPU; empty where it is not known."""
+    when: str = ""
+
+
+@dataclass(frozen=True)
+class Story:
+    """One machine. `node` is None where it has left the cluster."""
+
+    name: str
+    machine: Machine | None
+    node: Json | None
+    acceptance: NodeResult | None
+    alerts: Sequence[Alert]
+    seen: Sequence[Seen]
+    conditions: Sequence[Json]
+    """Those that are not as they should be."""
+    events: Sequence[Json]
+    work: Sequence[tuple[str, str, str]]
+    """Namespace, name and workflow of Pods with GPUs on it."""
+    repairs: Sequence[Record]
+    now: str
+
+    @property
+    def failed_checks(self) -> list[str]:
+        if self.acceptance is None:
+            return []
+        return [each.check for each in self.acceptance.checks if each.verdict not in ("passed", "skipped")]
+
+    @property
+    def missing(self) -> int:
+        """GPUs that the machine's size has and its PCI bus does not; 0 where that is not known."""
+        if self.machine is None or "pci" not in self.machine.facts:
+            return 0
+        size = vm_sizes().get(str(self.machine.facts.get("size", "")))
+        there = [each for each in self.machine.facts["pci"] if str(each.get("class", "0x0302"))[:4] == "0x03"]
+        return max((size.gpu.count if size is not None and size.gpu is not None else 0) - len(there), 0)
+
+    @property
+    def known_xids(self) -> list[Xid]:
+        """The Xids that were seen and the catalogue knows, those of the machine first."""
+        found = {each.code: xids()[each.code] for each in self.seen if each.code in xids()}
+        return sorted(found.values(), key=lambda each: (each.xid_class != "node", each.code))
+
+    @property
+    def category(self) -> ImpactCategory:
+        names = {each.name for each in self.alerts}
+        codes = {each.code for each in self.seen}
+        return category(codes, names, self.failed_checks, missing=self.missing > 0)
+
+    @property
+    def is_ill(self) -> bool:
+        """Whether anything speaks for a fault of the machine."""
+        of_machine = any(each.xid_class == "node" for each in self.known_xids)
+        return of_machine or bool(self.failed_checks) or self.missing > 0 or bool(self.category.alerts)
+
+    @property
+    def advice(self) -> Advice:
+        """What repairs the machine. After a restart that did not help, another machine."""
+        remedies = {each.remedy for each in self.known_xids if each.xid_class == "node"} - {"none"}
+        if self.missing:  # as after Xid 79, which DCGM does not see
+            remedies.add("reboot")
+        restarted = any(each.has_ended and each.action == "reboot" for each in self.repairs)
+        if "replace" in remedies or (remedies and restarted):
+            return "replace"
+        if remedies:
+            return "reboot"
+        return "replace" if self.is_ill and not self.known_xids else "none"
+
+
+def seen_in(alerts: Iterable[Alert], node: Json | None, events: Iterable[Json]) -> list[Seen]:
+    """The Xids in alerts, conditions and events, each code and source once."""
+    found: dict[tuple[int, str], Seen] = {}
+    for alert in alerts:
+        code = alert.labels.get("xid", "")
+        if code.isdigit():
+            gpu = alert.labels.get("UUID") or alert.labels.get("gpu", "")
+            found.setdefault((int(code), "alert"), Seen(int(code), "alert", gpu))
+    conditions: list[Json] = at(node, "status.conditions", []) if node else []
+    for each in conditions:
+        if each.get("status") == "True" and each.get("type") not in USUAL:
+            text = f"{each.get('type', '')} {each.get('reason', '')} {each.get('message', '')}"
+            for code in codes_in(text):
+                when = str(each.get("lastTransitionTime", ""))
+                found.setdefault((code, "condition"), Seen(code, "condition", when=when))
+    for each in events:
+        for code in codes_in(f"{each.get('reason', '')} {each.get('message', '')}"):
+            when = str(each.get("firstTimestamp") or at(each, "metadata.creationTimestamp", ""))
+            found.setdefault((code, "event"), Seen(code, "event", when=when))
+    return list(found.values())
+
+
+def codes_in(text: str) -> list[int]:
+    """The Xids in a message.
+
+    >>> codes_in("NVRM: Xid (PCI:0001:00:00): 79, pid='<unknown>', GPU has fallen off the bus.")
+    [79]
+    """
+    # The PCI address between the word and the code has digits of its own.
+    plain = re.sub(r"\(PCI:[^)]*\)", "", text)
+    return list(dict.fromkeys(int(first or second) for first, second in XID.findall(plain)))
+
+
+def unusual(node: Json | None) -> list[Json]:
+    """Conditions that say that something is wrong."""
+    found: list[Json] = at(node, "status.conditions", []) if node else []
+    return [each for each in found if _is_wrong(each)]
+
+
+def _is_wrong(condition: Json) -> bool:
+    kind, status = condition.get("type"), condition.get("status")
+    if kind in ("Ready", "GridDriverReady", ACCEPTED_CONDITION):
+        return status != "True"
+    return status == "True"
+
+
+def gpu_work(pods: Iterable[Json]) -> list[tuple[str, str, str]]:
+    """Pods that hold GPUs: namespace, name, and the OSMO workflow they belong to."""
+    return [
+        (namespace(pod), name(pod), labels(pod).get("osmo.workflow_id", ""))
+        for pod in pods
+        if any(
+            key.startswith("nvidia.com/")
+            for container in at(pod, "spec.containers", [])
+            for key in at(container, "resources.limits", {})
+        )
+    ]

@@ -1,0 +1,77 @@
+"""Which Pods leave a node before it is repaired, and which are waited for. Pure.
+
+More careful than `kubectl drain`: a Job or a Pod without a controller is never evicted, since nothing would start it
+again where it was; its end is awaited. Pods that Kubernetes starts elsewhere are evicted, as disruption budgets allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.kubernetes.objects import annotations_of, at, labels, name, namespace
+
+MIRROR = "kubernetes.io/config.mirror"
+SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+"""Annotation: the owner says that the Pod may be evicted, local data included."""
+WORKFLOW = "osmo.workflow_id"
+MOVABLE = ("ReplicaSet", "StatefulSet", "ReplicationController")
+"""Controllers that start a Pod again on another node."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What runs on a node."""
+
+    evicted: tuple[tuple[str, str], ...] = ()
+    """Namespace and name of Pods to evict."""
+    awaited: tuple[tuple[str, str, str], ...] = ()
+    """Namespace, name and reason of Pods whose end is awaited."""
+
+    @property
+    def is_gone(self) -> bool:
+        return not self.evicted and not self.awaited
+
+
+def load_of(pods: Iterable[Mapping[str, Any]]) -> Load:
+    """The Pods of a node, without those of DaemonSets, static ones, and those that have ended."""
+    evicted: list[tuple[str, str]] = []
+    awaited: list[tuple[str, str, str]] = []
+    for pod in sorted(pods, key=lambda each: (namespace(each), name(each))):
+        if at(pod, "status.phase") in ("Succeeded", "Failed") or MIRROR in annotations_of(pod):
+            continue
+        owner = _controller(pod)
+        if owner == "DaemonSet":
+            continue
+        reason = _kept(pod, owner)
+        if reason:
+            awaited.append((namespace(pod), name(pod), reason))
+        else:
+            evicted.append((namespace(pod), name(pod)))
+    return Load(tuple(evicted), tuple(awaited))
+
+
+def _controller(pod: Mapping[str, Any]) -> str:
+    owners: list[Mapping[str, Any]] = at(pod, "metadata.ownerReferences", [])
+    return next((str(each.get("kind", "")) for each in owners if each.get("controller")), "")
+
+
+def _kept(pod: Mapping[str, Any], owner: str) -> str:
+    """Why a Pod is not evicted; empty for one that is."""
+    if at(pod, "metadata.deletionTimestamp"):
+        return "is ending"
+    workflow = labels(pod).get(WORKFLOW)
+    if workflow:
+        return f"a task of the OSMO workflow {workflow}"
+    if annotations_of(pod).get(SAFE) == "true":
+        return ""
+    if owner == "Job":
+        return "a Pod of a Job, which would begin again"
+    if owner not in MOVABLE:
+        return f"a Pod of a {owner}" if owner else "a Pod without a controller, which nothing would start again"
+    volumes: list[Mapping[str, Any]] = at(pod, "spec.volumes", [])
+    local = [
+        str(each.get("name")) for each in volumes if "emptyDir" in each and at(each, "emptyDir.medium") != "Memory"
+    ]
+    return f"has data in emptyDir {', '.join(local)}; annotate it with {SAFE}=true to evict it" if local else ""

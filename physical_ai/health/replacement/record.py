@@ -1,0 +1,124 @@
+"""How far the repair of a node has come: a ConfigMap, so that it outlives the node and any machine can continue it.
+
+The ConfigMap `repair-<node>-<first 8 of its uid>` in NAMESPACE has the record under DATA_KEY as JSON, and under
+EVIDENCE_KEY what was known of the node. The uid is part of the name: AKS may give a new machine the name of an old one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from physical_ai.nested import at
+
+NAMESPACE = "gpu-operator"
+LABEL = "physical-ai/repair"
+"""On the ConfigMaps; its value is the pool."""
+ANNOTATION = "physical-ai/repair"
+"""On a node that a repair has cordoned: the name of the ConfigMap."""
+DATA_KEY, EVIDENCE_KEY = "repair.json", "evidence.json"
+Action = Literal["replace", "reboot"]
+
+
+class Step(StrEnum):
+    """What is done next, in this order."""
+
+    EVIDENCE = "evidence"
+    CORDON = "cordon"
+    DRAIN = "drain"
+    REPORT = "report"
+    REMOVE = "remove"
+    """Delete the machine, or restart it."""
+    RESTORE = "restore"
+    """Bring the pool back to its number of nodes; nothing for a restart."""
+    AWAIT = "await"
+    ACCEPT = "accept"
+    UNCORDON = "uncordon"
+    DONE = "done"
+
+
+class Unreadable(ValueError):
+    """A ConfigMap that is not a record of a repair."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """The repair of one machine."""
+
+    node: str
+    node_uid: str
+    boot_id: str
+    """Of the start before the repair: after a restart it is another."""
+    pool: str
+    provider_id: str
+    action: Action
+    started: datetime
+    deadline: datetime
+    """Until when the drain waits for work to end."""
+    reason: str = ""
+    step: Step = Step.EVIDENCE
+    cordoned_before: bool = False
+    """Somebody else had cordoned the node: after a restart it stays cordoned."""
+    nodes_before: int = 0
+    """Nodes that Azure ran for the pool before the machine was deleted."""
+    uids_before: tuple[str, ...] = ()
+    """Of the pool's Node objects before the machine was deleted."""
+    impact: str = ""
+    """Name of the report to Azure; empty without one."""
+    new_node: str = ""
+    new_uid: str = ""
+    outcome: str = ""
+    """How it ended; empty as long as it has not."""
+
+    @property
+    def name(self) -> str:
+        """Of the ConfigMap."""
+        return config_map_name(self.node, self.node_uid)
+
+    @property
+    def has_ended(self) -> bool:
+        return self.step is Step.DONE
+
+    def at(self, step: Step, **changes: Any) -> Record:
+        """The record with its next step."""
+        return replace(self, step=step, **changes)
+
+
+def config_map_name(node: str, uid: str) -> str:
+    return f"repair-{node}-{uid[:8]}"
+
+
+def config_map(record: Record) -> dict[str, Any]:
+    """The ConfigMap of a new record; as a merge patch, it changes the record and keeps the evidence."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": record.name, "namespace": NAMESPACE, "labels": {LABEL: record.pool}},
+        "data": {DATA_KEY: json.dumps(document(record), indent=2, sort_keys=True)},
+    }
+
+
+def document(record: Record) -> dict[str, Any]:
+    """The record as JSON, times in UTC."""
+    times = {key: getattr(record, key).astimezone(UTC).isoformat(timespec="seconds") for key in ("started", "deadline")}
+    return {**asdict(record), **times, "uids_before": list(record.uids_before)}
+
+
+def read(config_map_object: Mapping[str, Any]) -> Record:
+    """The record in a ConfigMap.
+
+    Raises:
+        Unreadable
+    """
+    try:
+        found: dict[str, Any] = json.loads(config_map_object["data"][DATA_KEY])
+        found |= {key: datetime.fromisoformat(found[key]) for key in ("started", "deadline")}
+        found |= {"step": Step(found["step"]), "uids_before": tuple(found["uids_before"])}
+        return Record(**found)
+    except (KeyError, TypeError, ValueError) as problem:
+        name = at(config_map_object, "metadata.name", "")
+        raise Unreadable(f"ConfigMap {NAMESPACE}/{name} is not a record of a repair: {problem}") from problem

@@ -1,0 +1,62 @@
+"""What Azure and the autoscaler say of a node pool itself, when no event of a refusal is left. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from physical_ai.kubernetes.objects import Json, at
+from physical_ai.readiness.workloads.index import Index
+from physical_ai.readiness.workloads.model import Explanation, PoolPlan
+
+SUCCEEDED = "Succeeded"
+CHANGING = ("Creating", "Updating", "Upgrading", "Scaling", "Starting", "UpgradingNodeImageVersion", "Migrating")
+
+
+def node_group(plan: PoolPlan, status: Mapping[str, Any]) -> Json | None:
+    """The pool in the autoscaler's status, whose groups are scale sets: `aks-POOL-12345678-vmss`."""
+    groups: list[Json] = at(status, "nodeGroups", [])
+    return next((each for each in groups if str(each.get("name", "")).startswith(f"aks-{plan.name}-")), None)
+
+
+def backoff(plan: PoolPlan, status: Mapping[str, Any]) -> str:
+    """Azure's last refusal for the pool, which the autoscaler waits out; empty where it does not."""
+    group = node_group(plan, status)
+    if group is None or at(group, "scaleUp.status") != "Backoff":
+        return ""
+    code, message = (str(at(group, f"scaleUp.backoffInfo.{key}", "") or "") for key in ("errorCode", "errorMessage"))
+    return f"scaleUp: Backoff {code} {message}".strip()
+
+
+def pool_state(item: str, plan: PoolPlan, index: Index) -> Explanation | None:
+    """Why Azure itself gives the pool no node now: its state, or that it does not exist."""
+    azure = index.given.azure
+    if azure is None:
+        return None
+    facts = {"pool": plan.name, "size": plan.size}
+    body = azure.get(plan.name)
+    if body is None:
+        return index.explanation(item, "azure-pool-missing", "capacity", "not in the cluster's list of pools", **facts)
+    power = str(at(body, "powerState.code", "") or "")
+    state = str(body.get("provisioningState") or SUCCEEDED)
+    if power == "Stopped":
+        return index.explanation(item, "azure-pool-stopped", "capacity", f"powerState: {power}", **facts)
+    if state in ("Failed", "Canceled"):
+        why = str(at(body, "status.provisioningError.message", "") or "")
+        return index.explanation(
+            item, "azure-pool-failed", "capacity", f"provisioningState: {state} {why}".strip(), state=state, **facts
+        )
+    if state in CHANGING:
+        return index.explanation(
+            item, "azure-pool-changing", "capacity", f"provisioningState: {state}", state=state, **facts
+        )
+    return None
+
+
+def not_managed(item: str, plan: PoolPlan, index: Index) -> Explanation | None:
+    """An autoscaler that reports other pools, and not this one."""
+    status = index.given.autoscaler
+    if not plan.autoscaled or not at(status, "nodeGroups", []) or node_group(plan, status) is not None:
+        return None
+    groups = ", ".join(str(each.get("name", "")) for each in at(status, "nodeGroups", []))
+    return index.explanation(item, "autoscaler-ignores-pool", "capacity", f"nodeGroups: {groups}", pool=plan.name)

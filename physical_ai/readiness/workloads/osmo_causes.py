@@ -1,0 +1,59 @@
+"""A workflow that OSMO knows, and of which the cluster has no Pod. Pure.
+
+`Workloads.workflows` are documents of OSMO's API, GET /api/workflow/NAME: `name`, `status`, `pool`, and `groups` with
+`name`, `status`, `failure_message`, `remaining_upstream_groups` and `tasks` (NVIDIA/OSMO, core/workflow/objects.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from physical_ai.kubernetes.objects import Json
+from physical_ai.readiness.causes import workload_cause_of
+from physical_ai.readiness.workloads.index import Index
+from physical_ai.readiness.workloads.model import Explanation
+
+ENDED = ("COMPLETED", "FAILED_CANCELED", "RESCHEDULED")
+STARTED = ("SCHEDULING", "INITIALIZING", "RUNNING")
+
+
+def osmo_causes(workflow: Json, index: Index) -> Iterator[Explanation]:
+    """Why there is no Pod, group by group; the first failed one, else the first that waits."""
+    item, status = f"workflow {workflow.get('name', '')}", str(workflow.get("status", ""))
+    if status in ENDED:
+        return
+    groups: list[Json] = workflow.get("groups") or []
+    failed = [each for each in groups if str(each.get("status", "")).startswith("FAILED")]
+    # A group that failed because of another one is not where it began.
+    first = next((each for each in failed if each.get("status") != "FAILED_UPSTREAM"), None)
+    facts = {"workflow": str(workflow.get("name", "")), "osmoPool": str(workflow.get("pool") or "default")}
+    if first is not None or status.startswith("FAILED"):
+        yield _failed(item, first or workflow, facts, index)
+        return
+    for group in groups:
+        own = str(group.get("status", ""))
+        upstream: list[str] = group.get("remaining_upstream_groups") or []
+        if own == "COMPLETED" or (own == "WAITING" and upstream):
+            continue
+        evidence = f"group {group.get('name', '')}: {own}"
+        cause = "osmo-pods-gone" if own in STARTED else "osmo-not-sent"
+        yield index.explanation(item, cause, "osmo", evidence, group=str(group.get("name", "")), **facts)
+        return
+    yield index.explanation(item, "osmo-not-sent", "osmo", f"status: {status}", group="of the workflow", **facts)
+
+
+def _failed(item: str, group: Json, facts: dict[str, str], index: Index) -> Explanation:
+    status, message = str(group.get("status", "")), _message(group)
+    evidence = f"{status}: {message}" if message else status
+    found = workload_cause_of("osmo", evidence)
+    return index.explanation(
+        item, found[0].id if found else "osmo-failed", "osmo", evidence, group=str(group.get("name", "")), **facts
+    )
+
+
+def _message(group: Json) -> str:
+    """The group's message, else the first of its tasks."""
+    tasks: list[dict[str, Any]] = group.get("tasks") or []
+    found = [group.get("failure_message"), *(each.get("failure_message") for each in tasks)]
+    return next((str(each) for each in found if each), "")

@@ -1,0 +1,84 @@
+"""What acceptance checks on the nodes of a pool, and what the pool's settings promise of them. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from physical_ai.catalog import vm_size
+from physical_ai.catalog.acceptance import LEVELS, AcceptanceLevel, Check, check_images, checks
+from physical_ai.settings.facts import gpu
+from physical_ai.settings.facts.pools import gpus_per_node
+from physical_ai.settings.models.node_pools import DriverSource, Pool
+from physical_ai.settings.models.tree import Settings
+
+
+@dataclass(frozen=True)
+class PoolCheck:
+    """A check on the nodes of one pool."""
+
+    check: Check
+    skipped: str = ""
+    """Why it says nothing about these nodes; empty where it runs."""
+
+
+def pool_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
+    """The checks of a level in their order, and of the lower levels except for those that a higher one includes."""
+    levels = LEVELS[: LEVELS.index(level) + 1]
+    wanted = [check for check in checks().values() if check.level in levels]
+    included = {check.replaces for check in wanted}
+    return [PoolCheck(check, not_for(check, pool)) for check in wanted if check.name not in included]
+
+
+def not_for(check: Check, pool: Pool) -> str:
+    """Why a check does not apply to a pool; empty where it does."""
+    size = vm_size(pool.sku).gpu
+    if check.pools == "graphics" and not (size is not None and size.ray_tracing):
+        return "the pool's GPUs have no ray tracing"
+    if check.pools == "passthrough" and gpu.is_vgpu(pool):
+        return "DCGM's diagnostic does not support a vGPU guest"
+    if check.pools == "peers" and gpus_per_node(pool) < 2:
+        return "the node has one GPU"
+    if check.gpus == "all" and gpu.sharing_kind(pool) != "none":
+        return "the pool shares its GPUs, so that no Pod can have them alone"
+    return ""
+
+
+def gpu_request(check: Check, pool: Pool) -> dict[str, int]:
+    """The GPUs that the check's Pod requests: one, as the pool offers it, or all of the node."""
+    offered = gpu.gpu_resources(pool)
+    if check.gpus == "all":
+        return offered
+    return {next(iter(offered)): 1}
+
+
+def image_of(settings: Settings, check: Check) -> str | None:
+    """The image of a check: the stack's own before the catalogue's; None where it has to name one."""
+    own = settings.health.acceptance.images.get(check.image)
+    return own or check_images()[check.image].at(settings.grid_driver.image_registry)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What the settings promise of a pool's nodes; None where they do not say."""
+
+    driver: str | None
+    modules: Literal["open", "proprietary"] | None
+    mig: Literal["Enabled", "Disabled"]
+    licensed: bool
+    persistence: bool
+    resources: dict[str, int]
+    """GPUs that a node offers, by resource name."""
+
+
+def promise(settings: Settings, pool: Pool) -> Promise:
+    """What a node of the pool must have. The image of an AKS driver brings its own version and persistence."""
+    modules = gpu.module_type(settings, pool)
+    return Promise(
+        driver=gpu.driver_version(settings, pool),
+        modules=None if modules in (None, "auto") else "open" if modules == "open" else "proprietary",
+        mig="Enabled" if gpu.has_host_mig(pool) or pool.sharing.mig is not None else "Disabled",
+        licensed=gpu.is_vgpu(pool) and settings.grid_driver.licence == "required",
+        persistence=pool.driver.source is not DriverSource.AKS,
+        resources=gpu.offered(settings, pool),
+    )

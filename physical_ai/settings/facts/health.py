@@ -1,0 +1,48 @@
+"""What follows from the settings about the health of GPU nodes: which modes act, on which pools, how far."""
+
+from __future__ import annotations
+
+from physical_ai.settings.facts import gpu
+from physical_ai.settings.models.health import HealthMode
+from physical_ai.settings.models.node_pools import Pool
+from physical_ai.settings.models.tree import Settings
+
+MODES: tuple[HealthMode, ...] = ("alert", "detect", "taint", "drain")
+SHARE = 4
+"""At most one in so many nodes of a pool is out of service at a time, and always at least one may be."""
+
+
+def reaches(settings: Settings, mode: HealthMode) -> bool:
+    """Whether the stack's mode does what this one does."""
+    return MODES.index(settings.health.mode) >= MODES.index(mode)
+
+
+def budget(nodes: int) -> int:
+    """How many of a pool's nodes may be out of service at a time.
+
+    >>> [budget(nodes) for nodes in (1, 4, 7, 8, 16)]
+    [1, 1, 1, 2, 4]
+    """
+    return max(1, nodes // SHARE)
+
+
+def passthrough_pools(settings: Settings) -> dict[str, Pool]:
+    """Pools whose nodes see whole GPUs: NVSentinel takes no others out of service.
+
+    DCGM does not support vGPU guests (NVIDIA DCGM docs, supported environments), and a fault there is one of the host.
+    """
+    return {
+        name: pool
+        for name, pool in settings.pools.items()
+        if gpu.knows_gpu(pool) and not gpu.is_vgpu(pool) and not pool.driver.is_grid
+    }
+
+
+def least_nodes(pool: Pool) -> int:
+    """Nodes that the pool has at any time."""
+    return pool.scale.count if pool.scale.count is not None else pool.scale.min or 0
+
+
+def breaker_nodes(settings: Settings) -> int:
+    """Nodes of the whole cluster after which NVSentinel stops: all of them may be of the smallest pool."""
+    return min((budget(least_nodes(pool)) for pool in passthrough_pools(settings).values()), default=1)

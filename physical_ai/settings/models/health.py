@@ -1,0 +1,96 @@
+"""The shape of settings about the health of GPU nodes: acceptance before work, and what is done about faults."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from physical_ai.settings.models.base import Model, written
+from physical_ai.settings.models.monitoring import SecretName
+
+HealthMode = Literal["alert", "detect", "taint", "drain"]
+"""From the least to the most; each does what those before it do."""
+ImageReference = Annotated[
+    str,
+    written(
+        r"^[a-z0-9.-]+(:\d{1,5})?(/[a-z0-9._-]+)+(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$",
+        "an image with its registry, like example.azurecr.io/nccl-tests:2.17",
+    ),
+]
+
+
+CronSchedule = Annotated[
+    str,
+    written(
+        r"^([0-9*/,-]+ +){4}[0-9*/,-]+$",
+        'a schedule of five fields in numbers: minute, hour, day, month, weekday, like "0 3 * * *"',
+    ),
+]
+
+
+class Acceptance(Model):
+    """How GPU nodes are checked."""
+
+    declare_jobs: bool = Field(
+        default=False,
+        description="Declare each check of each pool as a suspended CronJob, which `kubectl create job --from` runs"
+        " without this project's command.",
+    )
+    diagnose_idle: CronSchedule | None = Field(
+        default=None,
+        description="When `dcgmi diag -r 2` runs on idle nodes of pools with whole GPUs, in UTC; absent: never. It"
+        " takes all GPUs of a node for minutes, gives way to work of any priority, and never makes a pool grow.",
+    )
+
+    before_tasks: bool = Field(
+        default=False,
+        description="Run `dcgmi diag -r 1` in front of each task of a workflow, on platforms with whole GPUs: seconds,"
+        " and the pull of its image. A task on an ill GPU fails before its own container starts.",
+    )
+    images: dict[str, ImageReference] = Field(
+        default_factory=dict,
+        description="Images of checks by name, in place of the catalogue's: a mirror, or one of your own, such as"
+        " nccl-tests, of which nobody publishes an image.",
+    )
+
+
+class Evidence(Model):
+    """What is kept of GPU machines, for the time when they are gone."""
+
+    enabled: bool = Field(
+        default=True,
+        description="Record each GPU machine when it joins and after each start: physical host, unique id, driver,"
+        " serial numbers and UUIDs of its GPUs. `physai evidence` shows it.",
+    )
+    retention_days: int = Field(
+        default=90, ge=7, le=3650, description="Days for which the record of a machine that is gone stays."
+    )
+    most_records: int = Field(
+        default=500, ge=20, le=5000, description="Records that stay at most; the oldest of gone machines go first."
+    )
+
+
+class Health(Model):
+    """What is done for the health of GPU nodes."""
+
+    admit: Literal["any", "accepted"] = Field(
+        default="any",
+        description="Which GPU nodes take work. any: every node with its GPUs. accepted: those that passed the level"
+        " quick of `physai accept`; new nodes carry a taint until then.",
+    )
+    acceptance: Acceptance = Field(default_factory=Acceptance, description="Checks of nodes.")
+    mode: HealthMode = Field(
+        default="alert",
+        description="What happens by itself when a GPU fails. alert: the alerts of monitoring. detect: NVSentinel"
+        " reports faults as conditions of nodes. taint: it also cordons the node, one of a pool at a time. drain: it"
+        " also waits until the node is empty, and says so.",
+    )
+    datastore_secret: SecretName | None = Field(
+        default=None,
+        description="Stack secret with the connection string of a MongoDB, in which NVSentinel keeps its events; needed"
+        " by taint and drain, and by no other mode.",
+    )
+    evidence: Evidence = Field(
+        default_factory=Evidence, description="What is recorded of GPU machines, for reports and after their repair."
+    )

@@ -1,0 +1,114 @@
+"""node-drainer: what becomes of the Pods on a node that was quarantined (node-drainer/pkg/evaluator, pkg/informers)."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from physical_ai.kubernetes.objects import Json, at, name, namespace
+
+Mode = Literal["Immediate", "AllowCompletion", "DeleteAfterTimeout"]
+MODES: tuple[Mode, ...] = ("Immediate", "DeleteAfterTimeout", "AllowCompletion")
+"""In the order in which they win where several patterns match a namespace."""
+QUARANTINED, DRAINING, DRAINED = "quarantined", "draining", "drain-succeeded"
+"""Values of the node's state label."""
+WAITING_REASON = "AwaitingPodCompletion"
+_GRACE_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Config:
+    """What node-drainer is configured with."""
+
+    namespaces: Sequence[tuple[str, Mode]]
+    """Patterns of namespaces with the mode of their Pods."""
+    system: str = ""
+    """A regular expression of the namespaces that it leaves alone."""
+    eviction_seconds: float = 60
+    delete_minutes: float = 60
+    not_ready_minutes: float = 5
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Config:
+        """From the keys of the chart's values, which are those of the module's configuration file."""
+        return cls(
+            namespaces=[(each["name"], each["mode"]) for each in data["userNamespaces"]],
+            system=data.get("systemNamespaces", ""),
+            eviction_seconds=float(data.get("evictionTimeoutInSeconds", 60)),
+            delete_minutes=float(data.get("deleteAfterTimeoutMinutes", 60)),
+            not_ready_minutes=float(data.get("notReadyTimeoutMinutes", 5)),
+        )
+
+    def mode(self, where: str) -> Mode | None:
+        """The mode of a namespace's Pods; None where they are left alone."""
+        if self.system and re.search(self.system, where):
+            return None
+        found = {mode for pattern, mode in self.namespaces if fnmatch.fnmatchcase(where, pattern)}
+        return next((mode for mode in MODES if mode in found), None)
+
+
+@dataclass(frozen=True)
+class Drain:
+    """What node-drainer does with a node's Pods at one look; nothing at all: the node is drained."""
+
+    evict: list[Json] = field(default_factory=list[Json])
+    """Through the eviction API, which respects disruption budgets."""
+    delete: list[Json] = field(default_factory=list[Json])
+    """By force, which respects nothing."""
+    wait: list[Json] = field(default_factory=list[Json])
+    """For their own end."""
+
+    @property
+    def is_done(self) -> bool:
+        return not (self.evict or self.delete or self.wait)
+
+
+def drain(config: Config, pods: Iterable[Json], since: float, now: float) -> Drain:
+    """What happens to the Pods of a node whose event was created at `since`. Times are seconds.
+
+    A Pod's times are those of its status, as numbers: `deleted` and `notReady` under `metadata.times`.
+    """
+    of: dict[Mode, list[Json]] = {mode: [] for mode in MODES}
+    for pod in pods:
+        mode = config.mode(namespace(pod))
+        if mode is not None and _is_in_the_way(config, pod, now):
+            of[mode].append(pod)
+    if immediate := of["Immediate"]:
+        # One Pod that does not end in time has all of them deleted by force, those with a budget too.
+        late = any(
+            (deleted := _time(pod, "deleted")) and now > deleted + _grace(pod) + config.eviction_seconds
+            for pod in immediate
+        )
+        return Drain(delete=immediate) if late else Drain(evict=[pod for pod in immediate if not _time(pod, "deleted")])
+    if timed := of["DeleteAfterTimeout"]:
+        late = now >= since + config.delete_minutes * 60
+        return Drain(delete=timed) if late else Drain(wait=timed)
+    return Drain(wait=of["AllowCompletion"])
+
+
+def waiting_message(pods: Sequence[Json]) -> str:
+    """The message of the node's event while a drain waits."""
+    names = " ".join(sorted(f"{namespace(pod)}/{name(pod)}" for pod in pods))
+    return f"Waiting for following pods to finish: [{names}]"
+
+
+def _is_in_the_way(config: Config, pod: Json, now: float) -> bool:
+    """Pods of DaemonSets, ended ones, and those stuck or not ready for long are ignored (filterEvictablePods)."""
+    owners: list[Json] = at(pod, "metadata.ownerReferences", [])
+    if any(each.get("kind") == "DaemonSet" for each in owners) or at(pod, "status.phase") in ("Succeeded", "Failed"):
+        return False
+    if (broken := _time(pod, "notReady")) and now > broken + config.not_ready_minutes * 60:
+        return False
+    deleted = _time(pod, "deleted")
+    return not (deleted and config.mode(namespace(pod)) != "Immediate" and now > deleted + _grace(pod))
+
+
+def _time(pod: Json, what: str) -> float:
+    return float(at(pod, f"metadata.times.{what}", 0))
+
+
+def _grace(pod: Json) -> float:
+    return float(at(pod, "spec.terminationGracePeriodSeconds", _GRACE_SECONDS))

@@ -1,0 +1,152 @@
+"""Evidence about nodes, recorded by the deployed programs, and their repair, killed at each of its steps."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
+from physical_ai.cli.azure_access import IMPACTS_FILE
+from physical_ai.health.acceptance import jobs
+from physical_ai.health.replacement import run as repairs
+from physical_ai.health.replacement.record import NAMESPACE, Record, Step
+from physical_ai.health.replacement.steps import World
+from physical_ai.simulator.kubernetes import Client
+from physical_ai.simulator.simulation import Simulation
+from tests.simulator.physai import physai
+
+STACK = "dev-westus2"
+SECONDS = 90.0
+Json = dict[str, Any]
+
+
+class Killed(BaseException):
+    """The process ended."""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "POLL_SECONDS", 0.2)
+    monkeypatch.setattr(repairs, "POLL_SECONDS", 0.3)
+
+
+def client_of(simulation: Simulation) -> Client:
+    clusters = simulation.clusters()
+    return clusters.client(clusters.ids()[0])
+
+
+def node_of(client: Client, pool: str) -> Json:
+    (node,) = client.get("/api/v1/nodes", {"labelSelector": f"agentpool={pool}"})["items"]
+    return node
+
+
+def until(what: Callable[[], Any], problem: str) -> Any:
+    end = time.monotonic() + SECONDS
+    while not (found := what()):
+        assert time.monotonic() < end, problem
+        time.sleep(0.2)
+    return found
+
+
+def known(node: str, *arguments: str) -> Json:
+    return physai("evidence", node, STACK, "--json", *arguments).json
+
+
+def run_again_until_it_ends(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[Step]:
+    """Runs the command, whose process ends after the effect of each step, before its record is written."""
+    reached: list[Step] = []
+    perform = repairs.perform
+
+    def killed(record: Record, world: World) -> Record | str:
+        result = perform(record, world)
+        if isinstance(result, Record) and result.step is not record.step and record.step not in reached:
+            reached.append(record.step)
+            raise Killed
+        return result
+
+    with monkeypatch.context() as patch:
+        patch.setattr(repairs, "perform", killed)
+        for _ in Step:
+            try:
+                physai("node", "replace", *arguments, "--yes")
+            except Killed:
+                continue
+            break
+    return reached
+
+
+def test_a_restart_that_is_killed_at_each_step_ends_with_an_accepted_node(
+    running: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = client_of(running)
+    before = node_of(client, "rtxprogpu")
+    name = before["metadata"]["name"]
+    first = until(lambda: (found := known(name))["machine"] and found["machine"]["driver"] and found, "no record")
+    assert first["machine"]["vmUniqueId"] == before["status"]["nodeInfo"]["systemUUID"]
+    assert first["machine"]["host"]["physicalHostName"].startswith("SIMH")
+    assert first["advice"] == "none"
+
+    reached = run_again_until_it_ends(monkeypatch, name, STACK, "--reboot")
+    assert reached == [step for step in Step if step is not Step.DONE]
+    after = node_of(client, "rtxprogpu")
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert after["status"]["nodeInfo"]["bootID"] != before["status"]["nodeInfo"]["bootID"]
+    assert not after["spec"].get("unschedulable")
+    assert {each["type"]: each["status"] for each in after["status"]["conditions"]}[ACCEPTED_CONDITION] == "True"
+    story = until(lambda: len((found := known(name))["starts"]) > len(first["starts"]) and found, "no other start")
+    assert [each["action"] for each in story["repairs"]] == ["reboot"]
+
+
+def test_a_replacement_that_is_killed_at_each_step_replaces_one_machine(
+    deployed: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with deployed.azure() as cloud:
+        resources = cloud.resources()
+        pool = next(each for id, each in resources.items() if id.endswith("/agentPools/h100gpu"))
+        cloud.put("AgentPool", {**pool["inputs"], "minCount": 1})
+    client = client_of(deployed)
+    before = node_of(client, "h100gpu")
+    name = before["metadata"]["name"]
+    until(lambda: known(name)["gpus"] and known(name)["gpus"][0].get("serial"), "no serial number")
+    physai("fault", "inject", "xid-79", "--node", name)
+    ill = until(lambda: (found := known(name))["missingGpus"] and found, "the GPU is still there")
+    assert (ill["advice"], ill["gpus"][0]["serial"] != "") == ("reboot", True)
+    assert "delete the machine" in physai("node", "replace", name, STACK, "--dry-run", "--replace").out
+    assert not node_of(client, "h100gpu")["spec"].get("unschedulable")
+
+    reached = run_again_until_it_ends(monkeypatch, name, STACK, "--replace")
+    assert reached == [step for step in Step if step is not Step.DONE]
+    after = node_of(client, "h100gpu")
+    machines = [each["status"]["nodeInfo"]["systemUUID"] for each in (before, after)]
+    assert machines[0] != machines[1]
+    assert not after["spec"].get("unschedulable")
+    assert {each["type"]: each["status"] for each in after["status"]["conditions"]}[ACCEPTED_CONDITION] == "True"
+    maps = client.get(f"/api/v1/namespaces/{NAMESPACE}/configmaps", {"labelSelector": "physical-ai/repair"})["items"]
+    assert len(maps) == 1
+    (report,) = json.loads((deployed.folder / IMPACTS_FILE).read_text()).values()
+    properties = report["properties"]
+    assert properties["impactCategory"] == "Resource.Hpc.Unhealthy.HpcMissingGpu"
+    assert properties["additionalProperties"]["SerialNumber"] == ill["gpus"][0]["serial"]
+    records = client.get(f"/api/v1/namespaces/{NAMESPACE}/configmaps", {"labelSelector": "physical-ai/evidence"})
+    assert {each["metadata"]["name"].rpartition("-")[2] for each in records["items"]} >= {m[:8] for m in machines[:1]}
+
+
+def test_pods_with_gpus_end_when_their_node_restarts(running: Simulation) -> None:
+    client = client_of(running)
+    name = node_of(client, "h100gpu")["metadata"]["name"]
+    physai("fault", "inject", "idle-job", "--node", name)
+    pod = f"/api/v1/namespaces/default/pods/idle-job-{name.rpartition('-')[2]}"
+    until(lambda: client.get(pod)["status"].get("phase") == "Running", "the Pod does not run")
+    physai("fault", "inject", "reboot-race", "--node", name)
+    try:
+        until(lambda: client.get(pod)["status"].get("reason") == "UnexpectedAdmissionError", "the Pod lives on")
+        shown = physai("why", f"default/{pod.rpartition('/')[2]}", STACK, "--json").json
+        assert shown["causes"][0]["cause"] == "device-unavailable"
+    finally:
+        physai("fault", "heal", "--node", name)
+    offered = lambda: node_of(client, "h100gpu")["status"]["allocatable"].get("nvidia.com/gpu") == "1"  # noqa: E731
+    until(offered, "no GPU after the fault was healed")

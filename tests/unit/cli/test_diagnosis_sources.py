@@ -1,0 +1,48 @@
+"""What Azure and OSMO say, in the shape in which the diagnosis reads it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from physical_ai.cli.diagnosis_sources import azure_pools, described_workflow
+from physical_ai.cli.exit_codes import BAD_INPUT
+from physical_ai.cli.main import run
+from physical_ai.settings import load
+
+BODY = {"provisioningState": "Failed", "powerState": {"code": "Running"}, "vmSize": "Standard_NC40ads_H100_v5"}
+
+
+def test_the_pools_of_the_stacks_cluster_are_one_list() -> None:
+    asked: list[str] = []
+
+    def get(path: str, parameters: Mapping[str, str]) -> Any:
+        asked.append(path)
+        assert parameters["api-version"]
+        return {"value": [{"name": "h100gpu", "properties": BODY}]}
+
+    assert azure_pools(get, "1", load("dev-westus2").settings) == {"h100gpu": BODY}
+    (path,) = asked
+    assert path.startswith("/subscriptions/1/resourceGroups/rg-physical-ai-dev-westus2/providers/")
+    assert path.endswith("/managedClusters/aks-physical-ai-dev-westus2/agentPools")
+
+
+def test_a_file_of_osmo_is_read_and_another_one_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "workflow.json"
+    document = {"name": "wf-1", "status": "PENDING", "groups": [], "uuid": "x"}
+    file.write_text(json.dumps(document))
+    assert described_workflow(file) == [document]
+    for wrong in ("{}", "[]", "no JSON"):
+        file.write_text(wrong)
+        with pytest.raises(typer.BadParameter):
+            described_workflow(file)
+
+
+def test_options_for_a_real_cluster_need_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["why", "train-0", "--azure"]) == BAD_INPUT
+    assert "the simulated ones are always read" in capsys.readouterr().err

@@ -1,0 +1,214 @@
+"""What is known of a machine, put together: its verdict, its report to Azure, and how it reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from physical_ai.catalog.impact import category, impact
+from physical_ai.catalog.telemetry_rows import xids
+from physical_ai.health.acceptance.record import CheckResult, NodeResult
+from physical_ai.health.arm import Answer, Refused
+from physical_ai.health.evidence import markdown, record
+from physical_ai.health.evidence.read import UnknownNode, read_story
+from physical_ai.health.evidence.report import NotReportable, body, name_of, send
+from physical_ai.health.evidence.story import Alert, Seen, Story, codes_in
+from physical_ai.health.replacement.record import Record, Step
+from physical_ai.readiness.reader import Missing
+
+NODE = "aks-h100gpu-1-vmss000001"
+VM = "0af4c2de-1111-4222-8333-444455556666"
+PROVIDER = (
+    "azure:///subscriptions/s/resourceGroups/mc/providers/Microsoft.Compute"
+    "/virtualMachineScaleSets/aks-h100gpu-1-vmss/virtualMachines/1"
+)
+GPU = {"uuid": "GPU-1", "model": "NVIDIA H100 NVL", "pci": "0001:00:00.0", "lastSeen": "t"}
+FACTS: dict[str, Any] = {
+    "node": NODE,
+    "size": "Standard_NC40ads_H100_v5",
+    "vmUniqueId": VM,
+    "providerId": PROVIDER,
+    "driver": "580.95.05",
+    "host": {"physicalHostName": "GGBB90904476"},
+    "pci": [{"address": "0001:00:00.0", "class": "0x030200"}],
+    "gpus": [GPU],
+}
+
+
+def config_map(node: str = NODE, vm: str = VM, seen: str = "2026-11-01T00:00:00Z", **facts: Any) -> dict[str, Any]:
+    data = {record.MACHINE: {**FACTS, "node": node, "vmUniqueId": vm, **facts}}
+    data[record.GPUS] = {"gpus": [{"uuid": "GPU-1", "serial": "1654922000001", "index": "0"}]}
+    return {
+        "metadata": {
+            "name": f"evidence-{node}-{vm[:8]}",
+            "labels": {record.LABEL: node},
+            "annotations": {record.SEEN: seen},
+        },
+        "data": {key: json.dumps(value) for key, value in data.items()},
+    }
+
+
+def story(**changes: Any) -> Story:
+    made = Story(
+        name=NODE,
+        machine=record.read(config_map()),
+        node={"metadata": {"name": NODE}, "spec": {"providerID": PROVIDER}},
+        acceptance=None,
+        alerts=(),
+        seen=(),
+        conditions=(),
+        events=(),
+        work=[("osmo-workflows", "secret-project-task-0", "secret-project-1")],
+        repairs=(),
+        now="2026-11-02T00:00:00Z",
+    )
+    return replace(made, **changes)
+
+
+def result(verdict: Any, check: str = "bandwidth") -> NodeResult:
+    checks = [CheckResult(check, verdict, "20 GB/s of 48")]
+    return NodeResult(NODE, "u", "b", "h100gpu", "Standard_NC40ads_H100_v5", "quick", datetime.now(UTC), checks)
+
+
+def restarted() -> Record:
+    now = datetime(2026, 11, 1, tzinfo=UTC)
+    made = Record(NODE, "u", "b", "h100gpu", PROVIDER, "reboot", now, now)
+    return made.at(Step.DONE, outcome="was accepted")
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("NVRM: Xid (PCI:0001:00:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.", [79]),
+        ("ErrorCode:119 PCI:0001:00:00 GPU_UUID:GPU-1 Recommended Action=COMPONENT_RESET;", [119]),
+        ("XID 48 then Xid 63", [48, 63]),
+        ("Successfully assigned a Pod on port 79", []),
+    ],
+)
+def test_xids_are_found_in_messages_of_the_kernel_and_of_nvsentinel(text: str, codes: list[int]) -> None:
+    assert codes_in(text) == codes
+
+
+@pytest.mark.parametrize(
+    ("changes", "advice", "name"),
+    [
+        ({}, "none", "HpcGenericFailure"),
+        ({"seen": [Seen(31, "event")]}, "none", "HpcGenericFailure"),
+        ({"seen": [Seen(79, "event")]}, "reboot", "XID79FallenOffBus"),
+        ({"seen": [Seen(79, "event")], "repairs": [restarted()]}, "replace", "XID79FallenOffBus"),
+        ({"seen": [Seen(64, "metric")]}, "replace", "HpcRowRemapFailure"),
+        ({"seen": [Seen(119, "metric"), Seen(31, "metric")]}, "reboot", "GpuXIDError"),
+        ({"seen": [Seen(78, "event")]}, "none", "GpuXIDError"),
+        ({"acceptance": result("failed")}, "replace", "GPUMemoryBWFailure"),
+        ({"acceptance": result("passed")}, "none", "HpcGenericFailure"),
+        ({"machine": record.read(config_map(pci=[]))}, "reboot", "HpcMissingGpu"),
+        ({"alerts": [Alert("GPURowRemapFailed", {})]}, "replace", "HpcRowRemapFailure"),
+    ],
+)
+def test_the_advice_and_the_category_follow_from_what_is_known(changes: dict[str, Any], advice: str, name: str) -> None:
+    found = story(**changes)
+    assert (found.advice, found.category.name.rpartition(".")[2]) == (advice, name)
+    assert found.is_ill == (advice != "none" or name == "GpuXIDError")
+
+
+def test_every_category_can_be_reached_and_every_xid_of_a_machine_has_one() -> None:
+    names = [each.name for each in impact().categories]
+    assert len(set(names)) == len(names)
+    reached = {category({code}, (), (), missing=False).name for code in xids()}
+    for each in impact().categories:
+        reached |= {category((), {alert}, (), missing=False).name for alert in each.alerts}
+        reached |= {category((), (), {check}, missing=False).name for check in each.checks}
+    assert reached | {category((), (), (), missing=True).name} == set(names)
+    for xid in xids().values():
+        assert (category({xid.code}, (), (), missing=False).name != names[-1]) >= (xid.xid_class == "node")
+
+
+def test_a_report_names_machine_host_and_card_and_nothing_of_the_work() -> None:
+    given = story(seen=[Seen(79, "metric", "GPU-1", "2026-11-01T12:00:00Z")])
+    properties = body(given)["properties"]
+    assert properties["impactedResourceId"] == PROVIDER.removeprefix("azure://")
+    assert properties["startDateTime"] == "2026-11-01T12:00:00Z"
+    assert properties["additionalProperties"] == {
+        "PhysicalHostName": "GGBB90904476",
+        "Manufacturer": "Nvidia",
+        "SerialNumber": "1654922000001",
+        "ModelNumber": "NVIDIA H100 NVL",
+        "Location": "0001:00:00.0",
+    }
+    assert "Xid 79" in properties["impactDescription"]
+    assert "secret-project" not in json.dumps(properties)
+    general = body(given, general=True)["properties"]
+    assert (general["impactCategory"], "additionalProperties" in general) == (impact().general, False)
+
+
+def test_a_report_that_azure_would_refuse_is_not_made() -> None:
+    with pytest.raises(NotReportable, match=r"physical host of .* is not known.*--general"):
+        body(story(machine=record.read(config_map(host={}))))
+    with pytest.raises(NotReportable, match="no provider id"):
+        body(story(machine=None, node=None))
+
+
+def test_a_report_is_sent_once() -> None:
+    kept: dict[str, Any] = {}
+
+    def arm(method: str, path: str, parameters: Mapping[str, str], given: Any) -> Answer:
+        assert parameters["api-version"] == impact().api_version
+        if method == "GET":
+            return Answer(200 if path in kept else 404, kept.get(path))
+        kept[path] = given
+        return Answer(200, given)
+
+    name = name_of(story(), "test:1")
+    assert send(arm, "s", name, {"properties": {}})
+    assert not send(arm, "s", name, {"properties": {}})
+    assert list(kept) == [f"/subscriptions/s/providers/Microsoft.Impact/workloadImpacts/physai-{NODE}-test-1"]
+
+
+def test_a_refusal_of_azure_is_passed_on() -> None:
+    refusal = {"error": {"code": "AuthorizationFailed", "message": "no"}}
+    with pytest.raises(Refused, match="403 AuthorizationFailed"):
+        send(lambda *_: Answer(403, refusal), "s", "n", {})
+
+
+def test_the_pages_say_what_is_known() -> None:
+    found = story(
+        seen=[Seen(79, "event")], acceptance=result("failed"), repairs=[restarted()], alerts=[Alert("GPUTooHot", {})]
+    )
+    text = markdown.markdown(found)
+    for part in ("GGBB90904476", "1654922000001", "fallen off the bus", "20 GB/s of 48", "GPUTooHot", "was accepted"):
+        assert part in text
+    document = markdown.document(found)
+    assert document["category"].endswith("XID79FallenOffBus")
+    assert json.loads(json.dumps(document))["gpus"][0]["serial"] == "1654922000001"
+    assert "Nothing was recorded when it joined" in markdown.markdown(story(machine=None))
+    assert "no longer in the cluster" in markdown.markdown(story(node=None))
+
+
+def test_the_newest_record_of_the_nodes_present_machine_is_read() -> None:
+    old = config_map(vm="ffffffff-0", seen="2026-11-05T00:00:00Z")
+    maps = [old, config_map(), config_map(node="other")]
+    node = {"metadata": {"name": NODE}, "status": {"nodeInfo": {"systemUUID": VM.upper()}}}
+
+    def get(path: str, parameters: Mapping[str, str]) -> Any:
+        if path == f"/api/v1/nodes/{NODE}":
+            return node
+        if path.endswith("/configmaps"):
+            return {"items": maps if parameters["labelSelector"] == record.LABEL else []}
+        if path in ("/api/v1/events", "/api/v1/pods", "/api/v1/nodes"):
+            return {"items": []}
+        raise Missing(path)
+
+    found = read_story(get, NODE)
+    assert found.machine is not None
+    assert found.machine.vm == VM
+    gone = read_story(lambda path, p: get("missing" if path.endswith(NODE) else path, p), NODE)
+    assert gone.machine is not None
+    assert gone.machine.vm == "ffffffff-0"
+    with pytest.raises(UnknownNode) as unknown:
+        read_story(get, "nope")
+    assert set(unknown.value.known) == {NODE, "other"}
