@@ -58,9 +58,7 @@ def packed(wanted: Sequence[Fault]) -> list[list[Fault]]:
 
 LIKE_OTHERS = ("xid-31", "xid-64", "xid-74", "xid-94", "xid-95", "xid-119", "ecc-sbe")
 """Faults that differ from another one in a number only."""
-NOT_TRIED = ("reboot-race",)
-"""The model offers the node's GPUs again although the toolkit does not come back, so its alert does not follow yet."""
-ALL = tuple(fault for fault in faults().values() if fault.name not in NOT_TRIED)
+ALL = tuple(faults().values())
 FEW = tuple(fault for fault in ALL if fault.name not in LIKE_OTHERS)
 
 

@@ -53,7 +53,8 @@ def policy_of(values: Json, limits: list[Json]) -> Policy:
 
 
 def table() -> str:
-    policies = {mode: policy(mode) for mode in ("detect", "taint", "drain")}
+    modes: tuple[HealthMode, ...] = ("detect", "taint", "drain")
+    policies: dict[HealthMode, Policy] = {mode: policy(mode) for mode in modes}
     return "\n".join([*HEAD, *(_row(fault, policies) for fault in faults().values())])
 
 
@@ -98,15 +99,17 @@ def _played(fault: Fault, played: Policy) -> tuple[str, bool]:
         cluster.add_pod(each, f"gang-{index}", labels={GANG: "gang"})
     store.queue += _events(node, fault)
     quarantine, drainer = FaultQuarantine(sentinel, store), NodeDrainer(sentinel, store)
-    states: list[str] = []
-    for gang_runs in (True, False):
+
+    def acted() -> str:
         quarantine.run("fault-quarantine")
         if played.drains:
             drainer.run()
-        states.append(labels(cluster.all()[node]).get(STATE_LABEL, ""))
-        if gang_runs:
-            kept = not ended and all(GANG in labels(pod) for pod in cluster.pods.values())
-            cluster.pods.clear()
+        return labels(cluster.all()[node]).get(STATE_LABEL, "")
+
+    states = [acted()]
+    kept = not ended and all(GANG in labels(pod) for pod in cluster.pods.values())
+    cluster.pods.clear()
+    states.append(acted())
     if not is_cordoned(cluster.all()[node]):
         return "as detect", kept
     if not played.drains:

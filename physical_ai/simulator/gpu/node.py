@@ -156,10 +156,13 @@ def _without(state: NodeState, name: str) -> NodeState:
 
 
 def _rebooted(state: NodeState, loads: bool) -> NodeState:
+    """The toolkit takes its runtimes out of containerd's configuration when it ends, and has to put them back
+    (NVIDIA/gpu-operator#1651)."""
     host = replace(state.host, loaded=bool(state.host.driver) and loads, bind_mount=False)
     pods = {key: Pod(pod.workload) for key, pod in state.pods.items()}
     zero = dict.fromkeys(state.resources, 0)
-    return replace(state, host=host, pods=pods, files=frozenset(), driver_root="", devices=(), resources=zero)
+    empty: frozenset[str] = frozenset()
+    return replace(state, host=host, pods=pods, files=empty, runtimes=empty, driver_root="", devices=(), resources=zero)
 
 
 def _settle(state: NodeState) -> NodeState:

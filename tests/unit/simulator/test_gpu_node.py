@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from physical_ai.simulator.faults.record import ANNOTATION, NO_FAULTS, Injected, annotation, node_faults
 from physical_ai.simulator.gpu import node
 from physical_ai.simulator.gpu.names import DEPLOY, DEPLOY_DRIVER, MIG_CONFIG, MIG_STATE, PRESENT
 from physical_ai.simulator.gpu.node_state import Host
@@ -251,6 +252,21 @@ def test_reboot_rebuilds_the_operators_driver_and_needs_the_hosts_modules() -> N
     made.event("rtx-0", node.Rebooted(loads=False))
     made.wait(86_400)
     assert "Init:0/1" in made.closed_gates("rtx-0")[TOOLKIT]
+
+
+def test_a_node_whose_toolkit_does_not_come_back_after_a_reboot_offers_no_gpu() -> None:
+    made = with_h100()
+    raced = {"metadata": {"annotations": {ANNOTATION: annotation([Injected("reboot-race", 0, 0.0)])}}}
+    made.event("h100-0", node.FaultsChanged(node_faults(raced)))
+    made.event("h100-0", node.Rebooted())
+    made.wait(86_400)
+    closed = made.closed_gates("h100-0")
+    assert made.gpus("h100-0") == {}
+    assert "unable to restart containerd" in closed[TOOLKIT]
+    assert 'no runtime for "nvidia" is configured' in closed[VALIDATOR]
+    made.event("h100-0", node.FaultsChanged(NO_FAULTS))
+    made.wait()
+    assert made.gpus("h100-0") == {"nvidia.com/gpu": 1}
 
 
 @pytest.mark.parametrize(("release", "found"), [("v26.3.3", False), ("v26.7.0", True)])
