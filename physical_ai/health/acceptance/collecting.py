@@ -50,7 +50,7 @@ def _node(send: Send, settings: Settings, target: Target, newest: Mapping[tuple[
         boot_id=str(at(node, "status.nodeInfo.bootID", "")),
         pool=target.pool,
         sku=settings.pools[target.pool].sku,
-        level=LEVELS[max((LEVELS.index(check.level) for check, _ in mine), default=0)],
+        level=LEVELS[max((LEVELS.index(check.level) for check, _ in mine if check.level in LEVELS), default=0)],
         time=datetime.datetime.now(datetime.UTC).replace(microsecond=0),
         checks=results,
         baseline=before.baseline if before is not None else {},
