@@ -51,16 +51,12 @@ def explain(
 
 
 def _out_of_service(settings: Settings) -> Iterator[str]:
-    """How many nodes of each pool leave service by themselves, at the pool's smallest and largest size."""
-    from physical_ai.settings.facts.health import budget, least_nodes, passthrough_pools, reaches
+    """How many nodes of each pool NVSentinel may have cordoned at a time: one, by `manifests/health-limits.yaml`."""
+    from physical_ai.settings.facts.health import passthrough_pools, reaches
 
     acts = passthrough_pools(settings) if reaches(settings, "taint") else {}
-    for name, pool in settings.pools.items():
-        if name in acts:
-            nodes = _range(budget(least_nodes(pool)), budget(pool.scale.most))
-            yield f"nodes out of service by themselves: {name} at most {nodes}"
-        else:
-            yield f"nodes out of service by themselves: {name} none"
+    for name in settings.pools:
+        yield f"nodes cordoned without a person: {name} {'at most 1 at a time' if name in acts else 'none'}"
 
 
 def _series(settings: Settings) -> Iterator[str]:
