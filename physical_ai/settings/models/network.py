@@ -7,7 +7,9 @@ from typing import Literal
 from pydantic import Field
 
 from physical_ai.settings.models.base import Address, Cidr, Model
+from physical_ai.settings.models.private_network import PrivateNetwork
 
+NetworkMode = Literal["public", "hybrid", "private"]
 OutboundForm = Literal["zone-redundant", "zonal", "nonzonal"]
 
 
@@ -28,8 +30,10 @@ class Outbound(Model):
 
 
 class Network(Model):
-    mode: Literal["public"] = Field(
-        default="public", description="How the cluster is reached; public is the only mode today."
+    mode: NetworkMode = Field(
+        default="public",
+        description="What is reached from the internet. public: the API server and the data services. hybrid: the API"
+        " server only. private: neither. A change from or to private replaces the cluster.",
     )
     address_space: Cidr = Field(description="The virtual network's CIDR, private (RFC 1918).")
     system_subnet: Cidr = Field(description="Subnet of the system and cpu pools.")
@@ -37,3 +41,6 @@ class Network(Model):
     service_cidr: Cidr = Field(description="Range for Services; not routed, must overlap nothing.")
     outbound: Outbound = Field(default_factory=Outbound, description="How nodes reach the internet.")
     dns_service_ip: Address = Field(description="Cluster DNS address, inside serviceCidr and not its first.")
+    private: PrivateNetwork | None = Field(
+        default=None, description="Private endpoints and ways in; needed by the modes hybrid and private."
+    )

@@ -1,0 +1,31 @@
+"""What is reachable from the internet in each network mode. Pure functions.
+
+| mode | API server | data services |
+|---|---|---|
+| public | public address | public endpoints |
+| hybrid | public address | private endpoints only |
+| private | private address | private endpoints only |
+"""
+
+from __future__ import annotations
+
+from physical_ai.settings.models.tree import Settings
+
+
+def public_access(settings: Settings) -> bool:
+    """Whether data services (vault, storage, registry, database, cache) have public network access.
+
+    Only in the mode public. A service with a private endpoint still accepts the internet until its public network
+    access is disabled, so both follow from this function.
+    """
+    return settings.network.mode == "public"
+
+
+def private_endpoints(settings: Settings) -> bool:
+    """Whether data services get private endpoints and private DNS zones."""
+    return not public_access(settings)
+
+
+def private_api_server(settings: Settings) -> bool:
+    """Whether the Kubernetes API server has no public address."""
+    return settings.network.mode == "private"

@@ -1,0 +1,124 @@
+"""Settings of networks that are not public: private endpoints, a private API server, and the ways in."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from physical_ai.settings.models.base import Address, Cidr, Model, written
+
+VirtualNetworkId = Annotated[
+    str,
+    written(
+        r"^/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.Network/virtualNetworks/[^/]+$",
+        "the resource id of a virtual network, /subscriptions/…/virtualNetworks/<name>",
+    ),
+]
+ResourceGroupId = Annotated[
+    str,
+    written(r"^/subscriptions/[^/]+/resourceGroups/[^/]+$", "the resource id of a resource group"),
+]
+TenantId = Annotated[
+    str,
+    written(
+        r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", "an Entra tenant id, 8-4-4-4-12 hexadecimal digits"
+    ),
+]
+ApiServerForm = Literal["privateEndpoint", "vnetIntegration"]
+ApiServerZone = Literal["stack", "system", "none"]
+
+
+class ApiServer(Model):
+    """How a private API server is connected to the network, and where its name is resolved."""
+
+    form: ApiServerForm = Field(
+        default="privateEndpoint",
+        description="privateEndpoint: AKS creates a private endpoint in the system subnet. vnetIntegration: the API"
+        " server has an address in a subnet of its own. A change replaces the cluster.",
+    )
+    dns_zone: ApiServerZone = Field(
+        default="stack",
+        description="Zone with the API server's name. stack: a zone of this stack, linked to its network and the hub."
+        " system: one that AKS creates, linked to the cluster's network only. none: the private address is in public"
+        " DNS. A change replaces the cluster.",
+    )
+    subnet: Cidr | None = Field(
+        default=None, description="Subnet of the API server, /28 or larger; only with vnetIntegration."
+    )
+
+
+class Resolver(Model):
+    """A DNS private resolver, which answers for the private zones to VPN clients and to networks outside."""
+
+    subnet: Cidr = Field(description="Subnet of the inbound endpoint, /28 to /24, for the resolver only.")
+
+
+class Vpn(Model):
+    """A point-to-site VPN with Entra as the login."""
+
+    gateway_subnet: Cidr = Field(description="The subnet GatewaySubnet, /27 or larger.")
+    client_range: Cidr = Field(description="Addresses of the clients; must overlap no network that they reach.")
+    tenant_id: TenantId = Field(description="Entra tenant whose users may connect.")
+    sku: Literal["VpnGw1AZ", "VpnGw2AZ", "VpnGw3AZ"] = Field(default="VpnGw1AZ", description="Size of the gateway.")
+
+
+class Hub(Model):
+    """An existing virtual network that the stack's network is peered with."""
+
+    virtual_network_id: VirtualNetworkId = Field(description="Resource id of the hub's virtual network.")
+    address_spaces: tuple[Cidr, ...] = Field(
+        min_length=1, description="CIDRs of the hub and of everything reached through it."
+    )
+    dns_servers: tuple[Address, ...] = Field(
+        default=(),
+        description="DNS servers of the hub, which become the network's. The stack's zones are linked to the hub, so"
+        " that these servers resolve them through Azure's 168.63.129.16.",
+    )
+    dns_zones: ResourceGroupId | None = Field(
+        default=None,
+        description="Resource group with the private DNS zones of the data services, if the hub has them already: the"
+        " endpoints are registered there, and the stack creates no zones for them. A network can be linked to one zone"
+        " of a name only, so a hub for several stacks needs it.",
+    )
+    peer_back: bool = Field(
+        default=True,
+        description="Also create the hub's side of the peering, in the subscription of the stack. false: someone else"
+        " does, before the deployment; until then no traffic passes.",
+    )
+    use_gateway: bool = Field(
+        default=False, description="Reach networks outside through the hub's VPN or ExpressRoute gateway."
+    )
+
+
+class Firewall(Model):
+    """Nodes reach the internet through a firewall instead of NAT gateways."""
+
+    address: Address = Field(description="Private address of the firewall, in the hub.")
+    public_addresses: tuple[Address, ...] = Field(
+        default=(),
+        description="Addresses that the nodes have on the internet behind the firewall: a public API server with"
+        " authorizedIpRanges must accept them.",
+    )
+
+
+class PrivateNetwork(Model):
+    """What the modes hybrid and private need."""
+
+    endpoint_subnet: Cidr = Field(description="Subnet of the private endpoints, /28 or larger.")
+    api_server: ApiServer = Field(
+        default_factory=ApiServer, description="The private API server; only with mode: private."
+    )
+    resolver: Resolver | None = Field(default=None, description="DNS private resolver; absent: none.")
+    vpn: Vpn | None = Field(default=None, description="Point-to-site VPN gateway; absent: none.")
+    hub: Hub | None = Field(default=None, description="Peering with an existing hub; absent: none.")
+    firewall: Firewall | None = Field(
+        default=None,
+        description="Route of all nodes to the internet (outboundType userDefinedRouting); absent: NAT gateways. A"
+        " change replaces the cluster.",
+    )
+    runners_inside: bool = Field(
+        default=False,
+        description="Whoever deploys this stack runs inside the network, or in one that is connected to it by other"
+        " means: a way in that the stack does not create.",
+    )
