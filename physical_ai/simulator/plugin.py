@@ -21,6 +21,7 @@ from physical_ai.simulator.entra import DEPLOYER
 from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
 from physical_ai.simulator.kubernetes import KubernetesOptions, RenderedCharts
 from physical_ai.simulator.kubernetes.provider import PACKAGE, VERSION, kubernetes_provider
+from physical_ai.simulator.random_values import RandomValues
 from physical_ai.simulator.subscription import open_cloud
 from physical_ai.simulator.tools import toolbox
 from physical_ai.simulator.wire.host import ProviderFactory, ProviderHost
@@ -37,7 +38,8 @@ def install(folder: Path, tools: Path, pulumi: Path) -> None:
     wrapper = folder / "bin" / "pulumi"
     wrapper.write_text(f'#!/bin/sh\nexec {shlex.quote(str(pulumi))} -C {shlex.quote(str(folder / "work"))} "$@"\n')
     wrapper.chmod(0o700)
-    for package, version in ((AzureNative.package, AzureNative.version), (PACKAGE, VERSION)):
+    random = (RandomValues.package, RandomValues.version)
+    for package, version in ((AzureNative.package, AzureNative.version), (PACKAGE, VERSION), random):
         command = folder / "home" / "plugins" / f"resource-{package}-v{version}" / f"pulumi-resource-{package}"
         command.parent.mkdir(parents=True, exist_ok=True)
         command.unlink(missing_ok=True)  # a link to the official plugin, which must not be written through
@@ -57,10 +59,13 @@ def serve(factory: ProviderFactory) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="physical_ai.simulator.plugin")
-    parser.add_argument("package", choices=(AzureNative.package, PACKAGE))
+    parser.add_argument("package", choices=(AzureNative.package, PACKAGE, RandomValues.package))
     parser.add_argument("folder", type=Path)
     parser.add_argument("tools", type=Path)
     given, _ = parser.parse_known_args()
+    if given.package == RandomValues.package:
+        serve(RandomValues)
+        return
     tools = toolbox(given.tools)
     clusters = Clusters(given.folder / "clusters", tools)
     clusters.prepare(spare=False)

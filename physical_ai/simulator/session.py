@@ -26,6 +26,7 @@ from physical_ai.simulator.kubernetes.kubeconfig import load
 from physical_ai.simulator.kubernetes.provider import PACKAGE, kubernetes_provider
 from physical_ai.simulator.kubernetes_plugin import STAND_IN, Plugin
 from physical_ai.simulator.program import import_ahead
+from physical_ai.simulator.random_values import RandomValues
 from physical_ai.simulator.recovery import AzureSurvivors, Survivors
 from physical_ai.simulator.recovery_cluster import ClusterSurvivors
 from physical_ai.simulator.stack_input import StackInput
@@ -129,7 +130,7 @@ def open_session(folder: Path, stack: str, tools_folder: Path, report: Reporter,
     who = Caller(needs.principal.object_id, needs.principal.client_id)
     official = needs.kubernetes.path is not None
     needs.kubernetes.link(folder / "home")
-    served = (AzureNative.serving(cloud, who), *(() if official else (kubernetes_provider(options),)))
+    served = (AzureNative.serving(cloud, who), RandomValues, *(() if official else (kubernetes_provider(options),)))
     forced = {PRINCIPAL_VARIABLE: needs.principal.object_id, **needs.kubernetes.environment(folder)}
     try:
         with (
