@@ -170,17 +170,16 @@ def _network_profile(network: NetworkSettings) -> containerservice.ContainerServ
     )
 
 
-def _api_access(args: ClusterArgs) -> containerservice.ManagedClusterAPIServerAccessProfileArgs | None:
-    """Ranges that reach the API server, or None to leave it open.
+def _api_access(args: ClusterArgs) -> containerservice.ManagedClusterAPIServerAccessProfileArgs:
+    """Ranges that reach the API server, none to leave it open, and whether commands do by way of Azure's own API.
 
     The nodes too reach it from outside, through the NAT gateways, so every list includes their addresses.
     """
-    ranges = args.settings.api_access.authorized_ip_ranges
-    if not ranges:
-        return None
+    access = args.settings.api_access
+    own = [str(each) for each in access.authorized_ip_ranges]
     nodes = [address.apply(_single_address_range) for address in args.nat_addresses]
     return containerservice.ManagedClusterAPIServerAccessProfileArgs(
-        authorized_ip_ranges=[*(str(each) for each in ranges), *nodes]
+        authorized_ip_ranges=[*own, *nodes] if own else None, disable_run_command=not access.run_command
     )
 
 

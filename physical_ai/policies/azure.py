@@ -9,7 +9,7 @@ from physical_ai.findings import Severity
 from physical_ai.policies.data_services import PUBLIC_ACCESS
 from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
 from physical_ai.policies.node_pools import AGENT_POOL, MANAGED_CLUSTER
-from physical_ai.settings.facts.addresses import opens_to_the_internet
+from physical_ai.settings.facts.addresses import opens_to_the_internet, wide_networks
 
 ROLE_ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 SUBNET = "azure-native:network:Subnet"
@@ -53,6 +53,19 @@ def _api_reach(resource: Resource, stack: Stack) -> Iterable[Violation]:
         yield Violation("apiServerAccessProfile.authorizedIPRanges", fix)
     if stack.is_production and not ranges and known(access.get("enablePrivateCluster")) is not True:
         yield Violation("apiServerAccessProfile", "set cluster.apiAccess.authorizedIpRanges")
+
+
+def _narrow_ranges(resource: Resource, _: Stack) -> Iterable[Violation]:
+    ranges = known_list(known_map(resource.inputs.get("apiServerAccessProfile")).get("authorizedIPRanges"))
+    for network in wide_networks(str(each) for each in ranges):
+        fix = f"{network} has {network.num_addresses} addresses; name networks of a /24 or smaller"
+        yield Violation("apiServerAccessProfile.authorizedIPRanges", fix)
+
+
+def _no_run_command(resource: Resource, _: Stack) -> Iterable[Violation]:
+    access = known_map(resource.inputs.get("apiServerAccessProfile"))
+    if known(access.get("disableRunCommand")) is not True:
+        yield Violation("apiServerAccessProfile.disableRunCommand", "write true")
 
 
 def _workload_identity(resource: Resource, _: Stack) -> Iterable[Violation]:
@@ -122,6 +135,24 @@ RULES = (
         (MANAGED_CLUSTER,),
         topic=Topic.SECURITY,
         link="https://learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges",
+    ),
+    Rule(
+        "api-server-ranges",
+        Severity.WARNING,
+        "Whoever shares a large range with you, such as other customers of a provider, can log in from it.",
+        _narrow_ranges,
+        (MANAGED_CLUSTER,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges",
+    ),
+    Rule(
+        "no-run-command",
+        Severity.WARNING,
+        "Commands that Azure's API runs in the cluster pass by the ranges and the private network of the API server.",
+        _no_run_command,
+        (MANAGED_CLUSTER,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/aks/access-private-cluster",
     ),
     Rule(
         "workload-identity",

@@ -34,6 +34,18 @@ EXAMPLES: dict[str, list[Example]] = {
             environment="prod",
         ),
     ],
+    "api-server-ranges": [
+        Example(
+            MANAGED_CLUSTER,
+            {"apiServerAccessProfile": {"authorizedIPRanges": ["20.1.2.0/24", "20.1.9.0/24"]}},
+            {"apiServerAccessProfile": {"authorizedIPRanges": ranges}},
+        )
+        for ranges in (["20.1.2.0/23"], ["20.1.2.0/24", "20.1.3.0/24"], ["0.0.0.0/0"])
+    ],
+    "no-run-command": [
+        Example(MANAGED_CLUSTER, {"apiServerAccessProfile": {"disableRunCommand": True}}, access)
+        for access in ({"apiServerAccessProfile": None}, {"apiServerAccessProfile": {"disableRunCommand": False}})
+    ],
     "workload-identity": [
         Example(MANAGED_CLUSTER, IDENTITY, {"oidcIssuerProfile": {"enabled": False}}),
         Example(MANAGED_CLUSTER, IDENTITY, {"securityProfile": {}}),

@@ -9,6 +9,9 @@ MOST_REACHING = {4: 2**24, 6: 2**96}
 """Addresses, by version of IP, beyond which a list can't be one organization's networks: those of a /8 (a registry's
 largest IPv4 block) and of a /32 (a provider's usual IPv6 block)."""
 
+WIDEST_PREFIX = 24
+"""Prefix length of the largest network that is likely an office, a VPN or a runner's, and no provider's."""
+
 Network = IPv4Network | IPv6Network
 
 
@@ -18,6 +21,16 @@ def opens_to_the_internet(texts: Iterable[str]) -> bool:
     four = collapse_addresses(each for each in networks if isinstance(each, IPv4Network))
     six = collapse_addresses(each for each in networks if isinstance(each, IPv6Network))
     return _count(four) > MOST_REACHING[4] or _count(six) > MOST_REACHING[6]
+
+
+def wide_networks(texts: Iterable[str]) -> list[IPv4Network]:
+    """IPv4 networks of more than 256 addresses that CIDRs make together; two neighbouring /24 are a /23.
+
+    >>> wide_networks(["20.1.2.0/24", "20.1.3.0/25", "20.1.3.128/25", "20.9.0.0/28"])
+    [IPv4Network('20.1.2.0/23')]
+    """
+    networks = [network for text in texts if isinstance(network := _network(text), IPv4Network)]
+    return [each for each in collapse_addresses(networks) if each.prefixlen < WIDEST_PREFIX]
 
 
 def _count(networks: Iterable[Network]) -> int:

@@ -37,6 +37,11 @@ class ApiAccess(Model):
         description="Public CIDRs that reach the API server; empty leaves it open to the internet. The"
         " addresses of the NAT gateways are always added when any is set.",
     )
+    run_command: bool = Field(
+        default=False,
+        description="Allow `az aks command invoke`, which runs commands in the cluster from outside of these ranges and"
+        " of a private network.",
+    )
 
 
 class Autoscaler(Model):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network
 
 from physical_ai.catalog import (
@@ -15,7 +15,7 @@ from physical_ai.catalog import (
     sources,
 )
 from physical_ai.findings import Severity
-from physical_ai.settings.facts.addresses import opens_to_the_internet
+from physical_ai.settings.facts.addresses import opens_to_the_internet, wide_networks
 from physical_ai.settings.facts.pools import driver_facts
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import NodePool
@@ -25,6 +25,7 @@ from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, erro
 MOST_AUTHORIZED = 200
 DOCUMENTATION = tuple(IPv4Network(text) for text in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"))
 """RFC 5737: what an example writes where a reader puts an address of their own."""
+WIDE_RANGE = Rule("api-range-wide", "AKS docs, api-server-authorized-ip-ranges")
 BUILD_MINUTES = 20
 """A driver build and the operator's start have taken this long; AKS docs advise 25 to 30 minutes."""
 
@@ -147,6 +148,8 @@ def _reach(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
         yield error(
             _RANGES, problem, "Write your own public ranges, like 20.30.40.0/28; leave all out to allow everyone."
         )
+    else:
+        yield from _wide(ranges)
     for index, block in enumerate(ranges):
         if any(block.subnet_of(example) for example in DOCUMENTATION):
             problem = (
@@ -164,6 +167,15 @@ def _reach(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
         problem = "This stack is protected, and its API server open to the whole internet."
         fix = "List your offices' and CI runners' public ranges in cluster.apiAccess.authorizedIpRanges."
         yield warning(("protect",), problem, fix)
+
+
+def _wide(ranges: Sequence[IPv4Network]) -> Iterator[SettingFinding]:
+    for network in wide_networks(str(each) for each in ranges if each.is_global):
+        index = next(index for index, each in enumerate(ranges) if each.subnet_of(network))
+        several = "" if ranges[index] == network else ", which several of these ranges make together,"
+        problem = f"{network}{several} has {network.num_addresses} addresses: more callers than one organization's."
+        fix = "Write the addresses of your offices and CI runners, each a /24 or smaller."
+        yield warning((*_RANGES, index), problem, fix, rule=WIDE_RANGE)
 
 
 def _windows(cluster: Cluster, trust: Trust) -> Iterator[SettingFinding]:

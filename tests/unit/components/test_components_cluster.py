@@ -70,12 +70,19 @@ def test_autoscaler_durations_are_text_in_minutes(simulate: Simulate) -> None:
 def test_api_server_answers_the_named_networks_and_the_nodes(simulate: Simulate) -> None:
     access = {"cluster": {"apiAccess": {"authorizedIpRanges": ["20.30.40.0/24"]}}}
     cluster = simulate("dev-westus2", access).of_type(CLUSTER)[0].inputs
-    assert cluster["apiServerAccessProfile"] == {"authorizedIPRanges": ["20.30.40.0/24", f"{NAT_ADDRESS}/32"]}
+    assert cluster["apiServerAccessProfile"] == {
+        "authorizedIPRanges": ["20.30.40.0/24", f"{NAT_ADDRESS}/32"],
+        "disableRunCommand": True,
+    }
 
 
-def test_open_api_server_sends_no_profile(simulate: Simulate) -> None:
-    cluster = simulate("dev-westus2", {"cluster": {"apiAccess": {"authorizedIpRanges": []}}}).of_type(CLUSTER)[0]
-    assert "apiServerAccessProfile" not in cluster.inputs
+@pytest.mark.parametrize("allowed", [False, True])
+def test_no_command_passes_by_the_reach_of_the_api_server_unless_the_stack_allows_it(
+    simulate: Simulate, allowed: bool
+) -> None:
+    access = {"cluster": {"apiAccess": {"authorizedIpRanges": [], "runCommand": allowed}}}
+    cluster = simulate("dev-westus2", access).of_type(CLUSTER)[0]
+    assert cluster.inputs["apiServerAccessProfile"] == {"disableRunCommand": not allowed}
 
 
 def test_production_reimages_nodes_once_a_month(simulate: Simulate) -> None:

@@ -128,6 +128,16 @@ def test_a_value_that_azure_would_refuse(assignment: str, path: str, problem: st
             "cluster.apiAccess.authorizedIpRanges[0]",
             "documentation",
         ),
+        (
+            "cluster.apiAccess.authorizedIpRanges=[20.1.2.0/23]",
+            "cluster.apiAccess.authorizedIpRanges[0]",
+            "512 addresses",
+        ),
+        (
+            "cluster.apiAccess.authorizedIpRanges=[20.9.0.0/24, 20.1.3.0/24, 20.1.2.0/24]",
+            "cluster.apiAccess.authorizedIpRanges[1]",
+            "20.1.2.0/23, which several",
+        ),
         ("protect=true", "protect", "open to the whole internet"),
     ],
 )
