@@ -14,6 +14,7 @@ from typing import Literal
 
 from physical_ai.catalog import region
 from physical_ai.settings.facts.pools import SYSTEM_POOL, node_pools
+from physical_ai.settings.facts.private_network import uses_firewall
 from physical_ai.settings.models.network import OutboundForm
 from physical_ai.settings.models.node_pools import NodePool
 from physical_ai.settings.models.tree import Settings
@@ -50,7 +51,9 @@ class OutboundPlan:
 
 
 def outbound_plan(settings: Settings) -> OutboundPlan:
-    """The gateways of a stack."""
+    """The gateways of a stack; none behind a firewall."""
+    if uses_firewall(settings):
+        return OutboundPlan({})
     following = settings.network.outbound.next
     prepared = _gateways(settings, following).values() if following else ()
     return OutboundPlan(_gateways(settings, outbound_form(settings)), tuple(prepared))

@@ -18,6 +18,7 @@ from physical_ai.settings.rules.osmo import check_osmo
 from physical_ai.settings.rules.outbound import check_outbound
 from physical_ai.settings.rules.placement import check_labels, check_taints
 from physical_ai.settings.rules.pools import check_pools
+from physical_ai.settings.rules.private_network import check_private_network
 from physical_ai.settings.rules.record import check_record
 from physical_ai.settings.rules.sharing import check_sharing
 from physical_ai.settings.rules.tags import check_tags
@@ -38,6 +39,7 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_tags(settings, trust)
     yield from check_network(settings, trust)
     yield from check_outbound(settings, trust)
+    yield from check_private_network(settings, trust)
     yield from check_cluster(settings, trust, today)
     yield from check_pools(settings, trust)
     yield from check_gpu(settings, trust)

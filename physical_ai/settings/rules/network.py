@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Network
 
 from physical_ai.settings.facts.pools import surge_nodes
+from physical_ai.settings.facts.private_network import service_subnets
 from physical_ai.settings.layers.paths import Path, show
 from physical_ai.settings.models.node_pools import NodePool
 from physical_ai.settings.models.tree import Settings
@@ -37,6 +38,7 @@ def check_network(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     network = settings.network
     subnets: Ranges = {_SYSTEM: network.system_subnet}
     subnets |= {("pools", name, "subnet"): pool.subnet for name, pool in settings.pools.items()}
+    subnets |= {subnet.path: subnet.cidr for subnet in service_subnets(settings)}
     subnets = {path: subnet for path, subnet in subnets.items() if trust(path)}
     wide: Ranges = {_SPACE: network.address_space, _PODS: network.pod_cidr, _SERVICES: network.service_cidr}
     wide = {path: block for path, block in wide.items() if trust(path)}

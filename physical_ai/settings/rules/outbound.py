@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from physical_ai.catalog import regions
 from physical_ai.settings.facts.outbound import NONZONAL, outbound_form, outbound_plan, subnet_zones
+from physical_ai.settings.facts.private_network import uses_firewall
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
@@ -19,7 +20,7 @@ _ONE_ZONE = Rule("nat-one-zone", "Azure docs, nat-gateway/nat-overview, availabi
 def check_outbound(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """All rules about NAT gateways."""
     own = regions().get(settings.region)
-    if own is None or not trust(_FORM, _NEXT):
+    if own is None or not trust(_FORM, _NEXT) or uses_firewall(settings):
         return
     wanted = settings.network.outbound
     for path, form in ((_FORM, wanted.form), (_NEXT, wanted.next)):

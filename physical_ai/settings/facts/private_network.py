@@ -1,0 +1,130 @@
+"""What a stack's network has beside the subnets of nodes, in the modes hybrid and private. Pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+
+from physical_ai.catalog.private_link import (
+    API_SERVER_DELEGATION,
+    GATEWAY_SUBNET,
+    RESOLVER_DELEGATION,
+    api_server_zone,
+)
+from physical_ai.settings.facts.naming import subnet_name
+from physical_ai.settings.facts.network_access import private_api_server, private_endpoints
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.private_network import PrivateNetwork
+from physical_ai.settings.models.tree import Settings
+
+ENDPOINTS, API_SERVER, RESOLVER, GATEWAY = "private-endpoints", "api-server", "dns-resolver", "gateway"
+"""Keys of the subnets. Names of pools have no hyphen, and the gateway's subnet has a name of its own."""
+MOST_SUBZONE = 32
+"""Characters of the label that a cluster's subdomain of the API server's zone may have (AKS docs, private-clusters)."""
+PRIVATE: Path = ("network", "private")
+
+
+@dataclass(frozen=True)
+class ServiceSubnet:
+    """A subnet that holds no nodes."""
+
+    key: str
+    path: Path
+    """Of its setting."""
+    name: str
+    """In Azure."""
+    cidr: IPv4Network
+    largest_prefix: int
+    """Prefix length of the smallest subnet that Azure accepts."""
+    delegation: str | None = None
+    """Service that owns the subnet."""
+    has_security_group: bool = True
+
+
+def private_network(settings: Settings) -> PrivateNetwork | None:
+    """The settings in effect: None in the mode public, whatever is written."""
+    return settings.network.private if private_endpoints(settings) else None
+
+
+def service_subnets(settings: Settings) -> tuple[ServiceSubnet, ...]:
+    """Subnets of endpoints, API server, resolver and gateway, as far as the stack has them."""
+    given = private_network(settings)
+    if given is None:
+        return ()
+    found = [ServiceSubnet(ENDPOINTS, (*PRIVATE, "endpointSubnet"), subnet_name(ENDPOINTS), given.endpoint_subnet, 28)]
+    if given.api_server.subnet is not None and private_api_server(settings):
+        path: Path = (*PRIVATE, "apiServer", "subnet")
+        name, cidr = subnet_name(API_SERVER), given.api_server.subnet
+        found.append(ServiceSubnet(API_SERVER, path, name, cidr, 28, API_SERVER_DELEGATION))
+    if given.resolver is not None:
+        path = (*PRIVATE, "resolver", "subnet")
+        name, cidr = subnet_name(RESOLVER), given.resolver.subnet
+        found.append(ServiceSubnet(RESOLVER, path, name, cidr, 28, RESOLVER_DELEGATION))
+    if given.vpn is not None:
+        path = (*PRIVATE, "vpn", "gatewaySubnet")
+        # A security group on it can cut the gateway off (Azure docs, vpn-gateway-about-vpn-gateway-settings).
+        found.append(ServiceSubnet(GATEWAY, path, GATEWAY_SUBNET, given.vpn.gateway_subnet, 27, None, False))
+    return tuple(found)
+
+
+def resolver_address(private: PrivateNetwork) -> str | None:
+    """Address of the resolver's inbound endpoint: the first that Azure leaves free in its subnet.
+
+    It is static, so that the network can name it as its DNS server before the resolver exists in it.
+    """
+    return str(private.resolver.subnet[4]) if private.resolver is not None else None
+
+
+def dns_servers(settings: Settings) -> tuple[str, ...]:
+    """DNS servers of the network: the hub's, or the resolver where VPN clients need one; empty for Azure's own.
+
+    A VPN gateway hands them to its clients, which cannot reach Azure's own resolver.
+    """
+    given = private_network(settings)
+    if given is None:
+        return ()
+    if given.hub is not None and given.hub.dns_servers:
+        return tuple(map(str, given.hub.dns_servers))
+    address = resolver_address(given)
+    return (address,) if given.vpn is not None and address is not None else ()
+
+
+def has_way_in(private: PrivateNetwork) -> bool:
+    """Whether anyone outside the network can reach it, or the deployment runs inside."""
+    return private.vpn is not None or private.hub is not None or private.runners_inside
+
+
+def own_api_zone(settings: Settings) -> str | None:
+    """Name of the stack's own zone for its API server; None where AKS creates one, or none is used.
+
+    A subdomain for each stack: a hub can be linked to one zone of a name only.
+    """
+    given = private_network(settings)
+    if given is None or not private_api_server(settings) or given.api_server.dns_zone != "stack":
+        return None
+    zone = api_server_zone(settings.region, integrated=is_integrated(settings))
+    return f"{settings.stack[:MOST_SUBZONE].rstrip('-')}.{zone}"
+
+
+def is_integrated(settings: Settings) -> bool:
+    """Whether the API server has addresses in the network itself."""
+    given = private_network(settings)
+    return given is not None and private_api_server(settings) and given.api_server.form == "vnetIntegration"
+
+
+def uses_firewall(settings: Settings) -> bool:
+    """Whether nodes leave through a firewall, and the stack has no NAT gateways."""
+    given = private_network(settings)
+    return given is not None and given.firewall is not None
+
+
+def linked_to_hub(settings: Settings) -> bool:
+    """Whether the stack's zones are linked to the hub, whose DNS servers answer for them."""
+    given = private_network(settings)
+    return given is not None and given.hub is not None and bool(given.hub.dns_servers)
+
+
+def existing_zones(settings: Settings) -> str | None:
+    """Id of the resource group that has the zones of data services already."""
+    given = private_network(settings)
+    return given.hub.dns_zones if given is not None and given.hub is not None else None
