@@ -196,7 +196,8 @@ def edited(*path: str | int, value: object) -> str:
         (edited("workflow", "max_exec_timeout", value="soon"), "config-reads", "max_exec_timeout: 'soon' is not"),
         (edited("pools", "default", "default_queue_timeout", value="1x"), "config-reads", "default_queue_timeout"),
         (edited("service", "max_pod_restart_limit", value="never"), "config-reads", "max_pod_restart_limit"),
-        (edited("podTemplates", "task", "metadata", value=True), "config-submits", "unexpected form"),
+        (edited("podTemplates", "task", "metadata", value=True), "config-loads", "'labels' can't be set"),
+        (edited("podTemplates", "task", "metadata", "annotations", value=True), "config-submits", "unexpected form"),
         (
             edited("podTemplates", "task", "spec", "containers", 0, "image", value="{{ NO }}"),
             "config-submits",
@@ -208,6 +209,7 @@ def edited(*path: str | int, value: object) -> str:
         (edited("pools", "default", "common_default_variables", value={True: 1}), "config-submits", "crash"),
         (edited("podTemplates", value={True: 1}), "config-name", "does not exist"),
     ],
+    ids=lambda value: value if len(value) < 60 else "",
 )
 def test_values_that_refuse_every_workflow_are_reported(text: str, rule: str, problem: str) -> None:
     found = check_text(text, "values.yaml", stack()).findings
