@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from physical_ai.settings.models.admission import Admission
 from physical_ai.settings.models.base import Cidr, Model, written
+from physical_ai.settings.models.data_services import DataServices
 from physical_ai.settings.models.gpu import GpuOperator
 from physical_ai.settings.models.grid_driver import GridDriver
 from physical_ai.settings.models.health import Health
@@ -193,6 +194,9 @@ class Settings(Model):
     admission: Admission = Field(default_factory=Admission, description="What GPU Pods of any origin must have.")
     health: Health = Field(default_factory=Health, description="Health of GPU nodes.")
     osmo: Osmo = Field(default_factory=Osmo, description="NVIDIA OSMO.")
+    data_services: DataServices | None = Field(
+        default=None, description="Database, cache, storage, vault and registry for OSMO's control plane; absent: none."
+    )
     system_pool: NodePool = Field(description="Pool for critical add-ons, tainted CriticalAddonsOnly.")
     cpu_pool: NodePool = Field(description="Untainted pool for operators, schedulers and CPU tasks.")
     pools: dict[PoolName, Pool] = Field(description="GPU node pools by name.")

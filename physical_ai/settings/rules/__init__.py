@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.cluster import check_cluster
+from physical_ai.settings.rules.data_services import check_data_services
 from physical_ai.settings.rules.finding import SettingFinding, Trust
 from physical_ai.settings.rules.gpu import check_gpu
 from physical_ai.settings.rules.grid import check_grid
@@ -46,6 +47,7 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_grid(settings, trust)
     yield from check_sharing(settings, trust)
     yield from check_osmo(settings, trust)
+    yield from check_data_services(settings, trust)
     yield from check_monitoring(settings, trust)
     yield from check_health(settings, trust)
     yield from check_health_mode(settings, trust)

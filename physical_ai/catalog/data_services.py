@@ -1,0 +1,24 @@
+"""Facts about Azure's data services: editions of PostgreSQL, extensions, upstreams of a caching registry."""
+
+from __future__ import annotations
+
+POSTGRES_TIERS = {"B": "Burstable", "D": "GeneralPurpose", "E": "MemoryOptimized"}
+"""Tier by the letter of a compute size (PostgreSQL Flexible Server docs, concepts-compute; recalled, not opened)."""
+POSTGRES_EXTENSIONS = ("HSTORE", "PG_STAT_STATEMENTS", "UUID-OSSP")
+"""Extensions that OSMO's service creates in its database (NVIDIA/OSMO deployments/terraform/azure/example)."""
+POSTGRES_PORT = 5432
+REDIS_PORT = 10000
+"""Of every Azure Managed Redis database, TLS only (NVIDIA/OSMO deployments/terraform/azure/example)."""
+REDIS_POLICY = "EnterpriseCluster"
+"""One endpoint, as a server that is not a cluster: OSMO's client cannot follow redirections of OSSCluster (same)."""
+NEED_LOGIN = frozenset({"docker.io", "registry-1.docker.io"})
+"""Upstreams that a registry caches with a login only (Azure docs, container-registry/artifact-cache-overview)."""
+
+
+def postgres_tier(size: str) -> str:
+    """Tier of a compute size.
+
+    >>> postgres_tier("Standard_D2ds_v5")
+    'GeneralPurpose'
+    """
+    return POSTGRES_TIERS[size.removeprefix("Standard_")[0]]

@@ -1,0 +1,123 @@
+"""What follows from the settings of the data services: defaults by environment and region, names, protection.
+
+Production gets what survives the loss of a zone or a mistake of a person; elsewhere the default is what costs least.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+from physical_ai.catalog import regions
+from physical_ai.catalog.data_services import postgres_tier
+from physical_ai.settings.facts.network_access import public_access
+from physical_ai.settings.models.data_services import DataServices, HighAvailability, Redundancy
+from physical_ai.settings.models.tree import Settings
+
+PRODUCTION = "prod"
+DATABASE = "osmo"
+ADMINISTRATOR = "osmoadmin"
+CONTAINERS = ("data", "logs", "apps")
+"""What workflows read and write, what they print, and the apps that users publish."""
+_UNIQUE = uuid.UUID("6f1a4f0e-5a55-5d3b-8d0c-2f4f5a3e7b11")
+
+
+@dataclass(frozen=True)
+class DataPlan:
+    """The settings with every default decided."""
+
+    postgres_tier: str
+    high_availability: HighAvailability
+    backup_days: int
+    geo_backup: bool
+    redis_high_availability: bool
+    redundancy: Redundancy
+    vault_retention_days: int
+    purge_protection: bool
+    registry_sku: str
+    zone_redundant_registry: bool
+    public: bool
+    """Whether the services are reachable from the internet, by those with a login."""
+    protected: bool
+    """Whether database, storage, vault and generated secrets refuse to be deleted."""
+
+
+def deletion_words(settings: Settings) -> str:
+    """What `dataServices.deletion` has to say before the data of a production stack can be deleted."""
+    return f"delete the data of {settings.stack}"
+
+
+def data_plan(settings: Settings, given: DataServices) -> DataPlan:
+    """The plan of `settings.data_services`, which is passed because it is None in a stack without."""
+    production = settings.environment == PRODUCTION
+    region = regions().get(settings.region)
+    has_zones = region is not None and bool(region.zones)
+    postgres, storage, vault = given.postgres, given.storage, given.vault
+    standby: HighAvailability = "zoneRedundant" if has_zones else "sameZone"
+    public = public_access(settings)
+    sku = given.registry.sku or ("Premium" if production or not public else "Standard")
+    return DataPlan(
+        postgres_tier=postgres_tier(postgres.size),
+        high_availability=postgres.high_availability or (standby if production else "none"),
+        backup_days=postgres.backup_days or (35 if production else 7),
+        geo_backup=_given(postgres.geo_backup, production),
+        redis_high_availability=_given(given.redis.high_availability, production),
+        redundancy=storage.redundancy or ("ZRS" if production and has_zones else "LRS"),
+        vault_retention_days=vault.retention_days or (90 if production else 7),
+        purge_protection=_given(vault.purge_protection, production),
+        registry_sku=sku,
+        zone_redundant_registry=sku == "Premium" and production and has_zones,
+        public=public,
+        protected=(production or settings.protect) and given.deletion != deletion_words(settings),
+    )
+
+
+def _given(value: bool | None, default: bool) -> bool:
+    return default if value is None else value
+
+
+@dataclass(frozen=True)
+class DataNames:
+    """Names that are unique in the world, where they are part of a public DNS name.
+
+    They are a function of stack and subscription, so a preview knows them, and a stack that is created again has the
+    same ones. The vault's is not: Azure keeps a deleted vault, and its name, for days, so each vault gets a fresh name.
+
+    >>> DataNames("dev-westus2", "00000000-0000-0000-0000-000000000000").storage
+    'stdevwestus2e5fc84e4'
+    """
+
+    stack: str
+    subscription_id: str
+
+    @property
+    def _digits(self) -> str:
+        return uuid.uuid5(_UNIQUE, f"{self.subscription_id.lower()}/{self.stack}").hex[:8]
+
+    @property
+    def _flat(self) -> str:
+        return self.stack.replace("-", "")
+
+    @property
+    def postgres(self) -> str:
+        """ARM allows 63 characters."""
+        return f"psql-{self.stack[:49]}-{self._digits}"
+
+    @property
+    def redis(self) -> str:
+        """ARM allows 60 characters."""
+        return f"redis-{self.stack[:45]}-{self._digits}"
+
+    @property
+    def storage(self) -> str:
+        """ARM allows 24 lowercase letters and digits."""
+        return f"st{self._flat[:14]}{self._digits}"
+
+    @property
+    def registry(self) -> str:
+        """ARM allows 50 letters and digits."""
+        return f"cr{self._flat[:40]}{self._digits}"
+
+    def vault(self, suffix: str) -> str:
+        """ARM allows 24 characters, without two hyphens in a row."""
+        return f"kv-{self.stack[:12].rstrip('-')}-{suffix}"

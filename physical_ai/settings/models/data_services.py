@@ -1,0 +1,144 @@
+"""Settings of the data services that OSMO's control plane runs on.
+
+What is left out follows from the environment and the region: `physical_ai.settings.facts.data_services`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from physical_ai.settings.models.base import Model, written
+
+PostgresVersion = Literal["15", "16", "17"]
+"""OSMO 6.3 needs 15 or later."""
+PostgresSize = Annotated[
+    str,
+    written(
+        r"^Standard_(B|D|E)[0-9]{1,2}[a-z]*(_v[0-9])?$",
+        "a compute size of PostgreSQL Flexible Server, like Standard_D2ds_v5",
+    ),
+]
+StorageGb = Literal[32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32767]
+HighAvailability = Literal["none", "sameZone", "zoneRedundant"]
+RedisSize = Annotated[
+    str,
+    written(
+        r"^(Balanced_B|MemoryOptimized_M|ComputeOptimized_X)[0-9]{1,4}$",
+        "a size of Azure Managed Redis, like Balanced_B5",
+    ),
+]
+Redundancy = Literal["LRS", "ZRS", "GRS", "GZRS"]
+RegistryHost = Annotated[
+    str, written(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", "the host name of a container registry, like nvcr.io")
+]
+Generation = Annotated[int, Field(ge=1, le=50)]
+Days = Annotated[int, Field(ge=1, le=3650)]
+
+
+class Postgres(Model):
+    """Azure Database for PostgreSQL, Flexible Server."""
+
+    version: PostgresVersion = Field(default="16", description="Major version, in quotes. It can be raised later.")
+    size: PostgresSize = Field(
+        default="Standard_D2ds_v5", description="Compute size: B is burstable, D general purpose, E memory optimized."
+    )
+    storage_gb: StorageGb = Field(default=128, description="Storage in GiB; it can grow and never shrinks.")
+    high_availability: HighAvailability | None = Field(
+        default=None,
+        description="A standby server: zoneRedundant in another zone, sameZone beside it. Absent: in production"
+        " zoneRedundant, or sameZone in a region without zones; none elsewhere.",
+    )
+    backup_days: Annotated[int, Field(ge=7, le=35)] | None = Field(
+        default=None,
+        description="Days for which any point in time can be restored. Absent: 35 in production, otherwise 7.",
+    )
+    geo_backup: bool | None = Field(
+        default=None,
+        description="Keep a copy of the backups in the paired region; fixed at creation. Absent: in production only.",
+    )
+    password_generation: Generation = Field(
+        default=1, description="Raise it by one to replace the password of the administrator."
+    )
+
+
+class Redis(Model):
+    """Azure Managed Redis."""
+
+    size: RedisSize = Field(
+        default="Balanced_B5", description="Size; the number is about the memory in GB. It can be raised later."
+    )
+    high_availability: bool | None = Field(
+        default=None, description="A replica; it cannot be removed later. Absent: in production only."
+    )
+    key: Literal["primary", "secondary"] = Field(
+        default="primary", description="The access key in use. To rotate: change to the other key, renew this one."
+    )
+
+
+class Storage(Model):
+    """A storage account with containers for data, logs and apps. Logins are by Entra only."""
+
+    redundancy: Redundancy | None = Field(
+        default=None,
+        description="Copies of the data: LRS in one zone, ZRS in several, GRS and GZRS also in the paired region."
+        " Absent: in production ZRS where the region has zones; otherwise LRS.",
+    )
+    hierarchical_namespace: bool = Field(
+        default=False, description="Folders with rights of their own (Data Lake Storage); fixed at creation."
+    )
+    soft_delete_days: Annotated[int, Field(ge=1, le=365)] = Field(
+        default=7, description="Days for which deleted blobs and containers can be restored."
+    )
+    cool_data_after_days: Days | None = Field(
+        default=None, description="Move data to the cool tier after so many days without a change; absent: never."
+    )
+    delete_logs_after_days: Days | None = Field(
+        default=90, description="Delete logs of workflows so many days after the last change; null: never."
+    )
+
+
+class Vault(Model):
+    """A key vault, with Azure RBAC."""
+
+    retention_days: Annotated[int, Field(ge=7, le=90)] | None = Field(
+        default=None,
+        description="Days for which a deleted vault and its secrets can be recovered; fixed at creation. Absent: 90 in"
+        " production, otherwise 7.",
+    )
+    purge_protection: bool | None = Field(
+        default=None,
+        description="Nobody can purge a deleted vault before its days are over; cannot be turned off again. Absent: in"
+        " production only.",
+    )
+
+
+class Registry(Model):
+    """A container registry that caches images of others: nodes pull through it."""
+
+    sku: Literal["Standard", "Premium"] | None = Field(
+        default=None,
+        description="Premium has private endpoints, zones and export control. Absent: Premium in production and where"
+        " network.mode is not public; otherwise Standard.",
+    )
+    upstreams: tuple[RegistryHost, ...] = Field(
+        default=("nvcr.io", "ghcr.io", "quay.io", "registry.k8s.io"),
+        description="Registries whose images it caches, each below its own host name, without a login.",
+    )
+
+
+class DataServices(Model):
+    """Database, cache, storage, secrets and images."""
+
+    source: Literal["azure"] = Field(description="azure: managed services of Azure, beside the cluster.")
+    deletion: str | None = Field(
+        default=None,
+        description="Database, storage, vault and generated secrets of a production stack, or of one with protect, are"
+        " not deleted before this says `delete the data of <stack>`.",
+    )
+    postgres: Postgres = Field(default_factory=Postgres, description="Database.")
+    redis: Redis = Field(default_factory=Redis, description="Cache.")
+    storage: Storage = Field(default_factory=Storage, description="Storage for data, logs and apps.")
+    vault: Vault = Field(default_factory=Vault, description="Vault for the secrets of the platform.")
+    registry: Registry = Field(default_factory=Registry, description="Registry for images.")

@@ -1,0 +1,84 @@
+"""Rules about the data services: what a region and a size allow, and words that allow data to be deleted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from physical_ai.catalog import regions
+from physical_ai.catalog.data_services import NEED_LOGIN
+from physical_ai.settings.facts.data_services import DataPlan, data_plan, deletion_words
+from physical_ai.settings.facts.network_access import private_endpoints
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.data_services import DataServices
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error
+
+_HERE: Path = ("dataServices",)
+_STANDBY: Path = (*_HERE, "postgres", "highAvailability")
+_SIZE: Path = (*_HERE, "postgres", "size")
+_UPSTREAMS: Path = (*_HERE, "registry", "upstreams")
+
+ZONES = Rule("data-zones", "physical_ai/catalog/data/regions.yaml")
+BURSTABLE = Rule("postgres-burstable", "PostgreSQL Flexible Server docs, high availability, limitations")
+PRIVATE_REGISTRY = Rule("registry-premium", "Azure docs, container-registry-skus")
+UPSTREAM_LOGIN = Rule("registry-upstream", "Azure docs, container-registry/artifact-cache-overview")
+DELETION = Rule("data-deletion", "docs/data-services.md")
+
+
+def check_data_services(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
+    """All rules about data services."""
+    given = settings.data_services
+    if given is None or not trust(_HERE):
+        return
+    plan = data_plan(settings, given)
+    yield from _postgres(settings, given, plan)
+    yield from _storage(settings, given)
+    yield from _registry(settings, given, plan)
+    yield from _deletion(settings, given)
+
+
+def _has_no_zones(settings: Settings) -> bool:
+    """False for a region that is not in the catalogue, of which nothing is known."""
+    region = regions().get(settings.region)
+    return region is not None and not region.zones
+
+
+def _postgres(settings: Settings, given: DataServices, plan: DataPlan) -> Iterator[SettingFinding]:
+    if given.postgres.high_availability == "zoneRedundant" and _has_no_zones(settings):
+        problem = f"{settings.region} has no availability zones for a standby server."
+        yield error(_STANDBY, problem, "Write sameZone or none, or leave it out.", rule=ZONES)
+    if plan.postgres_tier == "Burstable" and plan.high_availability != "none":
+        problem = f"A burstable server, {given.postgres.size}, has no standby."
+        fix = "size: Standard_D2ds_v5, or highAvailability: none."
+        yield error(_SIZE, problem, fix, others=(_STANDBY,), rule=BURSTABLE)
+
+
+def _storage(settings: Settings, given: DataServices) -> Iterator[SettingFinding]:
+    wanted = given.storage.redundancy
+    if wanted in ("ZRS", "GZRS") and _has_no_zones(settings):
+        problem = f"{settings.region} has no availability zones to spread copies over."
+        fix = f"redundancy: {'GRS' if wanted == 'GZRS' else 'LRS'}."
+        yield error((*_HERE, "storage", "redundancy"), problem, fix, rule=ZONES)
+
+
+def _registry(settings: Settings, given: DataServices, plan: DataPlan) -> Iterator[SettingFinding]:
+    if plan.registry_sku != "Premium" and private_endpoints(settings):
+        problem = f"A {plan.registry_sku} registry has no private endpoint, which network.mode needs."
+        here = (*_HERE, "registry", "sku")
+        yield error(
+            here, problem, "sku: Premium, or leave it out.", others=(("network", "mode"),), rule=PRIVATE_REGISTRY
+        )
+    for host, times in Counter(given.registry.upstreams).items():
+        if host in NEED_LOGIN:
+            problem = f"Images of {host} are cached with a login only, and this program gives the registry none."
+            yield error(_UPSTREAMS, problem, "Remove it, or import these images.", rule=UPSTREAM_LOGIN)
+        if times > 1:
+            yield error(_UPSTREAMS, f"{host} is listed {times} times.", "List it once.")
+
+
+def _deletion(settings: Settings, given: DataServices) -> Iterator[SettingFinding]:
+    words = deletion_words(settings)
+    if given.deletion is not None and given.deletion != words:
+        problem = "These words do not allow the data of this stack to be deleted."
+        yield error((*_HERE, "deletion"), problem, f"Write '{words}', or remove it.", rule=DELETION)

@@ -1,0 +1,124 @@
+"""Settings of the data services: what they lead to by environment and region, and which cannot work."""
+
+from __future__ import annotations
+
+import pytest
+
+from physical_ai.settings import Fault, Overlay, Settings, SettingsError, load
+from physical_ai.settings.facts.data_services import DataNames, DataPlan, data_plan
+from physical_ai.settings.rules import TRUST_ALL
+from physical_ai.settings.rules.data_services import check_data_services
+
+SUBSCRIPTION = "11111111-2222-3333-4444-555555555555"
+AZURE = "dataServices.source=azure"
+
+
+def given(stack: str, *changes: str) -> Settings:
+    return load(stack, [Overlay.assign([AZURE, *changes])]).settings
+
+
+def plan(stack: str, *changes: str) -> DataPlan:
+    settings = given(stack, *changes)
+    assert settings.data_services is not None
+    return data_plan(settings, settings.data_services)
+
+
+def faults(stack: str, *changes: str) -> list[Fault]:
+    with pytest.raises(SettingsError) as refused:
+        given(stack, *changes)
+    return list(refused.value.faults)
+
+
+def test_a_stack_has_no_data_services_unless_it_asks_for_them(stack_name: str) -> None:
+    assert load(stack_name).settings.data_services is None
+
+
+def test_development_costs_little_and_production_survives_the_loss_of_a_zone() -> None:
+    dev, prod = plan("dev-westus2"), plan("prod-westus2")
+    assert (dev.high_availability, dev.geo_backup, dev.backup_days, dev.redundancy) == ("none", False, 7, "LRS")
+    assert (prod.high_availability, prod.geo_backup, prod.backup_days) == ("zoneRedundant", True, 35)
+    assert (prod.redundancy, prod.registry_sku, prod.zone_redundant_registry) == ("ZRS", "Premium", True)
+    assert (dev.purge_protection, dev.vault_retention_days) == (False, 7)
+    assert (prod.purge_protection, prod.vault_retention_days) == (True, 90)
+    assert (dev.redis_high_availability, prod.redis_high_availability) == (False, True)
+
+
+def test_a_setting_wins_over_what_the_environment_suggests() -> None:
+    off = plan("prod-westus2", "dataServices.redis.highAvailability=false", "dataServices.vault.purgeProtection=false")
+    assert (off.redis_high_availability, off.purge_protection) == (False, False)
+
+
+def test_data_of_production_is_kept_until_the_words_are_said() -> None:
+    assert plan("prod-westus2", "protect=false").protected
+    assert not plan("prod-westus2", "protect=false", "dataServices.deletion=delete the data of prod-westus2").protected
+    assert not plan("dev-westus2").protected
+    assert plan("dev-westus2", "protect=true").protected
+
+
+def test_names_fit_and_differ_by_stack_and_subscription() -> None:
+    stacks = ("dev-westus2", "prod-southeastasia", "a-quite-long-environment-of-somebody-southeastasia")
+    for stack in stacks:
+        names = DataNames(stack, SUBSCRIPTION)
+        assert 3 <= len(names.storage) <= 24 >= len(names.vault("0a1b2c3d"))
+        assert names.storage.isalnum()
+        assert names.registry.isalnum()
+        assert len(names.registry) <= 50
+        assert len(names.postgres) <= 63
+        assert len(names.redis) <= 60
+        assert "--" not in names.vault("0a1b2c3d")
+    assert len({DataNames(stack, SUBSCRIPTION).storage for stack in stacks}) == len(stacks)
+    assert DataNames("dev-westus2", SUBSCRIPTION).storage != DataNames("dev-westus2", SUBSCRIPTION[::-1]).storage
+
+
+@pytest.mark.parametrize(
+    ("stack", "change", "place", "part"),
+    [
+        (
+            "prod-westus2",
+            "dataServices.postgres.size=Standard_B2s",
+            "dataServices.postgres.size",
+            "has no standby",
+        ),
+        ("dev-westus2", "dataServices.deletion=yes", "dataServices.deletion", "do not allow"),
+        (
+            "dev-westus2",
+            "dataServices.registry.upstreams=[docker.io]",
+            "dataServices.registry.upstreams",
+            "with a login only",
+        ),
+        (
+            "dev-westus2",
+            "dataServices.registry.upstreams=[nvcr.io, nvcr.io]",
+            "dataServices.registry.upstreams",
+            "2 times",
+        ),
+        ("dev-westus2", "dataServices.postgres.storageGb=100", "dataServices.postgres.storageGb", "100"),
+        ("dev-westus2", "dataServices.redis.size=C1", "dataServices.redis.size", "Azure Managed Redis"),
+        ("dev-westus2", "dataServices.vault.retentionDays=5", "dataServices.vault.retentionDays", "too small"),
+    ],
+)
+def test_what_cannot_work_is_reported_at_its_setting(stack: str, change: str, place: str, part: str) -> None:
+    (fault,) = faults(stack, change)
+    assert fault.where == place
+    assert part in fault.problem
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ("dataServices.postgres.highAvailability=zoneRedundant", "dataServices.postgres.highAvailability"),
+        ("dataServices.storage.redundancy=GZRS", "dataServices.storage.redundancy"),
+    ],
+)
+def test_a_region_without_zones_has_no_copies_in_several(change: str, place: str) -> None:
+    settings = given("dev-westus2", change)
+    assert list(check_data_services(settings, TRUST_ALL)) == []
+    (found,) = check_data_services(settings.model_copy(update={"region": "westus"}), TRUST_ALL)
+    assert (found.where, found.rule) == (place, "data-zones")
+
+
+def test_private_endpoints_need_a_premium_registry() -> None:
+    settings = given("dev-westus2", "dataServices.registry.sku=Standard")
+    hybrid = settings.network.model_copy(update={"mode": "hybrid"})
+    (found,) = check_data_services(settings.model_copy(update={"network": hybrid}), TRUST_ALL)
+    assert found.where == "dataServices.registry.sku"
