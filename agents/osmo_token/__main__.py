@@ -1,0 +1,99 @@
+"""Creates or checks the token of one backend, once."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from osmo_token.minting import Wanted, check, ensure
+from osmo_token.secret import TokenSecret
+from osmo_token.server import Refused, Server
+from osmo_token.service import Service
+
+ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 15.0
+"""Seconds between two tries."""
+
+
+def persist(act: Callable[[], None], end: float, pause: Callable[[float], object]) -> None:
+    """Repeats what is safe to repeat until it works, or `end` (of the monotonic clock) has passed.
+
+    Raises:
+        Refused: It was refused for a reason that waiting does not change, or too long.
+    """
+    seconds, last = FIRST_PAUSE, ""
+    while True:
+        try:
+            act()
+            return
+        except Refused as refusal:
+            if not refusal.is_transient or time.monotonic() + seconds > end:
+                raise
+            if str(refusal) != last:
+                say(f"{refusal}. Trying again.")
+            last = str(refusal)
+        pause(seconds)
+        seconds = min(seconds * 2, LONGEST_PAUSE)
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
+def today() -> datetime.date:
+    """In UTC, which the service counts in."""
+    return datetime.datetime.now(datetime.timezone.utc).date()
+
+
+def main(arguments: list[str], pause: Callable[[float], object] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="osmo-token", description=__doc__)
+    parser.add_argument("mode", choices=("ensure", "check"))
+    parser.add_argument("--service", required=True, help="address of OSMO's gateway")
+    parser.add_argument("--password-file", type=Path, required=True, help="of OSMO's default administrator")
+    parser.add_argument("--user", required=True, help="of OSMO, whose token it is")
+    parser.add_argument("--name", required=True, help="of the token; another name is another token")
+    parser.add_argument("--days", type=int, required=True, help="for how long a new token is valid")
+    parser.add_argument("--warn-days", type=int, default=30, help="check: how long before its end it is reported")
+    parser.add_argument("--secret", required=True, help="NAMESPACE/NAME of the Secret for it")
+    parser.add_argument("--account", type=Path, default=ACCOUNT, help="folder of the Pod's service account")
+    parser.add_argument("--seconds", type=float, default=600, help="how long to wait for the service")
+    given = parser.parse_args(arguments)
+    wanted = Wanted(given.user, given.name, given.days, given.warn_days)
+    service = Service(given.service, lambda: given.password_file.read_text().strip())
+    secret = TokenSecret(api_server(given.account), *given.secret.split("/", 1))
+    problem = ""
+
+    def act() -> None:
+        nonlocal problem
+        service.version()
+        service.log_in()
+        if given.mode == "ensure":
+            ensure(service, secret, wanted, today(), say)
+        else:
+            problem = check(service, secret, wanted, today())
+
+    try:
+        persist(act, time.monotonic() + given.seconds, pause or threading.Event().wait)
+    except (Refused, OSError) as fault:
+        problem = f"{fault}"
+    if problem:
+        print(problem, file=sys.stderr, flush=True)
+    return 1 if problem else 0
+
+
+def api_server(account: Path) -> Server:
+    """The cluster's API server, with the rights of the Pod's service account."""
+    host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
+    url = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+    # kubelet renews the token in its file.
+    return Server(url, lambda: (account / "token").read_text().strip(), account / "ca.crt")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

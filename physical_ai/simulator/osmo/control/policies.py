@@ -1,0 +1,104 @@
+"""What roles allow, as OSMO's authorization service decides it. Pure.
+
+An action is `resource:Verb`; a policy lists patterns of actions and of resources. Deny wins
+(docs/deployment_guide/appendix/authentication/roles_policies.rst).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+ADMIN, USER, BACKEND, DEFAULT = "osmo-admin", "osmo-user", "osmo-backend", "osmo-default"
+GLOBAL = "*"
+"""Resource of an action that belongs to no pool."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    actions: tuple[str, ...]
+    resources: tuple[str, ...]
+    denies: bool = False
+
+    def matches(self, action: str, resource: str) -> bool:
+        in_scope = resource == GLOBAL or any(fnmatchcase(resource, each) for each in self.resources)
+        return in_scope and any(fnmatchcase(action, each) for each in self.actions)
+
+
+@dataclass(frozen=True)
+class Role:
+    policies: tuple[Policy, ...]
+    external: frozenset[str] = field(default=frozenset())
+    """Names of groups and app roles of the identity provider whose members have the role."""
+
+
+BUILT_IN: Mapping[str, Role] = {
+    ADMIN: Role(
+        (Policy(("*:*",), ("*",)), Policy(("internal:*",), ("*",), denies=True)),
+        frozenset({ADMIN}),
+    ),
+    USER: Role(
+        (
+            Policy(
+                (
+                    "app:*",
+                    "auth:Token",
+                    "credentials:*",
+                    "dataset:*",
+                    "pool:List",
+                    "profile:Read",
+                    "profile:Update",
+                    "resources:Read",
+                    "user:List",
+                    "workflow:List",
+                    "workflow:Read",
+                ),
+                ("*",),
+            ),
+            Policy(("workflow:*",), ("pool/default",)),
+        ),
+        frozenset({USER}),
+    ),
+    BACKEND: Role((Policy(("internal:Operator", "pool:List", "config:Read"), ("*",)),), frozenset({BACKEND})),
+    DEFAULT: Role(()),
+}
+"""Those of the chart (values of `service` 1.3.1, services.configs.roles), as far as a request here needs them."""
+
+
+def roles_of(configured: Mapping[str, Mapping[str, Any]]) -> dict[str, Role]:
+    """The roles of a configuration, over the built-in ones."""
+    found = dict(BUILT_IN)
+    for name, given in configured.items():
+        base = found.get(name, Role((), frozenset({name})))
+        policies = given.get("policies")
+        external = given.get("external_roles")
+        found[name] = Role(
+            base.policies if policies is None else tuple(_policy(each) for each in policies),
+            base.external if external is None else frozenset(str(each) for each in external),
+        )
+    return found
+
+
+def _policy(given: Mapping[str, Any]) -> Policy:
+    actions = tuple(str(each) for each in given.get("actions") or ())
+    resources = tuple(str(each) for each in given.get("resources") or ())
+    return Policy(actions, resources, str(given.get("effect", "Allow")) == "Deny")
+
+
+def mapped(roles: Mapping[str, Role], external: Iterable[str]) -> list[str]:
+    """Roles of a person who has these groups and app roles."""
+    given = set(external)
+    return sorted(name for name, role in roles.items() if role.external & given)
+
+
+def allowed(roles: Mapping[str, Role], names: Iterable[str], action: str, resource: str = GLOBAL) -> bool:
+    matching = [
+        policy
+        for name in {*names, DEFAULT}
+        if name in roles
+        for policy in roles[name].policies
+        if policy.matches(action, resource)
+    ]
+    return bool(matching) and not any(policy.denies for policy in matching)

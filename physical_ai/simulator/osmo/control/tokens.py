@@ -1,0 +1,77 @@
+"""JSON Web Tokens of the simulation's Entra ID and of its OSMO.
+
+Both sign with a key of their own that the gateway has (HS256). The real ones sign with private keys, and Envoy fetches
+the public ones; who can read this user's files could sign here.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+KEY_FILE = "token-signing.key"
+HEADER = {"alg": "HS256", "typ": "JWT"}
+
+
+class Invalid(Exception):
+    """The token is none, is signed by another key, or is outside of its time; the text says which."""
+
+
+def key_in(folder: Path) -> bytes:
+    """The simulation's key, made once."""
+    path = folder / KEY_FILE
+    if not path.exists():
+        unfinished = folder / f"{KEY_FILE}.{os.getpid()}"
+        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(secrets.token_bytes(32))
+        try:
+            # Another process may have made it meanwhile.
+            os.link(unfinished, path)
+        except FileExistsError:
+            pass
+        finally:
+            unfinished.unlink()
+    return path.read_bytes()
+
+
+def sign(claims: Mapping[str, Any], key: bytes) -> str:
+    text = ".".join(_encoded(json.dumps(part).encode()) for part in (HEADER, claims))
+    return f"{text}.{_encoded(_signature(text, key))}"
+
+
+def claims_of(token: str, key: bytes, now: float | None = None) -> dict[str, Any]:
+    """What a valid token says. Raises Invalid."""
+    text, _, signature = token.rpartition(".")
+    try:
+        header, claims = (json.loads(_decoded(part)) for part in text.split("."))
+        given = _decoded(signature)
+    except ValueError:
+        raise Invalid("Jwt is not in the form of Header.Payload.Signature") from None
+    if header != HEADER or not hmac.compare_digest(given, _signature(text, key)):
+        raise Invalid("Jwt verification fails")
+    moment = time.time() if now is None else now
+    if float(claims.get("exp", 0)) <= moment:
+        raise Invalid("Jwt is expired")
+    if float(claims.get("nbf", 0)) > moment + 60:
+        raise Invalid("Jwt not yet valid")
+    return claims
+
+
+def _signature(text: str, key: bytes) -> bytes:
+    return hmac.new(key, text.encode(), hashlib.sha256).digest()
+
+
+def _encoded(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _decoded(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
