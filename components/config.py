@@ -15,6 +15,7 @@ from pulumi.runtime.config import CONFIG, get_config_env
 from components.charts import archive_problems, missing_archives
 from physical_ai.catalog.charts import ARCHIVES
 from physical_ai.settings import Fault, Loaded, SettingsError, load_config
+from physical_ai.settings.facts.osmo_access import service_secrets
 from physical_ai.settings.layers.stack_file import SECRETS
 from physical_ai.settings.rules.compat import refusals
 from physical_ai.settings.rules.deployers import unnamed_deployers
@@ -80,7 +81,8 @@ def configured() -> tuple[Loaded, Secrets]:
 def secret_faults(loaded: Loaded, given: Iterable[str]) -> list[Fault]:
     """Settings that name a secret which the stack does not have."""
     settings, names = loaded.settings, frozenset(given)
-    lacking = [(path, name) for path, name in needed_secrets(settings.health) if name not in names]
+    needed = [*needed_secrets(settings.health), *service_secrets(settings)]
+    lacking = [(path, name) for path, name in needed if name not in names]
     return [
         loaded.merged.fault(
             path,

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from physical_ai.settings import STACKS, Loaded, Overlay, Settings, load
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
+from physical_ai.settings.facts.osmo_access import control_plane_url, service_secrets
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
 from physical_ai.settings.rules.health_modes import needed_secrets
 from physical_ai.settings.rules.monitoring import secret_names, trace_secrets
@@ -44,7 +45,7 @@ def read_stack(
     for overlay in overlays:
         config = merge(config, {f"{PREFIX}{key}": value for key, value in overlay.data.items()})
     osmo = loaded.settings.osmo
-    if osmo.installs_backend and osmo.service_url is None:
+    if osmo.installs_backend and control_plane_url(loaded.settings) is None:
         config = merge(config, {f"{PREFIX}osmo": {"serviceUrl": SIMULATED_SERVICE}})
     config = merge(config, {f"{PREFIX}access": {"deployers": simulated_deployers(loaded.settings)}})
     names = tuple(dict.fromkeys([*secret_names, *generated_secrets(loaded.settings)]))
@@ -64,9 +65,14 @@ def generated_secrets(settings: Settings) -> list[str]:
     """Secrets that the simulation generates: a stand-in replaces OSMO's control plane, which issues the token; nothing
     is sent to the receivers of alerts, and nothing is kept in a datastore."""
     osmo = settings.osmo
-    token = [AGENT_TOKEN] if osmo.installs_backend and osmo.login == "token" else []
+    token = [AGENT_TOKEN] if osmo.mode == "backend" and osmo.login == "token" else []
     monitoring = settings.monitoring
-    named = (*secret_names(monitoring), *trace_secrets(monitoring), *needed_secrets(settings.health))
+    named = (
+        *secret_names(monitoring),
+        *trace_secrets(monitoring),
+        *needed_secrets(settings.health),
+        *service_secrets(settings),
+    )
     return [*token, *(name for _, name in named)]
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from physical_ai.settings.models.base import Model, written
+from physical_ai.settings.models.osmo_access import OsmoAccess
 
 PlatformName = Annotated[
     str,
@@ -18,6 +19,7 @@ PlatformName = Annotated[
 """As workflows write it under `platform`, and nodes and pods carry it in a label."""
 Timeout = Annotated[str, written(r"^[1-9]\d{0,5}[smhd]$", "a time with its unit, like 90s, 15m, 12h or 5d")]
 """One number and one unit, which is all OSMO reads."""
+ServedStack = Annotated[str, written(r"^[a-z][a-z0-9]*-[a-z0-9]+$", "the name of a stack, like prod-eastus")]
 HostPath = Annotated[str, written(r"^/[^:\s]*$", "an absolute path without spaces and colons, like /mnt/data")]
 Gpus = Annotated[int, Field(ge=-1, le=10000)]
 
@@ -62,17 +64,26 @@ class OsmoTimeouts(Model):
 class Osmo(Model):
     """NVIDIA OSMO: runs workflows on the pools."""
 
-    mode: Literal["namespaces", "backend"] = Field(
+    mode: Literal["namespaces", "backend", "platform"] = Field(
         default="namespaces",
         description="namespaces: what OSMO needs to be installed into. backend: scheduler and agents besides, for a"
-        " control plane elsewhere, at serviceUrl.",
+        " control plane elsewhere, at serviceUrl. platform: the control plane too, on the stack's dataServices.",
     )
     service_url: (
         Annotated[str, written(r"^https?://[^\s/]+(/\S*)?$", "the address of a service, like https://osmo.example.com")]
         | None
     ) = Field(
         default=None,
-        description="Address of the control plane that the agents work for; until there is one, they are left out.",
+        description="Address of the control plane that the agents work for; until there is one, they are left out."
+        " With mode platform it follows from access.",
+    )
+    access: OsmoAccess = Field(
+        default_factory=OsmoAccess, description="The front door of the control plane, with mode platform."
+    )
+    backends: tuple[ServedStack, ...] = Field(
+        default=(),
+        description="Stacks of mode backend that this control plane serves beside its own cluster; their backendName,"
+        " pools and platforms come from their own settings.",
     )
     login: Literal["token", "dev"] = Field(
         default="token",
@@ -107,4 +118,10 @@ class Osmo(Model):
 
     @property
     def installs_backend(self) -> bool:
-        return self.mode == "backend"
+        """Whether the cluster has scheduler and agents."""
+        return self.mode in ("backend", "platform")
+
+    @property
+    def installs_service(self) -> bool:
+        """Whether the cluster has the control plane."""
+        return self.mode == "platform"

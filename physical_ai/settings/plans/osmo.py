@@ -16,6 +16,7 @@ from physical_ai.catalog import osmo
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.compat import check_chart
+from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
@@ -95,7 +96,7 @@ def _backend(settings: Settings) -> dict[str, Any]:
         "global": {
             "osmoImageLocation": osmo.IMAGES,
             "osmoImageTag": osmo.IMAGE_TAG,
-            "serviceUrl": settings.osmo.service_url or "",
+            "serviceUrl": control_plane_url(settings) or "",
             # The agents support the methods token and password only; a development login is a separate argument.
             "loginMethod": "token",
             "accountTokenSecret": osmo.TOKEN_SECRET,

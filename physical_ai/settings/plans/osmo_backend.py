@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
+from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import agents
 from physical_ai.settings.plans.osmo import CREDENTIAL, KUBECONFIG, OsmoRelease, agent_kubeconfig
@@ -49,7 +50,7 @@ def _login_files(settings: Settings) -> dict[str, str]:
 def missing_for_agents(settings: Settings, *, has_token: bool) -> str:
     """What a deployment reports whose agents have no control plane yet, or no login; empty where they have both."""
     steps: list[str] = []
-    if settings.osmo.service_url is None:
+    if control_plane_url(settings) is None:
         steps.append("  pulumi config set --path 'physical-ai:osmo.serviceUrl' https://YOUR-CONTROL-PLANE")
     if settings.osmo.login == "token" and not has_token:
         steps += [

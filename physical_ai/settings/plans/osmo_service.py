@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from physical_ai.catalog.osmo import CHART_VERSION, CREDENTIAL_SECRETS, IMAGE_TAG, IMAGES
+from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import osmo_platforms
 
@@ -56,7 +57,8 @@ def configuration(settings: Settings) -> dict[str, Any]:
         },
         **{key: {"credential": {"secretName": secret}} for key, secret in CREDENTIAL_SECRETS.items()},
     }
-    service = {"service_base_url": settings.osmo.service_url} if settings.osmo.service_url else {}
+    url = control_plane_url(settings)
+    service = {"service_base_url": url} if url else {}
     return {
         "service": service,
         "workflow": workflow,

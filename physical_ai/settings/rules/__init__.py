@@ -16,6 +16,7 @@ from physical_ai.settings.rules.health_modes import check_health_mode
 from physical_ai.settings.rules.monitoring import check_monitoring
 from physical_ai.settings.rules.network import check_network
 from physical_ai.settings.rules.osmo import check_osmo
+from physical_ai.settings.rules.osmo_access import check_osmo_access
 from physical_ai.settings.rules.outbound import check_outbound
 from physical_ai.settings.rules.placement import check_labels, check_taints
 from physical_ai.settings.rules.pools import check_pools
@@ -48,6 +49,7 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_sharing(settings, trust)
     yield from check_osmo(settings, trust)
     yield from check_data_services(settings, trust)
+    yield from check_osmo_access(settings, trust)
     yield from check_monitoring(settings, trust)
     yield from check_health(settings, trust)
     yield from check_health_mode(settings, trust)

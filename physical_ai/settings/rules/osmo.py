@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from physical_ai.catalog import nearest
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import osmo as osmo_facts
+from physical_ai.settings.facts.osmo_access import ACCESS, control_plane_url
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules import registry as rules
@@ -35,18 +36,22 @@ def check_osmo(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 
 
 def _service(settings: Settings) -> Iterator[SettingFinding]:
-    osmo = settings.osmo
+    osmo, url = settings.osmo, control_plane_url(settings)
+    here: Path = (*_OSMO, "serviceUrl") if not osmo.installs_service else (*ACCESS, "host")
     if osmo.service_url is not None and not osmo.installs_backend:
         problem = "No agents would use this control plane."
         others: tuple[Path, ...] = ((*_OSMO, "mode"),)
         yield warning((*_OSMO, "serviceUrl"), problem, "mode: backend.", others=others)
-    if osmo.service_url is not None and _is_example(osmo.service_url):
-        problem = f"{osmo.service_url} is an example (RFC 2606) without a server. It is sufficient for a simulation."
+    if url is not None and _is_example(url):
+        problem = f"{url} is an example (RFC 2606) without a server. It is sufficient for a simulation."
         fix = "The address of your control plane; null omits the agents until there is one."
-        yield warning((*_OSMO, "serviceUrl"), problem, fix, stand_in=True)
-    if osmo.service_url is not None and osmo.login == "token" and _is_plain(osmo.service_url):
-        problem = f"{osmo.service_url} is not encrypted: everyone on the way reads the agents' token."
-        yield error((*_OSMO, "serviceUrl"), problem, "An address that begins with https://.")
+        if osmo.installs_service:
+            fix = "The DNS name of your control plane."
+        yield warning(here, problem, fix, stand_in=True)
+    if url is not None and osmo.login == "token" and _is_plain(url):
+        problem = f"{url} is not encrypted: everyone on the way reads the agents' token."
+        fix = "access.tls." if osmo.installs_service else "An address that begins with https://."
+        yield error(here, problem, fix)
     if osmo.login == "dev":
         problem = (
             "With login dev the agents send a name and no secret: the control plane treats any caller as an admin."

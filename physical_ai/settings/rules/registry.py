@@ -49,6 +49,8 @@ STRATEGY_MPS = Rule("mig-strategy-mps", f"{SHARING}: no MPS with the strategy mi
 STRATEGY_POOL = Rule("mig-strategy-pool", "NVIDIA/k8s-device-plugin README, MIG strategies")
 
 QUEUES = Rule("osmo-queues", "NVIDIA/OSMO docs, advanced_config/scheduler: one queue a pool")
+OSMO_LOGIN = Rule("osmo-login", "NVIDIA/OSMO deployments/charts/service, gateway.envoy.defaultIdentity")
+OSMO_TLS = Rule("osmo-tls", "RFC 6750, OAuth 2.0 bearer tokens, section 5.2: TLS is required")
 WORKFLOWS_BASELINE = Rule("osmo-baseline", "manifests/namespaces.yaml; Kubernetes docs, pod-security-standards")
 
 ALERTS = Rule("alert-override", "physical_ai/telemetry/data/rules")

@@ -1,0 +1,44 @@
+"""Names of OSMO's control plane in chart `service` 1.3.1: its objects, secrets and ports (NVIDIA/OSMO, tag 6.3.1)."""
+
+from __future__ import annotations
+
+SERVICE_CHART = "service"
+SERVICE_RELEASE = "osmo"
+
+GATEWAY = "osmo-gateway"
+"""Service in front of everything, and prefix of the gateway's objects."""
+API = "osmo-service"
+UI, ROUTER, AGENT, LOGGER = "osmo-ui", "osmo-router", "osmo-agent", "osmo-logger"
+WORKER, JOB_MONITOR = "osmo-worker", "osmo-delayed-job-monitor"
+ENVOY, OAUTH2_PROXY, AUTHZ = f"{GATEWAY}-envoy", f"{GATEWAY}-oauth2-proxy", f"{GATEWAY}-authz"
+SERVICE_ACCOUNT = "osmo"
+"""Of all Pods of the chart, created by it; federated with the control plane's own identity."""
+
+POSTGRES_SECRET, POSTGRES_KEY = "db-secret", "db-password"
+REDIS_SECRET, REDIS_KEY = "redis-secret", "redis-password"
+"""With an external database the Deployments mount these names, whatever the values say."""
+ADMIN_SECRET, ADMIN_KEY = "default-admin-secret", "password"
+ADMIN_USER = "admin"
+ADMIN_LENGTH = 43
+"""Characters of the first administrator's password: with any other number the service does not start."""
+MEK_CONFIG, MEK_FILE, MEK_ID = "mek-config", "mek.yaml", "key1"
+"""ConfigMap with the keys that encrypt users' credentials in the database (MEK: master encryption key)."""
+MEK_BYTES = 32
+OAUTH2_SECRET, OAUTH2_CLIENT_KEY, OAUTH2_COOKIE_KEY = "oauth2-proxy-secrets", "client_secret", "cookie_secret"
+COOKIE_LENGTH = 32
+"""Bytes of the key of session cookies: 16, 24 or 32 (oauth2-proxy docs)."""
+CONFIG = f"{API}-configs"
+"""ConfigMap with the service's configuration, made by the chart."""
+
+UNAUTHENTICATED = (
+    "/api/version",
+    "/api/auth/login",
+    "/api/auth/keys",
+    "/api/auth/refresh_token",
+    "/api/auth/jwt/refresh_token",
+    "/api/auth/jwt/access_token",
+    "/api/router/version",
+    "/client/version",
+)
+"""Paths that the chart's gateway serves without a login. Two tell versions, one public keys, the others are the login:
+they take a token, and give none without one."""

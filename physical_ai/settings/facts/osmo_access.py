@@ -1,0 +1,45 @@
+"""What follows from how a control plane is reached: its address, and the secrets that the stack must have for it."""
+
+from __future__ import annotations
+
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.catalog.osmo_service import GATEWAY
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.tree import Settings
+
+OIDC_SECRET = "osmoOidcClientSecret"  # noqa: S105 - a name
+"""Name, among a stack's secrets, of the secret of the app registration through which people log in."""
+TLS_CERTIFICATE, TLS_KEY = "osmoTlsCertificate", "osmoTlsKey"
+"""Names, among a stack's secrets, of the gateway's certificate and its key."""
+MEK_SECRET = "osmoMek"  # noqa: S105 - a name
+"""Name, among a stack's secrets, of a master encryption key to restore: the file `mek.yaml` of a backup."""
+
+ACCESS: Path = ("osmo", "access")
+
+
+def control_plane_url(settings: Settings) -> str | None:
+    """Address of the control plane that the stack's agents work for; None where there is none yet."""
+    osmo = settings.osmo
+    if not osmo.installs_service:
+        return osmo.service_url
+    if osmo.access.host is None:
+        return f"http://{GATEWAY}.{CONTROL_NAMESPACE}.svc.cluster.local"
+    return f"{'http' if osmo.access.tls is None else 'https'}://{osmo.access.host}"
+
+
+def login_groups(settings: Settings) -> frozenset[str]:
+    """Object ids of all groups that may log in."""
+    return frozenset(group for groups in settings.osmo.access.roles.values() for group in groups)
+
+
+def service_secrets(settings: Settings) -> list[tuple[Path, str]]:
+    """Secrets that the stack must have for its control plane: the setting that needs each, and its name."""
+    if not settings.osmo.installs_service:
+        return []
+    access = settings.osmo.access
+    needed: list[tuple[Path, str]] = []
+    if access.login == "entra":
+        needed.append(((*ACCESS, "login"), OIDC_SECRET))
+    if access.tls is not None and access.tls.source == "stack":
+        needed += [((*ACCESS, "tls"), TLS_CERTIFICATE), ((*ACCESS, "tls"), TLS_KEY)]
+    return needed

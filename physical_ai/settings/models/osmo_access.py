@@ -1,0 +1,84 @@
+"""The shape of settings about the front door of OSMO's control plane: its address, certificate, login and limits."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from physical_ai.settings.models.base import Model, written
+from physical_ai.settings.models.monitoring import ObjectId
+
+HostName = Annotated[
+    str,
+    written(
+        r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.){1,8}[a-z]{2,63}$",
+        "a DNS name in lowercase, like osmo.example.com",
+    ),
+]
+SecretName = Annotated[
+    str, written(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "the name of a Secret, like osmo-gateway-tls")
+]
+OsmoRole = Literal["osmo-admin", "osmo-user"]
+"""Roles of OSMO's chart for people; those of its agents and of workflows' own containers are given to no group."""
+
+
+class GatewayTls(Model):
+    """The certificate of the gateway, a Secret of type kubernetes.io/tls in osmo-control-plane."""
+
+    source: Literal["stack", "existing"] = Field(
+        default="stack",
+        description="stack: the deployment creates the Secret from the stack's secrets osmoTlsCertificate and"
+        " osmoTlsKey (PEM). existing: cert-manager or the Key Vault CSI driver maintains it.",
+    )
+    secret_name: SecretName = Field(default="osmo-gateway-tls", description="Name of the Secret.")
+
+
+class EntraLogin(Model):
+    """The app registration through which people log in."""
+
+    tenant_id: ObjectId = Field(description="Entra tenant.")
+    client_id: ObjectId = Field(
+        description="Client id of the app registration. It must emit groups as roles (optional claim groups with"
+        " emit_as_roles). Its secret is the stack's secret osmoOidcClientSecret."
+    )
+
+
+class GatewayLimits(Model):
+    """What the gateway refuses before the service sees it."""
+
+    concurrent_requests: Annotated[int, Field(ge=10, le=10000)] = Field(
+        default=100, description="Requests that each gateway Pod has open to the service at a time; others get 503."
+    )
+    body_mebibytes: Annotated[int, Field(ge=1, le=1024)] = Field(
+        default=32, description="Largest body of an API request; a larger one gets 413."
+    )
+    header_kibibytes: Annotated[int, Field(ge=32, le=192)] = Field(
+        default=96, description="Largest headers of a request together; an Entra token with many groups needs 64."
+    )
+
+
+class OsmoAccess(Model):
+    """How people, agents and workflows reach a control plane of this stack (osmo.mode: platform)."""
+
+    scope: Literal["internal", "public"] = Field(
+        default="internal",
+        description="internal: a load balancer with an address of the cluster's network. public: one with a public"
+        " address; needs tls and a group in roles.",
+    )
+    host: HostName | None = Field(
+        default=None,
+        description="DNS name of the gateway, which must resolve to its address for people and in the cluster. Absent:"
+        " the name of its Service, for login dev.",
+    )
+    tls: GatewayTls | None = Field(default=None, description="Certificate; absent, requests are not encrypted.")
+    login: Literal["entra", "dev"] = Field(
+        default="entra",
+        description="entra: OIDC with Entra ID. dev: every caller is an administrator; for scope internal only.",
+    )
+    entra: EntraLogin | None = Field(default=None, description="Needed with login: entra.")
+    roles: dict[OsmoRole, tuple[ObjectId, ...]] = Field(
+        default_factory=dict[OsmoRole, tuple[ObjectId, ...]],
+        description="Object ids of the Entra groups that have each of OSMO's roles.",
+    )
+    limits: GatewayLimits = Field(default_factory=GatewayLimits, description="Limits of the gateway.")

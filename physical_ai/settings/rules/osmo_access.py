@@ -1,0 +1,94 @@
+"""Rules about a control plane's front door: nobody without a login, no token without encryption."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from physical_ai.settings.facts.osmo_access import ACCESS, login_groups
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.osmo_access import OsmoAccess
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules import registry as rules
+from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
+
+_MODE: Path = ("osmo", "mode")
+_BACKENDS: Path = ("osmo", "backends")
+
+
+def check_osmo_access(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
+    """All rules about access to a control plane, and about the stacks that it serves."""
+    if not trust(("osmo",)):
+        return
+    if not settings.osmo.installs_service:
+        yield from _unused(settings)
+        return
+    if settings.data_services is None:
+        problem = "The control plane needs a database, a cache and storage, and the stack has none."
+        yield error(("dataServices",), problem, "dataServices: {source: azure}.", others=(_MODE,))
+    yield from _address(settings)
+    yield from _login(settings)
+    yield from _public(settings)
+    yield from _backends(settings)
+
+
+def _unused(settings: Settings) -> Iterator[SettingFinding]:
+    if settings.osmo.access != OsmoAccess():
+        problem = "The stack has no control plane that would be reached like this."
+        yield warning(ACCESS, problem, "mode: platform.", others=(_MODE,))
+    if settings.osmo.backends:
+        problem = "The stack has no control plane that would serve other stacks."
+        yield warning(_BACKENDS, problem, "mode: platform.", others=(_MODE,))
+
+
+def _address(settings: Settings) -> Iterator[SettingFinding]:
+    osmo = settings.osmo
+    if osmo.service_url is not None:
+        problem = "With mode platform the address of the control plane follows from access."
+        yield error(("osmo", "serviceUrl"), problem, "Remove it; set access.host.", others=(_MODE,))
+    if osmo.access.tls is not None and osmo.access.host is None:
+        problem = "A certificate is for a DNS name, and access has none."
+        yield error((*ACCESS, "host"), problem, "host: the name in the certificate.", others=((*ACCESS, "tls"),))
+
+
+def _login(settings: Settings) -> Iterator[SettingFinding]:
+    access, here = settings.osmo.access, (*ACCESS, "login")
+    if access.login == "dev":
+        problem = "With login dev the gateway takes every caller for an administrator."
+        yield warning(here, problem, "login: entra.", rule=rules.OSMO_LOGIN)
+        return
+    if access.entra is None:
+        problem = "login: entra needs an app registration."
+        fix = "entra: {tenantId: …, clientId: …}; docs/osmo.md#a-control-plane tells how to create one."
+        yield error((*ACCESS, "entra"), problem, fix, others=(here,))
+    if access.host is None:
+        problem = "login: entra sends browsers back to a DNS name, and access has none."
+        yield error((*ACCESS, "host"), problem, "host: such as osmo.contoso.com.", others=(here,))
+    if access.tls is None:
+        problem = "Tokens would go over http: everyone on the way could use them."
+        yield error((*ACCESS, "tls"), problem, "tls: {source: stack} or {source: existing}.", rule=rules.OSMO_TLS)
+    if not login_groups(settings):
+        problem = "No group has a role of OSMO, so nobody could submit a workflow."
+        yield error((*ACCESS, "roles"), problem, "roles: {osmo-user: [object id of a group]}.", others=(here,))
+    if settings.osmo.login == "dev":
+        problem = "The gateway refuses agents without a token, and with login: dev they have none."
+        yield error(("osmo", "login"), problem, "login: token.", others=(here,))
+
+
+def _public(settings: Settings) -> Iterator[SettingFinding]:
+    """What login: entra needs anyway, a certificate and a group, a public address needs too."""
+    access, here = settings.osmo.access, (*ACCESS, "scope")
+    if access.scope == "internal":
+        return
+    if access.login == "dev":
+        problem = "The internet would reach a control plane that takes every caller for an administrator."
+        yield error((*ACCESS, "login"), problem, "login: entra, or scope: internal.", others=(here,))
+
+
+def _backends(settings: Settings) -> Iterator[SettingFinding]:
+    served = settings.osmo.backends
+    for place, stack in enumerate(served):
+        if stack == settings.stack:
+            problem = "The control plane's own cluster is always served."
+            yield error((*_BACKENDS, place), problem, "Remove it.")
+        elif stack in served[:place]:
+            yield error((*_BACKENDS, place), f"The stack '{stack}' is in the list twice.", "Remove one.")
