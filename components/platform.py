@@ -29,6 +29,7 @@ from components.platform_cluster import (
     declare_gpu_operator,
     declare_grid_driver,
     declare_interior,
+    declare_isolation,
     declare_nvsentinel,
     declare_osmo,
     declare_release_gate,
@@ -80,6 +81,7 @@ class Platform(pulumi.ComponentResource):
         access = declare_access(common, foundation, cluster, cpu)
 
         interior = declare_interior(common, cluster, access)
+        declare_isolation(common, interior)
         declare_drift_reader(common, interior)
         metrics, traces = declare_scraping(common, interior), declare_traces(common, interior)
         declare_container_logs(common, interior)

@@ -17,6 +17,7 @@ from components.gpu_gate import GpuGate, GpuGateArgs
 from components.gpu_operator import GpuOperator, GpuOperatorArgs
 from components.gpu_pool import GpuPool
 from components.grid_driver import GridDriver, GridDriverArgs
+from components.isolation import Isolation, IsolationArgs
 from components.kube_prometheus import KubePrometheus, KubePrometheusArgs
 from components.kubernetes_access import KubernetesAccess
 from components.namespaces import Namespaces, NamespacesArgs
@@ -41,6 +42,7 @@ from physical_ai.settings.plans.evidence_objects import evidence_objects
 from physical_ai.settings.plans.gpu_admission import policies
 from physical_ai.settings.plans.gpu_operator import CHART
 from physical_ai.settings.plans.health_limits import health_limits
+from physical_ai.settings.plans.isolation import isolation_objects
 from physical_ai.settings.plans.node_admission import node_policies
 
 
@@ -54,6 +56,14 @@ def declare_interior(common: Common, cluster: Cluster, access: KubernetesAccess)
     )
     created = Namespaces(f"{common.name}-namespaces", NamespacesArgs(target, without), common.protected)
     return Interior(access.kubeconfig, target, created.namespaces)
+
+
+def declare_isolation(common: Common, interior: Interior) -> None:
+    """Nothing in a stack whose platform namespaces keep their network."""
+    policies = isolation_objects(common.settings, interior.namespaces)
+    if policies:
+        args = IsolationArgs(interior.target, policies, list(interior.namespaces.values()))
+        Isolation(f"{common.name}-isolation", args, common.protected)
 
 
 def declare_drift_reader(common: Common, interior: Interior) -> None:

@@ -14,6 +14,8 @@ CHART = "nvsentinel"
 CHART_VERSION = "v1.23.0"
 RELEASE = "nvsentinel"
 NAMESPACE = "nvsentinel"
+METRICS_PORT = 2112
+"""Of all its Pods (the chart's default, global.metricsPort)."""
 
 DATASTORE_SECRET = "nvsentinel-datastore"  # noqa: S105 - a name
 DATASTORE_KEY = "MONGODB_URI"

@@ -18,6 +18,12 @@ OPERATOR_NAMESPACE = "osmo-operator"
 WORKFLOWS_NAMESPACE = "osmo-workflows"
 """The Pods of workflows, and nothing else."""
 
+GATEWAY_LABELS = {"app.kubernetes.io/name": "osmo-gateway", "app.kubernetes.io/component": "envoy"}
+"""Of the Pods that are the only way into the control plane (NVIDIA/OSMO
+deployments/charts/service/templates/_gateway-helpers.tpl)."""
+GATEWAY_PORT = "envoy-http"
+"""Name of their port, encrypted or not (templates/gateway.yaml there). Both were read on the main branch."""
+
 BACKEND_CHART = "backend-operator"
 BACKEND_RELEASE = "osmo-operator"
 """Prefix of the names of all objects of the chart."""

@@ -1,9 +1,13 @@
-"""How much of the internet a list of networks lets in."""
+"""Which addresses are private, and how much of the internet a list of networks lets in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
+
+PRIVATE = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
+SHARED = IPv4Network("100.64.0.0/10")
+"""RFC 6598, which AKS docs recommend for overlay pods too."""
 
 MOST_REACHING = {4: 2**24, 6: 2**96}
 """Addresses, by version of IP, beyond which a list can't be one organization's networks: those of a /8 (a registry's

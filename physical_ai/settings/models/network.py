@@ -29,6 +29,26 @@ class Outbound(Model):
     )
 
 
+class Isolation(Model):
+    """Which Pods may reach which addresses, by NetworkPolicies."""
+
+    platform: Literal["off", "deny"] = Field(
+        default="off",
+        description="deny: osmo-control-plane, kai-scheduler, gpu-operator, monitoring and nvsentinel too send and"
+        " accept only what is named, as osmo-workflows and osmo-operator always do. off: what was installed there by"
+        " hand keeps its network.",
+    )
+    task_ranges: tuple[Cidr, ...] = Field(
+        default=(),
+        description="Private CIDRs that tasks of workflows may reach, such as a file server's, or a control plane's in"
+        " another network. They reach no other private address but private endpoints, and no metadata service.",
+    )
+
+    @property
+    def denies(self) -> bool:
+        return self.platform == "deny"
+
+
 class Network(Model):
     mode: NetworkMode = Field(
         default="public",
@@ -41,6 +61,7 @@ class Network(Model):
     service_cidr: Cidr = Field(description="Range for Services; not routed, must overlap nothing.")
     outbound: Outbound = Field(default_factory=Outbound, description="How nodes reach the internet.")
     dns_service_ip: Address = Field(description="Cluster DNS address, inside serviceCidr and not its first.")
+    isolation: Isolation = Field(default_factory=Isolation, description="Which Pods may reach which addresses.")
     private: PrivateNetwork | None = Field(
         default=None, description="Private endpoints and ways in; needed by the modes hybrid and private."
     )

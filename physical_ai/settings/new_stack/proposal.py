@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any, Literal
 
 from physical_ai.catalog import price, region, vm_size, vm_sizes
+from physical_ai.settings.facts.addresses import PRIVATE
 from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL
 from physical_ai.settings.faults import SettingsError, fault
 from physical_ai.settings.guards import is_list, is_map
@@ -17,7 +18,7 @@ from physical_ai.settings.layers.names import STACKS, StackName, existing, layer
 from physical_ai.settings.layers.overlay import read_file
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.loading import load
-from physical_ai.settings.rules.network import POD_BLOCK, PRIVATE
+from physical_ai.settings.rules.network import POD_BLOCK
 
 FIRST_SPACE, LAST_SPACE = 40, 223
 """Second octets of the /16 blocks that are proposed; pods and Services lie above them."""

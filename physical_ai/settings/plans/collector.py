@@ -17,6 +17,7 @@ from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.traces import Traces
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.isolation import ANY_ADDRESS, METADATA_ADDRESSES
 from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
 
 FILE = f"{otel.CHART}/values.yaml"
@@ -145,7 +146,7 @@ def _destination(traces: Traces) -> dict[str, Any]:
     address = urlsplit(traces.endpoint or "https:")
     port = [{"port": address.port or HTTPS, "protocol": "TCP"}]
     if address.scheme == "https":
-        return {"to": [{"ipBlock": {"cidr": "0.0.0.0/0"}}], "ports": port}
+        return {"to": [{"ipBlock": {"cidr": ANY_ADDRESS, "except": list(METADATA_ADDRESSES)}}], "ports": port}
     namespace = (address.hostname or "").split(".")[1]
     # The port of a Service need not be that of its Pods, which is what a policy is about.
     return {"to": [{"namespaceSelector": {"matchLabels": {_NAME: namespace}}}]}

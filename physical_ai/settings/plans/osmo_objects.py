@@ -11,14 +11,11 @@ from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENT
 from physical_ai.settings.facts.osmo import gpu_quota
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
-
-METADATA_ADDRESSES = ("169.254.169.254/32", "168.63.129.16/32")
-"""Addresses that give every process on an Azure machine tokens of the machine's identity, and its configuration."""
-ANY_ADDRESS = "0.0.0.0/0"
+from physical_ai.settings.plans.isolation import limit_osmo
 
 
 def namespace_objects(settings: Settings, clients: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The objects of manifests/osmo.yaml for a stack: quotas counted, accounts bound to their identities.
+    """The objects of manifests/osmo.yaml for a stack: quotas counted, accounts bound to identities, networks limited.
 
     Args:
         clients: Client ids of identities by service account; they may be Outputs.
@@ -34,10 +31,10 @@ def namespace_objects(settings: Settings, clients: Mapping[str, Any]) -> list[di
             # For extended resources a quota accepts requests only, which equal limits.
             item["spec"]["hard"] = {f"requests.{resource}": str(count) for resource, count in most.items()}
         if kind == "NetworkPolicy":
-            for rule in item["spec"].get("egress", []):
-                for peer in rule["to"]:
-                    if peer.get("ipBlock", {}).get("cidr") == ANY_ADDRESS:
-                        peer["ipBlock"]["except"] = list(METADATA_ADDRESSES)
+            limit_osmo(item, settings)
+    if settings.network.isolation.denies:
+        # Policies add up: this one allows more than those of the isolated namespace.
+        return [item for item in objects if item["metadata"]["name"] != "no-metadata"]
     return objects
 
 

@@ -53,7 +53,7 @@ EXPORTERS = (
 )
 # All Pods of a namespace: those of other ports than this one are no targets.
 OSMO_AGENTS = Exporter("osmo-agents", {}, osmo.METRICS_PORT, osmo.METRICS_PORT, namespace=osmo.OPERATOR_NAMESPACE)
-# How OSMO's service is reached is up to its operator.
+# How OSMO's service is reached is up to its operator, unless its namespace is isolated.
 OSMO_SERVICE = replace(OSMO_AGENTS, name="osmo-service", namespace=osmo.CONTROL_NAMESPACE, guarded=False)
 GRID = Exporter("grid-driver", {"app.kubernetes.io/component": "grid-driver"}, "metrics", 9401)
 
@@ -127,5 +127,5 @@ def network_policies(settings: Settings) -> list[dict[str, Any]]:
             },
         }
         for each in exporters(settings)
-        if each.guarded
+        if each.guarded or settings.network.isolation.denies
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Network
 
+from physical_ai.settings.facts.addresses import PRIVATE, SHARED
 from physical_ai.settings.facts.pools import surge_nodes
 from physical_ai.settings.facts.private_network import service_subnets
 from physical_ai.settings.layers.paths import Path, show
@@ -14,9 +15,6 @@ from physical_ai.settings.rules.finding import SettingFinding, Trust, error
 
 Ranges = dict[Path, IPv4Network]
 
-PRIVATE = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
-SHARED = IPv4Network("100.64.0.0/10")
-"""RFC 6598, which AKS docs recommend for overlay pods too."""
 RESERVED = tuple(IPv4Network(text) for text in ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24"))
 """Ranges AKS keeps for itself (AKS docs, azure-cni-overlay)."""
 AZURE_ADDRESSES = 5
