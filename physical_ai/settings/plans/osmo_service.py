@@ -55,7 +55,7 @@ def configuration(settings: Settings) -> dict[str, Any]:
             "init": f"{IMAGES}/init-container:{IMAGE_TAG}",
             "client": f"{IMAGES}/client:{IMAGE_TAG}",
         },
-        **{key: {"credential": {"secretName": secret}} for key, secret in CREDENTIAL_SECRETS.items()},
+        **_credentials(settings),
     }
     url = control_plane_url(settings)
     service = {"service_base_url": url} if url else {}
@@ -69,6 +69,13 @@ def configuration(settings: Settings) -> dict[str, Any]:
     }
 
 
+def _credentials(settings: Settings) -> dict[str, Any]:
+    """A control plane of this stack has an identity for its storage, and no Secrets."""
+    if settings.osmo.installs_service:
+        return {}
+    return {key: {"credential": {"secretName": secret}} for key, secret in CREDENTIAL_SECRETS.items()}
+
+
 def chart_values(settings: Settings) -> dict[str, Any]:
     """Values for the chart `service`: the configuration, and null for what Helm would otherwise add to it."""
     config = configuration(settings)
@@ -78,10 +85,23 @@ def chart_values(settings: Settings) -> dict[str, Any]:
     backends = dict(config["backends"])
     backends.setdefault(CHART_BACKEND, None)
     configs: dict[str, Any] = {"enabled": True, **config, "pools": pools, "backends": backends}
-    configs["secretRefs"] = [{"secretName": secret} for secret in CREDENTIAL_SECRETS.values()]
-    if len(pools) > 1:
-        configs["roles"] = {"osmo-user": {"policies": _user_policies(list(pools))}}
+    secrets = () if settings.osmo.installs_service else tuple(CREDENTIAL_SECRETS.values())
+    configs["secretRefs"] = [{"secretName": secret} for secret in secrets]
+    if roles := _roles(settings, list(pools)):
+        configs["roles"] = roles
     return {"global": {"osmoImageTag": IMAGE_TAG}, "services": {"configs": configs}}
+
+
+def _roles(settings: Settings, pools: list[str]) -> dict[str, Any]:
+    """What differs from the chart's roles: whom Entra's groups make what, and the pools that users may submit to."""
+    roles: dict[str, Any] = {}
+    if settings.osmo.installs_service:
+        for role, groups in settings.osmo.access.roles.items():
+            # The first is the name that the chart gives it, which tokens of OSMO itself carry.
+            roles[role] = {"external_roles": [role, *groups]}
+    if len(pools) > 1:
+        roles.setdefault("osmo-user", {})["policies"] = _user_policies(pools)
+    return roles
 
 
 def _user_policies(pools: list[str]) -> list[dict[str, Any]]:

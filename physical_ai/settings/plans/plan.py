@@ -17,6 +17,7 @@ from physical_ai.settings.plans.kube_prometheus import KubePrometheusPlan, kube_
 from physical_ai.settings.plans.nvsentinel import NvsentinelPlan, nvsentinel_plan
 from physical_ai.settings.plans.osmo import OsmoRelease, osmo_releases
 from physical_ai.settings.plans.osmo_service import values_files
+from physical_ai.settings.plans.service_chart import service_release
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Plan:
     """The scheduler and the agents, in the order of installation; empty with `osmo.mode: namespaces`."""
     osmo_service: Mapping[str, str]
     """Values for the chart of OSMO's control plane, by file name."""
+    control_plane: OsmoRelease | None
+    """OSMO's control plane, before it is attached to its data services; None without `osmo.mode: platform`."""
     kube_prometheus: KubePrometheusPlan | None
     """None without `monitoring.metrics: kube-prometheus`."""
     nvsentinel: NvsentinelPlan | None
@@ -53,16 +56,19 @@ def make_plan(settings: Settings, root: FilePath = VALUES) -> Plan:
     prometheus, wrong = kube_prometheus_plan(settings, root)
     sentinel, amiss = nvsentinel_plan(settings, root)
     collector, refused = collector_plan(settings, root)
-    faults = list(dict.fromkeys([*faults, *found, *wrong, *amiss, *refused]))
+    service, doubtful = service_release(settings, root)
+    faults = list(dict.fromkeys([*faults, *found, *wrong, *amiss, *refused, *doubtful]))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
     others = (each.chart for each in (prometheus, sentinel, collector) if each is not None)
-    charts = (chart(CHART, settings.gpu_operator.version), *others, *(release.chart for release in osmo))
+    releases = [*osmo, *([service] if service else [])]
+    charts = (chart(CHART, settings.gpu_operator.version), *others, *(release.chart for release in releases))
     return Plan(
         gpu=gpu,
         grid=grid_plan(settings),
         osmo=osmo,
         osmo_service=values_files(settings),
+        control_plane=service,
         kube_prometheus=prometheus,
         nvsentinel=sentinel,
         collector=collector,

@@ -1,0 +1,133 @@
+"""Values of the gateway: Envoy in front of every service, with the login, the limits and the certificate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from physical_ai.catalog import osmo_service as names
+from physical_ai.settings.models.osmo_access import EntraLogin, OsmoAccess
+from physical_ai.settings.models.tree import Settings
+
+INTERNAL = {"service.beta.kubernetes.io/azure-load-balancer-internal": "true"}
+"""Annotation of a Service whose load balancer gets an address of the cluster's network (AKS docs, internal-lb)."""
+ENTRA = "login.microsoftonline.com"
+DEV_IDENTITY = {"user": names.ADMIN_USER, "roles": "osmo-admin,osmo-user,osmo-backend,osmo-ctrl", "allowedPools": ""}
+_LUA = "type.googleapis.com/envoy.extensions.filters.http.lua.v3.LuaPerRoute"
+_FIRST_FILTER = "block-spam-ips"
+"""Name of the chart's first filter, which is of the kind Lua."""
+_UPSTREAMS = (names.API, names.ROUTER, names.UI, names.AGENT, names.LOGGER)
+
+
+def gateway_values(settings: Settings, placement: dict[str, Any]) -> dict[str, Any]:
+    """The section `gateway`."""
+    access = settings.osmo.access
+    return {
+        "enabled": True,
+        "name": names.GATEWAY,
+        "envoy": {**placement, **_envoy(access)},
+        "oauth2Proxy": {**placement, **_oauth2_proxy(access)},
+        # Reads the roles from the service's configuration; without it, a valid login may do everything.
+        "authz": {**placement, "enabled": access.login == "entra"},
+        # The chart's service for rate limits cannot log in to a Redis, and insists on TLS: `tlsEnabled | default true`.
+        "rateLimit": {"enabled": False},
+        # The services believe the header x-osmo-roles of whoever reaches them.
+        "networkPolicies": {"enabled": True, "upstreams": [_upstream(name) for name in _UPSTREAMS]},
+    }
+
+
+def _upstream(name: str) -> dict[str, Any]:
+    return {"name": name, "podSelector": {"app": name}, "port": 8000}
+
+
+def _envoy(access: OsmoAccess) -> dict[str, Any]:
+    limits = access.limits
+    service: dict[str, Any] = {"type": "LoadBalancer"}
+    if access.scope == "internal":
+        service["annotations"] = dict(INTERNAL)
+    if access.tls is not None:
+        service["httpsPort"] = 443
+    return {
+        "hostname": access.host or "",
+        "service": service,
+        "ssl": {"enabled": access.tls is not None, "secretName": access.tls.secret_name if access.tls else ""},
+        "maxRequests": limits.concurrent_requests,
+        "maxHeadersSizeKb": limits.header_kibibytes,
+        "serviceRoutes": service_routes(limits.body_mebibytes),
+        "skipAuthPaths": list(names.UNAUTHENTICATED),
+        "extraSkipAuthPaths": [],
+        "internalJwks": {"enabled": True, "cluster": "osmo-service-jwks", "host": names.API, "port": 80},
+        "idp": {"host": ENTRA if access.login == "entra" else ""},
+        "defaultIdentity": DEV_IDENTITY if access.login == "dev" else {"user": "", "roles": "", "allowedPools": ""},
+        "jwt": {"user_header": "x-osmo-user", "providers": _providers(access.entra) if access.entra else []},
+    }
+
+
+def _providers(entra: EntraLogin) -> list[dict[str, Any]]:
+    """Whose tokens the gateway accepts: people's from Entra, agents' and workflows' from OSMO itself."""
+    tenant = f"https://{ENTRA}/{entra.tenant_id}"
+    return [
+        {
+            "issuer": f"{tenant}/v2.0",
+            "audience": entra.client_id,
+            "jwks_uri": f"{tenant}/discovery/v2.0/keys",
+            "user_claim": "preferred_username",
+            "cluster": "idp",
+        },
+        {
+            "issuer": "osmo",
+            "audience": "osmo",
+            "jwks_uri": f"http://{names.API}/api/auth/keys",
+            "user_claim": "unique_name",
+            "cluster": "osmo-service-jwks",
+        },
+    ]
+
+
+def _oauth2_proxy(access: OsmoAccess) -> dict[str, Any]:
+    """The login of browsers. Sessions are in cookies: the chart has no key for the password of a Redis."""
+    if access.login == "dev" or access.entra is None:
+        return {"enabled": False}
+    return {
+        "enabled": True,
+        "provider": "oidc",
+        "oidcIssuerUrl": f"https://{ENTRA}/{access.entra.tenant_id}/v2.0",
+        "clientId": access.entra.client_id,
+        "cookieSecure": True,
+        "redisSessionStore": False,
+        "useKubernetesSecrets": True,
+        "secretName": names.OAUTH2_SECRET,
+        "clientSecretKey": names.OAUTH2_CLIENT_KEY,
+        "cookieSecretKey": names.OAUTH2_COOKIE_KEY,
+    }
+
+
+def service_routes(body_mebibytes: int) -> list[dict[str, Any]]:
+    """Routes to the API, which replace the chart's own, with a limit of a request's body.
+
+    The chart has no filter for it. A route may give other code to a filter of the kind Lua (Envoy docs, LuaPerRoute),
+    which here takes the place of the chart's list of blocked addresses. A body of unknown length is refused. What
+    streams, WebSockets to router, agents and logger, has routes of its own.
+    """
+    code = f"""\
+function envoy_on_request(request)
+  local length = request:headers():get("content-length")
+  local method = request:headers():get(":method")
+  if length == nil and (method == "POST" or method == "PUT" or method == "PATCH") then
+    request:respond({{[":status"] = "411"}}, "Send the length of the body")
+  elseif length ~= nil and tonumber(length) > {body_mebibytes << 20} then
+    request:respond({{[":status"] = "413"}}, "The body is larger than {body_mebibytes} MiB")
+  end
+end
+"""
+    limit = {_FIRST_FILTER: {"@type": _LUA, "source_code": {"inline_string": code}}}
+
+    def route(match: dict[str, Any], timeout: str, **more: str) -> dict[str, Any]:
+        to = {"cluster": names.API, "timeout": timeout, **more}
+        return {"match": match, "route": to, "typed_per_filter_config": limit}
+
+    streams = {"safe_regex": {"regex": "^/api/workflow/.+/(logs|events|error_logs)$"}}
+    return [
+        route(streams, "0s", idle_timeout="60s"),
+        route({"prefix": "/api/"}, "60s"),
+        route({"prefix": "/client/"}, "60s"),
+    ]

@@ -1,0 +1,167 @@
+"""Values of the services behind the gateway, the release, and what only a deployment knows of them."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+import yaml
+
+from physical_ai.catalog import osmo
+from physical_ai.catalog import osmo_service as names
+from physical_ai.catalog.aks import POOL_LABEL
+from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENTITY_USE_LABEL
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.compat import check_chart
+from physical_ai.settings.facts.pools import CPU_POOL
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.osmo import OsmoRelease
+from physical_ai.settings.plans.osmo_service import chart_values
+from physical_ai.settings.plans.service_chart.gateway import ENTRA, gateway_values
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+
+SERVICE_FILE = "osmo/service.yaml"
+"""Below `values/`: what people may change of the control plane's chart."""
+SERVICES = ("service", "worker", "logger", "agent", "delayedJobMonitor")
+"""Sections of the Pods that read and write the storage."""
+CONTAINERS = {"workflow_data": "data", "workflow_log": "logs", "workflow_app": "apps"}
+"""Containers of the storage account, by key of the configuration."""
+OWNED = {
+    "global.osmoImageLocation": "the registry in physical_ai/catalog/osmo.py",
+    "global.osmoImageTag": "the version in physical_ai/catalog/osmo.py",
+    "global.serviceAccountName": "the name in physical_ai/catalog/osmo_service.py",
+    "global.nodeSelector": "cpuPool",
+    "serviceAccount": "the identity of the control plane",
+    "services.configFile": "the file of keys, which the deployment generates",
+    "services.configs": "osmo",
+    "services.postgres": "dataServices.postgres",
+    "services.redis": "dataServices.redis",
+    "services.defaultAdmin": "the password, which the deployment generates",
+    "services.migration": "the version in physical_ai/catalog/osmo.py",
+    "services.service.hostname": "osmo.access.host",
+    "services.service.auth": "osmo.access.entra",
+    "gateway": "osmo.access",
+}
+"""Keys that the file may not set, with what to change instead."""
+
+
+@dataclass(frozen=True)
+class Attached:
+    """What the control plane is attached to; the values may be Outputs."""
+
+    postgres_host: Any
+    postgres_port: Any
+    postgres_database: Any
+    postgres_user: Any
+    redis_host: Any
+    redis_port: Any
+    storage: Mapping[str, Any]
+    """Address of each container as OSMO writes it, `azure://ACCOUNT/CONTAINER`, by the names in `CONTAINERS`."""
+    client_id: Any
+    """Of the control plane's identity."""
+
+
+def service_chart() -> Chart:
+    return chart(names.SERVICE_CHART, osmo.CHART_VERSION)
+
+
+def service_release(settings: Settings, root: FilePath) -> tuple[OsmoRelease | None, list[Fault]]:
+    """The release without what `attached` adds, and what is wrong with its file; None without a control plane."""
+    if not settings.osmo.installs_service:
+        return None, []
+    pinned = service_chart()
+    document = read_if_there(root / SERVICE_FILE, f"{root.name}/{SERVICE_FILE}")
+    faults = [*document.faults, *owned(document, (), document.data, OWNED)]
+    written = without(document.data, OWNED)
+    values = merge_values(merge_values(written, _ours(settings)), chart_values(settings))
+    for checked in (written, values):
+        faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
+    return OsmoRelease(names.SERVICE_RELEASE, osmo.CONTROL_NAMESPACE, pinned, values), faults
+
+
+def _ours(settings: Settings) -> dict[str, Any]:
+    placement: dict[str, Any] = {"nodeSelector": {POOL_LABEL: CPU_POOL}, "tolerations": []}
+    host = settings.osmo.access.host or ""
+    storing = {**placement, "extraPodLabels": {IDENTITY_USE_LABEL: "true"}}
+    return {
+        "global": {
+            "osmoImageLocation": osmo.IMAGES,
+            "osmoImageTag": osmo.IMAGE_TAG,
+            "serviceAccountName": names.SERVICE_ACCOUNT,
+            "nodeSelector": placement["nodeSelector"],
+        },
+        "serviceAccount": {"create": True},
+        "services": {
+            # Switches on the file of keys, and the passwords of database and cache from Secrets.
+            "configFile": {"enabled": True},
+            "postgres": {"enabled": False},
+            "redis": {"enabled": False, "tlsEnabled": True},
+            "defaultAdmin": {
+                "enabled": True,
+                "username": names.ADMIN_USER,
+                "passwordSecretName": names.ADMIN_SECRET,
+                "passwordSecretKey": names.ADMIN_KEY,
+            },
+            "migration": {"enabled": False},
+            **{name: dict(storing) for name in SERVICES if name != "service"},
+            "service": {**storing, "hostname": host, "auth": _auth(settings)},
+            "router": {**placement, "hostname": host},
+            "ui": dict(placement),
+        },
+        # Its kind is of an operator that not every stack has; physical_ai/settings/plans/scraping.py makes them.
+        "podMonitor": {"enabled": False},
+        "gateway": gateway_values(settings, placement),
+    }
+
+
+def _auth(settings: Settings) -> dict[str, Any]:
+    """Where OSMO's command line sends people to log in."""
+    entra = settings.osmo.access.entra
+    if settings.osmo.access.login == "dev" or entra is None:
+        return {"enabled": False}
+    login = f"https://{ENTRA}/{entra.tenant_id}/oauth2/v2.0"
+    return {
+        "enabled": True,
+        "device_endpoint": f"{login}/devicecode",
+        "device_client_id": entra.client_id,
+        "browser_endpoint": f"{login}/authorize",
+        "browser_client_id": entra.client_id,
+        "token_endpoint": f"{login}/token",
+        "logout_endpoint": f"{login}/logout",
+    }
+
+
+def attached(values: Mapping[str, Any], to: Attached) -> dict[str, Any]:
+    """The release's values, completed. No password is among them: the Pods read Secrets."""
+    result = copy.deepcopy(dict(values))
+    services = result["services"]
+    services["postgres"] |= {
+        "serviceName": to.postgres_host,
+        "port": to.postgres_port,
+        "db": to.postgres_database,
+        "user": to.postgres_user,
+    }
+    services["redis"] |= {"serviceName": to.redis_host, "port": to.redis_port}
+    workflow = services["configs"]["workflow"]
+    for key, container in CONTAINERS.items():
+        # An address without keys is a credential too: the Pods' own identity is used (OSMO, DefaultDataCredential).
+        workflow[key] = {"credential": {"endpoint": to.storage[container]}}
+    result["serviceAccount"]["annotations"] = {IDENTITY_CLIENT_ANNOTATION: to.client_id}
+    return result
+
+
+def mek_file(key: str) -> str:
+    """The file with the master encryption key, from 32 bytes in base64.
+
+    A key is a JWK, in base64 once more; its `k` is base64url without padding (RFC 7517, RFC 7518 6.4.1).
+    """
+    text = base64.urlsafe_b64encode(base64.b64decode(key)).decode().rstrip("=")
+    jwk = json.dumps({"k": text, "kid": names.MEK_ID, "kty": "oct"}, separators=(",", ":"))
+    coded = base64.b64encode(jwk.encode()).decode()
+    return yaml.safe_dump({"currentMek": names.MEK_ID, "meks": {names.MEK_ID: coded}}, width=10_000)
