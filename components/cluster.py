@@ -15,7 +15,17 @@ from physical_ai.settings import Cluster as ClusterSettings
 from physical_ai.settings import Network as NetworkSettings
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.pools import SYSTEM_POOL, SYSTEM_TAINT
+from physical_ai.settings.facts.private_network import IMMUTABLE_CLUSTER_PROPERTIES
 from physical_ai.settings.facts.telemetry import METRIC_LABELS
+
+
+@dataclass(frozen=True)
+class PrivateApi:
+    """`dns_zone` is the id of a zone, `system` or `none`. With `subnet_id` the API server has its address there."""
+
+    dns_zone: pulumi.Input[str]
+    has_public_name: bool
+    subnet_id: pulumi.Input[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,12 @@ class ClusterArgs:
     """Whether Azure Monitor's add-on collects metrics."""
     container_logs: pulumi.Input[str] | None = None
     """Id of the Log Analytics workspace that the output of containers goes to; None for none."""
+    private_api: PrivateApi | None = None
+    """A private API server; None for one with a public address."""
+    behind_firewall: bool = False
+    """Whether routes of the subnets lead to the internet, and not NAT gateways."""
+    after: Sequence[pulumi.Resource] = ()
+    """What else nodes need to join: peerings, DNS servers."""
 
 
 class Cluster(pulumi.ComponentResource):
@@ -84,7 +100,7 @@ class Cluster(pulumi.ComponentResource):
                 workload_identity=containerservice.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=True)
             ),
             api_server_access_profile=_api_access(args),
-            network_profile=_network_profile(args.network),
+            network_profile=_network_profile(args.network, behind_firewall=args.behind_firewall),
             auto_scaler_profile=autoscaler_profile(args.settings.autoscaler),
             addon_profiles=_logs_addon(args.container_logs) if args.container_logs is not None else None,
             azure_monitor_profile=_metrics_profile() if args.metrics else None,
@@ -103,7 +119,8 @@ class Cluster(pulumi.ComponentResource):
             ],
             opts=pulumi.ResourceOptions(
                 parent=self,
-                depends_on=args.assignments,
+                depends_on=[*args.assignments, *args.after],
+                replace_on_changes=list(IMMUTABLE_CLUSTER_PROPERTIES),
                 # Only the count: ignoring the list breaks later cluster updates (pulumi-azure-native#2719).
                 ignore_changes=ignored_changes(args.system_pool, "agentPoolProfiles[0]."),
                 # The name is fixed, so a replacement cannot exist beside the old cluster.
@@ -156,14 +173,16 @@ def _kubelet_identity(identities: Identities) -> containerservice.UserAssignedId
     )
 
 
-def _network_profile(network: NetworkSettings) -> containerservice.ContainerServiceNetworkProfileArgs:
+def _network_profile(
+    network: NetworkSettings, *, behind_firewall: bool
+) -> containerservice.ContainerServiceNetworkProfileArgs:
     return containerservice.ContainerServiceNetworkProfileArgs(
         network_plugin="azure",
         network_plugin_mode="overlay",
         network_dataplane="cilium",
         network_policy="cilium",
         load_balancer_sku="standard",
-        outbound_type="userAssignedNATGateway",
+        outbound_type="userDefinedRouting" if behind_firewall else "userAssignedNATGateway",
         pod_cidr=str(network.pod_cidr),
         service_cidr=str(network.service_cidr),
         dns_service_ip=str(network.dns_service_ip),
@@ -173,9 +192,19 @@ def _network_profile(network: NetworkSettings) -> containerservice.ContainerServ
 def _api_access(args: ClusterArgs) -> containerservice.ManagedClusterAPIServerAccessProfileArgs:
     """Ranges that reach the API server, none to leave it open, and whether commands do by way of Azure's own API.
 
-    The nodes too reach it from outside, through the NAT gateways, so every list includes their addresses.
+    The nodes too reach it from outside, through the NAT gateways or the firewall, so every list includes their
+    addresses. A private one has no such list.
     """
     access = args.settings.api_access
+    if args.private_api is not None:
+        return containerservice.ManagedClusterAPIServerAccessProfileArgs(
+            disable_run_command=not access.run_command,
+            enable_private_cluster=True,
+            enable_private_cluster_public_fqdn=args.private_api.has_public_name,
+            enable_vnet_integration=True if args.private_api.subnet_id is not None else None,
+            private_dns_zone=args.private_api.dns_zone,
+            subnet_id=args.private_api.subnet_id,
+        )
     own = [str(each) for each in access.authorized_ip_ranges]
     nodes = [address.apply(_single_address_range) for address in args.nat_addresses]
     return containerservice.ManagedClusterAPIServerAccessProfileArgs(

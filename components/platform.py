@@ -37,6 +37,7 @@ from components.platform_cluster import (
     declare_traces,
 )
 from components.platform_common import Common
+from components.platform_private import declare_private_network
 from components.role_propagation import wait_for_roles
 from components.trace_collector import collector_release
 from physical_ai.settings import Loaded
@@ -75,7 +76,8 @@ class Platform(pulumi.ComponentResource):
 
         foundation = declare_foundation(common)
         logs = declare_logs(common, foundation)
-        cluster = declare_cluster(common, foundation, logs)
+        private = declare_private_network(common, foundation)
+        cluster = declare_cluster(common, foundation, logs, private)
         cpu, gpu_pools = declare_cpu_pool(common, foundation, cluster), declare_gpu_pools(common, foundation, cluster)
         declare_operations(common, foundation, cluster, logs)
         access = declare_access(common, foundation, cluster, cpu)
@@ -100,7 +102,7 @@ class Platform(pulumi.ComponentResource):
             resource_group=foundation.group.name,
             cluster=cluster.name,
             oidc_issuer_url=cluster.oidc_issuer_url,
-            nat_addresses=foundation.network.nat_addresses,
+            nat_addresses=private.node_addresses,
             kubeconfig=interior.kubeconfig,
             gpus=gate.gpus,
             releases={

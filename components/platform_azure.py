@@ -13,9 +13,17 @@ from components.maintenance import Maintenance, MaintenanceArgs
 from components.monitoring import Monitoring, MonitoringArgs
 from components.network import Network, NetworkArgs
 from components.platform_common import Common, Foundation
+from components.platform_private import PrivateParts
 from components.resource_group import ResourceGroup, ResourceGroupArgs
 from physical_ai.settings.facts.access import admin_groups, grants
 from physical_ai.settings.facts.outbound import SYSTEM_SUBNET, outbound_plan
+from physical_ai.settings.facts.private_network import (
+    API_SERVER,
+    dns_servers,
+    private_network,
+    service_subnets,
+    uses_firewall,
+)
 
 
 def declare_foundation(common: Common) -> Foundation:
@@ -26,15 +34,28 @@ def declare_foundation(common: Common) -> Foundation:
         **{name: str(pool.subnet) for name, pool in settings.pools.items()},
     }
     space, outbound = str(settings.network.address_space), outbound_plan(settings)
-    # Another network mode is another component with `subnet_ids` and `nat_addresses`; the rest does not change.
+    private = private_network(settings)
+    firewall = private.firewall if private else None
     network = Network(
         f"{common.name}-network",
-        NetworkArgs(names, group.name, region, tags, space, subnets, outbound),
+        NetworkArgs(
+            names,
+            group.name,
+            region,
+            tags,
+            space,
+            subnets,
+            outbound,
+            service_subnets(settings),
+            dns_servers(settings),
+            str(firewall.address) if firewall else None,
+        ),
         common.protected,
     )
+    api_server = {key: subnet for key, subnet in network.service_subnet_ids.items() if key == API_SERVER}
     identities = Identities(
         f"{common.name}-identities",
-        IdentitiesArgs(names, group.name, region, tags, common.subscription, network.subnet_ids),
+        IdentitiesArgs(names, group.name, region, tags, common.subscription, {**network.subnet_ids, **api_server}),
         common.protected,
     )
     return Foundation(group, network, identities)
@@ -50,7 +71,7 @@ def declare_logs(common: Common, foundation: Foundation) -> Monitoring:
     )
 
 
-def declare_cluster(common: Common, foundation: Foundation, logs: Monitoring) -> Cluster:
+def declare_cluster(common: Common, foundation: Foundation, logs: Monitoring, private: PrivateParts) -> Cluster:
     settings = common.settings
     return Cluster(
         f"{common.name}-cluster",
@@ -63,13 +84,16 @@ def declare_cluster(common: Common, foundation: Foundation, logs: Monitoring) ->
             network=settings.network,
             system_pool=settings.system_pool,
             system_subnet_id=foundation.network.subnet_ids[SYSTEM_SUBNET],
-            nat_addresses=foundation.network.nat_addresses,
+            nat_addresses=private.node_addresses,
             identities=foundation.identities,
             assignments=foundation.identities.assignments,
             admin_groups=admin_groups(settings.access),
             retry=common.retry,
             metrics=settings.monitoring.metrics == "azure",
             container_logs=logs.workspace.id if settings.monitoring.container_logs is not None else None,
+            private_api=private.api,
+            behind_firewall=uses_firewall(settings),
+            after=private.before_cluster,
         ),
         common.protected,
     )

@@ -27,6 +27,7 @@ class Role(StrEnum):
     """GUIDs of built-in roles, the same in every tenant (Azure built-in roles reference)."""
 
     NETWORK_CONTRIBUTOR = "4d97b98b-1d4f-4787-a291-c67834d212e7"
+    PRIVATE_DNS_ZONE_CONTRIBUTOR = "b12aa53e-6015-4669-85d0-8515ebb3ae7f"
     MANAGED_IDENTITY_OPERATOR = "f1a07417-d97a-45cb-824c-7a7467783830"
     CLUSTER_USER = "4abbcc35-e782-43d8-92c5-2d3f1bd2253f"
     RBAC_CLUSTER_ADMIN = "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b"
@@ -42,6 +43,7 @@ class Role(StrEnum):
 ASSIGNED = frozenset(
     {
         Role.NETWORK_CONTRIBUTOR,
+        Role.PRIVATE_DNS_ZONE_CONTRIBUTOR,
         Role.MANAGED_IDENTITY_OPERATOR,
         Role.CLUSTER_USER,
         Role.RBAC_CLUSTER_ADMIN,

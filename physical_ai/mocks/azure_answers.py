@@ -58,6 +58,30 @@ _ARM_PATHS = {
     "azure-native:network:PublicIPAddress": ("Microsoft.Network/publicIPAddresses", "publicIpAddressName"),
     "azure-native:network:NatGateway": ("Microsoft.Network/natGateways", "natGatewayName"),
     "azure-native:network:Subnet": ("Microsoft.Network/virtualNetworks/v/subnets", "subnetName"),
+    "azure-native:network:RouteTable": ("Microsoft.Network/routeTables", "routeTableName"),
+    "azure-native:network:VirtualNetworkGateway": (
+        "Microsoft.Network/virtualNetworkGateways",
+        "virtualNetworkGatewayName",
+    ),
+    "azure-native:network:VirtualNetworkPeering": (
+        "Microsoft.Network/virtualNetworks/v/virtualNetworkPeerings",
+        "virtualNetworkPeeringName",
+    ),
+    "azure-native:network:PrivateEndpoint": ("Microsoft.Network/privateEndpoints", "privateEndpointName"),
+    "azure-native:network:PrivateDnsZoneGroup": (
+        "Microsoft.Network/privateEndpoints/e/privateDnsZoneGroups",
+        "privateDnsZoneGroupName",
+    ),
+    "azure-native:privatedns:PrivateZone": ("Microsoft.Network/privateDnsZones", "privateZoneName"),
+    "azure-native:privatedns:VirtualNetworkLink": (
+        "Microsoft.Network/privateDnsZones/z/virtualNetworkLinks",
+        "virtualNetworkLinkName",
+    ),
+    "azure-native:dnsresolver:DnsResolver": ("Microsoft.Network/dnsResolvers", "dnsResolverName"),
+    "azure-native:dnsresolver:InboundEndpoint": (
+        "Microsoft.Network/dnsResolvers/r/inboundEndpoints",
+        "inboundEndpointName",
+    ),
     "azure-native:managedidentity:UserAssignedIdentity": (
         "Microsoft.ManagedIdentity/userAssignedIdentities",
         "resourceName",

@@ -53,6 +53,35 @@ class Names:
         return "-".join(filter(None, ("pip", PROJECT, self.stack, suffix)))
 
     @property
+    def route_table(self) -> str:
+        return f"rt-{PROJECT}-{self.stack}"
+
+    @property
+    def dns_resolver(self) -> str:
+        return f"dnspr-{PROJECT}-{self.stack}"
+
+    @property
+    def vpn_gateway(self) -> str:
+        return f"vgw-{PROJECT}-{self.stack}"
+
+    @property
+    def vpn_address(self) -> str:
+        return f"pip-{PROJECT}-vpn-{self.stack}"
+
+    @property
+    def peering(self) -> str:
+        """Of both sides; a hub has one for each of its stacks."""
+        return f"peer-{PROJECT}-{self.stack}"
+
+    @property
+    def zone_link(self) -> str:
+        """Of a private DNS zone to this stack's network, and to the hub with `-hub` added."""
+        return f"link-{PROJECT}-{self.stack}"
+
+    def private_endpoint(self, target: str) -> str:
+        return f"pep-{PROJECT}-{target}-{self.stack}"
+
+    @property
     def workspace(self) -> str:
         return f"log-{PROJECT}-{self.stack}"
 

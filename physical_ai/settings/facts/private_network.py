@@ -23,6 +23,16 @@ MOST_SUBZONE = 32
 """Characters of the label that a cluster's subdomain of the API server's zone may have (AKS docs, private-clusters)."""
 PRIVATE: Path = ("network", "private")
 
+IMMUTABLE_CLUSTER_PROPERTIES = (
+    "apiServerAccessProfile.enablePrivateCluster",
+    "apiServerAccessProfile.enableVnetIntegration",
+    "apiServerAccessProfile.privateDNSZone",
+    "apiServerAccessProfile.subnetId",
+)
+"""Properties of a cluster that AKS fixes at creation, and that the provider would try to update in place, so that they
+go to `replace_on_changes`. AKS accepts some of these changes on clusters with API server VNet integration (AKS docs,
+private-clusters, update DNS; api-server-vnet-integration, existing clusters); a replacement is what always works."""
+
 
 @dataclass(frozen=True)
 class ServiceSubnet:

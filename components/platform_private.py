@@ -1,0 +1,146 @@
+"""What a stack has in the network modes hybrid and private: peering, DNS, VPN, the private API server, endpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pulumi
+
+from components.api_server_zone import ApiServerZone, ApiServerZoneArgs
+from components.cluster import PrivateApi
+from components.dns_resolver import Resolver, ResolverArgs
+from components.hub_peering import HubPeering, HubPeeringArgs
+from components.platform_common import Common, Foundation
+from components.private_link import PrivateLink, PrivateLinkArgs, Target
+from components.private_zones import ZoneArgs
+from components.vpn import Vpn, VpnArgs
+from physical_ai.catalog import region
+from physical_ai.settings.facts.network_access import private_api_server
+from physical_ai.settings.facts.private_network import (
+    API_SERVER,
+    ENDPOINTS,
+    GATEWAY,
+    RESOLVER,
+    existing_zones,
+    linked_to_hub,
+    own_api_zone,
+    private_network,
+    resolver_address,
+)
+
+
+@dataclass(frozen=True)
+class PrivateParts:
+    """What the cluster needs to know. `node_addresses` are those of the nodes on the internet."""
+
+    node_addresses: Sequence[pulumi.Output[str]]
+    api: PrivateApi | None = None
+    before_cluster: list[pulumi.Resource] = field(default_factory=list[pulumi.Resource])
+
+
+def declare_private_network(common: Common, foundation: Foundation) -> PrivateParts:
+    """Nothing but the addresses of NAT gateways in the mode public."""
+    settings, network = common.settings, foundation.network
+    given = private_network(settings)
+    if given is None:
+        return PrivateParts(network.nat_addresses)
+    addresses = network.nat_addresses
+    if given.firewall is not None:
+        addresses = [pulumi.Output.from_input(str(each)) for each in given.firewall.public_addresses]
+    ready: list[pulumi.Resource] = []
+    last: pulumi.Resource = network.complete
+    if given.hub is not None:
+        args = HubPeeringArgs(common.names, foundation.group.name, network.virtual_network, given.hub, last)
+        peering = HubPeering(f"{common.name}-hub", args, common.protected)
+        last = peering.ready[-1]
+        ready += peering.ready
+    ready += _declare_resolver(common, foundation)
+    _declare_vpn(common, foundation)
+    api = _declare_api(common, foundation, ready) if private_api_server(settings) else None
+    return PrivateParts(addresses, api, ready)
+
+
+def _declare_resolver(common: Common, foundation: Foundation) -> list[pulumi.Resource]:
+    given = private_network(common.settings)
+    address = resolver_address(given) if given is not None else None
+    if address is None:
+        return []
+    settings, network = common.settings, foundation.network
+    args = ResolverArgs(
+        common.names,
+        foundation.group.name,
+        settings.region,
+        settings.tags,
+        network.virtual_network,
+        network.service_subnet_ids[RESOLVER],
+        address,
+    )
+    # Nodes that ask it for names have to find it.
+    return [Resolver(f"{common.name}-resolver", args, common.protected).inbound]
+
+
+def _declare_vpn(common: Common, foundation: Foundation) -> None:
+    """The cluster does not wait for it."""
+    settings, given = common.settings, private_network(common.settings)
+    if given is None or given.vpn is None:
+        return
+    args = VpnArgs(
+        common.names,
+        foundation.group.name,
+        settings.region,
+        settings.tags,
+        region(settings.region).zones,
+        foundation.network.service_subnet_ids[GATEWAY],
+        given.vpn,
+    )
+    Vpn(f"{common.name}-vpn", args, common.protected)
+
+
+def _zones(common: Common, foundation: Foundation) -> ZoneArgs:
+    given = private_network(common.settings)
+    hub = given.hub if given is not None and linked_to_hub(common.settings) else None
+    return ZoneArgs(
+        common.names,
+        foundation.group.name,
+        common.settings.tags,
+        foundation.network.virtual_network,
+        hub.virtual_network_id if hub is not None else None,
+    )
+
+
+def _declare_api(common: Common, foundation: Foundation, ready: list[pulumi.Resource]) -> PrivateApi:
+    """The API server's place; what it has to wait for is added to `ready`."""
+    settings, given = common.settings, private_network(common.settings)
+    kind = given.api_server.dns_zone if given is not None else "system"
+    subnet = foundation.network.service_subnet_ids.get(API_SERVER)
+    zone_name = own_api_zone(settings)
+    if zone_name is None:
+        # The mode none has the private address in public DNS, and needs that name.
+        return PrivateApi(kind, kind == "none", subnet)
+    zone = ApiServerZone(
+        f"{common.name}-api-zone",
+        ApiServerZoneArgs(
+            zone_name,
+            _zones(common, foundation),
+            foundation.identities.control_plane.principal_id,
+            common.subscription,
+        ),
+        common.protected,
+    )
+    ready += zone.ready
+    return PrivateApi(zone.linked.zone.id, False, subnet)
+
+
+def declare_private_link(common: Common, foundation: Foundation, targets: Sequence[Target]) -> PrivateLink | None:
+    """None in the mode public, where data services have public endpoints."""
+    if private_network(common.settings) is None or not targets:
+        return None
+    args = PrivateLinkArgs(
+        targets,
+        foundation.network.service_subnet_ids[ENDPOINTS],
+        common.settings.region,
+        _zones(common, foundation),
+        existing_zones(common.settings),
+    )
+    return PrivateLink(f"{common.name}-private-link", args, common.protected)

@@ -1,0 +1,63 @@
+"""Private DNS zones, with links to the networks that resolve names through them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pulumi
+from pulumi_azure_native import network, privatedns
+
+from physical_ai.settings.facts.naming import Names
+
+
+@dataclass(frozen=True)
+class ZoneArgs:
+    """`hub_id` is the hub's network, where its DNS servers answer for the zones; None for none."""
+
+    names: Names
+    resource_group_name: pulumi.Input[str]
+    tags: Mapping[str, str]
+    virtual_network: network.VirtualNetwork
+    hub_id: str | None
+
+
+@dataclass(frozen=True)
+class LinkedZone:
+    """A zone, and the links without which nothing resolves it."""
+
+    zone: privatedns.PrivateZone
+    links: list[privatedns.VirtualNetworkLink]
+
+
+def linked_zone(logical: str, zone_name: str, args: ZoneArgs, parent: pulumi.Resource) -> LinkedZone:
+    """Declare a zone and its links. Zones are global resources."""
+    zone = privatedns.PrivateZone(
+        logical,
+        private_zone_name=zone_name,
+        resource_group_name=args.resource_group_name,
+        location="global",
+        tags=args.tags,
+        opts=pulumi.ResourceOptions(parent=parent),
+    )
+    networks: dict[str, pulumi.Input[str]] = {"": args.virtual_network.id}
+    if args.hub_id is not None:
+        networks["-hub"] = args.hub_id
+    links = [
+        privatedns.VirtualNetworkLink(
+            f"{logical}-link{suffix}",
+            virtual_network_link_name=f"{args.names.zone_link}{suffix}",
+            private_zone_name=zone.name,
+            resource_group_name=args.resource_group_name,
+            location="global",
+            tags=args.tags,
+            registration_enabled=False,
+            virtual_network=privatedns.SubResourceArgs(id=target),
+            # A link keeps its network, and the name is fixed.
+            opts=pulumi.ResourceOptions(
+                parent=parent, replace_on_changes=["virtualNetwork"], delete_before_replace=True
+            ),
+        )
+        for suffix, target in networks.items()
+    ]
+    return LinkedZone(zone, links)
