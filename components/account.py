@@ -1,4 +1,4 @@
-"""The subscription of a deployment.
+"""The subscription of a deployment, and its tenant.
 
 Who is logged in decides nothing: the settings name the deployers, so a run by another identity plans the same.
 """
@@ -18,6 +18,11 @@ def azure_subscription() -> str:
         pulumi.RunError: no subscription is selected.
     """
     return selected(authorization.get_client_config().subscription_id)
+
+
+def azure_tenant() -> str:
+    """Id of the Entra tenant of that subscription, which a vault has to name."""
+    return authorization.get_client_config().tenant_id
 
 
 def selected(subscription_id: str | None) -> str:

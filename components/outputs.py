@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pulumi
 
+from components.data_services import DataServices
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.summary import osmo_summary, pool_summary
@@ -43,6 +44,11 @@ OUTPUTS: Mapping[str, str] = {
     f"gpus.{ANY}.driverSource": "As under `pools`.",
     f"gpus.{ANY}.gpus": "`allocatable` and `expected` by resource.",
     f"gpus.{ANY}.shut": "The first closed gate of each node, with its reason and its fix.",
+    "dataServices.postgres": "Host name of the database; absent, as all below, in a stack without data services.",
+    "dataServices.redis": "Host name of the cache.",
+    "dataServices.blobEndpoint": "Address of the storage account.",
+    "dataServices.vault": "Address of the vault.",
+    "dataServices.registry": "Login server of the registry; an image of another registry is below its host name.",
     "osmo.mode": "What is installed of OSMO: `namespaces` or `backend`.",
     "osmo.queues": "`shared` or `perPool`.",
     f"osmo.platforms.{ANY}": "The node pool behind each platform that workflows can name.",
@@ -65,6 +71,7 @@ class Deployed:
     releases: Mapping[str, Mapping[str, str]]
     """Beside the GPU Operator's."""
     workflows_principal_id: pulumi.Input[str]
+    data: DataServices | None = None
 
 
 def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
@@ -79,12 +86,26 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
         "releases": {CHART: operator, **found.releases},
         "pools": {name: pool_summary(settings, name) for name in settings.pools},
         "gpus": found.gpus,
+        **_data_services(found.data),
         "osmo": {
             **osmo_summary(settings),
             "workflowsPrincipalId": found.workflows_principal_id,
             "serviceValues": chart_values(settings),
         },
     }
+
+
+def _data_services(found: DataServices | None) -> dict[str, Any]:
+    if found is None:
+        return {}
+    addresses = {
+        "postgres": found.postgres.host,
+        "redis": found.redis.host,
+        "blobEndpoint": found.storage.blob_endpoint,
+        "vault": found.vault.uri,
+        "registry": found.registry.login_server,
+    }
+    return {"dataServices": addresses}
 
 
 def output_paths(outputs: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

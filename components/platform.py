@@ -14,6 +14,7 @@ from components.platform_azure import (
     declare_access,
     declare_cluster,
     declare_cpu_pool,
+    declare_data_services,
     declare_foundation,
     declare_gpu_pools,
     declare_logs,
@@ -75,6 +76,7 @@ class Platform(pulumi.ComponentResource):
         )
 
         foundation = declare_foundation(common)
+        data = declare_data_services(common, foundation)
         logs = declare_logs(common, foundation)
         private = declare_private_network(common, foundation)
         cluster = declare_cluster(common, foundation, logs, private)
@@ -112,6 +114,7 @@ class Platform(pulumi.ComponentResource):
                 **osmo.versions,
             },
             workflows_principal_id=osmo.workflows.identity.principal_id,
+            data=data,
         )
         self.outputs = stack_outputs(settings, found)
         self.register_outputs(self.outputs)

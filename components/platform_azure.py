@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from components.access import ClusterAccess, ClusterAccessArgs
+from components.account import azure_tenant
 from components.azure_metrics import AzureMetrics, AzureMetricsArgs
 from components.cluster import Cluster, ClusterArgs
 from components.cpu_pool import CpuPool, CpuPoolArgs
+from components.data_common import Place
+from components.data_services import DataServices, DataServicesArgs
 from components.gpu_pool import GpuPool, GpuPoolArgs
 from components.identities import Identities, IdentitiesArgs
 from components.kubernetes_access import KubernetesAccess, KubernetesAccessArgs
@@ -16,6 +19,7 @@ from components.platform_common import Common, Foundation
 from components.platform_private import PrivateParts
 from components.resource_group import ResourceGroup, ResourceGroupArgs
 from physical_ai.settings.facts.access import admin_groups, grants
+from physical_ai.settings.facts.data_services import DataNames, data_plan
 from physical_ai.settings.facts.outbound import SYSTEM_SUBNET, outbound_plan
 from physical_ai.settings.facts.private_network import (
     API_SERVER,
@@ -67,6 +71,27 @@ def declare_logs(common: Common, foundation: Foundation) -> Monitoring:
     return Monitoring(
         f"{common.name}-monitoring",
         MonitoringArgs(common.names, foundation.group.name, settings.region, settings.tags, settings.monitoring),
+        common.protected,
+    )
+
+
+def declare_data_services(common: Common, foundation: Foundation) -> DataServices | None:
+    """Beside the cluster, not after it: a database takes as long to create. None where the settings name none."""
+    settings = common.settings
+    if (given := settings.data_services) is None:
+        return None
+    names = DataNames(settings.stack, common.subscription)
+    place = Place(names, foundation.group.name, settings.region, settings.tags, data_plan(settings, given))
+    return DataServices(
+        f"{common.name}-data",
+        DataServicesArgs(
+            place=place,
+            settings=given,
+            subscription_id=common.subscription,
+            tenant_id=azure_tenant(),
+            nat_addresses=foundation.network.nat_addresses,
+            kubelet_principal_id=foundation.identities.kubelet.principal_id,
+        ),
         common.protected,
     )
 

@@ -34,6 +34,7 @@ class Role(StrEnum):
     RBAC_ADMIN = "3498e952-d568-435e-9b2c-8d77e338d7f7"
     RBAC_WRITER = "a7ffa36f-339b-4b5c-8bdf-e2c188b2c0eb"
     RBAC_READER = "7f6c6a51-bcf8-42ba-9220-52d62157d7db"
+    ACR_PULL = "7f951dda-4ed3-4680-a7ca-43fe172d538d"
     MONITORING_DATA_READER = "b0d8363b-8ddd-447d-831f-62ca05bff136"
     GRAFANA_ADMIN = "22926164-76b3-42b3-bc55-97df8dab3e41"
     GRAFANA_EDITOR = "a79a5197-3a5c-4973-a920-486035ffd60f"
@@ -48,6 +49,7 @@ ASSIGNED = frozenset(
         Role.CLUSTER_USER,
         Role.RBAC_CLUSTER_ADMIN,
         Role.RBAC_READER,
+        Role.ACR_PULL,
         Role.MONITORING_DATA_READER,
         Role.GRAFANA_ADMIN,
         Role.GRAFANA_EDITOR,

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from physical_ai.mocks import data_answers
 from physical_ai.settings.guards import is_map
 
 SUBSCRIPTION = "11111111-2222-3333-4444-555555555555"
@@ -49,6 +50,7 @@ def guid(*parts: str) -> str:
 
 
 _ARM_PATHS = {
+    **data_answers.PATHS,
     "azure-native:resources:ResourceGroup": ("", "resourceGroupName"),
     "azure-native:network:VirtualNetwork": ("Microsoft.Network/virtualNetworks", "virtualNetworkName"),
     "azure-native:network:NetworkSecurityGroup": (
@@ -154,6 +156,7 @@ def created(type_: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[st
             # A list on the way in, a map on the way out.
             "identity": {**inputs["identity"], "userAssignedIdentities": identities},
         }
+    computed |= data_answers.computed(type_, own, inputs)
     if type_.endswith(":RoleAssignment"):
         computed |= {"roleDefinitionId": inputs["roleDefinitionId"], "scope": inputs["scope"]}
     return f"{path}/providers/{provider}/{own}" if provider else path, {**inputs, **computed}

@@ -52,6 +52,8 @@ class _NoMocks(mocks.Mocks):
         if args.token == "azure-native:containerservice:listManagedClusterUserCredentials":  # noqa: S105 - likewise
             value = base64.b64encode(AKS_KUBECONFIG.encode()).decode()
             return {"kubeconfigs": [{"name": "clusterUser", "value": value}]}, []
+        if args.token == "azure-native:redisenterprise:listDatabaseKeys":  # noqa: S105 - likewise
+            return {kind: guid(kind) for kind in ("primaryKey", "secondaryKey")}, []
         raise Refusal(f"the program calls {args.token}, which this recorder does not answer")
 
 

@@ -17,8 +17,11 @@ from physical_ai.settings.models.tree import Settings
 PRODUCTION = "prod"
 DATABASE = "osmo"
 ADMINISTRATOR = "osmoadmin"
+PASSWORD_LENGTH = 32
 CONTAINERS = ("data", "logs", "apps")
 """What workflows read and write, what they print, and the apps that users publish."""
+POSTGRES_SECRET, REDIS_SECRET = "postgres-password", "redis-key"
+"""Names of secrets in the vault."""
 _UNIQUE = uuid.UUID("6f1a4f0e-5a55-5d3b-8d0c-2f4f5a3e7b11")
 
 
@@ -68,7 +71,7 @@ def data_plan(settings: Settings, given: DataServices) -> DataPlan:
         registry_sku=sku,
         zone_redundant_registry=sku == "Premium" and production and has_zones,
         public=public,
-        protected=(production or settings.protect) and given.deletion != deletion_words(settings),
+        protected=settings.protect or (production and given.deletion != deletion_words(settings)),
     )
 
 

@@ -34,7 +34,7 @@ RegistryHost = Annotated[
     str, written(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", "the host name of a container registry, like nvcr.io")
 ]
 Generation = Annotated[int, Field(ge=1, le=50)]
-Days = Annotated[int, Field(ge=1, le=3650)]
+Days = Annotated[int, Field(ge=1, le=36500)]
 
 
 class Postgres(Model):
@@ -94,8 +94,8 @@ class Storage(Model):
     cool_data_after_days: Days | None = Field(
         default=None, description="Move data to the cool tier after so many days without a change; absent: never."
     )
-    delete_logs_after_days: Days | None = Field(
-        default=90, description="Delete logs of workflows so many days after the last change; null: never."
+    delete_logs_after_days: Days = Field(
+        default=90, description="Delete logs of workflows so many days after the last change."
     )
 
 
@@ -134,8 +134,8 @@ class DataServices(Model):
     source: Literal["azure"] = Field(description="azure: managed services of Azure, beside the cluster.")
     deletion: str | None = Field(
         default=None,
-        description="Database, storage, vault and generated secrets of a production stack, or of one with protect, are"
-        " not deleted before this says `delete the data of <stack>`.",
+        description="With protect: false, database, storage, vault, registry and generated secrets of a production"
+        " stack are deleted only if this says `delete the data of <stack>`.",
     )
     postgres: Postgres = Field(default_factory=Postgres, description="Database.")
     redis: Redis = Field(default_factory=Redis, description="Cache.")

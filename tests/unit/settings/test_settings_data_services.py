@@ -52,7 +52,7 @@ def test_data_of_production_is_kept_until_the_words_are_said() -> None:
     assert plan("prod-westus2", "protect=false").protected
     assert not plan("prod-westus2", "protect=false", "dataServices.deletion=delete the data of prod-westus2").protected
     assert not plan("dev-westus2").protected
-    assert plan("dev-westus2", "protect=true").protected
+    assert plan("dev-westus2", "protect=true", "dataServices.deletion=delete the data of dev-westus2").protected
 
 
 def test_names_fit_and_differ_by_stack_and_subscription() -> None:

@@ -1,0 +1,47 @@
+"""What the data services share: where they are declared, and what of them refuses to be deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pulumi
+
+from physical_ai.settings.facts.data_services import DataNames, DataPlan
+
+ENABLED = {True: "Enabled", False: "Disabled"}
+"""As ARM writes a switch."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the data services of a stack are, and what was decided about all of them."""
+
+    names: DataNames
+    resource_group_name: pulumi.Input[str]
+    location: str
+    tags: Mapping[str, str]
+    plan: DataPlan
+
+    @property
+    def public_access(self) -> str:
+        """`publicNetworkAccess` of each service."""
+        return ENABLED[self.plan.public]
+
+    def kept(self, parent: pulumi.Resource) -> pulumi.ResourceOptions:
+        """Options of what contains data. It is protected beyond its parent where the plan says so."""
+        return pulumi.ResourceOptions(parent=parent, protect=True if self.plan.protected else None)
+
+
+@dataclass(frozen=True)
+class PrivateTarget:
+    """A service that a private endpoint may be made for.
+
+    Attributes:
+        name: short, as `vault`.
+        group: the sub-resource of the private link.
+    """
+
+    name: str
+    resource_id: pulumi.Input[str]
+    group: str
