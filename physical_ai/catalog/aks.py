@@ -15,6 +15,8 @@ SPOT_KEY = "kubernetes.azure.com/scalesetpriority"
 SPOT_LABEL = (SPOT_KEY, "spot")
 SPOT_TAINT = f"{SPOT_KEY}=spot:NoSchedule"
 """AKS adds label and taint to every Spot pool and returns them, so leaving them out shows as drift on each refresh."""
+SPOT_NOTICE_SECONDS = 30
+"""Between the notice of an eviction and the end of the machine, at least (Azure docs, virtual-machines/spot-vms)."""
 
 EVICTION_MIB = 100
 """Available memory below which the kubelet evicts Pods (AKS docs, node-resource-reservations)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from physical_ai.osmo.lint import rules_config, rules_file, rules_nccl, rules_task
+from physical_ai.osmo.lint import rules_checkpoint, rules_config, rules_file, rules_nccl, rules_task
 from physical_ai.osmo.lint.finding import Rule
 from physical_ai.repository import ROOT
 
@@ -11,6 +11,7 @@ EXAMPLES = "tests/fixtures/osmo/lint"
 TOPICS = {
     "The file": rules_file,
     "Tasks": rules_task,
+    "Checkpoints and storage": rules_checkpoint,
     "NCCL": rules_nccl,
     "The service's configuration": rules_config,
 }

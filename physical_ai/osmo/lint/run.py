@@ -11,6 +11,7 @@ import yaml
 from yaml.reader import ReaderError
 
 from physical_ai.osmo.lint import (
+    checks_checkpoint,
     checks_config,
     checks_container,
     checks_file,
@@ -137,6 +138,7 @@ def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Res
     checks_resources.check(view)
     checks_container.check(view)
     checks_nccl.check(view)
+    checks_checkpoint.check(view)
     return _NOTHING if workflow.placeholders else _objects(view, document)
 
 

@@ -32,6 +32,9 @@ POD_POOL_LABEL = "physical-ai/pool"
 WAITING_FACTOR = 4
 """The default quota of workflows, as a multiple of the GPUs of the pools."""
 
+DEFAULT_GRACE_SECONDS = 60
+"""Kubernetes' own default, 30 s, is too short for a checkpoint of some gigabytes (NVIDIA/OSMO#764)."""
+
 _FAMILIES = {"rtx": 2, "tesla": 1}
 """First words of GPU names that are not distinctive, and how many words to use instead."""
 
@@ -58,6 +61,13 @@ class PlatformFacts:
     tolerations: tuple[tuple[str, str], ...]
     """Key and effect of each taint of the pool."""
     own: OsmoPlatform
+    is_spot: bool = False
+    """Whether Azure may end its nodes at any time."""
+
+    @property
+    def grace_seconds(self) -> int:
+        """From SIGTERM to SIGKILL of a task: OSMO's own container uploads in this time too (NVIDIA/OSMO#764)."""
+        return self.own.checkpoint_seconds or DEFAULT_GRACE_SECONDS
 
     @property
     def has_gpu(self) -> bool:
@@ -103,6 +113,7 @@ def gpu_platforms(settings: Settings) -> Iterator[PlatformFacts]:
                 share=whole.shared_by(max(sum(resources.values()), 1)),
                 tolerations=tuple((item["key"], item["effect"]) for item in tolerations(pool)),
                 own=settings.osmo.platforms.get(key, OsmoPlatform()),
+                is_spot=pool.is_spot,
             )
 
 

@@ -41,6 +41,11 @@ class OsmoPlatform(Model):
         default=None, description="Absent: after the GPU, as h100; after the pool where another has that name."
     )
     quota: Quota = Field(default_factory=Quota, description="GPUs of its queue; needs queues: perPool.")
+    checkpoint_seconds: Annotated[int, Field(ge=1, le=7200)] | None = Field(
+        default=None,
+        description="Time that a task has to write and upload a checkpoint when its node is drained: from SIGTERM to"
+        " SIGKILL. Absent: 60. A Spot machine ends 30 s after its notice.",
+    )
     privileged: bool = Field(
         default=False, description="Tasks may be privileged; the workflows' namespace refuses them at level baseline."
     )

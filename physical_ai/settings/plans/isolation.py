@@ -12,6 +12,7 @@ from physical_ai.catalog import nvsentinel, osmo
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.settings.facts import health
 from physical_ai.settings.facts.addresses import PRIVATE, SHARED
+from physical_ai.settings.facts.isolation import is_isolated
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
 from physical_ai.settings.plans.scraping import exporters
@@ -37,9 +38,8 @@ _DNS: dict[str, Any] = {
 
 def isolation_objects(settings: Settings, namespaces: Collection[str]) -> list[dict[str, Any]]:
     """The policies of manifests/isolation.yaml for the namespaces that a stack has, each after one that denies all."""
-    if not settings.network.isolation.denies:
-        return []
-    allowed = [each for each in copy.deepcopy(manifests.load("isolation.yaml")) if _namespace(each) in namespaces]
+    isolated = {each for each in namespaces if is_isolated(settings, each)}
+    allowed = [each for each in copy.deepcopy(manifests.load("isolation.yaml")) if _namespace(each) in isolated]
     for each in allowed:
         _resolve_names(each)
         _leave_out(each, NOT_INTERNET)

@@ -8,6 +8,7 @@ from typing import Any
 
 from physical_ai.catalog import osmo
 from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENTITY_USE_LABEL
+from physical_ai.settings.facts.isolation import is_isolated
 from physical_ai.settings.facts.osmo import gpu_quota
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
@@ -32,7 +33,7 @@ def namespace_objects(settings: Settings, clients: Mapping[str, Any]) -> list[di
             item["spec"]["hard"] = {f"requests.{resource}": str(count) for resource, count in most.items()}
         if kind == "NetworkPolicy":
             limit_osmo(item, settings)
-    if settings.network.isolation.denies:
+    if is_isolated(settings, osmo.CONTROL_NAMESPACE):
         # Policies add up: this one allows more than those of the isolated namespace.
         return [item for item in objects if item["metadata"]["name"] != "no-metadata"]
     return objects

@@ -12,7 +12,13 @@ from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_USE_LABEL
 from physical_ai.catalog.osmo import SCHEDULER, SERVICE_ACCOUNT, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
-from physical_ai.settings.facts.osmo import CPU_PLATFORM, POD_POOL_LABEL, PlatformFacts, platforms
+from physical_ai.settings.facts.osmo import (
+    CPU_PLATFORM,
+    DEFAULT_GRACE_SECONDS,
+    POD_POOL_LABEL,
+    PlatformFacts,
+    platforms,
+)
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.acceptance import task_diagnostic
@@ -24,8 +30,6 @@ COMMON_VALIDATION = "amounts"
 CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
 """Without it a container gets CUDA and no Vulkan, and the driver says nothing of it."""
 CONTAINER = "{{USER_CONTAINER_NAME}}"
-GRACE_SECONDS = 60
-"""Between SIGTERM and SIGKILL: time to write a checkpoint."""
 _MEMORY_PART, _STORAGE_PART, _SHM_PART = (3, 4), (1, 2), (1, 4)
 """Parts of a task's share of its node that are its default; of shared memory, of that default."""
 
@@ -70,7 +74,7 @@ def _task_template(*, sends_traces: bool) -> dict[str, Any]:
         "spec": {
             "serviceAccountName": SERVICE_ACCOUNT,
             "automountServiceAccountToken": False,
-            "terminationGracePeriodSeconds": GRACE_SECONDS,
+            "terminationGracePeriodSeconds": DEFAULT_GRACE_SECONDS,
             "volumes": [{"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": "{{USER_SHM_SIZE}}"}}],
             "containers": [
                 {
@@ -109,6 +113,8 @@ def platform_template(settings: Settings, item: PlatformFacts) -> dict[str, Any]
     Nodes are chosen by pool: labels that name the GPU exist only once a node has run.
     """
     spec: dict[str, Any] = {"nodeSelector": {SHORT_POOL_LABEL: item.pool}}
+    if item.grace_seconds != DEFAULT_GRACE_SECONDS:
+        spec["terminationGracePeriodSeconds"] = item.grace_seconds
     if item.tolerations:
         spec["tolerations"] = [{"key": key, "operator": "Exists", "effect": effect} for key, effect in item.tolerations]
     if item.resource is not None:

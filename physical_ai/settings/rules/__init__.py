@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterator
 
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules.checkpoints import check_checkpoints
 from physical_ai.settings.rules.cluster import check_cluster
 from physical_ai.settings.rules.data_services import check_data_services
 from physical_ai.settings.rules.finding import SettingFinding, Trust
@@ -50,6 +51,7 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_grid(settings, trust)
     yield from check_sharing(settings, trust)
     yield from check_osmo(settings, trust)
+    yield from check_checkpoints(settings, trust)
     yield from check_data_services(settings, trust)
     yield from check_osmo_access(settings, trust)
     yield from check_monitoring(settings, trust)

@@ -1,0 +1,65 @@
+"""Checks of checkpoints on nodes that Azure may take away, and of keys of storage accounts."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+from physical_ai.osmo.lint import rules_checkpoint
+from physical_ai.osmo.lint.finding import Path
+from physical_ai.osmo.lint.view import TaskView, View
+from physical_ai.osmo.units import duration
+
+LONG = datetime.timedelta(hours=4)
+"""Running time above which a GPU task that is lost costs more than a checkpoint takes to write into the workflow."""
+RARE = datetime.timedelta(hours=1)
+ACCOUNT_KEYS = frozenset(
+    {
+        "AZURE_STORAGE_KEY",
+        "AZURE_STORAGE_ACCESS_KEY",
+        "AZURE_STORAGE_ACCOUNT_KEY",
+        "AZURE_STORAGE_CONNECTION_STRING",
+        "AZURE_STORAGE_SAS_TOKEN",
+    }
+)
+"""Variables that Azure's command line, azcopy, fsspec and the SDKs read a key from."""
+
+
+def check(view: View) -> None:
+    """Runs all checks of this module."""
+    longest = _longest(view)
+    for task in view.tasks:
+        if task.facts is not None and task.facts.is_spot and task.on_gpu:
+            _spot(view, task, longest)
+        for name, path in _variables(task):
+            if name in ACCOUNT_KEYS:
+                view.add(rules_checkpoint.BLOB_CREDENTIAL, path, f"'{task.name}' has a key of a storage account")
+
+
+def _longest(view: View) -> datetime.timedelta | None:
+    """How long the workflow may run; None where the service's own limit cannot be read."""
+    if view.spec.timeout.exec_timeout is not None:
+        return view.spec.timeout.exec_timeout
+    try:
+        return duration(view.pool.default_exec_timeout or view.context.config.workflow.default_exec_timeout)
+    except ValueError:
+        return None
+
+
+def _spot(view: View, task: TaskView, longest: datetime.timedelta | None) -> None:
+    if not task.spec.checkpoint and longest is not None and longest > LONG:
+        problem = f"'{task.name}' may run for {longest} on Spot nodes and copies no checkpoints"
+        view.add(rules_checkpoint.SPOT_CHECKPOINT, (*task.path, "name"), problem)
+    for index, each in enumerate(task.spec.checkpoint):
+        if each.frequency > RARE:
+            path = (*task.path, "checkpoint", index, "frequency")
+            view.add(rules_checkpoint.SPOT_FREQUENCY, path, f"'{task.name}' copies checkpoints every {each.frequency}")
+
+
+def _variables(task: TaskView) -> Iterator[tuple[str, Path]]:
+    for name in task.spec.environment:
+        yield name, (*task.path, "environment", name)
+    for credential, target in task.spec.credentials.items():
+        if isinstance(target, dict):
+            for name in target:
+                yield name, (*task.path, "credentials", credential, name)
