@@ -1,4 +1,4 @@
-"""The source of a Helm release's chart: its repository, or the archive that `physai charts pull` verified."""
+"""What all Helm releases share: the source of the chart, and the options of the installation."""
 
 from __future__ import annotations
 
@@ -27,14 +27,27 @@ def archive_problems(charts: Iterable[Chart]) -> Iterator[str]:
             yield " ".join(str(problem).split())
 
 
-def release_chart(chart: Chart, source: ChartSourceName) -> dict[str, Any]:
-    """The arguments of a `helm.v3.Release` that name the chart it installs.
+def release_options(chart: Chart, source: ChartSourceName, *, skip_await: bool = False) -> dict[str, Any]:
+    """The arguments of a `helm.v3.Release` that are the same for all: its chart, and how it is installed.
+
+    What a failed installation leaves behind shows the reason, and the next `up` continues from there.
 
     Args:
         chart: The pin.
         source: `repository`: Pulumi's Helm downloads it and verifies nothing. `cache`: the pulled archive, which
             `archive_problems` has checked before any resource was declared.
+        skip_await: Whether something else waits until the release works.
     """
+    return {
+        **_archive(chart, source),
+        "atomic": False,
+        "cleanup_on_fail": False,
+        "skip_await": skip_await,
+        "create_namespace": False,
+    }
+
+
+def _archive(chart: Chart, source: ChartSourceName) -> dict[str, Any]:
     if source == "cache":
         return {"chart": installed_path(chart)}
     if chart.is_oci:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.charts import release_chart
+from components.charts import release_options
 from components.cluster_target import ClusterTarget
 from components.gpu_configs import config_map
 from components.gpu_drivers import nvidia_driver
@@ -61,14 +61,9 @@ class GpuOperator(pulumi.ComponentResource):
             f"{name}-release",
             name=CHART,
             namespace=OPERATOR_NAMESPACE,
-            **release_chart(chart(CHART, args.version), args.charts),
+            **release_options(chart(CHART, args.version), args.charts),
             values=plan.values,
             timeout=TIMEOUT_SECONDS,
-            # What a failed installation leaves behind shows the reason, and the next `up` continues from there.
-            atomic=False,
-            cleanup_on_fail=False,
-            skip_await=False,
-            create_namespace=False,
             opts=args.target.options(
                 self,
                 [args.namespace, *args.after, *self.configs.values()],

@@ -9,7 +9,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import yaml
 
-from components.charts import release_chart
+from components.charts import release_options
 from components.cluster_target import ClusterTarget
 from components.objects import declare
 from physical_ai.catalog.monitoring import (
@@ -67,14 +67,9 @@ class KubePrometheus(pulumi.ComponentResource):
             f"{name}-release",
             name=RELEASE,
             namespace=NAMESPACE,
-            **release_chart(args.plan.chart, args.settings.charts.source),
+            **release_options(args.plan.chart, args.settings.charts.source),
             values=args.plan.values,
             timeout=TIMEOUT_SECONDS,
-            # What a failed installation leaves behind shows the reason, and the next `up` continues from there.
-            atomic=False,
-            cleanup_on_fail=False,
-            skip_await=False,
-            create_namespace=False,
             opts=args.target.options(self, [args.namespace, config, *login, *policies]),
         )
         kubernetes.apiextensions.CustomResource(

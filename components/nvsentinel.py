@@ -9,7 +9,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.charts import release_chart
+from components.charts import release_options
 from components.cluster_target import ClusterTarget
 from components.objects import declare
 from physical_ai.catalog.nvsentinel import DATASTORE_KEY, DATASTORE_SECRET, NAMESPACE, RELEASE
@@ -57,14 +57,9 @@ class Nvsentinel(pulumi.ComponentResource):
             f"{name}-release",
             name=RELEASE,
             namespace=NAMESPACE,
-            **release_chart(args.plan.chart, args.charts),
+            **release_options(args.plan.chart, args.charts),
             values=args.plan.values,
             timeout=TIMEOUT_SECONDS,
-            # What a failed installation leaves behind shows the reason, and the next `up` continues from there.
-            atomic=False,
-            cleanup_on_fail=False,
-            skip_await=False,
-            create_namespace=False,
             opts=args.target.options(self, [args.namespace, *before, *args.after]),
         )
         self.register_outputs({"version": args.plan.chart.version})

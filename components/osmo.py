@@ -9,7 +9,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.charts import release_chart
+from components.charts import release_options
 from components.cluster_target import ClusterTarget
 from components.gpu_configs import config_map
 from components.objects import declare
@@ -161,14 +161,9 @@ class Osmo(pulumi.ComponentResource):
             resource,
             name=release.name,
             namespace=release.namespace,
-            **release_chart(release.chart, args.settings.charts.source),
+            # Helm 4 would wait for KAI's SchedulingShard, which remains Reconciling for ever; the gate waits instead.
+            **release_options(release.chart, args.settings.charts.source, skip_await=True),
             values=values,
             timeout=TIMEOUT_SECONDS,
-            # What a failed installation leaves behind shows the reason, and the next `up` continues from there.
-            atomic=False,
-            cleanup_on_fail=False,
-            # Helm 4 would wait for KAI's SchedulingShard, which remains Reconciling for ever; the gate waits instead.
-            skip_await=True,
-            create_namespace=False,
             opts=args.target.options(self, after),
         )

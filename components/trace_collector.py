@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.charts import release_chart
+from components.charts import release_options
 from components.cluster_target import ClusterTarget
 from components.objects import declare
 from physical_ai.catalog.otel import NAMESPACE, RELEASE, SECRET
@@ -52,14 +52,9 @@ class TraceCollector(pulumi.ComponentResource):
             f"{name}-release",
             name=RELEASE,
             namespace=NAMESPACE,
-            **release_chart(args.plan.chart, args.charts),
+            **release_options(args.plan.chart, args.charts),
             values=args.plan.values,
             timeout=TIMEOUT_SECONDS,
-            # What a failed installation leaves behind shows the reason, and the next `up` continues from there.
-            atomic=False,
-            cleanup_on_fail=False,
-            skip_await=False,
-            create_namespace=False,
             opts=args.target.options(self, before),
         )
         self.register_outputs({"version": args.plan.chart.version})

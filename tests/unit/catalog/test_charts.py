@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.charts import archive_problems, missing_archives, release_chart
+from components.charts import archive_problems, missing_archives, release_options
 from physical_ai.catalog import UnknownName, operator_releases
 from physical_ai.catalog.charts import (
     ChecksumMismatch,
@@ -24,6 +24,7 @@ from physical_ai.settings import existing, load
 
 OPERATOR = "gpu-operator"
 TODAY = datetime.date(2026, 11, 21)
+INSTALLED = {"atomic": False, "cleanup_on_fail": False, "skip_await": False, "create_namespace": False}
 
 
 @pytest.fixture(autouse=True)
@@ -80,15 +81,15 @@ def test_the_catalogues_checksum_precedes_a_recorded_one() -> None:
 
 
 def test_a_release_from_the_repository_names_it_and_the_version() -> None:
-    arguments = release_chart(chart(OPERATOR, "v26.7.0"), "repository")
+    arguments = release_options(chart(OPERATOR, "v26.7.0"), "repository")
     assert arguments.pop("repository_opts").repo == "https://helm.ngc.nvidia.com/nvidia"
-    assert arguments == {"chart": OPERATOR, "version": "v26.7.0"}
+    assert arguments == {"chart": OPERATOR, "version": "v26.7.0", **INSTALLED}
 
 
 def test_a_release_from_an_oci_registry_has_its_address_in_the_chart() -> None:
     pin = chart(OPERATOR, "v26.7.0").model_copy(update={"repository": "oci://registry.example/charts"})
-    arguments = release_chart(pin, "repository")
-    assert arguments == {"chart": "oci://registry.example/charts/gpu-operator", "version": "v26.7.0"}
+    arguments = release_options(pin, "repository")
+    assert arguments == {"chart": "oci://registry.example/charts/gpu-operator", "version": "v26.7.0", **INSTALLED}
 
 
 def test_a_release_from_the_cache_is_the_verified_file_and_its_path_the_same_on_every_machine(
@@ -107,7 +108,7 @@ def test_a_release_from_the_cache_is_the_verified_file_and_its_path_the_same_on_
     record(pin, sha256_of(path), TODAY)
     assert not missing_archives([pin])
     assert not list(archive_problems([pin]))
-    assert release_chart(pin, "cache") == {"chart": ".charts/gpu-operator-v26.7.0.tgz"}
+    assert release_options(pin, "cache") == {"chart": ".charts/gpu-operator-v26.7.0.tgz", **INSTALLED}
 
     path.write_bytes(b"tampered with")
     (problem,) = archive_problems([pin])
