@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from physical_ai.simulator.azure import clusters, ids, nodes, pools, telemetry_outputs
+from physical_ai.simulator.azure import clusters, ids, nodes, pools, private_outputs, telemetry_outputs
 from physical_ai.simulator.azure.bodies import Json, get, table
 from physical_ai.simulator.azure.guids import guid
 from physical_ai.simulator.azure.offers import location
@@ -53,7 +53,7 @@ def _group(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 def _network(resource: Resource, outputs: Json, azure: AzureState) -> Json:
     return {
         "subnets": [subnet_view(child) for child in azure.children(resource.id, "Subnet")],
-        "virtualNetworkPeerings": [],
+        "virtualNetworkPeerings": private_outputs.views(resource, azure),
         "flowLogs": [],
     }
 
@@ -188,7 +188,6 @@ def _cluster(resource: Resource, outputs: Json, azure: AzureState) -> Json:
     properties, place, name = body["properties"], location(str(body.get("location", ""))), ids.name(resource.id)
     unique = guid(resource, "cluster")
     prefix = properties.get("dnsPrefix") or properties.get("fqdnSubdomain") or name
-    private = bool(get(properties, "apiServerAccessProfile.enablePrivateCluster"))
     host = f"{prefix}-{unique[:8]}.hcp.{place}.azmk8s.io"
     issuer = f"https://{place}.oic.prod-aks.azure.com/{azure.directory.tenant}/{unique}/"
     oidc = table(properties, "oidcIssuerProfile")
@@ -207,7 +206,7 @@ def _cluster(resource: Resource, outputs: Json, azure: AzureState) -> Json:
         "nodeResourceGroup": properties["nodeResourceGroup"],
         "oidcIssuerProfile": {**oidc, "issuerURL": issuer if oidc.get("enabled") else ""},
         "powerState": {"code": "Running"},
-        "privateFQDN": f"{prefix}-{unique[:8]}.privatelink.{place}.azmk8s.io" if private else "",
+        "privateFQDN": private_outputs.private_name(properties, f"{prefix}-{unique[:8]}", place),
         "resourceUID": unique.replace("-", "")[:24],
         "sku": body["sku"],
         "supportPlan": properties["supportPlan"],
@@ -270,6 +269,11 @@ _COMPUTERS: Mapping[str, Callable[[Resource, Json, AzureState], Json]] = {
     "Workspace": _workspace,
     "AzureMonitorWorkspace": telemetry_outputs.monitor_workspace,
     "Grafana": telemetry_outputs.grafana,
+    "RouteTable": private_outputs.route_table,
+    "VirtualNetworkPeering": private_outputs.peering,
+    "PrivateEndpoint": private_outputs.private_endpoint,
+    "PrivateDnsZone": private_outputs.zone,
+    "VirtualNetworkLink": private_outputs.link,
     "ManagedCluster": _cluster,
     "AgentPool": _pool,
 }

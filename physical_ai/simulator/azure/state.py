@@ -88,6 +88,22 @@ class Directory:
     """Object id of a principal → its groups."""
 
 
+SUBNET_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "AgentPool": ("vnetSubnetID", "podSubnetID"),
+    "ManagedCluster": ("apiServerAccessProfile.subnetId",),
+    "PrivateEndpoint": ("subnet.id",),
+    "VirtualNetworkGateway": ("ipConfigurations[].properties.subnet.id",),
+    "InboundEndpoint": ("ipConfigurations[].subnet.id",),
+}
+"""Where the resources that have addresses of a subnet name it, below `properties`."""
+
+
+def _ids_at(resource: Resource, path: str) -> list[Any]:
+    holder, is_list, rest = path.partition("[].")
+    found = get(resource.body, f"properties.{holder}")
+    return [get(each, rest) for each in found or ()] if is_list else [found]
+
+
 DEFAULT_QUOTA = 100_000
 """Default vCPU quota of every family, in total, and at low priority. Real subscriptions start far lower."""
 
@@ -175,11 +191,12 @@ class AzureState:
         return {each.lower() for each in (principal_id, *groups)}
 
     def subnet_users(self, subnet_id: str) -> list[Resource]:
-        """Node pools whose nodes or pods have addresses of this subnet."""
+        """Node pools, endpoints, gateways and API servers that have addresses of this subnet."""
         return [
-            pool
-            for pool in self.of_kind("AgentPool")
-            if any(ids.same(get(pool.body, f"properties.{p}"), subnet_id) for p in ("vnetSubnetID", "podSubnetID"))
+            each
+            for each in self.resources.values()
+            if each.kind in SUBNET_FIELDS
+            and any(ids.same(found, subnet_id) for path in SUBNET_FIELDS[each.kind] for found in _ids_at(each, path))
         ]
 
 

@@ -37,6 +37,15 @@ KINDS = (
     "ActionGroup",
     "Grafana",
     "PrometheusRuleGroup",
+    "RouteTable",
+    "VirtualNetworkPeering",
+    "VirtualNetworkGateway",
+    "PrivateDnsZone",
+    "VirtualNetworkLink",
+    "PrivateEndpoint",
+    "PrivateDnsZoneGroup",
+    "DnsResolver",
+    "InboundEndpoint",
 )
 """The types this simulator models, by their last name."""
 

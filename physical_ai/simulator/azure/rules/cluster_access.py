@@ -164,7 +164,8 @@ def private_dns(put: Put) -> Iterator[Refusal]:
         yield refuse(put, "mc-dns-none-public", message, target)
     if "/" not in zone:
         return
-    wanted = f"privatelink.{str(put.body.get('location', '')).replace(' ', '').lower()}.azmk8s.io"
+    label = "private" if access.get("enableVnetIntegration") else "privatelink"
+    wanted = f"{label}.{str(put.body.get('location', '')).replace(' ', '').lower()}.azmk8s.io"
     name = ids.name(zone).lower()
     if ZONE.lower() not in zone.lower() or not (name == wanted or name.endswith(f".{wanted}")):
         yield refuse(put, "mc-private-dns-name", f"Zone '{name}' is not {wanted} or a subdomain of it.", target)

@@ -16,7 +16,7 @@ from physical_ai.simulator.azure.state import kind_of
 
 @on_put("*", "arm-location-rg", "arm-rg-deleting")
 def group(put: Put) -> Iterator[Refusal]:
-    if put.kind == "ResourceGroup" or "resourceGroupName" not in put.mapping.path_params:
+    if put.kind == "ResourceGroup" or "resourceGroupName" not in put.mapping.path_params or _of_others(put):
         return
     name = str(put.inputs.get("resourceGroupName", ""))
     found = put.azure.get(f"/subscriptions/{put.azure.directory.subscription}/resourceGroups/{name}")
@@ -27,9 +27,14 @@ def group(put: Put) -> Iterator[Refusal]:
         yield refuse(put, "arm-rg-deleting", message)
 
 
+def _of_others(put: Put) -> bool:
+    """The hub's side of a peering: its network is somebody else's, in a group that the stand-in does not have."""
+    return put.kind == "VirtualNetworkPeering" and not put.azure.group_exists(ids.group(put.id) or "")
+
+
 @on_put("*", "aks-parent", "arm-child-parent")
 def parent(put: Put) -> Iterator[Refusal]:
-    if put.mapping.arm_type.count("/") < 2:
+    if put.mapping.arm_type.count("/") < 2 or _of_others(put):
         return
     above = ids.parent(put.id)
     if put.azure.get(above) is None:
@@ -45,8 +50,8 @@ def place(put: Put) -> Iterator[Refusal]:
     wanted = put.body.get("location")
     if not isinstance(wanted, str) or (put.kind == "ManagedCluster" and put.old is not None):
         return
-    if put.kind == "ActionGroup":
-        return  # has locations of its own: `telemetry.action_group`
+    if put.kind in ("ActionGroup", "PrivateDnsZone", "VirtualNetworkLink"):
+        return  # have locations of their own: `telemetry.action_group`, `private_dns.zone`
     if put.old is not None and put.old.location and put.old.location != location(wanted):
         rule = "rg-location" if put.kind == "ResourceGroup" else "arm-location-change"
         message = (

@@ -83,20 +83,26 @@ def _in_use(delete: Delete, subnet_id: str) -> Iterator[Refusal]:
 
 @on_delete("NatGateway", "nat-delete-used")
 def nat_gateway(delete: Delete) -> Iterator[Refusal]:
-    yield from _referenced(delete, "Subnet", "natGateway", "nat-delete-used")
+    yield from referenced(delete, "Subnet", "natGateway", "nat-delete-used")
 
 
 @on_delete("NetworkSecurityGroup", "nsg-delete-used")
 def security_group(delete: Delete) -> Iterator[Refusal]:
-    yield from _referenced(delete, "Subnet", "networkSecurityGroup", "nsg-delete-used")
+    yield from referenced(delete, "Subnet", "networkSecurityGroup", "nsg-delete-used")
 
 
 @on_delete("PublicIPAddress", "pip-delete-used")
 def public_address(delete: Delete) -> Iterator[Refusal]:
-    yield from _referenced(delete, "NatGateway", "publicIpAddresses", "pip-delete-used")
+    yield from referenced(delete, "NatGateway", "publicIpAddresses", "pip-delete-used")
+    for gateway in delete.azure.of_kind("VirtualNetworkGateway"):
+        for each in items(gateway.body, "properties.ipConfigurations"):
+            if ids.same(get(each, "properties.publicIPAddress.id"), delete.id):
+                message = f"publicIPAddresses {ids.name(delete.id)} is in use by {gateway.id} and cannot be deleted."
+                yield refuse(delete, "pip-delete-used", message)
 
 
-def _referenced(delete: Delete, by: str, field: str, rule: str) -> Iterator[Refusal]:
+def referenced(delete: Delete, by: str, field: str, rule: str) -> Iterator[Refusal]:
+    """Refuses while another resource's field refers to the one that is deleted."""
     for other in delete.azure.of_kind(by):
         references = items(other.body, f"properties.{field}") or [get(other.body, f"properties.{field}")]
         if any(ids.same(get(reference, "id"), delete.id) for reference in references):

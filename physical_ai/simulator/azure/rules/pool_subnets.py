@@ -105,6 +105,15 @@ def user_defined_routing(pool: Pool) -> Iterator[Refusal]:
     if found is not None and not get(found.body, "properties.routeTable.id"):
         message = f"Subnet {ids.name(found.id)} has no route table, which outboundType userDefinedRouting needs."
         yield refuse(pool, "net-udr-table", message, "networkProfile.outboundType")
+    table_ = pool.azure.get(get(found.body, "properties.routeTable.id") if found else None, "RouteTable")
+    leads = [
+        get(each, "properties.addressPrefix") for each in items(table_.body if table_ else {}, "properties.routes")
+    ]
+    if table_ is not None and "0.0.0.0/0" not in leads:
+        message = f"Route table {ids.name(table_.id)} has no route for 0.0.0.0/0."
+        yield refuse(
+            pool, "net-udr-table", message, "networkProfile.outboundType", "RouteTableMissingDefaultRouteError"
+        )
     if pool.sent.get("enableNodePublicIP"):
         message = "enableNodePublicIP cannot be used with outboundType userDefinedRouting."
         yield refuse(pool, "net-udr-publicip", message, "agentPoolProfile.enableNodePublicIP")
