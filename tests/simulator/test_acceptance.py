@@ -81,6 +81,7 @@ def test_a_slow_link_is_found_by_the_nodes_own_first_run(client: Client) -> None
     finally:
         client.patch(path, {"metadata": {"annotations": {key: None}}}, MERGE_PATCH)
     assert "50% of the node's first" in answer.out
+    assert "1 of 1 node passed" in physai("accept", STACK, "--pool", "rtxprogpu", "--level", "full").out
 
 
 @contextmanager

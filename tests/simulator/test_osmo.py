@@ -101,7 +101,7 @@ def test_osmo_is_installed_and_every_sample_runs_to_completion(stack: Path) -> N
     assert [each["name"] for each in document["releases"]] == ["gpu-operator", "kai-scheduler", "osmo-operator"]
     assert document["osmo"]["platforms"]["a100"] == "a100gpu"
     ran = physai("run", str(SAMPLES), "--json").json["workflows"]
-    assert len(ran) == 5
+    assert len(ran) == len(list(SAMPLES.glob("*.yaml")))
     assert {each["status"] for each in ran} == {"COMPLETED"}
     both = next(each for each in ran if each["id"].startswith("train-and-evaluate"))
     placed = {task["name"]: task["node"].split("-")[1] for task in both["tasks"]}
