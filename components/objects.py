@@ -88,9 +88,15 @@ def declare_agent(
     *,
     namespace: pulumi.Resource,
     common: str,
+    also: Sequence[pulumi.Resource] = (),
 ) -> list[pulumi.Resource]:
-    """Limits before rights, and the files of an agent of `agents/`: what its Pods come after."""
-    limits = declare(name, parent, target, objects.limits, after=[namespace], common=common)
+    """Limits before rights, and the files of an agent of `agents/`: what its Pods come after.
+
+    Args:
+        namespace: Of its Pods.
+        also: Other namespaces that it has rights in.
+    """
+    limits = declare(name, parent, target, objects.limits, after=[namespace, *also], common=common)
     rights = declare(name, parent, target, objects.rights, after=limits, common=common)
     files = target.options(parent, [namespace])
     # Another version is another object. The old one remains: Pods that are still of the old version mount it when their

@@ -14,6 +14,7 @@ from components.cluster_target import ClusterTarget
 from components.gpu_configs import config_map
 from components.objects import declare
 from components.osmo_gate import OsmoGate, OsmoGateArgs
+from components.osmo_token import OsmoToken, OsmoTokenArgs
 from components.workload_identity import WorkloadIdentity, WorkloadIdentityArgs
 from physical_ai.catalog import osmo
 from physical_ai.settings import Settings
@@ -22,6 +23,7 @@ from physical_ai.settings.facts.osmo import AGENT_TOKEN, MANAGED_LABEL
 from physical_ai.settings.plans.osmo import AGENT_FILES, OsmoRelease
 from physical_ai.settings.plans.osmo_backend import OsmoBackend
 from physical_ai.settings.plans.osmo_objects import namespace_objects, with_identity
+from physical_ai.settings.plans.osmo_token import OsmoTokenObjects
 from physical_ai.settings.secrets import Secrets
 
 AGENT_ACCOUNTS = (
@@ -50,6 +52,10 @@ class OsmoArgs:
     """Values for the control plane's chart, by file name."""
     admission: Sequence[pulumi.Resource] = ()
     """What must guard Pods before the first one of a workflow can be created."""
+    token: OsmoTokenObjects | None = None
+    """What creates the agents' token; None where the stack has it as a secret, or needs none."""
+    service: Sequence[pulumi.Resource] = ()
+    """What has to be there before the stack's own control plane answers."""
 
 
 class Osmo(pulumi.ComponentResource):
@@ -126,23 +132,35 @@ class Osmo(pulumi.ComponentResource):
             return
         values = with_identity(agents.values, self.operator.identity.client_id)
         # Workflows need the scheduler's kinds: it is installed before the agents, and deleted after them.
-        after = [self._agent_token(name, args), *objects, self.releases[scheduler.name]]
+        after = [*self._agent_token(name, args), *objects, self.releases[scheduler.name]]
         if backend.login_files:
             after.append(self._login_files(name, args, backend.login_files))
         self._release(f"{name}-agents", args, agents, values, after)
 
-    def _agent_token(self, name: str, args: OsmoArgs) -> pulumi.Resource:
-        return kubernetes.core.v1.Secret(
+    def _agent_token(self, name: str, args: OsmoArgs) -> list[pulumi.Resource]:
+        """The Secret that the agents log in with, and what fills it."""
+        options = args.target.options(self, [args.namespaces[osmo.OPERATOR_NAMESPACE]])
+        # The chart mounts it with every login; with `dev` nothing reads it.
+        data: dict[str, pulumi.Input[str]] | None = {osmo.TOKEN_KEY: args.secrets.get(AGENT_TOKEN, "")}
+        if args.token is not None:
+            # The Job writes it. What it wrote is not a difference; and a token of an earlier mode remains until then.
+            options.ignore_changes = ["data", "stringData"]
+            options.additional_secret_outputs = ["data", "stringData"]
+            data = None
+        secret = kubernetes.core.v1.Secret(
             f"{name}-agent-token",
             metadata={
                 "name": osmo.TOKEN_SECRET,
                 "namespace": osmo.OPERATOR_NAMESPACE,
                 "labels": {MANAGED_LABEL: "true"},
             },
-            # The chart mounts it with every login; with `dev` nothing reads it.
-            string_data={osmo.TOKEN_KEY: args.secrets.get(AGENT_TOKEN, "")},
-            opts=args.target.options(self, [args.namespaces[osmo.OPERATOR_NAMESPACE]]),
+            string_data=data,
+            opts=options,
         )
+        if args.token is None:
+            return [secret]
+        given = OsmoTokenArgs(args.target, args.namespaces, args.token, secret, args.service)
+        return [secret, OsmoToken(f"{name}-token", given, pulumi.ResourceOptions(parent=self)).job]
 
     def _login_files(self, name: str, args: OsmoArgs, files: Mapping[str, str]) -> pulumi.Resource:
         options = args.target.options(self, [args.namespaces[osmo.OPERATOR_NAMESPACE]])

@@ -44,6 +44,7 @@ from physical_ai.settings.plans.gpu_operator import CHART
 from physical_ai.settings.plans.health_limits import health_limits
 from physical_ai.settings.plans.isolation import isolation_objects
 from physical_ai.settings.plans.node_admission import node_policies
+from physical_ai.settings.plans.osmo_token import osmo_token_objects
 
 
 def declare_interior(common: Common, cluster: Cluster, access: KubernetesAccess) -> Interior:
@@ -216,6 +217,7 @@ def declare_osmo(
             namespaces=interior.namespaces,
             service_values=common.plan.osmo_service,
             admission=[admission],
+            token=osmo_token_objects(common.settings),
         ),
         common.protected,
     )

@@ -95,6 +95,20 @@ class Osmo(Model):
         description="How the agents log in. token: one that the service has created. dev: as anyone, without a secret;"
         " only against a control plane that trusts every caller.",
     )
+    token_rotation: Annotated[
+        str,
+        written(
+            r"^[A-Za-z0-9]([A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$",
+            "a word of at most 32 letters, digits, hyphens and underscores, like 2026-12",
+        ),
+    ] = Field(
+        default="1",
+        description="With mode platform the deployment creates the agents' token. Another word creates another token;"
+        " the one before it remains valid until the next rotation.",
+    )
+    token_days: Annotated[int, Field(ge=2, le=365)] = Field(
+        default=180, description="For how many days a token that the deployment creates is valid."
+    )
     backend_name: Annotated[
         str,
         written(
@@ -130,3 +144,8 @@ class Osmo(Model):
     def installs_service(self) -> bool:
         """Whether the cluster has the control plane."""
         return self.mode == "platform"
+
+    @property
+    def creates_token(self) -> bool:
+        """Whether the deployment creates the agents' token."""
+        return self.installs_service and self.login == "token"

@@ -17,6 +17,7 @@ from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.compat import check_chart
 from physical_ai.settings.facts.osmo_access import control_plane_url
+from physical_ai.settings.facts.osmo_token import ROTATION_ANNOTATION
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
@@ -157,6 +158,8 @@ def _agent(settings: Settings) -> dict[str, Any]:
         agent, environment = _dev_agent(), {"KUBECONFIG": f"{AGENT_FOLDER}/{KUBECONFIG}", **environment}
     if environment:
         agent["extraEnvs"] = [{"name": name, "value": value} for name, value in environment.items()]
+    if settings.osmo.creates_token:
+        agent["extraPodAnnotations"] = {ROTATION_ANNOTATION: settings.osmo.token_rotation}
     return agent
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from physical_ai.settings.facts.osmo_access import ACCESS, login_groups
 from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.osmo import Osmo
 from physical_ai.settings.models.osmo_access import OsmoAccess
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules import registry as rules
@@ -38,6 +39,14 @@ def _unused(settings: Settings) -> Iterator[SettingFinding]:
     if settings.osmo.backends:
         problem = "The stack has no control plane that would serve other stacks."
         yield warning(_BACKENDS, problem, "mode: platform.", others=(_MODE,))
+    given, default = settings.osmo, Osmo()
+    for name, is_set in (
+        ("tokenRotation", given.token_rotation != default.token_rotation),
+        ("tokenDays", given.token_days != default.token_days),
+    ):
+        if is_set:
+            problem = "A control plane elsewhere creates the agents' token; this stack has it as a secret."
+            yield warning(("osmo", name), problem, "mode: platform.", others=(_MODE,))
 
 
 def _address(settings: Settings) -> Iterator[SettingFinding]:

@@ -1,0 +1,61 @@
+"""The token of OSMO's agents, where the stack's own control plane creates it: a Job, and a daily check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.cluster_target import ClusterTarget
+from components.objects import declare_agent
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE, OPERATOR_NAMESPACE
+from physical_ai.settings.plans.osmo_token import OBJECTS, OsmoTokenObjects
+
+
+@dataclass(frozen=True)
+class OsmoTokenArgs:
+    """`secret` is the agents' Secret, which the Job fills; `after` what the service needs to answer."""
+
+    target: ClusterTarget
+    namespaces: Mapping[str, kubernetes.core.v1.Namespace]
+    objects: OsmoTokenObjects
+    secret: kubernetes.core.v1.Secret
+    after: Sequence[pulumi.Resource]
+
+
+class OsmoToken(pulumi.ComponentResource):
+    """A Job that creates the token and writes it to the Secret, and a CronJob that reports a token that ends or is
+    refused.
+
+    The engine waits until the Job has ended, so what comes after `job` finds a token. Another rotation is another Job.
+    """
+
+    job: kubernetes.batch.v1.Job
+
+    def __init__(self, name: str, args: OsmoTokenArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:osmo:OsmoToken", name, {}, opts)
+        objects, target = args.objects, args.target
+        rights = declare_agent(
+            name,
+            self,
+            target,
+            objects,
+            namespace=args.namespaces[CONTROL_NAMESPACE],
+            common=OBJECTS,
+            also=[args.namespaces[OPERATOR_NAMESPACE]],
+        )
+        # Also after another rotation it is a new Job, which a protected stack could otherwise not replace.
+        options = target.options(self, [*rights, args.secret, *args.after])
+        options.protect = False
+        self.job = kubernetes.batch.v1.Job(
+            f"{name}-job", metadata=objects.job["metadata"], spec=objects.job["spec"], opts=options
+        )
+        kubernetes.batch.v1.CronJob(
+            f"{name}-check",
+            metadata=objects.cron_job["metadata"],
+            spec=objects.cron_job["spec"],
+            opts=target.options(self, [*rights, self.job]),
+        )
+        self.register_outputs({})

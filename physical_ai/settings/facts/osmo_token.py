@@ -1,0 +1,23 @@
+"""The names of the token that OSMO's agents log in with, where the stack's own control plane creates it."""
+
+from __future__ import annotations
+
+from physical_ai.settings.models.tree import Settings
+
+ROTATION_ANNOTATION = "physical-ai/token-rotation"
+"""On the agents' Pods: another rotation restarts them. They read their token when they start, from a file that kubelet
+does not renew, since the chart mounts it by `subPath`."""
+TOKEN_ANNOTATION = "physical-ai/token-"  # noqa: S105 - a name
+"""Prefix of the annotations of the agents' Secret: `name`, `previous-name`, `expires`, `state`."""
+VALID = "valid"
+"""Value of the annotation `state` of a token that the control plane accepts."""
+
+
+def token_user(settings: Settings) -> str:
+    """The user of OSMO whose token it is."""
+    return f"{settings.osmo.backend_name}-agents"
+
+
+def token_name(settings: Settings) -> str:
+    """The token's name: another one after each rotation."""
+    return f"{settings.osmo.backend_name}-{settings.osmo.token_rotation}"
