@@ -178,7 +178,7 @@ def test_a_vpn_gateway_has_the_gateway_subnet_and_clients_of_another_range(azure
     assert "vng-subnet" in azure.rules("VirtualNetworkGateway", gateway(azure, "endpoints"))
     second = {**gateway(azure), "virtualNetworkGatewayName": "two"}
     assert azure.rules("VirtualNetworkGateway", second) == {"vng-one"}
-    pool = {"vpnClientAddressPool": {"addressPrefixes": ["10.100.200.0/24"]}}
+    pool: dict[str, Any] = {"vpnClientAddressPool": {"addressPrefixes": ["10.100.200.0/24"]}}
     assert azure.rules("VirtualNetworkGateway", gateway(azure, **pool)) == {"vng-client-pool"}
     assert azure.rules("VirtualNetworkGateway", gateway(azure, aadIssuer=None)) == {"vng-client-entra"}
     assert azure.rules("VirtualNetworkGateway", gateway(azure, vpnClientProtocols=["IkeV2"])) == {"vng-client-entra"}

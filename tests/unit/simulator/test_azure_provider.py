@@ -144,8 +144,9 @@ def test_outputs_fit_the_sdk(azure: Azure) -> None:
 def test_outputs_of_a_preview_are_exactly_those_of_the_sdk(kind: str) -> None:
     """An output the SDK knows and a preview leaves out would read as None, and the program would take another path."""
     mapping = mappings()[kind]
-    module = importlib.import_module(f"pulumi_azure_native.{mapping.token.split(':')[1]}")
-    annotated = {name for name in resource_types(getattr(module, kind)) if name not in ("id", "urn")}
+    _, module, name = mapping.token.split(":")
+    declared = getattr(importlib.import_module(f"pulumi_azure_native.{module}"), name)
+    annotated = {output for output in resource_types(declared) if output not in ("id", "urn")}
     assert set(preview_outputs(mapping, {})) == annotated
 
 

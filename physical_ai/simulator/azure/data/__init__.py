@@ -90,6 +90,8 @@ class TypeMapping:
     """Input paths whose change replaces the resource, beside the path parameters."""
     maintain_if_unset: tuple[str, ...]
     """Lists that an update without them does not change."""
+    has_type: bool
+    """Whether azure-native returns the ARM type."""
 
     @property
     def name_param(self) -> str:
@@ -108,7 +110,8 @@ class TypeMapping:
         """Every top-level output."""
         writable = (name for name in self.inputs if name not in self.input_only)
         # Always there: the resource's name and type, and the scope of what is assigned on one.
-        named = ("name", "type", *(name for name in self.path_params if name == "scope"))
+        kind = ("type",) if self.has_type else ()
+        named = ("name", *kind, *(name for name in self.path_params if name == "scope"))
         return tuple(dict.fromkeys((*writable, *self.output_only, *named)))
 
 
@@ -164,6 +167,7 @@ def _mapping(kind: str, row: Mapping[str, Any]) -> TypeMapping:
         required_inputs=tuple(row.get("requiredInputs", row["pathParams"][:-1])),
         replace_on=tuple(dict.fromkeys((*replace.get("explicit", ()), *replace.get("createOnly", ())))),
         maintain_if_unset=tuple(row.get("maintainIfUnset", ())),
+        has_type=row.get("hasType", True),
     )
 
 
