@@ -55,13 +55,13 @@ class OsmoArgs:
     token: OsmoTokenObjects | None = None
     """What creates the agents' token; None where the stack has it as a secret, or needs none."""
     service: Sequence[pulumi.Resource] = ()
-    """What has to be there before the stack's own control plane answers."""
+    """What has to be there before the stack's own control plane answers; empty where it has none."""
 
 
 class Osmo(pulumi.ComponentResource):
     """OSMO's namespaces with their contents; with mode `backend` its scheduler and agents too.
 
-    A complete control plane would be a third mode: it installs into `osmo-control-plane`, which exists.
+    With mode `platform`, `components.control_plane` installs into `osmo-control-plane` besides.
 
     Attributes:
         releases: Helm releases by name.
@@ -88,13 +88,14 @@ class Osmo(pulumi.ComponentResource):
             namespace_objects(args.settings, clients),
             after=[*args.namespaces.values(), *args.admission],
         )
-        config_map(
-            f"{name}-service-values",
-            SERVICE_VALUES,
-            osmo.CONTROL_NAMESPACE,
-            args.service_values,
-            args.target.options(self, [args.namespaces[osmo.CONTROL_NAMESPACE]]),
-        )
+        if not args.settings.osmo.installs_service:
+            config_map(
+                f"{name}-service-values",
+                SERVICE_VALUES,
+                osmo.CONTROL_NAMESPACE,
+                args.service_values,
+                args.target.options(self, [args.namespaces[osmo.CONTROL_NAMESPACE]]),
+            )
         self.releases, self.versions = {}, {}
         if args.backend is not None:
             self._install(name, args, args.backend, objects)
@@ -103,7 +104,8 @@ class Osmo(pulumi.ComponentResource):
             OsmoGateArgs(
                 kubeconfig=args.kubeconfig,
                 backend=osmo.BACKEND_RELEASE in self.releases,
-                after=[*objects, *self.releases.values()],
+                service=bool(args.service),
+                after=[*objects, *self.releases.values(), *args.service],
             ),
             pulumi.ResourceOptions(parent=self),
         )

@@ -28,6 +28,8 @@ class OsmoGateArgs:
     kubeconfig: pulumi.Input[str]
     backend: bool
     """Whether the stack has the agents. If it no longer has them, their workflows are deleted."""
+    service: bool
+    """Whether the stack has the control plane."""
     after: Sequence[pulumi.Resource]
     connect: Callable[[str], Get] | None = None
     change: Callable[[str], Send] | None = None
@@ -35,8 +37,8 @@ class OsmoGateArgs:
 
 
 class OsmoGate(pulumi.ComponentResource):
-    """With agents: waits until scheduler and agents are available. Without: deletes the workflows of agents that the
-    deployment is about to delete.
+    """Waits until scheduler, agents and control plane are available, as far as the stack has them. Without agents it
+    deletes the workflows of those that the deployment is about to delete.
 
     It acts within `apply`, because every deployment has to, also one that changes no resource. The engine deletes what
     a stack no longer has at the end of a deployment, after the program. So this is where workflows can still be deleted
@@ -47,18 +49,25 @@ class OsmoGate(pulumi.ComponentResource):
         after = pulumi.ResourceOptions(depends_on=args.after)
         super().__init__("physical-ai:osmo:OsmoGate", name, {}, pulumi.ResourceOptions.merge(opts, after))
         if reads_the_cluster():
-            act = self._wait if args.backend else self._delete_workflows
-            pulumi.Output.all(args.kubeconfig, self.urn).apply(lambda known: act(args, known[0]))
+            pulumi.Output.all(args.kubeconfig, self.urn).apply(lambda known: self._act(args, known[0]))
         self.register_outputs({})
+
+    async def _act(self, args: OsmoGateArgs, kubeconfig: str) -> None:
+        if not args.backend:
+            await self._delete_workflows(args, kubeconfig)
+        if args.backend or args.service:
+            await self._wait(args, kubeconfig)
 
     async def _wait(self, args: OsmoGateArgs, kubeconfig: str) -> None:
         get = (args.connect or connect)(kubeconfig)
         waits = mode() == "wait"
-        left = await self._until_empty(partial(osmo.not_ready, get), READY_MINUTES if waits else 0)
+        read = partial(osmo.not_ready, get, agents=args.backend, service=args.service)
+        left = await self._until_empty(read, READY_MINUTES if waits else 0)
         if not left:
             return
         lines = "\n".join(f"  {line}" for line in left)
-        text = "OSMO's scheduler or agents are not available. Created resources remain, and the next deployment"
+        parts = ("scheduler", *(["agents"] if args.backend else []), *(["control plane"] if args.service else []))
+        text = f"OSMO's {' or '.join(parts)} are not available. Created resources remain, and the next deployment"
         text += f" checks again.\n{lines}"
         if waits:
             raise pulumi.RunError(f"{text}\n{DELETES_NOTHING}")

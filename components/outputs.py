@@ -49,10 +49,11 @@ OUTPUTS: Mapping[str, str] = {
     "dataServices.blobEndpoint": "Address of the storage account.",
     "dataServices.vault": "Address of the vault.",
     "dataServices.registry": "Login server of the registry; an image of another registry is below its host name.",
-    "osmo.mode": "What is installed of OSMO: `namespaces` or `backend`.",
+    "osmo.mode": "What is installed of OSMO: `namespaces`, `backend` or `platform`.",
     "osmo.queues": "`shared` or `perPool`.",
     f"osmo.platforms.{ANY}": "The node pool behind each platform that workflows can name.",
     "osmo.workflowsPrincipalId": "Entra object id of the identity that workflows run as; give it roles on your data.",
+    "osmo.url": "Address of the stack's own control plane; absent in a stack without one.",
     "osmo.serviceValues": "Values for OSMO's chart `service`, as `physai osmo values` prints them.",
 }
 """A description of each output, by its path. Anything below these paths may change."""

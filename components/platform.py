@@ -7,6 +7,7 @@ from typing import Any
 import pulumi
 
 from components.account import azure_subscription
+from components.control_plane import service_release
 from components.kube_prometheus import metrics_release
 from components.nvsentinel import nvsentinel_release
 from components.outputs import Deployed, stack_outputs
@@ -24,6 +25,7 @@ from components.platform_cluster import (
     declare_acceptance,
     declare_admission,
     declare_container_logs,
+    declare_control_plane,
     declare_drift_reader,
     declare_evidence,
     declare_gpu_gate,
@@ -36,6 +38,7 @@ from components.platform_cluster import (
     declare_release_gate,
     declare_scraping,
     declare_traces,
+    share_workflow_data,
 )
 from components.platform_common import Common
 from components.platform_private import declare_private_network
@@ -96,9 +99,20 @@ class Platform(pulumi.ComponentResource):
         operator = declare_gpu_operator(common, interior, driver)
         sentinel = declare_nvsentinel(common, interior, operator, metrics)
         gate = declare_gpu_gate(common, interior, operator, gpu_pools)
-        osmo = declare_osmo(common, foundation, cluster, interior, admission)
+        service = declare_control_plane(common, foundation, cluster, interior, data)
+        osmo = declare_osmo(common, foundation, cluster, interior, admission, control_plane=service)
+        share_workflow_data(common, osmo, data)
 
-        declare_release_gate(common, interior, operator, osmo, metrics=metrics, sentinel=sentinel, traces=traces)
+        declare_release_gate(
+            common,
+            interior,
+            operator,
+            osmo,
+            metrics=metrics,
+            sentinel=sentinel,
+            traces=traces,
+            control_plane=service,
+        )
 
         found = Deployed(
             resource_group=foundation.group.name,
@@ -112,6 +126,7 @@ class Platform(pulumi.ComponentResource):
                 **nvsentinel_release(loaded.plan.nvsentinel),
                 **collector_release(loaded.plan.collector),
                 **osmo.versions,
+                **service_release(loaded.plan.control_plane),
             },
             workflows_principal_id=osmo.workflows.identity.principal_id,
             data=data,

@@ -10,6 +10,8 @@ from components.acceptance import Acceptance, AcceptanceArgs
 from components.cluster import Cluster
 from components.cluster_target import ClusterTarget
 from components.container_logs import ContainerLogs, ContainerLogsArgs
+from components.control_plane import ControlPlane, ControlPlaneArgs, share_data
+from components.data_services import DataServices
 from components.drift_reader import DriftReader, DriftReaderArgs
 from components.gpu_admission import GpuAdmission, GpuAdmissionArgs
 from components.gpu_evidence import GpuEvidence, GpuEvidenceArgs
@@ -31,7 +33,8 @@ from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.catalog.monitoring import RELEASE as METRICS_RELEASE
 from physical_ai.catalog.nvsentinel import NAMESPACE as HEALTH_NAMESPACE
 from physical_ai.catalog.nvsentinel import RELEASE as HEALTH_RELEASE
-from physical_ai.catalog.osmo import KAI_NAMESPACE, WORKFLOWS_NAMESPACE
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE, KAI_NAMESPACE, WORKFLOWS_NAMESPACE
+from physical_ai.catalog.osmo_service import SERVICE_RELEASE
 from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
 from physical_ai.catalog.otel import RELEASE as TRACES_RELEASE
 from physical_ai.readiness import expected_pools
@@ -184,6 +187,7 @@ def declare_release_gate(
     metrics: KubePrometheus | None,
     sentinel: Nvsentinel | None,
     traces: TraceCollector | None,
+    control_plane: ControlPlane | None,
 ) -> ReleaseGate:
     namespaces = {CHART: OPERATOR_NAMESPACE, **{name: osmo.versions[name]["namespace"] for name in osmo.releases}}
     after = [operator.release, *osmo.releases.values()]
@@ -196,12 +200,50 @@ def declare_release_gate(
     if traces is not None:
         namespaces[TRACES_RELEASE] = TRACES_NAMESPACE
         after.append(traces.release)
+    if control_plane is not None:
+        namespaces[SERVICE_RELEASE] = CONTROL_NAMESPACE
+        after.append(control_plane.release)
     args = ReleaseGateArgs(interior.kubeconfig, namespaces, after)
     return ReleaseGate(f"{common.name}-release-gate", args, common.unprotected)
 
 
+def declare_control_plane(
+    common: Common, foundation: Foundation, cluster: Cluster, interior: Interior, data: DataServices | None
+) -> ControlPlane | None:
+    """None in a stack without `osmo.mode: platform`; the rules give every other one its data services."""
+    release = common.plan.control_plane
+    if release is None or data is None:
+        return None
+    args = ControlPlaneArgs(
+        target=interior.target,
+        settings=common.settings,
+        release=release,
+        secrets=common.secrets,
+        data=data,
+        names=common.names,
+        subscription_id=common.subscription,
+        resource_group_name=foundation.group.name,
+        issuer_url=cluster.oidc_issuer_url,
+        namespace=interior.namespaces[CONTROL_NAMESPACE],
+    )
+    return ControlPlane(f"{common.name}-control-plane", args, common.protected)
+
+
+def share_workflow_data(common: Common, osmo: Osmo, data: DataServices | None) -> None:
+    """Nothing in a stack whose control plane is elsewhere."""
+    if common.plan.control_plane is not None and data is not None:
+        principal = osmo.workflows.identity.principal_id
+        share_data(f"{common.name}-workflow-data", data, principal, common.subscription, common.unprotected)
+
+
 def declare_osmo(
-    common: Common, foundation: Foundation, cluster: Cluster, interior: Interior, admission: GpuAdmission
+    common: Common,
+    foundation: Foundation,
+    cluster: Cluster,
+    interior: Interior,
+    admission: GpuAdmission,
+    *,
+    control_plane: ControlPlane | None,
 ) -> Osmo:
     return Osmo(
         f"{common.name}-osmo",
@@ -218,6 +260,7 @@ def declare_osmo(
             service_values=common.plan.osmo_service,
             admission=[admission],
             token=osmo_token_objects(common.settings),
+            service=[control_plane.release] if control_plane is not None else [],
         ),
         common.protected,
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from physical_ai.catalog.osmo import (
+    CONTROL_NAMESPACE,
     FINALIZER,
     KAI_NAMESPACE,
     OPERATOR_NAMESPACE,
@@ -24,8 +25,10 @@ _GROUPS = f"/apis/scheduling.run.ai/v2alpha2/namespaces/{WORKFLOWS_NAMESPACE}/po
 _OF_WORKFLOWS = {"labelSelector": WORKFLOW_LABEL}
 
 
-def not_ready(get: Get) -> list[str]:
+def not_ready(get: Get, *, agents: bool = True, service: bool = False) -> list[str]:
     """What is not available yet, one line each; empty once workflows can be scheduled.
+
+    `agents` and `service`: whether the cluster has agents, and the control plane.
 
     Helm's own wait is not enough: it ends with KAI's operator, which creates the scheduler afterwards. The condition
     Reconciling is of no use: SchedulingShards keep it for ever (NVIDIA/aicr#165).
@@ -41,7 +44,8 @@ def not_ready(get: Get) -> list[str]:
         for shard in shards
         if _condition(shard, "Available") != "True"
     ]
-    for namespace in (KAI_NAMESPACE, OPERATOR_NAMESPACE):
+    installed = {CONTROL_NAMESPACE: service, KAI_NAMESPACE: True, OPERATOR_NAMESPACE: agents}
+    for namespace in (name for name, there in installed.items() if there):
         deployments = _items(get, f"/apis/apps/v1/namespaces/{namespace}/deployments")
         if not deployments:
             lines.append(f"no Deployment in {namespace} yet")

@@ -6,6 +6,7 @@ from typing import Any
 
 from physical_ai.settings.facts import gpu
 from physical_ai.settings.facts.osmo import platforms
+from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.facts.pools import driver_facts, gpus_per_node, node_taints
 from physical_ai.settings.models.tree import Settings
 
@@ -32,8 +33,10 @@ def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
 
 def osmo_summary(settings: Settings) -> dict[str, Any]:
     """OSMO's mode, its queues, and the node pool behind each platform."""
+    url = control_plane_url(settings) if settings.osmo.installs_service else None
     return {
         "mode": settings.osmo.mode,
+        **({"url": url} if url is not None else {}),
         "queues": settings.osmo.queues,
         "platforms": {item.name: item.pool for item in platforms(settings)},
     }

@@ -1,0 +1,143 @@
+"""OSMO's control plane: its identity, its secrets, and the release of chart `service`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.charts import release_options
+from components.cluster_target import ClusterTarget
+from components.control_plane_secrets import ControlPlaneSecrets, ControlPlaneSecretsArgs
+from components.data_services import DataServices
+from components.roles import assign_role
+from components.workload_identity import WorkloadIdentity, WorkloadIdentityArgs
+from physical_ai.catalog.aks import Role
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.catalog.osmo_service import SERVICE_ACCOUNT
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.naming import Names
+from physical_ai.settings.plans.osmo import OsmoRelease
+from physical_ai.settings.plans.service_chart import Attached, attached
+from physical_ai.settings.secrets import Secrets
+
+TIMEOUT_SECONDS = 900
+DATA = "data"
+"""The container that tasks read and write with their own identity."""
+
+
+@dataclass(frozen=True)
+class ControlPlaneArgs:
+    target: ClusterTarget
+    settings: Settings
+    release: OsmoRelease
+    secrets: Secrets
+    data: DataServices
+    names: Names
+    subscription_id: str
+    resource_group_name: pulumi.Input[str]
+    issuer_url: pulumi.Input[str]
+    """Of the cluster's service account tokens."""
+    namespace: kubernetes.core.v1.Namespace
+
+
+class ControlPlane(pulumi.ComponentResource):
+    """The control plane in `osmo-control-plane`, attached to the stack's data services.
+
+    Attributes:
+        release: the Helm release; its Pods may still start.
+        identity: that of the control plane's Pods.
+    """
+
+    release: kubernetes.helm.v3.Release
+    identity: WorkloadIdentity
+
+    def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:osmo:ControlPlane", name, {}, opts)
+        self.identity = WorkloadIdentity(
+            f"{name}-identity",
+            WorkloadIdentityArgs(
+                identity_name=args.names.identity("osmo-control-plane"),
+                resource_group_name=args.resource_group_name,
+                location=args.settings.region,
+                tags=args.settings.tags,
+                issuer_url=args.issuer_url,
+                accounts=((CONTROL_NAMESPACE, SERVICE_ACCOUNT),),
+            ),
+            pulumi.ResourceOptions(parent=self),
+        )
+        role = assign_role(
+            f"{name}-storage-role",
+            role=Role.BLOB_DATA_CONTRIBUTOR,
+            scope=args.data.storage.storage_account.id,
+            principal_id=self.identity.identity.principal_id,
+            principal_type="ServicePrincipal",
+            subscription_id=args.subscription_id,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        secrets = ControlPlaneSecrets(
+            f"{name}-secrets",
+            ControlPlaneSecretsArgs(
+                target=args.target,
+                settings=args.settings,
+                given=args.secrets,
+                postgres_password=args.data.postgres.password,
+                redis_key=args.data.redis.key,
+                keep=args.data.vault.keep,
+                namespace=args.namespace,
+            ),
+            pulumi.ResourceOptions(parent=self),
+        )
+        self.release = kubernetes.helm.v3.Release(
+            f"{name}-release",
+            name=args.release.name,
+            namespace=args.release.namespace,
+            **release_options(args.release.chart, args.settings.charts.source, skip_await=True),
+            values=attached(args.release.values, self._attached(args)),
+            timeout=TIMEOUT_SECONDS,
+            opts=args.target.options(self, [args.namespace, *secrets.objects, role]),
+        )
+        self.register_outputs({"clientId": self.identity.identity.client_id})
+
+    def _attached(self, args: ControlPlaneArgs) -> Attached:
+        data = args.data
+        return Attached(
+            postgres_host=data.postgres.host,
+            postgres_port=data.postgres.port,
+            postgres_database=data.postgres.database,
+            postgres_user=data.postgres.user,
+            redis_host=data.redis.host,
+            redis_port=data.redis.port,
+            storage={
+                use: pulumi.Output.concat("azure://", data.storage.account, "/", container)
+                for use, container in data.storage.containers.items()
+            },
+            client_id=self.identity.identity.client_id,
+        )
+
+
+def share_data(
+    name: str, data: DataServices, principal_id: pulumi.Input[str], subscription_id: str, opts: pulumi.ResourceOptions
+) -> pulumi.Resource:
+    """Lets tasks read and write the one container with their data, and no other.
+
+    Their Pods have no keys for it: OSMO tells them an address, and they use the identity that they run with.
+    """
+    account, container = data.storage.storage_account.id, data.storage.containers[DATA]
+    return assign_role(
+        name,
+        role=Role.BLOB_DATA_CONTRIBUTOR,
+        scope=pulumi.Output.concat(account, "/blobServices/default/containers/", container),
+        principal_id=principal_id,
+        principal_type="ServicePrincipal",
+        subscription_id=subscription_id,
+        opts=opts,
+    )
+
+
+def service_release(release: OsmoRelease | None) -> dict[str, dict[str, str]]:
+    """The release in the stack's outputs; empty in a stack without a control plane."""
+    if release is None:
+        return {}
+    return {release.name: {"version": release.chart.version, "namespace": release.namespace}}

@@ -1,0 +1,100 @@
+"""Secrets of OSMO's control plane: generated once, kept in the vault, and mounted by its Pods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.cluster_target import ClusterTarget
+from components.random_values import RandomBytes, RandomPassword
+from physical_ai.catalog import osmo_service as names
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.osmo_access import MEK_SECRET, OIDC_SECRET, TLS_CERTIFICATE, TLS_KEY
+from physical_ai.settings.plans.service_chart import mek_file
+from physical_ai.settings.secrets import Secrets
+
+KEPT_MEK, KEPT_ADMIN = "osmo-mek", "osmo-admin-password"
+"""Names in the vault."""
+
+
+@dataclass(frozen=True)
+class ControlPlaneSecretsArgs:
+    target: ClusterTarget
+    settings: Settings
+    given: Secrets
+    """The stack's secrets."""
+    postgres_password: pulumi.Output[str]
+    redis_key: pulumi.Output[str]
+    keep: Callable[[str, pulumi.Input[str]], pulumi.Resource]
+    """Writes a secret into the stack's vault."""
+    namespace: kubernetes.core.v1.Namespace
+
+
+class ControlPlaneSecrets(pulumi.ComponentResource):
+    """The Secrets, and the ConfigMap with the master encryption key (MEK).
+
+    That key is never changed in place: with another one, nothing that the database holds encrypted could be read. It is
+    in the vault as well, and a stack with the secret `osmoMek` gets that key instead, for a cluster that is created
+    again over a restored database.
+
+    Attributes:
+        objects: what must exist before the release.
+    """
+
+    objects: list[pulumi.Resource]
+
+    def __init__(self, name: str, args: ControlPlaneSecretsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:osmo:ControlPlaneSecrets", name, {}, opts)
+        self._name, self._args = name, args
+        child = pulumi.ResourceOptions(parent=self)
+        admin = RandomPassword(f"{name}-admin-password", length=names.ADMIN_LENGTH, opts=child).result
+        self.objects = [
+            self._secret(names.POSTGRES_SECRET, {names.POSTGRES_KEY: args.postgres_password}),
+            self._secret(names.REDIS_SECRET, {names.REDIS_KEY: args.redis_key}),
+            self._secret(names.ADMIN_SECRET, {names.ADMIN_KEY: admin}),
+            *self._encryption_key(child),
+            args.keep(KEPT_ADMIN, admin),
+        ]
+        access = args.settings.osmo.access
+        if access.login == "entra":
+            cookie = RandomPassword(f"{name}-cookie-key", length=names.COOKIE_LENGTH, opts=child).result
+            login = {names.OAUTH2_CLIENT_KEY: args.given[OIDC_SECRET], names.OAUTH2_COOKIE_KEY: cookie}
+            self.objects.append(self._secret(names.OAUTH2_SECRET, login))
+        if access.tls is not None and access.tls.source == "stack":
+            pair = {"tls.crt": args.given[TLS_CERTIFICATE], "tls.key": args.given[TLS_KEY]}
+            self.objects.append(self._secret(access.tls.secret_name, pair, "kubernetes.io/tls"))
+        self.register_outputs({})
+
+    def _secret(self, secret: str, data: dict[str, pulumi.Output[str]], kind: str = "Opaque") -> pulumi.Resource:
+        return kubernetes.core.v1.Secret(
+            f"{self._name}-{secret}",
+            metadata={"name": secret, "namespace": CONTROL_NAMESPACE},
+            type=kind,
+            string_data=data,
+            opts=self._args.target.options(self, [self._args.namespace]),
+        )
+
+    def _encryption_key(self, child: pulumi.ResourceOptions) -> list[pulumi.Resource]:
+        args = self._args
+        generated = RandomBytes(
+            f"{self._name}-mek",
+            length=names.MEK_BYTES,
+            opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(ignore_changes=["length"])),
+        )
+        file = args.given.get(MEK_SECRET) or generated.base64.apply(mek_file)
+        kept = args.keep(KEPT_MEK, file)
+        options = args.target.options(self, [args.namespace, kept])
+        options.ignore_changes = ["data"]
+        # Chart 1.3.1 mounts a ConfigMap. As a secret output the key is encrypted in state and hidden in previews.
+        options.additional_secret_outputs = ["data"]
+        config = kubernetes.core.v1.ConfigMap(
+            f"{self._name}-{names.MEK_CONFIG}",
+            metadata={"name": names.MEK_CONFIG, "namespace": CONTROL_NAMESPACE},
+            data={names.MEK_FILE: pulumi.Output.secret(file)},
+            opts=options,
+        )
+        return [kept, config]

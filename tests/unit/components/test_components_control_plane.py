@@ -1,0 +1,131 @@
+"""The control plane in the program: its identity and secrets, the key that never changes, what tasks may reach."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+
+from physical_ai.catalog import osmo
+from physical_ai.policies import Secret
+from tests.support.recording import Recording, Resource
+from tests.unit.conftest import Simulate
+from tests.unit.settings.test_osmo_access import ACCESS, DATA
+
+GIVEN = {name: f"{name} of the test" for name in ("osmoOidcClientSecret", "osmoTlsCertificate", "osmoTlsKey")}
+PLATFORM: dict[str, Any] = {
+    "dataServices": DATA,
+    "osmo": {"mode": "platform", "access": ACCESS},
+    "secrets": GIVEN,
+}
+CONTROL = osmo.CONTROL_NAMESPACE
+BLOB_DATA = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"
+
+
+def in_control_plane(recording: Recording, kind: str) -> dict[str, Resource]:
+    return {
+        each.inputs["metadata"]["name"]: each
+        for each in recording.of_type(kind)
+        if each.inputs.get("metadata", {}).get("namespace") == CONTROL
+    }
+
+
+def released(recording: Recording) -> Resource:
+    (found,) = (each for each in recording.of_type("Release") if each.inputs["name"] == "osmo")
+    return found
+
+
+@pytest.fixture(scope="module")
+def platform(simulate: Simulate) -> Recording:
+    return simulate("dev-westus2", PLATFORM)
+
+
+def test_its_pods_have_an_identity_of_their_own(platform: Recording) -> None:
+    subjects = {each.inputs["subject"] for each in platform.of_type("FederatedIdentityCredential")}
+    assert "system:serviceaccount:osmo-control-plane:osmo" in subjects
+    assert not [subject for subject in subjects if subject.endswith(":default")]
+    annotations = released(platform).inputs["values"]["serviceAccount"]["annotations"]
+    assert list(annotations) == ["azure.workload.identity/client-id"]
+
+
+def test_every_secret_that_the_chart_mounts_is_there_before_it(platform: Recording) -> None:
+    secrets = in_control_plane(platform, "Secret")
+    assert set(secrets) == {
+        "db-secret",
+        "redis-secret",
+        "default-admin-secret",
+        "oauth2-proxy-secrets",
+        "osmo-gateway-tls",
+    }
+    config = in_control_plane(platform, "ConfigMap")["mek-config"]
+    before = set(released(platform).options.depends_on)
+    assert {each.urn for each in (*secrets.values(), config)} <= before
+    assert secrets["osmo-gateway-tls"].inputs["type"] == "kubernetes.io/tls"
+
+
+def test_the_values_contain_no_secret(platform: Recording) -> None:
+    def hidden(value: Any) -> bool:
+        if isinstance(value, Secret):
+            return True
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        return any(hidden(each) for each in inner)
+
+    assert not hidden(released(platform).inputs["values"])
+    for each in in_control_plane(platform, "Secret").values():
+        assert hidden(each.inputs["stringData"])
+
+
+def test_the_first_administrator_has_a_password_of_43_characters(platform: Recording) -> None:
+    (found,) = (each for each in platform.of_type("RandomPassword") if each.name.endswith("admin-password"))
+    assert found.inputs["length"] == 43
+
+
+def test_the_key_of_the_database_is_made_once_and_never_changed(platform: Recording) -> None:
+    (generated,) = platform.of_type("RandomBytes")
+    assert generated.options.ignore_changes == ("length",)
+    config = in_control_plane(platform, "ConfigMap")["mek-config"]
+    assert config.options.ignore_changes == ("data",)
+    file = yaml.safe_load(config.inputs["data"]["mek.yaml"].value)
+    assert list(file["meks"]) == [file["currentMek"]]
+
+
+def test_the_key_is_in_the_vault_before_it_is_used(platform: Recording) -> None:
+    kept = {each.inputs["secretName"]: each for each in platform.of_type("Secret") if "secretName" in each.inputs}
+    assert {"osmo-mek", "osmo-admin-password"} <= set(kept)
+    config = in_control_plane(platform, "ConfigMap")["mek-config"]
+    assert kept["osmo-mek"].urn in config.options.depends_on
+
+
+def test_a_key_of_a_backup_takes_the_place_of_the_generated_one(simulate: Simulate) -> None:
+    backup = "currentMek: key1\nmeks: {key1: e30=}\n"
+    recording = simulate("dev-westus2", {**PLATFORM, "secrets": {**GIVEN, "osmoMek": backup}})
+    assert in_control_plane(recording, "ConfigMap")["mek-config"].inputs["data"]["mek.yaml"].value == backup
+
+
+def test_a_protected_stack_protects_its_key(simulate: Simulate) -> None:
+    recording = simulate("dev-westus2", {**PLATFORM, "protect": True})
+    (generated,) = recording.of_type("RandomBytes")
+    assert generated.options.protect
+    assert in_control_plane(recording, "ConfigMap")["mek-config"].options.protect
+
+
+def test_tasks_reach_the_container_with_their_data_and_no_other(platform: Recording) -> None:
+    roles = [each for each in platform.of_type("RoleAssignment") if BLOB_DATA in each.inputs["roleDefinitionId"]]
+    scopes = {each.name.rpartition("physical-ai-")[2]: each.inputs["scope"] for each in roles}
+    assert sorted(name for name in scopes) == ["control-plane-storage-role", "workflow-data"]
+    assert scopes["workflow-data"].endswith("/blobServices/default/containers/data")
+
+
+def test_without_a_control_plane_nothing_of_it_is_declared(simulate: Simulate) -> None:
+    recording = simulate("dev-westus2", {"dataServices": DATA})
+    assert not recording.of_type("RandomBytes")
+    assert "osmo" not in {each.inputs["name"] for each in recording.of_type("Release")}
+    assert not in_control_plane(recording, "Secret")
+
+
+def test_its_address_is_an_output(platform: Recording) -> None:
+    assert platform.exports["osmo"]["url"] == "https://osmo.contoso.com"
+    assert platform.exports["releases"]["osmo"] == {"version": "1.3.1", "namespace": CONTROL}
+    assert "of the test" not in json.dumps(platform.exports, default=str)
