@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from physical_ai.catalog.private_link import GATEWAY_SUBNET
 from physical_ai.findings import Severity
 from physical_ai.policies.data_services import PUBLIC_ACCESS
 from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
@@ -101,11 +102,18 @@ def _inline_subnets(resource: Resource, _: Stack) -> Iterable[Violation]:
 
 
 def _outbound(resource: Resource, _: Stack) -> Iterable[Violation]:
-    if known(resource.inputs.get("defaultOutboundAccess")) is not False:
+    """A subnet that a service manages has its own way out, and one of private endpoints needs none."""
+    inputs = resource.inputs
+    is_gateways, is_delegated = known(inputs.get("subnetName")) == GATEWAY_SUBNET, bool(inputs.get("delegations"))
+    if not is_gateways and "networkSecurityGroup" not in inputs:
+        yield Violation("networkSecurityGroup", "associate one")
+    if is_gateways or is_delegated:
+        return
+    if known(inputs.get("defaultOutboundAccess")) is not False:
         yield Violation("defaultOutboundAccess", "write false")
-    for name in ("natGateway", "networkSecurityGroup"):
-        if name not in resource.inputs:
-            yield Violation(name, "associate one")
+    has_endpoints = known(inputs.get("privateEndpointNetworkPolicies")) == "NetworkSecurityGroupEnabled"
+    if not has_endpoints and not {"natGateway", "routeTable"} & set(inputs):
+        yield Violation("natGateway", "associate one, or a route table that leads to a firewall")
 
 
 RULES = (
@@ -194,7 +202,7 @@ RULES = (
     Rule(
         "subnet-outbound",
         Severity.ERROR,
-        "Outbound traffic of nodes must use a NAT gateway, whose address the API server's authorized ranges include.",
+        "Outbound traffic of nodes must use a NAT gateway or a firewall, whose address a public API server accepts.",
         _outbound,
         (SUBNET,),
         topic=Topic.SECURITY,

@@ -78,5 +78,7 @@ EXAMPLES: dict[str, list[Example]] = {
         Example(SUBNET, OUTBOUND, {"defaultOutboundAccess": None}),
         Example(SUBNET, OUTBOUND, {"natGateway": None}),
         Example(SUBNET, OUTBOUND, {"networkSecurityGroup": None}),
+        Example(SUBNET, {**OUTBOUND, "natGateway": None, "routeTable": {"id": UNKNOWN}}, {"routeTable": None}),
+        Example(SUBNET, {"subnetName": "GatewaySubnet"}, {"subnetName": "snet-gpu"}),
     ],
 }

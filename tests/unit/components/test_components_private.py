@@ -7,7 +7,7 @@ from typing import Any
 
 from physical_ai.catalog.aks import Role
 from physical_ai.mocks.azure_answers import SUBSCRIPTION
-from physical_ai.policies import Resource
+from physical_ai.policies import Resource, evaluate
 from tests.support.recording import Recording
 from tests.unit.conftest import Simulate
 
@@ -155,3 +155,25 @@ def test_what_aks_fixes_of_the_api_server_replaces_the_cluster(simulate: Simulat
     assert "apiServerAccessProfile.privateDNSZone" in replaces
     # These change in place.
     assert not any("authorizedIPRanges" in each or each == "apiServerAccessProfile" for each in replaces)
+
+
+def test_a_private_stack_closes_its_data_services_and_registers_each_endpoint(simulate: Simulate) -> None:
+    stack = simulate("dev-westus2", {**network("private", hub=PEERED), "dataServices": {"source": "azure"}})
+    endpoints = {each.inputs["privateEndpointName"]: each for each in stack.of_type("PrivateEndpoint")}
+    groups = [each.inputs["privateLinkServiceConnections"][0]["groupIds"][0] for each in endpoints.values()]
+    assert sorted(groups) == ["blob", "postgresqlServer", "redisEnterprise", "registry", "vault"]
+    assert {each.inputs["privateEndpointName"] for each in stack.of_type("PrivateDnsZoneGroup")} == set(endpoints)
+    assert all(each.inputs["subnet"]["id"].endswith("/snet-private-endpoints") for each in endpoints.values())
+    assert "privatelink.redis.azure.net" in {each.inputs["privateZoneName"] for each in stack.of_type("PrivateZone")}
+    assert [each for each in evaluate(stack.stack) if "private" in each.rule] == []
+
+
+def test_a_hub_with_the_zones_gets_the_registrations_and_no_zones(simulate: Simulate) -> None:
+    zones = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-dns"
+    hub = {**PEERED, "dnsZones": zones}
+    stack = simulate("dev-westus2", {**network("hybrid", hub=hub), "dataServices": {"source": "azure"}})
+    assert not stack.of_type("PrivateZone")
+    groups = [each.inputs["privateDnsZoneConfigs"][0] for each in stack.of_type("PrivateDnsZoneGroup")]
+    root = f"{zones}/providers/Microsoft.Network/privateDnsZones/privatelink."
+    assert len(groups) == 5
+    assert all(each["privateDnsZoneId"].startswith(root) for each in groups)

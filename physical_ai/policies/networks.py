@@ -1,0 +1,103 @@
+"""Rules on private networks: what is private is closed to the internet, and its names resolve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from physical_ai.findings import Severity
+from physical_ai.policies.data_services import PUBLIC_ACCESS
+from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
+from physical_ai.policies.node_pools import MANAGED_CLUSTER
+
+PRIVATE_ENDPOINT = "azure-native:network:PrivateEndpoint"
+ZONE_GROUP = "azure-native:network:PrivateDnsZoneGroup"
+PRIVATE_ZONE = "azure-native:privatedns:PrivateZone"
+ZONE_LINK = "azure-native:privatedns:VirtualNetworkLink"
+VPN_GATEWAY = "azure-native:network:VirtualNetworkGateway"
+
+CLOSABLE: Mapping[str, str] = {**PUBLIC_ACCESS, "azure-native:redisenterprise:RedisEnterprise": "publicNetworkAccess"}
+"""Services that may have private endpoints, and the property that closes each to the internet."""
+
+
+def _at(inputs: Mapping[str, Any], path: str) -> Any:
+    value: Any = dict(inputs)
+    for step in path.split("."):
+        value = known_map(value).get(step)
+    return known(value)
+
+
+def _is_private(stack: Stack) -> bool:
+    clusters = stack.of_type(MANAGED_CLUSTER)
+    is_private = any(_at(each.inputs, "apiServerAccessProfile.enablePrivateCluster") is True for each in clusters)
+    return is_private or any(known(each.inputs.get("privateEndpointName")) for each in stack.of_type(PRIVATE_ENDPOINT))
+
+
+def _closed(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    path = CLOSABLE[resource.type]
+    if _is_private(stack) and _at(resource.inputs, path) not in ("Disabled", "SecuredByPerimeter"):
+        yield Violation(path, "write Disabled: a private endpoint alone leaves the public one open")
+
+
+def _registered(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    own = known(resource.inputs.get("privateEndpointName"))
+    groups = {known(each.inputs.get("privateEndpointName")) for each in stack.of_type(ZONE_GROUP)}
+    # A name that is not known yet may be this one's.
+    if own is not None and own not in groups and None not in groups:
+        yield Violation("", "declare a PrivateDnsZoneGroup for it")
+
+
+def _linked(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    own = known(resource.inputs.get("privateZoneName"))
+    zones = {known(each.inputs.get("privateZoneName")) for each in stack.of_type(ZONE_LINK)}
+    if own is not None and own not in zones and None not in zones:
+        yield Violation("", "declare a VirtualNetworkLink for it")
+
+
+def _vpn_login(resource: Resource, _: Stack) -> Iterable[Violation]:
+    client = known_map(resource.inputs.get("vpnClientConfiguration"))
+    if client and known_list(client.get("vpnAuthenticationTypes")) != ["AAD"]:
+        yield Violation("vpnClientConfiguration.vpnAuthenticationTypes", "write [AAD]")
+
+
+RULES = (
+    Rule(
+        "private-means-closed",
+        Severity.ERROR,
+        "In a stack with private endpoints or a private cluster, a service open to the internet is an oversight.",
+        _closed,
+        tuple(CLOSABLE),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/private-link/private-endpoint-overview",
+        needs_whole_stack=True,
+    ),
+    Rule(
+        "private-endpoint-registered",
+        Severity.ERROR,
+        "Without a record in a private zone the service's name leads to its public address, which is closed.",
+        _registered,
+        (PRIVATE_ENDPOINT,),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/private-link/private-endpoint-dns",
+        needs_whole_stack=True,
+    ),
+    Rule(
+        "private-zone-linked",
+        Severity.ERROR,
+        "A private zone answers only in the networks that it is linked to.",
+        _linked,
+        (PRIVATE_ZONE,),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/dns/private-dns-virtual-network-links",
+        needs_whole_stack=True,
+    ),
+    Rule(
+        "vpn-entra-only",
+        Severity.ERROR,
+        "A client certificate that leaks lets anyone in until it is revoked; Entra checks each login.",
+        _vpn_login,
+        (VPN_GATEWAY,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/vpn-gateway/point-to-site-entra-gateway",
+    ),
+)
