@@ -20,7 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 CHECKSUMS = Path(__file__).parents[1] / "checksums.toml"
-PROVIDERS = ("azure-native", "kubernetes")
+PROVIDERS = ("azure-native", "kubernetes", "random")
 LANGUAGE_HOST = "pulumi-language-python"
 
 

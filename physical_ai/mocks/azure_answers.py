@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from physical_ai.catalog.engine_values import SECRET, SIGNATURE
 from physical_ai.mocks import data_answers
 from physical_ai.settings.guards import is_map
 
@@ -134,7 +135,8 @@ def created(type_: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[st
     if type_.startswith("random:"):
         made = hashlib.sha256(name.encode())
         text, coded = made.hexdigest()[: int(inputs["length"])], base64.b64encode(made.digest()).decode()
-        return name, {**inputs, "result": text, "base64": coded}
+        secret = {SIGNATURE: SECRET}
+        return name, {**inputs, "result": {**secret, "value": text}, "base64": {**secret, "value": coded}}
     if type_ not in _ARM_PATHS:
         return name, inputs
     own = azure_name(type_, inputs) or name

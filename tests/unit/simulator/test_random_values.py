@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
+from importlib.metadata import version
 from typing import Any
 
 import pytest
 
-from components.random_values import PLUGIN_VERSION
 from physical_ai.simulator.random_values import BYTES, PASSWORD, RandomValues
 from physical_ai.simulator.wire.provider import Refused, Request
 from physical_ai.simulator.wire.values import UNKNOWN
@@ -66,4 +66,4 @@ def test_another_keeper_makes_another_value() -> None:
 
 
 def test_the_stand_in_is_of_the_version_that_the_program_asks_for() -> None:
-    assert RandomValues.version == PLUGIN_VERSION
+    assert RandomValues.version == version("pulumi-random")
