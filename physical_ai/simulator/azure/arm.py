@@ -28,6 +28,10 @@ MACHINE = re.compile(
     rf"/({_SEGMENT})/virtualMachines/(\d+))/restart$",
     re.IGNORECASE,
 )
+DELETED_VAULT = re.compile(
+    rf"(/subscriptions/{_SEGMENT}/providers/Microsoft\.KeyVault/locations/{_SEGMENT}/deletedVaults/({_SEGMENT}))/purge$",
+    re.IGNORECASE,
+)
 IMPACT = re.compile(
     rf"/subscriptions/({_SEGMENT})/providers/Microsoft\.Impact/workloadImpacts/({_SEGMENT})$", re.IGNORECASE
 )
@@ -59,6 +63,7 @@ class ArmEndpoint:
             ("PUT", POOL, self._resize),
             ("POST", POOL, self._delete_machines),
             ("POST", MACHINE, self._restart),
+            ("POST", DELETED_VAULT, self._purge_vault),
             ("GET", IMPACT, self._read_impact),
             ("PUT", IMPACT, self._report_impact),
         ]
@@ -140,6 +145,12 @@ class ArmEndpoint:
                 return 202, None
         message = f"The entity was not found in this Azure location: instance {found[3]} of {found[2]}."
         raise ArmError(Refusal("vmss-restart", 404, "NotFound", message))
+
+    def _purge_vault(self, found: re.Match[str], body: Any) -> tuple[int, Any]:
+        del body
+        self._allow("Microsoft.KeyVault/locations/deletedVaults/purge/action", found[1])
+        self.cloud.purge_vault(found[2])
+        return 202, None
 
     # Reports
 

@@ -20,6 +20,7 @@ from physical_ai.simulator.azure.background import Background
 from physical_ai.simulator.azure.bodies import Json
 from physical_ai.simulator.azure.clock import ModelClock
 from physical_ai.simulator.azure.cluster_host import ClusterHost
+from physical_ai.simulator.azure.deleted_vaults import claim, kept, purge, remember
 from physical_ai.simulator.azure.errors import ArmError, Refusal
 from physical_ai.simulator.azure.grants import Grants
 from physical_ai.simulator.azure.locks import PoolLocks, SharedLock
@@ -45,11 +46,13 @@ class Cloud:
         capacity: Mapping[str, int] | None = None,
         busy: Mapping[str, int] | None = None,
         offers: Offers | None = None,
+        taken: Mapping[str, Collection[str]] | None = None,
         accepts_retired_sizes: bool = False,
     ) -> None:
         """`quota` is in vCPUs by usage name: a size's family, `cores`, `lowPriorityCores`, or `*` for the rest.
 
         `capacity` is the total number of nodes by VM size; other sizes are unlimited.
+        `taken` are names that somebody else in the world has, by kind of resource.
         `busy` is for how many requests to a cluster or pool, by name, Azure is at work on it.
         `accepts_retired_sizes` is for recordings that are older than the retirement of a preview size.
         """
@@ -57,7 +60,7 @@ class Cloud:
         self.clock = clock or ModelClock()
         self.directory = directory or Directory()
         self._quota, self._offers = dict(quota or {}), offers or CatalogOffers()
-        self._capacity = dict(capacity or {})
+        self._capacity, self._taken = dict(capacity or {}), dict(taken or {})
         self._accepts_retired_sizes = accepts_retired_sizes
         self._store = Store(path)
         self._lock = SharedLock(path, self._store.refresh)
@@ -85,6 +88,8 @@ class Cloud:
             replicates_after=self.clock.role_delay_seconds,
             in_flight=self._background.operations() | self._in_flight,
             accepts_retired_sizes=self._accepts_retired_sizes,
+            deleted_vaults=kept(self._store.deleted_vaults, self.clock.now()),
+            taken=self._taken,
         )
 
     def resource_id(self, type: str, inputs: Mapping[str, Any]) -> str | None:
@@ -139,7 +144,7 @@ class Cloud:
             request = Put(mapping.kind, old.id if old else resource_id, inputs, old, self._azure())
             self._raise_first(request.id, chain(schema.refusals(mapping, request.body), refusals(request)))
             before = [old, *puts.inline_children(old, self._azure())] if old else []
-            staged = puts.record(request, self._store, self.clock)
+            staged = puts.record(claim(request, self._store), self._store, self.clock)
             self._store.save()
         if mapping.kind in cluster_operations.KINDS:
             with self._operation(staged.id, staged.state):
@@ -172,6 +177,12 @@ class Cloud:
                 self._finish_delete(found)
             except Exception as error:
                 raise Refused(f"the simulated cluster of {found.id} could not be changed: {error}") from error
+
+    def purge_vault(self, name: str) -> None:
+        """Deletes a deleted key vault for good. Raises `ArmError`."""
+        with self._lock:
+            purge(name, self._store, self.clock.now())
+            self._store.save()
 
     def autoscale(self, cluster_id: str, pool: str, count: int, without: Collection[int] = ()) -> int:
         """Sets an autoscaled pool's count, as the cluster autoscaler does, limited to its bounds and Azure's capacity.
@@ -272,6 +283,7 @@ class Cloud:
         if resource.kind == "RoleAssignment":
             self._grants.revoke(resource)
         with self._lock:
+            remember(resource, self._store, self.clock.now())
             puts.remove_tree(resource.id, self._store)
             self._grants.forget_cluster(resource.id)
             self._store.save()

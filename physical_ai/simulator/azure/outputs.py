@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from physical_ai.simulator.azure import clusters, ids, nodes, pools, private_outputs, telemetry_outputs
+from physical_ai.simulator.azure import clusters, data_outputs, ids, nodes, pools, private_outputs, telemetry_outputs
 from physical_ai.simulator.azure.bodies import Json, get, table
 from physical_ai.simulator.azure.guids import guid
 from physical_ai.simulator.azure.offers import location
@@ -274,6 +274,7 @@ _COMPUTERS: Mapping[str, Callable[[Resource, Json, AzureState], Json]] = {
     "PrivateEndpoint": private_outputs.private_endpoint,
     "PrivateDnsZone": private_outputs.zone,
     "VirtualNetworkLink": private_outputs.link,
+    **data_outputs.COMPUTERS,
     "ManagedCluster": _cluster,
     "AgentPool": _pool,
 }

@@ -11,6 +11,7 @@ from physical_ai.simulator.azure import bodies, reading, rights
 from physical_ai.simulator.azure.bodies import Json, get
 from physical_ai.simulator.azure.cloud import Cloud
 from physical_ai.simulator.azure.data import TypeMapping, by_token
+from physical_ai.simulator.azure.data_outputs import access_keys
 from physical_ai.simulator.azure.errors import ArmError, Refusal
 from physical_ai.simulator.azure.naming import autoname, looks_autonamed
 from physical_ai.simulator.azure.offers import location
@@ -29,6 +30,7 @@ from physical_ai.simulator.wire import (
     has_unknown,
 )
 
+REDIS_DATABASE = "Microsoft.Cache/redisEnterprise/databases"
 KEEPS_IN_PREVIEW = ("name", "location")
 """Outputs that remain known in azure-native's preview of an update."""
 
@@ -157,6 +159,10 @@ class AzureNative(Provider):
                     "subscriptionId": who.subscription,
                     "tenantId": who.tenant,
                 }
+            case "listDatabaseKeys":
+                database = self._cloud.resource_id("RedisEnterpriseDatabase", args)
+                self._cloud.authorize(self._caller.object_id, f"{REDIS_DATABASE}/listKeys/action", database or "")
+                return access_keys(self._cloud.get(database) if database else None)
             case "getManagedCluster":
                 cluster = self._cluster(args)
                 self._authorize(cluster.id, "read")

@@ -13,13 +13,13 @@ from physical_ai.simulator.azure.guids import vm_guid
 from physical_ai.simulator.azure.registry import models
 from physical_ai.simulator.azure.rules import Put
 from physical_ai.simulator.azure.rules.pool_subnets import prefixes
-from physical_ai.simulator.azure.state import SUCCEEDED, AzureState, Resource
+from physical_ai.simulator.azure.state import SUCCEEDED, AzureState, Resource, kind_of
 from physical_ai.simulator.azure.store import Store
 
 MANAGED_SUBNET = "10.224.0.0/16"
 """Node subnet of a cluster without a virtual network of the user (AKS docs)."""
 
-SECRETS = frozenset({"secret", "adminPassword", "serverAppSecret", "trustedCa"})
+SECRETS = frozenset({"secret", "adminPassword", "administratorLoginPassword", "serverAppSecret", "trustedCa"})
 """Write-only inputs; neither a GET nor the file ever contains them."""
 
 
@@ -30,7 +30,7 @@ def record(put: Put, store: Store, clock: ModelClock) -> Resource:
     resource = Resource(
         id=put.id,
         kind=put.kind,
-        inputs=without_secrets(put.inputs),
+        inputs=_stored(put),
         outputs={},
         state=begun,
         serial=put.old.serial if put.old else store.next_serial(),
@@ -47,6 +47,14 @@ def record(put: Put, store: Store, clock: ModelClock) -> Resource:
     resource = replace(resource, outputs=outputs.compute(resource, put.azure))
     store.put(resource)
     return resource
+
+
+def _stored(put: Put) -> Json:
+    """The inputs that the cloud's file has."""
+    inputs = without_secrets(put.inputs)
+    if put.kind == "VaultSecret":
+        inputs["properties"] = {name: value for name, value in inputs["properties"].items() if name != "value"}
+    return inputs
 
 
 def without_secrets(value: Any) -> Any:
@@ -237,6 +245,8 @@ def inline_children(resource: Resource, azure: AzureState) -> list[Resource]:
 
 def remove_tree(resource_id: str, store: Store) -> None:
     """Forgets a resource and everything under it: children, and roles and settings on it."""
+    # The settings of a service go without what is stored in it.
+    alone = kind_of(resource_id) == "BlobServiceProperties"
     for resource in store:
-        if ids.is_under(resource.id, resource_id):
+        if ids.same(resource.id, resource_id) if alone else ids.is_under(resource.id, resource_id):
             store.remove(resource.id)

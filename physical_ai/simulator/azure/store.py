@@ -27,6 +27,8 @@ class Store:
         self.serial = 0
         self.refused: dict[str, int] = {}
         """How many requests were refused because of work that Azure does by itself: by name of cluster or pool."""
+        self.deleted_vaults: dict[str, Any] = {}
+        """Key vaults that can still be recovered, by name."""
         self._encoded: dict[str, str] = {}
         self._known: tuple[int, int, int] | None = None
         self.refresh()
@@ -40,6 +42,7 @@ class Store:
         content: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8")) if found else {}
         self.serial = content.get("serial", 0)
         self.refused = content.get("refused", {})
+        self.deleted_vaults = content.get("deletedVaults", {})
         for row in content.get("resources", ()):
             self.put(Resource(**row))
 
@@ -69,8 +72,9 @@ class Store:
     def save(self) -> None:
         """Writes the state. Only changes are encoded again, so a save is cheap even with many pools."""
         rows = ",\n".join(self._encoded.values())
-        counted = json.dumps(self.refused)
-        text = f'{{"format":{FORMAT},"serial":{self.serial},"refused":{counted},"resources":[\n{rows}\n]}}\n'
+        counted, deleted = json.dumps(self.refused), json.dumps(self.deleted_vaults)
+        head = f'"format":{FORMAT},"serial":{self.serial},"refused":{counted},"deletedVaults":{deleted}'
+        text = f'{{{head},"resources":[\n{rows}\n]}}\n'
         beside = self.path.with_name(f"{self.path.name}.new")
         beside.write_text(text, encoding="utf-8")
         os.replace(beside, self.path)

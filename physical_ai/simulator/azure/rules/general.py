@@ -37,6 +37,8 @@ def parent(put: Put) -> Iterator[Refusal]:
     if put.mapping.arm_type.count("/") < 2 or _of_others(put):
         return
     above = ids.parent(put.id)
+    if put.kind == "BlobContainer":
+        above = ids.parent(above)  # the blob service of an account exists with it
     if put.azure.get(above) is None:
         rule = "aks-parent" if put.mapping.is_aks else "arm-child-parent"
         message = (

@@ -1,0 +1,323 @@
+"""What the simulated Azure refuses of databases, caches, storage, vaults and registries, and what it answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from physical_ai.simulator.azure import AzureNative
+from physical_ai.simulator.azure.arm import ArmEndpoint
+from physical_ai.simulator.azure.deleted_vaults import DAY
+from physical_ai.simulator.azure.errors import ArmError
+from tests.support.azure_fakes import GROUP, PLACE, Azure
+
+PASSWORD = "Correct1Horse2Battery"
+SERVER: dict[str, Any] = {
+    "serverName": "psql-1",
+    "location": PLACE,
+    "version": "16",
+    "sku": {"name": "Standard_D2ds_v5", "tier": "GeneralPurpose"},
+    "storage": {"storageSizeGB": 128},
+    "backup": {"backupRetentionDays": 7, "geoRedundantBackup": "Disabled"},
+    "highAvailability": {"mode": "Disabled"},
+    "network": {"publicNetworkAccess": "Enabled"},
+    "administratorLogin": "osmoadmin",
+    "administratorLoginPassword": PASSWORD,
+}
+CACHE: dict[str, Any] = {
+    "clusterName": "redis-1",
+    "location": PLACE,
+    "sku": {"name": "Balanced_B5"},
+    "publicNetworkAccess": "Enabled",
+}
+REDIS: dict[str, Any] = {
+    "clusterName": "redis-1",
+    "databaseName": "default",
+    "clusteringPolicy": "EnterpriseCluster",
+    "accessKeysAuthentication": "Enabled",
+    "port": 10000,
+}
+ACCOUNT: dict[str, Any] = {
+    "accountName": "stdev1",
+    "location": PLACE,
+    "kind": "StorageV2",
+    "sku": {"name": "Standard_LRS"},
+    "allowBlobPublicAccess": False,
+}
+REGISTRY: dict[str, Any] = {"registryName": "crdev1", "location": PLACE, "sku": {"name": "Standard"}}
+RULE: dict[str, Any] = {
+    "registryName": "crdev1",
+    "cacheRuleName": "nvcr-io",
+    "sourceRepository": "nvcr.io/*",
+    "targetRepository": "nvcr.io/*",
+}
+
+
+@pytest.fixture
+def azure(tmp_path: Path) -> Azure:
+    found = Azure(tmp_path / "azure.json")
+    found.group()
+    return found
+
+
+def vault(azure: Azure, name: str = "kv-dev-1", **properties: Any) -> dict[str, Any]:
+    given = {
+        "tenantId": azure.cloud.directory.tenant,
+        "sku": {"family": "A", "name": "standard"},
+        "enableRbacAuthorization": True,
+        "softDeleteRetentionInDays": 7,
+    }
+    return {"vaultName": name, "location": PLACE, "properties": {**given, **properties}}
+
+
+def broken(azure: Azure, kind: str, inputs: dict[str, Any]) -> set[str]:
+    return azure.rules(kind, {"resourceGroupName": GROUP, **inputs})
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"serverName": "Psql"}, "pg-name"),
+        ({"administratorLogin": "root"}, "pg-admin"),
+        ({"administratorLoginPassword": "alllowercase"}, "pg-password"),
+        ({"administratorLoginPassword": None}, "pg-password"),
+        ({"authConfig": {"passwordAuth": "Disabled"}}, "pg-auth"),
+        ({"sku": {"name": "Standard_B2s", "tier": "GeneralPurpose"}}, "pg-sku-tier"),
+        ({"storage": {"storageSizeGB": 100}}, "pg-storage-sizes"),
+        ({"backup": {"backupRetentionDays": 60}}, "pg-backup"),
+    ],
+)
+def test_a_server_that_cannot_be(azure: Azure, changes: dict[str, Any], rule: str) -> None:
+    assert broken(azure, "PostgresServer", SERVER) == set()
+    assert broken(azure, "PostgresServer", {**SERVER, **changes}) == {rule}
+
+
+def test_a_standby_needs_a_size_and_a_region_that_have_one(tmp_path: Path) -> None:
+    burstable = {"name": "Standard_B2s", "tier": "Burstable"}
+    standby = {**SERVER, "highAvailability": {"mode": "ZoneRedundant"}}
+    here, west = Azure(tmp_path / "a.json"), Azure(tmp_path / "b.json", place="westus")
+    for each in (here, west):
+        each.group()
+    assert broken(here, "PostgresServer", standby) == set()
+    assert broken(here, "PostgresServer", {**standby, "sku": burstable}) == {"pg-ha-burstable"}
+    assert broken(west, "PostgresServer", {**standby, "location": "westus"}) == {"pg-ha-zones"}
+    assert broken(west, "StorageAccount", {**ACCOUNT, "location": "westus", "sku": {"name": "Standard_ZRS"}}) == {
+        "st-zones"
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"storage": {"storageSizeGB": 64}}, "pg-storage-shrink"),
+        ({"version": "15"}, "pg-version-down"),
+        ({"administratorLogin": "someoneelse"}, "pg-immutable"),
+        ({"backup": {"backupRetentionDays": 7, "geoRedundantBackup": "Enabled"}}, "pg-geo-backup"),
+        ({"storage": {"storageSizeGB": 256}}, None),
+        ({"version": "17"}, None),
+    ],
+)
+def test_what_a_server_may_become(azure: Azure, changes: dict[str, Any], rule: str | None) -> None:
+    azure.put("PostgresServer", **SERVER)
+    assert broken(azure, "PostgresServer", {**SERVER, **changes}) == ({rule} if rule else set())
+
+
+def test_a_server_in_a_network_needs_a_delegated_subnet_and_a_zone(azure: Azure) -> None:
+    network = {"delegatedSubnetResourceId": azure.subnet_id, "publicNetworkAccess": "Enabled"}
+    found = broken(azure, "PostgresServer", {**SERVER, "network": network})
+    assert found == {"pg-vnet", "pg-vnet-public", "subnet-pg-deleg"}
+
+
+def test_parameters_and_extensions_that_the_service_knows(azure: Azure) -> None:
+    azure.put("PostgresServer", **SERVER)
+
+    def parameter(name: str, value: str) -> set[str]:
+        given = {"serverName": "psql-1", "configurationName": name, "value": value, "source": "user-override"}
+        return broken(azure, "PostgresConfiguration", given)
+
+    assert parameter("azure.extensions", "HSTORE,UUID-OSSP,PG_STAT_STATEMENTS") == set()
+    assert parameter("azure.extensions", "HSTORE,NO_SUCH") == {"pg-extensions"}
+    assert parameter("require_secure_transport", "maybe") == {"pg-config-value"}
+    assert parameter("no_such", "1") == {"pg-config-name"}
+
+
+def test_databases_and_firewall_rules(azure: Azure) -> None:
+    azure.put("PostgresServer", **SERVER)
+    database = {"serverName": "psql-1", "databaseName": "osmo", "charset": "UTF8", "collation": "en_US.utf8"}
+    azure.put("PostgresDatabase", **database)
+    assert broken(azure, "PostgresDatabase", {**database, "charset": "LATIN1"}) == {"pg-db-immutable"}
+    assert broken(azure, "PostgresDatabase", {**database, "databaseName": "postgres"}) == {"pg-db-reserved"}
+    rule = {"serverName": "psql-1", "firewallRuleName": "nodes", "startIpAddress": "10.0.0.9"}
+    assert broken(azure, "PostgresFirewallRule", {**rule, "endIpAddress": "10.0.0.9"}) == set()
+    assert broken(azure, "PostgresFirewallRule", {**rule, "endIpAddress": "10.0.0.1"}) == {"pg-firewall-range"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "inputs"),
+    [("PostgresServer", SERVER), ("StorageAccount", ACCOUNT), ("Registry", REGISTRY), ("RedisEnterprise", CACHE)],
+)
+def test_a_name_that_somebody_else_has(tmp_path: Path, kind: str, inputs: dict[str, Any]) -> None:
+    names = {
+        "PostgresServer": ["psql-1"],
+        "StorageAccount": ["stdev1"],
+        "Registry": ["crdev1"],
+        "RedisEnterprise": ["redis-1"],
+    }
+    azure = Azure(tmp_path / "azure.json", options={"taken": names})
+    azure.group()
+    (rule,) = broken(azure, kind, inputs)
+    assert rule in {"pg-global", "st-global", "acr-global", "redis-default-name"}
+
+
+def test_a_cache_of_osmo(azure: Azure) -> None:
+    azure.put("RedisEnterprise", **CACHE)
+    azure.put("RedisEnterpriseDatabase", **REDIS)
+    changed = {**REDIS, "clusteringPolicy": "OSSCluster"}
+    assert broken(azure, "RedisEnterpriseDatabase", changed) == {"redis-policy-immutable"}
+    other = {**REDIS, "databaseName": "second"}
+    assert broken(azure, "RedisEnterpriseDatabase", other) == {"redis-db-name", "redis-db-one"}
+    assert broken(azure, "RedisEnterpriseDatabase", {**REDIS, "port": 6379}) == {
+        "redis-port",
+        "redis-protocol-immutable",
+    }
+    assert broken(azure, "RedisEnterprise", {**CACHE, "sku": {"name": "Balanced_B5", "capacity": 2}}) == {
+        "redis-sku-capacity"
+    }
+    azure.put("RedisEnterprise", **CACHE, highAvailability="Enabled")
+    assert broken(azure, "RedisEnterprise", {**CACHE, "highAvailability": "Disabled"}) == {"redis-ha-immutable"}
+
+
+def test_keys_of_a_cache_are_given_while_they_are_enabled(azure: Azure) -> None:
+    azure.put("RedisEnterprise", **CACHE)
+    provider = AzureNative(azure.cloud)
+    asked = {"resourceGroupName": GROUP, "clusterName": "redis-1", "databaseName": "default"}
+    token = "azure-native:redisenterprise:listDatabaseKeys"
+    azure.put("RedisEnterpriseDatabase", **REDIS)
+    keys = provider.invoke(token, asked)
+    assert keys["primaryKey"] != keys["secondaryKey"]
+    azure.put("RedisEnterpriseDatabase", **{**REDIS, "accessKeysAuthentication": "Disabled"})
+    with pytest.raises(ArmError, match="disabled"):
+        provider.invoke(token, asked)
+
+
+def test_storage(azure: Azure) -> None:
+    azure.put("StorageAccount", **ACCOUNT)
+    assert broken(azure, "StorageAccount", {**ACCOUNT, "isHnsEnabled": True}) == {"st-immutable"}
+    container = {"accountName": "stdev1", "containerName": "data"}
+    assert broken(azure, "BlobContainer", container) == set()
+    assert broken(azure, "BlobContainer", {**container, "publicAccess": "Blob"}) == {"blob-public"}
+    assert broken(azure, "BlobContainer", {**container, "containerName": "Da--ta"}) == {"blob-name"}
+    service = {"accountName": "stdev1", "blobServicesName": "other"}
+    assert broken(azure, "BlobServiceProperties", service) == {"blob-service-name"}
+
+
+def test_settings_of_a_blob_service_go_without_the_containers(azure: Azure) -> None:
+    azure.put("StorageAccount", **ACCOUNT)
+    service = azure.put("BlobServiceProperties", accountName="stdev1", blobServicesName="default")
+    container = azure.put("BlobContainer", accountName="stdev1", containerName="data")
+    azure.cloud.delete(service.id)
+    assert azure.cloud.exists(container.id)
+    azure.cloud.delete(azure.id("Microsoft.Storage/storageAccounts/stdev1"))
+    assert not azure.cloud.exists(container.id)
+
+
+def test_lifecycle_rules(azure: Azure) -> None:
+    azure.put("StorageAccount", **ACCOUNT)
+    filters = {"blobTypes": ["blockBlob"], "prefixMatch": ["logs/"]}
+    after = {"baseBlob": {"delete": {"daysAfterModificationGreaterThan": 90}}}
+
+    def rules(*rows: dict[str, Any]) -> set[str]:
+        policy = {"accountName": "stdev1", "managementPolicyName": "default", "policy": {"rules": list(rows)}}
+        return broken(azure, "ManagementPolicy", policy)
+
+    row = {"name": "logs", "type": "Lifecycle", "definition": {"actions": after, "filters": filters}}
+    assert rules(row) == set()
+    assert rules(row, row) == {"mp-rules"}
+    assert rules({**row, "definition": {"actions": {}, "filters": filters}}) == {"mp-rules"}
+    assert rules({**row, "definition": {"actions": after, "filters": {**filters, "prefixMatch": ["/logs"]}}}) == {
+        "mp-prefix"
+    }
+
+
+def test_a_deleted_vault_blocks_its_name_until_it_is_purged_or_its_days_are_over(azure: Azure) -> None:
+    made = azure.put("Vault", **vault(azure))
+    azure.cloud.delete(made.id)
+    assert broken(azure, "Vault", vault(azure)) == {"kv-softdeleted"}
+    azure.reopen()
+    assert broken(azure, "Vault", vault(azure)) == {"kv-softdeleted"}, "another process has forgotten it"
+    assert broken(azure, "Vault", vault(azure, "kv-dev-2")) == set()
+    azure.clock.advance(7 * DAY + 1)
+    assert broken(azure, "Vault", vault(azure)) == set()
+
+
+def test_a_deleted_vault_is_purged_by_its_owner_unless_it_is_protected(azure: Azure, tmp_path: Path) -> None:
+    def purge(name: str) -> int:
+        path = f"/subscriptions/{azure.cloud.directory.subscription}/providers/Microsoft.KeyVault/locations/{PLACE}"
+        endpoint = ArmEndpoint(azure.cloud, azure.cloud.directory.deployer, tmp_path / "reports.json")
+        return endpoint("POST", f"{path}/deletedVaults/{name}/purge", {"api-version": "2024-11-01"}, None)[0]
+
+    for name, protection in (("kv-dev-1", None), ("kv-prod-1", True)):
+        azure.cloud.delete(azure.put("Vault", **vault(azure, name, enablePurgeProtection=protection)).id)
+    assert (purge("kv-dev-1"), purge("kv-prod-1"), purge("kv-none")) == (202, 403, 404)
+    assert broken(azure, "Vault", vault(azure)) == set()
+    assert broken(azure, "Vault", vault(azure, "kv-prod-1")) == {"kv-softdeleted"}
+
+
+def test_a_recovered_vault_is_as_it_was(azure: Azure) -> None:
+    azure.cloud.delete(azure.put("Vault", **vault(azure, softDeleteRetentionInDays=30)).id)
+    back = azure.put("Vault", **vault(azure, createMode="recover"))
+    assert back.outputs["properties"]["softDeleteRetentionInDays"] == 30
+    assert broken(azure, "Vault", vault(azure, "kv-dev-9", createMode="recover")) == {"kv-recover-none"}
+
+
+@pytest.mark.parametrize(
+    ("properties", "rule"),
+    [
+        ({"enablePurgeProtection": False}, "kv-purgeprot"),
+        ({"enableSoftDelete": False}, "kv-softdelete-off"),
+        ({"softDeleteRetentionInDays": 91}, "kv-retention"),
+        ({"tenantId": "99999999-9999-4999-8999-999999999999"}, "kv-tenant"),
+    ],
+)
+def test_a_vault_that_cannot_be(azure: Azure, properties: dict[str, Any], rule: str) -> None:
+    assert rule in broken(azure, "Vault", vault(azure, **properties))
+
+
+def test_protection_of_a_vault_only_grows(azure: Azure) -> None:
+    azure.put("Vault", **vault(azure, enablePurgeProtection=True))
+    assert broken(azure, "Vault", vault(azure)) == {"kv-purgeprot"}
+    longer = vault(azure, enablePurgeProtection=True, softDeleteRetentionInDays=90)
+    assert broken(azure, "Vault", longer) == {"kv-retention"}
+
+
+def test_a_secret_is_written_through_arm_and_deleted_with_its_vault_only(azure: Azure) -> None:
+    made = azure.put("Vault", **vault(azure, publicNetworkAccess="Disabled"))
+    secret = azure.put("VaultSecret", vaultName="kv-dev-1", secretName="key", properties={"value": PASSWORD})
+    assert "value" not in secret.outputs["properties"]
+    assert PASSWORD not in azure.path.read_text()
+    with pytest.raises(ArmError, match="Public network access is disabled"):
+        azure.cloud.delete(secret.id)
+    azure.put("Vault", **vault(azure, publicNetworkAccess="Enabled"))
+    with pytest.raises(ArmError, match="not authorized"):
+        azure.cloud.delete(secret.id)
+    azure.cloud.delete(made.id)
+    assert not azure.cloud.exists(secret.id)
+
+
+def test_registries_and_cache_rules(azure: Azure) -> None:
+    assert broken(azure, "Registry", {**REGISTRY, "publicNetworkAccess": "Disabled"}) == {"acr-premium"}
+    assert broken(azure, "Registry", {**REGISTRY, "zoneRedundancy": "Enabled"}) == {"acr-premium"}
+    azure.put("Registry", **REGISTRY)
+    azure.put("CacheRule", **RULE)
+    assert broken(azure, "CacheRule", {**RULE, "cacheRuleName": "other"}) == {"acr-cache-overlap"}
+    assert broken(azure, "CacheRule", {**RULE, "targetRepository": "nvidia"}) >= {"acr-cache-wildcard"}
+    docker = {**RULE, "cacheRuleName": "docker", "sourceRepository": "docker.io/*", "targetRepository": "docker.io/*"}
+    assert broken(azure, "CacheRule", docker) == {"acr-cache-login"}
+    assert broken(azure, "CacheRule", {**RULE, "sourceRepository": "quay.io/*"}) == {"acr-cache-immutable"}
+
+
+def test_the_password_of_a_server_is_not_in_the_file(azure: Azure) -> None:
+    azure.put("PostgresServer", **SERVER)
+    assert PASSWORD not in azure.path.read_text()
