@@ -63,7 +63,9 @@ def endpoint_connection(put: Put) -> Iterator[Refusal]:
         message = "A private endpoint has one connection, in one of its two lists."
         yield refuse(put, "pe-conn", message, target)
     for service, groups, _ in found:
-        if put.azure.get(service) is None and kind_of(service) is not None:
+        # A service of another subscription is not of this simulation.
+        own = service.startswith(f"/subscriptions/{put.azure.directory.subscription}/")
+        if own and put.azure.get(service) is None and kind_of(service) is not None:
             yield refuse(put, "pe-target", f"The resource '{service}' was not found.", target)
         allowed = GROUPS.get(arm_type(service).lower())
         if allowed is not None and (len(groups) != 1 or groups[0] not in allowed):
