@@ -9,6 +9,7 @@ from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.operators import mounts
 from physical_ai.simulator.operators.cluster import STRATEGIC, Cluster
 from physical_ai.simulator.operators.kai import KaiHookJobs, KaiOperator
+from physical_ai.simulator.operators.starting import crash
 
 MOUNTS = "mounts"
 """Pods with this label wait until what they mount exists. Then KWOK runs them like all others."""
@@ -32,7 +33,7 @@ class Operators:
         return MISSING_SECONDS if self._is_missing_mounts() else None
 
     def _is_missing_mounts(self) -> bool:
-        """Releases Pods whose Secrets and ConfigMaps exist; the others report what is missing."""
+        """Releases Pods whose Secrets and ConfigMaps exist and are usable; the others report why not."""
         waiting = [
             pod
             for pod in self._cluster.pods(MOUNTS)
@@ -40,7 +41,8 @@ class Operators:
         ]
         held: dict[str, mounts.Trouble] = {}
         for pod in waiting:
-            why, uid = mounts.trouble(pod, self._cluster.find), str(at(pod, "metadata.uid"))
+            find, uid = self._cluster.find, str(at(pod, "metadata.uid"))
+            why = mounts.trouble(pod, find) or crash(pod, find)
             if why is None:
                 self._cluster.patch(pod, {"metadata": {"annotations": {RUN_BY: None}}})
                 continue

@@ -11,6 +11,8 @@ from physical_ai.simulator.cluster.objects import Json, at, name
 
 Find = Callable[[str, str, str], Json | None]
 """The object of a kind, namespace and name."""
+CRASHED = "CrashLoopBackOff"
+"""Reason of containers that started and ended."""
 _NAMES = {"Secret": "secret", "ConfigMap": "configmap"}
 
 
@@ -77,14 +79,17 @@ def _missing(kind: str, key: str, given: Json, found: Json | None) -> str | None
 def status(pod: Json, why: Trouble, now: str) -> Json:
     """`status` for a strategic merge patch of a pod that waits."""
     containers: list[Json] = at(pod, "spec.containers", [])
-    state = {"waiting": {"reason": why.waiting}}
+    crashed = why.waiting == CRASHED
+    state: Json = {"waiting": {"reason": why.waiting}}
     if why.waiting != "ContainerCreating":
         state["waiting"]["message"] = why.message.removeprefix("Error: ")
-    rest = {"ready": False, "started": False, "restartCount": 0, "imageID": "", "state": state}
+    rest = {"ready": False, "started": False, "restartCount": int(crashed), "imageID": "", "state": state}
+    if crashed:
+        rest["lastState"] = {"terminated": {"exitCode": 1, "reason": "Error", "startedAt": now, "finishedAt": now}}
     text = f"containers with unready status: {[each['name'] for each in containers]}"
     unready = {"status": "False", "reason": "ContainersNotReady", "message": text, "lastTransitionTime": now}
     return {
-        "phase": "Pending",
+        "phase": "Running" if crashed else "Pending",
         "startTime": now,
         "conditions": [{"type": kind, **unready} for kind in ("ContainersReady", "Ready")],
         "containerStatuses": [{"name": each["name"], "image": each["image"], **rest} for each in containers],

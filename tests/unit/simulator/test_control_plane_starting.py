@@ -1,0 +1,102 @@
+"""What makes the processes of OSMO's control plane end at their start, as the real ones do."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+import yaml
+
+from physical_ai.settings.plans.service_chart import mek_file
+from physical_ai.simulator.operators import mounts
+from physical_ai.simulator.operators.starting import crash
+
+Json = dict[str, Any]
+NOW = "2026-11-23T12:00:00Z"
+KEYS = mek_file(base64.b64encode(bytes(32)).decode())
+
+
+def pod(*, arguments: tuple[str, ...] = (), admin: bool = False, volumes: tuple[Json, ...] = ()) -> Json:
+    container: Json = {"name": "osmo-service", "image": "x", "args": list(arguments)}
+    if admin:
+        given = {"name": "default-admin-secret", "key": "password"}
+        container["env"] = [{"name": "OSMO_DEFAULT_ADMIN_PASSWORD", "valueFrom": {"secretKeyRef": given}}]
+    return {
+        "metadata": {"name": "p", "namespace": "osmo-control-plane", "uid": "u"},
+        "spec": {"containers": [container], "volumes": list(volumes)},
+    }
+
+
+def secret(**data: str) -> Json:
+    return {"data": {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}}
+
+
+def reason(given: Json, **objects: Json) -> str | None:
+    why = crash(given, lambda kind, namespace, name: objects.get(name.replace("-", "_")))
+    if why is None:
+        return None
+    assert why.waiting == "CrashLoopBackOff"
+    return why.message
+
+
+@pytest.mark.parametrize(("length", "starts"), [(43, True), (42, False), (44, False), (0, False)])
+def test_the_administrators_password_has_43_characters(length: int, starts: bool) -> None:
+    found = reason(pod(admin=True), default_admin_secret=secret(password="x" * length))
+    assert (found is None) == starts
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        (KEYS, True),
+        ("", False),
+        ("currentMek: key2\nmeks: {key1: e30=}", False),
+        (yaml.safe_dump({"currentMek": "a", "meks": {"a": "not base64"}}), False),
+        (mek_file(base64.b64encode(bytes(16)).decode()), False),
+        ("meks: [", False),
+    ],
+)
+def test_the_keys_of_the_database_can_be_read(text: str, starts: bool) -> None:
+    volume = {"name": "mek-volume", "configMap": {"name": "mek-config"}}
+    found = reason(pod(volumes=(volume,)), mek_config={"data": {"mek.yaml": text}})
+    assert (found is None) == starts
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("pools: {}\nservice: {service_base_url: https://x}\n", None),
+        ("pools: [a]", "pools"),
+        ("- a", "not a map"),
+        ("a: {", "no YAML"),
+    ],
+)
+def test_a_malformed_configuration_is_not_loaded(text: str, problem: str | None) -> None:
+    volume = {"name": "configs", "configMap": {"name": "osmo-service-configs"}}
+    found = reason(pod(volumes=(volume,)), osmo_service_configs={"data": {"config.yaml": text}})
+    assert found is None if problem is None else problem in (found or "")
+
+
+def test_a_database_without_a_name_is_not_connected_to() -> None:
+    assert "--postgres_host" in (reason(pod(arguments=("--postgres_host", ""))) or "")
+    assert reason(pod(arguments=("--postgres_host", "psql", "--redis_host", "redis"))) is None
+
+
+@pytest.mark.parametrize(("length", "starts"), [(16, True), (32, True), (43, False)])
+def test_the_key_of_cookies_has_a_length_that_aes_takes(length: int, starts: bool) -> None:
+    volume = {"name": "s", "secret": {"secretName": "oauth2-proxy-secrets"}}
+    found = reason(pod(volumes=(volume,)), oauth2_proxy_secrets=secret(cookie_secret="x" * length))
+    assert (found is None) == starts
+
+
+def test_a_container_that_ends_is_in_a_pod_that_runs() -> None:
+    given = pod(admin=True)
+    why = crash(given, lambda kind, namespace, name: secret(password="short"))
+    assert why is not None
+    status = mounts.status(given, why, NOW)
+    assert status["phase"] == "Running"
+    (container,) = status["containerStatuses"]
+    assert container["state"]["waiting"]["reason"] == "CrashLoopBackOff"
+    assert container["lastState"]["terminated"]["exitCode"] == 1
+    assert mounts.event(given, why, NOW)["reason"] == "BackOff"
