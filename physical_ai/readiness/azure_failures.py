@@ -20,6 +20,7 @@ The engine itself repeats an operation 100 times at most (pulumi/pkg 3.259, reso
 
 _ROLE_IS_PENDING = (
     "CustomKubeletIdentityMissingPermissionError",
+    "CustomPrivateDNSZoneMissingPermissionError",
     "LinkedAuthorizationFailed",
     "InsufficientSubnetPermissions",
     "User does not have access to the resource in Azure",

@@ -57,6 +57,7 @@ def test_a_pool_without_capacity_gets_the_command_that_deploys_the_rest(code: st
     "error",
     [
         KUBELET,
+        "CustomPrivateDNSZoneMissingPermissionError: the cluster identity lacks the role on the zone",
         "LinkedAuthorizationFailed: the client has no permission on the linked scope …/subnets/snet-h100gpu",
         "InsufficientSubnetPermissions",
         FORBIDDEN,
