@@ -48,6 +48,7 @@ from physical_ai.settings.plans.health_limits import health_limits
 from physical_ai.settings.plans.isolation import isolation_objects
 from physical_ai.settings.plans.node_admission import node_policies
 from physical_ai.settings.plans.osmo_token import osmo_token_objects
+from physical_ai.settings.plans.pod_security import pod_security_policies
 
 
 def declare_interior(common: Common, cluster: Cluster, access: KubernetesAccess) -> Interior:
@@ -105,7 +106,8 @@ def declare_container_logs(common: Common, interior: Interior) -> None:
 
 
 def declare_admission(common: Common, interior: Interior) -> GpuAdmission:
-    declared = [*policies(common.settings), *node_policies(common.settings)]
+    settings = common.settings
+    declared = [*policies(settings), *pod_security_policies(settings), *node_policies(settings)]
     args = GpuAdmissionArgs(interior.target, declared, list(interior.namespaces.values()))
     return GpuAdmission(f"{common.name}-gpu-admission", args, common.protected)
 

@@ -3,9 +3,9 @@
 >>> evaluate('event.codes.exists(code, code in ["48"])', {"event": {"codes": ["48"]}})
 True
 
-It knows literals, lists, selection with and without `?`, index, `in`, comparison, `+`, `!`, `&&`, `||`, the macros
-`has`, `exists` and `all`, `orValue`, and `contains` of texts. Anything else is an Unsupported, never a guess. As in
-CEL, a missing key is an error, and `false && error` is false.
+It knows literals, lists, `{}`, selection with and without `?`, index, `in`, comparison, `+`, `!`, `&&`, `||`, the
+macros `has`, `exists` and `all`, `orValue`, `size`, `dyn`, `string`, and `contains` and `startsWith` of texts. Anything
+else is an Unsupported, never a guess. As in CEL, a missing key is an error, and `false && error` is false.
 
 Source: google/cel-spec doc/langdef.md, Kubernetes docs, reference/using-api/cel.
 """
@@ -23,7 +23,7 @@ Scope = Mapping[str, Any]
 Term = Callable[[Scope], Any]
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|(?P<number>\d+)|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<sign>&&|\|\||==|!=|<=|>=|\.\?|[()\[\].,!+<>]))"
+    r"|(?P<sign>&&|\|\||==|!=|<=|>=|\.\?|[()\[\]{}.,!+<>]))"
 )
 _LITERALS: dict[str, Any] = {"true": True, "false": False, "null": None}
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
@@ -148,10 +148,12 @@ class _Parser:
             return found
         if word == "[":
             return self._list()
-        if word == "has" and self._next_is("("):
+        if word == "{" and self._next_is("}"):
+            return lambda _: {}
+        if word in _FUNCTIONS and self._next_is("("):
             found = self.either()
             self._expect(")")
-            return _has(found)
+            return _FUNCTIONS[word](found)
         if word in _LITERALS or word[0] in "\"'" or word.isdigit():
             return _constant(word)
         if not re.fullmatch(r"[A-Za-z_]\w*", word) or (self.rest and self.rest[0] == "("):
@@ -170,10 +172,13 @@ class _Parser:
             other = self.either()
             self._expect(")")
             return lambda scope: found.value if (found := _as_optional(of(scope))).is_there else other(scope)
-        if name == "contains":
+        if name == "size":
+            self._expect(")")
+            return _applied(len, of)
+        if name in _OF_TEXTS:
             part = self.either()
             self._expect(")")
-            return _applied(_contains, part, of)
+            return _applied(_OF_TEXTS[name], part, of)
         if name not in ("exists", "all"):
             raise Unsupported(f"the function {name!r} is not known")
         variable = self.rest.pop(0)
@@ -264,3 +269,21 @@ def _has(of: Term) -> Term:
             return False
 
     return call
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _starts_with(part: Any, of: Any) -> bool:
+    if not isinstance(of, str):
+        raise EvaluationError(f"{of!r} is not a text")
+    return of.startswith(part)
+
+
+_OF_TEXTS: Mapping[str, Callable[[Any, Any], bool]] = {"contains": _contains, "startsWith": _starts_with}
+_FUNCTIONS: Mapping[str, Callable[[Term], Term]] = {
+    "has": _has,
+    "dyn": lambda term: term,
+    "string": lambda term: _applied(_text, term),
+}

@@ -12,6 +12,7 @@ import pytest
 from physical_ai.settings import Overlay, Settings, load
 from physical_ai.settings.plans import manifests
 from physical_ai.settings.plans.gpu_admission import policies
+from physical_ai.settings.plans.pod_security import pod_security_policies
 from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH
 from tests.simulator.conftest import ApiServer
@@ -267,6 +268,47 @@ def change(cluster: Cluster, old: list[Json], new: list[Json]) -> None:
     cluster.remove([item for item in old if (item["kind"], item["metadata"]["name"]) not in kept])
 
 
+def test_pods_with_rights_of_their_node_and_bindings_by_hand_are_noticed(warned: Cluster) -> None:
+    found = pod_security_policies(settings())
+    for item in found:
+        warned.put(item)
+    privileged = pod(gpu="")
+    privileged["spec"]["containers"][0]["securityContext"] = {"privileged": True}
+    shares = pod(gpu="") | {"metadata": {"name": "x", "annotations": {"gpu-fraction": "0.5"}}}
+    mounts = pod(gpu="", volumes=[{"name": "gpus", "emptyDir": {}}])
+    mount = {"name": "gpus", "mountPath": "/var/run/nvidia-container-devices/all"}
+    mounts["spec"]["containers"][0]["volumeMounts"] = [mount]
+    try:
+        until(lambda: bool(warned.make(pod(gpu="", hostNetwork=True)) and warned.warnings), "a warning")
+        assert ["hostNetwork" in each for each in warned.warnings] == [True]
+        warned.make(privileged)
+        assert ["is privileged" in each for each in warned.warnings] == [True]
+        warned.make(pod(gpu=""))
+        assert warned.warnings == []
+        warned.make(shares)
+        assert ["nodeSelector agentpool" in each for each in warned.warnings] == [True]
+        assert warned.refuses(mounts)
+        _bind_by_hand(warned)
+        assert ["only a scheduler binds" in each for each in warned.warnings] == [True]
+    finally:
+        warned.remove(found)
+
+
+def _bind_by_hand(cluster: Cluster) -> None:
+    pods = f"/api/v1/namespaces/{TEAM}/pods"
+    made = pod(gpu="", schedulerName="nobodys")
+    cluster.client.request("POST", pods, made)
+    target = {"apiVersion": "v1", "kind": "Node", "name": "aks-h100gpu-1"}
+    binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "train-0"}, "target": target}
+    try:
+        cluster.warnings.clear()
+        cluster.client.request("POST", f"{pods}/train-0/binding", binding, {"dryRun": "All"})
+    finally:
+        heard = list(cluster.warnings)
+        cluster.client.request("DELETE", f"{pods}/train-0", None, {"gracePeriodSeconds": "0"})
+        cluster.warnings[:] = heard
+
+
 def test_what_a_container_does_not_set_is_added_and_what_it_sets_remains(warned: Cluster) -> None:
     found = [item for item in policies(settings()) if item["kind"].startswith("Mutating")]
     for item in found:
@@ -302,6 +344,8 @@ def test_placement_does_not_matter_with_one_kind_of_gpu() -> None:
     found = policies(settings("pools.rtxprogpu=null"))
     assert {item["metadata"]["name"] for item in found if not item["kind"].endswith("Binding")} == {
         "gpu-capabilities",
+        "gpu-scheduling",
+        "gpu-binding",
         "gpu-requests",
     }
 
@@ -311,7 +355,8 @@ def test_a_policy_that_refuses_cannot_be_bypassed_by_making_it_fail() -> None:
         found = [item for item in policies(settings(*assignments)) if item["kind"] == "ValidatingAdmissionPolicy"]
         return {item["metadata"]["name"]: item["spec"]["failurePolicy"] for item in found}
 
-    warns = {"gpu-capabilities": "Ignore", "gpu-placement": "Ignore", "gpu-requests": "Fail"}
+    ways = ("gpu-capabilities", "gpu-placement", "gpu-scheduling", "gpu-binding")
+    warns = {**dict.fromkeys(ways, "Ignore"), "gpu-requests": "Fail"}
     assert policy_failures() == warns
     assert policy_failures("admission.gpuPods=deny") == dict.fromkeys(warns, "Fail")
 

@@ -1,16 +1,21 @@
-"""The shape of settings about GPU Pods that reach the cluster by another way than OSMO."""
+"""The shape of settings about Pods that reach the cluster by another way than OSMO."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from physical_ai.settings.models.base import Model
+from physical_ai.settings.models.base import Model, written
+
+NamespaceName = Annotated[
+    str,
+    written(r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", "a namespace's name: lowercase letters, digits and hyphens"),
+]
 
 
 class Admission(Model):
-    """What the API server checks in Pods that request GPUs, outside the namespaces of the platform itself."""
+    """What the API server checks in Pods outside the namespaces of the platform itself."""
 
     gpu_pods: Literal["warn", "deny", "off"] = Field(
         default="warn",
@@ -21,4 +26,19 @@ class Admission(Model):
     inject_capabilities: bool = Field(
         default=True,
         description="Give GPU containers without NVIDIA_DRIVER_CAPABILITIES the value all; from Kubernetes 1.36.",
+    )
+    schedulers: tuple[str, ...] = Field(
+        default=(),
+        description="User names of schedulers beside the cluster's own and KAI, which may bind Pods to nodes, such as"
+        " system:serviceaccount:volcano-system:volcano-scheduler.",
+    )
+    pod_security: Literal["warn", "deny", "off"] = Field(
+        default="warn",
+        description="What happens to a Pod that the Pod Security level baseline refuses, in namespaces of which the"
+        " platform knows nothing. warn: shown to the client that creates it, and audited. deny: refused. off: nothing.",
+    )
+    pod_security_exempt: tuple[NamespaceName, ...] = Field(
+        default=(),
+        description="Namespaces beside those of AKS and of the platform where Pods may have the rights of their node,"
+        " such as that of a storage driver.",
     )

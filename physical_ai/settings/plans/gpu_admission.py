@@ -22,10 +22,12 @@ EXEMPT = (
     osmo.CONTROL_NAMESPACE,
 )
 """Namespaces of the platform and of AKS. Their Pods see GPUs in other ways, and must never wait for a policy."""
+SCHEDULER_USER = "system:kube-scheduler"
+"""The user of the cluster's own scheduler (Kubernetes docs, reference/access-authn-authz/rbac)."""
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 MUTATION_MINOR = 36
 """The Kubernetes minor version from which MutatingAdmissionPolicy is v1 and enabled by default."""
-_ACTIONS = {"warn": ["Warn", "Audit"], "deny": ["Deny", "Audit"]}
+ACTIONS = {"warn": ["Warn", "Audit"], "deny": ["Deny", "Audit"]}
 _PLACEMENT, _REQUESTS = "gpu-placement", "gpu-requests"
 
 
@@ -45,7 +47,7 @@ def policies(settings: Settings) -> list[dict[str, Any]]:
         if "matchConstraints" in spec:
             names = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(exempt(settings))}
             spec["matchConstraints"]["namespaceSelector"] = {"matchExpressions": [names]}
-            spec["variables"] = [_of_stack(variable, settings) for variable in spec["variables"]]
+            spec["variables"] = [_of_stack(variable, settings) for variable in spec.get("variables", ())]
             if not mutates:
                 # A warning must not stop GPU Pods by failing, and a refusal must not be bypassed by making it fail.
                 spec["failurePolicy"] = "Fail" if action == "deny" else "Ignore"
@@ -53,7 +55,7 @@ def policies(settings: Settings) -> list[dict[str, Any]]:
             # The dry run of a changed binding would combine both actions, which the API server refuses. With another
             # name it is another binding, which is created before this one is deleted.
             manifest["metadata"]["name"] += f"-{action}"
-            spec["validationActions"] = list(_ACTIONS[action])
+            spec["validationActions"] = list(ACTIONS[action])
         found.append(manifest)
     return found
 
@@ -65,7 +67,8 @@ def exempt(settings: Settings) -> tuple[str, ...]:
 
 def _of_stack(variable: dict[str, str], settings: Settings) -> dict[str, str]:
     """A policy's variable, with the stack's own values in place of the manifest's."""
-    own = {"kinds": kinds(settings), "cdi": settings.gpu_operator.cdi}
+    schedulers = [SCHEDULER_USER, *settings.admission.schedulers]
+    own = {"kinds": kinds(settings), "cdi": settings.gpu_operator.cdi, "schedulers": schedulers}
     name = variable["name"]
     return {"name": name, "expression": json.dumps(own[name])} if name in own else variable
 

@@ -26,6 +26,8 @@ SCOPE: dict[str, Any] = {
         ('node.metadata.?labels.?missing.orValue("none") + "!"', "none!"),
         ("node.?metadata.labels.orValue([])", {"a/b": "x"}),
         ("has(node.spec.taints) || has(node.spec)", True),
+        ("node.metadata.?annotations.orValue({}).exists(key, key == 'a') || [1].size() == 0", False),
+        ("event.agent.startsWith('sys') && dyn(event.errorCode).size() == 2 && string(1) != '0'", True),
         ("1 < 2 && 'it\\'s' == \"it's\" && [1, 2].exists(n, n >= 2)", True),
         ("node.spec.gone == 1 || true", True),
         ("true || node.spec.gone == 1", True),
@@ -57,7 +59,7 @@ def test_an_expression_without_a_value_is_an_error(expression: str) -> None:
 
 @pytest.mark.parametrize(
     "expression",
-    ["", "size(event)", "event.agent.startsWith('s')", "1 ? 2 : 3", "(true", "true true", "[1, 2].map(n, n)", "{}"],
+    ["", "size(event)", "event.agent.endsWith('s')", "1 ? 2 : 3", "(true", "true true", "[1, 2].map(n, n)", "{'a': 1}"],
 )
 def test_what_is_not_known_is_refused_and_never_guessed(expression: str) -> None:
     with pytest.raises(Unsupported):

@@ -1,0 +1,49 @@
+"""The admission policy that holds Pods of unknown namespaces to the Pod Security level baseline."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans import manifests
+from physical_ai.settings.plans.gpu_admission import ACTIONS
+
+OF_AKS = (
+    "kube-system",
+    "kube-public",
+    "kube-node-lease",
+    "aks-command",
+    "aks-istio-egress",
+    "aks-istio-ingress",
+    "aks-istio-system",
+    "app-routing-system",
+    "azure-arc",
+    "calico-system",
+    "dataprotection-microsoft",
+    "gatekeeper-system",
+    "tigera-operator",
+)
+"""Namespaces of AKS and its extensions, whose agents have the rights of their node (AKS docs, concepts-security)."""
+
+
+def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
+    """The policy with its binding; none with `admission.podSecurity: off`."""
+    action = settings.admission.pod_security
+    if action == "off":
+        return []
+    policy, binding = copy.deepcopy(manifests.load("pod-security.yaml"))
+    names = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(exempt(settings))}
+    policy["spec"]["matchConstraints"]["namespaceSelector"] = {"matchExpressions": [names]}
+    # A warning must not stop Pods by failing, and a refusal must not be bypassed by making it fail.
+    policy["spec"]["failurePolicy"] = "Fail" if action == "deny" else "Ignore"
+    # As with the policies for GPU Pods, another action is another binding.
+    binding["metadata"]["name"] += f"-{action}"
+    binding["spec"]["validationActions"] = list(ACTIONS[action])
+    return [policy, binding]
+
+
+def exempt(settings: Settings) -> tuple[str, ...]:
+    """Namespaces that the policy leaves out. Those of the platform have a level of their own, by a label."""
+    own = (str(each["metadata"]["name"]) for each in manifests.load("namespaces.yaml"))
+    return tuple(dict.fromkeys([*OF_AKS, *own, *settings.admission.pod_security_exempt]))
