@@ -1,0 +1,41 @@
+"""The threats on the page about security: each has something that keeps it out, and a test that exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+
+import pytest
+
+from physical_ai.repository import ROOT
+
+PAGE = (ROOT / "docs" / "security.md").read_text()
+TESTS = sorted(set(re.findall(r"`(tests/[^`]+\.py::\w+)`", PAGE)))
+
+
+@cache
+def functions(file: str) -> set[str]:
+    """Names of the tests of a module."""
+    return {each.name for each in ast.parse((ROOT / file).read_text()).body if isinstance(each, ast.FunctionDef)}
+
+
+def rows(heading: str) -> list[list[str]]:
+    """Cells of the table under a heading, without its head."""
+    table = [line for line in PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0].split("\n") if line[:1] == "|"]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table[2:]]
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_a_test_that_the_page_names_exists(name: str) -> None:
+    file, _, function = name.partition("::")
+    assert function in functions(file)
+
+
+@pytest.mark.parametrize("heading", ["Threats", "GPUs"])
+def test_every_threat_has_a_test_that_shows_what_keeps_it_out(heading: str) -> None:
+    found = rows(heading)
+    assert len(found) >= 5
+    for cells in found:
+        assert all(cells), cells
+        assert "::" in cells[-1], cells[0]
