@@ -1,0 +1,47 @@
+"""The data services of a stack in the simulator: added, changed, and removed without a trace but the deleted vault."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from physical_ai.simulator.simulation import Simulation
+from physical_ai.simulator.subscription import AZURE_FILE
+from tests.simulator.physai import physai
+
+AZURE = ("--set", "dataServices.source=azure")
+CHANGED = (
+    *AZURE,
+    "--set",
+    "dataServices.postgres={storageGb: 256, passwordGeneration: 2}",
+    "--set",
+    "dataServices.redis.key=secondary",
+)
+KINDS = ("PostgresServer", "RedisEnterpriseDatabase", "StorageAccount", "Vault", "VaultSecret", "Registry", "CacheRule")
+
+
+def azure(simulation: Simulation) -> dict[str, Any]:
+    return json.loads((simulation.folder / AZURE_FILE).read_text(encoding="utf-8"))
+
+
+def kinds(simulation: Simulation) -> set[str]:
+    return {row["kind"] for row in azure(simulation)["resources"]}
+
+
+def test_data_services_are_added_changed_and_removed_beside_a_running_cluster(running: Simulation) -> None:
+    before = kinds(running)
+    assert before.isdisjoint(KINDS)
+    added = physai("up", "--json", *AZURE)
+    assert added.json["changes"].keys() == {"create"}, "the cluster is changed too"
+    assert set(KINDS) <= kinds(running)
+    (vault,) = (row for row in azure(running)["resources"] if row["kind"] == "Vault")
+    assert vault["outputs"]["properties"]["vaultUri"].startswith("https://kv-dev-westus2-")
+
+    changed = physai("up", "--json", *CHANGED)
+    assert changed.json["changes"] == {"create": 1, "update": 3}, "another password; the server and both secrets"
+
+    removed = physai("up", "--json")
+    assert removed.json["changes"].keys() == {"delete"}
+    assert kinds(running) == before
+    # Azure keeps it for days. The next vault has another name.
+    assert list(azure(running)["deletedVaults"]) == [vault["inputs"]["vaultName"].lower()]
