@@ -37,6 +37,7 @@ def test_no_sequence_breaks_an_invariant(mode: HealthMode) -> None:
 
 
 @pytest.mark.deep
+@pytest.mark.timeout(3600)  # ten minutes for each mode on a machine that does nothing else
 @pytest.mark.parametrize("mode", MODES)
 def test_none_of_ten_thousand_sequences_breaks_an_invariant(mode: HealthMode) -> None:
     play(policy_of(*parts(mode)), range(ALL))
