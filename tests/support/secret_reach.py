@@ -1,0 +1,123 @@
+"""Which secrets of the platform workflows can read: by RBAC, by their namespace, by Azure roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from physical_ai.catalog.osmo import SERVICE_ACCOUNT, WORKFLOWS_NAMESPACE
+from physical_ai.catalog.osmo_service import MEK_CONFIG
+from physical_ai.policies import Resource
+
+Json = Mapping[str, Any]
+READ_VERBS = {"get", "list", "watch", "*"}
+GROUPS = {
+    "system:authenticated",
+    "system:unauthenticated",
+    "system:serviceaccounts",
+    f"system:serviceaccounts:{WORKFLOWS_NAMESPACE}",
+}
+"""To which the Pods' accounts belong."""
+VAULT_ROLES = {
+    "4633458b-17de-408a-b874-0445c86b69e6",  # Key Vault Secrets User
+    "b86a8fe4-44ce-4948-aee5-eccb2c155cd7",  # Key Vault Secrets Officer
+    "00482a5a-887f-4fb3-b363-3b7fe8e74483",  # Key Vault Administrator
+    "8e3af657-a8ff-443c-a75c-2fe8c4bcb635",  # Owner
+    "b24988ac-6180-42a0-ab88-20f7382dd24c",  # Contributor, which can list the keys of caches and registries
+}
+"""Roles with which secrets of a vault, or keys of a service, can be read (Azure built-in roles reference)."""
+
+
+def readable(resources: Iterable[Resource]) -> list[str]:
+    """Names of the secrets, each with how it is read."""
+    declared = list(resources)
+    return sorted([*_by_namespace(declared), *_by_rbac(declared), *_by_azure(declared)])
+
+
+def platform_secrets(resources: Iterable[Resource]) -> list[Resource]:
+    """Kubernetes Secrets, and the ConfigMap with the keys of the database, which is one too."""
+    return [
+        each
+        for each in resources
+        if (_kind(each) == "Secret" and "metadata" in each.inputs)
+        or (_kind(each) == "ConfigMap" and each.inputs["metadata"]["name"] == MEK_CONFIG)
+    ]
+
+
+def _kind(item: Resource) -> str:
+    return item.type.rpartition(":")[2]
+
+
+def _place(item: Resource) -> tuple[str, str]:
+    metadata = item.inputs["metadata"]
+    return str(metadata.get("namespace", "")), str(metadata["name"])
+
+
+def _by_namespace(declared: list[Resource]) -> Iterator[str]:
+    """A Pod mounts what its own namespace has, whatever its account may read."""
+    for each in platform_secrets(declared):
+        namespace, name = _place(each)
+        if namespace == WORKFLOWS_NAMESPACE:
+            yield f"{namespace}/{name}: mounted"
+
+
+def _by_rbac(declared: list[Resource]) -> Iterator[str]:
+    roles = {
+        (_kind(each), *_place(each)): each.inputs.get("rules") or ()
+        for each in declared
+        if "Role" in _kind(each) and "metadata" in each.inputs
+    }
+    for binding in declared:
+        kind = _kind(binding)
+        if kind not in ("RoleBinding", "ClusterRoleBinding") or not any(
+            map(_is_ours, binding.inputs.get("subjects") or ())
+        ):
+            continue
+        scope = _place(binding)[0] if kind == "RoleBinding" else ""
+        given = binding.inputs["roleRef"]
+        of = (str(given["kind"]), scope if given["kind"] == "Role" else "", str(given["name"]))
+        for rule in roles.get(of, ()):
+            yield from (f"{where}: {kind} {_place(binding)[1]}" for where in _granted(rule, scope, declared))
+
+
+def _is_ours(subject: Json) -> bool:
+    if subject["kind"] == "Group":
+        return subject["name"] in GROUPS
+    return subject.get("namespace") == WORKFLOWS_NAMESPACE and subject["name"] in (SERVICE_ACCOUNT, "default")
+
+
+def _granted(rule: Json, scope: str, declared: list[Resource]) -> Iterator[str]:
+    if not READ_VERBS & set(rule["verbs"]) or not {"", "*"} & set(rule.get("apiGroups", ())):
+        return
+    for each in platform_secrets(declared):
+        namespace, name = _place(each)
+        plural = f"{_kind(each).lower()}s"
+        named = rule.get("resourceNames")
+        if {plural, "*"} & set(rule.get("resources", ())) and scope in ("", namespace) and (not named or name in named):
+            yield f"{namespace}/{name}"
+
+
+def _by_azure(declared: list[Resource]) -> Iterator[str]:
+    """Roles of the identity that workflows' Pods run with."""
+    kept = [
+        str(each.inputs["secretName"]) for each in declared if _kind(each) == "Secret" and "secretName" in each.inputs
+    ]
+    ours = _principals(declared)
+    for each in declared:
+        if _kind(each) == "RoleAssignment" and each.inputs["principalId"] in ours:
+            role = str(each.inputs["roleDefinitionId"]).rpartition("/")[2]
+            if role in VAULT_ROLES:
+                yield from (f"vault/{name}: {each.name}" for name in kept)
+
+
+def _principals(declared: list[Resource]) -> set[str]:
+    """Of the identities whose credentials are for accounts of the workflows' namespace."""
+    from physical_ai.mocks.azure_answers import guid
+
+    prefix = f"system:serviceaccount:{WORKFLOWS_NAMESPACE}:"
+    names = {
+        str(each.inputs["resourceName"])
+        for each in declared
+        if _kind(each) == "FederatedIdentityCredential" and str(each.inputs["subject"]).startswith(prefix)
+    }
+    return {guid("principal", name) for name in names}

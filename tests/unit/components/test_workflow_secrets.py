@@ -1,0 +1,68 @@
+"""A workflow reads no secret of the platform: counted over roles, RBAC and namespaces that the program declares."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from physical_ai.mocks.azure_answers import guid
+from physical_ai.policies import Resource
+from tests.support.recording import Recording
+from tests.support.secret_reach import platform_secrets, readable
+from tests.unit.components.test_components_control_plane import PLATFORM
+from tests.unit.conftest import Simulate
+
+WORKFLOWS = {"kind": "ServiceAccount", "namespace": "osmo-workflows", "name": "osmo-workflow"}
+
+
+@pytest.fixture(scope="module")
+def platform(simulate: Simulate) -> Recording:
+    return simulate("dev-westus2", PLATFORM)
+
+
+def test_a_workflow_reads_no_secret(platform: Recording) -> None:
+    assert len(platform_secrets(platform.resources)) >= 7
+    assert readable(platform.resources) == []
+
+
+@pytest.mark.parametrize("stack", ["dev-westus2", "prod-swedencentral"])
+def test_nor_does_one_of_a_stack_whose_control_plane_is_elsewhere(simulate: Simulate, stack: str) -> None:
+    assert readable(simulate(stack).resources) == []
+
+
+def like(platform: Recording, kind: str, **inputs: Any) -> Resource:
+    sample = platform.of_type(kind)[0]
+    return replace(sample, inputs={**sample.inputs, **inputs})
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [WORKFLOWS, {**WORKFLOWS, "name": "default"}, {"kind": "Group", "name": "system:authenticated"}],
+)
+def test_a_binding_that_gives_secrets_is_counted(platform: Recording, subject: dict[str, str]) -> None:
+    rule = {"apiGroups": [""], "resources": ["secrets", "configmaps"], "verbs": ["get"]}
+    role = like(platform, "ClusterRole", metadata={"name": "r"}, rules=[rule])
+    given = {"metadata": {"name": "b"}, "roleRef": {"kind": "ClusterRole", "name": "r"}, "subjects": [subject]}
+    binding = like(platform, "ClusterRoleBinding", **given)
+    found = readable([*platform.resources, role, binding])
+    assert "osmo-control-plane/db-secret: ClusterRoleBinding b" in found
+    assert "osmo-control-plane/mek-config: ClusterRoleBinding b" in found
+
+
+def test_a_secret_in_the_workflows_namespace_is_counted(platform: Recording) -> None:
+    (secret,) = (
+        each for each in platform_secrets(platform.resources) if each.inputs["metadata"]["name"] == "db-secret"
+    )
+    moved = replace(secret, inputs={**secret.inputs, "metadata": {"name": "s", "namespace": "osmo-workflows"}})
+    assert readable([*platform.resources, moved]) == ["osmo-workflows/s: mounted"]
+
+
+def test_a_role_on_the_vault_is_counted(platform: Recording) -> None:
+    """As in the toolchain this one is compared with, whose workflows read three secrets."""
+    principal = guid("principal", "id-physical-ai-osmo-workflows-dev-westus2")
+    role = "/providers/Microsoft.Authorization/roleDefinitions/4633458b-17de-408a-b874-0445c86b69e6"
+    assignment = like(platform, "RoleAssignment", principalId=principal, roleDefinitionId=role)
+    found = readable([*platform.resources, assignment])
+    assert {name.partition(":")[0] for name in found} >= {"vault/osmo-mek", "vault/osmo-admin-password"}
