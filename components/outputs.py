@@ -73,6 +73,8 @@ class Deployed:
     """Beside the GPU Operator's."""
     workflows_principal_id: pulumi.Input[str]
     data: DataServices | None = None
+    served: Sequence[Settings] = ()
+    """Stacks whose clusters the control plane serves."""
 
 
 def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
@@ -91,7 +93,7 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
         "osmo": {
             **osmo_summary(settings),
             "workflowsPrincipalId": found.workflows_principal_id,
-            "serviceValues": chart_values(settings),
+            "serviceValues": chart_values(settings, found.served),
         },
     }
 

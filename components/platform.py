@@ -131,6 +131,7 @@ class Platform(pulumi.ComponentResource):
             },
             workflows_principal_id=osmo.workflows.identity.principal_id,
             data=data,
+            served=loaded.served,
         )
         self.outputs = stack_outputs(settings, found)
         self.register_outputs(self.outputs)

@@ -20,6 +20,7 @@ from physical_ai.settings.layers.profile import PROFILE, chosen, without_profile
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS, read_stack
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.plan import Plan, make_plan
+from physical_ai.settings.served import served_stacks
 from physical_ai.settings.shape import below, tree
 from physical_ai.settings.validate import validate
 
@@ -48,6 +49,8 @@ class Loaded:
     warnings: list[Fault]
     """About settings, and about the values of charts."""
     plan: Plan
+    served: tuple[Settings, ...] = ()
+    """Stacks whose clusters the stack's control plane serves."""
 
     @property
     def raw(self) -> dict[str, Any]:
@@ -166,8 +169,11 @@ def _load(  # noqa: PLR0917 - the source of each part
     errors = [fault for fault in faults if fault.is_error]
     if errors or outcome.settings is None:
         raise SettingsError(errors)
-    planned = make_plan(outcome.settings, values)
-    return Loaded(outcome.settings, merged, [*faults, *planned.warnings], planned)
+    served, refused = served_stacks(outcome.settings, merged, lambda stack: load(stack, (), root, values).settings)
+    if refused:
+        raise SettingsError(refused)
+    planned = make_plan(outcome.settings, values, served)
+    return Loaded(outcome.settings, merged, [*faults, *planned.warnings], planned, served)
 
 
 def _overlay(overlay: Overlay, faults: list[Fault]) -> Layer:

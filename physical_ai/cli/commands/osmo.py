@@ -30,14 +30,15 @@ def values(
     set_: Assignments = None,
     json: Json = False,
 ) -> None:
-    """Print values for OSMO's chart `service`: platforms, templates and validations from the stack's pools."""
+    """Print values for OSMO's chart `service`: platforms, templates and validations from the stack's pools, and from
+    those of the stacks that its control plane serves."""
     from physical_ai.settings.plans.osmo_service import as_yaml, chart_values
 
-    settings = _settings(stack, file, set_)
+    loaded = _loaded(stack, file, set_)
     if json:
-        print_json(chart_values(settings))
+        print_json(chart_values(loaded.settings, loaded.served))
         return
-    text = as_yaml(settings)
+    text = as_yaml(loaded.settings, loaded.served)
     if output is None:
         print(text, end="")
         return
@@ -82,8 +83,12 @@ def platforms(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignment
 
 
 def _settings(stack: str, files: list[Path] | None, assignments: list[str] | None) -> Any:
+    return _loaded(stack, files, assignments).settings
+
+
+def _loaded(stack: str, files: list[Path] | None, assignments: list[str] | None) -> Any:
     from physical_ai.cli.requested_stack import read_stack
 
     loaded = read_stack(stack, files, assignments).loaded
     print_warnings(loaded.warnings)
-    return loaded.settings
+    return loaded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
@@ -11,6 +12,7 @@ from physical_ai.catalog.osmo import CHART_VERSION, CREDENTIAL_SECRETS, IMAGE_TA
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import osmo_platforms
+from physical_ai.settings.plans.osmo_served import served_sections
 
 CHART_PLATFORM = "default"
 """Platform that the chart's own values have in the pool `default`: Helm keeps it beside ours, without any guard."""
@@ -42,8 +44,11 @@ _USER_ACTIONS = (
 """What the chart's role osmo-user may do everywhere; workflows it may submit to the pool `default` alone."""
 
 
-def configuration(settings: Settings) -> dict[str, Any]:
-    """The sections of the service's configuration that follow from the stack, by the names of the chart's values."""
+def configuration(settings: Settings, served: Sequence[Settings] = ()) -> dict[str, Any]:
+    """The sections of the service's configuration that follow from the stack, by the names of the chart's values.
+
+    `served` are the stacks whose clusters are backends of the same control plane.
+    """
     workflow: dict[str, Any] = {
         "max_num_tasks": settings.osmo.max_tasks,
         "max_retry_per_task": settings.osmo.retries,
@@ -59,7 +64,7 @@ def configuration(settings: Settings) -> dict[str, Any]:
     }
     url = control_plane_url(settings)
     service = {"service_base_url": url} if url else {}
-    return {
+    sections: dict[str, Any] = {
         "service": service,
         "workflow": workflow,
         "podTemplates": osmo_platforms.pod_templates(settings),
@@ -67,6 +72,10 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "backends": osmo_platforms.backends(settings),
         "pools": osmo_platforms.pools(settings),
     }
+    for other in served:
+        for name, section in served_sections(other).items():
+            sections[name] = {**sections[name], **section}
+    return sections
 
 
 def _credentials(settings: Settings) -> dict[str, Any]:
@@ -76,9 +85,9 @@ def _credentials(settings: Settings) -> dict[str, Any]:
     return {key: {"credential": {"secretName": secret}} for key, secret in CREDENTIAL_SECRETS.items()}
 
 
-def chart_values(settings: Settings) -> dict[str, Any]:
+def chart_values(settings: Settings, served: Sequence[Settings] = ()) -> dict[str, Any]:
     """Values for the chart `service`: the configuration, and null for what Helm would otherwise add to it."""
-    config = configuration(settings)
+    config = configuration(settings, served)
     pools = copy.deepcopy(config["pools"])
     # Helm merges maps: a platform of the chart itself remains unless it is set to null.
     pools[osmo_platforms.DEFAULT_POOL]["platforms"].setdefault(CHART_PLATFORM, None)
@@ -109,20 +118,22 @@ def _user_policies(pools: list[str]) -> list[dict[str, Any]]:
     return [{"effect": "Allow", "actions": list(_USER_ACTIONS), "resources": ["*"]}, submit]
 
 
-def as_yaml(settings: Settings) -> str:
+def as_yaml(settings: Settings, served: Sequence[Settings] = ()) -> str:
     """The values as a file."""
     head = (
         f"# Values for OSMO's chart service {CHART_VERSION} (images {IMAGE_TAG}), from the settings of the stack\n"
         f"# {settings.stack} by `physai osmo values {settings.stack}`. Edit the settings, not this file. Lists and\n"
         "# texts replace the chart's own, maps are merged with them, null removes a key of the chart.\n"
     )
-    return head + yaml.dump(chart_values(settings), Dumper=Plain, sort_keys=False, width=120, allow_unicode=True)
+    return head + yaml.dump(
+        chart_values(settings, served), Dumper=Plain, sort_keys=False, width=120, allow_unicode=True
+    )
 
 
-def values_files(settings: Settings) -> dict[str, str]:
+def values_files(settings: Settings, served: Sequence[Settings] = ()) -> dict[str, str]:
     """The same values in several files, to be given to Helm together: one for each section, so that a change is seen
     where it is."""
-    values = chart_values(settings)
+    values = chart_values(settings, served)
     configs: dict[str, Any] = values["services"].pop("configs")
     enabled = {"services": {"configs": {"enabled": configs.pop("enabled")}}}
     sections = {name: {"services": {"configs": {name: section}}} for name, section in configs.items()}

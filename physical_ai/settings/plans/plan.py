@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
@@ -45,8 +45,9 @@ class Plan:
     """About the files."""
 
 
-def make_plan(settings: Settings, root: FilePath = VALUES) -> Plan:
-    """The plan of a stack; `root` holds a folder of values for each chart.
+def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Settings] = ()) -> Plan:
+    """The plan of a stack; `root` holds a folder of values for each chart. `served` are the stacks whose clusters its
+    control plane serves.
 
     Raises SettingsError with every fault in the files that the stack uses: unknown keys, keys without effect, keys
     that the settings decide, files for pools that no stack has.
@@ -56,7 +57,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES) -> Plan:
     prometheus, wrong = kube_prometheus_plan(settings, root)
     sentinel, amiss = nvsentinel_plan(settings, root)
     collector, refused = collector_plan(settings, root)
-    service, doubtful = service_release(settings, root)
+    service, doubtful = service_release(settings, root, served)
     faults = list(dict.fromkeys([*faults, *found, *wrong, *amiss, *refused, *doubtful]))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
@@ -67,7 +68,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES) -> Plan:
         gpu=gpu,
         grid=grid_plan(settings),
         osmo=osmo,
-        osmo_service=values_files(settings),
+        osmo_service=values_files(settings, served),
         control_plane=service,
         kube_prometheus=prometheus,
         nvsentinel=sentinel,

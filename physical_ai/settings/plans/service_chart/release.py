@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
@@ -71,7 +71,9 @@ def service_chart() -> Chart:
     return chart(names.SERVICE_CHART, osmo.CHART_VERSION)
 
 
-def service_release(settings: Settings, root: FilePath) -> tuple[OsmoRelease | None, list[Fault]]:
+def service_release(
+    settings: Settings, root: FilePath, served: Sequence[Settings] = ()
+) -> tuple[OsmoRelease | None, list[Fault]]:
     """The release without what `attached` adds, and what is wrong with its file; None without a control plane."""
     if not settings.osmo.installs_service:
         return None, []
@@ -79,7 +81,7 @@ def service_release(settings: Settings, root: FilePath) -> tuple[OsmoRelease | N
     document = read_if_there(root / SERVICE_FILE, f"{root.name}/{SERVICE_FILE}")
     faults = [*document.faults, *owned(document, (), document.data, OWNED)]
     written = without(document.data, OWNED)
-    values = merge_values(merge_values(written, _ours(settings)), chart_values(settings))
+    values = merge_values(merge_values(written, _ours(settings)), chart_values(settings, served))
     for checked in (written, values):
         faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
     return OsmoRelease(names.SERVICE_RELEASE, osmo.CONTROL_NAMESPACE, pinned, values), faults

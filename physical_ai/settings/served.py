@@ -1,0 +1,58 @@
+"""The stacks that a control plane serves beside its own cluster: each is loaded as its own deployment loads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from physical_ai.settings.facts.osmo_access import control_plane_url
+from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.layers.merge import Merged
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.tree import Settings
+
+_BACKENDS: Path = ("osmo", "backends")
+
+
+def served_stacks(
+    settings: Settings, merged: Merged, load: Callable[[str], Settings]
+) -> tuple[tuple[Settings, ...], list[Fault]]:
+    """The settings of the stacks in `osmo.backends`, and what keeps the control plane from serving them.
+
+    Args:
+        load: Reads a stack of the same tree. Raises SettingsError.
+    """
+    if not settings.osmo.installs_service:
+        return (), []
+    found: list[Settings] = []
+    faults: list[Fault] = []
+    claimed = {settings.osmo.backend_name: settings.stack}
+    for place, stack in enumerate(settings.osmo.backends):
+        here: Path = (*_BACKENDS, place)
+        try:
+            served = load(stack)
+        except SettingsError as refused:
+            first = refused.faults[0]
+            problem = f"The stack '{stack}' cannot be served, because it cannot be loaded: {first.problem}"
+            faults.append(merged.fault(here, problem, f"physai explain {stack}"))
+            continue
+        faults += [merged.fault(here, problem, fix) for problem, fix in _refusals(settings, served, claimed)]
+        claimed.setdefault(served.osmo.backend_name, stack)
+        found.append(served)
+    return tuple(found), faults
+
+
+def _refusals(settings: Settings, served: Settings, claimed: dict[str, str]) -> list[tuple[str, str]]:
+    """Problems with one stack, each with what to change."""
+    osmo, stack, wanted = served.osmo, served.stack, control_plane_url(settings)
+    if osmo.mode != "backend":
+        return [
+            (f"The stack '{stack}' has mode {osmo.mode}, so no agents of its cluster would join.", "mode: backend.")
+        ]
+    problems: list[tuple[str, str]] = []
+    if osmo.service_url != wanted:
+        problem = f"The agents of '{stack}' work for {osmo.service_url or 'no control plane'}, and not for {wanted}."
+        problems.append((problem, f"osmo.serviceUrl: {wanted} in the stack {stack}."))
+    if osmo.backend_name in claimed:
+        problem = f"The stacks {claimed[osmo.backend_name]} and {stack} are both called '{osmo.backend_name}' in OSMO."
+        problems.append((problem, f"osmo.backendName: another name in the stack {stack}."))
+    return problems
