@@ -19,6 +19,7 @@ from physical_ai.simulator.entra import tokens_file
 from physical_ai.simulator.errors import ControlPlaneFailed
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, Client, Object
 from physical_ai.simulator.kubernetes.kubeconfig import Kubeconfig
+from physical_ai.simulator.osmo.control.front_door import address
 from physical_ai.simulator.pool_nodes import FIELD_MANAGER
 from physical_ai.simulator.tools import Toolbox
 
@@ -108,6 +109,10 @@ class Clusters:
     def metrics(self, cluster_id: str) -> str:
         """Where the exporters of a cluster are: `127.0.0.1:PORT`; empty before its first start."""
         return self._existing(cluster_id).metrics
+
+    def osmo(self, cluster_id: str) -> str:
+        """Where the gateway of the cluster's OSMO is: `http://127.0.0.1:PORT`; empty before its first start."""
+        return address(self._existing(cluster_id).folder)
 
     def is_running(self, cluster_id: str) -> bool:
         slot = self._slots().get(cluster_id)

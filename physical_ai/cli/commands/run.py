@@ -10,6 +10,8 @@ from physical_ai.cli.console import out, print_json
 from physical_ai.cli.exit_codes import FAILED
 from physical_ai.cli.options import (
     DEFAULT_STACK,
+    DEPLOYER_NAME,
+    As,
     Json,
     OsmoPool,
     TemplateStrings,
@@ -28,21 +30,25 @@ def run(  # noqa: PLR0917 - each is an option
     set_: TemplateValues = None,
     set_string: TemplateStrings = None,
     set_env: TemplateVariables = None,
+    as_: As = DEPLOYER_NAME,
     json: Json = False,
 ) -> None:
     """Run OSMO workflows on a simulated stack, one after the other, and follow each to its end.
 
-    A stand-in replaces OSMO; scheduling, admission and quotas are the cluster's own. Programs do not run: a task
-    succeeds unless the GPU of its node, or the driver libraries in its container, would have failed it.
+    A stand-in replaces OSMO, and the user named by --as logs in to it; scheduling, admission and quotas are the
+    cluster's own. Programs do not run: a task succeeds unless the GPU of its node, or the driver libraries in its
+    container, would have failed it.
     """
     from physical_ai.cli.output import workflows
+    from physical_ai.cli.run_options import principal_named
     from physical_ai.cli.simulated_stack import running_simulation
     from physical_ai.cli.workflows.files import workflow_files
     from physical_ai.cli.workflows.runner import run_files
     from physical_ai.osmo.workflow.rendering import Variables
 
     variables = Variables(set_ or (), set_string or (), set_env or ())
-    documents = run_files(running_simulation(stack), workflow_files(files), pool, variables)
+    principal = principal_named(as_)
+    documents = run_files(running_simulation(stack), workflow_files(files), pool, variables, principal)
     if json:
         print_json({"stack": stack, "workflows": documents})
     else:

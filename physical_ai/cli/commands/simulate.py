@@ -156,7 +156,7 @@ def up(  # noqa: PLR0917 - each is an option
             start_telemetry(simulation, requested.loaded.settings, progress)
     if telemetry and (missing := missing_counters(requested.loaded.settings)):
         err.print(missing, markup=False, style="yellow")
-    ended = run_files(simulation, files, None, Variables()) if files else []
+    ended = run_files(simulation, files, None, Variables(), options.principal) if files else []
     document = status_document(simulation)
     changes = dict(progress.run.counts())
     if json:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from physical_ai.osmo.lint import Checked, Context
     from physical_ai.osmo.workflow.rendering import Variables
     from physical_ai.osmo.workflow.submission import Submission
+    from physical_ai.simulator.entra import Principal
     from physical_ai.simulator.osmo import Result, Service, TaskResult
+    from physical_ai.simulator.osmo.control.user import User
     from physical_ai.simulator.osmo.history import History
     from physical_ai.simulator.simulation import Simulation
 
@@ -28,9 +30,15 @@ PLACEMENT_SECONDS = 60.0
 
 
 def run_files(
-    simulation: Simulation, files: Mapping[Path, Path], pool: str | None, variables: Variables
+    simulation: Simulation,
+    files: Mapping[Path, Path],
+    pool: str | None,
+    variables: Variables,
+    principal: Principal | None = None,
 ) -> list[dict[str, Any]]:
-    """Runs workflow files on a simulated stack, one after the other, and describes how each ended.
+    """Submits workflow files to the OSMO of a simulated stack, one after the other, and describes how each ended.
+
+    The simulation's deployer submits them, if no other principal is given.
 
     Each comes with the folder out of which no link may lead.
 
@@ -42,7 +50,8 @@ def run_files(
     service, history = _service(simulation), History(simulation.folder)
     accepted = [(path, _accepted(path, within, context)) for path, within in files.items()]
     _remove_interrupted(service, history, context)
-    return [_run(path, submission, service, history, context) for path, submission in accepted]
+    user = _user(simulation, principal)
+    return [_run(path, submission, service, history, context, user=user) for path, submission in accepted]
 
 
 def placements(
@@ -66,15 +75,22 @@ def placements(
     return found
 
 
-def _run(path: Path, submission: Submission, service: Service, history: History, context: Context) -> dict[str, Any]:
-    """One workflow to its end. An interrupt deletes it from the cluster and is recorded."""
+def _run(
+    path: Path, submission: Submission, service: Service, history: History, context: Context, *, user: User
+) -> dict[str, Any]:
+    """One workflow to its end. An interrupt deletes it from the cluster and is recorded.
+
+    Raises:
+        Refused: The user may not submit it, or OSMO accepts none now.
+    """
     from physical_ai.osmo.workflow import lifecycle
     from physical_ai.simulator.interrupts import as_interrupts
     from physical_ai.simulator.osmo.history import CANCELED
 
+    roles = user.submit(context.pool, path.read_text(encoding="utf-8"))
     number = history.begin(submission.spec.name, str(path))
     workflow = simulated_workflow(submission, context, number)
-    err.print(f"{workflow.id}: {path}", markup=False)
+    err.print(f"{workflow.id}: {path}, submitted by {user.principal.name} ({', '.join(roles)})", markup=False)
     try:
         with as_interrupts():
             result = service.run(workflow, status_after_exit(submission, context), _TaskProgress())
@@ -118,6 +134,15 @@ def _service(simulation: Simulation) -> Service:
     cluster = running_cluster(simulation)
     assert cluster is not None  # `running_simulation` refuses any other
     return Service(simulation.clusters().client(cluster))
+
+
+def _user(simulation: Simulation, principal: Principal | None) -> User:
+    from physical_ai.simulator.entra import DEPLOYER
+    from physical_ai.simulator.osmo.control.user import User
+
+    cluster = running_cluster(simulation)
+    assert cluster is not None
+    return User(simulation.clusters().osmo(cluster), simulation.folder, principal or DEPLOYER)
 
 
 def _ignore(task: TaskResult) -> None:

@@ -209,7 +209,12 @@ class ControlPlane:
             f"--node-lease-duration-seconds={LEASE_SECONDS}",
         )
         (self.folder / CAUGHT_UP).unlink(missing_ok=True)
-        self._start_module(GPU_STACK, "--kubeconfig=admin.kubeconfig", f"--caught-up={CAUGHT_UP}")
+        self._start_module(
+            GPU_STACK,
+            "--kubeconfig=admin.kubeconfig",
+            f"--caught-up={CAUGHT_UP}",
+            f"--simulation={self._tokens.parent}",
+        )
         self._start_module(
             SCHEDULING,
             "--kubeconfig=admin.kubeconfig",

@@ -12,16 +12,20 @@ from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.metrics.server import serve
 from physical_ai.simulator.nvsentinel.live import loop_of
 from physical_ai.simulator.operators.live import Operators
+from physical_ai.simulator.osmo.control.live import ControlPlane
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kubeconfig", type=Path, required=True)
+    parser.add_argument("--simulation", type=Path, required=True, help="folder of the simulation")
     parser.add_argument("--caught-up", type=Path, required=True, help="file to create after the first complete round")
     given = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    Operators(Client(given.kubeconfig)).loop.start()
+    control = ControlPlane(Client(given.kubeconfig), given.kubeconfig.resolve().parent, given.simulation)
+    control.loop.start()
+    Operators(Client(given.kubeconfig), control.agents.refusal).loop.start()
     loop_of(Client(given.kubeconfig)).start()
     stack = GpuStack(
         Client(given.kubeconfig), 60 / seconds_per_model_minute(), given.caught_up.touch, given.kubeconfig.parent

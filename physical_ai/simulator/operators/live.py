@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from physical_ai.simulator.cluster.loop import Loop
 from physical_ai.simulator.cluster.names import RUN_BY
-from physical_ai.simulator.cluster.objects import annotations_of, at, timestamp
+from physical_ai.simulator.cluster.objects import Json, annotations_of, at, timestamp
 from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.operators import mounts
 from physical_ai.simulator.operators.cluster import STRATEGIC, Cluster
@@ -20,7 +22,9 @@ MISSING_SECONDS = 0.3
 class Operators:
     """The KAI operator, its hook Jobs, and the volumes of Pods."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, refusal: Callable[[Json], str] = lambda pod: "") -> None:
+        """`refusal` tells why a service that a Pod logs in to when it starts does not accept it."""
+        self._refusal = refusal
         self.loop = Loop("operators", self.round)
         self._cluster = Cluster(client, self.loop.wake)
         self._kai, self._hook_jobs = KaiOperator(self._cluster), KaiHookJobs(self._cluster)
@@ -42,7 +46,7 @@ class Operators:
         held: dict[str, mounts.Trouble] = {}
         for pod in waiting:
             find, uid = self._cluster.find, str(at(pod, "metadata.uid"))
-            why = mounts.trouble(pod, find) or crash(pod, find)
+            why = mounts.trouble(pod, find) or crash(pod, find) or self._login(pod)
             if why is None:
                 self._cluster.patch(pod, {"metadata": {"annotations": {RUN_BY: None}}})
                 continue
@@ -52,3 +56,11 @@ class Operators:
                 self._cluster.apply(mounts.event(pod, why, timestamp()), "kubelet")
         self._reported = held
         return bool(held)
+
+    def _login(self, pod: Json) -> mounts.Trouble | None:
+        """An agent that is refused tries again until its startup probe fails, again and again."""
+        reason = self._refusal(pod)
+        if not reason:
+            return None
+        text = f"Startup probe failed: no connection to the control plane, which refuses the login: {reason}"
+        return mounts.Trouble("CrashLoopBackOff", "Unhealthy", text)

@@ -18,6 +18,7 @@ from physical_ai.simulator.osmo.control.gateway import Answer, Gateway, Request,
 from physical_ai.simulator.osmo.control.login import id_token
 from physical_ai.simulator.osmo.control.policies import BUILT_IN, allowed, mapped, roles_of
 
+DEPLOYMENTS = "/apis/apps/v1/namespaces/osmo-control-plane/deployments"
 KEY, ADMIN, NOW = b"k" * 32, "a" * 43, 1_800_000_000.0
 SUBMIT = "/api/pool/default/workflow"
 POOLS = {"pools.yaml": yaml.safe_dump({"services": {"configs": {"pools": {"default": {"backend": "default"}}}}})}
@@ -26,14 +27,18 @@ POOLS = {"pools.yaml": yaml.safe_dump({"services": {"configs": {"pools": {"defau
 class Stack:
     """A cluster's objects by path, and the gateway in front of them."""
 
-    def __init__(self, folder: Path, values: dict[str, Any] | None = None, *, here: bool = False) -> None:
-        files = POOLS if values is None else {**POOLS, "more.yaml": yaml.safe_dump(values)}
-        self.objects: dict[str, Json] = {
-            "/api/v1/namespaces/osmo-control-plane/configmaps/osmo-service-values": {"data": files}
-        }
-        if here:
-            self.objects["/apis/apps/v1/namespaces/osmo-control-plane/deployments/osmo-service"] = {
-                "kind": "Deployment"
+    def __init__(
+        self, folder: Path, roles: dict[str, Any] | None = None, listener: dict[str, Any] | None = None
+    ) -> None:
+        """A control plane elsewhere; with `listener`, the gateway's configuration, one in the cluster."""
+        config_maps = "/api/v1/namespaces/osmo-control-plane/configmaps"
+        self.objects: dict[str, Json] = {f"{config_maps}/osmo-service-values": {"data": POOLS}}
+        if listener is not None:
+            config = {"pools": {"default": {"backend": "default"}}, "roles": roles or {}}
+            self.objects |= {
+                f"{config_maps}/osmo-service-configs": {"data": {"config.yaml": yaml.safe_dump(config)}},
+                f"{config_maps}/osmo-gateway-envoy-config": {"data": {"lds.yaml": yaml.safe_dump(listener)}},
+                **{f"{DEPLOYMENTS}/{name}": {"status": {"availableReplicas": 1}} for name in configuration.PROCESSES},
             }
         self.offline = ""
         self.accounts = Accounts(folder, frozenset)
@@ -86,7 +91,7 @@ def test_a_header_that_names_a_user_counts_for_nothing(stack: Stack) -> None:
 
 
 def test_the_development_login_takes_anybody_for_an_administrator(tmp_path: Path) -> None:
-    stack = Stack(tmp_path, {"gateway": {"envoy": {"defaultIdentity": {"user": "admin"}}}})
+    stack = Stack(tmp_path, listener={"default_identity": {"user": "admin"}})
     assert stack.send("POST", SUBMIT).document["roles"] == ["osmo-admin"]
 
 
@@ -108,12 +113,23 @@ def test_a_token_of_another_kind_is_no_login(stack: Stack, token: str, reason: s
 
 def test_groups_have_the_roles_that_the_stack_gives_them(tmp_path: Path) -> None:
     roles = {"osmo-admin": {"external_roles": [DEPLOYERS.object_id]}}
-    values = {"services": {"configs": {"roles": roles}}, "gateway": {"oauth2Proxy": {"clientId": "mine"}}}
-    stack = Stack(tmp_path, values, here=True)
+    providers = [
+        {"issuer": "https://login.microsoftonline.com/t/v2.0", "audience": "mine"},
+        {"issuer": "osmo", "audience": "osmo"},
+    ]
+    stack = Stack(tmp_path, roles, {"providers": providers})
     assert stack.submit(DEPLOYER, "mine").document["roles"] == ["osmo-admin"]
     assert stack.submit(DEPLOYER).code == 401  # a token for another application
     # A control plane of the stack's own maps only what the stack says.
-    assert Stack(tmp_path, here=True).submit(DEPLOYER).code == 403
+    assert Stack(tmp_path, listener={"providers": []}).submit(DEPLOYER).code == 403
+
+
+@pytest.mark.parametrize("process", configuration.PROCESSES)
+def test_nothing_answers_before_service_and_gateway_run(tmp_path: Path, process: str) -> None:
+    stack = Stack(tmp_path, listener={})
+    stack.objects[f"{DEPLOYMENTS}/{process}"] = {"status": {}}
+    message = f"no healthy upstream: {process} is not available"
+    assert stack.send("GET", "/api/version") == Answer(503, {"message": message})
 
 
 def test_a_pool_whose_backend_is_not_connected_takes_no_workflow(stack: Stack) -> None:

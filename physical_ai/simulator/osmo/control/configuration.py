@@ -15,8 +15,13 @@ from physical_ai.simulator.osmo.control.policies import USER, Role, roles_of
 
 VALUES = "osmo-service-values"
 """ConfigMap with the values for the chart `service`, one file for each section."""
+CONFIGS, ENVOY = "osmo-service-configs", "osmo-gateway-envoy-config"
+"""ConfigMaps of the chart: the service's configuration, and that of its gateway."""
+PROCESSES = ("osmo-service", "osmo-gateway-envoy")
+"""Deployments without which nothing answers."""
 APPLICATION = "5a1e0000-0000-4000-8000-00000000a5a0"
 """Client id of OSMO's app registration in the simulated tenant, where the stack names none."""
+ENTRA = "https://login.microsoftonline.com/"
 Find = Callable[[str], Json | None]
 """The object at a path of the API."""
 
@@ -30,43 +35,62 @@ class Configuration:
     audience: str
     roles: Mapping[str, Role]
     pools: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    waits: str = ""
+    """What has to run before anything answers; empty where it does."""
 
 
 def declared(find: Find) -> Configuration:
-    """By the objects in the cluster.
+    """By the objects in the cluster."""
+    service = find(f"/apis/apps/v1/namespaces/{CONTROL_NAMESPACE}/deployments/{PROCESSES[0]}")
+    return _elsewhere(find) if service is None else _here(find)
 
-    A control plane elsewhere has an operator of its own, who has applied the stack's values and has given the group of
-    the simulation's deployers the role of a user.
-    """
-    service = find(f"/apis/apps/v1/namespaces/{CONTROL_NAMESPACE}/deployments/osmo-service")
-    held = find(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/configmaps/{VALUES}")
-    values = _values(at(held, "data", {}) if held is not None else {})
+
+def _elsewhere(find: Find) -> Configuration:
+    """Its operator has applied the stack's values, and made the group of the simulation's deployers users."""
+    values: dict[str, Any] = {}
+    for text in _data(find, VALUES).values():
+        values = _merge(values, _map(yaml.safe_load(text)))
     configs = _map(_map(values.get("services")).get("configs"))
     configured = {name: dict(_map(given)) for name, given in _map(configs.get("roles")).items()}
-    envoy = _map(_map(values.get("gateway")).get("envoy"))
-    here = service is not None
-    if not here:
-        external = configured.setdefault(USER, {})
-        external.setdefault("external_roles", [USER, DEPLOYERS.object_id])
+    configured.setdefault(USER, {}).setdefault("external_roles", [USER, DEPLOYERS.object_id])
     return Configuration(
-        here=here,
-        login="dev" if _map(envoy.get("defaultIdentity")).get("user") else "entra",
-        audience=str(_map(_map(values.get("gateway")).get("oauth2Proxy")).get("clientId") or APPLICATION),
+        here=False,
+        login="entra",
+        audience=APPLICATION,
         roles=roles_of(configured),
         pools=_map(configs.get("pools")),
     )
 
 
-def _values(files: Mapping[str, str]) -> dict[str, Any]:
-    """The files of values, merged as Helm merges several."""
-    merged: dict[str, Any] = {}
-    for text in files.values():
-        document = yaml.safe_load(text)
-        merged = _merge(merged, _map(document))
-    return merged
+def _here(find: Find) -> Configuration:
+    """By what the chart makes of the stack's values."""
+    configs = _map(yaml.safe_load(_data(find, CONFIGS).get("config.yaml", "")))
+    listener = _map(yaml.safe_load(_data(find, ENVOY).get("lds.yaml", "")))
+    providers = [_map(each) for each in listener.get("providers") or ()]
+    audiences = [str(each.get("audience")) for each in providers if str(each.get("issuer", "")).startswith(ENTRA)]
+    waiting = [name for name in PROCESSES if not _runs(find, name)]
+    return Configuration(
+        here=True,
+        login="dev" if _map(listener.get("default_identity")).get("user") else "entra",
+        audience=audiences[0] if audiences else APPLICATION,
+        roles=roles_of({name: _map(given) for name, given in _map(configs.get("roles")).items()}),
+        pools=_map(configs.get("pools")),
+        waits=f"{waiting[0]} is not available" if waiting else "",
+    )
+
+
+def _runs(find: Find, name: str) -> bool:
+    found = find(f"/apis/apps/v1/namespaces/{CONTROL_NAMESPACE}/deployments/{name}")
+    return found is not None and int(at(found, "status.availableReplicas", 0)) > 0
+
+
+def _data(find: Find, name: str) -> Mapping[str, str]:
+    found = find(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/configmaps/{name}")
+    return {} if found is None else at(found, "data", {})
 
 
 def _merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+    """As Helm merges several files of values."""
     merged = dict(base)
     for key, value in top.items():
         below = merged.get(key)

@@ -77,9 +77,11 @@ class Gateway:
             return Answer(401, {"message": str(problem)})
 
     def _answer(self, request: Request) -> Answer:
+        configuration = self.around.configuration()
+        if configuration.waits:
+            return Answer(503, {"message": f"no healthy upstream: {configuration.waits}"})
         if request.path in OPEN:
             return self._open(request)
-        configuration = self.around.configuration()
         caller = self._caller(request, configuration)
         for method, pattern, action, resource, handle in ROUTES:
             found = re.fullmatch(pattern, request.path)

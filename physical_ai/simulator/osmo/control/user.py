@@ -1,0 +1,58 @@
+"""A user of OSMO: logs in with Entra ID and sends requests to the gateway, as OSMO's command line does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+
+from physical_ai.simulator.entra import Principal
+from physical_ai.simulator.errors import SimulationError
+from physical_ai.simulator.osmo.control import tokens
+from physical_ai.simulator.osmo.control.login import id_token
+
+SECONDS = 30.0
+
+
+class Refused(SimulationError):
+    """The gateway or the service refuses a request; `code` is the HTTP status, 0 without an answer."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class User:
+    """A principal of the simulated tenant at the gateway of one control plane.
+
+    Args:
+        address: Of the gateway.
+        simulation: The simulation's folder, with the key of the simulated Entra ID.
+    """
+
+    def __init__(self, address: str, simulation: Path, principal: Principal) -> None:
+        self._address, self._simulation, self.principal = address, simulation, principal
+
+    def submit(self, pool: str, text: str) -> tuple[str, ...]:
+        """Submits a workflow; the roles by which it was accepted. Raises Refused."""
+        answer = self._request("POST", f"/api/pool/{pool}/workflow", {"file": text})
+        return tuple(str(each) for each in answer.get("roles") or ())
+
+    def _request(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
+        audience = str(self._send("GET", "/api/auth/login").get("browser_client_id", ""))
+        token = id_token(self.principal, audience, tokens.key_in(self._simulation))
+        return self._send(method, path, body, {"Authorization": f"Bearer {token}"})
+
+    def _send(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> dict[str, Any]:
+        try:
+            with httpx.Client(trust_env=False, timeout=SECONDS) as client:
+                answer = client.request(method, f"{self._address}{path}", json=body, headers=headers)
+                found: Any = answer.json()
+        except (httpx.HTTPError, ValueError) as problem:
+            raise Refused(0, f"OSMO's gateway at {self._address} does not answer: {problem}") from None
+        document = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+        if answer.is_error:
+            reason = str(document.get("message") or document.get("detail") or "no reason")
+            raise Refused(answer.status_code, f"OSMO refuses {self.principal.name}: {answer.status_code} {reason}")
+        return document
