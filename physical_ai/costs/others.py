@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from physical_ai.settings import NodePool, Settings
 from physical_ai.settings.facts.outbound import outbound_plan
 from physical_ai.settings.facts.pools import node_pools
+from physical_ai.settings.facts.private_network import private_network
 
 _ADDRESS = "azure-native:network:PublicIPAddress"
 
@@ -32,9 +33,11 @@ def _all(settings: Settings) -> Iterator[NotCounted]:
         yield NotCounted(f"the control plane, tier {tier}", ("azure-native:containerservice:ManagedCluster",))
     # StandardV2 costs what Standard costs (Azure docs, nat-gateway/nat-sku, 2026).
     count = len(outbound_plan(settings).gateways)
-    gateways = "the NAT gateway" if count == 1 else f"{count} NAT gateways"
-    yield NotCounted(f"{gateways}, per hour and per GB", ("azure-native:network:NatGateway",))
-    yield NotCounted("its public address" if count == 1 else "their public addresses", (_ADDRESS,))
+    if count:
+        gateways = "the NAT gateway" if count == 1 else f"{count} NAT gateways"
+        yield NotCounted(f"{gateways}, per hour and per GB", ("azure-native:network:NatGateway",))
+        yield NotCounted("its public address" if count == 1 else "their public addresses", (_ADDRESS,))
+    yield from _private(settings)
     cap = settings.monitoring.daily_quota_gb
     amount = "no daily cap" if cap == -1 else f"at most {cap:g} GB per day"
     yield NotCounted(
@@ -52,6 +55,21 @@ def _all(settings: Settings) -> Iterator[NotCounted]:
         disks = f"managed OS disks of the nodes of {', '.join(managed)}"
         yield NotCounted(disks, ("azure-native:containerservice:AgentPool",))
     yield NotCounted("network traffic, and volumes and load balancers that workloads request", ())
+
+
+def _private(settings: Settings) -> Iterator[NotCounted]:
+    given = private_network(settings)
+    if given is None:
+        return
+    private = ("azure-native:network:PrivateEndpoint", "azure-native:privatedns:PrivateZone")
+    yield NotCounted("private endpoints, per hour and per GB, and private DNS zones", private)
+    if given.resolver is not None:
+        yield NotCounted("the endpoint of the DNS resolver, per hour", ("azure-native:dnsresolver:InboundEndpoint",))
+    if given.vpn is not None:
+        gateway = ("azure-native:network:VirtualNetworkGateway",)
+        yield NotCounted(f"the VPN gateway {given.vpn.sku}, per hour and per client", gateway)
+    if given.hub is not None:
+        yield NotCounted("traffic through the peering, per GB", ("azure-native:network:VirtualNetworkPeering",))
 
 
 def has_managed_disk(pool: NodePool) -> bool:
