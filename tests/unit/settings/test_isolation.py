@@ -9,6 +9,7 @@ import pytest
 
 from physical_ai.catalog import osmo
 from tests.support.network_policies import Address, Entity, Party, Pod, reaches
+from tests.unit.components.test_components_control_plane import PLATFORM
 from tests.unit.conftest import Simulate
 from tests.unit.settings.settings_faults import expect, faults_of, warned
 
@@ -156,6 +157,18 @@ def test_a_stack_that_isolates_nothing_else_keeps_the_network_of_its_platform(si
         "osmo-operator",
     }
     assert reaches(found, NOTEBOOK, KAI, 8080)
+
+
+def test_a_control_plane_that_the_stack_installs_is_always_isolated(simulate: Simulate) -> None:
+    found = policies(simulate, PLATFORM)
+    assert reaches(found, NOTEBOOK, GATEWAY, 8000)
+    assert reaches(found, AGENT, GATEWAY, 8000)
+    assert reaches(found, GATEWAY, SERVICE, 8000)
+    assert reaches(found, SERVICE, VNET, 5432)
+    assert not reaches(found, NOTEBOOK, SERVICE, 8000)
+    assert not reaches(found, NOTEBOOK, GATEWAY, 9901)
+    assert not reaches(found, SERVICE, IMDS, 80)
+    assert reaches(found, NOTEBOOK, KAI, 8080)  # the rest of the platform by the setting
 
 
 def test_ranges_of_the_settings_are_open_to_tasks_alone(simulate: Simulate) -> None:
