@@ -11,7 +11,7 @@ from physical_ai.costs.change import Change, PoolChange, between, change
 from physical_ai.costs.deployed import deployed
 from physical_ai.costs.estimate import HOURS_A_MONTH, STALE_DAYS, estimate
 from physical_ai.costs.model import Basis, Estimate, NodePrice, PoolCost, PriceList, Span
-from physical_ai.costs.others import NotCounted
+from physical_ai.costs.not_counted import NotCounted
 
 __all__ = [
     "HOURS_A_MONTH",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from physical_ai.costs.others import NotCounted
+from physical_ai.costs.not_counted import NotCounted
 
 HOURS_A_MONTH = 730
 """As in Azure's pricing calculator: 365 days of 24 hours, divided by 12."""

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from physical_ai.costs.data_services import data_services
+from physical_ai.costs.not_counted import NotCounted
 from physical_ai.settings import NodePool, Settings
 from physical_ai.settings.facts.outbound import outbound_plan
 from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.facts.private_network import private_network
 
 _ADDRESS = "azure-native:network:PublicIPAddress"
-
-
-@dataclass(frozen=True)
-class NotCounted:
-    """A cost that the estimate does not count, and the resource types that cause it."""
-
-    what: str
-    types: tuple[str, ...]
 
 
 def not_counted(settings: Settings) -> tuple[NotCounted, ...]:
@@ -51,6 +44,7 @@ def _all(settings: Settings) -> Iterator[NotCounted]:
             yield NotCounted("notifications of alerts", ("azure-native:monitor:ActionGroup",))
         if settings.monitoring.grafana.enabled:
             yield NotCounted("Managed Grafana, per hour and per active user", ("azure-native:dashboard:Grafana",))
+    yield from data_services(settings)
     if managed := [name for name, pool in node_pools(settings).items() if has_managed_disk(pool)]:
         disks = f"managed OS disks of the nodes of {', '.join(managed)}"
         yield NotCounted(disks, ("azure-native:containerservice:AgentPool",))

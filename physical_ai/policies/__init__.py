@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from physical_ai.policies import (
     azure,
     cost,
+    data_logins,
     data_services,
     declarations,
     gpu,
@@ -40,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     *gpu.RULES,
     *azure.RULES,
     *data_services.RULES,
+    *data_logins.RULES,
     *networks.RULES,
     *isolation.RULES,
     *reliability.RULES,

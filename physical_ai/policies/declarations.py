@@ -13,6 +13,7 @@ _SECRET_PROPERTY = re.compile(
     r"|client-key-data)$",
     re.IGNORECASE,
 )
+VAULT_SECRET = "azure-native:keyvault:Secret"  # noqa: S105 - a type token
 _CREDENTIAL_IN_TEXT = re.compile(r"client-key-data:|-----BEGIN [A-Z ]*PRIVATE KEY-----")
 _SNAKE_CASE = re.compile(r"[a-z]_[a-z]")
 
@@ -34,6 +35,7 @@ def _no_plaintext_secret(resource: Resource, stack: Stack) -> Iterable[Violation
             continue
         named_secret = _SECRET_PROPERTY.search(path) is not None
         in_secret = resource.type == "kubernetes:core/v1:Secret" and path.split(".")[0] in ("data", "stringData")
+        in_secret = in_secret or (resource.type == VAULT_SECRET and path == "properties.value")
         leaked = any(secret in value for secret in stack.secrets) or _CREDENTIAL_IN_TEXT.search(value) is not None
         if named_secret or in_secret or leaked:
             yield Violation(path, "wrap the value in pulumi.Output.secret, or read it with Config.require_secret")

@@ -30,6 +30,7 @@ _SHOWN = {
     "delete_before_replace": "deleteBeforeReplace",
     "deleted_with": "deletedWith",
     "replace_with": "replaceWith",
+    "retain_on_delete": "retainOnDelete",
 }
 _MANY = 4
 """Entries of a list that are shown."""

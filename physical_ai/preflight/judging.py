@@ -26,7 +26,7 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
     if azure is None:
         findings += _sizes_of_catalogue(settings)
         findings += [_unasked("quota", need.usage, _text(need)) for need in quota_needs(settings)]
-        findings.append(_unasked("provider", "registrations", ", ".join(needs.namespaces(metrics=_metrics(settings)))))
+        findings.append(_unasked("provider", "registrations", ", ".join(needs.namespaces(**_parts(settings)))))
         findings.append(_unasked("role", "you", "rights on the subscription"))
         return findings
     findings += _asked("subscription", "subscription", lambda: _subscription(azure.subscription()))
@@ -37,8 +37,9 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
     return findings
 
 
-def _metrics(settings: Settings) -> bool:
-    return settings.monitoring.metrics == "azure"
+def _parts(settings: Settings) -> dict[str, bool]:
+    """The parts of a stack that need rights and registrations of their own."""
+    return {"metrics": settings.monitoring.metrics == "azure", "data": settings.data_services is not None}
 
 
 def _asked(topic: str, subject: str, question: Callable[[], Iterable[Finding]]) -> list[Finding]:
@@ -198,7 +199,7 @@ def _text(need: QuotaNeed) -> str:
 
 def _providers(settings: Settings, azure: Azure) -> Iterator[Finding]:
     states = {name.lower(): state for name, state in azure.providers().items()}
-    for name in needs.namespaces(metrics=_metrics(settings)):
+    for name in needs.namespaces(**_parts(settings)):
         state = states.get(name.lower(), "not in the subscription's list")
         if state == "Registered":
             yield Finding(Severity.OK, "provider", name, "registered", None, AZURE)
@@ -208,7 +209,7 @@ def _providers(settings: Settings, azure: Azure) -> Iterator[Finding]:
 
 
 def _roles(settings: Settings, azure: Azure) -> Iterator[Finding]:
-    lacking = needs.denied(needs.actions(metrics=_metrics(settings)), azure.permissions())
+    lacking = needs.denied(needs.actions(**_parts(settings)), azure.permissions())
     if not lacking:
         yield Finding(
             Severity.OK, "role", "you", "has all rights on the subscription that a deployment needs", None, AZURE

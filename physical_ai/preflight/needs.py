@@ -49,20 +49,42 @@ METRICS_ACTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Those of a stack with `monitoring.metrics: azure`."""
 
+_POSTGRES, _REDIS = "Microsoft.DBforPostgreSQL/flexibleServers", "Microsoft.Cache/redisEnterprise"
+_STORAGE, _VAULT = "Microsoft.Storage/storageAccounts", "Microsoft.KeyVault/vaults"
+_REGISTRY = "Microsoft.ContainerRegistry/registries"
+DATA_ACTIONS: Mapping[str, tuple[str, ...]] = {
+    "azure-native:dbforpostgresql:Server": (f"{_POSTGRES}/write",),
+    "azure-native:dbforpostgresql:Database": (f"{_POSTGRES}/databases/write",),
+    "azure-native:dbforpostgresql:Configuration": (f"{_POSTGRES}/configurations/write",),
+    "azure-native:dbforpostgresql:FirewallRule": (f"{_POSTGRES}/firewallRules/write",),
+    "azure-native:redisenterprise:RedisEnterprise": (f"{_REDIS}/write",),
+    "azure-native:redisenterprise:Database": (f"{_REDIS}/databases/write", f"{_REDIS}/databases/listKeys/action"),
+    "azure-native:storage:StorageAccount": (f"{_STORAGE}/write",),
+    "azure-native:storage:BlobServiceProperties": (f"{_STORAGE}/blobServices/write",),
+    "azure-native:storage:BlobContainer": (f"{_STORAGE}/blobServices/containers/write",),
+    "azure-native:storage:ManagementPolicy": (f"{_STORAGE}/managementPolicies/write",),
+    "azure-native:keyvault:Vault": (f"{_VAULT}/write",),
+    "azure-native:keyvault:Secret": (f"{_VAULT}/secrets/write",),
+    "azure-native:containerregistry:Registry": (f"{_REGISTRY}/write",),
+    "azure-native:containerregistry:CacheRule": (f"{_REGISTRY}/cacheRules/write",),
+}
+"""Those of a stack with `dataServices`."""
+
 ALWAYS_REGISTERED = frozenset({"Microsoft.Authorization", "Microsoft.Resources"})
 COMPUTE = "Microsoft.Compute"
 """The program declares none of its resources: AKS creates the nodes."""
 
 
-def actions(*, metrics: bool = False) -> list[str]:
-    """Every action that a deployment performs; `metrics`: with Azure Monitor's managed Prometheus."""
-    needed = {**ACTIONS, **(METRICS_ACTIONS if metrics else {})}
+def actions(*, metrics: bool = False, data: bool = False) -> list[str]:
+    """Every action that a deployment performs; `metrics`: with Azure Monitor's managed Prometheus, `data`: with data
+    services."""
+    needed = {**ACTIONS, **(METRICS_ACTIONS if metrics else {}), **(DATA_ACTIONS if data else {})}
     return [action for each in needed.values() for action in each]
 
 
-def namespaces(*, metrics: bool = False) -> list[str]:
+def namespaces(*, metrics: bool = False, data: bool = False) -> list[str]:
     """Resource providers that must be registered."""
-    named = {action.partition("/")[0] for action in actions(metrics=metrics)} - ALWAYS_REGISTERED
+    named = {action.partition("/")[0] for action in actions(metrics=metrics, data=data)} - ALWAYS_REGISTERED
     return sorted({*named, COMPUTE})
 
 

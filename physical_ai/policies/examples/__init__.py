@@ -5,6 +5,7 @@ from __future__ import annotations
 from physical_ai.policies.examples import (
     azure,
     cost,
+    data_logins,
     data_services,
     declarations,
     gpu,
@@ -22,6 +23,7 @@ EXAMPLES: dict[str, list[Example]] = {
     **gpu.EXAMPLES,
     **azure.EXAMPLES,
     **data_services.EXAMPLES,
+    **data_logins.EXAMPLES,
     **networks.EXAMPLES,
     **isolation.EXAMPLES,
     **reliability.EXAMPLES,

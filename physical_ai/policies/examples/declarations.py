@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from physical_ai.policies.azure import SUBNET
+from physical_ai.policies.declarations import VAULT_SECRET
 from physical_ai.policies.examples.model import (
     CLUSTER_URN,
     KNOWN_SECRET,
@@ -31,6 +32,7 @@ EXAMPLES: dict[str, list[Example]] = {
     "no-plaintext-secret": [
         Example(MANAGED_CLUSTER, {"adminPassword": Secret("x")}, {"adminPassword": "x"}),
         Example(SECRET, {"stringData": {"k": Secret("x")}}, {"stringData": {"k": "x"}}),
+        Example(VAULT_SECRET, {"properties": {"value": Secret("x")}}, {"properties": {"value": "x"}}),
         Example(NAMESPACE, {"note": "harmless"}, {"note": "it is hunter2"}, secrets=KNOWN_SECRET),
         Example(NAMESPACE, {"kubeconfig": "users: []"}, {"kubeconfig": "user: {client-key-data: QQ==}"}),
     ],

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.aks import Role
-from physical_ai.policies import Resource, Secret
+from physical_ai.policies import Resource, Secret, evaluate
 from tests.support.recording import Recording
 from tests.unit.conftest import Simulate
 
@@ -154,3 +154,13 @@ def test_the_stack_exports_addresses(simulate: Simulate) -> None:
     assert exported["postgres"].endswith(".postgres.database.azure.com")
     assert exported["vault"].startswith("https://kv-dev-westus2-")
     assert exported["registry"].endswith(".azurecr.io")
+
+
+def test_policies_find_nothing_in_development(simulate: Simulate) -> None:
+    plain = {str(each) for each in evaluate(simulate(DEV).stack)}
+    assert {str(each) for each in evaluate(azure(simulate).stack)} == plain
+
+
+def test_policies_find_only_the_public_network_in_a_public_production(simulate: Simulate) -> None:
+    found = {each.rule for each in evaluate(azure(simulate, PROD).stack)}
+    assert found - {each.rule for each in evaluate(simulate(PROD).stack)} == {"private-data-services"}

@@ -32,6 +32,19 @@ FREE_OF_CHARGE = frozenset(
         "azure-native:resources:ResourceGroup",
     }
 )
+FREE_DATA = frozenset(
+    {
+        "azure-native:containerregistry:CacheRule",
+        "azure-native:dbforpostgresql:Configuration",
+        "azure-native:dbforpostgresql:Database",
+        "azure-native:dbforpostgresql:FirewallRule",
+        "azure-native:redisenterprise:Database",
+        "azure-native:storage:BlobContainer",
+        "azure-native:storage:BlobServiceProperties",
+        "azure-native:storage:ManagementPolicy",
+    }
+)
+"""Parts of services that are billed as a whole."""
 COUNTED = frozenset({"azure-native:containerservice:AgentPool", "azure-native:containerservice:ManagedCluster"})
 """By their nodes."""
 
@@ -119,6 +132,20 @@ def test_whatever_azure_bills_is_counted_or_named(simulate: Simulate, stack: str
     declared = {each.type for each in simulate(stack).resources if each.type.startswith("azure-native:")}
     named = {kind for each in estimate(settings(stack)).not_counted for kind in each.types}
     assert declared - named - COUNTED <= FREE_OF_CHARGE
+
+
+def test_whatever_azure_bills_of_data_services_is_named(simulate: Simulate) -> None:
+    given = settings("dev-westus2", "dataServices.source=azure")
+    declared = {each.type for each in simulate("dev-westus2", {"dataServices": {"source": "azure"}}).resources}
+    named = {kind for each in estimate(given).not_counted for kind in each.types}
+    azure = {each for each in declared if each.startswith("azure-native:")}
+    assert azure - named - COUNTED <= FREE_OF_CHARGE | FREE_DATA
+
+
+def test_a_standby_and_copies_are_named_with_their_service() -> None:
+    prod = [each.what for each in estimate(settings("prod-westus2", "dataServices.source=azure")).not_counted]
+    assert any("twice: it has a standby" in what and "35 days (a copy" in what for what in prod)
+    assert any("with a replica" in what for what in prod)
 
 
 def test_a_change_reports_its_additional_cost() -> None:

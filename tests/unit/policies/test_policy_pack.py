@@ -116,6 +116,7 @@ def test_rules_whose_options_the_engine_hides_are_left_to_the_command() -> None:
         "immutable-pool-properties",
         "protected-together",
         "replaced-together",
+        "vault-secret-retained",
         "role-principal-type",
     }
 

@@ -10,7 +10,7 @@ import pytest
 
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight import AzureRest, Unanswered, Usage, check
-from physical_ai.preflight.needs import ACTIONS, METRICS_ACTIONS, actions, denied, namespaces
+from physical_ai.preflight.needs import ACTIONS, DATA_ACTIONS, METRICS_ACTIONS, actions, denied, namespaces
 from physical_ai.settings import Overlay, load
 from tests.support.azure_subscription import SUBSCRIPTION, Answers
 from tests.unit.conftest import STACKS, Simulate
@@ -164,6 +164,16 @@ def test_every_action_is_denied_without_permissions() -> None:
 def test_every_resource_that_the_program_declares_has_its_rights_listed(simulate: Simulate, stack: str) -> None:
     declared = {each.type for each in simulate(stack).resources if each.type.startswith("azure-native:")}
     assert declared <= {*ACTIONS, *METRICS_ACTIONS}
+
+
+def test_data_services_have_their_rights_listed_and_are_needed_where_they_are_declared(simulate: Simulate) -> None:
+    declared = {each.type for each in simulate("dev-westus2", {"dataServices": {"source": "azure"}}).resources}
+    declared = {each for each in declared if each.startswith("azure-native:")}
+    assert declared <= {*ACTIONS, *DATA_ACTIONS}
+    assert set(DATA_ACTIONS) <= declared
+    assert "Microsoft.DBforPostgreSQL" in namespaces(data=True)
+    assert "Microsoft.DBforPostgreSQL" not in namespaces()
+    assert "Microsoft.Cache/redisEnterprise/databases/listKeys/action" in actions(data=True)
 
 
 def test_rights_and_registrations_for_metrics_are_needed_with_metrics_only() -> None:

@@ -1,0 +1,67 @@
+"""Examples of the rules on logins of data services, and on what survives a mistake."""
+
+from __future__ import annotations
+
+from physical_ai.policies import data_logins as rules
+from physical_ai.policies.examples.model import Example
+
+HTTPS = {"minimumTlsVersion": "TLS1_2", "enableHttpsTrafficOnly": True}
+NODES = {"startIpAddress": "20.30.40.50", "endIpAddress": "20.30.40.50"}
+
+EXAMPLES: dict[str, list[Example]] = {
+    "data-tls": [
+        Example(rules.ACCOUNT, HTTPS, {"minimumTlsVersion": "TLS1_0"}),
+        Example(rules.ACCOUNT, HTTPS, {"enableHttpsTrafficOnly": False}),
+        Example(rules.ACCOUNT, HTTPS, {"minimumTlsVersion": None}),
+        Example(rules.CACHE, {"minimumTlsVersion": "1.2"}, {"minimumTlsVersion": "1.0"}),
+        Example(rules.CACHE_DATABASE, {"clientProtocol": "Encrypted"}, {"clientProtocol": "Plaintext"}),
+        Example(rules.PARAMETER, {"configurationName": "require_secure_transport", "value": "on"}, {"value": "off"}),
+        Example(
+            rules.PARAMETER,
+            {"configurationName": "ssl_min_protocol_version", "value": "TLSv1.2"},
+            {"value": "TLSv1"},
+        ),
+    ],
+    "storage-shared-key": [
+        Example(
+            rules.ACCOUNT,
+            {"allowSharedKeyAccess": False, "allowBlobPublicAccess": False},
+            {"allowSharedKeyAccess": None},
+        ),
+        Example(
+            rules.ACCOUNT,
+            {"allowSharedKeyAccess": False, "allowBlobPublicAccess": False},
+            {"allowBlobPublicAccess": True},
+        ),
+    ],
+    "vault-rbac": [
+        Example(rules.VAULT, {"properties": {"enableRbacAuthorization": True}}, {"properties": {"accessPolicies": []}})
+    ],
+    "vault-purge-protection": [
+        Example(rules.VAULT, {"properties": {"enablePurgeProtection": True}}, {"properties": {}}, environment="prod")
+    ],
+    "registry-logins": [
+        Example(rules.REGISTRY, {"adminUserEnabled": False}, {"adminUserEnabled": True}),
+        Example(rules.REGISTRY, {"anonymousPullEnabled": False}, {"anonymousPullEnabled": True}),
+    ],
+    "database-reach": [
+        Example(rules.FIREWALL, NODES, {"startIpAddress": "0.0.0.0", "endIpAddress": "0.0.0.0"}),  # noqa: S104
+        Example(rules.FIREWALL, NODES, {"endIpAddress": "20.30.50.0"}),
+    ],
+    "database-standby": [
+        Example(
+            rules.SERVER,
+            {"highAvailability": {"mode": "ZoneRedundant"}},
+            {"highAvailability": {"mode": "Disabled"}},
+            environment="prod",
+        )
+    ],
+    "vault-secret-retained": [
+        Example(
+            rules.SECRET,
+            {"secretName": "redis-key"},
+            options={"retain_on_delete": True},
+            bad_options={"retain_on_delete": False},
+        )
+    ],
+}
