@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from physical_ai.osmo import units
 from physical_ai.osmo.jinja import environment
-from physical_ai.osmo.lint import Context, check_text, of_stack
+from physical_ai.osmo.lint import check_text
 from physical_ai.osmo.merge import merge
 from physical_ai.osmo.refusal import CRASH, Refusal
 from physical_ai.osmo.service.configuration import load
@@ -23,6 +22,7 @@ from physical_ai.settings import Overlay, SettingsError
 from physical_ai.settings import load as load_stack
 from physical_ai.settings.facts.osmo import platforms
 from tests.support.examples import examples
+from tests.support.osmo_documents import DOCUMENTS, KEYS, VALUES, context, sound
 
 NAMES = st.sampled_from(["a", "b", "c", "name"])
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.text("ab{}% \n:-name", max_size=8)
@@ -73,20 +73,6 @@ def test_an_amount_survives_the_way_to_another_unit_and_back(number: int, unit: 
     assert there * 2.0 ** (units.POWERS[other] - units.POWERS[unit]) == number
 
 
-@lru_cache(maxsize=1)
-def context() -> Context:
-    return of_stack(load_stack("dev-westus2").settings)
-
-
-def sound(text: str) -> None:
-    """Whatever the file: it is checked to the end, and every finding has a position in it."""
-    lines = text.split("\n")
-    for finding in check_text(text, "w.yaml", context()).findings:
-        assert 1 <= finding.line <= max(len(lines), 1)
-        assert finding.column >= 1
-        assert finding.problem.strip()
-
-
 @given(st.text(max_size=200))
 def test_any_text_is_checked_to_the_end(text: str) -> None:
     sound(text)
@@ -96,78 +82,6 @@ def test_any_text_is_checked_to_the_end(text: str) -> None:
 @examples(60)
 def test_any_template_is_checked_to_the_end(text: str) -> None:
     sound(f"workflow:\n  name: a\n{text}")
-
-
-KEYS = st.sampled_from(
-    [
-        "name",
-        "tasks",
-        "groups",
-        "resources",
-        "default",
-        "platform",
-        "gpu",
-        "cpu",
-        "memory",
-        "storage",
-        "image",
-        "command",
-        "args",
-        "environment",
-        "inputs",
-        "task",
-        "url",
-        "outputs",
-        "files",
-        "path",
-        "contents",
-        "localpath",
-        "credentials",
-        "exitActions",
-        "FAIL",
-        "timeout",
-        "exec_timeout",
-        "volumeMounts",
-        "privileged",
-        "checkpoint",
-        "frequency",
-        "cacheSize",
-        "resource",
-        "lead",
-        "topology",
-        "key",
-        "nodesExcluded",
-        "pool",
-        "dataset",
-        "kpis",
-    ]
-)
-VALUES = st.sampled_from(
-    [
-        1,
-        0,
-        -1,
-        2.5,
-        True,
-        None,
-        "a",
-        "b",
-        "h100",
-        "rtxpro",
-        "cpu",
-        "64Gi",
-        "9999Gi",
-        "5GB",
-        "10%",
-        "u:1",
-        "/x",
-        "/osmo/x",
-        "1-3",
-    ]
-)
-DOCUMENTS = st.recursive(
-    VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5), max_leaves=25
-)
 
 
 @given(st.dictionaries(KEYS, DOCUMENTS, max_size=6))

@@ -14,7 +14,8 @@ from gpu_evidence.api import Api, Refused
 from physical_ai.settings import load
 from physical_ai.settings.plans.evidence_objects import evidence_objects
 from tests.simulator.conftest import ApiServer
-from tests.simulator.test_grid_rights import NAMESPACE, Cluster, until
+from tests.simulator.grid_agent_pod import NAMESPACE, Cluster
+from tests.simulator.test_grid_rights import until
 
 ACCOUNT, RETENTION = "gpu-evidence", "gpu-evidence-retention"
 MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"

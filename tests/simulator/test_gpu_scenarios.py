@@ -5,42 +5,20 @@ The operator gets what the program makes of a stack. Where a test changes that, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from physical_ai.settings import Settings, load
+from physical_ai.settings import load
 from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.pools import node_taints
 from physical_ai.simulator.cluster.names import HOST_DRIVER
 from physical_ai.simulator.cluster.objects import at, labels
 from physical_ai.simulator.gpu import names
 from physical_ai.simulator.kubernetes.helm import HelmFailed
-from tests.support.gpu_settings import H100, MIXED, given_settings
+from tests.simulator.gpu_nodes import DRIVER, GPU, GRID_DRIVER, TOOLKIT, VALIDATOR, has_gpus, prepared, stack
+from tests.support.gpu_settings import H100, MIXED
 from tests.support.simulated_cluster import NAMESPACE, SimulatedCluster
-
-TOOLKIT, VALIDATOR = "nvidia-container-toolkit-daemonset", "nvidia-operator-validator"
-PLUGIN, DRIVER = "nvidia-device-plugin-daemonset", "nvidia-gpu-driver"
-GPU = "nvidia.com/gpu"
-GRID_DRIVER = "595.91.07"
-Values = dict[str, Any]
-
-
-def stack(*assignments: str) -> Settings:
-    return given_settings(*assignments).settings
-
-
-def has_gpus(cluster: SimulatedCluster, node: str, **expected: int) -> Callable[[], bool]:
-    wanted = {GPU: 1} if not expected else {f"nvidia.com/{key}": count for key, count in expected.items()}
-    return lambda: cluster.gpus(node) == wanted
-
-
-def prepared(cluster: SimulatedCluster, settings: Settings) -> tuple[str, str]:
-    """A node of each pool, the vGPU one with its driver on the host."""
-    (h100,) = cluster.pool(settings, "h100gpu")
-    (rtx,) = cluster.pool(settings, "rtxprogpu", host=GRID_DRIVER)
-    return h100, rtx
 
 
 def test_each_node_gets_its_gpus_from_the_driver_of_its_source(cluster: SimulatedCluster) -> None:
@@ -88,10 +66,10 @@ def test_missing_tolerations_hide_the_gpus_and_leave_the_node_without_operands(c
     settings = stack()
     (h100,) = cluster.pool(settings, "h100gpu")
 
-    def without_spot(values: Values) -> None:
+    def without_spot(values: dict[str, Any]) -> None:
         values["daemonsets"] = {"tolerations": [{"key": GPU, "operator": "Exists", "effect": "NoSchedule"}]}
 
-    def without_both(values: Values) -> None:
+    def without_both(values: dict[str, Any]) -> None:
         without_spot(values)
         del values["node-feature-discovery"]["worker"]
 
@@ -120,7 +98,7 @@ def test_valueless_taint_needs_a_toleration_that_requests_no_value(
     value = {} if operator == "Exists" else {"value": "present"}
     given = [{"key": GPU, "operator": operator, "effect": "NoSchedule", **value}]
 
-    def tolerate(values: Values) -> None:
+    def tolerate(values: dict[str, Any]) -> None:
         values["daemonsets"] = {"tolerations": given}
         values["node-feature-discovery"]["worker"] = {"tolerations": given}
 
@@ -154,7 +132,7 @@ def test_mig_manager_let_loose_on_a_vgpu_keeps_its_clients_down(cluster: Simulat
     settings = stack()
     (rtx,) = cluster.pool(settings, "rtxprogpu", host=GRID_DRIVER)
 
-    def let_loose(values: Values) -> None:
+    def let_loose(values: dict[str, Any]) -> None:
         values["migManager"] = {"enabled": True}
 
     cluster.install(settings, let_loose)
@@ -277,7 +255,7 @@ def test_containerd_fails_on_a_newer_drop_in_unless_the_toolkit_reads_the_file(c
 def test_dead_key_is_refused_by_helm(cluster: SimulatedCluster, path: str, value: Any) -> None:
     section, key = path.split(".")
 
-    def add(values: Values) -> None:
+    def add(values: dict[str, Any]) -> None:
         values[section] = {**values.get(section, {}), key: value}
 
     with pytest.raises(HelmFailed, match=section):

@@ -21,7 +21,8 @@ from physical_ai.simulator.kubernetes import Client
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH, ApiError
 from physical_ai.simulator.nvsentinel.accounts import Accounts
 from tests.simulator.conftest import ApiServer
-from tests.simulator.test_grid_rights import Cluster, refusal, until
+from tests.simulator.grid_agent_pod import Cluster
+from tests.simulator.test_grid_rights import refusal, until
 
 NODES = {"h100-a": "h100gpu", "h100-b": "h100gpu", "cpu-a": "cpu"}
 WORK = "nvsentinel-work"

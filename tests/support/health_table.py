@@ -22,7 +22,8 @@ from physical_ai.simulator.nvsentinel.events import HealthEvent, failures
 from physical_ai.simulator.nvsentinel.modules import FaultQuarantine, NodeDrainer, Store
 from physical_ai.simulator.nvsentinel.quarantine import STATE_LABEL
 from tests.support.admission import Admission
-from tests.support.health_world import GANG, MONITORS, OTHERS, Cluster, Policy, Sentinel
+from tests.support.health_cluster import GANG, OTHERS, Cluster, Policy, Sentinel
+from tests.support.health_world import MONITORS
 
 PAGE = Path(__file__).parents[2] / "docs" / "health-modes.md"
 BEGIN, END = "<!-- table of faults: begin -->", "<!-- table of faults: end -->"

@@ -1,19 +1,16 @@
 """A cluster in memory in which GPUs fail, gangs run, NVSentinel acts and nodes are repaired, one step after another.
 
-What decides is the code that the simulator's NVSentinel and `physai node replace` run. What an API server would refuse
-is decided by the admission policies of the stack.
+What decides is the code that the simulator's NVSentinel and `physai node replace` run.
 """
 
 from __future__ import annotations
 
-import copy
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from physical_ai.catalog.nvsentinel import BREAKER_CONFIG_MAP, FAULT_QUARANTINE, NODE_DRAINER
+from physical_ai.catalog.nvsentinel import BREAKER_CONFIG_MAP, FAULT_QUARANTINE
 from physical_ai.health.replacement.cluster import boot_id, held_by, is_cordoned, uid
 from physical_ai.health.replacement.record import Action, Record
 from physical_ai.health.replacement.run import cancel, new_record, unfinished
@@ -27,149 +24,10 @@ from physical_ai.simulator.faults.record import Injected, annotation, injected, 
 from physical_ai.simulator.nvsentinel.events import HealthEvent, changes, failures
 from physical_ai.simulator.nvsentinel.modules import TRIPPED, FaultQuarantine, NodeDrainer, Store
 from physical_ai.simulator.nvsentinel.quarantine import tracked
-from tests.support.admission import Admission, Request
-from tests.support.repair_world import POOL, SCALE_SET, Fake, Json, merge
+from tests.support.health_cluster import GANG, Broken, Cluster, Policy, Sentinel
+from tests.support.repair_world import POOL, SCALE_SET, Json
 
-SENTINEL = ("system:serviceaccounts", "system:serviceaccounts:nvsentinel")
-OTHERS = {"aks-rtxprogpu-1-vmss000000": ("rtxprogpu", "grid"), "aks-cpu-1-vmss000000": ("cpu", "")}
-"""Nodes of pools that nothing may take out of service by itself: pool and driver source."""
-GANG = "osmo.workflow_id"
 MONITORS = {"operator": ("gpu-health-monitor", "syslog-health-monitor"), "grid": ("syslog-health-monitor",)}
-
-
-@dataclass(frozen=True)
-class Policy:
-    """How a stack is set up: NVSentinel's configuration files, and what the API server refuses."""
-
-    files: Mapping[str, Mapping[str, Any]]
-    """By module; a module without one is not installed."""
-    admission: Admission
-
-    @property
-    def drains(self) -> bool:
-        return NODE_DRAINER in self.files
-
-
-class Broken(AssertionError):
-    """An invariant does not hold."""
-
-
-def _unjudged(actor: str, before: Mapping[str, bool]) -> None:
-    del actor, before
-
-
-@dataclass
-class Cluster(Fake):
-    """The cluster, with nodes of other pools beside the one that is repaired."""
-
-    others: dict[str, Json] = field(default_factory=dict[str, Json])
-    breaker: dict[str, Json] = field(default_factory=dict[str, Json])
-    """ConfigMaps of NVSentinel's namespace."""
-    verdicts: dict[tuple[str, str], bool] = field(default_factory=dict[tuple[str, str], bool])
-    """Of the last acceptance, by uid and boot id of the node."""
-    moved: Callable[[str, Mapping[str, bool]], None] = _unjudged
-    """Called after a write, with who wrote and which nodes were cordoned before."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for node, (pool, driver) in OTHERS.items():
-            own = {"kubernetes.azure.com/agentpool": pool, "agentpool": pool, "physical-ai/gpu-driver": driver}
-            gpus = {"nvidia.com/gpu.present": "true"} if driver else {}
-            metadata = {"name": node, "uid": node, "labels": {**own, **gpus}, "annotations": {}}
-            self.others[node] = {"metadata": metadata, "spec": {}, "status": {}}
-
-    def add_node(self) -> str:
-        node = super().add_node()
-        own = {"physical-ai/gpu-driver": "operator", "nvidia.com/gpu.present": "true"}
-        self.nodes[node]["metadata"]["labels"] |= own
-        return node
-
-    def all(self) -> dict[str, Json]:
-        return {**self.nodes, **self.others}
-
-    def cordons(self) -> dict[str, bool]:
-        return {key: is_cordoned(item) for key, item in self.all().items()}
-
-    def _answer(self, method: str, path: str, parameters: Mapping[str, str], body: Any) -> Any:
-        before = self.cordons()
-        answer = super()._answer(method, path, parameters, body)
-        if method == "PATCH":
-            self.moved("repair", before)
-        return answer
-
-    def _accept(self, node: str) -> str:
-        """A node with a fault does not pass."""
-        item = self.nodes[node]
-        passed = not injected(item)
-        self.verdicts[uid(item), boot_id(item)] = passed
-        return "" if passed else "its GPU has a fault"
-
-
-@dataclass
-class Sentinel:
-    """The cluster as NVSentinel's modules see it, with the rights of their service accounts."""
-
-    cluster: Cluster
-    policy: Policy
-    ended: Callable[[str, Json], None]
-    """Called with the verb and the Pod, before one of theirs ends a Pod."""
-
-    def now(self) -> float:
-        return self.cluster.clock.timestamp()
-
-    def find(self, path: str) -> Json | None:
-        return copy.deepcopy(self.cluster.breaker.get(path.rpartition("/")[2]))
-
-    def nodes(self) -> list[Json]:
-        return copy.deepcopy(list(self.cluster.all().values()))
-
-    def pods(self, node: str) -> list[Json]:
-        return [copy.deepcopy(pod) for pod in self.cluster.pods.values() if pod["spec"]["nodeName"] == node]
-
-    def config(self, module: str) -> dict[str, Any]:
-        return dict(self.policy.files[module])
-
-    def write(self, node: Json, account: str, body: Json, sub: str = "") -> bool:
-        held = self.cluster.all().get(name(node))
-        if held is None:
-            return False
-        new = copy.deepcopy(held)
-        merge(new, body)
-        if self._refuses(Request("UPDATE", "nodes", SENTINEL, new, held)):
-            return False
-        before = self.cluster.cordons()
-        merge(held, body)
-        self.cluster.moved(account, before)
-        return True
-
-    def attempt(self, account: str, method: str, path: str, body: Json, kind: str = "") -> Json | None:
-        if "configmaps" in path:
-            key = path.rpartition("/")[2] if method == "PATCH" else str(body["metadata"]["name"])
-            merge(self.cluster.breaker.setdefault(key, {}), body)
-            return body
-        parts = path.strip("/").split("/")
-        verb = "evict" if path.endswith("/eviction") else "delete"
-        pod = self.cluster.pods.get((parts[3], parts[5]))
-        request = Request(
-            "CREATE" if verb == "evict" else "DELETE",
-            "pods/eviction" if verb == "evict" else "pods",
-            SENTINEL,
-            body if verb == "evict" else None,
-            pod,
-            parts[3],
-        )
-        if pod is None or self._refuses(request) or (verb == "evict" and parts[5] in self.cluster.blocked):
-            return None
-        self.ended(verb, pod)
-        del self.cluster.pods[parts[3], parts[5]]
-        return {}
-
-    def say(self, node: str, account: str, reason: str, message: str, kind: str) -> None:
-        return None
-
-    def _refuses(self, request: Request) -> str:
-        parameters = {"Node": self.cluster.all().values(), "ConfigMap": self.cluster.maps.values()}
-        return self.policy.admission.refusal(request, parameters)
 
 
 class HealthWorld:

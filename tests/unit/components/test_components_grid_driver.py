@@ -23,7 +23,6 @@ from physical_ai.settings.plans.grid_objects import (
     DIGEST_ANNOTATION,
     VERSION_ANNOTATION,
     WANTED_ANNOTATION,
-    agent_rights,
     config_map,
     daemon_set,
     key,
@@ -243,35 +242,6 @@ def test_other_files_are_another_config_map_and_other_settings_are_not() -> None
 
     assert mounted() == mounted("gridDriver.version=580.105.08")
     assert len({mounted(), mounted(**{"grid_agent/decide.py": "2"}), mounted(**{"host/job.sh": "1"})}) == 3
-
-
-def rules(*assignments: str) -> set[tuple[str, str, str]]:
-    plan = grid_plan(given_settings(*assignments).settings)
-    assert plan is not None
-    return {
-        (item["kind"], resource, verb)
-        for item in agent_rights(manifests.load("grid-driver-rights.yaml"), plan)
-        for rule in item.get("rules", [])
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
-    }
-
-
-LEAST = {
-    ("Role", "pods", "list"),
-    ("Role", "pods", "delete"),
-    ("Role", "events", "create"),
-    ("ClusterRole", "nodes", "get"),
-    ("ClusterRole", "nodes", "patch"),
-    ("ClusterRole", "nodes/status", "patch"),
-    ("ClusterRole", "pods", "list"),
-}
-
-
-def test_rights_outside_its_namespace_exist_with_the_policy_that_needs_them() -> None:
-    assert rules() == LEAST
-    assert rules("gridDriver.upgradePolicy=drain") == LEAST | {("ClusterRole", "pods/eviction", "create")}
-    assert rules("pools.rtxprogpu.driver.upgradePolicy=force") == LEAST | {("ClusterRole", "pods", "delete")}
 
 
 def test_rights_and_limits_are_about_one_account(simulate: Simulate) -> None:

@@ -28,8 +28,8 @@ from physical_ai.simulator.nvsentinel.events import NO_FAILURES
 from physical_ai.simulator.nvsentinel.live import LABELER, WATCHED_SECONDS, Nvsentinel
 from physical_ai.simulator.nvsentinel.modules import CLOSED, TRIPPED
 from physical_ai.simulator.nvsentinel.quarantine import CORDONED_ANNOTATION, STATE_LABEL, tracked
+from tests.support.health_cluster import GANG, Cluster, Sentinel
 from tests.support.health_table import parts, policy_of
-from tests.support.health_world import GANG, Cluster, Sentinel
 
 XID, ALL_WATCH = "SysLogsXIDError", "GpuAllWatch"
 

@@ -13,8 +13,9 @@ from physical_ai.health.replacement import run, steps
 from physical_ai.health.replacement.record import Record, Step
 from physical_ai.health.replacement.steps import World
 from physical_ai.settings.models.health import HealthMode
+from tests.support.health_cluster import Broken, Policy
 from tests.support.health_table import parts, policy_of
-from tests.support.health_world import Broken, HealthWorld, Policy
+from tests.support.health_world import HealthWorld
 
 STEPS = 60
 FEW, ALL = 100, 10_000

@@ -14,79 +14,28 @@ from physical_ai.readiness.workloads.explain import AGENTS
 from physical_ai.readiness.workloads.model import STAGES
 from tests.support import workload_objects as make
 from tests.support.workload_objects import Scene, closed, crashing, kai, node, on, pod, unschedulable, waiting
+from tests.support.workload_scenes import (
+    FULL,
+    H100,
+    HOST,
+    MISSING_PIECE,
+    NODES,
+    READY,
+    disrupted,
+    failed,
+    grown,
+    in_azure,
+    in_queue,
+    judged,
+    log,
+    never_created,
+    refused,
+    started,
+    status,
+    waits,
+)
 from tests.unit.readiness.test_workload_gangs import OF_GANG
 from tests.unit.readiness.test_workload_osmo import OF_OSMO
-
-H100: dict[str, Any] = {"nodeSelector": {"agentpool": "h100gpu"}}
-FULL = "0/3 nodes are available: 1 Insufficient nvidia.com/gpu, 2 node(s) didn't match Pod's node affinity/selector."
-HOST = "aks-h100gpu-0"
-READY = [{"type": "Ready", "status": "True"}]
-NODES = (node("system"), node("cpu"), node("h100gpu"))
-HOLDER = on(HOST, pod("holder"), phase="Running")
-MISSING_PIECE = 'MountVolume.SetUp failed for volume "x" : secret "wandb" not found'
-
-
-def waits(**spec: Any) -> dict[str, Any]:
-    """A Pod for the H100 pool that has no node."""
-    return unschedulable(pod(**{**H100, **spec}), FULL)
-
-
-def judged(message: str) -> Scene:
-    """A Pod for which the scheduler finds no node, with this message, although one has room."""
-    return Scene((unschedulable(pod(**H100), message),), NODES)
-
-
-def started(status: Mapping[str, Any] | None, *events: tuple[str, str], **more: Any) -> Scene:
-    """A Pod on an H100 node whose container has this status."""
-    item = on(HOST, pod(**H100), status=status, **more)
-    return Scene((item,), NODES, {"events": [make.event(item, *each) for each in events]})
-
-
-def failed(**status: Any) -> Scene:
-    """A Pod that has failed."""
-    return Scene((on(HOST, pod(**H100), phase="Failed", **status),), NODES)
-
-
-def disrupted(reason: str) -> Scene:
-    return failed(conditions=[{"type": "DisruptionTarget", "status": "True", "reason": reason, "message": ""}])
-
-
-def grown(reason: str, message: str) -> Scene:
-    """The autoscaler has said this of the Pod."""
-    return Scene((waits(),), more={"events": [make.event(waits(), reason, message)]})
-
-
-def refused(code: str) -> Scene:
-    """Azure has refused a node of the pool."""
-    message = f"Scale-up failed for group aks-h100gpu-1-vmss: {code}: no"
-    return Scene((waits(),), more={"events": [make.autoscaler("FailedToScaleUpGroup", message)]})
-
-
-def in_azure(body: Mapping[str, Any] | None) -> Scene:
-    """Azure describes the H100 pool like this, and the others as working."""
-    others = {name: {"provisioningState": "Succeeded"} for name in make.plans() if name != "h100gpu"}
-    return Scene((waits(),), more={"azure": {**others, **({"h100gpu": body} if body is not None else {})}})
-
-
-def status(group: str, scale_up: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The autoscaler's status with one node group."""
-    return {"autoscalerStatus": "Running", "nodeGroups": [{"name": group, "scaleUp": scale_up or {}}]}
-
-
-def log(text: str, gpus: int = 1) -> Scene:
-    """The container has failed with this as its last lines."""
-    item = on(HOST, pod(gpus=gpus, **H100), status=crashing(1))
-    return Scene((item,), NODES, {"logs": {(make.WHERE, "train-0", "train"): f"Traceback …\n{text}\n"}})
-
-
-def in_queue(message: str, queue: str = "osmo-default", **more: Any) -> Scene:
-    return Scene((kai(unschedulable(pod(**H100), message), queue=queue),), NODES, more)
-
-
-def never_created(message: str) -> Scene:
-    job = {"metadata": {"name": "train-0", "namespace": make.WHERE}}
-    return Scene(more={"events": [make.event(job, "FailedCreate", message, "Job")]})
-
 
 NO_RUNTIME = ("FailedCreatePodSandBox", 'no runtime for "nvidia" is configured')
 GANG = tuple(kai(pod(f"train-{number}", **H100), "g") for number in range(2))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
@@ -12,13 +11,11 @@ from grid_agent.wanted import wanted_from
 from physical_ai.catalog import driver_build, vgpu_model
 from physical_ai.catalog.gpu_lookup import builds
 from physical_ai.readiness import expected_pools
-from physical_ai.settings import Fault, GridDriver, Overlay, SettingsError, existing, load
+from physical_ai.settings import Fault, Overlay, SettingsError, existing, load
 from physical_ai.settings.models.node_pools import DriverSource
 from physical_ai.settings.plans.grid_driver import GridPlan, digest, grid_installer, grid_plan
 from tests.support.gpu_settings import H100, RTX, given_settings
-from tests.support.recording import ROOT
 
-PAGE = ROOT / "docs/grid-driver.md"
 SHA = "a" * 64
 OWN = "https://files.example.com/grid/own.run"
 PACKAGE = f"{{url: https://mirror.example.com/headers.deb, sha256: {SHA}, kernel: 6.8.0-1052-azure}}"
@@ -283,19 +280,6 @@ def test_what_a_guest_needs_is_known_of_every_virtual_gpu() -> None:
         assert found is not None
         assert found.modules
     assert vgpu_model("H100 NVL") is None
-
-
-def test_the_page_on_the_driver_lists_the_builds_of_the_catalogue() -> None:
-    documented = re.findall(r"^\| (\d{3}\.[\d.]+) \| ([\d.]+) \| (known|not known) \|$", PAGE.read_text(), re.MULTILINE)
-    assert documented == [
-        (version, build.vgpu, "known" if build.sha256 else "not known") for version, build in builds("grid").items()
-    ]
-
-
-def test_the_page_names_every_setting_of_the_section() -> None:
-    text = PAGE.read_text()
-    names = {field.alias for field in GridDriver.model_fields.values()}
-    assert [name for name in names if name and name not in text] == []
 
 
 def test_a_pool_whose_driver_is_removed_promises_no_gpus() -> None:

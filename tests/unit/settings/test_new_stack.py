@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
-from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from physical_ai.catalog import region, regions
-from physical_ai.settings import STACKS, SettingsError, existing, load
-from physical_ai.settings.facts.quota import QuotaNeed, quota_needs
+from physical_ai.settings import STACKS, SettingsError, load
 from physical_ai.settings.layers import names
-from physical_ai.settings.new_stack import AlreadyExists, Choice, NewFiles, choose, new_files, propose, write, writing
+from physical_ai.settings.new_stack import writing
 from tests.unit.cli.test_cli_commands import call
 
 
@@ -271,32 +267,6 @@ def test_zones_given_for_a_pool_are_its_own(stacks: Path) -> None:
     assert load("dev-eastus2", root=stacks).settings.pools["h100gpu"].zones == ("1", "2")
 
 
-TEXTS = NewFiles({Path("layers/region/eastus2.yaml"): "a\n", Path("Pulumi.dev-eastus2.yaml"): "b\n"})
-
-
-def test_a_file_that_appears_meanwhile_is_kept_and_the_others_taken_back(tmp_path: Path) -> None:
-    theirs = tmp_path / "Pulumi.dev-eastus2.yaml"
-    theirs.write_text("theirs\n")
-    with pytest.raises(AlreadyExists, match=r"Pulumi\.dev-eastus2\.yaml"):
-        write(TEXTS, tmp_path)
-    assert theirs.read_text() == "theirs\n"
-    assert files_in(tmp_path) == {Path("Pulumi.dev-eastus2.yaml")}
-
-
-def test_a_write_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real: Callable[..., None] = writing.os.link
-
-    def full(source: Path, target: Path) -> None:
-        if target.name.startswith("Pulumi."):
-            raise OSError(28, "No space left on device")
-        real(source, target)
-
-    monkeypatch.setattr(writing.os, "link", full)
-    with pytest.raises(OSError, match="No space left"):
-        write(TEXTS, tmp_path)
-    assert files_in(tmp_path) == set()
-
-
 def test_a_read_only_folder_is_reported_without_a_traceback(stacks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = files_in(stacks)
 
@@ -308,42 +278,6 @@ def test_a_read_only_folder_is_reported_without_a_traceback(stacks: Path, monkey
     assert code == 1
     assert "Permission denied" in err
     assert files_in(stacks) == before
-
-
-def test_another_gpu_is_never_proposed() -> None:
-    proposal = propose("dev-westus")
-    pool = proposal.pool("h100gpu")
-    assert pool is not None
-    assert pool.candidates
-    assert choose(pool, "westus", proposal.region_zones) == Choice(None)
-
-
-def test_every_region_of_the_catalogue_can_have_a_stack_of_each_environment() -> None:
-    for name in regions():
-        for environment in ("dev", "staging", "prod"):
-            if f"{environment}-{name}" in existing():
-                continue
-            proposal = propose(f"{environment}-{name}")
-            choices = {pool.name: choose(pool, name, proposal.region_zones) for pool in proposal.pools}
-            ranges = [IPv4Network("20.30.40.0/28")]
-            files = new_files(proposal, choices, proposal.address_space, ranges)
-            loaded = writing.verified(f"{environment}-{name}", files)
-            assert {warning.rule for warning in loaded.warnings} <= {"size-in-region-unconfirmed"}
-
-
-def test_region_layers_have_the_catalogues_local_time() -> None:
-    for file in (STACKS / "layers/region").glob("*.yaml"):
-        windows = yaml.safe_load(file.read_text())["cluster"]["upgrades"]
-        assert {each["utcOffset"] for each in windows.values()} == {region(file.stem).utc_offset}
-
-
-def test_quota_counts_spot_apart_and_surge_in() -> None:
-    needs = {need.usage: need for need in quota_needs(load("staging-westus2").settings)}
-    # system: 2 nodes and 1 surged of 4 vCPU; cpu: up to 4 and 1 of 8; h100gpu: up to 2 of 40, no surge.
-    assert needs["cores"] == QuotaNeed("cores", 2 * 4 + 8 + 40, 3 * 4 + 5 * 8 + 80, ("system", "cpu", "h100gpu"))
-    assert needs["StandardNCadsH100v5Family"].maximum == 80
-    assert needs["lowPriorityCores"] == QuotaNeed("lowPriorityCores", 144, 288, ("rtxprogpu",))
-    assert "StandardNCdsRTXPRO6000BSEv6XLFamily" not in needs
 
 
 def test_deployers_are_written_into_the_stack_file(stacks: Path) -> None:

@@ -10,15 +10,11 @@ import pytest
 
 from physical_ai.simulator.cluster.objects import at, labels, with_changes
 from physical_ai.simulator.errors import SimulationError
-from physical_ai.simulator.gpu import nfd, operator, sharing
-from physical_ai.simulator.gpu.hardware import MIG_OFF, repartitioned
-from physical_ai.simulator.gpu.labels import is_gpu_node
+from physical_ai.simulator.gpu import operator
 from physical_ai.simulator.gpu.names import DRIVER_OWNER, UPGRADE_STATE
 from physical_ai.simulator.gpu.release import names, release
-from physical_ai.simulator.gpu.sharing import PluginFault
 from physical_ai.simulator.gpu.state import State
 from tests.support.gpu_cluster import Cluster
-from tests.support.gpu_hardware import h100, rtx_pro_6000
 from tests.support.gpu_model import spec
 from tests.support.gpu_replay import nfd as nfd_labels
 from tests.support.gpu_replay import node as make_node
@@ -238,67 +234,6 @@ def test_every_daemonset_is_one_an_api_server_takes() -> None:
         for container in template["spec"]["containers"]:
             assert container["image"]
             assert all(isinstance(each.get("value", ""), str) for each in container.get("env", ()))
-
-
-def test_nfd_labels_system_kernel_and_gpu() -> None:
-    node = {"status": {"nodeInfo": {"osImage": "Ubuntu 24.04.3 LTS", "kernelVersion": "6.8.0-1041-azure"}}}
-    found = nfd.labels(node, rtx_pro_6000())
-    assert is_gpu_node(found)
-    assert found["feature.node.kubernetes.io/system-os_release.VERSION_ID"] == "24.04"
-    assert found["feature.node.kubernetes.io/kernel-version.full"] == "6.8.0-1041-azure"
-    assert not is_gpu_node(nfd.labels(node, None))
-
-
-def test_nfd_labels_with_the_device_in_them_hide_the_gpu() -> None:
-    found = nfd.labels({}, rtx_pro_6000(), ("vendor", "device"))
-    assert "feature.node.kubernetes.io/pci-10de_2bb5.present" in found
-    assert not is_gpu_node(found)
-
-
-SLICED = {"sharing": {"timeSlicing": {"resources": [{"name": "nvidia.com/gpu", "replicas": 4}]}}}
-RENAMED = {
-    "sharing": {"timeSlicing": {"renameByDefault": True, "resources": [{"name": "nvidia.com/gpu", "replicas": 4}]}}
-}
-MPS = {"sharing": {"mps": {"resources": [{"name": "nvidia.com/gpu", "replicas": 2}]}}}
-
-
-@pytest.mark.parametrize(
-    ("gpus", "strategy", "config", "expected"),
-    [
-        ((MIG_OFF, MIG_OFF), "single", {}, {"nvidia.com/gpu": 2}),
-        ((("1g.10gb",) * 7,), "single", {}, {"nvidia.com/gpu": 7}),
-        (
-            (("1g.10gb", "2g.20gb"), MIG_OFF),
-            "mixed",
-            {},
-            {"nvidia.com/gpu": 1, "nvidia.com/mig-1g.10gb": 1, "nvidia.com/mig-2g.20gb": 1},
-        ),
-        ((MIG_OFF,), "none", SLICED, {"nvidia.com/gpu": 4}),
-        ((MIG_OFF,), "none", RENAMED, {"nvidia.com/gpu.shared": 4}),
-        ((MIG_OFF,), "single", MPS, {"nvidia.com/gpu": 2}),
-    ],
-)
-def test_resources_follow_strategy_and_sharing(
-    gpus: Any, strategy: str, config: dict[str, Any], expected: dict[str, int]
-) -> None:
-    assert sharing.shared(sharing.devices(gpus, strategy), sharing.sharing(config)) == expected
-
-
-@pytest.mark.parametrize("gpus", [((),), (("1g.10gb",), MIG_OFF), (("1g.10gb", "2g.20gb"),)])
-def test_strategy_single_refuses_gpus_that_are_not_alike(gpus: Any) -> None:
-    with pytest.raises(PluginFault):
-        sharing.devices(gpus, "single")
-
-
-def test_mps_refuses_mig_devices() -> None:
-    with pytest.raises(PluginFault, match="MPS is not supported for MIG"):
-        sharing.shared(sharing.devices((("1g.10gb",),), "single"), sharing.sharing(MPS))
-
-
-def test_only_a_full_gpu_can_be_partitioned() -> None:
-    assert repartitioned(h100(), "all-7g.94gb") == (("7g.94gb",),)
-    assert repartitioned(h100(), "all-9g") is None
-    assert repartitioned(rtx_pro_6000(), "all-disabled") is None
 
 
 def test_an_unknown_release_is_refused_with_the_known_ones() -> None:
