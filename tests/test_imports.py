@@ -48,8 +48,14 @@ MAY_IMPORT: dict[str, set[str]] = {
 """What each package may import of the others. `tests` may import everything, and nothing imports `tests`."""
 
 FREE_OF_PULUMI = set(MAY_IMPORT) - {"components", "simulator", "mocks", "cli", "docs", "settings", "__main__"}
-OUTSIDE = {"physical_ai/__init__.py", "physical_ai/repository.py", "physical_ai/findings.py", "physical_ai/nested.py"}
-"""Modules of no package: where the checkout is, and what a finding is, how to read JSON. All may import them."""
+OUTSIDE = {
+    "physical_ai/__init__.py",
+    "physical_ai/repository.py",
+    "physical_ai/findings.py",
+    "physical_ai/nested.py",
+    "physical_ai/safe_yaml.py",
+}
+"""Modules of no package: where the checkout is, what a finding is, how to read JSON and YAML. All may import them."""
 
 
 @cache

@@ -10,15 +10,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import yaml
 from pydantic import TypeAdapter, ValidationError
 
+from physical_ai import safe_yaml
 from physical_ai.catalog.rows import KubernetesMinor, PriceRow, Region, Row, VmSize
 
 DATA = Path(__file__).parent / "data"
 _Row = TypeVar("_Row", bound=Row)
-# libyaml is five times as fast and part of every PyYAML wheel; a source build may lack it.
-_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class CatalogError(Exception):
@@ -27,7 +25,7 @@ class CatalogError(Exception):
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """The list of mappings in a data file."""
-    rows: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - one of the two safe loaders
+    rows: Any = safe_yaml.load(path.read_text(encoding="utf-8"))
     try:
         return TypeAdapter(list[dict[str, Any]]).validate_python(rows)
     except ValidationError as error:
@@ -36,7 +34,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 def read_mapping(path: Path) -> dict[str, Any]:
     """The mapping in a data file."""
-    data: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - one of the two safe loaders
+    data: Any = safe_yaml.load(path.read_text(encoding="utf-8"))
     try:
         return TypeAdapter(dict[str, Any]).validate_python(data)
     except ValidationError as error:

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from physical_ai import safe_yaml
 
 DATA = Path(__file__).parent / "data"
 
@@ -51,7 +51,7 @@ def workload_causes() -> Mapping[str, Cause]:
 
 
 def _read(file: str, stages: str) -> Mapping[str, Cause]:
-    rows: Mapping[str, Mapping[str, Any]] = yaml.safe_load((DATA / file).read_text())
+    rows: Mapping[str, Mapping[str, Any]] = safe_yaml.load((DATA / file).read_text())
     return {
         key: Cause(
             id=key,

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from physical_ai import safe_yaml
 from physical_ai.readiness.reader import Get, Missing, Unreachable, Unusable
 
 SECONDS = (5, 15)
@@ -90,7 +91,7 @@ def _client(kubeconfig: str) -> Any:
     errors = _LoginErrors()
     logging.getLogger().addHandler(errors)
     try:
-        document: Any = yaml.safe_load(kubeconfig)
+        document: Any = safe_yaml.load(kubeconfig)
         config.load_kube_config_from_dict(document, client_configuration=settings, persist_config=False)
     except (config.ConfigException, yaml.YAMLError, OSError, TypeError, ValueError) as problem:
         raise Unusable(f"the kubeconfig cannot be used: {_short(problem)}") from problem

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import yaml
 
+from physical_ai import safe_yaml
 from physical_ai.catalog.aks import SERVER_ID
 from physical_ai.untrusted.syntax_errors import meaning
 
@@ -60,7 +61,7 @@ def _login(handed_out: dict[str, Any]) -> dict[str, Any]:
 
 def _loaded(raw: str) -> object:
     try:
-        return yaml.safe_load(raw)
+        return safe_yaml.load(raw)
     except yaml.YAMLError as error:
         raise ValueError(f"AKS returned a kubeconfig that is not YAML: {meaning(error)}") from None
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import yaml
 from pulumi import automation
 from pulumi.automation._stack import StackInitMode
 from pulumi.automation.events import EngineEvent
 
+from physical_ai import safe_yaml
 from physical_ai.simulator import program
 from physical_ai.simulator.automation import Command, Stack, Workspace
 from physical_ai.simulator.checkpoint import Checkpoint
@@ -74,7 +74,7 @@ class Engine:
         self._keep_no_logs()
         # The program runs in this process, so the runtime's options (a virtual environment) have no effect.
         copied = {**project, "runtime": "python", "stackConfigDir": "stacks"}
-        (work / "Pulumi.yaml").write_text(yaml.safe_dump(copied))
+        (work / "Pulumi.yaml").write_text(safe_yaml.dump(copied))
         file = StackFile(stacks / f"Pulumi.{self._stack}.yaml", self._folder / "secrets.json", self._passphrase())
         if file.write(config, secret):
             return

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import yaml
 from pulumi.automation.events import EngineEvent
 
+from physical_ai import safe_yaml
 from physical_ai.repository import ROOT
 from physical_ai.simulator import program_environment, program_process
 from physical_ai.simulator.azure import AzureNative, Caller, Cloud
@@ -68,7 +68,7 @@ class Session:
     options: KubernetesOptions
 
     def configure(self, given: StackInput) -> None:
-        project: dict[str, Any] = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
+        project: dict[str, Any] = safe_yaml.load((ROOT / "Pulumi.yaml").read_text())
         # Real secrets are not used; a simulated stack gets its own.
         secret = {f"{project['name']}:secrets.{name}": f"simulated-{name}" for name in given.secret_names}
         self.engine.configure(project, given.config, secret)

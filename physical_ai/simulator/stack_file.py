@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from physical_ai import safe_yaml
 
 SALT = "encryptionsalt"
 
@@ -32,12 +32,12 @@ class StackFile:
         if sealed is not None and set(sealed["config"]) & set(config):
             sealed = None
         encrypted = sealed or {"config": {}}
-        self.path.write_text(yaml.safe_dump({**encrypted, "config": {**config, **encrypted["config"]}}))
+        self.path.write_text(safe_yaml.dump({**encrypted, "config": {**config, **encrypted["config"]}}))
         return sealed is not None or not secret
 
     def remember(self, secret: Mapping[str, str]) -> None:
         """Keeps what the CLI has encrypted for the next run."""
-        written = yaml.safe_load(self.path.read_text())
+        written = safe_yaml.load(self.path.read_text())
         roots = {key.partition(".")[0] for key in secret}
         config = {root: written["config"][root] for root in roots}
         unfinished = self.kept.with_suffix(".new")

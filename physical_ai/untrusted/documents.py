@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import yaml
 
+from physical_ai.safe_yaml import LOADER
 from physical_ai.untrusted.files import LARGEST
 
 DEEPEST = 100
@@ -24,8 +25,6 @@ MOST_TEXT = 2 * LARGEST
 LONGEST_NUMBER = 100
 """Characters. Python converts between text and integers in quadratic time, and refuses long ones."""
 
-LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""In C where PyYAML was built with it: long files take a moment instead of seconds."""
 _compose = cast("Callable[..., object]", yaml.compose)  # pyright: ignore[reportUnknownMemberType]
 _parse = cast("Callable[..., Iterator[yaml.Event]]", yaml.parse)  # pyright: ignore[reportUnknownMemberType]
 _NUMBER = re.compile(r"[-+.0-9][-+.0-9a-fA-FxX_:]*")

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from physical_ai import safe_yaml
 from physical_ai.catalog.osmo import KAI_NAMESPACE, OPERATOR_NAMESPACE
 from physical_ai.kubernetes.objects import Json, at, name, namespace
 from physical_ai.readiness.model import Expected
@@ -102,7 +103,7 @@ def _autoscaler(get: Get) -> Mapping[str, Any]:
     """The autoscaler's status, in the form that it has since 1.30; empty where there is none."""
     try:
         found: Any = get(STATUS, {})
-        status: Any = yaml.safe_load(str(at(found, "data.status", "") or ""))
+        status: Any = safe_yaml.load(str(at(found, "data.status", "") or ""))
     except (Missing, yaml.YAMLError):
         return {}
     return status if is_mapping(status) else {}

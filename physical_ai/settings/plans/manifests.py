@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-import yaml
-
+from physical_ai import safe_yaml
 from physical_ai.repository import MANIFESTS
 
 
 def load(file: str) -> list[dict[str, Any]]:
     """The objects of one file, in order. What differs by stack is set on them in Python, never by text templates."""
-    return [document for document in yaml.safe_load_all((MANIFESTS / file).read_text()) if document is not None]
+    return json.loads(_read(MANIFESTS / file))
+
+
+@cache
+def _read(path: Path) -> str:
+    """The objects as JSON, which is read again for each caller: callers change what they get."""
+    return json.dumps([document for document in safe_yaml.load_all(path.read_text()) if document is not None])

@@ -8,8 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from physical_ai import safe_yaml
 from physical_ai.catalog import VmSize
 from physical_ai.simulator.cluster.names import SIMULATOR
 from physical_ai.simulator.cluster.objects import annotations_of
@@ -49,7 +48,7 @@ class Figures:
 @cache
 def figures() -> dict[str, Figures]:
     """By GPU model."""
-    rows: list[dict[str, Any]] = yaml.safe_load(DATA.read_text(encoding="utf-8"))
+    rows: list[dict[str, Any]] = safe_yaml.load(DATA.read_text(encoding="utf-8"))
     return {row["model"]: Figures(row["hostDevice"], row["peer"], row["allReduce"]) for row in rows}
 
 

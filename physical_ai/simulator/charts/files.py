@@ -9,13 +9,11 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
-import yaml
-
+from physical_ai import safe_yaml
 from physical_ai.catalog import operator_releases
 
 OPERATOR = "gpu-operator"
 """The chart whose releases and keys the catalogue lists."""
-_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True)
@@ -73,5 +71,5 @@ def text(path: str) -> str:
 
 
 def load(path: str) -> dict[str, Any]:
-    loaded: Any = yaml.load(text(path), Loader=_Loader)  # noqa: S506 - one of the two safe loaders
+    loaded: Any = safe_yaml.load(text(path))
     return loaded

@@ -13,8 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
-
+from physical_ai import safe_yaml
 from physical_ai.simulator.charts.crds import definitions
 from physical_ai.simulator.charts.files import Subchart, files, load, models, text
 from physical_ai.simulator.charts.schema import rendered_keys, values_schema
@@ -145,7 +144,7 @@ def _over(base: Json, top: Json) -> Json:
 
 
 def _dump(document: Any) -> str:
-    return yaml.safe_dump(document, sort_keys=False)
+    return safe_yaml.dump(document)
 
 
 __all__ = ["default_values", "materialise", "modelled"]

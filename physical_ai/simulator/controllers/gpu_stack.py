@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from physical_ai import safe_yaml
 from physical_ai.simulator.acceptance.live import Checks
 from physical_ai.simulator.cluster.loop import Loop
 from physical_ai.simulator.cluster.objects import Json, at, labels, name
@@ -143,10 +144,8 @@ def _is_known(version: str) -> bool:
     return True
 
 
-@lru_cache
 def _parsed(text: str) -> Any:
-    """A text as YAML, parsed once: every round reads all of them. Nothing changes what it gets."""
     try:
-        return yaml.safe_load(text) or {}
+        return safe_yaml.load_shared(text) or {}
     except yaml.YAMLError:
         return {}

@@ -9,8 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
+from physical_ai import safe_yaml
 from physical_ai.simulator.errors import SimulationError
 
 DESCRIPTION = ("name", "summary", "where", "drivers", "alerts")
@@ -56,7 +55,7 @@ class UnknownFault(SimulationError):
 @cache
 def faults() -> dict[str, Fault]:
     """All faults by name, in the order of the data."""
-    rows: list[dict[str, Any]] = yaml.safe_load(DATA.read_text(encoding="utf-8"))
+    rows: list[dict[str, Any]] = safe_yaml.load(DATA.read_text(encoding="utf-8"))
     return {row["name"]: _fault(row) for row in rows}
 
 

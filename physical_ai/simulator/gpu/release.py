@@ -7,9 +7,9 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, cast
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
+from physical_ai import safe_yaml
 from physical_ai.catalog import operator_releases
 from physical_ai.simulator.errors import SimulationError
 
@@ -95,7 +95,7 @@ def release(version: str) -> Release:
     read = known.values_of if known is not None and known.is_unread else name
     if read not in names():
         raise SimulationError(f"The GPU stack model does not know GPU Operator {name}; it knows {', '.join(names())}.")
-    data: Json = yaml.safe_load(_text("releases", f"{read}.yaml"))
+    data: Json = safe_yaml.load(_text("releases", f"{read}.yaml"))
     images = {part: image.replace("{release}", name) for part, image in data.pop("images").items()}
     return Release.model_validate({"version": name, "images": images, **data})
 
@@ -117,4 +117,4 @@ def merge(base: Any, patch: Any) -> Any:
 def operand(version: str, name: str) -> Mapping[str, Any]:
     """The operand's description in a release; read-only."""
     found = release(version)
-    return merge(yaml.safe_load(_text("operands", f"{name}.yaml")), found.operands.get(name, {}))
+    return merge(safe_yaml.load(_text("operands", f"{name}.yaml")), found.operands.get(name, {}))

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import yaml
 
+from physical_ai import safe_yaml
 from physical_ai.untrusted.syntax_errors import meaning
 
 Document = dict[str, Any]
@@ -56,7 +57,7 @@ class Kubeconfig:
     @property
     def text(self) -> str:
         """The document as YAML, for tools that need a file."""
-        return yaml.safe_dump(self.document, sort_keys=False)
+        return safe_yaml.dump(self.document)
 
 
 def load(source: str | Path | Mapping[str, Any], context: str = "", cluster: str = "") -> Kubeconfig:
@@ -113,7 +114,7 @@ def _parse(source: str | Path | Mapping[str, Any]) -> tuple[Document, Path | Non
         except OSError as problem:
             raise KubeconfigError(f"kubeconfig {path}: {problem.strerror}") from None
     try:
-        document = yaml.safe_load(text)
+        document = safe_yaml.load(text)
     except yaml.YAMLError as problem:
         raise KubeconfigError(f"kubeconfig: not YAML ({meaning(problem)})") from None
     if not isinstance(document, dict):

@@ -12,8 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from physical_ai import safe_yaml
 from physical_ai.catalog.telemetry_rows import dcgm_exporters, dcgm_fields
 from physical_ai.simulator.faults import NO_FAULTS, Effects, NodeFaults
 from physical_ai.simulator.gpu.counters import counters
@@ -79,7 +78,7 @@ class _Values:
 
 @cache
 def _values() -> _Values:
-    document: dict[str, Any] = yaml.safe_load(DATA.read_text(encoding="utf-8"))
+    document: dict[str, Any] = safe_yaml.load(DATA.read_text(encoding="utf-8"))
     return _Values(**document)
 
 

@@ -7,8 +7,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlencode
 
-import yaml
-
+from physical_ai import safe_yaml
 from physical_ai.simulator.cluster.objects import Json
 from physical_ai.simulator.metrics.collector import Collected
 from physical_ai.simulator.metrics.discovery import query
@@ -22,7 +21,7 @@ LEAST_REFRESH = 1.0
 @cache
 def default_jobs() -> tuple[Job, ...]:
     """Jobs for a stack that has no collector."""
-    monitors: list[Json] = yaml.safe_load(DEFAULT_MONITORS.read_text(encoding="utf-8"))
+    monitors: list[Json] = safe_yaml.load(DEFAULT_MONITORS.read_text(encoding="utf-8"))
     return tuple(job for monitor in monitors for job in pod_jobs(monitor))
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import yaml
-
+from physical_ai import safe_yaml
 from physical_ai.simulator.cluster.objects import Changes, Json, at, is_ready, is_terminating, labels, name
 from physical_ai.simulator.gpu import nfd
 from physical_ai.simulator.gpu.hardware import Hardware
@@ -26,7 +25,7 @@ def fields(config_maps: Sequence[Json]) -> Sequence[str]:
     """What the workers put into the names of PCI labels, by their configuration."""
     for item in config_maps:
         text = at(item, "data", {}).get(CONFIG_KEY) if labels(item).get(APP[0]) == APP[1] else None
-        config: Any = yaml.safe_load(text) if text else None
+        config: Any = safe_yaml.load_shared(text) if text else None
         given = at(config, "sources.pci.deviceLabelFields")
         if given:
             return tuple(given)
