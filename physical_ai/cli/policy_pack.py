@@ -26,6 +26,9 @@ def declared_resources(requested: RequestedStack, *, preview: bool) -> Declared:
     Args:
         preview: as in a first preview, where no output of Azure is known.
     """
+    from physical_ai.simulator.program import load_azure_on_demand
+
+    load_azure_on_demand()  # before the program imports it
     from physical_ai.mocks.recorder import declared
     from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
 

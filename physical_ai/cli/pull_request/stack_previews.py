@@ -10,6 +10,7 @@ from typing import Any
 from physical_ai.cli.console import err
 from physical_ai.cli.preview.picture import picture
 from physical_ai.cli.pull_request.affected import Affected, Kind
+from physical_ai.cli.pull_request.bytecode import take_bytecode
 from physical_ai.cli.pull_request.comment import Report, comment
 from physical_ai.cli.pull_request.trees import Side, kill_processes
 
@@ -32,8 +33,9 @@ def report(affected: Affected, base: Side, head: Side, pictures: Path | None) ->
             if pictures is not None and deployed is not None:
                 drawn = _draw(deployed, pictures / f"{stack}.svg")
         start = time.monotonic()
-        # Not before: the base may have installed tools.
+        # Not before: the base may have installed tools, and compiles what the checkout has not.
         head.copy_tools()
+        take_bytecode(head.folder, base.folder)
         document, head_failed = head.document("preview", stack, "--format", "json", timeout=PREVIEW_SECONDS)
         if document is not None and not _can_be_shown(affected, document):
             document, head_failed = None, "The head's code printed a preview of another form than this command reads."

@@ -18,8 +18,11 @@ from typing import Any
 
 import psutil
 
+from physical_ai.cli.pull_request.bytecode import take_bytecode
+from physical_ai.repository import ROOT
 from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.home import HOME_VARIABLE, Home
+from physical_ai.simulator.tools import LINTERS, TELEMETRY
 
 SHARED = ("tools", "charts")
 """What the base's home shares with the user's, and the head's has a copy of: built programs and downloaded charts."""
@@ -30,6 +33,8 @@ PASSED_ON = re.compile(
     re.IGNORECASE,
 )
 """Variables that a side's code gets: what programs need to run and to download tools. All others may be secret."""
+UNUSED = tuple(f"{family.name}-" for family in (*LINTERS, *TELEMETRY))
+"""How folders of tools begin that neither `up` nor `preview` runs."""
 KILL_SECONDS = 10
 
 
@@ -121,7 +126,7 @@ class Side:
         for name in () if self.shares_tools else SHARED:
             for tool in sorted(_users_home().glob(f"{name}/*/")):
                 copy = self.home / name / tool.name
-                if not copy.exists():
+                if not copy.exists() and not tool.name.startswith(UNUSED):
                     shutil.copytree(tool, copy, symlinks=True)
 
     def physai(self, *arguments: str, timeout: float | None = None) -> Completed:
@@ -196,6 +201,7 @@ def sides(repository: Repository, base: str, head: str) -> Generator[tuple[Side,
             (both[0].home / name).symlink_to(_users_home() / name)
         for side, tree in zip(both, (base, head), strict=True):
             repository.export(tree, side.folder)
+        take_bytecode(both[0].folder, ROOT)
         yield both
     finally:
         kill_processes(folder)

@@ -9,10 +9,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, cast
 
 import yaml
 
+from physical_ai import safe_yaml
 from physical_ai.simulator.kubernetes.diffing import as_inputs
 from physical_ai.simulator.kubernetes.helm import Document, Helm, HelmFailed
 from physical_ai.simulator.kubernetes.helm_flags import CHART_FLAGS, REPOSITORY_OPTIONS, operation_arguments
@@ -20,7 +22,6 @@ from physical_ai.simulator.kubernetes.objects import Object, autoname, parse_id,
 from physical_ai.simulator.kubernetes.options import KubernetesOptions
 from physical_ai.simulator.wire import UNKNOWN, Diff, Failure, NotReady, Refused, Request, changes, has_unknown
 
-LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DEFAULT_SECONDS = 300
 _COMPUTED = ("checksum", "resourceNames")
 _UNTOUCHED = ("cannot re-use a name that is still in use", "another operation (install/upgrade/rollback)")
@@ -168,7 +169,8 @@ class Releases:
             return self.helm.run(*arguments, stdin=_dump(values))
 
         kept = self.options.rendered
-        return kept.rendered([self.options.helm, *arguments], values, render) if kept is not None else render()
+        helm = Path(self.options.helm).parent.name  # has the digest of what it was built from
+        return kept.rendered([helm, *arguments], values, render) if kept is not None else render()
 
     def _chart_arguments(self, release: Object) -> list[str]:
         """Release name, chart and what finds it, values from standard input."""
@@ -196,7 +198,7 @@ class Releases:
             text = asset.get("text")
             if text is None and asset.get("path"):
                 text = (self.options.working_directory / str(asset["path"])).read_text()
-            loaded: Any = yaml.load(str(text or ""), Loader=LOADER)  # noqa: S506 - one of the two safe loaders
+            loaded: Any = safe_yaml.load(str(text or ""))
             if loaded is not None and not isinstance(loaded, dict):
                 raise HelmFailed(f"values file {asset.get('path') or '(text)'} is not a map of values")
             merged = _over(merged, cast("Document", loaded or {}))
@@ -206,7 +208,7 @@ class Releases:
 def resource_names(manifest: str) -> dict[str, list[str]]:
     """Objects of a rendered manifest, `{"Kind.group/version": [name…]}`, as the official plugin groups them."""
     names: dict[str, list[str]] = {}
-    for document in yaml.load_all(manifest, Loader=LOADER):
+    for document in safe_yaml.load_all(manifest):
         if not isinstance(document, dict) or "kind" not in document:
             continue
         obj = cast("Object", document)
@@ -239,7 +241,7 @@ def _unset(value: Any) -> bool:
 
 
 def _dump(values: Any) -> str:
-    return yaml.safe_dump(values or {}, sort_keys=False)
+    return safe_yaml.dump(values or {})
 
 
 def _info(live: Document) -> Document:

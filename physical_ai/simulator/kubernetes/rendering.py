@@ -27,7 +27,9 @@ class RenderedCharts:
         """What `render` gives for these arguments of helm and values, or gave before."""
         if not any(Path(argument).parent == self.charts for argument in arguments):
             return render()
-        digest = hashlib.sha256(json.dumps([*arguments, values], sort_keys=True).encode()).hexdigest()
+        # By the chart's name, which has the digest of its content: another home has the same chart elsewhere.
+        names = [Path(each).name if Path(each).parent == self.charts else each for each in arguments]
+        digest = hashlib.sha256(json.dumps([*names, values], sort_keys=True).encode()).hexdigest()
         kept = self.folder / f"{digest}.yaml"
         try:
             return kept.read_text(encoding="utf-8")

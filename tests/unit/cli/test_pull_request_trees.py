@@ -164,6 +164,7 @@ def test_the_head_can_change_no_tools_but_its_own(checkout: Checkout, repository
     checkout.commit("a.txt", "two")
     with sides(repository, "main", "change") as (base, head):
         (base.home / "tools" / "helm-1").mkdir()
+        (base.home / "tools" / "prometheus-1").mkdir()  # neither `up` nor `preview` runs it
         head.copy_tools()
         assert sorted(each.name for each in (head.home / "tools").iterdir()) == ["etcd-1", "helm-1"]
         (head.home / "tools" / "etcd-1" / "etcd").write_text("changed")
@@ -172,7 +173,7 @@ def test_the_head_can_change_no_tools_but_its_own(checkout: Checkout, repository
         base.copy_tools()
         assert (head.home / "tools" / "etcd-1" / "etcd").read_text() == "changed"
     assert (tool / "etcd").read_text() == "built"
-    assert sorted(each.name for each in tool.parent.iterdir()) == ["etcd-1", "etcd.lock", "helm-1"]
+    assert sorted(each.name for each in tool.parent.iterdir()) == ["etcd-1", "etcd.lock", "helm-1", "prometheus-1"]
 
 
 def test_links_of_a_tree_are_not_followed_out_of_it(checkout: Checkout, repository: Repository, tmp_path: Path) -> None:

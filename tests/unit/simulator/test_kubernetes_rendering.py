@@ -21,6 +21,14 @@ def test_a_model_is_rendered_once_for_the_same_values_in_any_order(tmp_path: Pat
     assert charts.rendered([*model, "--no-hooks"], {"a": 1, "b": 3}, render) == "manifest 3"
 
 
+def test_another_home_has_the_same_model_elsewhere(tmp_path: Path) -> None:
+    manifests = ["second", "first"]
+    for home in ("one", "two"):
+        charts = RenderedCharts(tmp_path / home / "models", tmp_path / "rendered")
+        model = ["template", "release", str(tmp_path / home / "models" / "kai-0123")]
+        assert charts.rendered(model, {}, manifests.pop) == "first"
+
+
 def test_another_chart_is_rendered_every_time(tmp_path: Path) -> None:
     charts, manifests = RenderedCharts(tmp_path / "models", tmp_path / "rendered"), ["second", "first"]
     arguments = ["template", "release", str(tmp_path / "pulled" / "chart.tgz")]

@@ -1,0 +1,38 @@
+"""Compiled Python for a folder that git has just written, from a folder in which the same files were compiled."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from importlib.util import cache_from_source
+from pathlib import Path
+
+PACKAGES = ("physical_ai", "components", "agents")
+
+
+def take_bytecode(folder: Path, compiled: Path) -> None:
+    """Copies into `folder` the compiled form of each file that is the same in `compiled`.
+
+    Compiling a checkout takes a second of processor time, and each process that begins meanwhile does it too. Python
+    takes a compiled file whose source has the recorded size and time, so the source gets that time.
+
+    The files of `folder` may be anyone's: links are not followed, and a `__pycache__` that is there stays as it is.
+    """
+    for package in PACKAGES:
+        for name, folders, files in os.walk(folder / package):
+            here = Path(name)
+            if "__pycache__" in (*folders, *files):
+                continue
+            for file in sorted(file for file in files if file.endswith(".py")):
+                _take(here / file, compiled / here.relative_to(folder) / file)
+
+
+def _take(source: Path, twin: Path) -> None:
+    kept, target = Path(cache_from_source(str(twin))), Path(cache_from_source(str(source)))
+    if source.is_symlink() or not kept.is_file() or twin.stat().st_size != source.stat().st_size:
+        return
+    if twin.read_bytes() == source.read_bytes():
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(kept, target)
+        changed = twin.stat()
+        os.utime(source, ns=(changed.st_atime_ns, changed.st_mtime_ns))
