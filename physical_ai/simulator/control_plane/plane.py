@@ -23,6 +23,7 @@ from physical_ai.simulator import processes
 from physical_ai.simulator.control_plane import kubeconfig
 from physical_ai.simulator.control_plane.certificates import Authority
 from physical_ai.simulator.errors import ControlPlaneFailed
+from physical_ai.simulator.metrics.port_file import METRICS_FILE
 from physical_ai.simulator.tools import Toolbox
 
 KWOK_STAGES = Path(__file__).parent / "kwok.yaml"
@@ -30,8 +31,6 @@ GPU_STACK = "physical_ai.simulator.controllers"
 SCHEDULING = "physical_ai.simulator.scheduling"
 CLIENTS = (GPU_STACK, SCHEDULING, "kwok", "kube-scheduler", "kube-controller-manager")
 COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
-METRICS_FILE = "metrics-port.json"
-"""In the folder of a control plane: the port of its exporters."""
 SLOTS_FILE = "clusters.json"
 """Beside the folders of control planes: cluster id → name of its folder."""
 CAUGHT_UP = "controllers.caught-up"

@@ -8,8 +8,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from physical_ai.simulator.control_plane import METRICS_FILE
 from physical_ai.simulator.metrics.exporters import Answer, AnswerTo
+from physical_ai.simulator.metrics.port_file import METRICS_FILE
 
 LOOPBACK = "127.0.0.1"
 log = logging.getLogger("metrics")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 
-import yaml
-
+from physical_ai import safe_yaml
 from physical_ai.catalog.osmo import KAI_CHART
 from physical_ai.simulator.charts import crds, modelled
+from physical_ai.simulator.cluster import jobs
 from physical_ai.simulator.cluster.definitions import replace_definition
 from physical_ai.simulator.cluster.objects import Json, at, digest, name, owner, timestamp
 from physical_ai.simulator.cluster.pods import ended
@@ -76,6 +76,7 @@ class KaiHookJobs:
             if at(pod, "spec.nodeName") and at(pod, "status.phase") in (None, "Pending"):
                 self._run(owner(pod, "Job"), pod)
                 self._cluster.patch(pod, {"status": ended(pod)}, sub="/status")
+                jobs.complete(self._cluster.client, pod)
 
     def _run(self, job: str, pod: Json) -> None:
         namespace = str(at(pod, "metadata.namespace"))
@@ -84,7 +85,7 @@ class KaiHookJobs:
         elif job == _DEPLOYER:
             manifest = self._cluster.find("ConfigMap", namespace, MANIFEST) or {}
             for text in at(manifest, "data", {}).values():
-                self._cluster.apply(yaml.safe_load(text), _DEPLOYER)
+                self._cluster.apply(safe_yaml.load(text), _DEPLOYER)
         elif job == "post-delete-cleanup":
             for key in self._cluster.managed(namespace):
                 self._cluster.delete("Deployment", namespace, key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from physical_ai.simulator.charts import crds
+from physical_ai.simulator.cluster import jobs
 from physical_ai.simulator.cluster.definitions import replace_definition
 from physical_ai.simulator.cluster.names import RUN_BY
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, is_terminating, owner
@@ -32,6 +33,7 @@ class HookJobs:
                 if job == UPGRADE_CRDS:
                     self._upgrade(pod)
                 self._cluster.patch(pod, {"status": ended(pod)}, sub="/status")
+                jobs.complete(self._cluster.client, pod)
                 moved = True
         return moved
 
