@@ -29,7 +29,7 @@ from pulumi.runtime.proto import language_pb2_grpc, source_pb2
 
 from physical_ai.repository import ROOT
 from physical_ai.simulator.program_environment import OFFICIAL_VARIABLE
-from physical_ai.simulator.sdk_packages import load_on_demand
+from physical_ai.simulator.sdk_packages import load_on_demand, load_used
 
 PROGRAM = ROOT / "__main__.py"
 AZURE_PACKAGES = (
@@ -44,6 +44,8 @@ AZURE_PACKAGES = (
 """The packages of azure-native that the program uses."""
 KUBERNETES_PACKAGES = ("pulumi_kubernetes.core.v1", "pulumi_kubernetes.helm.v3")
 """The largest packages of the Kubernetes SDK that the program uses; they load all their modules."""
+GATE_PACKAGES = ("kubernetes.client", "kubernetes.config")
+"""What gates load to read a cluster; they load all their modules."""
 
 LOOPBACK: tuple[tuple[str, int], ...] = (
     ("grpc.enable_http_proxy", 0),  # a proxy has no route back to this machine, and is used unless no_proxy is set
@@ -80,6 +82,15 @@ def import_all() -> None:
             if importlib.util.find_spec(f"{package}.{module}") is not None:
                 importlib.import_module(f"{package}.{module}")
     for module in (*KUBERNETES_PACKAGES, *_imports(PROGRAM)):
+        importlib.import_module(module)
+
+
+def import_used() -> None:
+    """Loads also what is otherwise loaded during a run: for a process that many runs start from."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("components."):
+            load_used(module)
+    for module in GATE_PACKAGES:
         importlib.import_module(module)
 
 

@@ -73,6 +73,7 @@ def _load() -> dict[str, Stamp]:
     from physical_ai.simulator import program
 
     program.import_all()
+    program.import_used()
     modules = {file for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
     read = {file for file in _read if "__pycache__" not in file}
     files = {file for file in modules | read if not file.startswith(("/proc/", "/sys/")) and Path(file).is_file()}

@@ -6,15 +6,18 @@ a second of the second that the SDK takes to load.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import re
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 _IMPORTED = re.compile(r"^from \.(\w+) import \*$", re.MULTILINE)
+SDKS = ("pulumi_azure_native", "pulumi_kubernetes")
 _SHARED = ("_inputs", "_enums")
 """Modules with types of many resources."""
 
@@ -40,6 +43,23 @@ def load_on_demand(package: str) -> None:
     )
     sys.modules[package] = replaced
     setattr(sys.modules[parent], name, replaced)
+
+
+def load_used(module: ModuleType) -> None:
+    """Loads the modules of SDKs that a module names in its source: `network.Subnet` where it has imported `network`."""
+    source = Path(str(module.__file__)).read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute):
+            _resolved(node, vars(module))
+
+
+def _resolved(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """What a dotted name of an SDK stands for; None for any other expression."""
+    if isinstance(node, ast.Name):
+        found = names.get(node.id)
+        return found if isinstance(found, ModuleType) and found.__name__.startswith(SDKS) else None
+    base = _resolved(node.value, names) if isinstance(node, ast.Attribute) else None
+    return getattr(base, node.attr, None) if base is not None and isinstance(node, ast.Attribute) else None
 
 
 def _key(name: str) -> str:

@@ -43,6 +43,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 LIGHT = {
     "AZURE_PACKAGES = (": "AZURE_PACKAGES = ()\n_ = (",
     "KUBERNETES_PACKAGES = (": "KUBERNETES_PACKAGES = ()\n_ = (",
+    "GATE_PACKAGES = (": "GATE_PACKAGES = ()\n_ = (",
 }
 """Makes a checkout's program load no SDK, which takes most of the time."""
 

@@ -26,6 +26,22 @@ print([name for name, value in found.items() if getattr(eager, name) is not valu
 """
 
 
+USED = f"""
+import sys
+from physical_ai.simulator.sdk_packages import load_on_demand, load_used
+load_on_demand("{PACKAGE}")
+from components import roles
+assert "{PACKAGE}.role_assignment" not in sys.modules
+load_used(roles)
+print(sorted(name for name in sys.modules if name in ("{PACKAGE}.role_assignment", "{PACKAGE}.policy_definition")))
+"""
+
+
+def test_what_a_component_names_is_loaded_and_nothing_else() -> None:
+    ran = subprocess.run([sys.executable, "-c", USED], check=False, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, f"['{PACKAGE}.role_assignment']\n"), ran.stderr
+
+
 NAMES = """
 RoleAssignment RoleAssignmentArgs PrincipalType get_role_assignment PolicyDefinition ApprovalMode
 get_client_config_output
