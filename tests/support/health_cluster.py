@@ -5,7 +5,6 @@ What an API server would refuse is decided by the admission policies of the stac
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +14,7 @@ from physical_ai.health.replacement.cluster import boot_id, is_cordoned, uid
 from physical_ai.kubernetes.objects import name
 from physical_ai.simulator.faults.record import injected
 from tests.support.admission import Admission, Request
+from tests.support.json_copies import json_copy
 from tests.support.repair_world import Fake, Json, merge
 
 SENTINEL = ("system:serviceaccounts", "system:serviceaccounts:nvsentinel")
@@ -106,13 +106,13 @@ class Sentinel:
         return self.cluster.clock.timestamp()
 
     def find(self, path: str) -> Json | None:
-        return copy.deepcopy(self.cluster.breaker.get(path.rpartition("/")[2]))
+        return json_copy(self.cluster.breaker.get(path.rpartition("/")[2]))
 
     def nodes(self) -> list[Json]:
-        return copy.deepcopy(list(self.cluster.all().values()))
+        return json_copy(list(self.cluster.all().values()))
 
     def pods(self, node: str) -> list[Json]:
-        return [copy.deepcopy(pod) for pod in self.cluster.pods.values() if pod["spec"]["nodeName"] == node]
+        return [json_copy(pod) for pod in self.cluster.pods.values() if pod["spec"]["nodeName"] == node]
 
     def config(self, module: str) -> dict[str, Any]:
         return dict(self.policy.files[module])
@@ -121,7 +121,7 @@ class Sentinel:
         held = self.cluster.all().get(name(node))
         if held is None:
             return False
-        new = copy.deepcopy(held)
+        new = json_copy(held)
         merge(new, body)
         if self._refuses(Request("UPDATE", "nodes", SENTINEL, new, held)):
             return False

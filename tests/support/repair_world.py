@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from physical_ai.health.replacement.machines import Machines
 from physical_ai.health.replacement.record import Record
 from physical_ai.health.replacement.steps import World
 from physical_ai.readiness.reader import Missing, Unreachable
+from tests.support.json_copies import json_copy
 
 CLUSTER = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/aks"
 SCALE_SET = "aks-h100gpu-1-vmss"
@@ -130,7 +130,7 @@ class Fake:
     # The API server
 
     def send(self, method: str, path: str, parameters: Mapping[str, str], body: Any = None) -> Any:
-        return copy.deepcopy(self._counted(lambda: self._answer(method, path, parameters, copy.deepcopy(body))))
+        return json_copy(self._counted(lambda: self._answer(method, path, parameters, json_copy(body))))
 
     def _answer(self, method: str, path: str, parameters: Mapping[str, str], body: Any) -> Any:
         parts = path.strip("/").split("/")
