@@ -100,7 +100,9 @@ def test_a_scripted_day(tmp_path: Path) -> None:
         }
         for name, value in wanted.items()
     ]
-    (tmp_path / "rules.yaml").write_text(rule_file(rule_parameters(load("dev-westus2").settings)))
+    groups = yaml.safe_load(rule_file(rule_parameters(load("dev-westus2").settings)))["groups"]
+    recorded = [{**each, "rules": [rule for rule in each["rules"] if "record" in rule]} for each in groups]
+    (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"groups": recorded}))
     series = [{"series": name, "values": values} for name, values in given.items()]
     test = {"interval": "1m", "input_series": series, "promql_expr_test": checks}
     file = tmp_path / "tests.yaml"
