@@ -1,0 +1,88 @@
+"""A control plane of the stack's own: it starts, keeps the key of its database, and is removed."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+import yaml
+
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.simulator.kubernetes.client import MERGE_PATCH, Client
+from physical_ai.simulator.simulation import Simulation
+from tests.simulator.killed_install import administrator
+from tests.simulator.physai import physai
+from tests.unit.settings.test_osmo_access import ACCESS, DATA
+
+SERVICES = {
+    "osmo-agent",
+    "osmo-delayed-job-monitor",
+    "osmo-gateway-authz",
+    "osmo-gateway-envoy",
+    "osmo-gateway-oauth2-proxy",
+    "osmo-logger",
+    "osmo-router",
+    "osmo-service",
+    "osmo-ui",
+    "osmo-worker",
+}
+SECONDS = 60
+
+
+@pytest.fixture
+def platform(tmp_path: Path) -> str:
+    file = tmp_path / "platform.yaml"
+    file.write_text(yaml.safe_dump({"dataServices": DATA, "osmo": {"mode": "platform", "access": ACCESS}}))
+    return str(file)
+
+
+def listed(client: Client, api: str, kind: str) -> list[dict[str, Any]]:
+    return client.get(f"/{api}/namespaces/{CONTROL_NAMESPACE}/{kind}")["items"]
+
+
+def key(client: Client) -> str:
+    return client.get(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/configmaps/mek-config")["data"]["mek.yaml"]
+
+
+def until(what: Callable[[], bool], problem: str) -> None:
+    end = monotonic() + SECONDS
+    while not what():
+        assert monotonic() < end, problem
+        sleep(0.2)
+
+
+def test_a_control_plane_starts_keeps_its_key_and_is_removed(running: Simulation, platform: str) -> None:
+    physai("up", "--json", "-f", platform)
+    client = administrator(running)
+    deployed = {item["metadata"]["name"]: item for item in listed(client, "apis/apps/v1", "deployments")}
+    assert set(deployed) == SERVICES
+    for name, item in deployed.items():
+        assert item["status"].get("availableReplicas") == item["spec"]["replicas"], name
+    first = key(client)
+
+    physai("up", "--json", "-f", platform, "--set", "osmo.access.limits.concurrentRequests=200")
+    assert key(client) == first
+
+    # What the service cannot read at its start ends it, as in the real one.
+    short = {"data": {"password": base64.b64encode(b"short").decode()}}
+    client.patch(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/secrets/default-admin-secret", short, MERGE_PATCH)
+    client.request(
+        "DELETE", f"/api/v1/namespaces/{CONTROL_NAMESPACE}/pods", params={"labelSelector": "app=osmo-service"}
+    )
+
+    def crashes() -> bool:
+        pods = [
+            each for each in listed(client, "api/v1", "pods") if each["metadata"]["labels"].get("app") == "osmo-service"
+        ]
+        states = [status["state"] for each in pods for status in each["status"].get("containerStatuses", [])]
+        return any(state.get("waiting", {}).get("reason") == "CrashLoopBackOff" for state in states)
+
+    until(crashes, "the service runs with a password that it refuses")
+
+    removed = physai("up", "--json")
+    assert "delete" in removed.json["changes"]
+    assert listed(client, "apis/apps/v1", "deployments") == []
