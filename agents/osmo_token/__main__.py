@@ -17,7 +17,7 @@ from osmo_token.server import Refused, Server
 from osmo_token.service import Service
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 15.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 """Seconds between two tries."""
 
 

@@ -13,10 +13,12 @@ from physical_ai.settings.facts.osmo_access import control_plane_url, service_se
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
 from physical_ai.settings.rules.health_modes import needed_secrets
 from physical_ai.settings.rules.monitoring import secret_names, trace_secrets
-from physical_ai.simulator.entra import DEPLOYER, SECOND_DEPLOYER
+from physical_ai.simulator.entra import DEPLOYER, DEPLOYERS, SECOND_DEPLOYER
 from physical_ai.simulator.stack_input import StackInput
 from physical_ai.untrusted import documents, files
 
+OSMO_USER = "osmo-user"
+"""Role of those who submit workflows."""
 SIMULATED_SERVICE = "https://osmo.invalid"
 """The address that OSMO's agents get in a simulation of a stack that names no control plane; a stand-in replaces it."""
 
@@ -47,6 +49,9 @@ def read_stack(
     osmo = loaded.settings.osmo
     if osmo.installs_backend and control_plane_url(loaded.settings) is None:
         config = merge(config, {f"{PREFIX}osmo": {"serviceUrl": SIMULATED_SERVICE}})
+    if osmo.installs_service and osmo.access.login == "entra":
+        roles = {OSMO_USER: simulated_users(loaded.settings)}
+        config = merge(config, {f"{PREFIX}osmo": {"access": {"roles": roles}}})
     config = merge(config, {f"{PREFIX}access": {"deployers": simulated_deployers(loaded.settings)}})
     names = tuple(dict.fromkeys([*secret_names, *generated_secrets(loaded.settings)]))
     return RequestedStack(loaded, StackInput(stack, config, names, loaded.settings.record))
@@ -59,6 +64,11 @@ def simulated_deployers(settings: Settings) -> list[dict[str, str]]:
     ]
     own = [{"principalId": each.object_id, "principalType": each.kind} for each in (DEPLOYER, SECOND_DEPLOYER)]
     return [*named, *(each for each in own if each not in named)]
+
+
+def simulated_users(settings: Settings) -> list[str]:
+    """Groups whose members submit workflows: the stack's, and that of the simulation's deployers."""
+    return list(dict.fromkeys([*settings.osmo.access.roles.get(OSMO_USER, ()), DEPLOYERS.object_id]))
 
 
 def generated_secrets(settings: Settings) -> list[str]:

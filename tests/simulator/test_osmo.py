@@ -164,6 +164,13 @@ def test_a_program_that_renders_fails_without_the_drivers_graphics(stack: Path, 
     assert result.message.startswith("vkCreateDevice failed")
 
 
+def test_a_user_without_a_role_submits_nothing(stack: Path, admin: Client) -> None:
+    """The deployer of the other tests has one, by a group."""
+    refused = physai("run", str(SAMPLES / "cpu-task.yaml"), "--as", "bystander", expect=1)
+    assert "403 bystander has no role" in refused.err
+    assert admin.get(PODS)["items"] == []
+
+
 def test_neither_account_reads_the_others_secrets(stack: Path, admin: Client) -> None:
     tasks = as_account(admin, osmo.WORKFLOWS_NAMESPACE, osmo.SERVICE_ACCOUNT)
     agents = as_account(admin, osmo.OPERATOR_NAMESPACE, osmo.WORKER_ACCOUNT)

@@ -47,6 +47,8 @@ class TokenPods:
     def __init__(self, client: Client, pods: Callable[[], Iterable[Json]], gateway: Callable[[], str]) -> None:
         self._client, self._pods, self._gateway = client, pods, gateway
         self._running: dict[str, _Run] = {}
+        self._over: set[str] = set()
+        """Pods that have ended, until the watch shows it, by uid."""
         self._reported: dict[str, mounts.Trouble] = {}
 
     def run(self) -> float | None:
@@ -57,10 +59,11 @@ class TokenPods:
                 self._stop(uid)
             elif run.process.poll() is not None:
                 self._end(uid)
+        self._over &= set(pods)
         waits = False
         for uid, pod in pods.items():
             is_new = at(pod, "status.phase") in (None, "Pending") and at(pod, "spec.nodeName")
-            if uid in self._running or not is_new or is_terminating(pod):
+            if uid in self._running or uid in self._over or not is_new or is_terminating(pod):
                 continue
             why = mounts.trouble(pod, self._find)
             if why is None:
@@ -152,6 +155,7 @@ class TokenPods:
 
     def _end(self, uid: str) -> None:
         run = self._running.pop(uid)
+        self._over.add(uid)
         code = run.process.returncode
         text = (run.folder / "output").read_text(errors="replace")
         shutil.rmtree(run.folder, ignore_errors=True)
