@@ -53,6 +53,7 @@ ASSIGNED = frozenset(
         Role.RBAC_CLUSTER_ADMIN,
         Role.RBAC_READER,
         Role.ACR_PULL,
+        Role.BLOB_DATA_CONTRIBUTOR,
         Role.MONITORING_DATA_READER,
         Role.GRAFANA_ADMIN,
         Role.GRAFANA_EDITOR,

@@ -16,6 +16,7 @@ from physical_ai.cli.bootstrap_plan import AUDIENCE, GROUP, ISSUER, Delivery
 from physical_ai.policies import Resource, Stack, evaluate
 from physical_ai.policies.data_services import FEDERATED
 from tests.unit.cli.test_cli_commands import call
+from tests.unit.components.test_components_private import RESOLVER, VPN, network
 from tests.unit.conftest import Simulate
 
 SUBSCRIPTIONS = {
@@ -196,9 +197,16 @@ def test_the_roles_that_may_be_assigned_are_those_that_the_program_assigns(simul
     named = [{"principalId": own, "role": role} for role in ("reader", "admin")]
     shown = [{"principalId": own, "role": role} for role in ("admin", "editor", "viewer")]
     settings = {"access": {"principals": named}, "monitoring": {"grafana": {"principals": shown}}}
+    whole = {
+        **network("private", vpn=VPN, resolver=RESOLVER),
+        "dataServices": {"source": "azure"},
+        "osmo": {"mode": "platform", "access": {"login": "dev"}},
+    }
+    recordings = (simulate("prod-westus2", settings), simulate("dev-westus2", whole))
     assigned = {
         each.inputs["roleDefinitionId"].rpartition("/")[2]
-        for each in simulate("prod-westus2", settings).of_type("RoleAssignment")
+        for recording in recordings
+        for each in recording.of_type("RoleAssignment")
     }
     assert assigned == set(ASSIGNED)
 

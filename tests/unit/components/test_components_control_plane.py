@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from physical_ai.catalog import osmo
+from physical_ai.catalog.aks import ASSIGNED
 from physical_ai.policies import Secret
 from tests.support.recording import Recording, Resource
 from tests.unit.conftest import Simulate
@@ -116,6 +117,11 @@ def test_tasks_reach_the_container_with_their_data_and_no_other(platform: Record
     scopes = {each.name.rpartition("physical-ai-")[2]: each.inputs["scope"] for each in roles}
     assert sorted(name for name in scopes) == ["control-plane-storage-role", "workflow-data"]
     assert scopes["workflow-data"].endswith("/blobServices/default/containers/data")
+
+
+def test_a_pipeline_may_assign_every_role_that_the_program_assigns(platform: Recording) -> None:
+    roles = {each.inputs["roleDefinitionId"].rpartition("/")[2] for each in platform.of_type("RoleAssignment")}
+    assert roles <= set(ASSIGNED)
 
 
 def test_without_a_control_plane_nothing_of_it_is_declared(simulate: Simulate) -> None:
