@@ -154,6 +154,13 @@ class Run:
         return step if step.is_shown else None
 
 
+def _replacing(metadata: StepEventMetadata) -> tuple[str, ...]:
+    """Paths that require a replacement: the provider's, or else those of the option `replace_on_changes`, which the
+    engine marks in the detailed difference only."""
+    marked = (path for path, each in (metadata.detailed_diff or {}).items() if each.diff_kind.endswith("-replace"))
+    return tuple(metadata.keys or sorted(marked))
+
+
 def _is_repeated(message: str) -> bool:
     return any(text in message for text in REPEATED)
 
@@ -167,7 +174,7 @@ def _step(metadata: StepEventMetadata) -> Step:
         type=metadata.type,
         op=metadata.op.value,
         properties=tuple(sorted(metadata.detailed_diff or metadata.diffs or ())),
-        keys=tuple(metadata.keys or ()),
+        keys=_replacing(metadata),
         old=inputs(metadata.old),
         new=inputs(metadata.new),
     )

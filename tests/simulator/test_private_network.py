@@ -1,0 +1,81 @@
+"""Private stacks: what the preview of a move says is replaced, and what is there after a deployment from nothing.
+
+The API server of the simulator is on loopback in every mode, so that nothing here shows that packets pass a VPN or a
+private endpoint; what Azure refuses of the network around it is refused here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from physical_ai.simulator.home import Home
+from physical_ai.simulator.simulation import Simulation
+from tests.simulator.physai import physai
+
+PRIVATE: Mapping[str, Any] = {
+    "network": {
+        "mode": "private",
+        "private": {
+            "endpointSubnet": "10.40.3.0/26",
+            "resolver": {"subnet": "10.40.3.96/28"},
+            "vpn": {
+                "gatewaySubnet": "10.40.3.64/27",
+                "clientRange": "192.168.200.0/24",
+                "tenantId": "22222222-2222-4222-8222-222222222222",
+            },
+        },
+    },
+    "dataServices": {"source": "azure"},
+}
+STACK = "dev-westus2"
+ZONE = f"{STACK}.privatelink.westus2.azmk8s.io"
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> tuple[str, ...]:
+    """Arguments that name the stack with these settings laid over it."""
+    settings = tmp_path / "private.yaml"
+    settings.write_text(yaml.safe_dump(dict(PRIVATE)))
+    return (STACK, "-f", str(settings))
+
+
+def of_type(simulation: Simulation, name: str) -> list[Mapping[str, Any]]:
+    return [each for each in simulation.cloud_resources().values() if each["type"].rpartition(":")[2] == name]
+
+
+@pytest.mark.usefixtures("running")
+def test_the_preview_of_a_move_says_that_the_cluster_is_replaced_and_why(private: tuple[str, ...]) -> None:
+    changes = {each["name"]: each for each in physai("preview", *private, "--json").json["changes"]}
+    cluster = changes["physical-ai-cluster-aks"]
+    assert (cluster["op"], cluster["nodesLost"]) == ("replace", 1)
+    assert "apiServerAccessProfile.enablePrivateCluster" in cluster["replacedBecauseOf"]
+    assert changes["physical-ai-network-vnet"]["op"] == "update"
+    kept = ("physical-ai-rg-group", "physical-ai-network-nat", "physical-ai-network-subnet-system")
+    assert not set(kept) & set(changes)
+
+
+@pytest.mark.deep
+def test_a_private_stack_comes_up_with_its_data_services_closed(home: Home, private: tuple[str, ...]) -> None:
+    answer = physai("up", *private, "--json")
+    assert all(answer.pool(name)["ready"] == answer.pool(name)["nodes"] for name in ("h100gpu", "rtxprogpu"))
+    simulation = Simulation(STACK, home)
+    (cluster,) = of_type(simulation, "ManagedCluster")
+    assert cluster["outputs"]["privateFQDN"].endswith(ZONE)
+    endpoints = of_type(simulation, "PrivateEndpoint")
+    states = {
+        each["privateLinkServiceConnectionState"]["status"]
+        for endpoint in endpoints
+        for each in endpoint["outputs"]["privateLinkServiceConnections"]
+    }
+    assert (len(endpoints), states) == (5, {"Approved"})
+    for kind in ("StorageAccount", "Registry", "RedisEnterprise"):
+        assert [each["inputs"]["publicNetworkAccess"] for each in of_type(simulation, kind)] == ["Disabled"]
+    assert physai("preview", *private, "--json").json["changes"] == []
+    physai("down", STACK)
+    # It is removed with the last resource.
+    assert not simulation.folder.exists()
