@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from physical_ai.simulator.azure import CatalogOffers, Cloud, ClusterHost, Directory, StandingRole
 from physical_ai.simulator.azure.roles import guid_of
@@ -15,7 +15,8 @@ AZURE_FILE = "azure.json"
 LIMITS_FILE = "limits.json"
 """What Azure has for this simulation, where a simulation has less than the default:
 `{"quota": {"lowPriorityCores": 40}, "capacity": {"Standard_NC40ads_H100_v5": 1}, "busy": {"cpu": 3}}`, in vCPUs, in
-nodes, and in requests: Azure upgrades the pool `cpu` until it has refused three requests to it or to its cluster."""
+nodes, and in requests: Azure upgrades the pool `cpu` until it has refused three requests to it or to its cluster.
+`{"taken": {"StorageAccount": ["stdev1"]}}` are names that somebody else in the world has."""
 
 
 def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Cloud:
@@ -45,11 +46,12 @@ def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Clou
         quota=limits.get("quota"),
         capacity=limits.get("capacity"),
         busy=limits.get("busy"),
+        taken=limits.get("taken"),
     )
 
 
-def _limits(file: Path) -> dict[str, Mapping[str, int]]:
+def _limits(file: Path) -> dict[str, Any]:
     try:
         return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     except ValueError as problem:
-        raise SimulationError(f"{file}: {problem}; write an object with `quota`, `capacity` and `busy`") from None
+        raise SimulationError(f"{file}: {problem}; write an object with `quota`, `capacity`, `busy`, `taken`") from None
