@@ -1,4 +1,4 @@
-"""What of KAI the scheduler's model relies on: its kinds and its Deployment, and nothing more."""
+"""What of KAI the scheduler's model relies on: its kinds, its binder's right and its Deployment, and nothing more."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from physical_ai.catalog.osmo import KAI_CHART, KAI_NAMESPACE, KAI_SCHEDULER, KA
 from physical_ai.simulator.charts import crds
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.scheduling.kai import POD_GROUP_API, QUEUE_API
+from physical_ai.simulator.scheduling.view import BINDER_ACCOUNT
 from tests.support.simulated_cluster import SimulatedCluster
 
 
@@ -26,9 +27,32 @@ def deployment() -> dict[str, Any]:
     }
 
 
+def binder() -> list[dict[str, Any]]:
+    """The right of KAI's binder to give Pods their node."""
+    group, name = "rbac.authorization.k8s.io", "kai-binder"
+    account = {"kind": "ServiceAccount", "name": BINDER_ACCOUNT, "namespace": KAI_NAMESPACE}
+    return [
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "ClusterRole",
+            "metadata": {"name": name},
+            "rules": [{"apiGroups": [""], "resources": ["pods/binding"], "verbs": ["create"]}],
+        },
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": name},
+            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": name},
+            "subjects": [account],
+        },
+    ]
+
+
 def define(place: SimulatedCluster) -> None:
     """Queues, PodGroups, and the namespace of the scheduler."""
     place.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": KAI_NAMESPACE}})
+    for item in binder():
+        place.apply(item)
     for item in crds(KAI_CHART, KAI_VERSION):
         place.apply(item)
     place.until(lambda: place.client.resource(QUEUE_API, "Queue"), "queues are not served")

@@ -91,6 +91,7 @@ class Client:
         self._lock = threading.Lock()
         self._served: dict[str, dict[str, Resource]] = {}
         self._certificate: str = ""
+        self._user: dict[str, str] = {}
         self._http = self._connect(self.config.certificate, self.config.key)
 
     def close(self) -> None:
@@ -100,6 +101,13 @@ class Client:
         """The same server for another user, with this token."""
         config = replace(self.config, token=token, certificate=b"", key=b"", exec=None)
         return Client(config, transport=self._transport, timeout=self._timeout)
+
+    def as_account(self, namespace: str, name: str) -> Client:
+        """The same server for a service account, in whose name an administrator may act; its groups follow from it
+        (Kubernetes docs, reference/access-authn-authz/user-impersonation)."""
+        client = Client(self.config, transport=self._transport, timeout=self._timeout)
+        client._user = {"Impersonate-User": f"system:serviceaccount:{namespace}:{name}"}
+        return client
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> Object:
         return self.request("GET", path, params=params)
@@ -206,7 +214,7 @@ class Client:
         self, method: str, path: str, body: Object | None, params: Mapping[str, str] | None, content_type: str
     ) -> httpx.Response:
         content = None if body is None else json.dumps(body).encode()
-        headers = {"Accept": JSON} | ({"Content-Type": content_type} if content else {})
+        headers = {"Accept": JSON} | self._user | ({"Content-Type": content_type} if content else {})
         credential = self._credential()
         for last in (False, True):
             sent = headers | self._authorization(credential)

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from physical_ai.catalog.osmo import KAI_NAMESPACE
 from physical_ai.simulator.cluster.objects import Json, at, name, timestamp
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, ApiError, Client
@@ -16,6 +17,8 @@ PODS, NODES, DEPLOYMENTS = "/api/v1/pods", "/api/v1/nodes", "/apis/apps/v1/deplo
 QUEUES, GROUPS = f"/apis/{kai.QUEUE_API}/queues", f"/apis/{kai.POD_GROUP_API}/podgroups"
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 SYNC_SECONDS = 10.0
+BINDER_ACCOUNT = "binder"
+"""The service account of KAI's binder, which has the right by its chart (kai-scheduler templates/rbac)."""
 
 
 class View:
@@ -23,6 +26,7 @@ class View:
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self.client, self._changed = client, changed
+        self._binder = client.as_account(KAI_NAMESPACE, BINDER_ACCOUNT)
         self._watches: dict[str, Watch] = {}
         for path in (PODS, NODES, DEPLOYMENTS):
             self._watch(path)
@@ -68,11 +72,11 @@ class View:
         return True
 
     def bind(self, pod: Mapping[str, Any], host: str) -> str:
-        """Gives a pod its node; why not, where the API server refuses."""
+        """Gives a pod its node, as KAI's binder; why not, where the API server refuses."""
         target = {"apiVersion": "v1", "kind": "Node", "name": host}
         body: Json = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name(pod)}, "target": target}
         try:
-            self.client.request("POST", f"{path_of(pod)}/binding", body)
+            self._binder.request("POST", f"{path_of(pod)}/binding", body)
         except ApiError as refusal:
             return str(refusal)
         return ""
