@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 
 import pulumi
@@ -64,6 +65,7 @@ class OsmoGate(pulumi.ComponentResource):
         read = partial(osmo.not_ready, get, agents=args.backend, service=args.service)
         left = await self._until_empty(read, READY_MINUTES if waits else 0)
         if not left:
+            self._report_token(get)
             return
         lines = "\n".join(f"  {line}" for line in left)
         parts = ("scheduler", *(["agents"] if args.backend else []), *(["control plane"] if args.service else []))
@@ -72,6 +74,15 @@ class OsmoGate(pulumi.ComponentResource):
         if waits:
             raise pulumi.RunError(f"{text}\n{DELETES_NOTHING}")
         pulumi.log.warn(text, self)
+
+    def _report_token(self, get: Get) -> None:
+        """It ends while nothing is deployed, and then all workflows wait: each deployment says so before."""
+        try:
+            problem = osmo.token_problem(get, datetime.now(UTC).date())
+        except (Unreachable, Unusable):
+            return  # what was waited for is there, and the daily check reports it too
+        if problem:
+            pulumi.log.warn(problem, self)
 
     async def _delete_workflows(self, args: OsmoGateArgs, kubeconfig: str) -> None:
         get, send = (args.connect or connect)(kubeconfig), (args.change or connect_to_change)(kubeconfig)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from physical_ai.catalog.osmo import (
@@ -18,10 +19,12 @@ from physical_ai.readiness.client import Send
 from physical_ai.readiness.objects import Json
 from physical_ai.readiness.reader import Get, Missing
 from physical_ai.settings.facts.osmo import MANAGED_LABEL
+from physical_ai.settings.facts.osmo_token import TOKEN_ANNOTATION, VALID, WARN_DAYS
 
 _SHARDS = "/apis/kai.scheduler/v1/schedulingshards"
 _PODS = f"/api/v1/namespaces/{WORKFLOWS_NAMESPACE}/pods"
 _GROUPS = f"/apis/scheduling.run.ai/v2alpha2/namespaces/{WORKFLOWS_NAMESPACE}/podgroups"
+_TOKEN = f"/api/v1/namespaces/{OPERATOR_NAMESPACE}/secrets/{TOKEN_SECRET}"
 _OF_WORKFLOWS = {"labelSelector": WORKFLOW_LABEL}
 
 
@@ -59,10 +62,34 @@ def not_ready(get: Get, *, agents: bool = True, service: bool = False) -> list[s
 def is_managed(get: Get) -> bool:
     """Whether a deployment of this project installed the agents. Agents of others are left alone."""
     try:
-        secret = get(f"/api/v1/namespaces/{OPERATOR_NAMESPACE}/secrets/{TOKEN_SECRET}", {})
+        secret = get(_TOKEN, {})
     except Missing:
         return False
     return MANAGED_LABEL in (secret["metadata"].get("labels") or {})
+
+
+def token_problem(get: Get, today: date) -> str:
+    """What is wrong with the token that a deployment created for the agents; empty where nothing is, or none was.
+
+    The daily check writes what the control plane says of it to an annotation. Raises as `get` does.
+    """
+    try:
+        notes: Mapping[str, str] = get(_TOKEN, {})["metadata"].get("annotations") or {}
+    except Missing:
+        return ""
+    name, state, expires = (notes.get(f"{TOKEN_ANNOTATION}{key}", "") for key in ("name", "state", "expires"))
+    if not name:
+        return ""
+    if state not in ("", VALID):
+        return state
+    try:
+        left = (date.fromisoformat(expires) - today).days
+    except ValueError:
+        return ""
+    if left > WARN_DAYS:
+        return ""
+    when = f"expires on {expires}" if left > 0 else f"expired on {expires}"
+    return f"The token {name} of OSMO's agents {when}. Change osmo.tokenRotation and deploy."
 
 
 def workflow_pods(get: Get) -> list[str]:

@@ -12,6 +12,9 @@ TOKEN_ANNOTATION = "physical-ai/token-"  # noqa: S105 - a name
 VALID = "valid"
 """Value of the annotation `state` of a token that the control plane accepts."""
 
+WARN_DAYS = 30
+"""How long before a token ends it is reported."""
+
 
 def token_user(settings: Settings) -> str:
     """The user of OSMO whose token it is."""

@@ -10,7 +10,7 @@ from typing import Any
 from physical_ai.catalog import osmo
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.settings.facts.osmo_access import control_plane_url
-from physical_ai.settings.facts.osmo_token import token_name, token_user
+from physical_ai.settings.facts.osmo_token import WARN_DAYS, token_name, token_user
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import agents, manifests
@@ -24,8 +24,6 @@ OBJECTS = "osmo-token"
 FILES_MAP = "osmo-token-agent"
 """Name of the ConfigMap with the program's files, without the digest of its content."""
 PASSWORD_FILE = "/opt/osmo-admin/password"  # noqa: S105 - a path
-WARN_DAYS = 30
-"""How long before a token ends the daily check reports it."""
 
 
 @dataclass(frozen=True)

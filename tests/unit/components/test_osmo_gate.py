@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from physical_ai.readiness import osmo
 from physical_ai.readiness.reader import Missing, Unreachable
 from physical_ai.readiness.waiting import wait_until_empty
 from physical_ai.settings.facts.osmo import MANAGED_LABEL
+from physical_ai.settings.facts.osmo_token import TOKEN_ANNOTATION
 
 Json = dict[str, Any]
 SHARDS = "/apis/kai.scheduler/v1/schedulingshards"
@@ -96,6 +98,26 @@ def test_without_the_schedulers_kinds_nothing_is_ready() -> None:
 )
 def test_agents_of_others_are_left_alone(secret: Json | None, ours: bool) -> None:
     assert osmo.is_managed(Api({}, {TOKEN: secret} if secret else {}).get) is ours
+
+
+@pytest.mark.parametrize(
+    ("notes", "problem"),
+    [
+        ({"name": "default-1", "state": "valid", "expires": "2027-05-22"}, ""),
+        ({"name": "default-1", "state": "valid", "expires": "2026-12-23"}, "default-1 of OSMO's agents expires on"),
+        ({"name": "default-1", "state": "valid", "expires": "2026-11-23"}, "default-1 of OSMO's agents expired on"),
+        ({"name": "default-1", "state": "Access Token is invalid", "expires": "2027-05-22"}, "Access Token is invalid"),
+        ({}, ""),
+        (None, ""),
+    ],
+)
+def test_a_token_that_ends_or_is_refused_is_reported(notes: Json | None, problem: str) -> None:
+    annotations = {f"{TOKEN_ANNOTATION}{key}": value for key, value in (notes or {}).items()}
+    secret: Json = {"metadata": {"annotations": annotations}}
+    api = Api({}, {} if notes is None else {TOKEN: secret})
+    found = osmo.token_problem(api.get, datetime.date(2026, 11, 23))
+    assert problem in found
+    assert bool(found) is bool(problem)
 
 
 def test_workflows_are_deleted_groups_first_even_without_a_scheduler() -> None:
