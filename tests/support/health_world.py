@@ -177,6 +177,8 @@ class HealthWorld:
         if open_ones:
             raise Broken(f"a second repair begins while {open_ones[0].node} is in repair")
         self._record = world.cluster.begin(record)
+        if self._record.has_ended:
+            raise Broken(f"the {action} of {key[-2:]} is taken for one that has ended")
         self.story.append(f"{action} of {key[-2:]} begins")
 
     def _go_on(self) -> None:

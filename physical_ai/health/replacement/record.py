@@ -73,11 +73,14 @@ class Record:
     new_uid: str = ""
     outcome: str = ""
     """How it ended; empty as long as it has not."""
+    earlier: int = 0
+    """Repairs of the same machine before this one: each keeps its record."""
 
     @property
     def name(self) -> str:
         """Of the ConfigMap."""
-        return config_map_name(self.node, self.node_uid)
+        first = f"repair-{self.node}-{self.node_uid[:8]}"
+        return f"{first}-{self.earlier + 1}" if self.earlier else first
 
     @property
     def has_ended(self) -> bool:
@@ -86,10 +89,6 @@ class Record:
     def at(self, step: Step, **changes: Any) -> Record:
         """The record with its next step."""
         return replace(self, step=step, **changes)
-
-
-def config_map_name(node: str, uid: str) -> str:
-    return f"repair-{node}-{uid[:8]}"
 
 
 def config_map(record: Record) -> dict[str, Any]:

@@ -48,7 +48,8 @@ def new_record(node: Json, action: Action, reason: str, world: World, wait: time
         raise Stopped(f"{name(node)} is not a machine of a scale set, so that AKS cannot delete it by name")
     others = world.cluster.nodes(pool)
     out = [name(each) for each in others if is_cordoned(each) or not is_ready(each)]
-    repairs = [each.node for each in world.cluster.records() if each.pool == pool and not each.has_ended]
+    records = world.cluster.records()
+    repairs = [each.node for each in records if each.pool == pool and not each.has_ended]
     why = refusal(pool, name(node), [name(each) for each in others], out, repairs)
     if why:
         raise Stopped(why)
@@ -63,6 +64,7 @@ def new_record(node: Json, action: Action, reason: str, world: World, wait: time
         started=now,
         deadline=now + wait,
         reason=reason,
+        earlier=max((each.earlier + 1 for each in records if each.node_uid == uid(node)), default=0),
     )
 
 

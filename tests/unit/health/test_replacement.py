@@ -207,6 +207,16 @@ def test_a_canceled_repair_gives_the_node_back_unless_its_machine_was_touched() 
     assert unfinished(fake.world().cluster, NODE) is None
 
 
+def test_each_repair_of_one_machine_has_its_own_record() -> None:
+    fake = Fake()
+    assert whole(fake, "reboot").has_ended
+    cancel(begin(fake, "reboot"), fake.world())
+    assert whole(fake, "replace").outcome == f"{NEW} was accepted and takes work"
+    assert (fake.restarted, fake.deleted) == ([NODE], [NODE])
+    records = {each.name.rpartition("-")[2]: each.action for each in fake.world().cluster.records()}
+    assert records == {"uid00001": "reboot", "2": "reboot", "3": "replace"}
+
+
 def test_a_record_reads_as_it_was_written() -> None:
     fake = Fake()
     record = new_record(fake.nodes[NODE], "replace", "Xid 79", fake.world(), HOURS).at(Step.AWAIT, uids_before=("a",))
