@@ -17,6 +17,7 @@ from physical_ai.simulator.osmo.control.configuration import APPLICATION
 from physical_ai.simulator.osmo.control.gateway import Answer, Gateway, Request, Surroundings
 from physical_ai.simulator.osmo.control.login import id_token
 from physical_ai.simulator.osmo.control.policies import BUILT_IN, allowed, mapped, roles_of
+from physical_ai.simulator.osmo.control.user import Refused, User
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/osmo-control-plane/deployments"
 KEY, ADMIN, NOW = b"k" * 32, "a" * 43, 1_800_000_000.0
@@ -233,3 +234,8 @@ def test_the_signing_key_is_made_once_and_private(tmp_path: Path) -> None:
 
 def _in(days: int) -> str:
     return (datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=days)).isoformat()
+
+
+def test_a_control_plane_of_an_earlier_version_is_named_as_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="an earlier version started it; run `physai down`"):
+        User("", tmp_path, DEPLOYER).submit("default", "")

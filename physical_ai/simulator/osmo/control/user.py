@@ -45,6 +45,12 @@ class User:
         return self._send(method, path, body, {"Authorization": f"Bearer {token}"})
 
     def _send(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> dict[str, Any]:
+        if not self._address:
+            raise Refused(
+                0,
+                "this simulation's control plane runs without OSMO's gateway, as an earlier version started it; run"
+                " `physai down` with the stack's name, and then the command again",
+            )
         try:
             with httpx.Client(trust_env=False, timeout=SECONDS) as client:
                 answer = client.request(method, f"{self._address}{path}", json=body, headers=headers)
