@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from physical_ai.settings.models.base import Model, written
-
-NamespaceName = Annotated[
-    str,
-    written(r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", "a namespace's name: lowercase letters, digits and hyphens"),
-]
+from physical_ai.settings.models.base import Model
+from physical_ai.settings.models.traces import NamespaceName
 
 
 class Admission(Model):

@@ -24,9 +24,22 @@ FORMS: dict[str, str] = {}
 
 
 def written(pattern: str, description: str) -> StringConstraints:
-    """Text that matches a pattern. `description` completes the sentence "'x' is not …"."""
-    FORMS[pattern] = description
+    """Text that matches a pattern. `description` completes the sentence "'x' is not …".
+
+    Raises ValueError if the pattern has another description already: a fault is known by its pattern only.
+    """
+    if FORMS.setdefault(pattern, description) != description:
+        raise ValueError(f"{pattern} is described as {FORMS[pattern]!r} already")
     return StringConstraints(pattern=pattern)
+
+
+EntraId = Annotated[
+    str,
+    written(
+        r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
+        "an Entra object id, tenant id or client id: 8-4-4-4-12 hexadecimal digits",
+    ),
+]
 
 
 class Model(BaseModel):

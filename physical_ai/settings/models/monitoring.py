@@ -6,15 +6,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from physical_ai.settings.models.base import Model, written
+from physical_ai.settings.models.base import EntraId, Model, written
 from physical_ai.settings.models.traces import ContainerLogs, SecretName, Traces
 
-ObjectId = Annotated[
-    str,
-    written(
-        r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", "an Entra object id, 8-4-4-4-12 hexadecimal digits"
-    ),
-]
 ReceiverName = Annotated[
     str, written(r"^[a-z][a-z0-9-]{0,29}$", "a receiver's name: lowercase letters, digits and hyphens")
 ]
@@ -82,7 +76,7 @@ class Smtp(Model):
 class GrafanaPrincipal(Model):
     """A person or group with a role in Managed Grafana."""
 
-    principal_id: ObjectId = Field(description="Entra object id.")
+    principal_id: EntraId = Field(description="Entra object id.")
     principal_type: Literal["User", "Group", "ServicePrincipal"] = Field(
         default="Group", description="Kind of principal."
     )

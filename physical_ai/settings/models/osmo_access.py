@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from physical_ai.settings.models.base import Model, written
-from physical_ai.settings.models.monitoring import ObjectId
+from physical_ai.settings.models.base import EntraId, Model, written
+from physical_ai.settings.models.grid_driver import SecretName
 
 HostName = Annotated[
     str,
@@ -15,9 +15,6 @@ HostName = Annotated[
         r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.){1,8}[a-z]{2,63}$",
         "a DNS name in lowercase, like osmo.example.com",
     ),
-]
-SecretName = Annotated[
-    str, written(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "the name of a Secret, like osmo-gateway-tls")
 ]
 OsmoRole = Literal["osmo-admin", "osmo-user"]
 """Roles of OSMO's chart for people; those of its agents and of workflows' own containers are given to no group."""
@@ -37,8 +34,8 @@ class GatewayTls(Model):
 class EntraLogin(Model):
     """The app registration through which people log in."""
 
-    tenant_id: ObjectId = Field(description="Entra tenant.")
-    client_id: ObjectId = Field(
+    tenant_id: EntraId = Field(description="Entra tenant.")
+    client_id: EntraId = Field(
         description="Client id of the app registration. It must emit groups as roles (optional claim groups with"
         " emit_as_roles). Its secret is the stack's secret osmoOidcClientSecret."
     )
@@ -77,8 +74,8 @@ class OsmoAccess(Model):
         description="entra: OIDC with Entra ID. dev: every caller is an administrator; for scope internal only.",
     )
     entra: EntraLogin | None = Field(default=None, description="Needed with login: entra.")
-    roles: dict[OsmoRole, tuple[ObjectId, ...]] = Field(
-        default_factory=dict[OsmoRole, tuple[ObjectId, ...]],
+    roles: dict[OsmoRole, tuple[EntraId, ...]] = Field(
+        default_factory=dict[OsmoRole, tuple[EntraId, ...]],
         description="Object ids of the Entra groups that have each of OSMO's roles.",
     )
     limits: GatewayLimits = Field(default_factory=GatewayLimits, description="Limits of the gateway.")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from physical_ai.settings.models.base import Address, Cidr, Model, written
+from physical_ai.settings.models.base import Address, Cidr, EntraId, Model, written
 
 VirtualNetworkId = Annotated[
     str,
@@ -18,12 +18,6 @@ VirtualNetworkId = Annotated[
 ResourceGroupId = Annotated[
     str,
     written(r"^/subscriptions/[^/]+/resourceGroups/[^/]+$", "the resource id of a resource group"),
-]
-TenantId = Annotated[
-    str,
-    written(
-        r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", "an Entra tenant id, 8-4-4-4-12 hexadecimal digits"
-    ),
 ]
 ApiServerForm = Literal["privateEndpoint", "vnetIntegration"]
 ApiServerZone = Literal["stack", "system", "none"]
@@ -59,7 +53,7 @@ class Vpn(Model):
 
     gateway_subnet: Cidr = Field(description="The subnet GatewaySubnet, /27 or larger.")
     client_range: Cidr = Field(description="Addresses of the clients; must overlap no network that they reach.")
-    tenant_id: TenantId = Field(description="Entra tenant whose users may connect.")
+    tenant_id: EntraId = Field(description="Entra tenant whose users may connect.")
     sku: Literal["VpnGw1AZ", "VpnGw2AZ", "VpnGw3AZ"] = Field(default="VpnGw1AZ", description="Size of the gateway.")
 
 

@@ -12,12 +12,12 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from physical_ai.settings.models.admission import Admission
-from physical_ai.settings.models.base import Cidr, Model, written
+from physical_ai.settings.models.base import Cidr, EntraId, Model, written
 from physical_ai.settings.models.data_services import DataServices
 from physical_ai.settings.models.gpu import GpuOperator
 from physical_ai.settings.models.grid_driver import GridDriver
 from physical_ai.settings.models.health import Health
-from physical_ai.settings.models.monitoring import Monitoring, ObjectId
+from physical_ai.settings.models.monitoring import Monitoring
 from physical_ai.settings.models.network import Network
 from physical_ai.settings.models.node_pools import NodePool, Pool, PoolName
 from physical_ai.settings.models.osmo import Osmo
@@ -119,7 +119,7 @@ class Cluster(Model):
 class Deployer(Model):
     """A group, person or pipeline that deploys the stack."""
 
-    principal_id: ObjectId = Field(description="Entra object id.")
+    principal_id: EntraId = Field(description="Entra object id.")
     principal_type: Literal["User", "Group", "ServicePrincipal"] = Field(
         default="Group", description="Kind of principal; a pipeline's identity is a ServicePrincipal."
     )
@@ -128,7 +128,7 @@ class Deployer(Model):
 class ClusterPrincipal(Model):
     """A person, group or workload with a role inside the cluster."""
 
-    principal_id: ObjectId = Field(description="Entra object id.")
+    principal_id: EntraId = Field(description="Entra object id.")
     principal_type: Literal["User", "Group", "ServicePrincipal"] = Field(
         default="Group", description="Kind of principal."
     )

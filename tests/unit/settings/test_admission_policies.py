@@ -116,7 +116,7 @@ def test_namespaces_with_a_level_of_their_own_and_those_of_aks_are_exempt() -> N
     for each in manifests.load("namespaces.yaml"):
         assert "pod-security.kubernetes.io/enforce" in each["metadata"]["labels"]
     path = "admission.podSecurityExempt[0]"
-    expect(faults_of("admission.podSecurityExempt=['Team A']"), path, "a namespace's name")
+    expect(faults_of("admission.podSecurityExempt=['Team A']"), path, "the name of a Kubernetes namespace")
 
 
 def limits(name: str, count: str = "1") -> Json:
