@@ -20,6 +20,7 @@ from physical_ai.catalog import osmo
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.osmo import AGENT_TOKEN, MANAGED_LABEL
+from physical_ai.settings.facts.osmo_token import FROM_JOB, SOURCE_ANNOTATION
 from physical_ai.settings.plans.osmo import AGENT_FILES, OsmoRelease
 from physical_ai.settings.plans.osmo_backend import OsmoBackend
 from physical_ai.settings.plans.osmo_objects import namespace_objects, with_identity
@@ -144,18 +145,21 @@ class Osmo(pulumi.ComponentResource):
         options = args.target.options(self, [args.namespaces[osmo.OPERATOR_NAMESPACE]])
         # The chart mounts it with every login; with `dev` nothing reads it.
         data: dict[str, pulumi.Input[str]] | None = {osmo.TOKEN_KEY: args.secrets.get(AGENT_TOKEN, "")}
+        metadata: dict[str, Any] = {
+            "name": osmo.TOKEN_SECRET,
+            "namespace": osmo.OPERATOR_NAMESPACE,
+            "labels": {MANAGED_LABEL: "true"},
+        }
         if args.token is not None:
+            # Its end is a difference, with which a stack that sets the token itself again writes it again.
+            metadata["annotations"] = {SOURCE_ANNOTATION: FROM_JOB}
             # The Job writes it. What it wrote is not a difference; and a token of an earlier mode remains until then.
             options.ignore_changes = ["data", "stringData"]
             options.additional_secret_outputs = ["data", "stringData"]
             data = None
         secret = kubernetes.core.v1.Secret(
             f"{name}-agent-token",
-            metadata={
-                "name": osmo.TOKEN_SECRET,
-                "namespace": osmo.OPERATOR_NAMESPACE,
-                "labels": {MANAGED_LABEL: "true"},
-            },
+            metadata=metadata,
             string_data=data,
             opts=options,
         )

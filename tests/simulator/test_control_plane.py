@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE, OPERATOR_NAMESPACE
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH, Client
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.killed_install import administrator
@@ -86,3 +86,11 @@ def test_a_control_plane_starts_keeps_its_key_and_is_removed(running: Simulation
     removed = physai("up", "--json")
     assert "delete" in removed.json["changes"]
     assert listed(client, "apis/apps/v1", "deployments") == []
+
+    def work() -> bool:
+        pods = client.get(f"/api/v1/namespaces/{OPERATOR_NAMESPACE}/pods")["items"]
+        states = [status for each in pods for status in each["status"].get("containerStatuses", [])]
+        return bool(states) and all(each["ready"] for each in states)
+
+    # They log in at the control plane elsewhere again, with the stack's token. Those that tried too early start again.
+    until(work, "the agents are not ready")

@@ -113,9 +113,9 @@ def what_happens_to_gpu_pods_is_changed_and_changed_back(simulation: Simulation)
     for settings, actions in ((deny, {"Deny", "Audit"}), ((), {"Warn", "Audit"})):
         previewed = physai("preview", "--json", *settings).json["changes"]
         assert sorted((each["op"], each["type"].rpartition(":")[2]) for each in previewed) == [
-            *[("create", "ValidatingAdmissionPolicyBinding")] * 2,
-            *[("delete", "ValidatingAdmissionPolicyBinding")] * 2,
-            *[("update", "ValidatingAdmissionPolicy")] * 2,
+            *[("create", "ValidatingAdmissionPolicyBinding")] * 4,
+            *[("delete", "ValidatingAdmissionPolicyBinding")] * 4,
+            *[("update", "ValidatingAdmissionPolicy")] * 4,
         ]
         physai("up", *settings)
         found = cluster.get("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings")["items"]

@@ -9,6 +9,8 @@ ROTATION_ANNOTATION = "physical-ai/token-rotation"
 does not renew, since the chart mounts it by `subPath`."""
 TOKEN_ANNOTATION = "physical-ai/token-"  # noqa: S105 - a name
 """Prefix of the annotations of the agents' Secret: `name`, `previous-name`, `expires`, `state`."""
+SOURCE_ANNOTATION, FROM_JOB = "physical-ai/token-source", "job"
+"""Annotation of the agents' Secret whose token a Job creates, and not the settings."""
 VALID = "valid"
 """Value of the annotation `state` of a token that the control plane accepts."""
 

@@ -48,6 +48,9 @@ class Operators:
             find, uid = self._cluster.find, str(at(pod, "metadata.uid"))
             why = mounts.trouble(pod, find) or crash(pod, find) or self._login(pod)
             if why is None:
+                if at(pod, "status.phase") == "Running":
+                    # It had crashed. What starts Pods on simulated nodes starts those that are Pending.
+                    self._cluster.patch(pod, {"status": {"phase": "Pending"}}, STRATEGIC, "/status")
                 self._cluster.patch(pod, {"metadata": {"annotations": {RUN_BY: None}}})
                 continue
             held[uid] = why
