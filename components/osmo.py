@@ -145,21 +145,22 @@ class Osmo(pulumi.ComponentResource):
         options = args.target.options(self, [args.namespaces[osmo.OPERATOR_NAMESPACE]])
         # The chart mounts it with every login; with `dev` nothing reads it.
         data: dict[str, pulumi.Input[str]] | None = {osmo.TOKEN_KEY: args.secrets.get(AGENT_TOKEN, "")}
-        metadata: dict[str, Any] = {
-            "name": osmo.TOKEN_SECRET,
-            "namespace": osmo.OPERATOR_NAMESPACE,
-            "labels": {MANAGED_LABEL: "true"},
-        }
+        annotations: dict[str, str] | None = None
         if args.token is not None:
             # Its end is a difference, with which a stack that sets the token itself again writes it again.
-            metadata["annotations"] = {SOURCE_ANNOTATION: FROM_JOB}
+            annotations = {SOURCE_ANNOTATION: FROM_JOB}
             # The Job writes it. What it wrote is not a difference; and a token of an earlier mode remains until then.
             options.ignore_changes = ["data", "stringData"]
             options.additional_secret_outputs = ["data", "stringData"]
             data = None
         secret = kubernetes.core.v1.Secret(
             f"{name}-agent-token",
-            metadata=metadata,
+            metadata=kubernetes.meta.v1.ObjectMetaArgs(
+                name=osmo.TOKEN_SECRET,
+                namespace=osmo.OPERATOR_NAMESPACE,
+                labels={MANAGED_LABEL: "true"},
+                annotations=annotations,
+            ),
             string_data=data,
             opts=options,
         )
