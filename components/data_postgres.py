@@ -64,7 +64,10 @@ class Postgres(pulumi.ComponentResource):
             ),
             high_availability=dbforpostgresql.HighAvailabilityArgs(mode=MODES[plan.high_availability]),
             network=dbforpostgresql.NetworkArgs(public_network_access=place.public_access),
-            auth_config=dbforpostgresql.AuthConfigArgs(password_auth="Enabled", active_directory_auth="Disabled"),  # noqa: S106
+            auth_config=dbforpostgresql.AuthConfigArgs(
+                password_auth="Enabled",  # noqa: S106 - a switch
+                active_directory_auth="Disabled",
+            ),
             administrator_login=ADMINISTRATOR,
             administrator_login_password=self.password,
             opts=pulumi.ResourceOptions.merge(

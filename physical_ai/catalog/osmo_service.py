@@ -42,3 +42,18 @@ UNAUTHENTICATED = (
 )
 """Paths that the chart's gateway serves without a login. Two tell versions, one public keys, the others are the login:
 they take a token, and give none without one."""
+
+USER_ACTIONS = (
+    "app:*",
+    "auth:Token",
+    "credentials:*",
+    "dataset:*",
+    "pool:List",
+    "profile:Read",
+    "profile:Update",
+    "resources:Read",
+    "user:List",
+    "workflow:List",
+    "workflow:Read",
+)
+"""What the chart's role osmo-user may do everywhere; workflows it may submit to the pool `default` alone."""

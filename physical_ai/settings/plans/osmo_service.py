@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from physical_ai.catalog.osmo import CHART_VERSION, CREDENTIAL_SECRETS, IMAGE_TAG, IMAGES
+from physical_ai.catalog.osmo_service import USER_ACTIONS
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import osmo_platforms
@@ -27,21 +28,6 @@ SECTIONS = {
     "pools": "pools",
 }
 """Sections by their name in the chart's values, and in the file that the chart makes of them."""
-
-_USER_ACTIONS = (
-    "app:*",
-    "auth:Token",
-    "credentials:*",
-    "dataset:*",
-    "pool:List",
-    "profile:Read",
-    "profile:Update",
-    "resources:Read",
-    "user:List",
-    "workflow:List",
-    "workflow:Read",
-)
-"""What the chart's role osmo-user may do everywhere; workflows it may submit to the pool `default` alone."""
 
 
 def configuration(settings: Settings, served: Sequence[Settings] = ()) -> dict[str, Any]:
@@ -115,7 +101,7 @@ def _roles(settings: Settings, pools: list[str]) -> dict[str, Any]:
 
 def _user_policies(pools: list[str]) -> list[dict[str, Any]]:
     submit = {"effect": "Allow", "actions": ["workflow:*"], "resources": [f"pool/{name}" for name in pools]}
-    return [{"effect": "Allow", "actions": list(_USER_ACTIONS), "resources": ["*"]}, submit]
+    return [{"effect": "Allow", "actions": list(USER_ACTIONS), "resources": ["*"]}, submit]
 
 
 def as_yaml(settings: Settings, served: Sequence[Settings] = ()) -> str:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
+from physical_ai.catalog.osmo_service import USER_ACTIONS
+
 ADMIN, USER, BACKEND, DEFAULT = "osmo-admin", "osmo-user", "osmo-backend", "osmo-default"
 GLOBAL = "*"
 """Resource of an action that belongs to no pool."""
@@ -42,19 +44,7 @@ BUILT_IN: Mapping[str, Role] = {
     USER: Role(
         (
             Policy(
-                (
-                    "app:*",
-                    "auth:Token",
-                    "credentials:*",
-                    "dataset:*",
-                    "pool:List",
-                    "profile:Read",
-                    "profile:Update",
-                    "resources:Read",
-                    "user:List",
-                    "workflow:List",
-                    "workflow:Read",
-                ),
+                USER_ACTIONS,
                 ("*",),
             ),
             Policy(("workflow:*",), ("pool/default",)),
