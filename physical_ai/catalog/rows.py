@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 DriverSourceName = Literal["operator", "grid", "aks"]
 OsSkuName = Literal["Ubuntu", "Ubuntu2204", "AzureLinux"]
 ZoneName = Literal["1", "2", "3"]
+Offered = Literal["yes", "no", "unknown"]
 Text = Annotated[str, StringConstraints(min_length=1)]
 
 
@@ -101,8 +102,12 @@ class Region(Row):
     zones: tuple[ZoneName, ...]
     nat_standard_v2: bool
     """Whether it has NAT gateways of the zone-redundant SKU StandardV2."""
-    managed_grafana: Literal["yes", "no", "unknown"] = "unknown"
+    managed_grafana: Offered = "unknown"
     """Whether Azure offers Managed Grafana there."""
+    postgres: Offered = "unknown"
+    """Whether Azure offers PostgreSQL Flexible Server there."""
+    managed_redis: Offered = "unknown"
+    """Whether Azure offers Managed Redis there."""
     sizes: dict[str, RegionSize]
     source: Text
     date: datetime.date

@@ -61,6 +61,8 @@ def test_the_commands_work_as_written(home: Home, deployed: Simulation, monkeypa
                 environment = {**deployed.environment(), "KUBECACHEDIR": str(home.folder / "kube")}
     assert re.search(r"h100gpu .* 1/1", said["make up"].out)
     assert "COMPLETED" in said["make up"].err
+    assert "submitted by deployer (osmo-user): accepted" in said["make up"].out
+    assert "submitted by bystander (no role): refused, 403" in said["make up"].out
     assert "rtxpro" in said[f"physai osmo platforms {STACK}"].out
     assert "rtxprogpu" in said["kubectl get nodes -L agentpool"].out
     (preview, wrong) = (answer for command, answer in said.items() if command.startswith("physai preview"))

@@ -131,6 +131,7 @@ def up(  # noqa: PLR0917 - each is an option
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.cli.simulated_telemetry import missing_counters, start_telemetry
     from physical_ai.cli.stack_status import status_document
+    from physical_ai.cli.workflows import front_door
     from physical_ai.cli.workflows.files import workflow_files
     from physical_ai.cli.workflows.runner import run_files
     from physical_ai.osmo.workflow.rendering import Variables
@@ -156,13 +157,17 @@ def up(  # noqa: PLR0917 - each is an option
             start_telemetry(simulation, requested.loaded.settings, progress)
     if telemetry and (missing := missing_counters(requested.loaded.settings)):
         err.print(missing, markup=False, style="yellow")
+    refused = front_door.stranger_refused(simulation, requested.loaded.settings, next(iter(files))) if files else None
     ended = run_files(simulation, files, None, Variables(), options.principal) if files else []
     document = status_document(simulation)
     changes = dict(progress.run.counts())
     if json:
-        print_json({**document, "changes": changes, "seconds": progress.seconds})
+        tried = {"refusedAtFrontDoor": refused} if files else {}
+        print_json({**document, **tried, "changes": changes, "seconds": progress.seconds})
     else:
         out.print(output.render(document))
+        for line in front_door.described(ended, refused) if files else ():
+            out.print(line, markup=False, highlight=False)
         seconds = sum(progress.seconds.values())
         err.print(f"[bold green]up[/] {done(changes)} in {seconds:.0f} s; [dim]remove it with `physai down {stack}`[/]")
     if not workflows.succeeded(ended):

@@ -50,7 +50,7 @@ def run_files(
     service, history = _service(simulation), History(simulation.folder)
     accepted = [(path, _accepted(path, within, context)) for path, within in files.items()]
     _remove_interrupted(service, history, context)
-    user = _user(simulation, principal)
+    user = user_at(simulation, principal)
     return [_run(path, submission, service, history, context, user=user) for path, submission in accepted]
 
 
@@ -88,7 +88,8 @@ def _run(
     from physical_ai.simulator.osmo.history import CANCELED
 
     roles = user.submit(context.pool, path.read_text(encoding="utf-8"))
-    number = history.begin(submission.spec.name, str(path))
+    submitted = {"user": user.principal.name, "roles": list(roles)}
+    number = history.begin(submission.spec.name, str(path), submitted)
     workflow = simulated_workflow(submission, context, number)
     err.print(f"{workflow.id}: {path}, submitted by {user.principal.name} ({', '.join(roles)})", markup=False)
     try:
@@ -136,7 +137,8 @@ def _service(simulation: Simulation) -> Service:
     return Service(simulation.clusters().client(cluster))
 
 
-def _user(simulation: Simulation, principal: Principal | None) -> User:
+def user_at(simulation: Simulation, principal: Principal | None = None) -> User:
+    """The principal, or the simulation's deployer, at the front door of a running stack."""
     from physical_ai.simulator.entra import DEPLOYER
     from physical_ai.simulator.osmo.control.user import User
 

@@ -12,7 +12,7 @@ from physical_ai.settings.facts.network_access import private_endpoints
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.data_services import DataServices
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error
+from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
 
 _HERE: Path = ("dataServices",)
 _STANDBY: Path = (*_HERE, "postgres", "highAvailability")
@@ -20,6 +20,7 @@ _SIZE: Path = (*_HERE, "postgres", "size")
 _UPSTREAMS: Path = (*_HERE, "registry", "upstreams")
 
 ZONES = Rule("data-zones", "physical_ai/catalog/data/regions.yaml")
+OFFERED = Rule("data-region", "physical_ai/catalog/data/regions.yaml")
 BURSTABLE = Rule("postgres-burstable", "PostgreSQL Flexible Server docs, high availability, limitations")
 PRIVATE_REGISTRY = Rule("registry-premium", "Azure docs, container-registry-skus")
 UPSTREAM_LOGIN = Rule("registry-upstream", "Azure docs, container-registry/artifact-cache-overview")
@@ -32,10 +33,30 @@ def check_data_services(settings: Settings, trust: Trust) -> Iterator[SettingFin
     if given is None or not trust(_HERE):
         return
     plan = data_plan(settings, given)
+    yield from _offered(settings)
     yield from _postgres(settings, given, plan)
     yield from _storage(settings, given)
     yield from _registry(settings, given, plan)
     yield from _deletion(settings, given)
+
+
+def _offered(settings: Settings) -> Iterator[SettingFinding]:
+    """Services that Azure has in some regions only. Of a region that is not in the catalogue nothing is known."""
+    region = regions().get(settings.region)
+    if region is None:
+        return
+    for key, service, offered in (
+        ("postgres", "PostgreSQL Flexible Server", region.postgres),
+        ("redis", "Azure Managed Redis", region.managed_redis),
+    ):
+        if offered == "no":
+            problem = f"Azure does not offer {service} in {region.name}."
+            fix = "Choose another region, or leave dataServices out."
+            yield error((*_HERE, key), problem, fix, others=(("region",),), rule=OFFERED)
+        elif offered == "unknown":
+            problem = f"It is not known whether Azure offers {service} in {region.name}."
+            fix = f"Ask Azure, and write it to {OFFERED.source}."
+            yield warning((*_HERE, key), problem, fix, others=(("region",),), rule=OFFERED)
 
 
 def _has_no_zones(settings: Settings) -> bool:

@@ -29,12 +29,13 @@ class History:
         """Oldest first, `KEPT` at most; each with an `id` as `train-3`, and a `status`."""
         return [{key: value for key, value in each.items() if key != "by"} for each in self._read()]
 
-    def begin(self, name: str, file: str) -> int:
-        """Reserves the number of a workflow's next run."""
+    def begin(self, name: str, file: str, submitted: Json | None = None) -> int:
+        """Reserves the number of a workflow's next run. `submitted` names the user, and the roles that allowed it."""
         with self._changing() as runs:
             number = _next(runs, name)
             by = [os.getpid(), started_at(os.getpid())]
-            runs.append({"id": f"{name}-{number}", "file": file, "status": RUNNING, "tasks": [], "by": by})
+            run: Json = {"id": f"{name}-{number}", "file": file, "status": RUNNING, "tasks": []}
+            runs.append({**run, **({"submitted": submitted} if submitted else {}), "by": by})
             return number
 
     def end(self, id: str, status: str, tasks: list[Json]) -> Json:

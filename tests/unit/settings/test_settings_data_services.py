@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from physical_ai.catalog import regions
 from physical_ai.settings import Fault, Overlay, Settings, SettingsError, load
 from physical_ai.settings.facts.data_services import DataNames, DataPlan, data_plan
 from physical_ai.settings.rules import TRUST_ALL
@@ -115,6 +118,18 @@ def test_a_region_without_zones_has_no_copies_in_several(change: str, place: str
     assert list(check_data_services(settings, TRUST_ALL)) == []
     (found,) = check_data_services(settings.model_copy(update={"region": "westus"}), TRUST_ALL)
     assert (found.where, found.rule) == (place, "data-zones")
+
+
+@pytest.mark.parametrize(("field", "place"), [("postgres", "postgres"), ("managed_redis", "redis")])
+@pytest.mark.parametrize(("offered", "severity"), [("no", "error"), ("unknown", "warning")])
+def test_a_region_without_a_service(
+    field: str, place: str, offered: Any, severity: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = given("dev-westus2")
+    changed = {**regions(), "westus2": regions()["westus2"].model_copy(update={field: offered})}
+    monkeypatch.setattr("physical_ai.settings.rules.data_services.regions", lambda: changed)
+    (found,) = check_data_services(settings, TRUST_ALL)
+    assert (found.where, found.severity.value, found.rule) == (f"dataServices.{place}", severity, "data-region")
 
 
 def test_private_endpoints_need_a_premium_registry() -> None:

@@ -32,7 +32,7 @@ class User:
     """
 
     def __init__(self, address: str, simulation: Path, principal: Principal) -> None:
-        self._address, self._simulation, self.principal = address, simulation, principal
+        self.address, self._simulation, self.principal = address, simulation, principal
 
     def submit(self, pool: str, text: str) -> tuple[str, ...]:
         """Submits a workflow; the roles by which it was accepted. Raises Refused."""
@@ -45,7 +45,7 @@ class User:
         return self._send(method, path, body, {"Authorization": f"Bearer {token}"})
 
     def _send(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> dict[str, Any]:
-        if not self._address:
+        if not self.address:
             raise Refused(
                 0,
                 "this simulation's control plane runs without OSMO's gateway, as an earlier version started it; run"
@@ -53,10 +53,10 @@ class User:
             )
         try:
             with httpx.Client(trust_env=False, timeout=SECONDS) as client:
-                answer = client.request(method, f"{self._address}{path}", json=body, headers=headers)
+                answer = client.request(method, f"{self.address}{path}", json=body, headers=headers)
                 found: Any = answer.json()
         except (httpx.HTTPError, ValueError) as problem:
-            raise Refused(0, f"OSMO's gateway at {self._address} does not answer: {problem}") from None
+            raise Refused(0, f"OSMO's gateway at {self.address} does not answer: {problem}") from None
         document = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
         if answer.is_error:
             reason = str(document.get("message") or document.get("detail") or "no reason")

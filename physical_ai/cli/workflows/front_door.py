@@ -1,0 +1,54 @@
+"""The front door of a simulated stack's OSMO, tried before workflows go through it: who is refused there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from physical_ai.cli.workflows.runner import user_at
+from physical_ai.cli.workflows.simulated import deployed_context
+
+if TYPE_CHECKING:
+    from physical_ai.settings import Settings
+    from physical_ai.simulator.simulation import Simulation
+
+FORBIDDEN = 403
+
+
+def stranger_refused(simulation: Simulation, settings: Settings, file: Path) -> dict[str, Any] | None:
+    """Submits a workflow as a user of the tenant without a role, which has to be refused.
+
+    None where the stack's own control plane takes every caller for an administrator.
+
+    Raises:
+        SimulationError: It is accepted, or fails for another reason than the missing role.
+    """
+    from physical_ai.osmo.workflow.rendering import Variables
+    from physical_ai.simulator.entra import BYSTANDER
+    from physical_ai.simulator.errors import SimulationError
+    from physical_ai.simulator.osmo.control.user import Refused
+
+    if settings.osmo.installs_service and settings.osmo.access.login == "dev":
+        return None
+    pool, user = deployed_context(simulation, None, Variables()).pool, user_at(simulation, BYSTANDER)
+    try:
+        roles = user.submit(pool, file.read_text(encoding="utf-8"))
+    except Refused as refusal:
+        if refusal.code != FORBIDDEN:
+            raise
+        return {"address": user.address, "user": BYSTANDER.name, "code": refusal.code, "message": str(refusal)}
+    problem = f"{BYSTANDER.name}, who is in no group with a role, may submit workflows as {', '.join(roles)}"
+    raise SimulationError(f"{problem}. See osmo.access.roles")
+
+
+def described(workflows: Sequence[Mapping[str, Any]], refused: Mapping[str, Any] | None) -> list[str]:
+    """Who was let in, and who was not, for people."""
+    if refused is None:
+        return ["front door: login dev, every caller is an administrator"]
+    accepted = [(each["id"], each["submitted"]) for each in workflows]
+    return [
+        f"front door: {refused['address']}, login with Entra ID",
+        *(f"  {name}, submitted by {by['user']} ({', '.join(by['roles'])}): accepted" for name, by in accepted),
+        f"  the same, submitted by {refused['user']} (no role): refused, {refused['code']}",
+    ]
