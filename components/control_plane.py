@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -18,6 +19,7 @@ from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.catalog.osmo_service import SERVICE_ACCOUNT
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.naming import Names
+from physical_ai.settings.facts.osmo_access import TLS_CERTIFICATE
 from physical_ai.settings.plans.osmo import OsmoRelease
 from physical_ai.settings.plans.service_chart import Attached, attached
 from physical_ai.settings.secrets import Secrets
@@ -114,7 +116,16 @@ class ControlPlane(pulumi.ComponentResource):
                 for use, container in data.storage.containers.items()
             },
             client_id=self.identity.identity.client_id,
+            certificate=_digest(args),
         )
+
+
+def _digest(args: ControlPlaneArgs) -> pulumi.Output[str] | None:
+    """Of the certificate, which everybody sees who connects; its key is not part of it."""
+    tls = args.settings.osmo.access.tls
+    if tls is None or tls.source != "stack":
+        return None
+    return pulumi.Output.unsecret(args.secrets[TLS_CERTIFICATE].apply(lambda text: sha256(text.encode()).hexdigest()))
 
 
 def share_data(

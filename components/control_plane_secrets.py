@@ -9,7 +9,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.cluster_target import ClusterTarget
-from components.random_values import RandomBytes, RandomPassword
+from components.random_values import RandomBytes, generated_password
 from physical_ai.catalog import osmo_service as names
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.settings import Settings
@@ -51,7 +51,8 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
         super().__init__("physical-ai:osmo:ControlPlaneSecrets", name, {}, opts)
         self._name, self._args = name, args
         child = pulumi.ResourceOptions(parent=self)
-        admin = RandomPassword(f"{name}-admin-password", length=names.ADMIN_LENGTH, opts=child).result
+        access = args.settings.osmo.access
+        admin = _password(f"{name}-admin-password", names.ADMIN_LENGTH, access.admin_password_generation, child)
         self.objects = [
             self._secret(names.POSTGRES_SECRET, {names.POSTGRES_KEY: args.postgres_password}),
             self._secret(names.REDIS_SECRET, {names.REDIS_KEY: args.redis_key}),
@@ -59,9 +60,8 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
             *self._encryption_key(child),
             args.keep(KEPT_ADMIN, admin),
         ]
-        access = args.settings.osmo.access
         if access.login == "entra":
-            cookie = RandomPassword(f"{name}-cookie-key", length=names.COOKIE_LENGTH, opts=child).result
+            cookie = _password(f"{name}-cookie-key", names.COOKIE_LENGTH, access.cookie_key_generation, child)
             login = {names.OAUTH2_CLIENT_KEY: args.given[OIDC_SECRET], names.OAUTH2_COOKIE_KEY: cookie}
             self.objects.append(self._secret(names.OAUTH2_SECRET, login))
         if access.tls is not None and access.tls.source == "stack":
@@ -98,3 +98,7 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
             opts=options,
         )
         return [kept, config]
+
+
+def _password(name: str, length: int, generation: int, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
+    return generated_password(f"{name}-{{}}", length, generation, opts, first=name)

@@ -9,7 +9,7 @@ import pulumi
 from pulumi_azure_native import dbforpostgresql
 
 from components.data_common import ENABLED, Place
-from components.random_values import RandomPassword
+from components.random_values import generated_password
 from physical_ai.catalog.data_services import POSTGRES_EXTENSIONS, POSTGRES_PORT
 from physical_ai.settings.facts.data_services import ADMINISTRATOR, DATABASE, PASSWORD_LENGTH
 from physical_ai.settings.models.data_services import Postgres as PostgresSettings
@@ -48,7 +48,9 @@ class Postgres(pulumi.ComponentResource):
     def __init__(self, name: str, args: PostgresArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:azure:Postgres", name, {}, opts)
         place, plan, settings = args.place, args.place.plan, args.settings
-        self.password = _password(name, self, args)
+        self.password = generated_password(
+            f"{name}-password-{{}}", PASSWORD_LENGTH, settings.password_generation, place.kept(self)
+        )
         self.server = dbforpostgresql.Server(
             f"{name}-server",
             server_name=place.names.postgres,
@@ -115,15 +117,3 @@ class Postgres(pulumi.ComponentResource):
                 end_ip_address=address,
                 opts=pulumi.ResourceOptions(parent=self, depends_on=[before]),
             )
-
-
-def _password(name: str, parent: pulumi.Resource, args: PostgresArgs) -> pulumi.Output[str]:
-    """The password of the present generation.
-
-    Those before it stay in the state: what is protected cannot be deleted or replaced.
-    """
-    found = [
-        RandomPassword(f"{name}-password-{number}", length=PASSWORD_LENGTH, opts=args.place.kept(parent))
-        for number in range(1, args.settings.password_generation + 1)
-    ]
-    return found[-1].result

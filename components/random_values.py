@@ -8,7 +8,7 @@ import pulumi
 import pulumi_random
 from pulumi_random import RandomBytes
 
-__all__ = ["RandomBytes", "RandomPassword"]
+__all__ = ["RandomBytes", "RandomPassword", "generated_password"]
 
 
 class RandomPassword(pulumi_random.RandomPassword):
@@ -37,3 +37,18 @@ class RandomPassword(pulumi_random.RandomPassword):
             keepers=keepers,
             opts=opts,
         )
+
+
+def generated_password(
+    name: str, length: int, generation: int, opts: pulumi.ResourceOptions, *, first: str | None = None
+) -> pulumi.Output[str]:
+    """The password of a generation.
+
+    Those before it stay in the state: what is protected cannot be deleted or replaced.
+
+    Args:
+        name: of the resource, with `{}` for the number of a generation.
+        first: name of the first one, if it has no number.
+    """
+    names = [first or name.format(1), *(name.format(number) for number in range(2, generation + 1))]
+    return [RandomPassword(each, length=length, opts=opts) for each in names][-1].result

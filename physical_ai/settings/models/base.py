@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 
@@ -40,6 +40,10 @@ EntraId = Annotated[
         "an Entra object id, tenant id or client id: 8-4-4-4-12 hexadecimal digits",
     ),
 ]
+
+
+Generation = Annotated[int, Field(ge=1, le=50)]
+"""Of a generated password or key."""
 
 
 class Model(BaseModel):

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from physical_ai.settings.models.base import Model, written
+from physical_ai.settings.models.base import Generation, Model, written
 
 PostgresVersion = Literal["15", "16", "17"]
 """OSMO 6.3 needs 15 or later."""
@@ -33,7 +33,6 @@ Redundancy = Literal["LRS", "ZRS", "GRS", "GZRS"]
 RegistryHost = Annotated[
     str, written(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", "the host name of a container registry, like nvcr.io")
 ]
-Generation = Annotated[int, Field(ge=1, le=50)]
 Days = Annotated[int, Field(ge=1, le=36500)]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from physical_ai.settings.models.base import EntraId, Model, written
+from physical_ai.settings.models.base import EntraId, Generation, Model, written
 from physical_ai.settings.models.grid_driver import SecretName
 
 HostName = Annotated[
@@ -47,6 +47,11 @@ class GatewayLimits(Model):
     concurrent_requests: Annotated[int, Field(ge=10, le=10000)] = Field(
         default=100, description="Requests that each gateway Pod has open to the service at a time; others get 503."
     )
+    requests_per_minute: Annotated[int, Field(ge=0, le=100000)] = Field(
+        default=600,
+        description="API requests of one caller, a login or without one an address; more get 429. Each thread of each"
+        " gateway Pod counts for itself, so it limits what floods the service, and is no quota. 0: no limit.",
+    )
     body_mebibytes: Annotated[int, Field(ge=1, le=1024)] = Field(
         default=32, description="Largest body of an API request; a larger one gets 413."
     )
@@ -77,5 +82,14 @@ class OsmoAccess(Model):
     roles: dict[OsmoRole, tuple[EntraId, ...]] = Field(
         default_factory=dict[OsmoRole, tuple[EntraId, ...]],
         description="Object ids of the Entra groups that have each of OSMO's roles.",
+    )
+    admin_password_generation: Generation = Field(
+        default=1,
+        description="Raise it by one to replace the password of the default administrator; restarts OSMO's service.",
+    )
+    cookie_key_generation: Generation = Field(
+        default=1,
+        description="Raise it by one to replace the key of browsers' sessions; restarts the login, and everybody logs"
+        " in again.",
     )
     limits: GatewayLimits = Field(default_factory=GatewayLimits, description="Limits of the gateway.")

@@ -11,6 +11,7 @@ import yaml
 from physical_ai.catalog import osmo
 from physical_ai.catalog.aks import ASSIGNED
 from physical_ai.policies import Secret
+from physical_ai.settings.plans.service_chart.restarts import PROCESSES
 from tests.support.recording import Recording, Resource
 from tests.unit.conftest import Simulate
 from tests.unit.settings.test_osmo_access import ACCESS, DATA
@@ -78,9 +79,63 @@ def test_the_values_contain_no_secret(platform: Recording) -> None:
         assert hidden(each.inputs["stringData"])
 
 
+def test_another_certificate_restarts_the_gateway(platform: Recording, simulate: Simulate) -> None:
+    renewed = simulate("dev-westus2", {**PLATFORM, "secrets": {**GIVEN, "osmoTlsCertificate": "another"}})
+    (before,), (after,) = (pod_annotations(each, "gateway.envoy").values() for each in (platform, renewed))
+    assert before != after
+    existing = {"mode": "platform", "access": {**ACCESS, "tls": {"source": "existing"}}}
+    assert not pod_annotations(simulate("dev-westus2", {**PLATFORM, "osmo": existing}), "gateway.envoy")
+
+
 def test_the_first_administrator_has_a_password_of_43_characters(platform: Recording) -> None:
     (found,) = (each for each in platform.of_type("RandomPassword") if each.name.endswith("admin-password"))
     assert found.inputs["length"] == 43
+
+
+def secret_value(recording: Recording, name: str, key: str) -> str:
+    return in_control_plane(recording, "Secret")[name].inputs["stringData"].value[key]
+
+
+def pod_annotations(recording: Recording, section: str) -> dict[str, str]:
+    where = released(recording).inputs["values"]
+    for part in section.split("."):
+        where = where[part]
+    return where.get("extraPodAnnotations") or {}
+
+
+@pytest.mark.parametrize(
+    ("setting", "secret", "restarted"),
+    [
+        ("adminPasswordGeneration", ("default-admin-secret", "password"), {"services.service"}),
+        ("cookieKeyGeneration", ("oauth2-proxy-secrets", "cookie_secret"), {"gateway.oauth2Proxy"}),
+    ],
+)
+def test_another_generation_is_another_secret_and_restarts_who_read_it(
+    platform: Recording, simulate: Simulate, setting: str, secret: tuple[str, str], restarted: set[str]
+) -> None:
+    osmo = {"mode": "platform", "access": {**ACCESS, setting: 2}}
+    rotated = simulate("dev-westus2", {**PLATFORM, "osmo": osmo, "protect": True})
+    assert secret_value(rotated, *secret) != secret_value(platform, *secret)
+    # What is protected is neither replaced nor deleted.
+    assert {each.urn.rpartition("::")[2] for each in platform.of_type("RandomPassword")} < {
+        each.urn.rpartition("::")[2] for each in rotated.of_type("RandomPassword")
+    }
+    sections = {f"services.{name}" for name in PROCESSES} | {"gateway.oauth2Proxy", "gateway.authz"}
+    assert {section for section in sections if pod_annotations(rotated, section)} == restarted
+    assert not {section for section in sections if pod_annotations(platform, section)}
+
+
+@pytest.mark.parametrize(
+    ("data", "also"),
+    [({"postgres": {"passwordGeneration": 2}}, {"gateway.authz"}), ({"redis": {"key": "secondary"}}, set())],
+)
+def test_another_password_of_the_database_or_the_cache_restarts_who_log_in(
+    simulate: Simulate, data: dict[str, Any], also: set[str]
+) -> None:
+    rotated = simulate("dev-westus2", {**PLATFORM, "dataServices": {**DATA, **data}})
+    expected = {f"services.{name}" for name in PROCESSES} | also
+    sections = expected | {"gateway.oauth2Proxy", "gateway.authz"}
+    assert {section for section in sections if pod_annotations(rotated, section)} == expected
 
 
 def test_the_key_of_the_database_is_made_once_and_never_changed(platform: Recording) -> None:

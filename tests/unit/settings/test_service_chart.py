@@ -110,14 +110,22 @@ def test_groups_become_roles() -> None:
 
 
 def test_limits_reach_envoy() -> None:
-    limits = {"concurrentRequests": 50, "bodyMebibytes": 2, "headerKibibytes": 64}
+    limits = {"concurrentRequests": 50, "bodyMebibytes": 2, "headerKibibytes": 64, "requestsPerMinute": 120}
     envoy = values({**ACCESS, "limits": limits})["gateway"]["envoy"]
     assert (envoy["maxRequests"], envoy["maxHeadersSizeKb"]) == (50, 64)
     prefixes = [route["match"].get("prefix") for route in envoy["serviceRoutes"]]
     assert prefixes == [None, "/api/", "/client/"]
     for route in envoy["serviceRoutes"]:
         code = route["typed_per_filter_config"]["block-spam-ips"]["source_code"]["inline_string"]
-        assert "> 2097152 then" in code
+        assert "per_minute, body_bytes, most_callers = 120, 2097152, 10000" in code
+        assert "{{" not in code
+
+
+def test_without_a_limit_of_requests_none_is_counted() -> None:
+    envoy = values({**ACCESS, "limits": {"requestsPerMinute": 0}})["gateway"]["envoy"]
+    code = envoy["serviceRoutes"][0]["typed_per_filter_config"]["block-spam-ips"]["source_code"]["inline_string"]
+    assert "most_callers = 0, " in code
+    assert "if per_minute > 0 and" in code
 
 
 def test_a_file_may_not_set_what_settings_decide(tmp_path: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
+from physical_ai.settings.models.osmo_access import GatewayLimits
+from physical_ai.settings.plans.service_chart.gateway import service_routes
 from physical_ai.simulator.cluster.objects import Json
 from physical_ai.simulator.entra import BYSTANDER, DEPLOYER, DEPLOYERS, READER, Principal
 from physical_ai.simulator.osmo.control import configuration, tokens
 from physical_ai.simulator.osmo.control.accounts import FILE, Accounts, UserError
+from physical_ai.simulator.osmo.control.admin_password import AdminPassword
 from physical_ai.simulator.osmo.control.configuration import APPLICATION
 from physical_ai.simulator.osmo.control.gateway import Answer, Gateway, Request, Surroundings
 from physical_ai.simulator.osmo.control.login import id_token
@@ -46,7 +50,8 @@ class Stack:
         around = Surroundings(
             lambda: configuration.declared(self.objects.get), lambda: ADMIN, lambda backend: self.offline
         )
-        self.gateway = Gateway(self.accounts, KEY, around)
+        self.now = NOW
+        self.gateway = Gateway(self.accounts, KEY, around, lambda: self.now)
 
     def send(self, method: str, path: str, token: str = "", body: Any = None, **headers: str) -> Answer:
         sent = {"authorization": f"Bearer {token}"} if token else {}
@@ -124,6 +129,20 @@ def test_groups_have_the_roles_that_the_stack_gives_them(tmp_path: Path) -> None
     assert stack.submit(DEPLOYER).code == 401  # a token for another application
     # A control plane of the stack's own maps only what the stack says.
     assert Stack(tmp_path, listener={"providers": []}).submit(DEPLOYER).code == 403
+
+
+def test_too_many_requests_of_one_caller_are_refused_for_a_minute(tmp_path: Path) -> None:
+    routes = service_routes(GatewayLimits(requests_per_minute=10))
+    stack = Stack(tmp_path, listener={"providers": [], "routes": routes})
+    token = id_token(DEPLOYER, APPLICATION, KEY)
+    codes = [stack.send("POST", SUBMIT, token).code for _ in range(11)]
+    assert (codes[:10], codes[10]) == ([403] * 10, 429)
+    assert stack.send("POST", SUBMIT, id_token(BYSTANDER, APPLICATION, KEY)).code == 403
+    assert [stack.send("GET", "/api/version").code for _ in range(11)] == [200] * 10 + [429]
+    stack.now += 60
+    assert stack.send("POST", SUBMIT, token).code == 403
+    unlimited = Stack(tmp_path, listener={"routes": service_routes(GatewayLimits(requests_per_minute=0))})
+    assert {unlimited.send("GET", "/api/version").code for _ in range(20)} == {200}
 
 
 @pytest.mark.parametrize("process", configuration.PROCESSES)
@@ -239,3 +258,22 @@ def _in(days: int) -> str:
 def test_a_control_plane_of_an_earlier_version_is_named_as_the_reason(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="an earlier version started it; run `physai down`"):
         User("", tmp_path, DEPLOYER).submit("default", "")
+
+
+def test_another_password_of_the_administrator_counts_after_a_start_of_the_service() -> None:
+    class Cluster:
+        pods, value = ["a"], "first"
+
+        def get(self, path: str, selector: Any) -> Any:
+            return {"items": [{"metadata": {"uid": uid}, "status": {"phase": "Running"}} for uid in self.pods]}
+
+        def find(self, path: str) -> Any:
+            return {"data": {"password": base64.b64encode(self.value.encode()).decode()}}
+
+    cluster: Any = Cluster()
+    password = AdminPassword(cluster)
+    assert password() == "first"
+    cluster.value = "second"
+    assert password() == "first"
+    cluster.pods = ["b"]
+    assert password() == "second"

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from physical_ai.catalog import osmo_service as names
-from physical_ai.settings.models.osmo_access import EntraLogin, OsmoAccess
+from physical_ai.settings.models.osmo_access import EntraLogin, GatewayLimits, OsmoAccess
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.service_chart.limits import limited
 
 INTERNAL = {"service.beta.kubernetes.io/azure-load-balancer-internal": "true"}
 """Annotation of a Service whose load balancer gets an address of the cluster's network (AKS docs, internal-lb)."""
 ENTRA = "login.microsoftonline.com"
 DEV_IDENTITY = {"user": names.ADMIN_USER, "roles": "osmo-admin,osmo-user,osmo-backend,osmo-ctrl", "allowedPools": ""}
-_LUA = "type.googleapis.com/envoy.extensions.filters.http.lua.v3.LuaPerRoute"
-_FIRST_FILTER = "block-spam-ips"
-"""Name of the chart's first filter, which is of the kind Lua."""
 _UPSTREAMS = (names.API, names.ROUTER, names.UI, names.AGENT, names.LOGGER)
 
 
@@ -29,6 +27,7 @@ def gateway_values(settings: Settings, placement: dict[str, Any]) -> dict[str, A
         # Reads the roles from the service's configuration; without it, a valid login may do everything.
         "authz": {**placement, "enabled": access.login == "entra"},
         # The chart's service for rate limits cannot log in to a Redis, and insists on TLS: `tlsEnabled | default true`.
+        # `service_chart/limits.py` has the limit that each gateway Pod keeps by itself.
         "rateLimit": {"enabled": False},
         # The services believe the header x-osmo-roles of whoever reaches them.
         "networkPolicies": {"enabled": True, "upstreams": [_upstream(name) for name in _UPSTREAMS]},
@@ -52,7 +51,7 @@ def _envoy(access: OsmoAccess) -> dict[str, Any]:
         "ssl": {"enabled": access.tls is not None, "secretName": access.tls.secret_name if access.tls else ""},
         "maxRequests": limits.concurrent_requests,
         "maxHeadersSizeKb": limits.header_kibibytes,
-        "serviceRoutes": service_routes(limits.body_mebibytes),
+        "serviceRoutes": service_routes(limits),
         "skipAuthPaths": list(names.UNAUTHENTICATED),
         "extraSkipAuthPaths": [],
         "internalJwks": {"enabled": True, "cluster": "osmo-service-jwks", "host": names.API, "port": 80},
@@ -101,25 +100,12 @@ def _oauth2_proxy(access: OsmoAccess) -> dict[str, Any]:
     }
 
 
-def service_routes(body_mebibytes: int) -> list[dict[str, Any]]:
-    """Routes to the API, which replace the chart's own, with a limit of a request's body.
+def service_routes(limits: GatewayLimits) -> list[dict[str, Any]]:
+    """Routes to the API with limits, which replace the chart's own.
 
-    The chart has no filter for it. A route may give other code to a filter of the kind Lua (Envoy docs, LuaPerRoute),
-    which here takes the place of the chart's list of blocked addresses. A body of unknown length is refused. What
-    streams, WebSockets to router, agents and logger, has routes of its own.
+    A body of unknown length is refused. What streams, WebSockets to router, agents and logger, has routes of its own.
     """
-    code = f"""\
-function envoy_on_request(request)
-  local length = request:headers():get("content-length")
-  local method = request:headers():get(":method")
-  if length == nil and (method == "POST" or method == "PUT" or method == "PATCH") then
-    request:respond({{[":status"] = "411"}}, "Send the length of the body")
-  elseif length ~= nil and tonumber(length) > {body_mebibytes << 20} then
-    request:respond({{[":status"] = "413"}}, "The body is larger than {body_mebibytes} MiB")
-  end
-end
-"""
-    limit = {_FIRST_FILTER: {"@type": _LUA, "source_code": {"inline_string": code}}}
+    limit = limited(limits)
 
     def route(match: dict[str, Any], timeout: str, **more: str) -> dict[str, Any]:
         to = {"cluster": names.API, "timeout": timeout, **more}

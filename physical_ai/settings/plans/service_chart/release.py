@@ -24,6 +24,7 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.osmo import OsmoRelease
 from physical_ai.settings.plans.osmo_service import chart_values
 from physical_ai.settings.plans.service_chart.gateway import ENTRA, gateway_values
+from physical_ai.settings.plans.service_chart.restarts import CERTIFICATE, restarts
 from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
 
 SERVICE_FILE = "osmo/service.yaml"
@@ -65,6 +66,8 @@ class Attached:
     """Address of each container as OSMO writes it, `azure://ACCOUNT/CONTAINER`, by the names in `CONTAINERS`."""
     client_id: Any
     """Of the control plane's identity."""
+    certificate: Any = None
+    """A digest of the gateway's certificate, where the stack has it."""
 
 
 def service_chart() -> Chart:
@@ -81,7 +84,8 @@ def service_release(
     document = read_if_there(root / SERVICE_FILE, f"{root.name}/{SERVICE_FILE}")
     faults = [*document.faults, *owned(document, (), document.data, OWNED)]
     written = without(document.data, OWNED)
-    values = merge_values(merge_values(written, _ours(settings)), chart_values(settings, served))
+    ours = merge_values(_ours(settings), restarts(settings))
+    values = merge_values(merge_values(written, ours), chart_values(settings, served))
     for checked in (written, values):
         faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
     return OsmoRelease(names.SERVICE_RELEASE, osmo.CONTROL_NAMESPACE, pinned, values), faults
@@ -154,6 +158,8 @@ def attached(values: Mapping[str, Any], to: Attached) -> dict[str, Any]:
     for key, container in CONTAINERS.items():
         # An address without keys is a credential too: the Pods' own identity is used (OSMO, DefaultDataCredential).
         workflow[key] = {"credential": {"endpoint": to.storage[container]}}
+    if to.certificate is not None:
+        result["gateway"]["envoy"].setdefault("extraPodAnnotations", {})[CERTIFICATE] = to.certificate
     result["serviceAccount"]["annotations"] = {IDENTITY_CLIENT_ANNOTATION: to.client_id}
     return result
 

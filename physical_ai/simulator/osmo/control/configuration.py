@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
@@ -35,6 +36,8 @@ class Configuration:
     audience: str
     roles: Mapping[str, Role]
     pools: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    requests_per_minute: int = 0
+    """Of one caller; 0 for any number."""
     waits: str = ""
     """What has to run before anything answers; empty where it does."""
 
@@ -75,8 +78,15 @@ def _here(find: Find) -> Configuration:
         audience=audiences[0] if audiences else APPLICATION,
         roles=roles_of({name: _map(given) for name, given in _map(configs.get("roles")).items()}),
         pools=_map(configs.get("pools")),
+        requests_per_minute=_limit(listener),
         waits=f"{waiting[0]} is not available" if waiting else "",
     )
+
+
+def _limit(listener: Mapping[str, Any]) -> int:
+    """The number in the code that the API's routes have for Envoy's Lua filter, which is not run here."""
+    found = re.search(r"local per_minute\b[^=]*= (\d+)", str(listener.get("routes") or ""))
+    return int(found[1]) if found else 0
 
 
 def _runs(find: Find, name: str) -> bool:

@@ -1,12 +1,14 @@
 """The gateway with the service behind it: who sends a request, whether their roles allow it, and the answer.
 
-Envoy refuses what has no valid token with 401, the authorization service what no policy allows with 403, and the
-service a user's error with 400 and a text under `message`.
+Envoy refuses too many requests of one caller with 429 and what has no valid token with 401, the authorization service
+what no policy allows with 403, and the service a user's error with 400 and a text under `message`.
 """
 
 from __future__ import annotations
 
 import re
+import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -64,9 +66,29 @@ class Surroundings:
     """Why the agents of a backend are not connected; empty where they are."""
 
 
+class Requests:
+    """Counts the requests of each caller in the present minute, as one thread of Envoy does."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock, self._minute, self._seen = clock, 0, Counter[str]()
+
+    def count(self, headers: Mapping[str, str]) -> int:
+        minute = int(self._clock() // 60)
+        if minute != self._minute:
+            self._minute, self._seen = minute, Counter[str]()
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        # Everybody without a login has the address of this machine.
+        caller = token[-64:] if scheme == "Bearer" else ""
+        self._seen[caller] += 1
+        return self._seen[caller]
+
+
 class Gateway:
-    def __init__(self, accounts: Accounts, key: bytes, around: Surroundings) -> None:
+    def __init__(
+        self, accounts: Accounts, key: bytes, around: Surroundings, clock: Callable[[], float] = time.time
+    ) -> None:
         self.accounts, self.around, self._key = accounts, around, key
+        self._requests = Requests(clock)
 
     def answer(self, request: Request) -> Answer:
         try:
@@ -80,6 +102,9 @@ class Gateway:
         configuration = self.around.configuration()
         if configuration.waits:
             return Answer(503, {"message": f"no healthy upstream: {configuration.waits}"})
+        most = configuration.requests_per_minute
+        if most and self._requests.count(request.headers) > most:
+            return Answer(429, {"message": f"More than {most} requests a minute"})
         if request.path in OPEN:
             return self._open(request)
         caller = self._caller(request, configuration)

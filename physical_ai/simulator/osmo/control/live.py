@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE, OPERATOR_NAMESPACE
 from physical_ai.simulator.cluster.loop import Loop
-from physical_ai.simulator.cluster.objects import Json, at
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.osmo.control import front_door, tokens
 from physical_ai.simulator.osmo.control.accounts import Accounts
+from physical_ai.simulator.osmo.control.admin_password import AdminPassword
 from physical_ai.simulator.osmo.control.agents import Agents
 from physical_ai.simulator.osmo.control.configuration import Configuration, declared
 from physical_ai.simulator.osmo.control.gateway import Gateway, Surroundings
 from physical_ai.simulator.osmo.control.token_pods import SELECTOR, TokenPods
-
-ADMIN = f"/api/v1/namespaces/{CONTROL_NAMESPACE}/secrets/default-admin-secret"
 
 
 class ControlPlane:
@@ -32,7 +29,7 @@ class ControlPlane:
             client, f"/api/v1/namespaces/{CONTROL_NAMESPACE}/pods", self.loop.wake, selector=SELECTOR
         )
         accounts = Accounts(folder, lambda: frozenset(self.configuration().roles))
-        around = Surroundings(self.configuration, self._admin_password, self._offline)
+        around = Surroundings(self.configuration, AdminPassword(client), self._offline)
         self._gateway = Gateway(accounts, tokens.key_in(simulation), around)
         self.agents = Agents(self._agent_pods.all, client.find, self.configuration, self._gateway.who)
         self._jobs = TokenPods(client, self._token_pods.all, lambda: front_door.address(folder))
@@ -47,8 +44,3 @@ class ControlPlane:
 
     def _offline(self, backend: str) -> str:
         return self.agents.offline(backend)
-
-    def _admin_password(self) -> str:
-        found: Json | None = self._client.find(ADMIN)
-        data: dict[str, str] = {} if found is None else at(found, "data", {})
-        return base64.b64decode(data.get("password", "")).decode(errors="replace")

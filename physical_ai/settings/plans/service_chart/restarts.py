@@ -1,0 +1,44 @@
+"""Annotations of the control plane's Pods that change with a password or key which they read only when they start.
+
+The chart hands them over as variables, or in files that are read once. Kubernetes restarts nothing for another Secret.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from physical_ai.settings.models.tree import Settings
+
+ADMIN = "physical-ai/admin-password"
+COOKIE = "physical-ai/cookie-key"
+CERTIFICATE = "physical-ai/certificate"
+"""The chart tells Envoy to watch the folder of its configuration, and not that of the certificate."""
+DATABASE = "physical-ai/database-password"
+CACHE = "physical-ai/cache-key"
+PROCESSES = ("service", "worker", "logger", "agent", "delayedJobMonitor", "router")
+"""Sections of the Pods that log in to database and cache."""
+
+
+def restarts(settings: Settings) -> dict[str, Any]:
+    """Values to merge into the release's. There is no annotation for a first password: nothing of it has changed."""
+    access, data = settings.osmo.access, settings.data_services
+    stored: dict[str, str] = {}
+    if data is not None and data.postgres.password_generation > 1:
+        stored[DATABASE] = str(data.postgres.password_generation)
+    # The service that looks up roles logs in to the database alone.
+    roles = dict(stored)
+    if data is not None and data.redis.key != "primary":
+        stored[CACHE] = data.redis.key
+    pods = {name: dict(stored) for name in PROCESSES}
+    if access.admin_password_generation > 1:
+        # It writes its password into the database when it starts (NVIDIA/OSMO src/service/core/service.py,
+        # setup_default_admin, commit 02a73a6); the former one is refused from then on.
+        pods["service"][ADMIN] = str(access.admin_password_generation)
+    gateway = {"authz": roles}
+    if access.cookie_key_generation > 1:
+        gateway["oauth2Proxy"] = {COOKIE: str(access.cookie_key_generation)}
+    return {"services": _annotated(pods), "gateway": _annotated(gateway)}
+
+
+def _annotated(pods: dict[str, dict[str, str]]) -> dict[str, Any]:
+    return {name: {"extraPodAnnotations": annotations} for name, annotations in pods.items() if annotations}
