@@ -23,14 +23,19 @@ class ClusterTarget:
         depends_on: Sequence[pulumi.Resource] = (),
         before_update: Sequence[pulumi.ResourceHook] = (),
     ) -> pulumi.ResourceOptions:
-        """Options of an object that is deleted with the cluster, so that a destroy needs no API server."""
+        """Options of an object that is deleted with the cluster, so that neither a destroy nor a replacement of the
+        cluster needs its API server, or nodes for the hooks of releases.
+        """
         return pulumi.ResourceOptions(
             parent=parent,
             provider=self.provider,
             depends_on=list(depends_on),
+            # The provider, which is replaced with the cluster, and not the cluster: where that is replaced, the engine
+            # deletes what names it in replace_with one by one, in no order (pulumi 3.259, step_generator.go,
+            # findResourcesReplacedWith). It skips what is deleted with another of these, but not with their root.
+            deleted_with=self.provider,
             # Both: deleted_with alone leaves an object in state that a replaced cluster does not have.
-            deleted_with=self.cluster,
-            replace_with=[self.cluster],
+            replace_with=[self.cluster, self.provider],
             # The deployer's role on the cluster is minutes old when the first object is created.
             hooks=pulumi.ResourceHookBinding(on_error=[self.retry], before_update=list(before_update)),
         )

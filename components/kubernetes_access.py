@@ -57,7 +57,8 @@ class KubernetesAccess(pulumi.ComponentResource):
             # pods that mount it.
             enable_config_map_mutable=True,
             enable_secret_mutable=True,
-            opts=pulumi.ResourceOptions(parent=self, depends_on=args.after),
+            # What is in the cluster is deleted with the provider (see ClusterTarget).
+            opts=pulumi.ResourceOptions(parent=self, depends_on=args.after, replace_with=[args.cluster]),
         )
         self.register_outputs({"kubeconfig": self.kubeconfig})
 

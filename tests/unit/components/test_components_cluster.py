@@ -183,8 +183,11 @@ def test_kubernetes_objects_are_deleted_with_the_cluster_and_use_its_provider(si
     cluster = recording.of_type(CLUSTER)[0].urn
     provider = recording.resource("kubernetes", "physical-ai-kubernetes-provider")
     assert provider.inputs["clusterIdentifier"] == "aks-physical-ai-dev-westus2"
+    # A replaced cluster takes them along only if what they are deleted with is itself replaced with the cluster:
+    # otherwise the engine deletes each of them before, in no order, and a release may have neither namespace nor nodes.
+    assert provider.options.replace_with == (cluster,)
     for each in recording.of_type("Namespace"):
-        assert (each.options.deleted_with, each.options.replace_with) == (cluster, (cluster,))
+        assert (each.options.deleted_with, each.options.replace_with) == (provider.urn, (cluster, provider.urn))
     levels = {
         each.inputs["metadata"]["name"]: each.inputs["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
         for each in recording.of_type("Namespace")

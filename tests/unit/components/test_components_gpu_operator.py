@@ -100,10 +100,12 @@ def test_everything_inside_is_deleted_with_the_cluster_and_waits_for_its_role(
 ) -> None:
     recording = simulate(stack_name)
     cluster = recording.of_type("ManagedCluster")[0].urn
+    provider = recording.resource("kubernetes", "physical-ai-kubernetes-provider")
     objects = [each for each in inside(recording) if each.type != "pulumi:providers:kubernetes"]
     assert {each.type.rpartition(":")[2] for each in objects} >= {"Namespace", "ConfigMap", "Release"}
     for each in objects:
-        assert (each.options.deleted_with, each.options.replace_with) == (cluster, (cluster,)), each.name
+        gone_with = (each.options.deleted_with, each.options.replace_with)
+        assert gone_with == (provider.urn, (cluster, provider.urn)), each.name
         assert recording.hooked[each.urn] == ("physical-ai-role-propagation",), each.name
         assert "physical-ai-kubernetes-provider" in each.options.provider, each.name
 

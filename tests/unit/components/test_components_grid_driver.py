@@ -214,10 +214,10 @@ def test_the_operator_depends_on_the_agent(simulate: Simulate) -> None:
 
 def test_the_agent_is_deleted_with_the_cluster_and_protected_with_it(simulate: Simulate) -> None:
     recording = simulate("prod-westus2")
-    cluster = recording.of_type("ManagedCluster")[0].urn
+    provider = recording.resource("kubernetes", "physical-ai-kubernetes-provider").urn
     for each in ours(recording):
         protected = each.urn != files_of(recording).urn
-        assert (each.options.deleted_with, each.options.protect) == (cluster, protected), each.name
+        assert (each.options.deleted_with, each.options.protect) == (provider, protected), each.name
 
 
 def test_the_files_never_change_and_those_of_old_pods_remain(simulate: Simulate) -> None:
