@@ -35,7 +35,7 @@ class ControlPlaneSecretsArgs:
 
 
 class ControlPlaneSecrets(pulumi.ComponentResource):
-    """The Secrets, and the ConfigMap with the master encryption key (MEK).
+    """The Secrets, one of them with the master encryption key (MEK).
 
     That key is never changed in place: with another one, nothing that the database holds encrypted could be read. It is
     in the vault as well, and a stack with the secret `osmoMek` gets that key instead, for a cluster that is created
@@ -88,16 +88,21 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
         file = args.given.get(MEK_SECRET) or generated.base64.apply(mek_file)
         kept = args.keep(KEPT_MEK, file)
         options = args.target.options(self, [args.namespace, kept])
-        options.ignore_changes = ["data"]
-        # Chart 1.3.1 mounts a ConfigMap. As a secret output the key is encrypted in state and hidden in previews.
-        options.additional_secret_outputs = ["data"]
+        options.ignore_changes = ["data", "stringData"]
+        secret = kubernetes.core.v1.Secret(
+            f"{self._name}-{names.MEK_SECRET_NAME}",
+            metadata={"name": names.MEK_SECRET_NAME, "namespace": CONTROL_NAMESPACE},
+            string_data={names.MEK_FILE: pulumi.Output.secret(file)},
+            opts=options,
+        )
+        # The chart mounts it in any case.
         config = kubernetes.core.v1.ConfigMap(
             f"{self._name}-{names.MEK_CONFIG}",
             metadata={"name": names.MEK_CONFIG, "namespace": CONTROL_NAMESPACE},
-            data={names.MEK_FILE: pulumi.Output.secret(file)},
-            opts=options,
+            data={names.MEK_FILE: names.NO_MEK},
+            opts=args.target.options(self, [args.namespace]),
         )
-        return [kept, config]
+        return [kept, secret, config]
 
 
 def _password(name: str, length: int, generation: int, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:

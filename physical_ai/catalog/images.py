@@ -17,6 +17,10 @@ from physical_ai.catalog.lookup import UnknownName, nearest
 from physical_ai.catalog.rows import Row, Text
 
 
+MICROSOFT = "mcr.microsoft.com"
+"""Registry that AKS itself pulls from, so every cluster reaches it (AKS docs, outbound-rules-control-egress)."""
+
+
 class Image(Row):
     """One image, by the digest of one of its versions."""
 

@@ -22,7 +22,15 @@ ADMIN_USER = "admin"
 ADMIN_LENGTH = 43
 """Characters of the first administrator's password: with any other number the service does not start."""
 MEK_CONFIG, MEK_FILE, MEK_ID = "mek-config", "mek.yaml", "key1"
-"""ConfigMap with the keys that encrypt users' credentials in the database (MEK: master encryption key)."""
+"""ConfigMap that the chart mounts for the keys that encrypt users' credentials in the database (MEK: master encryption
+key). Readers of the cluster read ConfigMaps, so the keys are in a Secret, and the ConfigMap has none."""
+NO_MEK = "currentMek: none\nmeks: {}\n"
+"""The ConfigMap's file. A process that reads it does not start, and encrypts nothing with a key that nobody keeps."""
+MEK_SECRET_NAME, MEK_FOLDER = "osmo-mek", "/etc/osmo/mek"
+"""The Secret with the keys, and where it is mounted."""
+MEK_VARIABLE = "OSMO_MEK_FILE"
+"""Environment variable with the path of the keys; it counts more than the argument `--mek_file`, which the chart always
+passes (NVIDIA/OSMO src/utils/static_config.py and src/utils/connectors/postgres.py, read before and after 6.3.1)."""
 MEK_BYTES = 32
 OAUTH2_SECRET, OAUTH2_CLIENT_KEY, OAUTH2_COOKIE_KEY = "oauth2-proxy-secrets", "client_secret", "cookie_secret"
 COOKIE_LENGTH = 32

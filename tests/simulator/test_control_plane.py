@@ -45,7 +45,7 @@ def listed(client: Client, api: str, kind: str) -> list[dict[str, Any]]:
 
 
 def key(client: Client) -> str:
-    return client.get(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/configmaps/mek-config")["data"]["mek.yaml"]
+    return client.get(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/secrets/osmo-mek")["data"]["mek.yaml"]
 
 
 def until(what: Callable[[], bool], problem: str) -> None:

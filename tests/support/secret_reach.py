@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from physical_ai.catalog.osmo import SERVICE_ACCOUNT, WORKFLOWS_NAMESPACE
-from physical_ai.catalog.osmo_service import MEK_CONFIG
-from physical_ai.policies import Resource
+from physical_ai.policies import Resource, Secret
 
 Json = Mapping[str, Any]
 READ_VERBS = {"get", "list", "watch", "*"}
@@ -35,13 +34,18 @@ def readable(resources: Iterable[Resource]) -> list[str]:
 
 
 def platform_secrets(resources: Iterable[Resource]) -> list[Resource]:
-    """Kubernetes Secrets, and the ConfigMap with the keys of the database, which is one too."""
+    """Kubernetes Secrets, and ConfigMaps that hold something secret too, of which there should be none."""
     return [
         each
         for each in resources
         if (_kind(each) == "Secret" and "metadata" in each.inputs)
-        or (_kind(each) == "ConfigMap" and each.inputs["metadata"]["name"] == MEK_CONFIG)
+        or (_kind(each) == "ConfigMap" and _holds_secret(each.inputs.get("data")))
     ]
+
+
+def _holds_secret(value: Any) -> bool:
+    inner = value.values() if isinstance(value, Mapping) else ()
+    return isinstance(value, Secret) or any(map(_holds_secret, inner))
 
 
 def _kind(item: Resource) -> str:

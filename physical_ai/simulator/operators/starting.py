@@ -49,16 +49,37 @@ def _problems(pod: Json, read: Callable[[str, str], Json]) -> Iterator[str]:
             if flag in arguments and not arguments[arguments.index(flag) + 1]:
                 yield f"{flag} is empty"
         yield from (f"{each} is empty" for each in ("--client-id=", "--oidc-issuer-url=") if each in arguments)
+        if (keys := _key_file(pod, container, read)) is not None:
+            yield from _keys(keys)
     for volume in at(pod, "spec.volumes", []):
         config, secret = at(volume, "configMap.name"), at(volume, "secret.secretName")
-        if config == names.MEK_CONFIG:
-            yield from _keys(str(at(read("ConfigMap", config), "data", {})[names.MEK_FILE]))
-        elif config == names.CONFIG:
+        if config == names.CONFIG:
             yield from _configuration(str(at(read("ConfigMap", config), "data", {})["config.yaml"]))
         elif secret == names.OAUTH2_SECRET:
             length = len(_secret(read("Secret", secret), names.OAUTH2_COOKIE_KEY))
             if length not in COOKIE_LENGTHS:
                 yield f"cookie_secret must be 16, 24, or 32 bytes, but is {length} bytes"
+
+
+def _key_file(pod: Json, container: Json, read: Callable[[str, str], Json]) -> str | None:
+    """The file with keys that a process reads, empty if nothing is mounted there; None if it reads none.
+
+    The variable counts more than the argument (NVIDIA/OSMO src/utils/static_config.py).
+    """
+    arguments = [str(each) for each in at(container, "args", [])]
+    if "--mek_file" not in arguments:
+        return None
+    variables = {each["name"]: each.get("value") for each in at(container, "env", [])}
+    path = str(variables.get(names.MEK_VARIABLE) or arguments[arguments.index("--mek_file") + 1])
+    volumes = {each["name"]: each for each in at(pod, "spec.volumes", [])}
+    for mount in at(container, "volumeMounts", []):
+        place = f"{mount['mountPath']}/{names.MEK_FILE}" if "subPath" not in mount else mount["mountPath"]
+        if place == path:
+            volume = volumes[mount["name"]]
+            if config := at(volume, "configMap.name"):
+                return str(at(read("ConfigMap", config), "data", {}).get(names.MEK_FILE, ""))
+            return _secret(read("Secret", str(at(volume, "secret.secretName", ""))), names.MEK_FILE).decode()
+    return ""
 
 
 def _secret(item: Json, key: str) -> bytes:

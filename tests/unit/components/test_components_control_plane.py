@@ -60,6 +60,7 @@ def test_every_secret_that_the_chart_mounts_is_there_before_it(platform: Recordi
         "default-admin-secret",
         "oauth2-proxy-secrets",
         "osmo-gateway-tls",
+        "osmo-mek",
     }
     config = in_control_plane(platform, "ConfigMap")["mek-config"]
     before = set(released(platform).options.depends_on)
@@ -141,30 +142,35 @@ def test_another_password_of_the_database_or_the_cache_restarts_who_log_in(
 def test_the_key_of_the_database_is_made_once_and_never_changed(platform: Recording) -> None:
     (generated,) = platform.of_type("RandomBytes")
     assert generated.options.ignore_changes == ("length",)
-    config = in_control_plane(platform, "ConfigMap")["mek-config"]
-    assert config.options.ignore_changes == ("data",)
-    file = yaml.safe_load(config.inputs["data"]["mek.yaml"].value)
+    secret = in_control_plane(platform, "Secret")["osmo-mek"]
+    assert secret.options.ignore_changes == ("data", "stringData")
+    file = yaml.safe_load(secret.inputs["stringData"].value["mek.yaml"])
     assert list(file["meks"]) == [file["currentMek"]]
+
+
+def test_readers_of_config_maps_read_no_key(platform: Recording) -> None:
+    """The chart mounts a ConfigMap for the keys, which Azure Kubernetes Service RBAC Reader reads."""
+    config = in_control_plane(platform, "ConfigMap")["mek-config"]
+    assert yaml.safe_load(config.inputs["data"]["mek.yaml"]) == {"currentMek": "none", "meks": {}}
 
 
 def test_the_key_is_in_the_vault_before_it_is_used(platform: Recording) -> None:
     kept = {each.inputs["secretName"]: each for each in platform.of_type("Secret") if "secretName" in each.inputs}
     assert {"osmo-mek", "osmo-admin-password"} <= set(kept)
-    config = in_control_plane(platform, "ConfigMap")["mek-config"]
-    assert kept["osmo-mek"].urn in config.options.depends_on
+    assert kept["osmo-mek"].urn in in_control_plane(platform, "Secret")["osmo-mek"].options.depends_on
 
 
 def test_a_key_of_a_backup_takes_the_place_of_the_generated_one(simulate: Simulate) -> None:
     backup = "currentMek: key1\nmeks: {key1: e30=}\n"
     recording = simulate("dev-westus2", {**PLATFORM, "secrets": {**GIVEN, "osmoMek": backup}})
-    assert in_control_plane(recording, "ConfigMap")["mek-config"].inputs["data"]["mek.yaml"].value == backup
+    assert in_control_plane(recording, "Secret")["osmo-mek"].inputs["stringData"].value["mek.yaml"] == backup
 
 
 def test_a_protected_stack_protects_its_key(simulate: Simulate) -> None:
     recording = simulate("dev-westus2", {**PLATFORM, "protect": True})
     (generated,) = recording.of_type("RandomBytes")
     assert generated.options.protect
-    assert in_control_plane(recording, "ConfigMap")["mek-config"].options.protect
+    assert in_control_plane(recording, "Secret")["osmo-mek"].options.protect
 
 
 def test_tasks_reach_the_container_with_their_data_and_no_other(platform: Recording) -> None:

@@ -105,7 +105,7 @@ def test_its_pods_meet_the_level_restricted_and_use_the_cpu_pool() -> None:
         assert pod["nodeSelector"] == {POOL_LABEL: "cpu"}
         assert not [volume for volume in pod["volumes"] if "hostPath" in volume]
         (only,) = pod["containers"]
-        assert only["image"] == "nvcr.io/nvidia/osmo/service:6.3.1"
+        assert only["image"].startswith("mcr.microsoft.com/azurelinux/distroless/python:3.12-nonroot@sha256:")
         assert only["securityContext"] == {
             "runAsNonRoot": True,
             "runAsUser": 65534,

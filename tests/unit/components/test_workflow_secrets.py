@@ -48,7 +48,7 @@ def test_a_binding_that_gives_secrets_is_counted(platform: Recording, subject: d
     binding = like(platform, "ClusterRoleBinding", **given)
     found = readable([*platform.resources, role, binding])
     assert "osmo-control-plane/db-secret: ClusterRoleBinding b" in found
-    assert "osmo-control-plane/mek-config: ClusterRoleBinding b" in found
+    assert "osmo-control-plane/osmo-mek: ClusterRoleBinding b" in found
 
 
 def test_a_secret_in_the_workflows_namespace_is_counted(platform: Recording) -> None:

@@ -13,7 +13,7 @@ from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.osmo_service import UNAUTHENTICATED
 from physical_ai.settings import Overlay, SettingsError, load
 from physical_ai.settings.plans.service_chart import Attached, attached, mek_file
-from physical_ai.settings.plans.service_chart.release import OWNED
+from physical_ai.settings.plans.service_chart.release import ENCRYPTING, OWNED
 from tests.unit.settings.test_osmo_access import ACCESS, DATA, GROUP
 
 TO = Attached(
@@ -137,6 +137,22 @@ def test_a_file_may_not_set_what_settings_decide(tmp_path: Any) -> None:
     found = {fault.where for fault in caught.value.faults}
     assert {"gateway", "services.postgres", "services.bogus"} <= found
     assert set(OWNED) >= {"gateway", "services.postgres"}
+
+
+def test_every_process_that_reads_the_database_has_its_keys_from_the_secret(tmp_path: Any) -> None:
+    (tmp_path / "osmo").mkdir()
+    (tmp_path / "osmo/service.yaml").write_text("services: {worker: {extraEnv: [{name: A, value: b}]}}\n")
+    data = {"dataServices": DATA, "osmo": {"mode": "platform", "access": ACCESS}}
+    release = load("dev-westus2", [Overlay("test", data)], values=tmp_path).plan.control_plane
+    assert release is not None
+    services = release.values["services"]
+    assert services["worker"]["extraEnv"][0] == {"name": "A", "value": "b"}
+    for name in ENCRYPTING:
+        section = services[name]
+        variable = section["extraEnvs" if name == "router" else "extraEnv"][-1]
+        assert variable == {"name": "OSMO_MEK_FILE", "value": "/etc/osmo/mek/mek.yaml"}
+        assert section["extraVolumes"] == [{"name": "osmo-mek", "secret": {"secretName": "osmo-mek"}}]
+        assert section["extraVolumeMounts"] == [{"name": "osmo-mek", "mountPath": "/etc/osmo/mek", "readOnly": True}]
 
 
 def test_a_key_is_a_jwk_of_its_bytes() -> None:

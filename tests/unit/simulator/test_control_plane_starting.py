@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from physical_ai.catalog.osmo_service import NO_MEK
 from physical_ai.settings.plans.service_chart import mek_file
 from physical_ai.simulator.operators import mounts
 from physical_ai.simulator.operators.starting import crash
@@ -17,11 +18,19 @@ NOW = "2026-11-23T12:00:00Z"
 KEYS = mek_file(base64.b64encode(bytes(32)).decode())
 
 
-def pod(*, arguments: tuple[str, ...] = (), admin: bool = False, volumes: tuple[Json, ...] = ()) -> Json:
-    container: Json = {"name": "osmo-service", "image": "x", "args": list(arguments)}
+def pod(
+    *,
+    arguments: tuple[str, ...] = (),
+    admin: bool = False,
+    volumes: tuple[Json, ...] = (),
+    mounts: tuple[Json, ...] = (),
+    variables: tuple[Json, ...] = (),
+) -> Json:
+    container: Json = {"name": "osmo-service", "image": "x", "args": list(arguments), "volumeMounts": list(mounts)}
+    container["env"] = list(variables)
     if admin:
         given = {"name": "default-admin-secret", "key": "password"}
-        container["env"] = [{"name": "OSMO_DEFAULT_ADMIN_PASSWORD", "valueFrom": {"secretKeyRef": given}}]
+        container["env"].append({"name": "OSMO_DEFAULT_ADMIN_PASSWORD", "valueFrom": {"secretKeyRef": given}})
     return {
         "metadata": {"name": "p", "namespace": "osmo-control-plane", "uid": "u"},
         "spec": {"containers": [container], "volumes": list(volumes)},
@@ -59,8 +68,31 @@ def test_the_administrators_password_has_43_characters(length: int, starts: bool
 )
 def test_the_keys_of_the_database_can_be_read(text: str, starts: bool) -> None:
     volume = {"name": "mek-volume", "configMap": {"name": "mek-config"}}
-    found = reason(pod(volumes=(volume,)), mek_config={"data": {"mek.yaml": text}})
+    mount = {"name": "mek-volume", "mountPath": "/opt/osmo/config.yaml", "subPath": "mek.yaml"}
+    given = pod(arguments=("--mek_file", "/opt/osmo/config.yaml"), volumes=(volume,), mounts=(mount,))
+    found = reason(given, mek_config={"data": {"mek.yaml": text}})
     assert (found is None) == starts
+
+
+@pytest.mark.parametrize(("folder", "starts"), [("/etc/osmo/mek", True), ("/elsewhere", False)])
+def test_the_variable_for_keys_counts_more_than_the_argument(folder: str, starts: bool) -> None:
+    given = pod(
+        arguments=("--mek_file", "/opt/osmo/config.yaml"),
+        variables=({"name": "OSMO_MEK_FILE", "value": f"{folder}/mek.yaml"},),
+        volumes=(
+            {"name": "mek-volume", "configMap": {"name": "mek-config"}},
+            {"name": "osmo-mek", "secret": {"secretName": "osmo-mek"}},
+        ),
+        mounts=(
+            {"name": "mek-volume", "mountPath": "/opt/osmo/config.yaml", "subPath": "mek.yaml"},
+            {"name": "osmo-mek", "mountPath": "/etc/osmo/mek"},
+        ),
+    )
+    found = reason(given, mek_config={"data": {"mek.yaml": NO_MEK}}, osmo_mek=secret(**{"mek.yaml": KEYS}))
+    assert (found is None) == starts
+    without = reason(pod(arguments=("--mek_file", "/opt/osmo/config.yaml")))
+    assert without is not None
+    assert "cannot be read" in without
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,11 @@ SERVICES = ("service", "worker", "logger", "agent", "delayedJobMonitor")
 """Sections of the Pods that read and write the storage."""
 CONTAINERS = {"workflow_data": "data", "workflow_log": "logs", "workflow_app": "apps"}
 """Containers of the storage account, by key of the configuration."""
+ENCRYPTING = (*SERVICES, "router")
+"""Sections of the Pods that connect to the database."""
+_KEY_VARIABLE = {"name": names.MEK_VARIABLE, "value": f"{names.MEK_FOLDER}/{names.MEK_FILE}"}
+_KEY_VOLUME = {"name": names.MEK_SECRET_NAME, "secret": {"secretName": names.MEK_SECRET_NAME}}
+_KEY_MOUNT = {"name": names.MEK_SECRET_NAME, "mountPath": names.MEK_FOLDER, "readOnly": True}
 OWNED = {
     "global.osmoImageLocation": "the registry in physical_ai/catalog/osmo.py",
     "global.osmoImageTag": "the version in physical_ai/catalog/osmo.py",
@@ -88,7 +93,25 @@ def service_release(
     values = merge_values(merge_values(written, ours), chart_values(settings, served))
     for checked in (written, values):
         faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
-    return OsmoRelease(names.SERVICE_RELEASE, osmo.CONTROL_NAMESPACE, pinned, values), faults
+    return OsmoRelease(names.SERVICE_RELEASE, osmo.CONTROL_NAMESPACE, pinned, with_keys(values)), faults
+
+
+def with_keys(values: dict[str, Any]) -> dict[str, Any]:
+    """The values with the Secret of the master encryption key in each process that reads the database.
+
+    Chart 1.3.1 mounts the keys from a ConfigMap. The environment variable leads to the Secret instead. What the file
+    of values adds to these lists stays.
+    """
+    result = copy.deepcopy(values)
+    for name in ENCRYPTING:
+        section = result["services"][name]
+        for key, item in (
+            ("extraEnvs" if name == "router" else "extraEnv", _KEY_VARIABLE),
+            ("extraVolumes", _KEY_VOLUME),
+            ("extraVolumeMounts", _KEY_MOUNT),
+        ):
+            section[key] = [*section.get(key, ()), dict(item)]
+    return result
 
 
 def _ours(settings: Settings) -> dict[str, Any]:
@@ -104,7 +127,7 @@ def _ours(settings: Settings) -> dict[str, Any]:
         },
         "serviceAccount": {"create": True},
         "services": {
-            # Switches on the file of keys, and the passwords of database and cache from Secrets.
+            # Switches on the passwords of database and cache from Secrets.
             "configFile": {"enabled": True},
             "postgres": {"enabled": False},
             "redis": {"enabled": False, "tlsEnabled": True},
