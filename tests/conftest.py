@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,22 @@ def rank(item: pytest.Item) -> tuple[int, bool, bool, int]:
         found not in SHARED_FIXTURES.values(),
         -1 if found else SCATTERED.index(item.path.stem),
     )
+
+
+_COLLECTED = pytest.StashKey[dict[Path, pytest.Collector | None]]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_directory(
+    path: Path, parent: pytest.Collector
+) -> Generator[None, pytest.Collector | None, pytest.Collector | None]:
+    """One node for a folder, also where the command line names files and folders in between.
+
+    pytest 9.1 collects a folder again for a file that is named directly, and gives the fixtures of a conftest.py to the
+    first node of its folder only: `pytest tests/unit/cli tests/test_imports.py tests/unit/docs` would not find them.
+    """
+    made = yield
+    return parent.stash.setdefault(_COLLECTED, {}).setdefault(path, made)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -16,7 +16,6 @@ from physical_ai.catalog.load import DATA, CatalogError, read_rows, row
 from physical_ai.catalog.lookup import UnknownName, nearest
 from physical_ai.catalog.rows import Row, Text
 
-
 MICROSOFT = "mcr.microsoft.com"
 """Registry that AKS itself pulls from, so every cluster reaches it (AKS docs, outbound-rules-control-egress)."""
 

@@ -14,12 +14,14 @@ from physical_ai.policies import (
     data_logins,
     data_services,
     declarations,
+    gateway,
     gpu,
     isolation,
     model,
     networks,
     node_pools,
     reliability,
+    secrets,
     workloads,
 )
 from physical_ai.policies.model import (
@@ -44,6 +46,8 @@ RULES: tuple[Rule, ...] = (
     *data_logins.RULES,
     *networks.RULES,
     *isolation.RULES,
+    *gateway.RULES,
+    *secrets.RULES,
     *reliability.RULES,
     *workloads.RULES,
     *cost.RULES,

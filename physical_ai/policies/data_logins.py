@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address
 from typing import Any
 
+from physical_ai.catalog.data_services import POSTGRES_EXTENSIONS, REDIS_POLICY
 from physical_ai.findings import Severity
 from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_map
 
@@ -17,6 +18,10 @@ PARAMETER = "azure-native:dbforpostgresql:Configuration"
 FIREWALL = "azure-native:dbforpostgresql:FirewallRule"
 CACHE, CACHE_DATABASE = "azure-native:redisenterprise:RedisEnterprise", "azure-native:redisenterprise:Database"
 SECRET = "azure-native:keyvault:Secret"  # noqa: S105 - a type token
+
+DATABASE, BLOB_SERVICE = "azure-native:dbforpostgresql:Database", "azure-native:storage:BlobServiceProperties"
+OSMO_DATABASE = "osmo"
+LEAST_BACKUP_DAYS = 14
 
 WIDEST = 256
 """Addresses of the widest range that one firewall rule may open: a /24."""
@@ -88,12 +93,82 @@ def _standby(resource: Resource, stack: Stack) -> Iterable[Violation]:
         yield Violation("highAvailability.mode", "write ZoneRedundant, or SameZone in a region without zones")
 
 
+def _extensions(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    if known(resource.inputs.get("databaseName")) != OSMO_DATABASE:
+        return
+    for each in stack.of_type(PARAMETER):
+        if known(each.inputs.get("configurationName")) == "azure.extensions":
+            given = known(each.inputs.get("value"))
+            missing = sorted(set(POSTGRES_EXTENSIONS) - set(str(given).upper().split(",")))
+            if given is not None and missing:
+                yield Violation("", f"add {', '.join(missing)} to the server's parameter azure.extensions")
+            return
+    yield Violation("", f"set the server's parameter azure.extensions: {','.join(POSTGRES_EXTENSIONS)}")
+
+
+def _one_endpoint(resource: Resource, _: Stack) -> Iterable[Violation]:
+    given = known(resource.inputs.get("clusteringPolicy"), resource.inputs.get("clusteringPolicy"))
+    if known(given) == given and given != REDIS_POLICY:
+        yield Violation("clusteringPolicy", f"write {REDIS_POLICY}")
+
+
+def _backups(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    given = known_map(resource.inputs.get("backup"))
+    days = known(given.get("backupRetentionDays"))
+    if stack.is_production and isinstance(days, int) and days < LEAST_BACKUP_DAYS:
+        yield Violation("backup.backupRetentionDays", f"keep them for {LEAST_BACKUP_DAYS} days or more")
+
+
+def _recoverable(resource: Resource, _: Stack) -> Iterable[Violation]:
+    for path in ("deleteRetentionPolicy", "containerDeleteRetentionPolicy"):
+        given = known_map(resource.inputs.get(path))
+        if known(resource.inputs.get(path)) == resource.inputs.get(path) and known(given.get("enabled")) is not True:
+            yield Violation(f"{path}.enabled", "write true")
+
+
 def _retained(resource: Resource, _: Stack) -> Iterable[Violation]:
     if not resource.options.retain_on_delete:
         yield Violation("", "pass retain_on_delete=True; the secret goes with its vault")
 
 
 RULES = (
+    Rule(
+        "database-extensions",
+        Severity.ERROR,
+        "OSMO's service creates these extensions when it first starts, and a server that lists them not refuses.",
+        _extensions,
+        (DATABASE,),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/postgresql/extensions/how-to-allow-extensions",
+        needs_whole_stack=True,
+    ),
+    Rule(
+        "database-backups",
+        Severity.ERROR,
+        "A mistake is often noticed after a week; what is older than the backups cannot be restored.",
+        _backups,
+        (SERVER,),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/postgresql/flexible-server/concepts-backup-restore",
+    ),
+    Rule(
+        "cache-one-endpoint",
+        Severity.ERROR,
+        "OSMO's client cannot follow the redirections of a cluster, and its jobs would be lost.",
+        _one_endpoint,
+        (CACHE_DATABASE,),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/redis/architecture",
+    ),
+    Rule(
+        "storage-soft-delete",
+        Severity.ERROR,
+        "Whoever may write a checkpoint may delete it, by mistake too.",
+        _recoverable,
+        (BLOB_SERVICE,),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/storage/blobs/soft-delete-blob-overview",
+    ),
     Rule(
         "data-tls",
         Severity.ERROR,

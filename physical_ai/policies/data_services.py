@@ -35,6 +35,8 @@ def _federated(resource: Resource, _: Stack) -> Iterable[Violation]:
     subject = known(resource.inputs.get("subject"))
     if subject is not None and not _SUBJECT.fullmatch(str(subject)):
         yield Violation("subject", "name one service account, or one environment of one repository")
+    elif str(subject).startswith("system:serviceaccount:") and str(subject).endswith(":default"):
+        yield Violation("subject", "name an account of its own: every Pod of the namespace without one has this")
     audiences = known_list(resource.inputs.get("audiences"))
     if audiences and audiences != [AUDIENCE]:
         yield Violation("audiences", f"write [{AUDIENCE}]")

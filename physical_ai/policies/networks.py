@@ -14,6 +14,7 @@ PRIVATE_ENDPOINT = "azure-native:network:PrivateEndpoint"
 ZONE_GROUP = "azure-native:network:PrivateDnsZoneGroup"
 PRIVATE_ZONE = "azure-native:privatedns:PrivateZone"
 ZONE_LINK = "azure-native:privatedns:VirtualNetworkLink"
+ROUTE_TABLE, ROLE_ASSIGNMENT = "azure-native:network:RouteTable", "azure-native:authorization:RoleAssignment"
 VPN_GATEWAY = "azure-native:network:VirtualNetworkGateway"
 
 CLOSABLE: Mapping[str, str] = {**PUBLIC_ACCESS, "azure-native:redisenterprise:RedisEnterprise": "publicNetworkAccess"}
@@ -60,7 +61,45 @@ def _vpn_login(resource: Resource, _: Stack) -> Iterable[Violation]:
         yield Violation("vpnClientConfiguration.vpnAuthenticationTypes", "write [AAD]")
 
 
+def _to_firewall(resource: Resource, _: Stack) -> Iterable[Violation]:
+    for index, each in enumerate(known_list(resource.inputs.get("routes"))):
+        route = known_map(each)
+        hop = known(route.get("nextHopType"))
+        if known(route.get("addressPrefix")) == "0.0.0.0/0" and hop not in (None, "VirtualAppliance"):
+            yield Violation(f"routes[{index}].nextHopType", "write VirtualAppliance, with the firewall's address")
+
+
+def _zone_before_cluster(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    access = known_map(resource.inputs.get("apiServerAccessProfile"))
+    zone = known(access.get("privateDNSZone"), "system")
+    if known(access.get("enablePrivateCluster")) is not True or zone in ("system", "none"):
+        return
+    roles = {each.urn for each in stack.of_type(ROLE_ASSIGNMENT)}
+    if not roles & set(resource.options.depends_on):
+        yield Violation("", "pass depends_on with the role of the cluster's identity on the zone")
+
+
 RULES = (
+    Rule(
+        "routes-to-firewall",
+        Severity.ERROR,
+        "A default route to the internet passes by the firewall, which then filters and logs nothing.",
+        _to_firewall,
+        (ROUTE_TABLE,),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/aks/egress-udr",
+    ),
+    Rule(
+        "zone-role-before-cluster",
+        Severity.ERROR,
+        "AKS checks the rights on the zone when it creates the cluster, and refuses without them.",
+        _zone_before_cluster,
+        (MANAGED_CLUSTER,),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/aks/private-clusters",
+        needs=("depends_on",),
+        needs_whole_stack=True,
+    ),
     Rule(
         "private-means-closed",
         Severity.ERROR,

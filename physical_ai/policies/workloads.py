@@ -10,7 +10,14 @@ from physical_ai.findings import Severity
 from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
-WORKLOADS = (DAEMON_SET, "kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:StatefulSet", "kubernetes:batch/v1:Job")
+CRON_JOB = "kubernetes:batch/v1:CronJob"
+WORKLOADS = (
+    DAEMON_SET,
+    "kubernetes:apps/v1:Deployment",
+    "kubernetes:apps/v1:StatefulSet",
+    "kubernetes:batch/v1:Job",
+    CRON_JOB,
+)
 GPU_EVIDENCE = ("gpu-evidence-machine", "gpu-evidence-gpus", "gpu-evidence-retention")
 """They read the host's Python and what its hypervisor tells it, without capabilities, and write nothing there."""
 ON_THE_HOST = frozenset({"gpu-grid-driver-installer", *GPU_EVIDENCE})
@@ -22,18 +29,26 @@ _HOST = ("hostPID", "hostNetwork", "hostIPC")
 
 def pod_spec(resource: Resource) -> dict[str, Any]:
     """The spec of the Pods that a workload creates."""
-    template = known_map(known_map(resource.inputs.get("spec")).get("template"))
-    return known_map(template.get("spec"))
+    found = dict(resource.inputs)
+    for step in _place(resource).split("."):
+        found = known_map(found.get(step))
+    return found
 
 
-def _containers(pod: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _place(resource: Resource) -> str:
+    """Path of the spec of a workload's Pods."""
+    return "spec.jobTemplate.spec.template.spec" if resource.type == CRON_JOB else "spec.template.spec"
+
+
+def _containers(resource: Resource) -> Iterator[tuple[str, dict[str, Any]]]:
+    pod = pod_spec(resource)
     for kind in ("initContainers", "containers"):
         for index, container in enumerate(known_list(pod.get(kind))):
-            yield f"spec.template.spec.{kind}[{index}]", known_map(container)
+            yield f"{_place(resource)}.{kind}[{index}]", known_map(container)
 
 
 def _image_by_digest(resource: Resource, _: Stack) -> Iterable[Violation]:
-    for path, container in _containers(pod_spec(resource)):
+    for path, container in _containers(resource):
         image = known(container.get("image"))
         if image is not None and not _DIGEST.search(str(image)):
             yield Violation(f"{path}.image", f"pin {image} by digest, in physical_ai/catalog/data/images.yaml")
@@ -45,17 +60,17 @@ def _on_the_host(resource: Resource, _: Stack) -> Iterable[Violation]:
     pod = pod_spec(resource)
     for name in _HOST:
         if known(pod.get(name)) is True:
-            yield Violation(f"spec.template.spec.{name}", "omit it")
+            yield Violation(f"{_place(resource)}.{name}", "omit it")
     for index, volume in enumerate(known_list(pod.get("volumes"))):
         if "hostPath" in known_map(volume):
-            yield Violation(f"spec.template.spec.volumes[{index}]", "do not mount paths of the host")
-    for path, container in _containers(pod):
+            yield Violation(f"{_place(resource)}.volumes[{index}]", "do not mount paths of the host")
+    for path, container in _containers(resource):
         if known(known_map(container.get("securityContext")).get("privileged")) is True:
             yield Violation(f"{path}.securityContext.privileged", "omit it")
 
 
 def _requests(resource: Resource, _: Stack) -> Iterable[Violation]:
-    for path, container in _containers(pod_spec(resource)):
+    for path, container in _containers(resource):
         requests = known_map(known_map(container.get("resources")).get("requests"))
         for name in ("cpu", "memory"):
             if name not in requests:

@@ -8,11 +8,13 @@ from physical_ai.policies.examples import (
     data_logins,
     data_services,
     declarations,
+    gateway,
     gpu,
     isolation,
     networks,
     node_pools,
     reliability,
+    secrets,
     workloads,
 )
 from physical_ai.policies.examples.model import Example
@@ -26,6 +28,8 @@ EXAMPLES: dict[str, list[Example]] = {
     **data_logins.EXAMPLES,
     **networks.EXAMPLES,
     **isolation.EXAMPLES,
+    **gateway.EXAMPLES,
+    **secrets.EXAMPLES,
     **reliability.EXAMPLES,
     **workloads.EXAMPLES,
     **cost.EXAMPLES,

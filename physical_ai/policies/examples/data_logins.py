@@ -4,11 +4,49 @@ from __future__ import annotations
 
 from physical_ai.policies import data_logins as rules
 from physical_ai.policies.examples.model import Example
+from physical_ai.policies.model import Resource
 
 HTTPS = {"minimumTlsVersion": "TLS1_2", "enableHttpsTrafficOnly": True}
 NODES = {"startIpAddress": "20.30.40.50", "endIpAddress": "20.30.40.50"}
 
+
+def _allowed(*names: str) -> Resource:
+    return Resource(rules.PARAMETER, "e", {"configurationName": "azure.extensions", "value": ",".join(names)})
+
+
 EXAMPLES: dict[str, list[Example]] = {
+    "database-extensions": [
+        Example(
+            rules.DATABASE,
+            {"databaseName": "osmo"},
+            others=(_allowed("HSTORE", "PG_STAT_STATEMENTS", "UUID-OSSP"),),
+            bad_others=(_allowed("HSTORE"),),
+        ),
+        Example(rules.DATABASE, {"databaseName": "another"}, {"databaseName": "osmo"}),
+    ],
+    "database-backups": [
+        Example(
+            rules.SERVER,
+            {"backup": {"backupRetentionDays": 35}},
+            {"backup": {"backupRetentionDays": 7}},
+            environment="prod",
+        )
+    ],
+    "cache-one-endpoint": [
+        Example(rules.CACHE_DATABASE, {"clusteringPolicy": "EnterpriseCluster"}, {"clusteringPolicy": "OSSCluster"}),
+    ],
+    "storage-soft-delete": [
+        Example(
+            rules.BLOB_SERVICE,
+            {"deleteRetentionPolicy": {"enabled": True}, "containerDeleteRetentionPolicy": {"enabled": True}},
+            {"containerDeleteRetentionPolicy": {"enabled": False}},
+        ),
+        Example(
+            rules.BLOB_SERVICE,
+            {"deleteRetentionPolicy": {"enabled": True}, "containerDeleteRetentionPolicy": {"enabled": True}},
+            {"deleteRetentionPolicy": None},
+        ),
+    ],
     "data-tls": [
         Example(rules.ACCOUNT, HTTPS, {"minimumTlsVersion": "TLS1_0"}),
         Example(rules.ACCOUNT, HTTPS, {"enableHttpsTrafficOnly": False}),

@@ -37,6 +37,7 @@ EXAMPLES: dict[str, list[Example]] = {
     ],
     "federated-subject": [
         Example(FEDERATED, {"subject": ACCOUNT, "audiences": [AUDIENCE]}, {"subject": "system:serviceaccount:osmo:*"}),
+        Example(FEDERATED, {"subject": ACCOUNT}, {"subject": "system:serviceaccount:osmo:default"}),
         Example(FEDERATED, {"subject": "repo:acme/robots:environment:prod"}, {"subject": "repo:acme/robots:*"}),
         Example(FEDERATED, {"subject": UNKNOWN, "audiences": [AUDIENCE]}, {"audiences": ["https://example.com"]}),
     ],

@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from physical_ai.policies.examples.model import Example
 from physical_ai.policies.model import UNKNOWN, Resource
-from physical_ai.policies.networks import PRIVATE_ENDPOINT, PRIVATE_ZONE, VPN_GATEWAY, ZONE_GROUP, ZONE_LINK
+from physical_ai.policies.networks import (
+    PRIVATE_ENDPOINT,
+    PRIVATE_ZONE,
+    ROLE_ASSIGNMENT,
+    ROUTE_TABLE,
+    VPN_GATEWAY,
+    ZONE_GROUP,
+    ZONE_LINK,
+)
 from physical_ai.policies.node_pools import MANAGED_CLUSTER
 
 PRIVATE_CLUSTER = Resource(MANAGED_CLUSTER, "aks", {"apiServerAccessProfile": {"enablePrivateCluster": True}})
 ENDPOINT = Resource(PRIVATE_ENDPOINT, "vault", {"privateEndpointName": "pep-vault"})
 ZONE_NAME = "privatelink.vaultcore.azure.net"
 
+ZONE_ID = f"/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/privateDnsZones/{ZONE_NAME}"
+ROLE = Resource(ROLE_ASSIGNMENT, "zone", urn="urn:role")
+
+
+def _default_route(kind: str) -> dict[str, Any]:
+    return {"routes": [{"addressPrefix": "0.0.0.0/0", "nextHopType": kind, "nextHopIpAddress": "10.0.1.4"}]}
+
+
 EXAMPLES: dict[str, list[Example]] = {
+    "routes-to-firewall": [
+        Example(ROUTE_TABLE, _default_route("VirtualAppliance"), _default_route("Internet")),
+    ],
+    "zone-role-before-cluster": [
+        Example(
+            MANAGED_CLUSTER,
+            {"apiServerAccessProfile": {"enablePrivateCluster": True, "privateDNSZone": ZONE_ID}},
+            options={"depends_on": (ROLE.urn,)},
+            bad_options={"depends_on": ()},
+            others=(ROLE,),
+        ),
+        Example(
+            MANAGED_CLUSTER,
+            {"apiServerAccessProfile": {"enablePrivateCluster": True, "privateDNSZone": "none"}},
+            {"apiServerAccessProfile": {"enablePrivateCluster": True, "privateDNSZone": ZONE_ID}},
+        ),
+    ],
     "private-means-closed": [
         Example(
             "azure-native:keyvault:Vault",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from physical_ai.policies.examples.model import AGENT, REQUESTS, Example, workload
 from physical_ai.policies.model import UNKNOWN
-from physical_ai.policies.workloads import DAEMON_SET
+from physical_ai.policies.workloads import CRON_JOB, DAEMON_SET
 
 EXAMPLES: dict[str, list[Example]] = {
     "image-by-digest": [
@@ -16,6 +16,11 @@ EXAMPLES: dict[str, list[Example]] = {
         ),
     ],
     "on-the-host": [
+        Example(
+            CRON_JOB,
+            {"spec": {"jobTemplate": {"spec": workload()}}},
+            {"spec": {"jobTemplate": {"spec": workload(hostPID=True)}}},
+        ),
         Example(DAEMON_SET, AGENT, {"metadata": {"name": "another"}}),
         Example(DAEMON_SET, {"spec": workload()}, {"spec": workload(hostNetwork=True)}),
         Example(DAEMON_SET, {"spec": workload()}, {"spec": workload({"securityContext": {"privileged": True}})}),

@@ -118,6 +118,7 @@ def test_rules_whose_options_the_engine_hides_are_left_to_the_command() -> None:
         "replaced-together",
         "vault-secret-retained",
         "role-principal-type",
+        "zone-role-before-cluster",
     }
 
 

@@ -4,7 +4,7 @@ What later versions move (NVIDIA/OSMO main and #1345, #1356, #1413, read 2026-08
 
 | here | 1.4 (images 6.4) | chart `osmo` |
 |---|---|---|
-| ConfigMap `mek-config` and `OSMO_MEK_FILE`, `services.configFile` | Secret `osmo-master-encryption-key` | `secrets.masterEncryptionKey` |
+| Secret by `OSMO_MEK_FILE`, `configFile` | Secret `osmo-master-encryption-key` | `secrets.masterEncryptionKey` |
 | Secret `agent-token`, created with the API | `services.backendApiTokens` | `compute.backendName` and tokens |
 | `services.configs` | the same | `configuration` |
 | no migration of the database | `services.migration.enabled: true`, a hook before the upgrade | the same |
