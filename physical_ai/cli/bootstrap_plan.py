@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
+import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from physical_ai.cli.azure_commands import ASSIGNER_ROLE, assign, az
+from physical_ai.cli.bootstrap_names import GROUP, Delivery, InvalidValue
 from physical_ai.policies.data_services import AUDIENCE
-from physical_ai.preflight.needs import namespaces
+from physical_ai.preflight.needs import PREVIEW_ACTIONS, namespaces
 
 ISSUER = "https://token.actions.githubusercontent.com"
-GROUP = "rg-physical-ai-delivery"
 KEPT_DAYS = 30
 """How long a deleted or overwritten state can be restored."""
 OWN_NAMESPACES = ("Microsoft.KeyVault", "Microsoft.Storage")
@@ -28,65 +27,9 @@ BRANCH = "main"
 LOCK = "delivery"
 DEPLOYER_ROLE = "Contributor"
 PREVIEW_ROLES = ("Reader", "Azure Kubernetes Service Cluster User Role", "Azure Kubernetes Service RBAC Reader")
-"""Roles of an identity that only previews and detects drift."""
+"""Built-in roles of an identity that only previews and detects drift."""
 STATE_WRITER, STATE_READER = "Storage Blob Data Contributor", "Storage Blob Data Reader"
 KEY_USER, KEY_MAKER = "Key Vault Crypto User", "Key Vault Crypto Officer"
-
-
-class InvalidValue(ValueError):
-    """A value that cannot be used; the text says which, and what is expected."""
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """Where the pipelines' own resources of one environment are. Raises InvalidValue for names that Azure or GitHub
-    rejects."""
-
-    subscription: str
-    """The environment's own: an identity that deploys a subscription can do anything in it."""
-    repository: str
-    """On GitHub, as `owner/name`."""
-    location: str
-    environment: str
-    stacks: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        _must(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", self.subscription, "a subscription id, a GUID")
-        _must(r"[\w.-]+/[\w.-]+", self.repository, "a repository, as owner/name")
-        _must(r"[a-z]+[0-9]*", self.location, "a region, as westus2")
-        _must(r"[a-z][a-z0-9]*", self.environment, "an environment, as dev")
-
-    @property
-    def suffix(self) -> str:
-        """A suffix for names that are unique in all of Azure, stable for one subscription and repository."""
-        return hashlib.sha256(f"{self.subscription}/{self.repository}".lower().encode()).hexdigest()[:8]
-
-    @property
-    def account(self) -> str:
-        return f"stphysai{self.suffix}"
-
-    @property
-    def vault(self) -> str:
-        return f"kv-physai-{self.suffix}"
-
-    @property
-    def scope(self) -> str:
-        return f"/subscriptions/{self.subscription}"
-
-    def state(self, environment: str) -> str:
-        """The backend's address for `pulumi login`."""
-        return f"azblob://state-{environment}?storage_account={self.account}"
-
-    def secrets_provider(self, environment: str) -> str:
-        return f"azurekeyvault://{self.vault}.vault.azure.net/keys/pulumi-{environment}"
-
-    def container_scope(self, environment: str) -> str:
-        account = f"{self.scope}/resourceGroups/{GROUP}/providers/Microsoft.Storage/storageAccounts/{self.account}"
-        return f"{account}/blobServices/default/containers/state-{environment}"
-
-    def key_scope(self, environment: str) -> str:
-        vault = f"{self.scope}/resourceGroups/{GROUP}/providers/Microsoft.KeyVault/vaults/{self.vault}"
-        return f"{vault}/keys/pulumi-{environment}"
 
 
 @dataclass(frozen=True)
@@ -175,6 +118,7 @@ def _shared(delivery: Delivery) -> Iterator[Step]:
         "Its resources outlive every stack, so no stack owns them.",
         (az("group", "create", "--name", GROUP, "--location", delivery.location),),
     )
+    yield _preview_role(delivery)
     account = ("--account-name", delivery.account)
     yield Step(
         "Create the storage account for state",
@@ -204,6 +148,28 @@ def _shared(delivery: Delivery) -> Iterator[Step]:
     )
 
 
+def _preview_role(delivery: Delivery) -> Step:
+    name = delivery.preview_role
+    definition = {
+        "Name": name,
+        "IsCustom": True,
+        "Description": "Read the keys of caches, which previews compare.",
+        "Actions": list(PREVIEW_ACTIONS),
+        "NotActions": [],
+        "AssignableScopes": [delivery.scope],
+    }
+    listed = az("role", "definition", "list", "--name", name, "--scope", delivery.scope, "--query", "[0].name")
+    return Step(
+        f"{delivery.environment}: create a role for previews",
+        "No built-in role reads the key of a cache and no more. The state has the key too, which previews decrypt.",
+        (
+            f"{listed} --output tsv | grep -q . || "
+            + az("role", "definition", "create", "--role-definition", json.dumps(definition))
+            + " >/dev/null",
+        ),
+    )
+
+
 def _environment(delivery: Delivery, environment: str) -> Iterator[Step]:
     key = ("--vault-name", delivery.vault, "--name", f"pulumi-{environment}")
     container = ("--storage-account", delivery.account, "--resource-group", GROUP, "--name", f"state-{environment}")
@@ -219,7 +185,9 @@ def _environment(delivery: Delivery, environment: str) -> Iterator[Step]:
         ),
     )
     yield from _identity(delivery, environment, environment, (DEPLOYER_ROLE, ASSIGNER_ROLE), STATE_WRITER)
-    yield from _identity(delivery, environment, f"{environment}-preview", PREVIEW_ROLES, STATE_READER)
+    yield from _identity(
+        delivery, environment, f"{environment}-preview", (*PREVIEW_ROLES, delivery.preview_role), STATE_READER
+    )
     select = "pulumi stack select {0} || pulumi stack init {0} --secrets-provider {1}"
     stacks = delivery.stacks
     if stacks:
@@ -284,8 +252,3 @@ def _list(github: str) -> str:
 
 def _role(github: str) -> str:
     return ", role: drift-reader" if github.endswith("-preview") else ""
-
-
-def _must(pattern: str, value: str, what: str) -> None:
-    if not re.fullmatch(pattern, value):
-        raise InvalidValue(f"{value!r} is not {what}")

@@ -70,6 +70,10 @@ DATA_ACTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Those of a stack with `dataServices`."""
 
+PREVIEW_ACTIONS = (f"{_REDIS}/databases/listKeys/action",)
+"""What a preview does and Reader does not allow: azure-native has no resource with the keys of a cache, so the program
+asks for them, and does so in each preview of a stack with `dataServices`."""
+
 ALWAYS_REGISTERED = frozenset({"Microsoft.Authorization", "Microsoft.Resources"})
 COMPUTE = "Microsoft.Compute"
 """The program declares none of its resources: AKS creates the nodes."""

@@ -26,7 +26,7 @@ Kind = Literal["User", "Group", "ServicePrincipal"]
 
 @dataclass(frozen=True)
 class Principal:
-    """`roles` are names of built-in roles on the subscription, assigned before the program runs for the first time."""
+    """`roles` are names of roles on the subscription, assigned before the program runs for the first time."""
 
     name: str
     object_id: str
@@ -65,7 +65,12 @@ READER = Principal(
     "5a1e0000-0000-4000-8000-00000000000e",
     "5a1e0000-0000-4000-8000-0000000000ee",
     kind="ServicePrincipal",
-    roles=("Reader", "Azure Kubernetes Service Cluster User Role", "Azure Kubernetes Service RBAC Reader"),
+    roles=(
+        "Reader",
+        "Azure Kubernetes Service Cluster User Role",
+        "Azure Kubernetes Service RBAC Reader",
+        "Physical AI Preview",
+    ),
 )
 """The reading identity of a pipeline, which previews and detects drift."""
 BYSTANDER = Principal("bystander", "5a1e0000-0000-4000-8000-00000000000b")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from physical_ai.simulator.azure.data import load_json
+from physical_ai.simulator.azure.data import by_key, load_json
 
 GUID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.IGNORECASE)
 ROLE_ID = re.compile(r"(^|/)providers/Microsoft\.Authorization/roleDefinitions/([^/]+)$", re.IGNORECASE)
@@ -16,7 +16,7 @@ ROLE_ID = re.compile(r"(^|/)providers/Microsoft\.Authorization/roleDefinitions/(
 
 @dataclass(frozen=True)
 class Role:
-    """A built-in role, as far as the simulator uses it (Azure docs, built-in roles)."""
+    """A role as far as the simulator uses it: built-in (Azure docs, built-in roles), or of `physai bootstrap`."""
 
     guid: str
     name: str
@@ -38,7 +38,7 @@ def _matches(patterns: Sequence[str], action: str) -> bool:
 
 @cache
 def builtin_roles() -> Mapping[str, Role]:
-    """Built-in roles by GUID."""
+    """Roles by GUID."""
     table: dict[str, dict[str, Any]] = load_json("builtin_roles.json")
     return {
         guid: Role(guid, row["name"], row["actions"], row.get("notActions", ()), row.get("kubernetes", False))
@@ -54,7 +54,7 @@ def role_guid(role_definition_id: Any) -> str:
 
 def guid_of(name: str) -> str:
     """The GUID of a built-in role. Raises KeyError for a name that the simulator does not know."""
-    return {role.name: guid for guid, role in builtin_roles().items()}[name]
+    return by_key((role.name, guid) for guid, role in builtin_roles().items())[name]
 
 
 def role_of(role_definition_id: Any) -> Role | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from physical_ai.catalog.aks import ASSIGNED
-from physical_ai.cli.bootstrap_plan import AUDIENCE, GROUP, ISSUER, Delivery
+from physical_ai.cli.bootstrap_names import GROUP, Delivery
+from physical_ai.cli.bootstrap_plan import AUDIENCE, ISSUER
 from physical_ai.policies import Resource, Stack, evaluate
 from physical_ai.policies.data_services import FEDERATED
+from physical_ai.preflight.needs import PREVIEW_ACTIONS
 from tests.unit.cli.test_cli_commands import call
 from tests.unit.components.test_components_private import RESOLVER, VPN, network
 from tests.unit.conftest import Simulate
@@ -106,6 +109,25 @@ def test_who_previews_can_change_nothing() -> None:
     assert "Contributor" not in preview
     assert "Administrator" not in preview
     assert "--role Contributor" in steps["prod: identity"]
+
+
+def test_who_previews_reads_the_keys_of_caches_by_a_role_of_its_own(calls: list[list[str]]) -> None:
+    for environment, subscription in SUBSCRIPTIONS.items():
+        delivery = Delivery(subscription, "acme/platform", "westus2", environment)
+        text = next(
+            "\n".join(each["lines"])
+            for each in json.loads(bootstrap("--json"))
+            if each["title"] == f"{environment}: create a role for previews"
+        )
+        definition = json.loads(shlex.split(text)[shlex.split(text).index("--role-definition") + 1])
+        assert definition["Actions"] == list(PREVIEW_ACTIONS)
+        assert definition["AssignableScopes"] == [delivery.scope]
+        holders = {
+            option(each, "--assignee-object-id")
+            for each in made(calls, "az", "role", "assignment", "create")
+            if option(each, "--role") == delivery.preview_role
+        }
+        assert holders == {f"id-physical-ai-{environment}-preview"}
 
 
 def test_each_stack_is_made_in_its_environments_state_with_its_key(calls: list[list[str]]) -> None:

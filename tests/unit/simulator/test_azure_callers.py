@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from physical_ai.catalog.aks import Role
-from physical_ai.cli import bootstrap_plan
+from physical_ai.cli import bootstrap_names, bootstrap_plan
 from physical_ai.cli.azure_commands import ASSIGNER_ROLE, condition
+from physical_ai.preflight.needs import PREVIEW_ACTIONS
 from physical_ai.simulator import entra
 from physical_ai.simulator.azure import ArmError, AzureNative, Caller, Directory, StandingRole
 from physical_ai.simulator.azure.data import mappings
 from physical_ai.simulator.azure.rights import action
-from physical_ai.simulator.azure.roles import guid_of
+from physical_ai.simulator.azure.roles import guid_of, role_of
 from physical_ai.simulator.wire import Request
 from tests.support.azure_fakes import Azure
 
@@ -46,6 +48,26 @@ def test_a_reader_reads_and_changes_nothing(azure: Azure) -> None:
     place = {"resourceGroupName": "rg-dev", "resourceName": "aks"}
     assert provider.invoke("azure-native:containerservice:listManagedClusterUserCredentials", place)["kubeconfigs"]
     assert provider.invoke("azure-native:authorization:getClientConfig", {})["objectId"] == READER
+
+
+def test_the_reading_identity_reads_the_key_of_a_cache_and_no_other(azure: Azure) -> None:
+    """A preview asks for it: without the role that bootstrap makes, a stack with data services has no previews."""
+    group = {"resourceGroupName": "rg-dev"}
+    azure.put("RedisEnterprise", **group, clusterName="redis-1", location="westus2", sku={"name": "Balanced_B5"})
+    inputs = {**group, "clusterName": "redis-1", "databaseName": "default", "accessKeysAuthentication": "Enabled"}
+    azure.put("RedisEnterpriseDatabase", **inputs)
+    asked = {**group, "clusterName": "redis-1", "databaseName": "default"}
+    token = "azure-native:redisenterprise:listDatabaseKeys"
+    with pytest.raises(ArmError, match=r"redisEnterprise/databases/listKeys/action"):
+        AzureNative(azure.cloud, Caller(READER)).invoke(token, asked)
+
+    own = role_of(f"/providers/Microsoft.Authorization/roleDefinitions/{guid_of(bootstrap_names.PREVIEW_ROLE)}")
+    assert own is not None
+    assert own.actions == list(PREVIEW_ACTIONS)
+    directory = azure.cloud.directory
+    role = StandingRole(READER, guid_of(bootstrap_names.PREVIEW_ROLE))
+    azure.cloud.directory = replace(directory, roles=[*directory.roles, role])
+    assert AzureNative(azure.cloud, Caller(READER)).invoke(token, asked)["primaryKey"]
 
 
 def test_a_contributor_assigns_no_roles(azure: Azure) -> None:
@@ -115,7 +137,7 @@ def test_actions_are_named_as_azure_names_them() -> None:
 
 
 def test_the_simulated_pipelines_have_the_roles_that_bootstrap_gives() -> None:
-    assert entra.READER.roles == bootstrap_plan.PREVIEW_ROLES
+    assert entra.READER.roles == (*bootstrap_plan.PREVIEW_ROLES, bootstrap_names.PREVIEW_ROLE)
     assert entra.SECOND_DEPLOYER.roles == (bootstrap_plan.DEPLOYER_ROLE, ASSIGNER_ROLE)
     assert all(role in condition() for role in entra.SECOND_DEPLOYER.assigns)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from physical_ai.simulator.azure import schema
-from physical_ai.simulator.azure.data import KINDS, by_token, load_json, mappings, rules
+from physical_ai.simulator.azure.data import KINDS, DuplicateEntry, by_key, by_token, load_json, mappings, rules
 from physical_ai.simulator.azure.data import schema as table
 from physical_ai.simulator.azure.registry import MODELED
+from physical_ai.simulator.azure.roles import builtin_roles
 
 IN_CODE = set(MODELED) | set(schema.NAMED_RULES)
 LEFT_OUT: dict[str, str] = load_json("not_modelled.json")
@@ -29,3 +30,15 @@ def test_every_input_is_mapped_to_the_body(kind: str) -> None:
     assert by_token()[mapping.token] is mapping
     for name, path in mapping.inputs.items():
         assert path in known or name in mapping.input_only or name == "type", f"{name} → {path}"
+
+
+def test_an_entry_that_is_there_twice_is_an_error() -> None:
+    with pytest.raises(DuplicateEntry, match="AcrPull"):
+        by_key([("AcrPull", 1), ("AcrPull", 2)])
+    assert by_key([("AcrPull", 1), ("AcrPush", 2)]) == {"AcrPull": 1, "AcrPush": 2}
+
+
+def test_no_file_names_something_twice() -> None:
+    for name in ("builtin_roles.json", "mapping.json", "rules.json", "kubernetes_versions.json", "not_modelled.json"):
+        assert load_json(name)
+    assert len({role.name for role in builtin_roles().values()}) == len(builtin_roles())

@@ -9,11 +9,11 @@ has the rules that are in no schema; `documented` ones have a source that was re
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 KINDS = (
     "ResourceGroup",
@@ -129,27 +129,50 @@ class TypeMapping:
         return tuple(dict.fromkeys((*writable, *self.output_only, *named)))
 
 
+T = TypeVar("T")
+
+
+class DuplicateEntry(ValueError):
+    """Data names something twice, of which only the last would count."""
+
+
 def load_json(name: str) -> Any:
-    return json.loads(files(__name__).joinpath(name).read_text(encoding="utf-8"))
+    """A file of this folder. Raises `DuplicateEntry` where a map has a key twice."""
+    return json.loads(files(__name__).joinpath(name).read_text(encoding="utf-8"), object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return by_key(pairs)
+
+
+def by_key(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """The pairs as a map. Raises `DuplicateEntry`."""
+    found: dict[str, T] = {}
+    for key, value in pairs:
+        if key in found:
+            raise DuplicateEntry(f"{key} is there twice")
+        found[key] = value
+    return found
 
 
 @cache
 def rules() -> Mapping[str, Rule]:
     """Every rule by id."""
-    return {
-        row["id"]: Rule(
-            id=row["id"],
-            types=tuple(row["type"].split("|")),
-            kind=row.get("kind", ""),
-            confidence=row["confidence"],
-            codes=tuple((row.get("code") or "").split("|")),
-            status=row.get("status") or 400,
-            when=row["when"],
-            message=row.get("message", ""),
-            path=row.get("path", ""),
-        )
-        for row in load_json("rules.json")
-    }
+    return by_key((row["id"], _rule(row)) for row in load_json("rules.json"))
+
+
+def _rule(row: Mapping[str, Any]) -> Rule:
+    return Rule(
+        id=row["id"],
+        types=tuple(row["type"].split("|")),
+        kind=row.get("kind", ""),
+        confidence=row["confidence"],
+        codes=tuple((row.get("code") or "").split("|")),
+        status=row.get("status") or 400,
+        when=row["when"],
+        message=row.get("message", ""),
+        path=row.get("path", ""),
+    )
 
 
 @cache

@@ -1,0 +1,77 @@
+"""Where the pipelines' own resources of an environment are, and what they are called."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+GROUP = "rg-physical-ai-delivery"
+PREVIEW_ROLE = "Physical AI Preview"
+"""First words of the name of the role that allows what previews need besides reading, and nothing else."""
+
+
+class InvalidValue(ValueError):
+    """A value that cannot be used; the text says which, and what is expected."""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Where the pipelines' own resources of one environment are. Raises InvalidValue for names that Azure or GitHub
+    rejects."""
+
+    subscription: str
+    """The environment's own: an identity that deploys a subscription can do anything in it."""
+    repository: str
+    """On GitHub, as `owner/name`."""
+    location: str
+    environment: str
+    stacks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _must(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", self.subscription, "a subscription id, a GUID")
+        _must(r"[\w.-]+/[\w.-]+", self.repository, "a repository, as owner/name")
+        _must(r"[a-z]+[0-9]*", self.location, "a region, as westus2")
+        _must(r"[a-z][a-z0-9]*", self.environment, "an environment, as dev")
+
+    @property
+    def suffix(self) -> str:
+        """A suffix for names that are unique in all of Azure, stable for one subscription and repository."""
+        return hashlib.sha256(f"{self.subscription}/{self.repository}".lower().encode()).hexdigest()[:8]
+
+    @property
+    def account(self) -> str:
+        return f"stphysai{self.suffix}"
+
+    @property
+    def vault(self) -> str:
+        return f"kv-physai-{self.suffix}"
+
+    @property
+    def scope(self) -> str:
+        return f"/subscriptions/{self.subscription}"
+
+    @property
+    def preview_role(self) -> str:
+        """Name of the role for previews; roles of all subscriptions of a tenant have different names."""
+        return f"{PREVIEW_ROLE} {self.environment} {self.suffix}"
+
+    def state(self, environment: str) -> str:
+        """The backend's address for `pulumi login`."""
+        return f"azblob://state-{environment}?storage_account={self.account}"
+
+    def secrets_provider(self, environment: str) -> str:
+        return f"azurekeyvault://{self.vault}.vault.azure.net/keys/pulumi-{environment}"
+
+    def container_scope(self, environment: str) -> str:
+        account = f"{self.scope}/resourceGroups/{GROUP}/providers/Microsoft.Storage/storageAccounts/{self.account}"
+        return f"{account}/blobServices/default/containers/state-{environment}"
+
+    def key_scope(self, environment: str) -> str:
+        vault = f"{self.scope}/resourceGroups/{GROUP}/providers/Microsoft.KeyVault/vaults/{self.vault}"
+        return f"{vault}/keys/pulumi-{environment}"
+
+
+def _must(pattern: str, value: str, what: str) -> None:
+    if not re.fullmatch(pattern, value):
+        raise InvalidValue(f"{value!r} is not {what}")
