@@ -12,6 +12,7 @@ from components.charts import release_options
 from components.cluster_target import ClusterTarget
 from components.control_plane_secrets import ControlPlaneSecrets, ControlPlaneSecretsArgs
 from components.data_services import DataServices
+from components.release_upgrades import checked_osmo
 from components.roles import assign_role
 from components.workload_identity import WorkloadIdentity, WorkloadIdentityArgs
 from physical_ai.catalog.aks import Role
@@ -86,7 +87,7 @@ class ControlPlane(pulumi.ComponentResource):
                 given=args.secrets,
                 postgres_password=args.data.postgres.password,
                 redis_key=args.data.redis.key,
-                keep=args.data.vault.keep,
+                vault=args.data.vault,
                 namespace=args.namespace,
             ),
             pulumi.ResourceOptions(parent=self),
@@ -98,7 +99,11 @@ class ControlPlane(pulumi.ComponentResource):
             **release_options(args.release.chart, args.settings.charts.source, skip_await=True),
             values=attached(args.release.values, self._attached(args)),
             timeout=TIMEOUT_SECONDS,
-            opts=args.target.options(self, [args.namespace, *secrets.objects, role]),
+            opts=args.target.options(
+                self,
+                [args.namespace, *secrets.objects, role],
+                [checked_osmo(f"{name}-upgrade", args.settings.osmo.image_tag)],
+            ),
         )
         self.register_outputs({"clientId": self.identity.identity.client_id})
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.cluster_target import ClusterTarget
+from components.data_vault import Vault
 from components.random_values import RandomBytes, generated_password
+from components.release_upgrades import kept_key
 from physical_ai.catalog import osmo_service as names
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.osmo_access import MEK_SECRET, OIDC_SECRET, TLS_CERTIFICATE, TLS_KEY
-from physical_ai.settings.plans.service_chart import mek_file
+from physical_ai.settings.plans.service_chart import mek_file, mek_problem
 from physical_ai.settings.secrets import Secrets
 
 KEPT_MEK, KEPT_ADMIN = "osmo-mek", "osmo-admin-password"
@@ -29,8 +30,8 @@ class ControlPlaneSecretsArgs:
     """The stack's secrets."""
     postgres_password: pulumi.Output[str]
     redis_key: pulumi.Output[str]
-    keep: Callable[[str, pulumi.Input[str]], pulumi.Resource]
-    """Writes a secret into the stack's vault."""
+    vault: Vault
+    """Where they are kept."""
     namespace: kubernetes.core.v1.Namespace
 
 
@@ -58,7 +59,7 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
             self._secret(names.REDIS_SECRET, {names.REDIS_KEY: args.redis_key}),
             self._secret(names.ADMIN_SECRET, {names.ADMIN_KEY: admin}),
             *self._encryption_key(child),
-            args.keep(KEPT_ADMIN, admin),
+            args.vault.keep(KEPT_ADMIN, admin),
         ]
         if access.login == "entra":
             cookie = _password(f"{name}-cookie-key", names.COOKIE_LENGTH, access.cookie_key_generation, child)
@@ -85,8 +86,9 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
             length=names.MEK_BYTES,
             opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(ignore_changes=["length"])),
         )
-        file = args.given.get(MEK_SECRET) or generated.base64.apply(mek_file)
-        kept = args.keep(KEPT_MEK, file)
+        given = args.given.get(MEK_SECRET)
+        file = generated.base64.apply(mek_file) if given is None else given.apply(_readable)
+        kept = args.vault.keep(KEPT_MEK, file, [kept_key(f"{self._name}-mek-kept")])
         options = args.target.options(self, [args.namespace, kept])
         options.ignore_changes = ["data", "stringData"]
         secret = kubernetes.core.v1.Secret(
@@ -107,3 +109,10 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
 
 def _password(name: str, length: int, generation: int, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
     return generated_password(f"{name}-{{}}", length, generation, opts, first=name)
+
+
+def _readable(file: str) -> str:
+    """A key of a backup, which the service can read. No error shows it."""
+    if problem := mek_problem(file):
+        raise pulumi.RunError(f"secrets.{MEK_SECRET}\n  {problem}")
+    return file

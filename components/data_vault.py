@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -64,7 +65,9 @@ class Vault(pulumi.ComponentResource):
         self.uri = self.vault.properties.apply(lambda properties: properties.vault_uri or "")
         self.register_outputs({"vaultName": self.name})
 
-    def keep(self, secret_name: str, value: pulumi.Input[str]) -> keyvault.Secret:
+    def keep(
+        self, secret_name: str, value: pulumi.Input[str], before_update: Sequence[pulumi.ResourceHook] = ()
+    ) -> keyvault.Secret:
         """Writes a secret through ARM, so that the deployer needs no right inside the vault and no way to it."""
         return keyvault.Secret(
             f"{self._prefix}-{secret_name}",
@@ -78,5 +81,6 @@ class Vault(pulumi.ComponentResource):
                 # ARM deletes no secret, so azure-native asks the vault itself, which refuses the deployer
                 # (pulumi-azure-native, custom_keyvault.go). Secrets go with their vault.
                 retain_on_delete=True,
+                hooks=pulumi.ResourceHookBinding(before_update=list(before_update)) if before_update else None,
             ),
         )

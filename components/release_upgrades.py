@@ -1,23 +1,43 @@
-"""A check of the GPU Operator's upgrades, just before Helm runs them."""
+"""Checks of changes that cannot be undone, just before they are made."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pulumi
 
-from physical_ai.settings.plans.release_upgrade import refusal
+from physical_ai.settings.plans.release_upgrade import key_refusal, osmo_refusal, refusal
+
+Judge = Callable[[Mapping[str, Any] | None, Mapping[str, Any] | None], str | None]
+"""What is wrong with a change from old inputs to new ones; None where nothing is."""
 
 
 def checked_upgrades(name: str, new_version: str) -> pulumi.ResourceHook:
-    """A hook that fails an update, in previews too, when the running release cannot be upgraded to the new one.
+    """A hook that fails an update of the GPU Operator which the running release does not allow."""
+    return _checked(name, "gpuOperator.version", lambda old, _new: refusal(old, new_version))
 
-    A hook, because only the engine has both: the settings contain the new version, the state the running one.
+
+def checked_osmo(name: str, new_tag: str) -> pulumi.ResourceHook:
+    """A hook that fails an update of OSMO's control plane to an older release."""
+    return _checked(name, "osmo.imageTag", lambda old, _new: osmo_refusal(old, new_tag))
+
+
+def kept_key(name: str) -> pulumi.ResourceHook:
+    """A hook that fails an update of the vault's secret to another master encryption key."""
+    return _checked(name, "secrets.osmoMek", key_refusal)
+
+
+def _checked(name: str, where: str, judge: Judge) -> pulumi.ResourceHook:
+    """A hook that runs in previews too.
+
+    A hook, because only the engine has both: the settings contain what is wanted, the state what there is.
     """
 
-    def check(args: pulumi.ResourceHookArgs) -> None:
-        old: Any = args.old_inputs
-        if (problem := refusal(old, new_version)) is not None:
-            raise pulumi.RunError(f"gpuOperator.version\n  {problem}")
+    async def check(args: pulumi.ResourceHookArgs) -> None:
+        # Secrets among the inputs are Outputs. What is not known yet is None.
+        old, new = [await pulumi.Output.from_input(each).future() for each in (args.old_inputs, args.new_inputs)]
+        if (problem := judge(old, new)) is not None:
+            raise pulumi.RunError(f"{where}\n  {problem}")
 
     return pulumi.ResourceHook(name, check, pulumi.ResourceHookOptions(on_dry_run=True))

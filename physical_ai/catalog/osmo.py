@@ -8,7 +8,10 @@ from __future__ import annotations
 CHART_VERSION = "1.3.1"
 """Of OSMO's charts `service` and `backend-operator`."""
 IMAGE_TAG = "6.3.1"
-"""Of all OSMO's images; the charts' own default is `latest`."""
+"""Of all OSMO's images, unless a stack sets another; the charts' own default is `latest`."""
+IMAGE_TAGS = ("6.3.0", IMAGE_TAG)
+"""Releases of the images that chart 1.3.1 can install (NVIDIA/OSMO, tags 6.3.0 and 6.3.1), oldest first. 6.4 has other
+keys in its charts."""
 IMAGES = "nvcr.io/nvidia/osmo"
 
 CONTROL_NAMESPACE = "osmo-control-plane"

@@ -36,7 +36,7 @@ class HookRecorder(Recorder):
     def keep(self, urn: str, request: Any) -> None:
         super().keep(urn, request)
         self.hooked[urn] = tuple(request.hooks.on_error)
-        self.guarded[urn] = tuple(request.hooks.before_update)
+        self.guarded[urn] = (*request.hooks.before_create, *request.hooks.before_update)
 
     def register_error_hook(self, hook: pulumi.ErrorHook) -> None:
         self.hooks[hook.name] = hook
@@ -57,7 +57,7 @@ class Recording:
     """Names of a resource's error hooks, by URN."""
     resource_hooks: Mapping[str, pulumi.ResourceHook] = field(repr=False)
     guarded: Mapping[str, tuple[str, ...]] = field(repr=False)
-    """Names of the hooks that run before a resource's updates, by URN."""
+    """Names of the hooks that run before a resource is created or updated, by URN."""
 
     def of_type(self, kind: str) -> list[Resource]:
         """Resources whose type's last part is `kind`, by name."""

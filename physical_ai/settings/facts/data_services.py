@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from physical_ai.catalog import regions
 from physical_ai.catalog.data_services import postgres_tier
@@ -79,6 +80,25 @@ def _given(value: bool | None, default: bool) -> bool:
     return default if value is None else value
 
 
+def restore_stamp(at: str) -> str:
+    """A time as part of a name.
+
+    >>> restore_stamp("2026-11-20T08:00:00Z")
+    '20261120080000'
+    """
+    return "".join(letter for letter in at if letter.isdigit())
+
+
+def restore_problem(at: str, backup_days: int, now: datetime) -> str | None:
+    """Why a server cannot be restored to a time, as far as its settings tell; None where it may be."""
+    moment = datetime.fromisoformat(at)
+    if moment > now:
+        return f"{at} is in the future."
+    if moment < now - timedelta(days=backup_days):
+        return f"{at} is more than {backup_days} days ago, for which backups are kept."
+    return None
+
+
 @dataclass(frozen=True)
 class DataNames:
     """Names that are unique in the world, where they are part of a public DNS name.
@@ -105,6 +125,10 @@ class DataNames:
     def postgres(self) -> str:
         """ARM allows 63 characters."""
         return f"psql-{self.stack[:49]}-{self._digits}"
+
+    def postgres_restored(self, at: str) -> str:
+        """Of a server with the database as it was at a time, `2026-11-20T08:00:00Z`."""
+        return f"psql-{self.stack[:34]}-{self._digits}-{restore_stamp(at)}"
 
     @property
     def redis(self) -> str:

@@ -42,4 +42,8 @@ def service_secrets(settings: Settings) -> list[tuple[Path, str]]:
         needed.append(((*ACCESS, "login"), OIDC_SECRET))
     if access.tls is not None and access.tls.source == "stack":
         needed += [((*ACCESS, "tls"), TLS_CERTIFICATE), ((*ACCESS, "tls"), TLS_KEY)]
+    data = settings.data_services
+    if data is not None and data.postgres.restore is not None and data.postgres.restore.source is not None:
+        # What that database holds is encrypted with the key of the stack that it was of.
+        needed.append((("dataServices", "postgres", "restore", "source"), MEK_SECRET))
     return needed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from physical_ai.settings.facts.data_services import restore_stamp
 from physical_ai.settings.models.tree import Settings
 
 ROTATION_ANNOTATION = "physical-ai/token-rotation"
@@ -26,3 +27,12 @@ def token_user(settings: Settings) -> str:
 def token_name(settings: Settings) -> str:
     """The token's name: another one after each rotation."""
     return f"{settings.osmo.backend_name}-{settings.osmo.token_rotation}"
+
+
+def token_epoch(settings: Settings) -> str:
+    """What changes with every token that a deployment creates, also where the name stays: a database of an earlier time
+    may not know the token."""
+    data = settings.data_services
+    restore = data.postgres.restore if data is not None else None
+    rotation = settings.osmo.token_rotation
+    return rotation if restore is None else f"{rotation}-{restore_stamp(restore.at)}"

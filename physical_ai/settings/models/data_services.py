@@ -36,6 +36,36 @@ RegistryHost = Annotated[
 Days = Annotated[int, Field(ge=1, le=36500)]
 
 
+class Restore(Model):
+    """A second server with the database as it was at a point in time, which the control plane then uses."""
+
+    at: Annotated[
+        str,
+        written(
+            r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z$",
+            "a time in UTC, in quotes, like '2026-11-20T08:00:00Z'",
+        ),
+    ] = Field(description="The point in time, in UTC and in quotes; at most backupDays ago when the server is made.")
+    source: (
+        Annotated[
+            str,
+            written(
+                r"^/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.DBforPostgreSQL/flexibleServers/[^/]+$",
+                "the ARM id of a PostgreSQL flexible server",
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="ARM id of the server to restore, of a stack that was deleted, say; its key has to be this stack's"
+        " secret osmoMek. Absent: the stack's own server.",
+    )
+    standby: bool = Field(
+        default=False,
+        description="Azure restores a server without a standby. True, in a later deployment: highAvailability applies.",
+    )
+
+
 class Postgres(Model):
     """Azure Database for PostgreSQL, Flexible Server."""
 
@@ -59,6 +89,9 @@ class Postgres(Model):
     )
     password_generation: Generation = Field(
         default=1, description="Raise it by one to replace the password of the administrator."
+    )
+    restore: Restore | None = Field(
+        default=None, description="Use the database as it was at a point in time: docs/data-services.md."
     )
 
 

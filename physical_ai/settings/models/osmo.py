@@ -69,6 +69,12 @@ class OsmoTimeouts(Model):
 class Osmo(Model):
     """NVIDIA OSMO: runs workflows on the pools."""
 
+    image_tag: Literal["6.3.0", "6.3.1"] = Field(
+        default="6.3.1",
+        description="Release of OSMO's images, in quotes. It can be raised later, and not lowered where the stack has"
+        " the control plane.",
+    )
+
     mode: Literal["namespaces", "backend", "platform"] = Field(
         default="namespaces",
         description="namespaces: what OSMO needs to be installed into. backend: scheduler and agents besides, for a"

@@ -17,7 +17,7 @@ from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.compat import check_chart
 from physical_ai.settings.facts.osmo_access import control_plane_url
-from physical_ai.settings.facts.osmo_token import ROTATION_ANNOTATION
+from physical_ai.settings.facts.osmo_token import ROTATION_ANNOTATION, token_epoch
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
@@ -96,7 +96,7 @@ def _backend(settings: Settings) -> dict[str, Any]:
     ours: dict[str, Any] = {
         "global": {
             "osmoImageLocation": osmo.IMAGES,
-            "osmoImageTag": osmo.IMAGE_TAG,
+            "osmoImageTag": settings.osmo.image_tag,
             "serviceUrl": control_plane_url(settings) or "",
             # The agents support the methods token and password only; a development login is a separate argument.
             "loginMethod": "token",
@@ -159,7 +159,7 @@ def _agent(settings: Settings) -> dict[str, Any]:
     if environment:
         agent["extraEnvs"] = [{"name": name, "value": value} for name, value in environment.items()]
     if settings.osmo.creates_token:
-        agent["extraPodAnnotations"] = {ROTATION_ANNOTATION: settings.osmo.token_rotation}
+        agent["extraPodAnnotations"] = {ROTATION_ANNOTATION: token_epoch(settings)}
     return agent
 
 

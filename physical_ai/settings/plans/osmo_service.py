@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from physical_ai.catalog.osmo import CHART_VERSION, CREDENTIAL_SECRETS, IMAGE_TAG, IMAGES
+from physical_ai.catalog.osmo import CHART_VERSION, CREDENTIAL_SECRETS, IMAGES
 from physical_ai.catalog.osmo_service import USER_ACTIONS
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.models.tree import Settings
@@ -43,8 +43,8 @@ def configuration(settings: Settings, served: Sequence[Settings] = ()) -> dict[s
         "default_queue_timeout": settings.osmo.timeouts.queue_default,
         "max_queue_timeout": settings.osmo.timeouts.queue_max,
         "backend_images": {
-            "init": f"{IMAGES}/init-container:{IMAGE_TAG}",
-            "client": f"{IMAGES}/client:{IMAGE_TAG}",
+            "init": f"{IMAGES}/init-container:{settings.osmo.image_tag}",
+            "client": f"{IMAGES}/client:{settings.osmo.image_tag}",
         },
         **_credentials(settings),
     }
@@ -84,7 +84,7 @@ def chart_values(settings: Settings, served: Sequence[Settings] = ()) -> dict[st
     configs["secretRefs"] = [{"secretName": secret} for secret in secrets]
     if roles := _roles(settings, list(pools)):
         configs["roles"] = roles
-    return {"global": {"osmoImageTag": IMAGE_TAG}, "services": {"configs": configs}}
+    return {"global": {"osmoImageTag": settings.osmo.image_tag}, "services": {"configs": configs}}
 
 
 def _roles(settings: Settings, pools: list[str]) -> dict[str, Any]:
@@ -107,7 +107,8 @@ def _user_policies(pools: list[str]) -> list[dict[str, Any]]:
 def as_yaml(settings: Settings, served: Sequence[Settings] = ()) -> str:
     """The values as a file."""
     head = (
-        f"# Values for OSMO's chart service {CHART_VERSION} (images {IMAGE_TAG}), from the settings of the stack\n"
+        f"# Values for OSMO's chart service {CHART_VERSION} (images {settings.osmo.image_tag}), from the settings of the"
+        " stack\n"
         f"# {settings.stack} by `physai osmo values {settings.stack}`. Edit the settings, not this file. Lists and\n"
         "# texts replace the chart's own, maps are merged with them, null removes a key of the chart.\n"
     )

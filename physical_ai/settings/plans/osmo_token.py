@@ -11,7 +11,7 @@ from physical_ai.catalog import osmo
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.images import MICROSOFT, image
 from physical_ai.settings.facts.osmo_access import control_plane_url
-from physical_ai.settings.facts.osmo_token import WARN_DAYS, token_name, token_user
+from physical_ai.settings.facts.osmo_token import WARN_DAYS, token_epoch, token_name, token_user
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import agents, manifests
@@ -53,7 +53,7 @@ def osmo_token_objects(settings: Settings) -> OsmoTokenObjects | None:
     name = f"{FILES_MAP}-{digest(files, '')[:10]}"
     arguments = _arguments(settings, url)
     _complete(job["spec"]["template"]["spec"], name, files, ["ensure", *arguments])
-    job["metadata"]["name"] = f"{OBJECTS}-{digest(files, repr(arguments))[:10]}"
+    job["metadata"]["name"] = f"{OBJECTS}-{digest(files, f'{arguments!r}{_database(settings)}')[:10]}"
     check = ["check", *arguments, f"--warn-days={min(WARN_DAYS, settings.osmo.token_days - 1)}"]
     template = copy.deepcopy(job["spec"]["template"])
     _complete(template["spec"], name, files, check)
@@ -88,6 +88,11 @@ def _arguments(settings: Settings, service_url: str) -> list[str]:
         f"--days={settings.osmo.token_days}",
         f"--secret={osmo.OPERATOR_NAMESPACE}/{osmo.TOKEN_SECRET}",
     ]
+
+
+def _database(settings: Settings) -> str:
+    """The time to which the database was restored: what it then lacks, another Job creates again."""
+    return token_epoch(settings).removeprefix(settings.osmo.token_rotation)
 
 
 def _complete(pod: dict[str, Any], name: str, files: Mapping[str, str], arguments: Sequence[str]) -> None:

@@ -1,10 +1,10 @@
-"""Whether the running release of the GPU Operator may be changed into the planned one."""
+"""Whether what runs may be changed into what is planned: the GPU Operator, OSMO, and the key of its database."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from physical_ai.catalog.compat import judge_upgrade
 from physical_ai.findings import Finding
@@ -35,3 +35,46 @@ def refusal(old: Mapping[str, Any] | None, new_version: str) -> str | None:
 
 def _text(finding: Finding) -> str:
     return "\n  ".join(filter(None, (f"{finding.rule}: {finding.problem}", finding.fix, finding.source)))
+
+
+def osmo_refusal(old: Mapping[str, Any] | None, new_tag: str) -> str | None:
+    """Why OSMO's control plane must not be changed into the images `new_tag`; None where it may be.
+
+    Its service changes the tables of its database when it starts, and has no way back (NVIDIA/OSMO 6.3, src/service).
+
+    >>> osmo_refusal({"values": {"global": {"osmoImageTag": "6.3.1"}}}, "6.3.0").splitlines()[0]
+    'osmo-downgrade: OSMO 6.3.1 runs already, and may have changed its database: 6.3.0 would not know it.'
+    """
+    running = _at(old, "values", "global", "osmoImageTag")
+    if not isinstance(running, str) or _numbers(new_tag) >= _numbers(running):
+        return None
+    problem = (
+        f"osmo-downgrade: OSMO {running} runs already, and may have changed its database: {new_tag} would not know it."
+    )
+    fix = f"Keep {running}, or restore the database to a time before it: dataServices.postgres.restore."
+    return f"{problem}\n  {fix}"
+
+
+def key_refusal(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> str | None:
+    """Why the master encryption key in the vault must not be changed; None where it stays the same.
+
+    Args:
+        old, new: Inputs of the vault's secret.
+    """
+    before, after = _at(old, "properties", "value"), _at(new, "properties", "value")
+    if not isinstance(before, str) or not isinstance(after, str) or before == after:
+        return None
+    return (
+        "osmo-key: the database is encrypted with the key that the vault has, and secrets.osmoMek is another one.\n"
+        "  Remove secrets.osmoMek, or set it to that key: docs/osmo.md#the-key-of-the-database."
+    )
+
+
+def _at(value: Any, *path: str) -> Any:
+    for key in path:
+        value = cast("Mapping[str, Any]", value).get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def _numbers(tag: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", tag)]

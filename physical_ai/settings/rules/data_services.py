@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 
 from physical_ai.catalog import regions
 from physical_ai.catalog.data_services import NEED_LOGIN
@@ -17,6 +18,7 @@ from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, erro
 _HERE: Path = ("dataServices",)
 _STANDBY: Path = (*_HERE, "postgres", "highAvailability")
 _SIZE: Path = (*_HERE, "postgres", "size")
+_RESTORE: Path = (*_HERE, "postgres", "restore")
 _UPSTREAMS: Path = (*_HERE, "registry", "upstreams")
 
 ZONES = Rule("data-zones", "physical_ai/catalog/data/regions.yaml")
@@ -35,6 +37,7 @@ def check_data_services(settings: Settings, trust: Trust) -> Iterator[SettingFin
     plan = data_plan(settings, given)
     yield from _offered(settings)
     yield from _postgres(settings, given, plan)
+    yield from _restore(given, plan)
     yield from _storage(settings, given)
     yield from _registry(settings, given, plan)
     yield from _deletion(settings, given)
@@ -73,6 +76,20 @@ def _postgres(settings: Settings, given: DataServices, plan: DataPlan) -> Iterat
         problem = f"A burstable server, {given.postgres.size}, has no standby."
         fix = "size: Standard_D2ds_v5, or highAvailability: none."
         yield error(_SIZE, problem, fix, others=(_STANDBY,), rule=BURSTABLE)
+
+
+def _restore(given: DataServices, plan: DataPlan) -> Iterator[SettingFinding]:
+    restore = given.postgres.restore
+    if restore is None:
+        return
+    try:
+        datetime.fromisoformat(restore.at)
+    except ValueError:
+        problem = f"There is no {restore.at}."
+        yield error((*_RESTORE, "at"), problem, "A time in UTC, like '2026-11-20T08:00:00Z'.")
+    if restore.standby and plan.high_availability == "none":
+        problem = "The stack's database has no standby, so its restored server gets none."
+        yield error((*_RESTORE, "standby"), problem, "Remove it, or set highAvailability.", others=(_STANDBY,))
 
 
 def _storage(settings: Settings, given: DataServices) -> Iterator[SettingFinding]:

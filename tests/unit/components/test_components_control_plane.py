@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -11,6 +12,7 @@ import yaml
 from physical_ai.catalog import osmo
 from physical_ai.catalog.aks import ASSIGNED
 from physical_ai.policies import Secret
+from physical_ai.settings.plans.service_chart import mek_file
 from physical_ai.settings.plans.service_chart.restarts import PROCESSES
 from tests.support.recording import Recording, Resource
 from tests.unit.conftest import Simulate
@@ -161,7 +163,7 @@ def test_the_key_is_in_the_vault_before_it_is_used(platform: Recording) -> None:
 
 
 def test_a_key_of_a_backup_takes_the_place_of_the_generated_one(simulate: Simulate) -> None:
-    backup = "currentMek: key1\nmeks: {key1: e30=}\n"
+    backup = mek_file(base64.b64encode(bytes(32)).decode())
     recording = simulate("dev-westus2", {**PLATFORM, "secrets": {**GIVEN, "osmoMek": backup}})
     assert in_control_plane(recording, "Secret")["osmo-mek"].inputs["stringData"].value["mek.yaml"] == backup
 

@@ -18,8 +18,9 @@ from physical_ai.settings.plans.service_chart.release import (
     Attached,
     attached,
     mek_file,
+    mek_problem,
     service_chart,
     service_release,
 )
 
-__all__ = ["SERVICE_FILE", "Attached", "attached", "mek_file", "service_chart", "service_release"]
+__all__ = ["SERVICE_FILE", "Attached", "attached", "mek_file", "mek_problem", "service_chart", "service_release"]

@@ -121,7 +121,7 @@ def _ours(settings: Settings) -> dict[str, Any]:
     return {
         "global": {
             "osmoImageLocation": osmo.IMAGES,
-            "osmoImageTag": osmo.IMAGE_TAG,
+            "osmoImageTag": settings.osmo.image_tag,
             "serviceAccountName": names.SERVICE_ACCOUNT,
             "nodeSelector": placement["nodeSelector"],
         },
@@ -196,3 +196,19 @@ def mek_file(key: str) -> str:
     jwk = json.dumps({"k": text, "kid": names.MEK_ID, "kty": "oct"}, separators=(",", ":"))
     coded = base64.b64encode(jwk.encode()).decode()
     return yaml.safe_dump({"currentMek": names.MEK_ID, "meks": {names.MEK_ID: coded}}, width=10_000)
+
+
+def mek_problem(file: str) -> str | None:
+    """Why the service could not use a file with master encryption keys; None where it could. Shows no key."""
+    fix = "Take the value of the vault's secret `osmo-mek` as it is: docs/osmo.md#the-key-of-the-database."
+    try:
+        document: Any = yaml.safe_load(file)
+        current = str(document["currentMek"])
+        jwk: Any = json.loads(base64.b64decode(document["meks"][current], validate=True))
+        key = base64.urlsafe_b64decode(f"{jwk['k']}{'=' * (-len(jwk['k']) % 4)}")
+        kind = jwk.get("kty")
+    except (yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError):
+        return f"osmo-key: It is no file of master encryption keys, as `mek.yaml` is one.\n  {fix}"
+    if kind != "oct" or len(key) != names.MEK_BYTES:
+        return f"osmo-key: Its current key is not a symmetric one of {names.MEK_BYTES} bytes.\n  {fix}"
+    return None
