@@ -107,8 +107,8 @@ def _user_policies(pools: list[str]) -> list[dict[str, Any]]:
 def as_yaml(settings: Settings, served: Sequence[Settings] = ()) -> str:
     """The values as a file."""
     head = (
-        f"# Values for OSMO's chart service {CHART_VERSION} (images {settings.osmo.image_tag}), from the settings of the"
-        " stack\n"
+        f"# Values for OSMO's chart service {CHART_VERSION} (images {settings.osmo.image_tag}), from the settings of"
+        " the stack\n"
         f"# {settings.stack} by `physai osmo values {settings.stack}`. Edit the settings, not this file. Lists and\n"
         "# texts replace the chart's own, maps are merged with them, null removes a key of the chart.\n"
     )
