@@ -11,6 +11,7 @@ import pulumi
 import pytest
 import yaml
 
+from physical_ai.catalog.osmo_service import MEK_SECRET_NAME
 from physical_ai.settings import Overlay, SettingsError, load
 from physical_ai.settings.plans.osmo_token import osmo_token_objects
 from tests.support.recording import Recording, Resource
@@ -76,7 +77,7 @@ def test_a_restore_changes_neither_the_key_nor_the_password(simulate: Simulate) 
     before, after = simulate("dev-westus2", PLATFORM), simulate("dev-westus2", restoring())
     for kind in ("RandomBytes", "RandomPassword"):
         assert [each.name for each in before.of_type(kind)] == [each.name for each in after.of_type(kind)]
-    keys = [in_control_plane(each, "ConfigMap")["mek-config"].inputs["data"] for each in (before, after)]
+    keys = [in_control_plane(each, "Secret")[MEK_SECRET_NAME].inputs["stringData"] for each in (before, after)]
     assert keys[0] == keys[1]
 
 
