@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import shutil
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,6 +18,7 @@ from physical_ai.findings import Severity, any_at_least
 if TYPE_CHECKING:
     from physical_ai.preflight import Azure
     from physical_ai.preflight.rest import Get
+    from physical_ai.settings import Settings
 
 
 SubscriptionOption = Annotated[
@@ -42,6 +44,7 @@ def check(  # noqa: PLR0917 - each is an option
     from physical_ai.cli.output import check as output
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.preflight import check as check_azure
+    from physical_ai.preflight.backends import claims
     from physical_ai.preflight.charts import unverified
 
     loaded = read_stack(stack, file, set_).loaded
@@ -49,12 +52,25 @@ def check(  # noqa: PLR0917 - each is an option
     azure, why_not = (None, "--offline") if offline else _azure(subscription)
     today = datetime.datetime.now(datetime.UTC).date()
     findings = [*check_azure(settings, azure, shutil.which, today), *unverified(loaded.plan.charts)]
+    findings += claims(settings, _others(stack))
     if json:
         print_json(output.document(stack, settings.region, findings, queried=azure is not None, why_not=why_not))
     else:
         output.print_findings(stack, findings, why_not)
     if any_at_least(findings, severity):
         raise typer.Exit(FINDINGS)
+
+
+def _others(stack: str) -> Iterator[Settings]:
+    """The other stacks of the checkout; one that cannot be loaded deploys nothing."""
+    from physical_ai.settings import SettingsError, existing, load
+
+    for name in existing():
+        if name != stack:
+            try:
+                yield load(name).settings
+            except SettingsError:
+                continue
 
 
 def _azure(subscription: str | None) -> tuple[Azure | None, str | None]:

@@ -7,12 +7,22 @@ import pytest
 
 from physical_ai.settings.plans import manifests
 from tests.support.recording import record
+from tests.unit.components.test_components_control_plane import PLATFORM
 from tests.unit.conftest import Simulate
 
 GROUP = "11111111-1111-1111-1111-111111111111"
 READERS = {"access": {"principals": [{"principalId": GROUP, "role": "drift-reader"}]}}
 CHECKED = {"health": {"acceptance": {"diagnoseIdle": "0 3 * * *"}}}
-OF_AKS_READER = {"Namespace", "ConfigMap", "DaemonSet", "ServiceAccount", "ResourceQuota", "NetworkPolicy", "CronJob"}
+OF_AKS_READER = {
+    "Namespace",
+    "ConfigMap",
+    "DaemonSet",
+    "ServiceAccount",
+    "ResourceQuota",
+    "NetworkPolicy",
+    "CronJob",
+    "Job",
+}
 """Declared kinds that AKS RBAC Reader reads (Azure built-in roles, containers)."""
 LEFT_OUT = {"Secret", "Release"}
 
@@ -26,8 +36,12 @@ def readable() -> set[str]:
 def test_it_reads_each_kind_that_the_program_declares_and_nothing_else(simulate: Simulate) -> None:
     declared = {
         each.type.rpartition(":")[2]
-        for stack, back_end in (("dev-westus2", "kube-prometheus"), ("prod-westus2", "azure"))
-        for each in simulate(stack, {**READERS, **CHECKED, "monitoring": {"metrics": back_end}}).resources
+        for stack, settings in (
+            ("dev-westus2", {**CHECKED, "monitoring": {"metrics": "kube-prometheus"}}),
+            ("prod-westus2", {**CHECKED, "monitoring": {"metrics": "azure"}}),
+            ("dev-westus2", PLATFORM),
+        )
+        for each in simulate(stack, {**READERS, **settings}).resources
         if each.type.startswith("kubernetes:")
     }
     assert set(map(plural, declared - OF_AKS_READER - LEFT_OUT)) == readable()

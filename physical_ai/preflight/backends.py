@@ -1,0 +1,46 @@
+"""Stacks that would be one cluster to OSMO's control plane, or that it does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from physical_ai.findings import Finding, Severity
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.osmo_access import control_plane_url
+
+IN_CLUSTER = ".svc.cluster.local"
+TOPIC, SOURCE = "backend", "the stacks of this checkout"
+
+
+def claims(settings: Settings, others: Iterable[Settings]) -> Iterator[Finding]:
+    """What other stacks of the same control plane have against this one.
+
+    Two clusters under one name take each other's workflows: each reports the other's Pods as lost. A cluster that the
+    control plane's stack does not name has no pools there.
+
+    Args:
+        others: All other stacks that can be loaded.
+    """
+    url, name = control_plane_url(settings), settings.osmo.backend_name
+    # A name of a Service leads to another control plane in each cluster.
+    if url is None or not settings.osmo.installs_backend or url.endswith(IN_CLUSTER):
+        return
+    for other in others:
+        if control_plane_url(other) != url or not other.osmo.installs_backend:
+            continue
+        if settings.osmo.installs_service and other.osmo.installs_service:
+            problem = f"{other.stack} has its control plane at {url} too."
+            yield Finding(
+                Severity.ERROR, TOPIC, settings.stack, problem, "osmo.access.host: a name of its own.", SOURCE
+            )
+            continue
+        if other.osmo.backend_name == name:
+            problem = f"The agents of {other.stack} log in at {url} as '{name}' too: it would be one cluster to OSMO."
+            yield Finding(
+                Severity.ERROR, TOPIC, settings.stack, problem, "osmo.backendName: a name of its own.", SOURCE
+            )
+        for owner, member in ((settings, other), (other, settings)):
+            if owner.osmo.installs_service and member.stack not in owner.osmo.backends:
+                problem = f"The agents of {member.stack} work for {owner.stack}, which does not serve it."
+                fix = f"osmo.backends: [{member.stack}] in the stack {owner.stack}."
+                yield Finding(Severity.ERROR, TOPIC, settings.stack, problem, fix, SOURCE)
