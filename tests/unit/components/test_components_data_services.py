@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.aks import Role
-from physical_ai.policies import Resource, Secret, evaluate
+from physical_ai.policies import UNKNOWN, Resource, Secret, evaluate
 from tests.support.recording import Recording
 from tests.unit.conftest import Simulate
 
@@ -122,6 +122,18 @@ def test_nodes_may_pull_and_the_registry_knows_its_upstreams(simulate: Simulate)
     pull = named(found, "RoleAssignment", "images-pull").inputs
     assert pull["roleDefinitionId"].endswith(Role.ACR_PULL)
     assert "/registries/" in pull["scope"]
+
+
+def test_the_vaults_name_is_no_deleted_vaults(simulate: Simulate) -> None:
+    recording = azure(simulate)
+    vault = one(recording, "Vault")
+    (suffix,) = (each for each in recording.of_type("RandomPassword") if each.name.endswith("vault-suffix"))
+    prefix, _, random = str(vault["vaultName"]).rpartition("-")
+    assert prefix == "kv-dev-westus2"
+    assert len(random) == suffix.inputs["length"] == 8
+    # A preview of a new stack does not know it yet.
+    planned = simulate(DEV, {"dataServices": {"source": "azure"}}, preview=True)
+    assert one(planned, "Vault")["vaultName"] is UNKNOWN
 
 
 def test_production_is_protected_redundant_and_cannot_be_purged(simulate: Simulate) -> None:
