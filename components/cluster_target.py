@@ -11,11 +11,16 @@ import pulumi_kubernetes as kubernetes
 
 @dataclass(frozen=True)
 class ClusterTarget:
-    """A cluster with its provider, and the hook that repeats an operation until fresh roles are in effect."""
+    """A cluster with its provider, and the hook that repeats an operation until fresh roles are in effect.
+
+    Attributes:
+        after: what comes before every object in the cluster.
+    """
 
     provider: kubernetes.Provider
     cluster: pulumi.Resource
     retry: pulumi.ErrorHook
+    after: Sequence[pulumi.Resource] = ()
 
     def options(
         self,
@@ -29,7 +34,7 @@ class ClusterTarget:
         return pulumi.ResourceOptions(
             parent=parent,
             provider=self.provider,
-            depends_on=list(depends_on),
+            depends_on=[*self.after, *depends_on],
             # The provider, which is replaced with the cluster, and not the cluster: where that is replaced, the engine
             # deletes what names it in replace_with one by one, in no order (pulumi 3.259, step_generator.go,
             # findResourcesReplacedWith). It skips what is deleted with another of these, but not with their root.

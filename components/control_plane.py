@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -43,6 +44,8 @@ class ControlPlaneArgs:
     issuer_url: pulumi.Input[str]
     """Of the cluster's service account tokens."""
     namespace: kubernetes.core.v1.Namespace
+    after: Sequence[pulumi.Resource] = ()
+    """What the names of the data services need to resolve to addresses that Pods reach."""
 
 
 class ControlPlane(pulumi.ComponentResource):
@@ -101,7 +104,7 @@ class ControlPlane(pulumi.ComponentResource):
             timeout=TIMEOUT_SECONDS,
             opts=args.target.options(
                 self,
-                [args.namespace, *secrets.objects, role],
+                [args.namespace, *secrets.objects, role, *args.after],
                 [checked_osmo(f"{name}-upgrade", args.settings.osmo.image_tag)],
             ),
         )

@@ -26,11 +26,15 @@ class Registry(pulumi.ComponentResource):
     """A container registry without an administrator's password and without anonymous pulls.
 
     An image `nvcr.io/nvidia/cuda:13` is pulled as `<login_server>/nvcr.io/nvidia/cuda:13`.
+
+    Attributes:
+        ready: what nodes need before they can pull from it.
     """
 
     registry: containerregistry.Registry
     id: pulumi.Output[str]
     login_server: pulumi.Output[str]
+    ready: list[pulumi.Resource]
 
     def __init__(self, name: str, args: RegistryArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:azure:Registry", name, {}, opts)
@@ -49,7 +53,7 @@ class Registry(pulumi.ComponentResource):
             zone_redundancy=ENABLED[True] if plan.zone_redundant_registry else None,
             opts=place.kept(self),
         )
-        for host in args.settings.upstreams:
+        self.ready = [
             containerregistry.CacheRule(
                 f"{name}-{host.replace('.', '-')}",
                 cache_rule_name=host.replace(".", "-"),
@@ -59,14 +63,18 @@ class Registry(pulumi.ComponentResource):
                 target_repository=f"{host}/*",
                 opts=pulumi.ResourceOptions(parent=self),
             )
-        assign_role(
-            f"{name}-pull",
-            role=Role.ACR_PULL,
-            scope=self.registry.id,
-            principal_id=args.puller,
-            principal_type="ServicePrincipal",
-            subscription_id=args.subscription_id,
-            opts=pulumi.ResourceOptions(parent=self),
+            for host in args.settings.upstreams
+        ]
+        self.ready.append(
+            assign_role(
+                f"{name}-pull",
+                role=Role.ACR_PULL,
+                scope=self.registry.id,
+                principal_id=args.puller,
+                principal_type="ServicePrincipal",
+                subscription_id=args.subscription_id,
+                opts=pulumi.ResourceOptions(parent=self),
+            )
         )
         self.id, self.login_server = self.registry.id, self.registry.login_server
         self.register_outputs({"loginServer": self.login_server})

@@ -41,7 +41,7 @@ from components.platform_cluster import (
     share_workflow_data,
 )
 from components.platform_common import Common
-from components.platform_private import declare_private_link, declare_private_network
+from components.platform_private import declare_private_link, declare_private_network, image_source
 from components.role_propagation import wait_for_roles
 from components.trace_collector import collector_release
 from physical_ai.settings import Loaded
@@ -82,11 +82,11 @@ class Platform(pulumi.ComponentResource):
         data = declare_data_services(common, foundation)
         logs = declare_logs(common, foundation)
         private = declare_private_network(common, foundation)
-        declare_private_link(common, foundation, data.private_targets if data is not None else ())
+        link = declare_private_link(common, foundation, data.private_targets if data is not None else ())
         cluster = declare_cluster(common, foundation, logs, private)
         cpu, gpu_pools = declare_cpu_pool(common, foundation, cluster), declare_gpu_pools(common, foundation, cluster)
         declare_operations(common, foundation, cluster, logs)
-        access = declare_access(common, foundation, cluster, cpu)
+        access = declare_access(common, foundation, cluster, cpu, image_source(common, data, link))
 
         interior = declare_interior(common, cluster, access)
         declare_isolation(common, interior)
@@ -100,7 +100,7 @@ class Platform(pulumi.ComponentResource):
         operator = declare_gpu_operator(common, interior, driver)
         sentinel = declare_nvsentinel(common, interior, operator, metrics)
         gate = declare_gpu_gate(common, interior, operator, gpu_pools)
-        service = declare_control_plane(common, foundation, cluster, interior, data)
+        service = declare_control_plane(common, foundation, cluster, interior, data, link=link)
         osmo = declare_osmo(common, foundation, cluster, interior, admission, control_plane=service)
         share_workflow_data(common, osmo, data)
 

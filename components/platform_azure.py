@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pulumi
+
 from components.access import ClusterAccess, ClusterAccessArgs
 from components.account import azure_tenant
 from components.azure_metrics import AzureMetrics, AzureMetricsArgs
@@ -183,8 +187,11 @@ def declare_operations(common: Common, foundation: Foundation, cluster: Cluster,
         )
 
 
-def declare_access(common: Common, foundation: Foundation, cluster: Cluster, cpu: CpuPool) -> KubernetesAccess:
-    """Roles on the cluster and, once these and the cpu pool exist, the provider for all resources in it.
+def declare_access(
+    common: Common, foundation: Foundation, cluster: Cluster, cpu: CpuPool, images: Sequence[pulumi.Resource]
+) -> KubernetesAccess:
+    """Roles on the cluster and, once these, the cpu pool and the source of images exist, the provider for all resources
+    in it.
 
     It does not wait for GPU pools: one for which Azure has no capacity must not leave the others' cluster empty.
     """
@@ -194,7 +201,7 @@ def declare_access(common: Common, foundation: Foundation, cluster: Cluster, cpu
         # Not protected: roles are withdrawn in production too.
         common.unprotected,
     )
-    after = [*roles.assignments, cpu.node_pool]
+    after = [*roles.assignments, cpu.node_pool, *images]
     return KubernetesAccess(
         f"{common.name}-kubernetes",
         KubernetesAccessArgs(foundation.group.name, cluster.managed_cluster, common.names.cluster, after),

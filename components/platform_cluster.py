@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pulumi
 
@@ -26,6 +27,8 @@ from components.namespaces import Namespaces, NamespacesArgs
 from components.nvsentinel import Nvsentinel, NvsentinelArgs
 from components.osmo import Osmo, OsmoArgs
 from components.platform_common import Common, Foundation, Interior
+from components.private_link import PrivateLink
+from components.registry_images import RegistryImages, RegistryImagesArgs
 from components.release_gate import ReleaseGate, ReleaseGateArgs
 from components.scraping import Scraping, ScrapingArgs
 from components.trace_collector import TraceCollector, TraceCollectorArgs
@@ -49,10 +52,16 @@ from physical_ai.settings.plans.isolation import isolation_objects
 from physical_ai.settings.plans.node_admission import node_policies
 from physical_ai.settings.plans.osmo_token import osmo_token_objects
 from physical_ai.settings.plans.pod_security import pod_security_policies
+from physical_ai.settings.plans.registry_images import registry_policies
 
 
 def declare_interior(common: Common, cluster: Cluster, access: KubernetesAccess) -> Interior:
     target = ClusterTarget(access.provider, cluster.managed_cluster, common.retry)
+    policies = registry_policies(common.settings, common.subscription)
+    if policies:
+        args = RegistryImagesArgs(target, policies)
+        first = RegistryImages(f"{common.name}-registry-images", args, common.protected)
+        target = replace(target, after=first.declared)
     without = (
         *((KAI_NAMESPACE,) if common.backend is None else ()),
         *((METRICS_NAMESPACE,) if common.plan.kube_prometheus is None else ()),
@@ -210,7 +219,13 @@ def declare_release_gate(
 
 
 def declare_control_plane(
-    common: Common, foundation: Foundation, cluster: Cluster, interior: Interior, data: DataServices | None
+    common: Common,
+    foundation: Foundation,
+    cluster: Cluster,
+    interior: Interior,
+    data: DataServices | None,
+    *,
+    link: PrivateLink | None,
 ) -> ControlPlane | None:
     """None in a stack without `osmo.mode: platform`; the rules give every other one its data services."""
     release = common.plan.control_plane
@@ -227,6 +242,7 @@ def declare_control_plane(
         resource_group_name=foundation.group.name,
         issuer_url=cluster.oidc_issuer_url,
         namespace=interior.namespaces[CONTROL_NAMESPACE],
+        after=link.ready if link is not None else (),
     )
     return ControlPlane(f"{common.name}-control-plane", args, common.protected)
 

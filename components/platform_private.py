@@ -9,6 +9,7 @@ import pulumi
 
 from components.api_server_zone import ApiServerZone, ApiServerZoneArgs
 from components.cluster import PrivateApi
+from components.data_services import DataServices
 from components.dns_resolver import Resolver, ResolverArgs
 from components.hub_peering import HubPeering, HubPeeringArgs
 from components.platform_common import Common, Foundation
@@ -16,6 +17,7 @@ from components.private_link import PrivateLink, PrivateLinkArgs, Target
 from components.private_zones import ZoneArgs
 from components.vpn import Vpn, VpnArgs
 from physical_ai.catalog import region
+from physical_ai.settings.facts.data_services import pulls_from_registry_only
 from physical_ai.settings.facts.network_access import private_api_server
 from physical_ai.settings.facts.private_network import (
     API_SERVER,
@@ -130,6 +132,13 @@ def _declare_api(common: Common, foundation: Foundation, ready: list[pulumi.Reso
     )
     ready += zone.ready
     return PrivateApi(zone.linked.zone.id, False, subnet)
+
+
+def image_source(common: Common, data: DataServices | None, link: PrivateLink | None) -> list[pulumi.Resource]:
+    """What Pods need before they can pull an image, where that comes from the stack's registry; otherwise nothing."""
+    if data is None or not pulls_from_registry_only(common.settings):
+        return []
+    return [*data.registry.ready, *(link.ready if link is not None else [])]
 
 
 def declare_private_link(common: Common, foundation: Foundation, targets: Sequence[Target]) -> PrivateLink | None:

@@ -13,6 +13,7 @@ from physical_ai.settings import Overlay, Settings, load
 from physical_ai.settings.plans import manifests
 from physical_ai.settings.plans.gpu_admission import policies
 from physical_ai.settings.plans.pod_security import pod_security_policies
+from physical_ai.settings.plans.registry_images import registry_policies
 from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH
 from tests.simulator.conftest import ApiServer
@@ -338,3 +339,36 @@ def test_what_a_container_does_not_set_is_added_and_what_it_sets_remains(warned:
         assert "env" not in warned.make(pod(), OPERATOR)["spec"]["containers"][0]
     finally:
         warned.remove(found)
+
+
+SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+REGISTRY = "crdevwestus2e5fc84e4.azurecr.io"
+
+
+def test_images_come_from_the_registry_of_the_stack(bare: Cluster) -> None:
+    found = registry_policies(settings("dataServices.source=azure", "dataServices.registry.only=true"), SUBSCRIPTION)
+    for item in found:
+        bare.put(item)
+
+    def pulled(image: str) -> str:
+        made = pod(gpu="")
+        made["spec"]["containers"][0]["image"] = image
+        made["spec"]["initContainers"] = [{"name": "before", "image": "nvcr.io/a:1"}]
+        spec = bare.make(made)["spec"]
+        assert [each["image"].endswith("nvcr.io/a:1") for each in spec["initContainers"]] == [True]
+        return str(spec["containers"][0]["image"])
+
+    until(lambda: pulled("nvcr.io/nvidia/cuda:13").startswith(REGISTRY), "images are replaced")
+    given = ("nvcr.io/nvidia/cuda:13", "grafana/grafana:12", "busybox", f"{REGISTRY}/own@sha256:{'a' * 64}")
+    assert [pulled(image) for image in given] == [
+        f"{REGISTRY}/nvcr.io/nvidia/cuda:13",
+        f"{REGISTRY}/docker.io/grafana/grafana:12",
+        f"{REGISTRY}/docker.io/library/busybox",
+        f"{REGISTRY}/own@sha256:{'a' * 64}",
+    ]
+    # Where nothing replaces it, an image from elsewhere is refused.
+    mutating = [item for item in found if item["kind"].startswith("Mutating")]
+    bare.remove(mutating)
+    until(lambda: bare.refuses(pod(gpu="")), "images from elsewhere are refused")
+    bare.remove([item for item in found if item not in mutating])
+    until(lambda: not bare.refuses(pod(gpu="")), "Pods are created again")

@@ -76,6 +76,20 @@ def data_plan(settings: Settings, given: DataServices) -> DataPlan:
     )
 
 
+def pulls_from_registry_only(settings: Settings) -> bool:
+    """Whether Pods pull images from the stack's registry, and from nowhere else."""
+    return settings.data_services is not None and settings.data_services.registry.only
+
+
+def login_server(names: DataNames) -> str:
+    """Host name of the registry, in Azure's public cloud (Azure docs, container-registry-intro).
+
+    >>> login_server(DataNames("dev-westus2", "00000000-0000-0000-0000-000000000000"))
+    'crdevwestus2e5fc84e4.azurecr.io'
+    """
+    return f"{names.registry}.azurecr.io"
+
+
 def _given(value: bool | None, default: bool) -> bool:
     return default if value is None else value
 

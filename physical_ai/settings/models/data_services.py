@@ -158,6 +158,12 @@ class Registry(Model):
         default=("nvcr.io", "ghcr.io", "quay.io", "registry.k8s.io"),
         description="Registries whose images it caches, each below its own host name, without a login.",
     )
+    only: bool = Field(
+        default=False,
+        description="Pods pull images from this registry only, but for those of AKS: the image of another registry is"
+        " replaced by the one below its host name, which the registry caches or somebody has imported. From Kubernetes"
+        " 1.36.",
+    )
 
 
 class DataServices(Model):

@@ -9,10 +9,11 @@ from typing import Any
 
 from physical_ai.catalog.images import image
 from physical_ai.settings.facts.gpu import all_tolerations
+from physical_ai.settings.facts.images import AGENTS_IMAGE
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import agents, manifests
 from physical_ai.settings.plans.grid_driver import digest
-from physical_ai.settings.plans.grid_objects import FIELD_MANAGER, IMAGE
+from physical_ai.settings.plans.grid_objects import FIELD_MANAGER
 
 AGENT = "gpu_evidence"
 """Folder of the program in `agents/`, and its Python package."""
@@ -96,7 +97,7 @@ def _complete(pod: dict[str, Any], settings: Settings, name: str, files: Mapping
     """Adds image and files to a Pod of a manifest."""
     grid = settings.grid_driver
     (container,) = pod["containers"]
-    container["image"] = image(IMAGE).at(grid.image_registry)
+    container["image"] = image(AGENTS_IMAGE).at(grid.image_registry)
     if grid.image_pull_secret:
         pod["imagePullSecrets"] = [{"name": grid.image_pull_secret}]
     (code,) = (volume for volume in pod["volumes"] if "configMap" in volume)

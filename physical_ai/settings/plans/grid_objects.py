@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.catalog.images import image
+from physical_ai.settings.facts.images import AGENTS_IMAGE
 from physical_ai.settings.plans import agents, manifests
 from physical_ai.settings.plans.grid_driver import GridPlan, digest
 
 AGENT = "grid_driver"
 """Folder of the agent in `agents/`."""
-IMAGE = "library/ubuntu"
 FILES_MAP = "gpu-grid-driver-agent"
 """Name of the ConfigMap with the agent's files, without the digest of its content."""
 FIELD_MANAGER = "pulumi.com/patchFieldManager"
@@ -99,7 +99,7 @@ def daemon_set(manifest: Mapping[str, Any], plan: GridPlan, files: Mapping[str, 
     pod = template["spec"]
     pod["tolerations"] = [dict(item) for item in plan.tolerations]
     (container,) = pod["containers"]
-    container["image"] = image(IMAGE).at(plan.image_registry)
+    container["image"] = image(AGENTS_IMAGE).at(plan.image_registry)
     if plan.image_pull_secret:
         pod["imagePullSecrets"] = [{"name": plan.image_pull_secret}]
     (code,) = (volume for volume in pod["volumes"] if "configMap" in volume)

@@ -9,10 +9,12 @@ from datetime import datetime
 from physical_ai.catalog import regions
 from physical_ai.catalog.data_services import NEED_LOGIN
 from physical_ai.settings.facts.data_services import DataPlan, data_plan, deletion_words
+from physical_ai.settings.facts.images import program_images
 from physical_ai.settings.facts.network_access import private_endpoints
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.data_services import DataServices
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.gpu_admission import MUTATION_MINOR
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
 
 _HERE: Path = ("dataServices",)
@@ -26,6 +28,7 @@ OFFERED = Rule("data-region", "physical_ai/catalog/data/regions.yaml")
 BURSTABLE = Rule("postgres-burstable", "PostgreSQL Flexible Server docs, high availability, limitations")
 PRIVATE_REGISTRY = Rule("registry-premium", "Azure docs, container-registry-skus")
 UPSTREAM_LOGIN = Rule("registry-upstream", "Azure docs, container-registry/artifact-cache-overview")
+ONLY = Rule("registry-only", "Kubernetes docs, mutating-admission-policy")
 DELETION = Rule("data-deletion", "docs/data-services.md")
 
 
@@ -39,7 +42,7 @@ def check_data_services(settings: Settings, trust: Trust) -> Iterator[SettingFin
     yield from _postgres(settings, given, plan)
     yield from _restore(given, plan)
     yield from _storage(settings, given)
-    yield from _registry(settings, given, plan)
+    yield from _registry(settings, given, plan, trust)
     yield from _deletion(settings, given)
 
 
@@ -100,13 +103,30 @@ def _storage(settings: Settings, given: DataServices) -> Iterator[SettingFinding
         yield error((*_HERE, "storage", "redundancy"), problem, fix, rule=ZONES)
 
 
-def _registry(settings: Settings, given: DataServices, plan: DataPlan) -> Iterator[SettingFinding]:
+def _only(settings: Settings, given: DataServices, trust: Trust) -> Iterator[SettingFinding]:
+    """What no Pod could pull: images of the platform itself that the registry does not cache."""
+    here, version = (*_UPSTREAMS[:-1], "only"), ("cluster", "kubernetesVersion")
+    if trust(version) and int(settings.cluster.kubernetes_version.split(".")[1]) < MUTATION_MINOR:
+        problem = "Images are replaced by a MutatingAdmissionPolicy, which Kubernetes has from 1.36."
+        yield error(here, problem, "Raise cluster.kubernetesVersion, or remove it.", others=(version,), rule=ONLY)
+    for image, path in program_images(settings).items():
+        host = image.partition("/")[0]
+        if host not in given.registry.upstreams:
+            problem = f"The registry does not cache {host}, so Pods can't pull {image} unless it was imported."
+            add = "" if host in NEED_LOGIN else f"Add {host} to registry.upstreams, or name another one. Or "
+            fix = f"{add or 'Name another image, or '}import it: az acr import --source {image}."
+            yield warning(here, problem, fix, others=(path,), rule=ONLY)
+
+
+def _registry(settings: Settings, given: DataServices, plan: DataPlan, trust: Trust) -> Iterator[SettingFinding]:
     if plan.registry_sku != "Premium" and private_endpoints(settings):
         problem = f"A {plan.registry_sku} registry has no private endpoint, which network.mode needs."
         here = (*_HERE, "registry", "sku")
         yield error(
             here, problem, "sku: Premium, or leave it out.", others=(("network", "mode"),), rule=PRIVATE_REGISTRY
         )
+    if given.registry.only:
+        yield from _only(settings, given, trust)
     for host, times in Counter(given.registry.upstreams).items():
         if host in NEED_LOGIN:
             problem = f"Images of {host} are cached with a login only, and this program gives the registry none."

@@ -173,6 +173,8 @@ def test_policies_find_nothing_in_development(simulate: Simulate) -> None:
     assert {str(each) for each in evaluate(azure(simulate).stack)} == plain
 
 
-def test_policies_find_only_the_public_network_in_a_public_production(simulate: Simulate) -> None:
+def test_policies_find_only_what_is_reached_from_the_internet_and_reaches_it_in_a_public_production(
+    simulate: Simulate,
+) -> None:
     found = {each.rule for each in evaluate(azure(simulate, PROD).stack)}
-    assert found - {each.rule for each in evaluate(simulate(PROD).stack)} == {"private-data-services"}
+    assert found - {each.rule for each in evaluate(simulate(PROD).stack)} == {"private-data-services", "registry-only"}

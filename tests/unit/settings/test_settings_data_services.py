@@ -106,6 +106,28 @@ def test_what_cannot_work_is_reported_at_its_setting(stack: str, change: str, pl
     assert part in fault.problem
 
 
+def test_images_that_no_pod_could_pull_are_named() -> None:
+    """Pods pull from the registry only, and it does not cache the registry of one of them."""
+
+    def found(*changes: str) -> list[Any]:
+        loaded = load("dev-westus2", [Overlay.assign([AZURE, "dataServices.registry.only=true", *changes])])
+        return [each for each in loaded.warnings if each.rule == "registry-only"]
+
+    (agents,) = found()
+    assert agents.where == "dataServices.registry.only"
+    assert "docker.io/library/ubuntu" in agents.problem
+    assert "upstreams" not in (agents.fix or "")  # Docker Hub is cached with a login only
+    assert found("gridDriver.imageRegistry=quay.io/mirror") == []
+    (own,) = found("gridDriver.imageRegistry=example.azurecr.io")
+    assert "Add example.azurecr.io to registry.upstreams" in (own.fix or "")
+
+
+def test_images_are_replaced_from_the_release_of_kubernetes_that_can_do_it() -> None:
+    version = "cluster.kubernetesVersion='1.35'"
+    (fault,) = faults("dev-westus2", "dataServices.registry.only=true", version, "gridDriver.imageRegistry=quay.io/a")
+    assert (fault.where, fault.rule) == ("dataServices.registry.only", "registry-only")
+
+
 @pytest.mark.parametrize(
     ("change", "place"),
     [

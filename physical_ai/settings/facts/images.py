@@ -1,0 +1,24 @@
+"""Images that the program itself names, beside those of charts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from physical_ai.catalog import otel
+from physical_ai.catalog.images import image
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.tree import Settings
+
+AGENTS_IMAGE = "library/ubuntu"
+"""What the agents of nodes run in: they use the node's own programs."""
+
+
+def program_images(settings: Settings) -> Mapping[str, Path]:
+    """Images with their registry, and the setting that each follows from."""
+    grid = settings.grid_driver
+    found: dict[str, Path] = {image(AGENTS_IMAGE).at(grid.image_registry): ("gridDriver", "imageRegistry")}
+    if settings.monitoring.traces is not None:
+        found[f"docker.io/{otel.IMAGE}"] = ("monitoring", "traces")
+    for name, own in settings.health.acceptance.images.items():
+        found[own] = ("health", "acceptance", "images", name)
+    return found
