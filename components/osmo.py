@@ -166,7 +166,9 @@ class Osmo(pulumi.ComponentResource):
         )
         if args.token is None:
             return [secret]
-        given = OsmoTokenArgs(args.target, args.namespaces, args.token, secret, args.service)
+        given = OsmoTokenArgs(
+            args.target, args.namespaces, args.token, secret, args.service, protected=args.settings.protect
+        )
         return [secret, OsmoToken(f"{name}-token", given, pulumi.ResourceOptions(parent=self)).job]
 
     def _login_files(self, name: str, args: OsmoArgs, files: Mapping[str, str]) -> pulumi.Resource:

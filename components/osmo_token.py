@@ -23,6 +23,8 @@ class OsmoTokenArgs:
     objects: OsmoTokenObjects
     secret: kubernetes.core.v1.Secret
     after: Sequence[pulumi.Resource]
+    protected: bool
+    """Whether the stack is."""
 
 
 class OsmoToken(pulumi.ComponentResource):
@@ -46,9 +48,12 @@ class OsmoToken(pulumi.ComponentResource):
             common=OBJECTS,
             also=[args.namespaces[OPERATOR_NAMESPACE]],
         )
-        # Also after another rotation it is a new Job, which a protected stack could otherwise not replace.
+        # Another rotation is a new Job, which a protected stack could otherwise not replace.
         options = target.options(self, [*rights, args.secret, *args.after])
         options.protect = False
+        if args.protected:
+            # A destroy that stops at the protected cluster would drop the Job from the state, and leave it there.
+            options.deleted_with = None
         self.job = kubernetes.batch.v1.Job(
             f"{name}-job", metadata=objects.job["metadata"], spec=objects.job["spec"], opts=options
         )

@@ -10,6 +10,7 @@ from physical_ai.findings import Finding, Severity
 from physical_ai.preflight import needs
 from physical_ai.preflight.answers import Azure, SizeOffer, Subscription, Unanswered, Usage
 from physical_ai.settings import NodePool, Pool, Settings
+from physical_ai.settings.facts.network_access import private_endpoints
 from physical_ai.settings.facts.pool_regions import Place, place
 from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.facts.quota import LOW_PRIORITY, TOTAL, QuotaNeed, quota_needs
@@ -39,7 +40,11 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
 
 def _parts(settings: Settings) -> dict[str, bool]:
     """The parts of a stack that need rights and registrations of their own."""
-    return {"metrics": settings.monitoring.metrics == "azure", "data": settings.data_services is not None}
+    return {
+        "metrics": settings.monitoring.metrics == "azure",
+        "data": settings.data_services is not None,
+        "private": private_endpoints(settings),
+    }
 
 
 def _asked(topic: str, subject: str, question: Callable[[], Iterable[Finding]]) -> list[Finding]:

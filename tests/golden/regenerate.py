@@ -20,6 +20,8 @@ PREVIEWS = FOLDER / "preview"
 COMMAND = "python -m tests.golden.regenerate"
 STACKS = {"seed-2026-02": "seed-westus2"}
 """The stack that each golden file is about, by the file's name."""
+PLATFORMS = ("dev-southeastasia", "prod-westeurope")
+"""Stacks with a control plane of their own, with what their first preview lists."""
 
 
 def document(stack: str) -> dict[str, Any]:
@@ -46,6 +48,14 @@ def document(stack: str) -> dict[str, Any]:
     return {"settings": dump(settings), "derived": derived}
 
 
+def declared(stack: str) -> list[str]:
+    """What the first preview of a stack lists: type, name, and what a destroy leaves."""
+    from tests.support.recording import record
+
+    found = record(stack, preview=True).resources
+    return [f"{each.type} {each.name}{' (protected)' if each.options.protect else ''}" for each in found]
+
+
 def path(name: str) -> Path:
     return FOLDER / f"{name}.yaml"
 
@@ -54,6 +64,11 @@ def main() -> None:
     for name, stack in STACKS.items():
         text = yaml.dump(document(stack), Dumper=_Plain, sort_keys=False, allow_unicode=True, width=120)
         path(name).write_text(f"# Effective settings of the stack {stack}. Made by: {COMMAND}\n{text}")
+    for stack in PLATFORMS:
+        lines = "".join(f"- {line}\n" for line in declared(stack))
+        path(stack).write_text(
+            f"# Resources that a first preview of the stack {stack} lists. Made by: {COMMAND}\n{lines}"
+        )
     for preview in PREVIEWS.glob("*.json"):
         preview.with_suffix(".md").write_text(markdown.stack(json.loads(preview.read_text())))
     health_table.write()

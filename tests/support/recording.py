@@ -14,6 +14,8 @@ from physical_ai.mocks.azure_answers import DEPLOYER, azure_name
 from physical_ai.mocks.recorder import PROJECT, Recorder, run_program
 from physical_ai.policies import Resource, Stack
 from physical_ai.repository import ROOT
+from physical_ai.settings import load
+from physical_ai.settings.facts.osmo_access import service_secrets
 from physical_ai.settings.guards import is_mapping
 
 __all__ = ["ROOT", "TODAY", "Recording", "Resource", "record"]
@@ -77,10 +79,12 @@ class Recording:
 
 
 def stack_config(stack: str) -> dict[str, Any]:
-    """The `config:` of a committed stack file, without the project prefix."""
+    """The `config:` of a committed stack file, without the project prefix. Committed files have no secrets either."""
     document: dict[str, Any] = yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text()) or {}
     config: dict[str, Any] = {f"{PROJECT}:access": {"deployers": DEPLOYERS}, **(document.get("config") or {})}
-    return {key.removeprefix(f"{PROJECT}:"): value for key, value in config.items()}
+    own = {key.removeprefix(f"{PROJECT}:"): value for key, value in config.items()}
+    needed = [name for _, name in service_secrets(load(stack).settings)]
+    return {**own, "secrets": {name: f"{name} of the test" for name in needed}} if needed else own
 
 
 def merged(lower: Any, upper: Any) -> Any:

@@ -18,6 +18,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 _KNOWN = {
     *("$schema", "$comment", "title", "description", "default", "examples", "enumDescriptions", "definitions"),
     *("type", "enum", "pattern", "minimum", "maximum", "items", "properties", "patternProperties"),
+    "propertyNames",
     *("additionalProperties", "allOf", "anyOf", "$ref"),
 }
 
@@ -51,6 +52,7 @@ def _inside(value: Any, schema: Any, whole: Any, path: str) -> Iterator[str]:
             yield from problems(item, schema.get("items", True), whole, f"{path}[{index}]")
     if isinstance(value, dict):
         for key, item in value.items():  # pyright: ignore[reportUnknownVariableType]
+            yield from problems(str(key), schema.get("propertyNames", True), whole, f"{path}.{key}")  # pyright: ignore[reportUnknownArgumentType]
             below = list(_below(str(key), schema))  # pyright: ignore[reportUnknownArgumentType]
             if not below:
                 yield f"{path}.{key}: no such key"

@@ -20,6 +20,7 @@ from physical_ai.settings.rules.network import check_network
 from physical_ai.settings.rules.osmo import check_osmo
 from physical_ai.settings.rules.osmo_access import check_osmo_access
 from physical_ai.settings.rules.outbound import check_outbound
+from physical_ai.settings.rules.placeholders import check_placeholders
 from physical_ai.settings.rules.placement import check_labels, check_taints
 from physical_ai.settings.rules.pools import check_pools
 from physical_ai.settings.rules.private_network import check_private_network
@@ -54,6 +55,7 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_checkpoints(settings, trust)
     yield from check_data_services(settings, trust)
     yield from check_osmo_access(settings, trust)
+    yield from check_placeholders(settings, trust)
     yield from check_monitoring(settings, trust)
     yield from check_health(settings, trust)
     yield from check_health_mode(settings, trust)

@@ -16,6 +16,7 @@ from physical_ai.catalog import (
 )
 from physical_ai.findings import Severity
 from physical_ai.settings.facts.addresses import opens_to_the_internet, wide_networks
+from physical_ai.settings.facts.network_access import private_api_server
 from physical_ai.settings.facts.pools import driver_facts
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import NodePool
@@ -163,7 +164,7 @@ def _reach(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
             yield error((*_RANGES, index), problem, "Use the address that your network has on the internet.")
         elif block in ranges[:index]:
             yield error((*_RANGES, index), f"{block} is listed twice.", "Remove it here.")
-    if settings.protect and not ranges:
+    if settings.protect and not ranges and not private_api_server(settings):
         problem = "This stack is protected, and its API server open to the whole internet."
         fix = "List your offices' and CI runners' public ranges in cluster.apiAccess.authorizedIpRanges."
         yield warning(("protect",), problem, fix)

@@ -17,7 +17,8 @@ from physical_ai.settings.rules.finding import SettingFinding, Trust, error, war
 _OSMO: Path = ("osmo",)
 IN_CLUSTER = (".svc", ".svc.cluster.local")
 """How names of Services end; requests to them stay in the cluster."""
-EXAMPLES = ("example.com", "example.net", "example.org", ".example")
+EXAMPLES = ("example.com", "example.net", "example.org", ".example", ".contoso.com")
+"""RFC 2606, and the company in Microsoft's documentation."""
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 LONGEST_QUIET = 7 * 86400
 """Seconds beyond which a running time is reported: what hangs for a week costs a week."""
@@ -43,7 +44,7 @@ def _service(settings: Settings) -> Iterator[SettingFinding]:
         others: tuple[Path, ...] = ((*_OSMO, "mode"),)
         yield warning((*_OSMO, "serviceUrl"), problem, "mode: backend.", others=others)
     if url is not None and _is_example(url):
-        problem = f"{url} is an example (RFC 2606) without a server. It is sufficient for a simulation."
+        problem = f"{url} is an example (RFC 2606, Contoso) without a server. It is sufficient for a simulation."
         fix = "The address of your control plane; null omits the agents until there is one."
         if osmo.installs_service:
             fix = "The DNS name of your control plane."

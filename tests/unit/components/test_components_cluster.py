@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from physical_ai.mocks.azure_answers import DEPLOYER, NAT_ADDRESS, nat_address
+from physical_ai.settings import load
 from physical_ai.settings.facts.naming import Names
 from tests.unit.conftest import STACKS, Simulate
 
@@ -125,14 +126,18 @@ def test_subnets_are_written_one_after_the_other(simulate: Simulate) -> None:
     assert "subnets" not in recording.of_type("VirtualNetwork")[0].inputs
 
 
-def test_every_subnet_leaves_through_the_one_nat_gateway(simulate: Simulate, stack_name: str) -> None:
+def test_every_subnet_of_nodes_leaves_through_the_one_nat_gateway(simulate: Simulate, stack_name: str) -> None:
     recording = simulate(stack_name)
     sku, suffix = ("StandardV2", "-v2") if stack_name.startswith("prod") else ("Standard", "")
-    for subnet in recording.of_type("Subnet"):
+    nodes = {f"snet-{pool}" for pool in ("system", *load(stack_name).settings.pools)}
+    subnets = [each for each in recording.of_type("Subnet") if each.inputs["subnetName"] in nodes]
+    assert len(subnets) == len(nodes)
+    for subnet in subnets:
         assert subnet.inputs["defaultOutboundAccess"] is False
         assert subnet.inputs["natGateway"]["id"].endswith(f"/natGateways/ng-physical-ai-{stack_name}{suffix}")
         assert "networkSecurityGroups" in subnet.inputs["networkSecurityGroup"]["id"]
-    (gateway,), (address,) = recording.of_type("NatGateway"), recording.of_type("PublicIPAddress")
+    (gateway,) = recording.of_type("NatGateway")
+    (address,) = (each for each in recording.of_type("PublicIPAddress") if "vpn" not in each.name)
     assert gateway.inputs["sku"] == address.inputs["sku"] == {"name": sku}
     assert "zones" not in gateway.inputs, "StandardV2 accepts no zones; without any, Azure selects one for Standard"
     assert address.inputs.get("zones") == (["1", "2", "3"] if suffix else None)

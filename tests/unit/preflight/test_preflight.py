@@ -10,7 +10,15 @@ import pytest
 
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight import AzureRest, Unanswered, Usage, check
-from physical_ai.preflight.needs import ACTIONS, DATA_ACTIONS, METRICS_ACTIONS, actions, denied, namespaces
+from physical_ai.preflight.needs import (
+    ACTIONS,
+    DATA_ACTIONS,
+    METRICS_ACTIONS,
+    PRIVATE_ACTIONS,
+    actions,
+    denied,
+    namespaces,
+)
 from physical_ai.settings import Overlay, load
 from tests.support.azure_subscription import SUBSCRIPTION, Answers
 from tests.unit.conftest import STACKS, Simulate
@@ -163,7 +171,7 @@ def test_every_action_is_denied_without_permissions() -> None:
 @pytest.mark.parametrize("stack", STACKS)
 def test_every_resource_that_the_program_declares_has_its_rights_listed(simulate: Simulate, stack: str) -> None:
     declared = {each.type for each in simulate(stack).resources if each.type.startswith("azure-native:")}
-    assert declared <= {*ACTIONS, *METRICS_ACTIONS}
+    assert declared <= {*ACTIONS, *METRICS_ACTIONS, *DATA_ACTIONS, *PRIVATE_ACTIONS}
 
 
 def test_data_services_have_their_rights_listed_and_are_needed_where_they_are_declared(simulate: Simulate) -> None:

@@ -32,8 +32,9 @@ def faults(stack: str, *changes: str) -> list[Fault]:
     return list(refused.value.faults)
 
 
-def test_a_stack_has_no_data_services_unless_it_asks_for_them(stack_name: str) -> None:
-    assert load(stack_name).settings.data_services is None
+def test_only_a_stack_with_a_control_plane_has_data_services(stack_name: str) -> None:
+    settings = load(stack_name).settings
+    assert (settings.data_services is not None) == settings.osmo.installs_service
 
 
 def test_development_costs_little_and_production_survives_the_loss_of_a_zone() -> None:

@@ -1,0 +1,31 @@
+"""Rules about ids that only an example has: sufficient to simulate, an error on Azure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from physical_ai.settings.facts.osmo_access import ACCESS, login_groups
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules.finding import SettingFinding, Trust, warning
+
+EXAMPLE_ID = "00000000-0000-0000-0000-"
+"""What the ids of the committed stacks begin with; Entra issues none of these."""
+
+
+def check_placeholders(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
+    """One finding for each group of ids. Example addresses and names are found where they are judged."""
+    for path, values in _ids(settings):
+        found = [value for value in values if value.startswith(EXAMPLE_ID)]
+        if found and trust(path):
+            problem = f"{', '.join(found)}: a placeholder, which no tenant has. It is sufficient for a simulation."
+            yield warning(path, problem, "Write the id that your tenant has.", stand_in=True)
+
+
+def _ids(settings: Settings) -> Iterator[tuple[Path, list[str]]]:
+    access, private = settings.osmo.access, settings.network.private
+    if access.entra is not None:
+        yield (*ACCESS, "entra"), [access.entra.tenant_id, access.entra.client_id]
+    yield (*ACCESS, "roles"), sorted(login_groups(settings))
+    if private is not None and private.vpn is not None:
+        yield ("network", "private", "vpn", "tenantId"), [private.vpn.tenant_id]
