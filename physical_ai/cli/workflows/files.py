@@ -45,7 +45,8 @@ def stack_context(
 
     layers = [Overlay.read(path) for path in overlays]
     layers += [Overlay.assign(list(assignments))] if assignments else []
-    return with_known_pool(of_stack(load(stack, layers).settings, pool, variables))
+    loaded = load(stack, layers)
+    return with_known_pool(of_stack(loaded.settings, pool, variables, loaded.served))
 
 
 def values_context(path: Path, pool: str | None, variables: Variables) -> Context:

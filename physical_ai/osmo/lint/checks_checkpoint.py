@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterator
 
 from physical_ai.osmo.lint import rules_checkpoint
+from physical_ai.osmo.lint.checks_file import texts
 from physical_ai.osmo.lint.finding import Path
 from physical_ai.osmo.lint.view import TaskView, View
 from physical_ai.osmo.units import duration
@@ -13,6 +15,8 @@ from physical_ai.osmo.units import duration
 LONG = datetime.timedelta(hours=4)
 """Running time above which a GPU task that is lost costs more than a checkpoint takes to write into the workflow."""
 RARE = datetime.timedelta(hours=1)
+_KEY = re.compile(r"AccountKey=|SharedAccessSignature=|[?&]sig=[\w%]", re.IGNORECASE)
+"""A key or a signature in a connection string or an address (Azure docs, storage-configure-connection-string)."""
 ACCOUNT_KEYS = frozenset(
     {
         "AZURE_STORAGE_KEY",
@@ -34,6 +38,12 @@ def check(view: View) -> None:
         for name, path in _variables(task):
             if name in ACCOUNT_KEYS:
                 view.add(rules_checkpoint.BLOB_CREDENTIAL, path, f"'{task.name}' has a key of a storage account")
+        for path, text in texts(task.spec.model_dump(mode="json"), task.path):
+            if _KEY.search(text):
+                view.add(
+                    rules_checkpoint.BLOB_CREDENTIAL, path, f"'{task.name}' has a key in a text that everybody reads"
+                )
+    _places(view)
 
 
 def _longest(view: View) -> datetime.timedelta | None:
@@ -54,6 +64,18 @@ def _spot(view: View, task: TaskView, longest: datetime.timedelta | None) -> Non
         if each.frequency > RARE:
             path = (*task.path, "checkpoint", index, "frequency")
             view.add(rules_checkpoint.SPOT_FREQUENCY, path, f"'{task.name}' copies checkpoints every {each.frequency}")
+
+
+def _places(view: View) -> None:
+    """Checkpoints that take each other's place."""
+    first: dict[tuple[str, str], str] = {}
+    for task in view.tasks:
+        for index, each in enumerate(task.spec.checkpoint):
+            owner = first.setdefault((each.url.rstrip("/"), each.regex), task.name)
+            if owner != task.name:
+                path = (*task.path, "checkpoint", index, "url")
+                problem = f"'{task.name}' and '{owner}' copy their checkpoints to the same place"
+                view.add(rules_checkpoint.CHECKPOINT_PLACE, path, problem)
 
 
 def _variables(task: TaskView) -> Iterator[tuple[str, Path]]:

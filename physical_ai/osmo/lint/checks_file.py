@@ -96,7 +96,7 @@ def _tokens(view: View, task: TaskView) -> None:
             first, _, second = item.task.partition(":")
             inputs.add(second or first)
     hosts = {other.name for other in task.group.tasks} if task.group else {task.name}
-    for path, text in _texts(task.spec.model_dump(mode="json"), task.path):
+    for path, text in texts(task.spec.model_dump(mode="json"), task.path):
         for token in _TOKEN.findall(text):
             kind, _, name = token.partition(":")
             if kind == "input" and name not in inputs:
@@ -111,15 +111,16 @@ def _tokens(view: View, task: TaskView) -> None:
                 view.add(rules_file.SPECIAL_TOKEN, path, "{{uuid}} is never replaced")
 
 
-def _texts(value: Any, path: tuple[str | int, ...]) -> Iterable[tuple[tuple[str | int, ...], str]]:
+def texts(value: Any, path: tuple[str | int, ...]) -> Iterable[tuple[tuple[str | int, ...], str]]:
+    """All texts in a value, each with its path."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
         for key, item in a_map(value).items():
-            yield from _texts(item, (*path, key))
+            yield from texts(item, (*path, key))
     elif isinstance(value, list):
         for index, item in enumerate(a_list(value)):
-            yield from _texts(item, (*path, index))
+            yield from texts(item, (*path, index))
 
 
 def _timeouts(view: View, raw: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,13 +35,27 @@ class Context:
     variables: Variables = field(default_factory=Variables)
 
 
-def of_stack(settings: Settings, pool: str | None = None, variables: Variables | None = None) -> Context:
-    """The context of a stack's settings. `pool` defaults to the default pool."""
+def of_stack(
+    settings: Settings,
+    pool: str | None = None,
+    variables: Variables | None = None,
+    served: Sequence[Settings] = (),
+) -> Context:
+    """The context of a stack's settings.
+
+    Args:
+        pool: The OSMO pool; the default one if omitted.
+        served: Stacks that the stack's control plane serves: a pool of theirs has their nodes.
+    """
+    config = loaded_config(settings, served)
+    backend = a_map(a_map(config["pools"]).get(pool or DEFAULT_POOL)).get("backend")
+    name = settings.stack
+    settings = next((each for each in served if each.osmo.backend_name == backend), settings)
     facts = {item.name: item for item in platforms(settings)}
     cut = {item.name for item in facts.values() if _is_cut(settings, item)}
     return Context(
-        settings.stack,
-        load(loaded_config(settings)),
+        name,
+        load(config),
         pool or DEFAULT_POOL,
         facts,
         frozenset(cut),

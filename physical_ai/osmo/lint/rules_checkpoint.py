@@ -22,6 +22,14 @@ SPOT_FREQUENCY = rule(
     fix="frequency: 10m",
     source="Azure docs, virtual-machines/spot-vms; NVIDIA/OSMO#764",
 )
+CHECKPOINT_PLACE = rule(
+    "checkpoint-place",
+    "error",
+    "Each task of a workflow copies its checkpoints to a place of its own.",
+    reason="Files of one name replace each other, and a task that starts again continues with another one's state.",
+    fix="url: azure://ACCOUNT/CONTAINER/PATH/TASK, another path for each task.",
+    source="NVIDIA/OSMO docs, workflow checkpoint",
+)
 BLOB_CREDENTIAL = rule(
     "blob-credential",
     "warning",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 from physical_ai.catalog.osmo import CREDENTIAL_SECRETS
@@ -10,9 +11,13 @@ from physical_ai.settings import Settings
 from physical_ai.settings.plans.osmo_service import SECTIONS, configuration
 
 
-def loaded_config(settings: Settings) -> dict[str, Any]:
-    """The configuration for `service.load`, with placeholders where the service reads secrets."""
-    config = {SECTIONS[name]: copy.deepcopy(section) for name, section in configuration(settings).items()}
+def loaded_config(settings: Settings, served: Sequence[Settings] = ()) -> dict[str, Any]:
+    """The configuration for `service.load`, with placeholders where the service reads secrets.
+
+    Args:
+        served: Other stacks that the control plane serves.
+    """
+    config = {SECTIONS[name]: copy.deepcopy(section) for name, section in configuration(settings, served).items()}
     config["service"].setdefault("service_base_url", "https://osmo.invalid")
     for key in CREDENTIAL_SECRETS:
         config["workflow"][key] = {"credential": {"endpoint": f"azure://osmo/{key.replace('_', '-')}"}}

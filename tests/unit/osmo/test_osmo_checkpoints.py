@@ -57,3 +57,17 @@ def test_long_work_on_spot_nodes_needs_checkpoints_and_on_others_does_not() -> N
 def test_short_work_may_start_again(written: str, found: list[str]) -> None:
     text = EXAMPLE.read_text().replace("12h", written)
     assert [each.rule for each in check_text(text, "w.yaml", of_stack(load("dev-westus2").settings)).findings] == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://robots.blob.core.windows.net/data?sv=2024&sig=abc%3D",
+        "DefaultEndpointsProtocol=https;AccountName=robots;AccountKey=abc==",
+    ],
+)
+def test_a_key_in_an_argument_or_an_address_is_found(text: str) -> None:
+    written = EXAMPLE.read_text().replace("12h", "2h").replace("[python, train.py]", f"[python, train.py, '{text}']")
+    found = check_text(written, "w.yaml", of_stack(load("dev-westus2").settings)).findings
+    assert [each.rule for each in found] == ["blob-credential"]
+    assert "abc" not in found[0].problem
