@@ -1,22 +1,24 @@
-"""Which secrets of the platform workflows can read: by RBAC, by their namespace, by Azure roles."""
+"""Which secrets of the platform the Pods of a namespace can read: by RBAC, by their namespace, by Azure roles."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.osmo import SERVICE_ACCOUNT, WORKFLOWS_NAMESPACE
+from physical_ai.catalog.osmo import (
+    LISTENER_ACCOUNT,
+    OPERATOR_NAMESPACE,
+    SERVICE_ACCOUNT,
+    WORKER_ACCOUNT,
+    WORKFLOWS_NAMESPACE,
+)
 from physical_ai.policies import Resource, Secret
 
 Json = Mapping[str, Any]
 READ_VERBS = {"get", "list", "watch", "*"}
-GROUPS = {
-    "system:authenticated",
-    "system:unauthenticated",
-    "system:serviceaccounts",
-    f"system:serviceaccounts:{WORKFLOWS_NAMESPACE}",
-}
-"""To which the Pods' accounts belong."""
+EVERYBODY = {"system:authenticated", "system:unauthenticated", "system:serviceaccounts"}
+"""Groups to which the accounts of all Pods belong."""
 VAULT_ROLES = {
     "4633458b-17de-408a-b874-0445c86b69e6",  # Key Vault Secrets User
     "b86a8fe4-44ce-4948-aee5-eccb2c155cd7",  # Key Vault Secrets Officer
@@ -27,10 +29,28 @@ VAULT_ROLES = {
 """Roles with which secrets of a vault, or keys of a service, can be read (Azure built-in roles reference)."""
 
 
-def readable(resources: Iterable[Resource]) -> list[str]:
+@dataclass(frozen=True)
+class Pods:
+    """Pods of a namespace, by the accounts that they may have."""
+
+    namespace: str
+    accounts: tuple[str, ...]
+
+    def include(self, subject: Json) -> bool:
+        """Whether a subject of a binding is one of them, or a group of theirs."""
+        if subject["kind"] == "Group":
+            return subject["name"] in EVERYBODY | {f"system:serviceaccounts:{self.namespace}"}
+        return subject.get("namespace") == self.namespace and subject["name"] in (*self.accounts, "default")
+
+
+TASKS = Pods(WORKFLOWS_NAMESPACE, (SERVICE_ACCOUNT,))
+AGENTS = Pods(OPERATOR_NAMESPACE, (LISTENER_ACCOUNT, WORKER_ACCOUNT))
+
+
+def readable(resources: Iterable[Resource], pods: Pods = TASKS) -> list[str]:
     """Names of the secrets, each with how it is read."""
     declared = list(resources)
-    return sorted([*_by_namespace(declared), *_by_rbac(declared), *_by_azure(declared)])
+    return sorted([*_by_namespace(declared, pods), *_by_rbac(declared, pods), *_by_azure(declared, pods)])
 
 
 def platform_secrets(resources: Iterable[Resource]) -> list[Resource]:
@@ -57,15 +77,15 @@ def _place(item: Resource) -> tuple[str, str]:
     return str(metadata.get("namespace", "")), str(metadata["name"])
 
 
-def _by_namespace(declared: list[Resource]) -> Iterator[str]:
+def _by_namespace(declared: list[Resource], pods: Pods) -> Iterator[str]:
     """A Pod mounts what its own namespace has, whatever its account may read."""
     for each in platform_secrets(declared):
         namespace, name = _place(each)
-        if namespace == WORKFLOWS_NAMESPACE:
+        if namespace == pods.namespace:
             yield f"{namespace}/{name}: mounted"
 
 
-def _by_rbac(declared: list[Resource]) -> Iterator[str]:
+def _by_rbac(declared: list[Resource], pods: Pods) -> Iterator[str]:
     roles = {
         (_kind(each), *_place(each)): each.inputs.get("rules") or ()
         for each in declared
@@ -74,7 +94,7 @@ def _by_rbac(declared: list[Resource]) -> Iterator[str]:
     for binding in declared:
         kind = _kind(binding)
         if kind not in ("RoleBinding", "ClusterRoleBinding") or not any(
-            map(_is_ours, binding.inputs.get("subjects") or ())
+            map(pods.include, binding.inputs.get("subjects") or ())
         ):
             continue
         scope = _place(binding)[0] if kind == "RoleBinding" else ""
@@ -82,12 +102,6 @@ def _by_rbac(declared: list[Resource]) -> Iterator[str]:
         of = (str(given["kind"]), scope if given["kind"] == "Role" else "", str(given["name"]))
         for rule in roles.get(of, ()):
             yield from (f"{where}: {kind} {_place(binding)[1]}" for where in _granted(rule, scope, declared))
-
-
-def _is_ours(subject: Json) -> bool:
-    if subject["kind"] == "Group":
-        return subject["name"] in GROUPS
-    return subject.get("namespace") == WORKFLOWS_NAMESPACE and subject["name"] in (SERVICE_ACCOUNT, "default")
 
 
 def _granted(rule: Json, scope: str, declared: list[Resource]) -> Iterator[str]:
@@ -101,12 +115,12 @@ def _granted(rule: Json, scope: str, declared: list[Resource]) -> Iterator[str]:
             yield f"{namespace}/{name}"
 
 
-def _by_azure(declared: list[Resource]) -> Iterator[str]:
-    """Roles of the identity that workflows' Pods run with."""
+def _by_azure(declared: list[Resource], pods: Pods) -> Iterator[str]:
+    """Roles of the identities that the Pods run with."""
     kept = [
         str(each.inputs["secretName"]) for each in declared if _kind(each) == "Secret" and "secretName" in each.inputs
     ]
-    ours = _principals(declared)
+    ours = _principals(declared, pods)
     for each in declared:
         if _kind(each) == "RoleAssignment" and each.inputs["principalId"] in ours:
             role = str(each.inputs["roleDefinitionId"]).rpartition("/")[2]
@@ -114,11 +128,11 @@ def _by_azure(declared: list[Resource]) -> Iterator[str]:
                 yield from (f"vault/{name}: {each.name}" for name in kept)
 
 
-def _principals(declared: list[Resource]) -> set[str]:
-    """Of the identities whose credentials are for accounts of the workflows' namespace."""
+def _principals(declared: list[Resource], pods: Pods) -> set[str]:
+    """Of the identities whose credentials are for accounts of the namespace."""
     from physical_ai.mocks.azure_answers import guid
 
-    prefix = f"system:serviceaccount:{WORKFLOWS_NAMESPACE}:"
+    prefix = f"system:serviceaccount:{pods.namespace}:"
     names = {
         str(each.inputs["resourceName"])
         for each in declared

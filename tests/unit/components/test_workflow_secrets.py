@@ -14,6 +14,7 @@ from tests.support.secret_reach import platform_secrets, readable
 from tests.unit.components.test_components_control_plane import PLATFORM
 from tests.unit.conftest import Simulate
 
+READER = "11111111-1111-1111-1111-111111111111"
 WORKFLOWS = {"kind": "ServiceAccount", "namespace": "osmo-workflows", "name": "osmo-workflow"}
 
 
