@@ -1,7 +1,7 @@
 """What the gateway asks of a request before it passes it on, by the values of OSMO's chart `service`.
 
 The routes and filters are those of the chart (NVIDIA/OSMO deployments/charts/service, template
-_gateway-envoy-config.tpl, read near 1.3.1): the first route that matches gets the request, and paths without a login are
+_gateway-envoy-config.tpl, read near 1.3.1): the first route that matches gets the request, paths without a login are
 prefixes.
 """
 
