@@ -9,8 +9,9 @@ from physical_ai.catalog import kubernetes_minor, kubernetes_phase, regions, sou
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight import needs
 from physical_ai.preflight.answers import Azure, SizeOffer, Subscription, Unanswered, Usage
+from physical_ai.preflight.names import name_findings
+from physical_ai.preflight.needs_private import Foreign, foreign_rights, private_actions
 from physical_ai.settings import NodePool, Pool, Settings
-from physical_ai.settings.facts.network_access import private_endpoints
 from physical_ai.settings.facts.pool_regions import Place, place
 from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.facts.quota import LOW_PRIORITY, TOTAL, QuotaNeed, quota_needs
@@ -27,7 +28,13 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
     if azure is None:
         findings += _sizes_of_catalogue(settings)
         findings += [_unasked("quota", need.usage, _text(need)) for need in quota_needs(settings)]
-        findings.append(_unasked("provider", "registrations", ", ".join(needs.namespaces(**_parts(settings)))))
+        findings.append(
+            _unasked(
+                "provider",
+                "registrations",
+                ", ".join(needs.namespaces(**_parts(settings), private=private_actions(settings))),
+            )
+        )
         findings.append(_unasked("role", "you", "rights on the subscription"))
         return findings
     findings += _asked("subscription", "subscription", lambda: _subscription(azure.subscription()))
@@ -35,6 +42,10 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
     findings += _asked("quota", "all usages", lambda: _quota(settings, azure))
     findings += _asked("provider", "all", lambda: _providers(settings, azure))
     findings += _asked("role", "you", lambda: _roles(settings, azure))
+    for each in foreign_rights(settings):
+        findings += _asked("role", each.what, lambda each=each: _foreign(each, azure))
+    if settings.data_services is not None:
+        findings += _asked("name", "data services", lambda: name_findings(settings, azure, azure.subscription().id))
     return findings
 
 
@@ -43,7 +54,6 @@ def _parts(settings: Settings) -> dict[str, bool]:
     return {
         "metrics": settings.monitoring.metrics == "azure",
         "data": settings.data_services is not None,
-        "private": private_endpoints(settings),
     }
 
 
@@ -204,7 +214,7 @@ def _text(need: QuotaNeed) -> str:
 
 def _providers(settings: Settings, azure: Azure) -> Iterator[Finding]:
     states = {name.lower(): state for name, state in azure.providers().items()}
-    for name in needs.namespaces(**_parts(settings)):
+    for name in needs.namespaces(**_parts(settings), private=private_actions(settings)):
         state = states.get(name.lower(), "not in the subscription's list")
         if state == "Registered":
             yield Finding(Severity.OK, "provider", name, "registered", None, AZURE)
@@ -214,7 +224,8 @@ def _providers(settings: Settings, azure: Azure) -> Iterator[Finding]:
 
 
 def _roles(settings: Settings, azure: Azure) -> Iterator[Finding]:
-    lacking = needs.denied(needs.actions(**_parts(settings)), azure.permissions())
+    wanted = needs.actions(**_parts(settings), private=private_actions(settings))
+    lacking = needs.denied(wanted, azure.permissions())
     if not lacking:
         yield Finding(
             Severity.OK, "role", "you", "has all rights on the subscription that a deployment needs", None, AZURE
@@ -224,3 +235,14 @@ def _roles(settings: Settings, azure: Azure) -> Iterator[Finding]:
     )
     for action in lacking:
         yield Finding(Severity.ERROR, "role", "you", f"may not: {action}.", fix, AZURE)
+
+
+def _foreign(needed: Foreign, azure: Azure) -> Iterator[Finding]:
+    """Rights on what the stack does not create, which no role on its subscription needs to include."""
+    lacking = needs.denied(needed.actions, azure.permissions(needed.scope))
+    if not lacking:
+        problem = f"you have the rights that a deployment needs on {needed.scope}"
+        yield Finding(Severity.OK, "role", needed.what, problem, None, AZURE)
+    for action in lacking:
+        problem = f"You may not: {action}, on {needed.scope}."
+        yield Finding(Severity.ERROR, "role", needed.what, problem, needed.fix, AZURE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -14,7 +14,7 @@ from azure.core.pipeline.transport import HttpTransport, RequestsTransport
 from azure.core.rest import HttpRequest, HttpResponse
 
 from physical_ai.preflight.answers import Unanswered
-from physical_ai.preflight.rest import ARM, Get
+from physical_ai.preflight.rest import ARM, Exchange, Get
 
 SCOPE = f"{ARM}/.default"
 ATTEMPTS = 3
@@ -76,10 +76,6 @@ def connect(credential: TokenCredential, transport: HttpTransport[HttpRequest, H
             raise Unanswered(f"{place}: the answer is not JSON") from None
 
     return get
-
-
-Exchange = Callable[[str, str, Mapping[str, str], Any], tuple[int, Any, Mapping[str, str]]]
-"""`exchange(method, path, parameters, body)`; status, decoded body, and headers. Raises Unanswered."""
 
 
 def logged_in_to_change() -> Exchange:

@@ -74,35 +74,23 @@ PREVIEW_ACTIONS = (f"{_REDIS}/databases/listKeys/action",)
 """What a preview does and Reader does not allow: azure-native has no resource with the keys of a cache, so the program
 asks for them, and does so in each preview of a stack with `dataServices`."""
 
-PRIVATE_ACTIONS: Mapping[str, tuple[str, ...]] = {
-    "azure-native:network:PrivateEndpoint": ("Microsoft.Network/privateEndpoints/write",),
-    "azure-native:network:PrivateDnsZoneGroup": ("Microsoft.Network/privateEndpoints/privateDnsZoneGroups/write",),
-    "azure-native:privatedns:PrivateZone": (
-        "Microsoft.Network/privateDnsZones/write",
-        "Microsoft.Network/privateDnsZones/join/action",
-    ),
-    "azure-native:privatedns:VirtualNetworkLink": ("Microsoft.Network/privateDnsZones/virtualNetworkLinks/write",),
-    "azure-native:dnsresolver:DnsResolver": ("Microsoft.Network/dnsResolvers/write",),
-    "azure-native:dnsresolver:InboundEndpoint": ("Microsoft.Network/dnsResolvers/inboundEndpoints/write",),
-    "azure-native:network:VirtualNetworkGateway": ("Microsoft.Network/virtualNetworkGateways/write",),
-    "azure-native:network:VirtualNetworkPeering": ("Microsoft.Network/virtualNetworks/virtualNetworkPeerings/write",),
-    "azure-native:network:RouteTable": ("Microsoft.Network/routeTables/write",),
-}
-"""Those of a stack with `network.mode: hybrid` or `private`."""
-
 ALWAYS_REGISTERED = frozenset({"Microsoft.Authorization", "Microsoft.Resources"})
 COMPUTE = "Microsoft.Compute"
 """The program declares none of its resources: AKS creates the nodes."""
 
 
-def actions(*, metrics: bool = False, data: bool = False, private: bool = False) -> list[str]:
+def actions(
+    *, metrics: bool = False, data: bool = False, private: Mapping[str, tuple[str, ...]] | None = None
+) -> list[str]:
     """Every action that a deployment performs; `metrics`: with Azure Monitor's managed Prometheus, `data`: with data
-    services, `private`: with private endpoints."""
-    parts = ((True, ACTIONS), (metrics, METRICS_ACTIONS), (data, DATA_ACTIONS), (private, PRIVATE_ACTIONS))
-    return [action for is_needed, part in parts if is_needed for each in part.values() for action in each]
+    services, `private`: those of its network."""
+    needed = {**ACTIONS, **(private or {}), **(METRICS_ACTIONS if metrics else {}), **(DATA_ACTIONS if data else {})}
+    return [action for each in needed.values() for action in each]
 
 
-def namespaces(*, metrics: bool = False, data: bool = False, private: bool = False) -> list[str]:
+def namespaces(
+    *, metrics: bool = False, data: bool = False, private: Mapping[str, tuple[str, ...]] | None = None
+) -> list[str]:
     """Resource providers that must be registered."""
     every = actions(metrics=metrics, data=data, private=private)
     named = {action.partition("/")[0] for action in every} - ALWAYS_REGISTERED

@@ -10,6 +10,8 @@ from physical_ai.preflight.answers import Permission, SizeOffer, Subscription, U
 ARM = "https://management.azure.com"
 Get = Callable[[str, Mapping[str, str]], Any]
 """`get(path or full address, parameters)`; the answer's document. Raises `Unanswered`."""
+Exchange = Callable[[str, str, Mapping[str, str], Any], tuple[int, Any, Mapping[str, str]]]
+"""`exchange(method, path, parameters, body)`; status, document and headers. Raises `Unanswered`."""
 
 _COMPUTE = "providers/Microsoft.Compute"
 _VERSIONS = {
@@ -19,6 +21,9 @@ _VERSIONS = {
     "providers": "2021-04-01",
     "permissions": "2022-04-01",
     "kubernetesVersions": "2025-05-01",
+    "Microsoft.Storage/storageAccounts": "2023-05-01",
+    "Microsoft.ContainerRegistry/registries": "2023-07-01",
+    "Microsoft.DBforPostgreSQL/flexibleServers": "2024-08-01",
 }
 """API versions by resource type."""
 MOST_PAGES = 200
@@ -27,8 +32,9 @@ MOST_PAGES = 200
 class AzureRest:
     """One subscription behind a `Get`. `Azure` in the sense of `physical_ai.preflight.answers`."""
 
-    def __init__(self, get: Get, subscription: str) -> None:
-        self._get, self._id = get, subscription
+    def __init__(self, get: Get, subscription: str, exchange: Exchange | None = None) -> None:
+        """`exchange` is for questions that are no GET; without it, they have no answer."""
+        self._get, self._id, self._exchange = get, subscription, exchange
 
     def subscription(self) -> Subscription:
         found = _map(self._get(self._path(), {"api-version": _VERSIONS["subscriptions"]}))
@@ -48,8 +54,8 @@ class AzureRest:
             _text(row, "namespace"): _text(row, "registrationState") for row in self._list("providers", "providers")
         }
 
-    def permissions(self) -> Sequence[Permission]:
-        rows = self._list("providers/Microsoft.Authorization/permissions", "permissions")
+    def permissions(self, scope: str = "") -> Sequence[Permission]:
+        rows = self._list("providers/Microsoft.Authorization/permissions", "permissions", root=scope)
         return [Permission(_texts(row.get("actions")), _texts(row.get("notActions"))) for row in rows]
 
     def kubernetes(self, region: str) -> Sequence[Version]:
@@ -63,9 +69,37 @@ class AzureRest:
     def _path(self, below: str = "") -> str:
         return f"/subscriptions/{self._id}" + (f"/{below}" if below else "")
 
-    def _list(self, below: str, kind: str, parameters: Mapping[str, str] | None = None) -> Iterator[dict[str, Any]]:
-        """Every row of a list, page by page."""
-        address, asked = self._path(below), {"api-version": _VERSIONS[kind], **(parameters or {})}
+    def name_refused(self, kind: str, name: str) -> str | None:
+        path = self._path(f"providers/{kind.partition('/')[0]}/checkNameAvailability")
+        status, document = self._ask("POST", path, kind, {"name": name, "type": kind})
+        answer = _map(document)
+        if status != 200 or not isinstance(answer.get("nameAvailable"), bool):
+            raise Unanswered(f"{path}: Azure answered {status}")
+        if answer["nameAvailable"]:
+            return None
+        return _text(answer, "message") or _text(answer, "reason") or "it is taken"
+
+    def exists(self, group: str, kind: str, name: str) -> bool:
+        path = self._path(f"resourceGroups/{group}/providers/{kind}/{name}")
+        status, _ = self._ask("GET", path, kind, None)
+        if status not in {200, 404}:
+            raise Unanswered(f"{path}: Azure answered {status}")
+        return status == 200
+
+    def _ask(self, method: str, path: str, kind: str, body: Mapping[str, str] | None) -> tuple[int, Any]:
+        if self._exchange is None:
+            raise Unanswered(f"{path}: there is no login for it")
+        status, document, _ = self._exchange(method, path, {"api-version": _VERSIONS[kind]}, body)
+        return status, document
+
+    def _list(
+        self, below: str, kind: str, parameters: Mapping[str, str] | None = None, root: str = ""
+    ) -> Iterator[dict[str, Any]]:
+        """Every row of a list, page by page, below `root` or else the subscription."""
+        address, asked = (
+            f"{root}/{below}" if root else self._path(below),
+            {"api-version": _VERSIONS[kind], **(parameters or {})},
+        )
         for _ in range(MOST_PAGES):
             document = _map(self._get(address, asked))
             yield from _rows(document.get("value"))

@@ -44,6 +44,11 @@ class Answers:
             raise Unanswered(f"{kind}: the login may not read it (403)")
         return copy.deepcopy(self._documents[address])
 
+    def put(self, address: str, file: Path) -> Answers:
+        """Adds the answer to one more question."""
+        self._documents[address] = json.loads(file.read_text())
+        return self
+
     def refuse(self, kind: str) -> Answers:
         """Refuses every question whose path ends in `kind`."""
         self._refused.add(kind)

@@ -17,7 +17,7 @@ from physical_ai.findings import Severity, any_at_least
 
 if TYPE_CHECKING:
     from physical_ai.preflight import Azure
-    from physical_ai.preflight.rest import Get
+    from physical_ai.preflight.rest import Exchange, Get
     from physical_ai.settings import Settings
 
 
@@ -87,7 +87,7 @@ def _azure(subscription: str | None) -> tuple[Azure | None, str | None]:
     except NoLogin as problem:
         return None, f"no login: {problem}"
     try:
-        return AzureRest(get, subscription_of_login(get, subscription)), None
+        return AzureRest(get, subscription_of_login(get, subscription), _exchange()), None
     except Unanswered as problem:
         return None, str(problem)
 
@@ -96,3 +96,9 @@ def _login() -> Get:
     from physical_ai.preflight.login import logged_in
 
     return logged_in()
+
+
+def _exchange() -> Exchange:
+    from physical_ai.preflight.login import logged_in_to_change
+
+    return logged_in_to_change()

@@ -136,6 +136,7 @@ def command(monkeypatch: pytest.MonkeyPatch, answers: Answers | Exception, *argu
         return answers
 
     monkeypatch.setattr(check_command, "_login", log_in)
+    monkeypatch.setattr(check_command, "_exchange", lambda: None)
     monkeypatch.setattr(check_command.shutil, "which", on_path)
     return call("check", *arguments)
 

@@ -14,11 +14,11 @@ from physical_ai.preflight.needs import (
     ACTIONS,
     DATA_ACTIONS,
     METRICS_ACTIONS,
-    PRIVATE_ACTIONS,
     actions,
     denied,
     namespaces,
 )
+from physical_ai.preflight.needs_private import PRIVATE_ACTIONS
 from physical_ai.settings import Overlay, load
 from tests.support.azure_subscription import SUBSCRIPTION, Answers
 from tests.unit.conftest import STACKS, Simulate

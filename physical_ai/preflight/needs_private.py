@@ -1,0 +1,98 @@
+"""What the modes hybrid and private need of the caller: rights in the stack's subscription, and on what others own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.private_network import linked_to_hub, own_api_zone, private_network, uses_firewall
+
+_NETWORK = "Microsoft.Network"
+_ZONES = f"{_NETWORK}/privateDnsZones"
+_JOIN, _PEER = f"{_NETWORK}/virtualNetworks/join/action", f"{_NETWORK}/virtualNetworks/peer/action"
+
+ZONES: Mapping[str, tuple[str, ...]] = {
+    "azure-native:privatedns:PrivateZone": (f"{_ZONES}/write",),
+    "azure-native:privatedns:VirtualNetworkLink": (f"{_ZONES}/virtualNetworkLinks/write", _JOIN),
+}
+ENDPOINTS: Mapping[str, tuple[str, ...]] = {
+    "azure-native:network:PrivateEndpoint": (
+        f"{_NETWORK}/privateEndpoints/write",
+        "Microsoft.DBforPostgreSQL/flexibleServers/privateEndpointConnectionsApproval/action",
+        "Microsoft.Cache/redisEnterprise/privateEndpointConnectionsApproval/action",
+        "Microsoft.Storage/storageAccounts/privateEndpointConnectionsApproval/action",
+        "Microsoft.KeyVault/vaults/privateEndpointConnectionsApproval/action",
+        "Microsoft.ContainerRegistry/registries/privateEndpointConnectionsApproval/action",
+    ),
+    "azure-native:network:PrivateDnsZoneGroup": (
+        f"{_NETWORK}/privateEndpoints/privateDnsZoneGroups/write",
+        f"{_ZONES}/join/action",
+    ),
+}
+"""An endpoint works at once only for who may approve its connection too (Azure docs, private-link/rbac-permissions)."""
+RESOLVER: Mapping[str, tuple[str, ...]] = {
+    "azure-native:dnsresolver:DnsResolver": (f"{_NETWORK}/dnsResolvers/write",),
+    "azure-native:dnsresolver:InboundEndpoint": (f"{_NETWORK}/dnsResolvers/inboundEndpoints/write",),
+}
+VPN: Mapping[str, tuple[str, ...]] = {
+    "azure-native:network:VirtualNetworkGateway": (f"{_NETWORK}/virtualNetworkGateways/write",),
+}
+PEERING: Mapping[str, tuple[str, ...]] = {
+    "azure-native:network:VirtualNetworkPeering": (
+        f"{_NETWORK}/virtualNetworks/virtualNetworkPeerings/write",
+        _PEER,
+    ),
+}
+FIREWALL: Mapping[str, tuple[str, ...]] = {
+    "azure-native:network:RouteTable": (f"{_NETWORK}/routeTables/write", f"{_NETWORK}/routeTables/join/action"),
+}
+PRIVATE_ACTIONS = {**ZONES, **ENDPOINTS, **RESOLVER, **VPN, **PEERING, **FIREWALL}
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """What a deployment does to something that the stack does not create. `scope` is its resource id."""
+
+    what: str
+    scope: str
+    actions: tuple[str, ...]
+    fix: str
+
+
+def private_actions(settings: Settings) -> dict[str, tuple[str, ...]]:
+    """Actions in the stack's own subscription by resource type; empty in the mode public."""
+    given = private_network(settings)
+    if given is None:
+        return {}
+    data = settings.data_services is not None
+    own_zones = data and (given.hub is None or given.hub.dns_zones is None)
+    return {
+        **(ZONES if own_zones or own_api_zone(settings) is not None else {}),
+        **(ENDPOINTS if data else {}),
+        **(RESOLVER if given.resolver is not None else {}),
+        **(VPN if given.vpn is not None else {}),
+        **(PEERING if given.hub is not None else {}),
+        **(FIREWALL if uses_firewall(settings) else {}),
+    }
+
+
+def foreign_rights(settings: Settings) -> list[Foreign]:
+    """Actions on the hub and on its zones, which others own."""
+    given = private_network(settings)
+    if given is None or given.hub is None:
+        return []
+    hub, found = given.hub, list[Foreign]()
+    actions = [_PEER]
+    if hub.peer_back:
+        actions.append(f"{_NETWORK}/virtualNetworks/virtualNetworkPeerings/write")
+    if linked_to_hub(settings) and own_api_zone(settings) is not None:
+        actions.append(_JOIN)
+    fix = "Network Contributor on the hub's virtual network"
+    fix += "." if not hub.peer_back else ", or peerBack: false and someone who creates the hub's side."
+    found.append(Foreign("the hub", hub.virtual_network_id, tuple(actions), fix))
+    if hub.dns_zones is not None and settings.data_services is not None:
+        zones = (f"{_ZONES}/join/action",)
+        fix = "Private DNS Zone Contributor on the resource group of the zones."
+        found.append(Foreign("the zones of the hub", hub.dns_zones, zones, fix))
+    return found
