@@ -59,10 +59,20 @@ class _InertText(RenderHook):
         return [_Inert(renderables)]
 
 
-out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_WIDTH)
-err = Console(stderr=True, highlight=False, soft_wrap=True, width=None if sys.stderr.isatty() else PIPED_WIDTH)
-for _console in (out, err):
-    _console.push_render_hook(_InertText())
+out, err = Console(), Console(stderr=True)
+
+
+def renew() -> None:
+    """Adapts the consoles to the standard streams and the environment variables of now: also in a copy of a process."""
+    width = None if sys.stdout.isatty() else PIPED_WIDTH
+    Console.__init__(out, highlight=False, width=width)
+    width = None if sys.stderr.isatty() else PIPED_WIDTH
+    Console.__init__(err, stderr=True, highlight=False, soft_wrap=True, width=width)
+    for console in (out, err):
+        console.push_render_hook(_InertText())
+
+
+renew()
 
 
 def print_figures(table: RenderableType, console: Console = out) -> None:

@@ -61,12 +61,9 @@ class Checkpoint:
         return self.backend.glob(f".pulumi/locks/**/{self.stack}/*.json")
 
     def repair(self) -> None:
-        """Removes damaged attribute files, with which the engine refuses a checkpoint; without one it reads it.
+        """Removes the files of attributes that an engine with other settings has written beside each file.
 
-        The engine writes checkpoints atomically, but not the `.attrs` file beside each.
+        It does not write them atomically, and refuses a checkpoint with a damaged one; without one it reads it.
         """
         for attributes in self.backend.rglob("*.attrs"):
-            try:
-                json.loads(attributes.read_text())
-            except ValueError:
-                attributes.unlink()
+            attributes.unlink()

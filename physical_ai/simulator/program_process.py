@@ -42,9 +42,12 @@ class Process:
 _started: list[Process] = []
 
 
-def start() -> None:
-    """Starts the process, which ends with this one. Ctrl-C does not reach it: the engine ends the program."""
-    _started.append(_copy() or _new())
+def start(later: str = "") -> None:
+    """Starts the process, which ends with this one. Ctrl-C does not reach it: the engine ends the program.
+
+    `later` is a module that the resident process loads when it has nothing else to do.
+    """
+    _started.append(_copy(later) or _new())
 
 
 def is_started() -> bool:
@@ -81,12 +84,12 @@ def _new() -> Process:
     return Process(made.stdin, made.stdout)
 
 
-def _copy() -> Process | None:
+def _copy(later: str) -> Process | None:
     """A copy of the resident process; None where there is none to be had."""
     read_requests, requests = os.pipe()
     answers, write_answers = os.pipe()
     try:
-        is_asked = resident.ask_for_copy(read_requests, write_answers)
+        is_asked = resident.ask_for_copy(read_requests, write_answers, later)
     finally:
         os.close(read_requests)
         os.close(write_answers)

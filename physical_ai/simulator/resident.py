@@ -2,7 +2,8 @@
 
 It saves the second and a half that the imports take. It is started by the first command, in a folder of the user's
 own with a socket, and belongs to one checkout, interpreter and set of Python variables. It starts over when a file
-that it has read changes, and ends with the checkout's last simulation.
+that it has read changes, and ends with the checkout's last simulation. While it runs, it also makes copies that run
+complete commands, which saves their own imports.
 """
 
 from __future__ import annotations
@@ -25,21 +26,35 @@ VARIABLE = "PHYSAI_RESIDENT_PROGRAM"
 FOLDER, SOCKET = "programs", "socket"
 
 
-def ask_for_copy(requests: int, answers: int) -> bool:
+def ask_for_copy(requests: int, answers: int, later: str = "") -> bool:
     """Asks the resident process, started if need be, for a copy with these pipes as standard input and output.
 
-    Standard error, working directory and umask are those of this process. False where there can be no copy.
+    Standard error, working directory and umask are those of this process. `later` is a module that it loads when it has
+    nothing else to do. False where there can be no copy.
     """
+    return _ask({"later": later}, [requests, answers, sys.stderr.fileno()], start=True)
+
+
+def ask_for_command(module: str, control: int) -> bool:
+    """Asks the resident process for a copy that calls `serve` of a module, with the socket `control`.
+
+    It has this process's standard streams, working directory, umask and `sys.path`. False where none runs.
+    """
+    streams = [stream.fileno() for stream in (sys.stdin, sys.stdout, sys.stderr)]
+    return _ask({"module": module, "path": sys.path[0]}, [*streams, control], start=False)
+
+
+def _ask(wanted: dict[str, str], files: list[int], *, start: bool) -> bool:
     if sys.platform != "linux" or os.environ.get(VARIABLE) == "off":
         return False
     umask = os.umask(0o077)
     os.umask(umask)
-    wanted = json.dumps({"cwd": os.getcwd(), "umask": umask}).encode()
+    message = json.dumps({"cwd": os.getcwd(), "umask": umask, **wanted}).encode()
     try:
-        with _connected(_own_folder()) as connection:
-            socket.send_fds(connection, [wanted], [requests, answers, sys.stderr.fileno()])
+        with _connected(_own_folder(), start=start) as connection:
+            socket.send_fds(connection, [message], files)
     except OSError:
-        return False  # a file system without sockets, for example; the program is loaded anew
+        return False  # none runs, or a file system without sockets, for example; the program is loaded anew
     return True
 
 
@@ -70,8 +85,8 @@ def _own_folder() -> Path:
     return folder
 
 
-def _connected(folder: Path) -> socket.socket:
-    """A connection to the resident process of a folder, which is started where none listens."""
+def _connected(folder: Path, *, start: bool) -> socket.socket:
+    """A connection to the resident process of a folder; with `start` it is started where none listens."""
     lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     # The kernel takes no path of more than 108 characters.
     inside = os.open(folder, os.O_RDONLY)
@@ -82,6 +97,8 @@ def _connected(folder: Path) -> socket.socket:
         try:
             connection.connect(address)
         except (FileNotFoundError, ConnectionRefusedError):
+            if not start:
+                raise
             (folder / SOCKET).unlink(missing_ok=True)
             with socket.socket(socket.AF_UNIX) as listener:
                 listener.bind(address)

@@ -6,6 +6,7 @@ It has one thread and no connection of gRPC's, neither of which a copy would hav
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,9 @@ from physical_ai.simulator.home import checkout_prefix
 
 IDLE_SECONDS = 60.0
 """Between two looks whether the checkout still has a simulation, while no command asks for a copy."""
+
+LATER_SECONDS = 30.0
+"""After the last request, before it loads what commands will need: not while the first one uses all processors."""
 
 Stamp = tuple[int, int, int]
 """Time of the last change, size and inode of a file; zeros where there is none."""
@@ -39,41 +43,56 @@ def main() -> None:
     assert folder.name.startswith(checkout_prefix()), f"{ROOT} is another checkout"
     os.chdir(folder)  # by which it is found when the simulation ends
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for copies
-    loaded = _load()
-    if threading.active_count() > 1:
-        raise RuntimeError(f"an import has started a thread: {threading.enumerate()}")
-    gc.collect()
-    gc.freeze()  # what is never collected remains shared with the copies
-    listener.settimeout(IDLE_SECONDS)
+    sys.addaudithook(_listen)
+    loaded = _load(_import_program)
+    later = ""
     if asked := sys.argv[3:]:
-        _copy(listener, asked[0], [int(file) for file in asked[1:]])
+        later = _answer(listener, asked[0], [int(file) for file in asked[1:]], loaded)
     while True:
+        listener.settimeout(LATER_SECONDS if later else IDLE_SECONDS)
         try:
             connection, _ = listener.accept()
         except TimeoutError:
             if not resident.has_simulations(folder.parent.parent):
                 break
+            if later:
+                _load_also(later, loaded)
+                later = ""
             continue
         with connection:
-            message, files, _, _ = socket.recv_fds(connection, 1 << 16, 3)
+            message, files, _, _ = socket.recv_fds(connection, 1 << 16, 4)
         if not message:
             continue  # the command was killed before it asked
         if stamps(loaded) != loaded:
             os.chdir(began_in)
             _start_over(folder, listener, message.decode(), files)
-        _copy(listener, message.decode(), files)
+        later = _answer(listener, message.decode(), files, loaded) or later
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _load() -> dict[str, Stamp]:
-    """Loads what the program imports; the files that this read, as they were."""
-    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"  # for processes with connections; it prints warnings
-    began = time.time_ns()
-    sys.addaudithook(_listen)
+def _import_program() -> None:
     from physical_ai.simulator import program
 
     program.import_all()
     program.import_used()
+
+
+def _load_also(module: str, loaded: dict[str, Stamp]) -> None:
+    """Loads a module in addition, and notes in `loaded` which files this read."""
+    if module not in sys.modules:
+        found = _load(lambda: importlib.import_module(module))
+        loaded |= {path: stamp for path, stamp in found.items() if path not in loaded}
+
+
+def _load(load: Callable[[], object]) -> dict[str, Stamp]:
+    """Calls `load`; the files that this process has read until then, as they were."""
+    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"  # for processes with connections; it prints warnings
+    began = time.time_ns()
+    load()
+    if threading.active_count() > 1:
+        raise RuntimeError(f"an import has started a thread: {threading.enumerate()}")
+    gc.collect()
+    gc.freeze()  # what is never collected remains shared with the copies
     modules = {file for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
     read = {file for file in _read if "__pycache__" not in file}
     files = {file for file in modules | read if not file.startswith(("/proc/", "/sys/")) and Path(file).is_file()}
@@ -115,31 +134,40 @@ def _start_over(folder: Path, listener: socket.socket, message: str, files: Sequ
     )
 
 
-def _copy(listener: socket.socket, message: str, files: Sequence[int]) -> None:
-    """Makes the copy that a request asks for."""
+def _answer(listener: socket.socket, message: str, files: Sequence[int], loaded: dict[str, Stamp]) -> str:
+    """Makes the copy that a request asks for; the module that is to be loaded later, empty where there is none."""
+    wanted = json.loads(message)
+    if module := wanted.get("module"):
+        _load_also(module, loaded)
     if os.fork() == 0:
         try:
             listener.close()
-            _serve(json.loads(message), files)
+            _serve(wanted, files)
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(1)
     for file in files:
         os.close(file)
+    later = wanted.get("later", "")
+    return "" if later in sys.modules else later
 
 
 def _serve(wanted: dict[str, Any], files: Sequence[int]) -> None:
-    """Runs the program in this copy, like a process that the command has started itself."""
-    from physical_ai.simulator import program
-
+    """Runs the program, or the module that is asked for, like a process that the command has started itself."""
     os.setpgid(0, 0)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    for number, file in enumerate(files):
+    for number, file in enumerate(files[:3]):
         os.dup2(file, number)
         os.close(file)
     os.chdir(wanted["cwd"])
     os.umask(wanted["umask"])
+    if module := wanted.get("module"):
+        sys.path[0] = wanted["path"]
+        sys.modules[module].serve(socket.socket(fileno=files[3]))
+        return
+    from physical_ai.simulator import program
+
     sys.path[0], sys.argv = wanted["cwd"], [program.__file__]
     program.serve()
 

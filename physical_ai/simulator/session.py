@@ -36,7 +36,7 @@ from physical_ai.simulator.wire.host import ProviderHost
 
 SIMULATED = {
     "PHYSICAL_AI_SIMULATED": "1",
-    "PHYSICAL_AI_RETRY_SECONDS": "0.2",
+    "PHYSICAL_AI_RETRY_SECONDS": "0.35",  # the second retry comes just after the second in which a role has no effect
     "PHYSICAL_AI_GATE_SECONDS": "60",
 }
 """Environment variables for the program: addresses need not be real, and minutes are simulated in seconds."""

@@ -59,10 +59,12 @@ def kill_command(process: subprocess.Popen[str]) -> None:
 
 
 def kill_engine(process: subprocess.Popen[str]) -> None:
-    """SIGKILL for the engine alone, as when memory runs out."""
-    for child in psutil.Process(process.pid).children(recursive=True):
-        if child.name() == "pulumi":
-            child.kill()
+    """SIGKILL for the engine alone, as when memory runs out. It need not be a child: copies run commands, too."""
+    home = psutil.Process(process.pid).environ()[HOME_VARIABLE]
+    for each in psutil.process_iter(["name", "environ"]):
+        found = each.info["environ"] or {}
+        if each.info["name"] == "pulumi" and found.get("PULUMI_HOME", "").startswith(f"{home}{os.sep}"):
+            each.kill()
 
 
 def interrupt(process: subprocess.Popen[str]) -> None:

@@ -58,6 +58,7 @@ def killed_at(sign: str, *arguments: str) -> None:
         else:
             pytest.fail(f"never printed {sign!r}")
         os.killpg(process.pid, signal.SIGKILL)
+        process.stderr.read()  # a copy of the resident process, if one runs the command, ends a moment later
 
 
 def fixed(pool: str, count: int) -> tuple[str, str]:

@@ -185,12 +185,13 @@ def test_a_down_that_was_cut_off_while_it_removed_files_is_finished_by_the_next(
 
 
 def test_after_a_crash_status_starts_nothing_and_up_finds_everything_as_it_was(running: Simulation) -> None:
-    """The control plane is dead, its port is taken, and the attributes of the checkpoint were cut off."""
+    """The control plane is dead, its port is taken, and attributes of the checkpoint were cut off."""
     (plane,) = running.folder.glob("clusters/*/")
     port = int((plane / "port.json").read_text())
     processes.kill(plane)
-    (attributes,) = (running.folder / "backend").glob(f".pulumi/stacks/*/{STACK}.json.attrs")
-    attributes.write_text("")
+    (state,) = (running.folder / "backend").glob(f".pulumi/stacks/*/{STACK}.json")
+    assert not state.with_name(f"{state.name}.attrs").exists(), "takes a fifth of the time of each write"
+    state.with_name(f"{state.name}.attrs").write_text("")
     assert "is stopped" in physai("status", STACK).out
     assert physai("status", STACK, "--json").json["running"] is False
     assert not processes.running(plane)

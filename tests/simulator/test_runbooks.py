@@ -190,7 +190,6 @@ def not_recorded(simulation: Simulation, *names: str) -> None:
         *({"type": "creating", "resource": each} for each in begun),
     ]
     file.write_text(json.dumps(document))
-    file.with_name(f"{file.name}.attrs").unlink(missing_ok=True)
 
 
 def by_hand(simulation: Simulation, terminal: Terminal) -> None:

@@ -1,6 +1,7 @@
 """The program's own process: it answers its command, gets no signal from a terminal, and ends with the command.
 
-It is a copy of the resident process, which sees changed files, is replaced, and ends with the last simulation.
+It is a copy of the resident process, which sees changed files, is replaced, and ends with the last simulation, and
+makes copies for complete commands, too.
 """
 
 from __future__ import annotations
@@ -39,6 +40,25 @@ print(own.cwd() == os.getcwd(), os.readlink(f"/proc/{found}/fd/2") == os.readlin
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
+ASK = """
+import os, socket, sys
+from physical_ai.simulator import resident
+ours, theirs = socket.socketpair()
+os.umask(0o027)
+sys.path[0] = "/of/the/command"
+print(resident.ask_for_command("light_command", theirs.fileno()), flush=True)
+theirs.close()
+print(ours.makefile().read(), flush=True)
+"""
+
+LIGHT_COMMAND = """
+import os, sys
+def serve(control):
+    print("standard output", flush=True)
+    os.umask(umask := os.umask(0))
+    control.sendall(f"{} {{os.getcwd()}} {{umask:o}} {{sys.path[0]}}".encode())
+    os._exit(0)
+"""
 
 LIGHT = {
     "AZURE_PACKAGES = (": "AZURE_PACKAGES = ()\n_ = (",
@@ -85,6 +105,19 @@ class Checkout:
         assert address.startswith("127.0.0.1:")
         assert (is_here, same_errors) == ("True", "True")
         return is_copy == "True", [psutil.Process(int(pid))] if psutil.pid_exists(int(pid)) else []
+
+    def answered(self) -> list[str]:
+        """What a process prints that asks for a copy which runs a command: whether there is one, and what that does."""
+        own = {"PYTHONPATH": str(self.folder), HOME_VARIABLE: str(self.home.folder), resident.VARIABLE: "on"}
+        ran = subprocess.run(
+            [sys.executable, "-c", ASK],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=self.home.folder,
+            env={**os.environ, **own},
+        )
+        return ran.stdout.split("\n")[:-1]
 
     def servers(self) -> list[psutil.Process]:
         return [each for folder in self.home.folder.glob("programs/*") for each in processes.running(folder).values()]
@@ -167,6 +200,25 @@ def test_each_command_gets_a_copy_of_the_program_as_it_is_until_the_last_simulat
     checkout.end()
     assert has_ended(third)
     assert not folder.exists()
+
+
+def test_a_command_runs_in_a_copy_if_there_is_a_resident_process(checkout: Checkout) -> None:
+    command = checkout.folder / "light_command.py"
+    command.write_text(LIGHT_COMMAND.format("first"))
+    assert checkout.answered() == ["False", ""], "a resident process was started for a command alone"
+    assert checkout.servers() == []
+
+    assert checkout.asked()[0]
+    home = checkout.home.folder
+    asked = ["True", "standard output", f"first {home} 27 /of/the/command"]
+    assert sorted(checkout.answered()) == sorted(asked)
+    command.write_text(LIGHT_COMMAND.format("changed"))
+    assert f"changed {home} 27 /of/the/command" in checkout.answered()
+    assert checkout.loaded == ["first", "first"], "the program was not loaded with the changed module"
+
+    command.write_text("not Python")
+    assert checkout.answered() == ["True", ""], "a copy of a command that does not load"
+    assert checkout.answered() == ["False", ""]
 
 
 def test_a_copy_that_does_not_come_is_replaced_by_a_new_process(

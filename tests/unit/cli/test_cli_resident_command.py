@@ -1,0 +1,143 @@
+"""A command in a copy of another process behaves as in the process that the user has started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+import psutil
+import pytest
+
+from physical_ai.cli import resident_command
+from physical_ai.repository import ROOT
+from physical_ai.simulator import resident
+
+CLIENT = """
+import subprocess, sys
+from physical_ai.cli import __main__, resident_command
+from physical_ai.simulator import resident
+
+copy = sys.argv.pop(1)
+def ask(module, control):
+    code = copy.format(module=module, control=control)
+    subprocess.Popen([sys.executable, "-c", code], pass_fds=[control], process_group=0)
+    return True
+
+resident.ask_for_command = ask
+__main__.main()
+"""
+"""`physai`, with a new process in the place of a copy of the resident one. Its code is the first argument."""
+
+COPY = """
+import os, signal, socket, sys
+import {module} as copy
+{}
+copy.serve(socket.socket(fileno={control}))
+"""
+REAL = COPY.format("", module="{module}", control="{control}")
+WAITING = COPY.format(
+    """
+def run_here(arguments):
+    print(os.getpid(), *arguments, os.environ["GIVEN"], sys.argv[0], sys.stdout.errors, os.nice(0), flush=True)
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(number))
+    signal.pause()
+copy.run_here = run_here
+""",
+    module="{module}",
+    control="{control}",
+)
+FAILING = COPY.format(
+    "copy.run_here = lambda arguments: print('written', end='') or 1 / 0", module="{module}", control="{control}"
+)
+KILLED = COPY.format(
+    "copy.run_here = lambda arguments: os.kill(os.getpid(), signal.SIGKILL)", module="{module}", control="{control}"
+)
+
+
+@contextmanager
+def client(copy: str, *arguments: str, nice: int = 0) -> Iterator[subprocess.Popen[str]]:
+    command = ["nice", "-n", str(nice), sys.executable, "-c", CLIENT, copy, *arguments]
+    environment = {
+        **os.environ,
+        "GIVEN": "given",
+        "PYTHONPATH": str(ROOT),
+        "PYTHONIOENCODING": "utf-8:backslashreplace",
+    }
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def ended(copy: str, *arguments: str) -> tuple[int, str, str]:
+    with client(copy, *arguments) as process:
+        out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def test_output_and_exit_code_are_those_of_the_command() -> None:
+    code, out, err = ended(REAL, "explain", "nosuch")
+    assert code == 2
+    assert out == ""
+    assert "The stack name 'nosuch' names no region." in err
+    code, out, err = ended(REAL, "explain", "dev-westus2", "pools.h100gpu.sku", "--json")
+    assert (code, err) == (0, "")
+    assert "Standard_NC40ads_H100_v5" in out
+
+
+def test_a_defect_prints_its_traceback_and_all_that_was_written() -> None:
+    code, out, err = ended(FAILING, "status")
+    assert (code, out) == (1, "written")
+    assert "ZeroDivisionError" in err
+
+
+def test_a_command_that_was_killed_is_a_failure() -> None:
+    code, out, err = ended(KILLED, "status")
+    assert (code, out, err) == (1, "", "physai: the process of this command was killed\n")
+
+
+def started(out: IO[str]) -> tuple[psutil.Process, list[str]]:
+    pid, *found = out.readline().split()
+    return psutil.Process(int(pid)), found
+
+
+def test_a_signal_reaches_the_command_which_has_what_the_users_process_has() -> None:
+    with client(WAITING, "up", "dev-westus2", nice=3) as process:
+        assert process.stdout is not None
+        _, found = started(process.stdout)
+        nice = os.nice(0) + 3
+        assert found == ["up", "dev-westus2", "given", "physai", "backslashreplace", str(nice)]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == signal.SIGTERM
+
+
+def test_a_command_ends_when_the_users_process_is_killed() -> None:
+    with client(WAITING, "up") as process:
+        assert process.stdout is not None
+        command, _ = started(process.stdout)
+        process.kill()
+        assert psutil.wait_procs([command], timeout=60)[1] == []
+
+
+@pytest.mark.parametrize("arguments", [(), ("lint", "."), ("up", "--help"), ("tools",)])
+def test_other_commands_run_where_they_are(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(module: str, control: int) -> bool:
+        pytest.fail(f"asked for {module} over {control}")
+
+    monkeypatch.setattr(resident, "ask_for_command", ask)
+    assert resident_command.run(arguments) is None
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+def test_without_an_answer_the_command_runs_where_it_is(is_asked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resident, "ask_for_command", lambda *_: is_asked)
+    monkeypatch.setattr(sys, "stdin", sys.__stdin__)
+    assert resident_command.run(["status"]) is None
