@@ -10,9 +10,10 @@ import pytest
 from physical_ai.mocks.azure_answers import guid
 from physical_ai.policies import Resource
 from tests.support.recording import Recording
-from tests.support.secret_reach import platform_secrets, readable
+from tests.support.secret_reach import AGENTS, platform_secrets, readable
 from tests.unit.components.test_components_control_plane import PLATFORM
 from tests.unit.conftest import Simulate
+from tests.unit.settings.test_osmo_access import ACCESS
 
 READER = "11111111-1111-1111-1111-111111111111"
 WORKFLOWS = {"kind": "ServiceAccount", "namespace": "osmo-workflows", "name": "osmo-workflow"}
@@ -26,6 +27,27 @@ def platform(simulate: Simulate) -> Recording:
 def test_a_workflow_reads_no_secret(platform: Recording) -> None:
     assert len(platform_secrets(platform.resources)) >= 7
     assert readable(platform.resources) == []
+
+
+INSIDE = {"endpointSubnet": "10.40.3.0/26", "runnersInside": True}
+SHAPES: dict[str, dict[str, Any]] = {
+    "public": {"osmo": {"mode": "platform", "access": {**ACCESS, "scope": "public"}}},
+    "private": {"network": {"mode": "private", "private": INSIDE}},
+    "development login": {"osmo": {"mode": "platform", "access": {"login": "dev"}}},
+    "read by people": {"access": {"principals": [{"principalId": READER, "role": "drift-reader"}]}},
+}
+"""Settings that declare roles and bindings of their own."""
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_nor_does_one_in_any_shape_of_the_platform(simulate: Simulate, shape: str) -> None:
+    assert readable(simulate("dev-westus2", {**PLATFORM, **SHAPES[shape]}).resources) == []
+
+
+@pytest.mark.parametrize("shape", ["public", "private"])
+def test_the_agents_read_their_token_and_nothing_of_the_control_plane(simulate: Simulate, shape: str) -> None:
+    resources = simulate("dev-westus2", {**PLATFORM, **SHAPES[shape]}).resources
+    assert readable(resources, AGENTS) == ["osmo-operator/agent-token: mounted"]
 
 
 @pytest.mark.parametrize("stack", ["dev-westus2", "prod-swedencentral", "dev-southeastasia", "prod-westeurope"])

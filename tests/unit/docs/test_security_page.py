@@ -19,6 +19,9 @@ TESTS = sorted(
     }
 )
 
+OPEN = {"S-1", "T-1", "T-2", "I-2", "D-1", "D-3", "D-4", "E-1", "E-2", "E-3"}
+"""Points with the status Open in microsoft/physical-ai-toolchain, docs/security/threat-model.md."""
+
 
 @cache
 def functions(file: str) -> set[str]:
@@ -38,7 +41,11 @@ def test_a_test_that_the_page_names_exists(name: str) -> None:
     assert function in functions(file)
 
 
-@pytest.mark.parametrize("heading", ["Threats", "GPUs"])
+def test_the_table_has_each_point_that_the_reference_leaves_open() -> None:
+    assert {cells[0].partition(",")[0] for cells in rows("Open points of a reference")} == OPEN
+
+
+@pytest.mark.parametrize("heading", ["Open points of a reference", "Threats", "GPUs"])
 def test_every_threat_has_a_test_that_shows_what_keeps_it_out(heading: str) -> None:
     found = rows(heading)
     assert len(found) >= 5
