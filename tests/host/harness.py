@@ -19,11 +19,12 @@ from typing import Any
 from tests.host.cluster import TOKEN, Cluster
 from tests.host.installers import NEW, OLD, Installer
 from tests.host.mirror import Mirror
-from tests.host.namespaces import scratch, wait_for
+from tests.host.namespaces import scratch
 from tests.host.node import Node
 from tests.host.operator import PREFIX, Operator, all_on
 from tests.host.pod import Pod
 from tests.host.servers import certificate
+from tests.support.waiting import remains, until
 
 SOURCE = Path(__file__).parents[2] / "agents/grid_driver"
 HOME = "/var/lib/physical-ai/grid-driver"
@@ -209,15 +210,12 @@ class Harness:
         """Stopped until a person acts."""
         return self.memory.get("state") == "blocked" and self.status[0] == "False"
 
-    def wait(self, what: str, true: Callable[[], Any], within: float = 120) -> None:
+    def wait(self, what: str, true: Callable[[], Any]) -> None:
         """Wait for a condition; when it does not come about, report the state instead."""
-        try:
-            wait_for(what, true, within, every=0.02)
-        except TimeoutError as late:
-            raise AssertionError(f"{late}\n{self.state_report()}") from None
+        until(true, f"not yet: {what}", state=self.state_report, every=0.02)
 
-    def wait_ready(self, within: float = 120) -> None:
-        self.wait("the driver is verified and the gate open", self.ready, within)
+    def wait_ready(self) -> None:
+        self.wait("the driver is verified and the gate open", self.ready)
 
     def state_report(self) -> str:
         """Everything that helps to understand a failed test."""
@@ -293,7 +291,4 @@ class Harness:
 
     def pause(self, seconds: float, holds: Callable[[], bool], what: str) -> None:
         """A condition remains true for a while; the only wait for nothing to happen."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            assert holds(), f"no longer: {what}\n{self.state_report()}"
-            time.sleep(0.02)
+        remains(holds, f"no longer: {what}", state=self.state_report, seconds=seconds, every=0.02)

@@ -17,18 +17,19 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import psutil
 
+from tests.support.waiting import until
+
 FAKES = Path(__file__).parent / "fakes"
 CLONE_NEWNET = 0x40000000
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 T = TypeVar("T")
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def scratch() -> Path:
@@ -65,18 +66,6 @@ def why_not() -> str | None:
         return f"namespaces: {said[-1]}" if done.returncode else None
     finally:
         shutil.rmtree(probe, ignore_errors=True)
-
-
-def wait_for(what: str, true: Callable[[], T], within: float = 60.0, every: float = 0.01) -> T:
-    """The first true answer; an error that names what did not come about in `within` seconds."""
-    until = time.monotonic() + within
-    while True:
-        answer = true()
-        if answer:
-            return answer
-        if time.monotonic() > until:
-            raise TimeoutError(f"not within {within:g} s: {what}")
-        time.sleep(every)
 
 
 class Network:
@@ -163,7 +152,7 @@ class Booted:
                 raise RuntimeError(f"the node did not boot: {(where / 'boot.log').read_text()}")
             return (where / "hw/booted").exists()
 
-        wait_for("the node boots", up)
+        until(up, "the node does not boot", every=0.01)
         self.init = psutil.Process(self._outer.pid).children()[0].pid
         self.root = Path(f"/proc/{self.init}/root")
 

@@ -10,8 +10,8 @@ from itertools import count
 
 import psutil
 
-from tests.host.namespaces import wait_for
 from tests.host.node import Node
+from tests.support.waiting import until
 
 API = "http://127.0.0.1:6443"
 
@@ -54,7 +54,11 @@ class Pod:
 
     def end(self, how: signal.Signals = signal.SIGKILL, within: float = 5) -> int:
         """End the pod as a kubelet does: the signal to its first process, then SIGKILL to all that is left of it."""
-        wait_for("the container's first process is there", lambda: self._first() or self.code() is not None)
+        until(
+            lambda: self._first() or self.code() is not None,
+            "the container has no first process",
+            every=0.01,
+        )
         all_of_it = self._processes()
         if how != signal.SIGKILL:
             for pid in self._first():
@@ -69,7 +73,7 @@ class Pod:
                 _kill(pid, signal.SIGKILL)
             return not left and self.code() is not None
 
-        wait_for("nothing of the pod is left", dead)
+        until(dead, "something of the pod is left", every=0.01)
         return self._process.wait()
 
     def _processes(self) -> set[int]:

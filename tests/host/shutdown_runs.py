@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.namespaces import wait_for
+from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 20.0
@@ -164,7 +164,7 @@ def _watches(entry: Path, pid: int) -> bool:
 
 
 def gone(what: str, alive: Callable[[], object]) -> None:
-    wait_for(what, lambda: not alive())
+    until(lambda: not alive(), f"not yet: {what}", every=0.01)
 
 
 def new_pid_namespace() -> list[str]:

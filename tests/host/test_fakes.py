@@ -86,7 +86,7 @@ def test_blackwell_takes_open_modules_only(node: Harness) -> None:
 
 
 def test_transient_units_outlive_their_caller_and_exist_once(node: Harness) -> None:
-    unit = ("systemd-run", "--unit=long", "--no-block", "--property=RuntimeMaxSec=30", "/bin/sleep", "20")
+    unit = ("systemd-run", "--unit=long", "--no-block", "--property=RuntimeMaxSec=900", "/bin/sleep", "600")
     assert node.node.run(*unit).returncode == 0
     assert "ActiveState=active" in node.node.run("systemctl", "show", "long", "-p", "ActiveState").stdout
     assert "was already loaded" in node.node.run(*unit).stderr
@@ -96,7 +96,7 @@ def test_transient_units_outlive_their_caller_and_exist_once(node: Harness) -> N
 
 def test_units_end_when_their_time_is_over(node: Harness) -> None:
     node.node.run("systemd-run", "--unit=late", "--no-block", "--property=RuntimeMaxSec=0.2", "/bin/sleep", "20")
-    node.wait("the unit failed", lambda: node.node.run("systemctl", "is-failed", "late").returncode == 0, within=3)
+    node.wait("the unit failed", lambda: node.node.run("systemctl", "is-failed", "late").returncode == 0)
     assert "Result=timeout" in node.node.run("systemctl", "show", "late", "-p", "Result").stdout
 
 

@@ -17,9 +17,9 @@ from tests.host.shutdown_runs import (
     run,
     spinning_library,
     start,
-    wait_for,
     watchdogs_of,
 )
+from tests.support.waiting import until
 
 
 @pytest.mark.parametrize("code", [0, 7])
@@ -282,7 +282,7 @@ def test_exit_now_does_not_wait_for_a_reader_that_does_not_read() -> None:
             "sys.stdout = open(1, 'w', buffering=10**7); sys.stdout.write('x' * 10**6); exit_now(5)"
         )
     )
-    wait_for("the process ends", lambda: process.poll() is not None)
+    until(lambda: process.poll() is not None, "the process does not end", every=0.01)
     assert process.returncode == 5
 
 

@@ -17,9 +17,9 @@ from tests.host.shutdown_runs import (
     run,
     script,
     start,
-    wait_for,
     why_no_pid_namespace,
 )
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(why_no_pid_namespace() is not None, reason=f"{why_no_pid_namespace()}")
 
@@ -87,6 +87,6 @@ while True: time.sleep(60)
     orphan, parent = process.stdout.readline().strip(), process.stdout.readline()
     assert parent == "1\n"
     (init,) = (child.pid for child in psutil.Process(process.pid).children())
-    wait_for("the orphan is reaped", lambda: not Path(f"/proc/{init}/root/proc/{orphan}").exists())
+    until(lambda: not Path(f"/proc/{init}/root/proc/{orphan}").exists(), "the orphan is not reaped", every=0.01)
     os.kill(init, signal.SIGTERM)
     assert finish(process).code == 40

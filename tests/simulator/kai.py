@@ -10,6 +10,7 @@ from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.scheduling.kai import POD_GROUP_API, QUEUE_API
 from physical_ai.simulator.scheduling.view import BINDER_ACCOUNT
 from tests.support.simulated_cluster import SimulatedCluster
+from tests.support.waiting import until
 
 
 def deployment() -> dict[str, Any]:
@@ -55,12 +56,12 @@ def define(place: SimulatedCluster) -> None:
         place.apply(item)
     for item in crds(KAI_CHART, KAI_VERSION):
         place.apply(item)
-    place.until(lambda: place.client.resource(QUEUE_API, "Queue"), "queues are not served")
-    place.until(lambda: place.client.resource(POD_GROUP_API, "PodGroup"), "groups are not served")
+    until(lambda: place.client.resource(QUEUE_API, "Queue"), "queues are not served")
+    until(lambda: place.client.resource(POD_GROUP_API, "PodGroup"), "groups are not served")
 
 
 def install(place: SimulatedCluster) -> None:
     """The scheduler, available when this returns."""
     place.apply(deployment())
     path = f"/apis/apps/v1/namespaces/{KAI_NAMESPACE}/deployments/{KAI_SCHEDULER}"
-    place.until(lambda: at(place.client.get(path), "status.availableReplicas"), "the scheduler does not come up")
+    until(lambda: at(place.client.get(path), "status.availableReplicas"), "the scheduler does not come up")

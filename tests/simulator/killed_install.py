@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH, Client
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import COMMAND, physai
+from tests.support.waiting import until
 
 SCHEDULER = "physical-ai-osmo-scheduler"
-SECONDS = 120
-"""At most, until the install has begun."""
 
 
 def kill_during_install(simulation: Simulation, *settings: str) -> None:
@@ -25,11 +23,8 @@ def kill_during_install(simulation: Simulation, *settings: str) -> None:
     with subprocess.Popen(
         [*COMMAND, "up", *settings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     ) as run:
-        end = time.monotonic() + SECONDS
-        while not releases(cluster, "pending-install"):
-            assert run.poll() is None, "ended before it installed anything"
-            assert time.monotonic() < end, f"installed nothing within {SECONDS} s"
-            time.sleep(0.1)
+        until(lambda: releases(cluster, "pending-install") or run.poll() is not None, "no install begins")
+        assert run.poll() is None, "ended before it installed anything"
         os.killpg(run.pid, signal.SIGKILL)
     _hold_pods_back(cluster, False)
 

@@ -12,7 +12,6 @@ import random
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,16 +25,16 @@ from physical_ai.simulator import resident
 from physical_ai.simulator.cluster.objects import at, name
 from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.home import HOME_VARIABLE, Home
+from physical_ai.simulator.kubernetes import Client
 from physical_ai.simulator.metrics.telemetry import Telemetry
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.tools import Toolbox
 from tests.simulator.physai import Answer, physai
+from tests.support.waiting import until
 
 PORTS = range(15_000, 32_000)
 """Below those that the kernel assigns, to another worker for example."""
 PODS = "/api/v1/namespaces/gpu-operator/pods"
-SECONDS = 120
-"""At most, until the GPU stack of a copy is ready."""
 
 
 @dataclass(frozen=True)
@@ -118,12 +117,13 @@ def wiped_unless(done: Path, home: Home) -> Generator[None]:
 def wait_for_gpus(simulation: Simulation) -> None:
     """Until every Pod of the GPU stack is ready. Hosts are empty after a restart, so drivers are installed anew."""
     clusters = simulation.clusters()
-    deadline = time.monotonic() + SECONDS
     for cluster_id in clusters.ids():
         client = clusters.client(cluster_id)
-        while waiting := [name(pod) for pod in client.get(PODS)["items"] if not _is_ready(pod)]:
-            assert time.monotonic() < deadline, f"not ready again within {SECONDS} s: {waiting}"
-            time.sleep(0.2)
+
+        def waiting(client: Client = client) -> list[str]:
+            return [name(pod) for pod in client.get(PODS)["items"] if not _is_ready(pod)]
+
+        until(lambda waiting=waiting: not waiting(), "the GPU stack is not ready", state=waiting, every=0.2)
 
 
 def _is_ready(pod: dict[str, Any]) -> bool:

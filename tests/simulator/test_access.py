@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from physical_ai.simulator.entra import BYSTANDER
 from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
 from physical_ai.simulator.kubernetes.client import ApiError, Client, Unreachable
 from physical_ai.simulator.simulation import Simulation
+from tests.support.waiting import until
 
 
 def user(simulation: Simulation) -> Client:
@@ -62,16 +62,15 @@ def scheduled(client: Client, body: dict[str, Any]) -> str:
     """The node a pod got, or the scheduler's word on why it got none."""
     path = f"/api/v1/namespaces/default/pods/{body['metadata']['name']}"
     client.request("POST", "/api/v1/namespaces/default/pods", body)
+
+    def answer() -> str:
+        seen = client.get(path, {"pretty": "false"})
+        conditions = {each["type"]: each for each in seen["status"].get("conditions") or []}
+        judged = conditions.get("PodScheduled", {})
+        return str(seen["spec"].get("nodeName") or (judged["message"] if judged.get("status") == "False" else ""))
+
     try:
-        end = time.monotonic() + 30
-        while time.monotonic() < end:
-            seen = client.get(path, {"pretty": "false"})
-            if node := seen["spec"].get("nodeName"):
-                return str(node)
-            for condition in seen["status"].get("conditions") or []:
-                if condition["type"] == "PodScheduled" and condition["status"] == "False":
-                    return str(condition["message"])
-        pytest.fail("the scheduler said nothing")
+        return until(answer, "the scheduler does not judge the Pod")
     finally:
         client.request("DELETE", path, params={"gracePeriodSeconds": "0"})
 

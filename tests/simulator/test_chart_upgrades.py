@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Protocol
 
@@ -12,8 +11,7 @@ from physical_ai.simulator.charts import crds
 from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH
 from tests.support.charts import DEFINITIONS, DRIVERS, OPERATOR, POLICY, RELEASES, Json, driver, render
-
-BOUND_S = 30
+from tests.support.waiting import until
 
 
 class ApiServer(Protocol):
@@ -31,9 +29,7 @@ def old_definitions(own_api_server: ApiServer) -> Client:
     client = Client(own_api_server.kubeconfig)
     for item in crds(OPERATOR, "v25.3.4"):
         apply(client, f"{DEFINITIONS}/{item['metadata']['name']}", item)
-    end = time.monotonic() + BOUND_S
-    while client.find(POLICY) is None or client.find(DRIVERS) is None:
-        assert time.monotonic() < end, "definitions are not served"
+    until(lambda: client.find(POLICY) is not None and client.find(DRIVERS) is not None, "definitions are not served")
     return client
 
 

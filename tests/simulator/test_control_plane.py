@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -16,6 +14,7 @@ from physical_ai.simulator.kubernetes.client import MERGE_PATCH, Client
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.killed_install import administrator
 from tests.simulator.physai import physai
+from tests.support.waiting import until
 from tests.unit.settings.test_osmo_access import ACCESS, DATA
 
 SERVICES = {
@@ -30,7 +29,6 @@ SERVICES = {
     "osmo-ui",
     "osmo-worker",
 }
-SECONDS = 60
 
 
 @pytest.fixture
@@ -46,13 +44,6 @@ def listed(client: Client, api: str, kind: str) -> list[dict[str, Any]]:
 
 def key(client: Client) -> str:
     return client.get(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/secrets/osmo-mek")["data"]["mek.yaml"]
-
-
-def until(what: Callable[[], bool], problem: str) -> None:
-    end = monotonic() + SECONDS
-    while not what():
-        assert monotonic() < end, problem
-        sleep(0.2)
 
 
 def test_a_control_plane_starts_keeps_its_key_and_is_removed(running: Simulation, platform: str) -> None:

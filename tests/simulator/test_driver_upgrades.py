@@ -13,6 +13,7 @@ from physical_ai.simulator.cluster.objects import at, labels
 from physical_ai.simulator.gpu.names import UPGRADE_STATE
 from tests.support.gpu_settings import given_settings
 from tests.support.simulated_cluster import NAMESPACE, SimulatedCluster
+from tests.support.waiting import remains, until
 
 SETTINGS = given_settings().settings
 NEWER = "595.91.07"
@@ -32,7 +33,7 @@ def gpu_pod(node: str = "", given: dict[str, str] | None = None) -> dict[str, An
 def run(cluster: SimulatedCluster, name: str, pod: dict[str, Any]) -> str:
     """Starts a Pod; returns its uid once it runs."""
     made = cluster.client.request("POST", PODS, {**pod, "metadata": {"name": name, **pod["metadata"]}})
-    cluster.until(lambda: phase(cluster, name) == "Running", f"{name} does not run")
+    until(lambda: phase(cluster, name) == "Running", f"{name} does not run")
     return str(made["metadata"]["uid"])
 
 
@@ -47,7 +48,7 @@ def started(cluster: SimulatedCluster, count: int) -> list[str]:
         cluster.label(node, **{"kubernetes.io/hostname": node})
     cluster.install(SETTINGS)
     for node in nodes:
-        cluster.until(lambda node=node: cluster.gpus(node) == {"nvidia.com/gpu": 1}, f"no GPU on {node}")
+        until(lambda node=node: cluster.gpus(node) == {"nvidia.com/gpu": 1}, f"no GPU on {node}")
     return nodes
 
 
@@ -73,13 +74,13 @@ def test_another_driver_waits_for_a_task_and_goes_on_after_it(cluster: Simulated
     uid = run(cluster, "task", gpu_pod(node, TASK))
     change_driver(cluster)
     waiting = ("wait-for-jobs-required", True)
-    cluster.until(lambda: state(cluster, node) == waiting, "the upgrade does not wait")
-    cluster.remains(
+    until(lambda: state(cluster, node) == waiting, "the upgrade does not wait")
+    remains(
         lambda: state(cluster, node) == waiting and phase(cluster, "task") == "Running", "the upgrade does not wait on"
     )
     assert cluster.labels(node)["nvidia.com/cuda.driver-version.full"] != NEWER
     cluster.client.patch(f"{PODS}/task/status", {"status": {"phase": "Succeeded"}}, "application/merge-patch+json")
-    cluster.until(lambda: has_newer(cluster, node), "the upgrade does not go on")
+    until(lambda: has_newer(cluster, node), "the upgrade does not go on")
     assert cluster.client.get(f"{PODS}/task")["metadata"]["uid"] == uid, "the task was deleted"
 
 
@@ -97,16 +98,16 @@ def test_a_deployments_pod_moves_and_a_bare_one_fails_the_upgrade_until_it_is_go
         return next((at(each, "spec.nodeName", "") for each in pods if at(each, "status.phase") == "Running"), "")
 
     try:
-        cluster.until(lambda: where() in (first, third), "the Deployment does not run")
+        until(lambda: where() in (first, third), "the Deployment does not run")
         change_driver(cluster)
-        cluster.until(lambda: state(cluster, second) == ("upgrade-failed", True), "the bare pod is no obstacle")
-        cluster.until(lambda: has_newer(cluster, first), "the Deployment's node was not upgraded first")
-        cluster.remains(lambda: state(cluster, third) == ("upgrade-required", False), "the next node does not wait")
+        until(lambda: state(cluster, second) == ("upgrade-failed", True), "the bare pod is no obstacle")
+        until(lambda: has_newer(cluster, first), "the Deployment's node was not upgraded first")
+        remains(lambda: state(cluster, third) == ("upgrade-required", False), "the next node does not wait")
         assert phase(cluster, "bare") == "Running"
         cluster.client.request("DELETE", f"{PODS}/bare", params={"gracePeriodSeconds": "0"})
         cluster.delete_pods(second, "nvidia-gpu-driver")
         for node in (first, second, third):
-            cluster.until(lambda node=node: has_newer(cluster, node), f"{node} does not get the newer driver")
-        cluster.until(where, "the Deployment does not run any more")
+            until(lambda node=node: has_newer(cluster, node), f"{node} does not get the newer driver")
+        until(where, "the Deployment does not run any more")
     finally:
         cluster.client.request("DELETE", f"{path}/server")

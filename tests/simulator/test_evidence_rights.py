@@ -15,7 +15,7 @@ from physical_ai.settings import load
 from physical_ai.settings.plans.evidence_objects import evidence_objects
 from tests.simulator.conftest import ApiServer
 from tests.simulator.grid_agent_pod import NAMESPACE, Cluster
-from tests.simulator.test_grid_rights import until
+from tests.support.in_force import wait_until_in_force
 
 ACCOUNT, RETENTION = "gpu-evidence", "gpu-evidence-retention"
 MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
@@ -33,6 +33,7 @@ def cluster(api_server: ApiServer) -> Iterator[Cluster]:
         made.apply(item)
     for node in NODES:
         made.node(node)
+    wait_until_in_force(made.client)
     yield made
     for node in NODES:
         made.client.request("DELETE", f"/api/v1/nodes/{node}")
@@ -61,8 +62,8 @@ def test_a_machine_is_recorded_by_its_own_node_only_and_removed_by_the_retention
     cluster: Cluster, tmp_path: Path
 ) -> None:
     own = api(cluster, tmp_path, "gpu-a")
-    until(lambda: refusal(lambda: save(own, "gpu-b")) == "policy")
-    until(lambda: refusal(lambda: save(own, "gpu-a")) == "")
+    assert refusal(lambda: save(own, "gpu-b")) == "policy"
+    save(own, "gpu-a")
     save(own, "gpu-a", record.GPUS)
     kept = cluster.client.get(f"{MAPS}/{record.name('gpu-a', VM)}")
     assert set(kept["data"]) == {record.MACHINE, record.GPUS}
@@ -72,18 +73,12 @@ def test_a_machine_is_recorded_by_its_own_node_only_and_removed_by_the_retention
     assert refusal(lambda: own.request("DELETE", f"{MAPS}/{record.name('gpu-a', VM)}")) == "roles"
     assert refusal(lambda: own.request("GET", f"/api/v1/namespaces/{NAMESPACE}/secrets")) == "roles"
     assert refusal(lambda: own.request("PATCH", "/api/v1/nodes/gpu-a", {"metadata": {"labels": {"a": "b"}}})) == "roles"
-    until(lambda: refusal(lambda: own.request("GET", "/api/v1/nodes/gpu-a")) == "")
     assert own.request("GET", "/api/v1/nodes/gpu-a")["metadata"]["name"] == "gpu-a"
 
     retention = api(cluster, tmp_path, "gpu-b", RETENTION)
     foreign = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": NAMESPACE}}
-
-    def foreign_is_kept() -> bool:
-        # Made anew each time: until the API server knows the policy, the roles let the retention remove it.
-        cluster.apply(foreign)
-        return refusal(lambda: retention.request("DELETE", f"{MAPS}/settings")) == "policy"
-
-    until(foreign_is_kept)
+    cluster.apply(foreign)
+    assert refusal(lambda: retention.request("DELETE", f"{MAPS}/settings")) == "policy"
     assert refusal(lambda: save(retention, "gpu-b")) == "roles"
     cluster.client.request("DELETE", "/api/v1/nodes/gpu-a")
     try:

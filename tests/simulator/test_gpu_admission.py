@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -17,10 +16,11 @@ from physical_ai.settings.plans.registry_images import registry_policies
 from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH
 from tests.simulator.conftest import ApiServer
+from tests.support.in_force import wait_until_in_force
+from tests.support.waiting import until
 
 TEAM, OPERATOR = "team-vision", "gpu-operator"
 CAPABILITIES, VISIBLE = "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_VISIBLE_DEVICES"
-SECONDS = 90.0
 Json = dict[str, Any]
 
 
@@ -77,14 +77,6 @@ def pod(*, gpu: str = "nvidia.com/gpu", env: list[Json] | None = None, **spec: A
     }
 
 
-def until(true: Callable[[], bool], what: str) -> None:
-    """A policy works a moment after it is made."""
-    end = time.monotonic() + SECONDS
-    while not true():
-        assert time.monotonic() < end, f"not within {SECONDS:.0f} s: {what}"
-        time.sleep(0.05)
-
-
 @pytest.fixture(scope="module")
 def bare(api_server: ApiServer) -> Cluster:
     cluster = Cluster(api_server.kubeconfig)
@@ -96,7 +88,7 @@ def bare(api_server: ApiServer) -> Cluster:
         cluster.put(runtime)
     for namespace in (TEAM, OPERATOR, "osmo-workflows"):
         account = f"/api/v1/namespaces/{namespace}/serviceaccounts/default"
-        until(lambda path=account: cluster.client.find(path) is not None, "the default account")
+        until(lambda path=account: cluster.client.find(path) is not None, "no default account")
     return cluster
 
 
@@ -106,10 +98,10 @@ def warned(bare: Cluster) -> Iterator[Cluster]:
     found = policies(settings("admission.injectCapabilities=false"))
     for item in found:
         bare.put(item)
-    until(lambda: bool(bare.make(pod()) and len(bare.warnings) == 2), "both policies warn")
-    until(lambda: bare.refuses(pod(env=[{"name": VISIBLE, "value": "all"}])), "the third one refuses")
+    wait_until_in_force(bare.client)
     yield bare
     bare.remove(found)
+    wait_until_in_force(bare.client)  # for the tests of other modules
 
 
 POOLS = ("h100gpu", "rtxprogpu")
@@ -245,20 +237,15 @@ def test_denied_where_the_stack_enables_it(warned: Cluster) -> None:
     before = policies(settings("admission.injectCapabilities=false"))
     found = policies(settings("admission.injectCapabilities=false", "admission.gpuPods=deny"))
     change(warned, before, found)
-
-    def refused() -> bool:
-        try:
-            warned.make(pod(**PLACED))  # what offends two policies is refused with the words of either
-        except ApiError as refusal:
-            return refusal.code == 422 and CAPABILITIES in str(refusal)
-        return False
-
     try:
-        until(refused, "refusal")
+        with pytest.raises(ApiError, match=CAPABILITIES) as refusal:
+            warned.make(pod(**PLACED))  # what offends two policies is refused with the words of either
+        assert refusal.value.code == 422
         assert warned.make(pod(env=ALL, **PLACED))["metadata"]["name"] == "train-0"
     finally:
         change(warned, found, before)
-        until(lambda: not refused(), "a warning again")
+    assert warned.make(pod(**PLACED))
+    assert any(CAPABILITIES in warning for warning in warned.warnings), "a warning again"
 
 
 def change(cluster: Cluster, old: list[Json], new: list[Json]) -> None:
@@ -267,6 +254,7 @@ def change(cluster: Cluster, old: list[Json], new: list[Json]) -> None:
         cluster.put(item)
     kept = [(item["kind"], item["metadata"]["name"]) for item in new]
     cluster.remove([item for item in old if (item["kind"], item["metadata"]["name"]) not in kept])
+    wait_until_in_force(cluster.client)
 
 
 def test_pods_with_rights_of_their_node_and_bindings_by_hand_are_noticed(warned: Cluster) -> None:
@@ -280,7 +268,8 @@ def test_pods_with_rights_of_their_node_and_bindings_by_hand_are_noticed(warned:
     mount = {"name": "gpus", "mountPath": "/var/run/nvidia-container-devices/all"}
     mounts["spec"]["containers"][0]["volumeMounts"] = [mount]
     try:
-        until(lambda: bool(warned.make(pod(gpu="", hostNetwork=True)) and warned.warnings), "a warning")
+        wait_until_in_force(warned.client)
+        assert warned.make(pod(gpu="", hostNetwork=True))
         assert ["hostNetwork" in each for each in warned.warnings] == [True]
         warned.make(privileged)
         assert ["is privileged" in each for each in warned.warnings] == [True]
@@ -292,7 +281,7 @@ def test_pods_with_rights_of_their_node_and_bindings_by_hand_are_noticed(warned:
         _bind_by_hand(warned)
         assert ["only a scheduler binds" in each for each in warned.warnings] == [True]
     finally:
-        warned.remove(found)
+        change(warned, found, [])
 
 
 def _bind_by_hand(cluster: Cluster) -> None:
@@ -320,7 +309,8 @@ def test_what_a_container_does_not_set_is_added_and_what_it_sets_remains(warned:
         return [each.get("env", []) for each in (*spec.get("initContainers", []), *spec["containers"])]
 
     try:
-        until(lambda: capabilities(pod(**PLACED)) == [ALL], "injection")
+        wait_until_in_force(warned.client)
+        assert capabilities(pod(**PLACED)) == [ALL]
         assert warned.warnings == []
         own = [{"name": CAPABILITIES, "value": "compute,utility"}]
         assert capabilities(pod(env=own, **PLACED)) == [own]
@@ -338,7 +328,7 @@ def test_what_a_container_does_not_set_is_added_and_what_it_sets_remains(warned:
         assert capabilities(both) == [ALL, [], ALL]
         assert "env" not in warned.make(pod(), OPERATOR)["spec"]["containers"][0]
     finally:
-        warned.remove(found)
+        change(warned, found, [])
 
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
@@ -358,7 +348,7 @@ def test_images_come_from_the_registry_of_the_stack(bare: Cluster) -> None:
         assert [each["image"].endswith("nvcr.io/a:1") for each in spec["initContainers"]] == [True]
         return str(spec["containers"][0]["image"])
 
-    until(lambda: pulled("nvcr.io/nvidia/cuda:13").startswith(REGISTRY), "images are replaced")
+    wait_until_in_force(bare.client)
     given = ("nvcr.io/nvidia/cuda:13", "grafana/grafana:12", "busybox", f"{REGISTRY}/own@sha256:{'a' * 64}")
     assert [pulled(image) for image in given] == [
         f"{REGISTRY}/nvcr.io/nvidia/cuda:13",
@@ -368,7 +358,7 @@ def test_images_come_from_the_registry_of_the_stack(bare: Cluster) -> None:
     ]
     # Where nothing replaces it, an image from elsewhere is refused.
     mutating = [item for item in found if item["kind"].startswith("Mutating")]
-    bare.remove(mutating)
-    until(lambda: bare.refuses(pod(gpu="")), "images from elsewhere are refused")
-    bare.remove([item for item in found if item not in mutating])
-    until(lambda: not bare.refuses(pod(gpu="")), "Pods are created again")
+    change(bare, mutating, [])
+    assert bare.refuses(pod(gpu=""))
+    change(bare, [item for item in found if item not in mutating], [])
+    assert not bare.refuses(pod(gpu=""))

@@ -19,6 +19,7 @@ from physical_ai.simulator.kubernetes.helm import HelmFailed
 from tests.simulator.gpu_nodes import DRIVER, GPU, GRID_DRIVER, TOOLKIT, VALIDATOR, has_gpus, prepared, stack
 from tests.support.gpu_settings import H100, MIXED
 from tests.support.simulated_cluster import NAMESPACE, SimulatedCluster
+from tests.support.waiting import remains, until
 
 
 def test_each_node_gets_its_gpus_from_the_driver_of_its_source(cluster: SimulatedCluster) -> None:
@@ -28,22 +29,20 @@ def test_each_node_gets_its_gpus_from_the_driver_of_its_source(cluster: Simulate
     given = {"labels": pool_labels("h100gpu", pool), "taints": node_taints(pool)}
     cluster.join("prebaked", pool.sku, pool="h100gpu", host="580.159.04", **given)
     cluster.install(settings)
-    cluster.until(has_gpus(cluster, h100), "no GPU on the H100 node")
-    cluster.until(has_gpus(cluster, rtx), "no GPU on the RTX node")
+    until(has_gpus(cluster, h100), "no GPU on the H100 node")
+    until(has_gpus(cluster, rtx), "no GPU on the RTX node")
     assert cluster.phase(h100, DRIVER) == "Running"
     assert not cluster.phase(rtx, DRIVER), "the vGPU node got a datacenter driver"
-    cluster.until(
-        lambda: "nvidia.com/cuda.driver-version.full" in cluster.labels(rtx), "GFD does not report the driver"
-    )
+    until(lambda: "nvidia.com/cuda.driver-version.full" in cluster.labels(rtx), "GFD does not report the driver")
     assert cluster.labels(rtx)["nvidia.com/cuda.driver-version.full"] == GRID_DRIVER
     assert cluster.labels(h100)["nvidia.com/cuda.driver-version.full"] == settings.gpu_operator.driver.version
 
     prebaked = "nvidia.com/gpu.deploy.driver"
-    cluster.until(lambda: cluster.labels("prebaked").get(prebaked) == "pre-installed", "two drivers on one node")
-    cluster.until(has_gpus(cluster, "prebaked"), "no GPU on the node whose image has a driver")
+    until(lambda: cluster.labels("prebaked").get(prebaked) == "pre-installed", "two drivers on one node")
+    until(has_gpus(cluster, "prebaked"), "no GPU on the node whose image has a driver")
 
     cluster.label(rtx, **{"nvidia.com/gpu.deploy.driver": "true"})
-    cluster.remains(lambda: not cluster.phase(rtx, DRIVER), "the label brought a datacenter driver to the vGPU node")
+    remains(lambda: not cluster.phase(rtx, DRIVER), "the label brought a datacenter driver to the vGPU node")
     assert cluster.gpus(rtx) == {GPU: 1}
 
 
@@ -52,14 +51,14 @@ def test_validator_before_driver_waits_for_ever_and_deleting_its_pod_helps(clust
     (h100,) = cluster.pool(settings, "h100gpu")
     (rtx,) = cluster.pool(settings, "rtxprogpu")
     cluster.install(settings)
-    cluster.until(has_gpus(cluster, h100), "no GPU on the H100 node")
-    cluster.until(lambda: cluster.phase(rtx, TOOLKIT) == "Init:0/1", "the toolkit does not wait")
-    cluster.until(lambda: ".driver-ctr-ready" in cluster.words(rtx, TOOLKIT), "no word of what it waits for")
+    until(has_gpus(cluster, h100), "no GPU on the H100 node")
+    until(lambda: cluster.phase(rtx, TOOLKIT) == "Init:0/1", "the toolkit does not wait")
+    until(lambda: ".driver-ctr-ready" in cluster.words(rtx, TOOLKIT), "no word of what it waits for")
     cluster.annotate(rtx, HOST_DRIVER, GRID_DRIVER)
-    cluster.remains(lambda: cluster.phase(rtx, TOOLKIT) == "Init:0/1", "the validator looked at the host a second time")
+    remains(lambda: cluster.phase(rtx, TOOLKIT) == "Init:0/1", "the validator looked at the host a second time")
     assert cluster.gpus(rtx) == {}
     cluster.delete_pods(rtx, TOOLKIT, VALIDATOR)
-    cluster.until(has_gpus(cluster, rtx), "deleting its pod did not help")
+    until(has_gpus(cluster, rtx), "deleting its pod did not help")
 
 
 def test_missing_tolerations_hide_the_gpus_and_leave_the_node_without_operands(cluster: SimulatedCluster) -> None:
@@ -74,18 +73,16 @@ def test_missing_tolerations_hide_the_gpus_and_leave_the_node_without_operands(c
         del values["node-feature-discovery"]["worker"]
 
     cluster.install(settings, without_both)
-    cluster.until(
-        lambda: "feature.node.kubernetes.io/kernel-version.full" in cluster.labels("cpu-0"), "NFD does not run"
-    )
-    cluster.remains(lambda: names.PRESENT not in cluster.labels(h100), "GPUs were found without a worker on the node")
+    until(lambda: "feature.node.kubernetes.io/kernel-version.full" in cluster.labels("cpu-0"), "NFD does not run")
+    remains(lambda: names.PRESENT not in cluster.labels(h100), "GPUs were found without a worker on the node")
 
     cluster.install(settings, without_spot)
-    cluster.until(lambda: cluster.phase(h100, DRIVER) == "Running", "the NVIDIADriver's own tolerations do not count")
-    cluster.remains(lambda: not cluster.phase(h100, TOOLKIT), "the toolkit ignores a taint")
+    until(lambda: cluster.phase(h100, DRIVER) == "Running", "the NVIDIADriver's own tolerations do not count")
+    remains(lambda: not cluster.phase(h100, TOOLKIT), "the toolkit ignores a taint")
     assert cluster.gpus(h100) == {}
 
     cluster.install(settings)
-    cluster.until(has_gpus(cluster, h100), "the tolerations did not help")
+    until(has_gpus(cluster, h100), "the tolerations did not help")
 
 
 @pytest.mark.deep
@@ -104,10 +101,10 @@ def test_valueless_taint_needs_a_toleration_that_requests_no_value(
 
     cluster.install(settings, tolerate)
     if reached:
-        cluster.until(has_gpus(cluster, h100), "no GPU on the H100 node")
+        until(has_gpus(cluster, h100), "no GPU on the H100 node")
     else:
-        cluster.until(lambda: names.OS_ID in cluster.labels("cpu-0"), "NFD does not run")
-        cluster.remains(lambda: names.PRESENT not in cluster.labels(h100), "a taint without value was tolerated")
+        until(lambda: names.OS_ID in cluster.labels("cpu-0"), "NFD does not run")
+        remains(lambda: names.PRESENT not in cluster.labels(h100), "a taint without value was tolerated")
 
 
 @pytest.mark.deep
@@ -115,15 +112,13 @@ def test_mig_strategy_none_returns_a_gpu_on_which_cuda_fails(cluster: SimulatedC
     settings = stack("gpuOperator.migStrategy=single")
     (rtx,) = cluster.pool(settings, "rtxprogpu", host=GRID_DRIVER)
     cluster.install(settings, lambda values: values.update(mig={"strategy": "none"}))
-    cluster.until(has_gpus(cluster, rtx), "no GPU on the RTX node")
+    until(has_gpus(cluster, rtx), "no GPU on the RTX node")
     phase, words = cluster.cuda_probe(rtx)
     assert phase == "Failed"
     assert "no CUDA-capable device" in words
     cluster.install(settings)
-    cluster.until(
-        lambda: cluster.labels(rtx).get("nvidia.com/mig.strategy") == "single", "the strategy does not arrive"
-    )
-    cluster.until(has_gpus(cluster, rtx), "no GPU on the RTX node")
+    until(lambda: cluster.labels(rtx).get("nvidia.com/mig.strategy") == "single", "the strategy does not arrive")
+    until(has_gpus(cluster, rtx), "no GPU on the RTX node")
     assert cluster.cuda_probe(rtx) == ("Succeeded", "")
 
 
@@ -136,12 +131,12 @@ def test_mig_manager_let_loose_on_a_vgpu_keeps_its_clients_down(cluster: Simulat
         values["migManager"] = {"enabled": True}
 
     cluster.install(settings, let_loose)
-    cluster.until(has_gpus(cluster, rtx), "no GPU on the RTX node")
+    until(has_gpus(cluster, rtx), "no GPU on the RTX node")
     cluster.label(rtx, **{"nvidia.com/gpu.deploy.mig-manager": "true", "nvidia.com/mig.config": "all-1g.12gb"})
-    cluster.until(lambda: cluster.labels(rtx).get("nvidia.com/mig.config.state") == "failed", "no MIG manager came")
-    cluster.until(lambda: cluster.gpus(rtx) == {}, "the GPU's clients were not stopped")
+    until(lambda: cluster.labels(rtx).get("nvidia.com/mig.config.state") == "failed", "no MIG manager came")
+    until(lambda: cluster.gpus(rtx) == {}, "the GPU's clients were not stopped")
     cluster.install(settings)
-    cluster.until(has_gpus(cluster, rtx), "switching the MIG manager off did not help")
+    until(has_gpus(cluster, rtx), "switching the MIG manager off did not help")
 
 
 @pytest.mark.deep
@@ -149,10 +144,8 @@ def test_mig_layouts_of_a_pool_become_its_resources(cluster: SimulatedCluster) -
     settings = stack(f"{H100}.sharing={MIXED}")
     h100, rtx = prepared(cluster, settings)
     cluster.install(settings)
-    cluster.until(
-        lambda: cluster.gpus(h100) == {"nvidia.com/mig-1g.12gb": 3, "nvidia.com/mig-3g.47gb": 1}, "no instances"
-    )
-    cluster.until(has_gpus(cluster, rtx), "the other pool's strategy is not its own")
+    until(lambda: cluster.gpus(h100) == {"nvidia.com/mig-1g.12gb": 3, "nvidia.com/mig-3g.47gb": 1}, "no instances")
+    until(has_gpus(cluster, rtx), "the other pool's strategy is not its own")
 
 
 @pytest.mark.deep
@@ -160,8 +153,8 @@ def test_time_slicing_of_one_pool_leaves_the_other_alone(cluster: SimulatedClust
     settings = stack(f"{H100}.sharing={{timeSlicing: {{replicas: 4}}}}")
     h100, rtx = prepared(cluster, settings)
     cluster.install(settings)
-    cluster.until(has_gpus(cluster, h100, gpu=4), "the H100 is not shared")
-    cluster.until(has_gpus(cluster, rtx), "the RTX is")
+    until(has_gpus(cluster, h100, gpu=4), "the H100 is not shared")
+    until(has_gpus(cluster, rtx), "the RTX is")
 
 
 @pytest.mark.deep
@@ -169,7 +162,7 @@ def test_two_drivers_on_one_pool_contradict_each_other(cluster: SimulatedCluster
     settings = stack()
     (h100,) = cluster.pool(settings, "h100gpu")
     cluster.install(settings)
-    cluster.until(has_gpus(cluster, h100), "no GPU on the H100 node")
+    until(has_gpus(cluster, h100), "no GPU on the H100 node")
     cluster.driver("second", {"driverType": "gpu", "image": "driver", "nodeSelector": {"agentpool": "h100gpu"}})
 
     def reported() -> bool:
@@ -177,7 +170,7 @@ def test_two_drivers_on_one_pool_contradict_each_other(cluster: SimulatedCluster
         conditions: list[dict[str, str]] = at(found["second"], "status.conditions", [])
         return any(each["reason"] == "ConflictingNodeSelector" for each in conditions)
 
-    cluster.until(reported, "no message says that the selectors conflict")
+    until(reported, "no message says that the selectors conflict")
 
 
 @pytest.mark.deep
@@ -187,7 +180,7 @@ def test_mixed_systems_under_one_clusterpolicy_get_the_wrong_driver_image(cluste
     (h100,) = cluster.pool(settings, "h100gpu", system="24.04", containerd="1.7.34")
     cluster.join("old", "Standard_NC40ads_H100_v5", pool="h100old", system="22.04", containerd="1.7.34")
     cluster.install(settings)
-    cluster.until(
+    until(
         lambda: any("is not for ubuntu" in cluster.words(node, "nvidia-driver") for node in (h100, "old")),
         "each system got its own driver",
     )
@@ -200,8 +193,8 @@ def test_mixed_systems_under_nvidiadrivers_get_a_driver_each(cluster: SimulatedC
     pool = settings.pools["h100gpu"]
     cluster.join("old", pool.sku, pool="h100gpu", system="22.04", labels={"physical-ai/gpu-driver": "operator"})
     cluster.install(settings)
-    cluster.until(has_gpus(cluster, new), "no GPU under 24.04")
-    cluster.until(has_gpus(cluster, "old"), "no GPU under 22.04")
+    until(has_gpus(cluster, new), "no GPU under 24.04")
+    until(has_gpus(cluster, "old"), "no GPU under 22.04")
 
 
 @pytest.mark.deep
@@ -209,17 +202,15 @@ def test_nfd_reinstalled_strips_labels_and_they_are_restored_as_true(cluster: Si
     settings = stack()
     _, rtx = prepared(cluster, settings)
     cluster.install(settings)
-    cluster.until(has_gpus(cluster, rtx), "no GPU on the RTX node")
+    until(has_gpus(cluster, rtx), "no GPU on the RTX node")
     assert cluster.labels(rtx)["nvidia.com/gpu.deploy.driver"] == "false"
     worker = f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets/gpu-operator-node-feature-discovery-worker"
     cluster.client.request("DELETE", worker)
-    cluster.until(lambda: cluster.labels(rtx).get(names.PRESENT) == "false", "the operator still sees GPUs")
+    until(lambda: cluster.labels(rtx).get(names.PRESENT) == "false", "the operator still sees GPUs")
     assert "nvidia.com/gpu.deploy.driver" not in cluster.labels(rtx)
     cluster.install(settings)
-    cluster.until(
-        lambda: cluster.labels(rtx).get("nvidia.com/gpu.deploy.driver") == "true", "the label did not come back"
-    )
-    cluster.until(has_gpus(cluster, rtx), "no GPU on the RTX node")
+    until(lambda: cluster.labels(rtx).get("nvidia.com/gpu.deploy.driver") == "true", "the label did not come back")
+    until(has_gpus(cluster, rtx), "no GPU on the RTX node")
     assert not cluster.phase(rtx, DRIVER), "the lost label brought a datacenter driver onto the vGPU node"
 
 
@@ -228,7 +219,7 @@ def test_containerd_fails_on_a_newer_drop_in_unless_the_toolkit_reads_the_file(c
     settings = stack()
     (h100,) = cluster.pool(settings, "h100gpu", containerd="2.3.2")
     cluster.install(settings, lambda values: values["toolkit"].update(env=[]))
-    cluster.until(lambda: not cluster.is_ready(h100), "containerd survived")
+    until(lambda: not cluster.is_ready(h100), "containerd survived")
     assert cluster.gpus(h100) == {}
     message = next(each["message"] for each in at(cluster.node(h100), "status.conditions") if each["type"] == "Ready")
     assert "drop-in config version 4" in message
@@ -242,10 +233,10 @@ def test_containerd_fails_on_a_newer_drop_in_unless_the_toolkit_reads_the_file(c
         return seen and {"name": "RUNTIME_CONFIG_SOURCE", "value": "file"} in env
 
     # The operator changes operands only while there is a GPU node: the broken one is one until this is done.
-    cluster.until(reads_the_file, "the operator does not change the toolkit", 60)
+    until(reads_the_file, "the operator does not change the toolkit")
     cluster.leave(h100)
     cluster.pool(settings, "h100gpu", containerd="2.3.2")
-    cluster.until(has_gpus(cluster, h100), "a fresh node does not live with the file as source")
+    until(has_gpus(cluster, h100), "a fresh node does not live with the file as source")
     assert cluster.is_ready(h100)
 
 
@@ -271,10 +262,10 @@ def test_pool_scaled_from_zero_finds_its_driver_waiting(cluster: SimulatedCluste
     def state() -> str:
         return str(at(cluster.all("nvidia.com/v1alpha1", "NVIDIADriver")[0], "status.state"))
 
-    cluster.until(lambda: state() == "ready", "an NVIDIADriver without nodes is not ready")
+    until(lambda: state() == "ready", "an NVIDIADriver without nodes is not ready")
     first, second = cluster.pool(settings, "h100gpu", 2)
-    cluster.until(has_gpus(cluster, first), "no GPU on the first node")
-    cluster.until(has_gpus(cluster, second), "no GPU on the second node")
+    until(has_gpus(cluster, first), "no GPU on the first node")
+    until(has_gpus(cluster, second), "no GPU on the second node")
 
 
 @pytest.mark.deep
@@ -283,7 +274,7 @@ def test_another_driver_version_drains_one_node_at_a_time(cluster: SimulatedClus
     nodes = cluster.pool(settings, "h100gpu", 3)
     cluster.install(settings)
     for node in nodes:
-        cluster.until(has_gpus(cluster, node), f"no GPU on {node}")
+        until(has_gpus(cluster, node), f"no GPU on {node}")
     cluster.install(stack("gpuOperator.driver.version=595.91.07"))
     most = 0
 
@@ -294,7 +285,7 @@ def test_another_driver_version_drains_one_node_at_a_time(cluster: SimulatedClus
         most = max(most, len(held))
         return {labels(item).get("nvidia.com/cuda.driver-version.full") for item in items} == {"595.91.07"} and not held
 
-    cluster.until(done, "the upgrade does not come to an end", 60)
+    until(done, "the upgrade does not come to an end")
     assert most == 1, "several nodes at once, or none cordoned at all"
     for node in nodes:
-        cluster.until(has_gpus(cluster, node), f"no GPU on {node}")
+        until(has_gpus(cluster, node), f"no GPU on {node}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,11 @@ from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH
 from tests.simulator.conftest import ApiServer
 from tests.simulator.grid_agent_pod import GATE, NAMESPACE, Cluster
+from tests.support.in_force import wait_until_in_force
+from tests.support.waiting import until
 
 PAUSED = "paused-for-grid-driver"
 EVENTS = "/api/v1/namespaces/default/events"
-SECONDS = 120.0
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +46,7 @@ def cluster(api_server: ApiServer) -> Iterator[Cluster]:
 def agent(cluster: Cluster) -> Client:
     """The agent of node rtx-a, once the API server enforces its limits and grants its rights."""
     made = cluster.agent("rtx-a")
-    cluster.pod("of-a-user", "rtx-b")
-    pod, dry = f"/api/v1/namespaces/{NAMESPACE}/pods/of-a-user", {"dryRun": "All"}
-    until(lambda: refusal(lambda: label(made, "rtx-a", {GATE: "true"})) == "")
-    for act in (
-        lambda: label(made, "rtx-b", {GATE: PAUSED}),
-        lambda: made.request("DELETE", pod, params=dry),
-        lambda: made.request("POST", EVENTS, event("rtx-b"), dry),
-    ):
-        until(lambda act=act: refusal(act) == "policy")
+    wait_until_in_force(cluster.client)
     return made
 
 
@@ -67,14 +59,6 @@ def refusal(act: Callable[[], Any]) -> str:
             return "policy"
         return "roles" if refused.code == 403 else str(refused)
     return ""
-
-
-def until(true: Callable[[], bool]) -> None:
-    """The API server learns of new policies and roles a moment after they are made."""
-    end = time.monotonic() + SECONDS
-    while not true():
-        assert time.monotonic() < end, "the API server does not take notice"
-        time.sleep(0.05)
 
 
 def label(agent: Client, node: str, labels: Mapping[str, str | None]) -> None:
@@ -146,7 +130,7 @@ def test_of_the_status_it_has_one_condition(cluster: Cluster, agent: Client) -> 
         found = cluster.client.get("/api/v1/nodes/rtx-a")["status"]["conditions"]
         return {each["type"] for each in found}
 
-    until(lambda: {"GridDriverReady", "Ready"} <= conditions())
+    until(lambda: {"GridDriverReady", "Ready"} <= conditions(), "a condition is missing", state=conditions)
     patch(agent, "rtx-a", {"status": {"conditions": [{"type": "GridDriverReady", "status": "True"}]}}, "/status")
     assert refusal(lambda: patch(agent, "rtx-a", condition("Ready"), "/status")) == "policy"
     assert refusal(lambda: patch(agent, "rtx-a", condition("MemoryPressure"), "/status")) == "policy"
@@ -216,7 +200,7 @@ def test_the_api_server_finds_no_fault_with_the_expressions(cluster: Cluster, ag
     def checked() -> list[dict[str, Any]]:
         return [item.get("status", {}) for item in cluster.client.get(path)["items"]]
 
-    until(lambda: all("typeChecking" in status for status in checked()))
+    until(lambda: all("typeChecking" in status for status in checked()), "a policy is not checked", state=checked)
     warnings = [each for status in checked() for each in status["typeChecking"].get("expressionWarnings", [])]
     assert warnings == []
 
@@ -234,7 +218,8 @@ def test_within_its_limits_the_agent_does_all_it_has_to(cluster: Cluster, agent:
     assert {seen.labels[gate] for gate in GATE_LABELS} == {PAUSED}
     assert seen.condition == ("False", "Installing")
     (operand,) = seen.operands
-    until(lambda: sorted(pod.name for pod in api.observe().gpu_pods or ()) == ["busy", "claimed"])
+    gpu_pods = lambda: sorted(pod.name for pod in api.observe().gpu_pods or ())  # noqa: E731
+    until(lambda: gpu_pods() == ["busy", "claimed"], "Pods with GPUs are not seen", state=gpu_pods)
     api.delete(operand)
     for pod in api.observe().gpu_pods or ():
         api.delete(pod)

@@ -17,6 +17,7 @@ from physical_ai.simulator.cluster.names import BOOTS, HOST_DRIVER
 from physical_ai.simulator.cluster.objects import at
 from tests.support.gpu_settings import given_settings
 from tests.support.simulated_cluster import NAMESPACE, SimulatedCluster
+from tests.support.waiting import remains, until
 
 TOOLKIT, VALIDATOR = "nvidia-container-toolkit-daemonset", "nvidia-operator-validator"
 INSTALLER = "gpu-grid-driver-installer"
@@ -61,22 +62,22 @@ def test_a_node_gets_its_driver_after_an_eviction_a_reboot_and_a_new_image(clust
     settings = stack()
     agents(cluster, settings)
     (rtx,) = cluster.pool(settings, "rtxprogpu")
-    cluster.until(lambda: condition(cluster, rtx)[0] == "False", "the agent has not begun")
+    until(lambda: condition(cluster, rtx)[0] == "False", "the agent has not begun")
     cluster.leave(rtx)
-    cluster.until(lambda: not cluster.pods(rtx), "pods of a node that no longer exists")
+    until(lambda: not cluster.pods(rtx), "pods of a node that no longer exists")
     cluster.install(settings)
     cluster.pool(settings, "rtxprogpu")
-    cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU on the node after the eviction")
+    until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU on the node after the eviction")
     assert driver(cluster, rtx) == settings.grid_driver.version
     assert cluster.phase(rtx, INSTALLER) == "Running"
 
     cluster.annotate(rtx, BOOTS, "2")
-    cluster.until(lambda: cluster.gpus(rtx) == {} or has_gpu(cluster, rtx), "the node did not reboot")
-    cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU after the reboot")
+    until(lambda: cluster.gpus(rtx) == {} or has_gpu(cluster, rtx), "the node did not reboot")
+    until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU after the reboot")
 
     cluster.leave(rtx)
     cluster.pool(settings, "rtxprogpu")
-    cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU on the fresh node")
+    until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU on the fresh node")
 
 
 def readiness(pod: Mapping[str, Any]) -> list[str]:
@@ -90,15 +91,13 @@ def test_validator_first_with_an_incomplete_config_map_its_pods_are_deleted_once
     settings = stack()
     (rtx,) = cluster.pool(settings, "rtxprogpu")
     cluster.install(settings)
-    cluster.until(lambda: cluster.phase(rtx, TOOLKIT) == "Init:0/1", "the toolkit does not wait")
+    until(lambda: cluster.phase(rtx, TOOLKIT) == "Init:0/1", "the toolkit does not wait")
     too_early = cluster.pods(rtx)[TOOLKIT]["metadata"]["uid"]
     agents(cluster, settings, without="grid_agent.decide.py")
-    cluster.until(
-        lambda: "config key: grid_agent.decide.py" in condition(cluster, rtx)[1], "the missing key is not named"
-    )
-    cluster.until(lambda: readiness(cluster.pods(rtx)[INSTALLER]) == ["False"], "the agent's Pod is not unready")
+    until(lambda: "config key: grid_agent.decide.py" in condition(cluster, rtx)[1], "the missing key is not named")
+    until(lambda: readiness(cluster.pods(rtx)[INSTALLER]) == ["False"], "the agent's Pod is not unready")
     agents(cluster, settings)
-    cluster.until(
+    until(
         lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx),
         "the Pods that started too early were not deleted",
     )
@@ -111,10 +110,10 @@ def test_a_removed_driver_is_restored_with_its_gpus(cluster: SimulatedCluster) -
     agents(cluster, settings)
     (rtx,) = cluster.pool(settings, "rtxprogpu")
     cluster.install(settings)
-    cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU")
+    until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU")
     cluster.annotate(rtx, HOST_DRIVER, None)
-    cluster.until(lambda: driver(cluster, rtx) == settings.grid_driver.version, "the driver did not come back")
-    cluster.until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU on the driver that came back")
+    until(lambda: driver(cluster, rtx) == settings.grid_driver.version, "the driver did not come back")
+    until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU on the driver that came back")
 
 
 def test_another_version_reaches_one_node_at_a_time_and_a_gpu_pod_keeps_the_driver_it_runs_on(
@@ -125,7 +124,7 @@ def test_another_version_reaches_one_node_at_a_time_and_a_gpu_pod_keeps_the_driv
     nodes = cluster.pool(settings, "rtxprogpu", 2)
     cluster.install(settings)
     for node in nodes:
-        cluster.until(lambda node=node: has_gpu(cluster, node) and is_proven(cluster, node), f"no GPU on {node}")
+        until(lambda node=node: has_gpu(cluster, node) and is_proven(cluster, node), f"no GPU on {node}")
     container = {"name": "train", "image": "train", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
     spec = {"containers": [container], "tolerations": [{"operator": "Exists"}], "automountServiceAccountToken": False}
     pods = "/api/v1/namespaces/default/pods"
@@ -142,24 +141,22 @@ def test_another_version_reaches_one_node_at_a_time_and_a_gpu_pod_keeps_the_driv
         return found
 
     try:
-        cluster.until(
-            lambda: cluster.client.get(f"{pods}/train")["status"].get("phase") == "Running", "it does not run"
-        )
+        until(lambda: cluster.client.get(f"{pods}/train")["status"].get("phase") == "Running", "it does not run")
         used = str(cluster.client.get(f"{pods}/train")["spec"]["nodeName"])
         agents(cluster, stack(f"gridDriver.version={OTHER}"))
-        cluster.until(
+        until(
             lambda: items() and "train" in condition(cluster, used)[1], "the agent does not say which Pod it waits for"
         )
-        cluster.remains(
+        remains(
             lambda: items() and driver(cluster, used) == settings.grid_driver.version,
             "the driver was changed under a running pod",
         )
     finally:
         cluster.client.request("DELETE", f"{pods}/train", params={"gracePeriodSeconds": "0"})
-    cluster.until(
+    until(
         lambda: all(at(item, "metadata.annotations", {}).get(HOST_DRIVER) == OTHER for item in items()),
         "the new driver does not arrive",
     )
     assert most == 1, "both nodes were without a driver at once, or none ever"
     for node in nodes:
-        cluster.until(lambda node=node: has_gpu(cluster, node) and is_proven(cluster, node), f"no GPU on {node}")
+        until(lambda node=node: has_gpu(cluster, node) and is_proven(cluster, node), f"no GPU on {node}")

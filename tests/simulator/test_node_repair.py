@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,9 +16,9 @@ from physical_ai.health.replacement.steps import World
 from physical_ai.simulator.kubernetes import Client
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
+from tests.support.waiting import until
 
 STACK = "dev-westus2"
-SECONDS = 90.0
 Json = dict[str, Any]
 
 
@@ -42,14 +40,6 @@ def client_of(simulation: Simulation) -> Client:
 def node_of(client: Client, pool: str) -> Json:
     (node,) = client.get("/api/v1/nodes", {"labelSelector": f"agentpool={pool}"})["items"]
     return node
-
-
-def until(what: Callable[[], Any], problem: str) -> Any:
-    end = time.monotonic() + SECONDS
-    while not (found := what()):
-        assert time.monotonic() < end, problem
-        time.sleep(0.2)
-    return found
 
 
 def known(node: str, *arguments: str) -> Json:
@@ -85,7 +75,9 @@ def test_a_restart_that_is_killed_at_each_step_ends_with_an_accepted_node(
     client = client_of(running)
     before = node_of(client, "rtxprogpu")
     name = before["metadata"]["name"]
-    first = until(lambda: (found := known(name))["machine"] and found["machine"]["driver"] and found, "no record")
+    first = until(
+        lambda: (found := known(name))["machine"] and found["machine"]["driver"] and found, "no record", every=0.2
+    )
     assert first["machine"]["vmUniqueId"] == before["status"]["nodeInfo"]["systemUUID"]
     assert first["machine"]["host"]["physicalHostName"].startswith("SIMH")
     assert first["advice"] == "none"
@@ -97,7 +89,9 @@ def test_a_restart_that_is_killed_at_each_step_ends_with_an_accepted_node(
     assert after["status"]["nodeInfo"]["bootID"] != before["status"]["nodeInfo"]["bootID"]
     assert not after["spec"].get("unschedulable")
     assert {each["type"]: each["status"] for each in after["status"]["conditions"]}[ACCEPTED_CONDITION] == "True"
-    story = until(lambda: len((found := known(name))["starts"]) > len(first["starts"]) and found, "no other start")
+    story = until(
+        lambda: len((found := known(name))["starts"]) > len(first["starts"]) and found, "no other start", every=0.2
+    )
     assert [each["action"] for each in story["repairs"]] == ["reboot"]
 
 
@@ -111,9 +105,9 @@ def test_a_replacement_that_is_killed_at_each_step_replaces_one_machine(
     client = client_of(deployed)
     before = node_of(client, "h100gpu")
     name = before["metadata"]["name"]
-    until(lambda: known(name)["gpus"] and known(name)["gpus"][0].get("serial"), "no serial number")
+    until(lambda: known(name)["gpus"] and known(name)["gpus"][0].get("serial"), "no serial number", every=0.2)
     physai("fault", "inject", "xid-79", "--node", name)
-    ill = until(lambda: (found := known(name))["missingGpus"] and found, "the GPU is still there")
+    ill = until(lambda: (found := known(name))["missingGpus"] and found, "the GPU is still there", every=0.2)
     assert (ill["advice"], ill["gpus"][0]["serial"] != "") == ("reboot", True)
     assert "delete the machine" in physai("node", "replace", name, STACK, "--dry-run", "--replace").out
     assert not node_of(client, "h100gpu")["spec"].get("unschedulable")

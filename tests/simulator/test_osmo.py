@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 from tests.simulator.snapshots import Snapshots, home_in, wipe
 from tests.support.paths import SAMPLES
+from tests.support.waiting import LIMIT, until
 
 STACK = "dev-westus2"
 
@@ -45,7 +45,6 @@ THIRD: dict[str, Any] = {
     }
 }
 """A third pool, as a stack file would have it: at zero nodes, with a taint of its own."""
-SECONDS = 120.0
 NEWER = "595.91.07"
 """Another driver than the default one."""
 Json = dict[str, Any]
@@ -88,14 +87,6 @@ def workflow(folder: Path, name: str, platform: str, **more: Any) -> Path:
     return path
 
 
-def until(true: Callable[[], Any], what: str) -> Any:
-    end = time.monotonic() + SECONDS
-    while not (found := true()):
-        assert time.monotonic() < end, f"not within {SECONDS:.0f} s: {what}"
-        time.sleep(0.1)
-    return found
-
-
 def test_osmo_is_installed_and_every_sample_runs_to_completion(stack: Path) -> None:
     document = physai("status", "--json").json
     assert [each["name"] for each in document["releases"]] == ["gpu-operator", "kai-scheduler", "osmo-operator"]
@@ -115,7 +106,7 @@ def test_a_pool_added_in_yaml_takes_a_workflow_and_is_scaled_up_from_zero_for_it
     (ran,) = physai("run", str(path), "--json").json["workflows"]
     assert (ran["status"], ran["tasks"][0]["node"].split("-")[1]) == ("COMPLETED", "a100gpu")
     assert physai("status", "--json").pool("a100gpu")["nodes"] == 1
-    until(lambda: not admin.get(PODS)["items"], "the workflow's Pods are gone")
+    until(lambda: not admin.get(PODS)["items"], "Pods of the workflow remain")
 
 
 def test_lint_shows_where_pods_would_run_and_leaves_nothing(stack: Path, admin: Client) -> None:
@@ -195,22 +186,22 @@ def test_a_task_runs_to_its_end_and_then_its_node_gets_another_driver(stack: Pat
     running = [sys.executable, "-m", "physical_ai.cli", "run", str(path), "--json"]
     with subprocess.Popen(running, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as follower:
         try:
-            pod = until(lambda: _running_pod(admin) or follower.poll() is not None, "the task runs")
+            pod = until(lambda: _running_pod(admin) or follower.poll() is not None, "the task does not run")
             assert follower.poll() is None, "physai run ended before the task ran"
             node = f"/api/v1/nodes/{pod['spec']['nodeName']}"
             before = _driver(admin.get(node))
             physai("up", STACK, "-f", str(stack / "third.yaml"), "--set", f"gpuOperator.driver.version={NEWER}")
-            until(lambda: _driver(admin.get(node))[1:] == ("wait-for-jobs-required", True), "the upgrade waits")
+            until(lambda: _driver(admin.get(node))[1:] == ("wait-for-jobs-required", True), "the upgrade does not wait")
             assert _driver(admin.get(node))[0] == before[0] != NEWER
             assert _running_pod(admin)["metadata"]["uid"] == pod["metadata"]["uid"]
             exits = {each["name"]: (0, "") for each in pod["spec"]["containers"]}
             status = f"{PODS}/{pod['metadata']['name']}/status"
             admin.patch(status, {"status": ended(pod, exits)}, "application/merge-patch+json")
-            out, _ = follower.communicate(timeout=SECONDS)
+            out, _ = follower.communicate(timeout=LIMIT)
         finally:
             follower.kill()
     assert json.loads(out)["workflows"][0]["status"] == "COMPLETED"
-    until(lambda: _driver(admin.get(node)) == (NEWER, "upgrade-done", False), "the node has the newer driver")
+    until(lambda: _driver(admin.get(node)) == (NEWER, "upgrade-done", False), "the node does not get the newer driver")
 
 
 def _running_pod(admin: Client) -> Json:
@@ -230,7 +221,7 @@ def test_agents_that_are_switched_off_delete_their_workflows_first(stack: Path, 
     pod = _pod("long", {}, nodeSelector={"agentpool": "cpu"}, schedulerName="default-scheduler")
     pod["metadata"] |= {"finalizers": [osmo.FINALIZER], "labels": {osmo.WORKFLOW_LABEL: "long-1"}}
     admin.request("POST", PODS, pod)
-    until(lambda: admin.get(f"{PODS}/long")["status"].get("phase") == "Running", "the Pod runs")
+    until(lambda: admin.get(f"{PODS}/long")["status"].get("phase") == "Running", "the Pod does not run")
     overlay = stack / "off.yaml"
     overlay.write_text(yaml.safe_dump({**THIRD, "osmo": {"mode": "namespaces"}}))
     answer = physai("up", STACK, "-f", str(overlay))

@@ -20,6 +20,7 @@ from physical_ai.simulator.tools import toolbox
 from tests.support.charts import DEFINITIONS
 from tests.support.gpu_settings import given_settings
 from tests.support.simulated_cluster import SimulatedCluster, simulated_cluster
+from tests.support.waiting import until
 
 Json = dict[str, Any]
 SETTINGS = ("osmo.mode=backend", "osmo.serviceUrl=https://osmo.example.com")
@@ -84,7 +85,7 @@ def kai(field: SimulatedCluster) -> SimulatedCluster:
     """The scheduler, with everything that its operator makes."""
     item = release(osmo.KAI_CHART)
     install(field, item)
-    field.until(lambda: available(field.client, osmo.KAI_NAMESPACE) >= set(KAI), "KAI is not complete", SECONDS)
+    until(lambda: available(field.client, osmo.KAI_NAMESPACE) >= set(KAI), "KAI is not complete")
     return field
 
 
@@ -96,7 +97,7 @@ def test_everything_of_kai_becomes_available_on_a_node_of_the_cpu_pool(kai: Simu
 
 
 def test_a_shard_is_available_and_reconciles_for_ever(kai: SimulatedCluster) -> None:
-    kai.until(lambda: condition(kai.client.get(SHARD), "Available") == "True", "the shard is not available")
+    until(lambda: condition(kai.client.get(SHARD), "Available") == "True", "the shard is not available")
     shard = kai.client.get(SHARD)
     assert (condition(shard, "Ready"), condition(shard, "Reconciling")) == ("True", "True")
     config = kai.client.get("/apis/kai.scheduler/v1/configs/kai-config")
@@ -120,8 +121,8 @@ def test_a_deleted_deployment_is_created_again(kai: SimulatedCluster) -> None:
         found = deployments(kai.client, osmo.KAI_NAMESPACE).get("binder")
         return found is not None and found["metadata"]["uid"] != before
 
-    kai.until(is_new, "the binder is missing")
-    kai.until(lambda: "binder" in available(kai.client, osmo.KAI_NAMESPACE), "the binder is not available")
+    until(is_new, "the binder is missing")
+    until(lambda: "binder" in available(kai.client, osmo.KAI_NAMESPACE), "the binder is not available")
 
 
 QUEUE: Json = {
@@ -187,14 +188,14 @@ def test_agents_wait_for_their_token_report_it_and_then_run(kai: SimulatedCluste
     item = release(osmo.BACKEND_CHART)
     install(kai, item)
     lost = f'MountVolume.SetUp failed for volume "osmo-secret" : secret "{osmo.TOKEN_SECRET}" not found'
-    kai.until(lambda: lost in messages(kai), "no message says what is missing")
-    kai.until(lambda: waiting(kai) == ["ContainerCreating"] * 2, "the agents don't wait")
+    until(lambda: lost in messages(kai), "no message says what is missing")
+    until(lambda: waiting(kai) == ["ContainerCreating"] * 2, "the agents don't wait")
     assert available(kai.client, osmo.OPERATOR_NAMESPACE) == set()
 
     secret(kai, {"other": "x"})
-    kai.until(lambda: any("non-existent secret key: token" in text for text in messages(kai)), "the key is not missed")
+    until(lambda: any("non-existent secret key: token" in text for text in messages(kai)), "the key is not missed")
     secret(kai, {osmo.TOKEN_KEY: "abc"})
-    kai.until(lambda: available(kai.client, osmo.OPERATOR_NAMESPACE) == set(AGENTS), "the agents don't run", SECONDS)
+    until(lambda: available(kai.client, osmo.OPERATOR_NAMESPACE) == set(AGENTS), "the agents don't run")
     assert {at(pod, "spec.nodeName") for pod in pods(kai.client, osmo.OPERATOR_NAMESPACE)} == {"cpu-0"}
     classes = kai.client.get("/apis/scheduling.k8s.io/v1/priorityclasses")["items"]
     made = {each["metadata"]["name"]: each["value"] for each in classes}
@@ -218,5 +219,5 @@ def test_uninstalled_they_leave_the_definitions_and_the_shard(kai: SimulatedClus
 
 def test_a_release_that_is_reinstalled_adopts_the_shard(kai: SimulatedCluster) -> None:
     install(kai, release(osmo.KAI_CHART))
-    kai.until(lambda: available(kai.client, osmo.KAI_NAMESPACE) >= set(KAI), "KAI does not come back", SECONDS)
-    kai.until(lambda: condition(kai.client.get(SHARD), "Available") == "True", "the shard is not available")
+    until(lambda: available(kai.client, osmo.KAI_NAMESPACE) >= set(KAI), "KAI does not come back")
+    until(lambda: condition(kai.client.get(SHARD), "Available") == "True", "the shard is not available")

@@ -18,6 +18,7 @@ from tests.simulator.kai import define, install
 from tests.simulator.pods import condition, create, events, host
 from tests.support.scheduling import GPU_TAINT, GPU_TOLERATED, gang, queue
 from tests.support.simulated_cluster import SimulatedCluster, simulated_cluster
+from tests.support.waiting import remains, until
 
 NAMESPACE = "fitting"
 GPU = {"nvidia.com/gpu": "1"}
@@ -89,7 +90,7 @@ def mixed(shared_cluster: SimulatedCluster) -> Iterator[SimulatedCluster]:
         shared_cluster.client.patch(f"/api/v1/nodes/{name}/status", status, MERGE_PATCH)
     shared_cluster.client.patch("/api/v1/nodes/closed", {"spec": {"unschedulable": True}}, MERGE_PATCH)
     names = ("cpu-0", "disk", "gpu", "closed", "full")
-    shared_cluster.until(lambda: all(_is_ready(shared_cluster, name) for name in names), "no nodes")
+    until(lambda: all(_is_ready(shared_cluster, name) for name in names), "no nodes")
     yield shared_cluster
     shared_cluster.client.request("DELETE", f"/api/v1/namespaces/{NAMESPACE}")
     shared_cluster.clear()
@@ -112,7 +113,7 @@ def test_the_scheduler_decides_and_reports_as_the_model_does(mixed: SimulatedClu
         pods = mixed.client.get("/api/v1/pods")["items"]
         offers = [Offer.of(node, pods) for node in nodes]
         pod = create(mixed.client, name, NAMESPACE, **spec)
-        mixed.until(lambda name=name: condition(mixed.client, name, NAMESPACE).get("status"), f"{name} is not judged")
+        until(lambda name=name: condition(mixed.client, name, NAMESPACE).get("status"), f"{name} is not judged")
         # What plugins add about claims and preemption is no reason; it follows in sentences of its own.
         words, stop, _ = str(condition(mixed.client, name, NAMESPACE).get("message", "")).partition(". ")
         assert words + stop.strip() == refusal(pod, offers), name
@@ -159,7 +160,7 @@ def with_gpu(cluster: SimulatedCluster, name: str) -> None:
     cluster.join(name, "Standard_D8ds_v5", pool="h100gpu", taints=[GPU_TAINT])
     amount = {"status": {"capacity": GPU, "allocatable": GPU}}
     cluster.client.patch(f"/api/v1/nodes/{name}/status", amount, MERGE_PATCH)
-    cluster.until(lambda: _is_untainted(cluster, name), f"{name} is not ready")
+    until(lambda: _is_untainted(cluster, name), f"{name} is not ready")
 
 
 def train(cluster: SimulatedCluster, name: str, group: str) -> None:
@@ -179,12 +180,12 @@ def test_nothing_is_scheduled_before_the_scheduler_is_there(with_kai: SimulatedC
     with_gpu(cluster, "gpu-a")
     group(cluster, "early", 1)
     train(cluster, "early", "early")
-    cluster.remains(lambda: not condition(cluster.client, "early", WORK), "a scheduler judged the pod", 1.0)
+    remains(lambda: not condition(cluster.client, "early", WORK), "a scheduler judged the pod", seconds=1.0)
     cluster.join("cpu", "Standard_D8ds_v5", pool="cpu")
     install(cluster)
-    cluster.until(lambda: host(cluster.client, "early", WORK) == "gpu-a", "KAI does not schedule the pod")
+    until(lambda: host(cluster.client, "early", WORK) == "gpu-a", "KAI does not schedule the pod")
     assigned = "Successfully assigned pod osmo-workflows/early to node gpu-a"
-    cluster.until(lambda: assigned in events(cluster.client, "early", WORK), "no event says so")
+    until(lambda: assigned in events(cluster.client, "early", WORK), "no event says so")
     cluster.client.request("DELETE", f"/api/v1/namespaces/{WORK}/pods/early", params={"gracePeriodSeconds": "0"})
     cluster.leave("gpu-a")
 
@@ -193,32 +194,32 @@ def test_a_gang_waits_until_all_of_it_finds_room(kai: SimulatedCluster) -> None:
     group(kai, "gang", 3)
     for name in "abc":
         train(kai, name, "gang")
-    kai.until(lambda: all(condition(kai.client, name, WORK) for name in "abc"), "no scheduler judged the gang")
+    until(lambda: all(condition(kai.client, name, WORK) for name in "abc"), "no scheduler judged the gang")
     assert {condition(kai.client, name, WORK)["reason"] for name in "abc"} == {"Unschedulable"}
     words = "Resources were found for 2 pods while 3 are required for gang scheduling"
-    kai.until(lambda: words in events(kai.client, "a", WORK), "no event says how many fit")
+    until(lambda: words in events(kai.client, "a", WORK), "no event says how many fit")
     short = "no nodes with enough resources were found"
-    kai.until(lambda: short in events(kai.client, "c", WORK), "no event says what lacks")
+    until(lambda: short in events(kai.client, "c", WORK), "no event says what lacks")
     path = f"/apis/scheduling.run.ai/v2alpha2/namespaces/{WORK}/podgroups/gang"
-    kai.until(lambda: at(kai.client.get(path), "status.schedulingConditions"), "the group says nothing")
+    until(lambda: at(kai.client.get(path), "status.schedulingConditions"), "the group says nothing")
     (said,) = kai.client.get(path)["status"]["schedulingConditions"]
     assert (said["type"], said["status"]) == ("UnschedulableOnNodePool", "True")
-    kai.remains(lambda: not any(host(kai.client, name, WORK) for name in "abc"), "a part of the gang started", 0.5)
+    remains(lambda: not any(host(kai.client, name, WORK) for name in "abc"), "a part of the gang started", seconds=0.5)
 
     with_gpu(kai, "gpu-c")
-    kai.until(lambda: all(host(kai.client, name, WORK) for name in "abc"), "the gang does not start")
+    until(lambda: all(host(kai.client, name, WORK) for name in "abc"), "the gang does not start")
     assert {host(kai.client, name, WORK) for name in "abc"} == {"gpu-a", "gpu-b", "gpu-c"}
     assert condition(kai.client, "a", WORK)["status"] == "True"
-    kai.until(lambda: not at(kai.client.get(path), "status.schedulingConditions"), "the group still complains")
+    until(lambda: not at(kai.client.get(path), "status.schedulingConditions"), "the group still complains")
 
 
 def test_a_gang_that_is_not_complete_is_not_looked_at(kai: SimulatedCluster) -> None:
     group(kai, "half", 2)
     train(kai, "one", "half")
-    kai.until(lambda: "Waiting for 2 pods, currently 1 exist" in events(kai.client, "half", WORK), "no word of it")
+    until(lambda: "Waiting for 2 pods, currently 1 exist" in events(kai.client, "half", WORK), "no word of it")
     assert condition(kai.client, "one", WORK) == {}
     train(kai, "other", "half")
-    kai.until(lambda: host(kai.client, "one", WORK) and host(kai.client, "other", WORK), "it does not start")
+    until(lambda: host(kai.client, "one", WORK) and host(kai.client, "other", WORK), "it does not start")
 
 
 def test_a_queue_gives_no_more_than_its_limit_and_the_rest_when_something_ends(kai: SimulatedCluster) -> None:
@@ -226,19 +227,19 @@ def test_a_queue_gives_no_more_than_its_limit_and_the_rest_when_something_ends(k
     for name in ("x", "y", "z"):
         group(kai, name, 1, "two")
         train(kai, name, name)
-    kai.until(lambda: condition(kai.client, "z", WORK).get("status") == "False", "the third pod is not held back")
+    until(lambda: condition(kai.client, "z", WORK).get("status") == "False", "the third pod is not held back")
     assert "two quota has reached the allowable limit of GPUs. Limit is 2 GPUs, currently 2 GPUs" in str(
         condition(kai.client, "z", WORK)["message"]
     )
     kai.client.request("DELETE", f"/api/v1/namespaces/{WORK}/pods/x", params={"gracePeriodSeconds": "0"})
-    kai.until(lambda: host(kai.client, "z", WORK), "the third pod never gets its turn")
+    until(lambda: host(kai.client, "z", WORK), "the third pod never gets its turn")
 
 
 def test_a_queue_that_does_not_exist_is_named(kai: SimulatedCluster) -> None:
     group(kai, "lost", 1, "nowhere")
     train(kai, "lost", "lost")
-    kai.until(lambda: condition(kai.client, "lost", WORK), "no reason")
+    until(lambda: condition(kai.client, "lost", WORK), "no reason")
     message = "QueueDoesNotExist: Queue 'nowhere' does not exist."
     assert condition(kai.client, "lost", WORK)["message"] == message
     kai.apply(queue("nowhere"))
-    kai.until(lambda: host(kai.client, "lost", WORK), "a queue that came later is not seen")
+    until(lambda: host(kai.client, "lost", WORK), "a queue that came later is not seen")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +23,7 @@ from tests.simulator.physai import COMMAND, fixed, killed_at, physai
 from tests.simulator.pods import condition, create, host
 from tests.simulator.snapshots import Snapshots
 from tests.support.scheduling import GPU_TOLERATED
-from tests.support.simulated_cluster import simulated_cluster
+from tests.support.waiting import until
 
 STACK = "dev-westus2"
 LABEL = ("--set", "pools.h100gpu.labels={team: vision}")
@@ -80,15 +79,13 @@ def test_up_creates_the_stack_and_changes_nothing_the_second_time(running: Simul
 def test_a_pool_keeps_the_nodes_of_the_autoscaler_is_scaled_replaced_and_deleted_with_its_nodes(
     home: Home, deployed: Simulation
 ) -> None:
+    del deployed
     cluster, namespace = client(), "default"
     tolerations = [*GPU_TOLERATED, {"key": SPOT_TAINT.split("=")[0], "operator": "Exists"}]
     for name in ("one", "two"):
         requests, selector = {"nvidia.com/gpu": "1"}, {"agentpool": "h100gpu"}
         create(cluster, name, namespace, requests=requests, tolerations=tolerations, nodeSelector=selector)
-    field = simulated_cluster((deployed.folder / "clusters" / "1" / "admin.kubeconfig").read_text(), Path("helm"))
-    field.until(
-        lambda: host(cluster, "one", namespace) and host(cluster, "two", namespace), "the second pod gets no node"
-    )
+    until(lambda: host(cluster, "one", namespace) and host(cluster, "two", namespace), "the second pod gets no node")
     assert condition(cluster, "two", namespace)["status"] == "True"
     shown = physai("status", "--json").pool("h100gpu")
     assert (shown["nodes"], shown["ready"], shown["gpusAllocatable"]) == (2, 2, 2)

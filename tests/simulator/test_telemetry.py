@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,8 @@ from physical_ai.telemetry.dashboards import dashboards
 from physical_ai.telemetry.rules import alert_rows
 from tests.simulator.conftest import DEFAULT_STACK
 from tests.simulator.physai import fixed, physai
+from tests.support.waiting import until
 
-SECONDS = 600.0
-"""Far more than any phase takes on an idle machine."""
 MODEL_MINUTE = "1"
 """Seconds: a scrape each second remains possible on a busy machine."""
 HOUR = 60
@@ -60,14 +59,6 @@ LIKE_OTHERS = ("xid-31", "xid-64", "xid-74", "xid-94", "xid-95", "xid-119", "ecc
 """Faults that differ from another one in a number only."""
 ALL = tuple(faults().values())
 FEW = tuple(fault for fault in ALL if fault.name not in LIKE_OTHERS)
-
-
-def until(condition: Callable[[], Any], otherwise: Callable[[], str]) -> None:
-    """Waits for a condition."""
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end, otherwise()
-        time.sleep(1)
 
 
 @pytest.fixture
@@ -116,13 +107,13 @@ def test_an_hour_without_alerts_then_faults_their_alerts_and_their_end(
     assert {each["fault"] for each in physai("fault", "status", "--json").json["faults"]} == names
     healed = physai("fault", "heal", "--json").json["healed"]
     assert {each["fault"] for each in healed} == names
-    until(lambda: not reader.alerts(), lambda: f"not resolved: {[(each.name, each.node) for each in reader.alerts()]}")
+    until(lambda: not reader.alerts(), "alerts are not resolved", state=reader.alerts, every=1)
     assert physai("alerts").out.strip() == "no alert is pending or firing"
 
 
 def nothing_fires_for_an_hour(reader: Reader) -> None:
     # What began while the cluster was made has ended.
-    until(lambda: not reader.alerts() and not broken(reader), lambda: f"{reader.alerts()} {broken(reader)}")
+    is_quiet(reader)
     scrapes = 'count_over_time(up{job="kube-state-metrics"}[%dms])'
     began = time.time()
 
@@ -131,9 +122,21 @@ def nothing_fires_for_an_hour(reader: Reader) -> None:
 
     until(
         lambda: window() and (found := reader.query(scrapes % window())) and float(found[0]["value"][1]) >= HOUR,
-        lambda: "Prometheus does not scrape",
+        "Prometheus does not scrape",
+        state=lambda: reader.query(scrapes % window()),
+        every=1,
     )
     assert reader.query(f"max_over_time(ALERTS[{window()}ms])") == []
+
+
+def is_quiet(reader: Reader) -> None:
+    """Until no alert is there, and all targets and rules work."""
+    until(
+        lambda: not reader.alerts() and not broken(reader),
+        "an alert is there, or a target or a rule does not work",
+        state=lambda: (reader.alerts(), broken(reader)),
+        every=1,
+    )
 
 
 def broken(reader: Reader) -> list[str]:
@@ -167,7 +170,7 @@ def wait_for_alerts(reader: Reader, placed: dict[str, str]) -> dict[tuple[str, s
     def missing() -> set[tuple[str, str]]:
         return wanted - {(each.name, each.node) for each in reader.alerts() if each.fired is not None}
 
-    until(lambda: not missing(), lambda: f"these alerts do not fire: {missing()}")
+    until(lambda: not missing(), "alerts do not fire", state=missing, every=1)
     documents = physai("alerts", "--json").json["alerts"]
     return {(each["alert"], each["labels"].get("node", "")): each for each in documents if each["state"] == "firing"}
 

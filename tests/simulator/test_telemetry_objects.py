@@ -23,7 +23,8 @@ from physical_ai.simulator.simulation import Simulation
 from physical_ai.telemetry.rules import alert_rows, alerts
 from tests.simulator.conftest import DEFAULT_STACK
 from tests.simulator.physai import physai
-from tests.simulator.test_telemetry import MODEL_MINUTE, broken, until
+from tests.simulator.test_telemetry import MODEL_MINUTE, is_quiet
+from tests.support.waiting import until
 
 BACK_END = "monitoring.metrics=kube-prometheus"
 MONITORS = "/apis/monitoring.coreos.com/v1/namespaces/gpu-operator/podmonitors"
@@ -73,9 +74,15 @@ def alert_names(reader: Reader) -> set[str]:
 
 def test_prometheus_does_what_objects_select_and_faults_survive_a_restart(simulation: Simulation) -> None:
     reader = Reader(simulation.telemetry)
-    until(lambda: scraped(reader) == {*EXPORTERS, "kube-state-metrics", "cadvisor"}, lambda: f"{scraped(reader)}")
+    wanted = {*EXPORTERS, "kube-state-metrics", "cadvisor"}
+    until(
+        lambda: scraped(reader) == wanted,
+        f"not scraped: {wanted}",
+        state=lambda: scraped(reader),
+        every=1,
+    )
     assert alert_names(reader) == {alert.name for alert in alerts(rule_parameters(SETTINGS))}
-    until(lambda: not reader.alerts() and not broken(reader), lambda: f"{reader.alerts()} {broken(reader)}")
+    is_quiet(reader)
     assert physai("preview", DEFAULT_STACK, "--set", BACK_END, "--expect-no-changes").code == 0
 
     commands_are_right(simulation)
@@ -83,15 +90,20 @@ def test_prometheus_does_what_objects_select_and_faults_survive_a_restart(simula
     physai("fault", "inject", "xid-48")
     restarted(simulation)
     assert [each["fault"] for each in physai("fault", "status", "--json").json["faults"]] == ["xid-48"]
-    until(lambda: "GPUXidNodeFault" in firing(reader), lambda: f"{reader.alerts()}")
+    until(
+        lambda: "GPUXidNodeFault" in firing(reader),
+        "the alert does not fire",
+        state=reader.alerts,
+        every=1,
+    )
     physai("fault", "heal")
-    until(lambda: not firing(reader), lambda: f"{reader.alerts()}")
+    until(lambda: not firing(reader), "alerts are not resolved", state=reader.alerts, every=1)
 
     api = client(simulation)
     api.request("DELETE", f"{MONITORS}/dcgm-exporter")
-    until(lambda: "dcgm-exporter" not in scraped(collected_again(simulation)), lambda: "still scraped")
+    until(lambda: "dcgm-exporter" not in scraped(collected_again(simulation)), "the exporter is still scraped", every=1)
     reader = Reader(simulation.telemetry)
-    until(lambda: "GPUTelemetryAbsent" in firing(reader), lambda: f"{reader.alerts()}")
+    until(lambda: "GPUTelemetryAbsent" in firing(reader), "no alert about its absence", state=reader.alerts, every=1)
     api.patch(PROMETHEUS, {"spec": {"ruleSelector": {"matchLabels": {"role": "alerts"}}}}, MERGE_PATCH)
     assert alert_names(collected_again(simulation)) == set()
 

@@ -5,7 +5,6 @@ For what `tests/support/gpu_model.py` shows in a function call this takes second
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,9 +28,9 @@ from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, Ap
 from physical_ai.simulator.kubernetes.helm import Helm
 from physical_ai.simulator.kubernetes.kubeconfig import load
 from physical_ai.simulator.kubernetes.options import KubernetesOptions
+from tests.support.waiting import until
 
 NAMESPACE = "gpu-operator"
-SECONDS = 120.0
 SYSTEMS = {"24.04": "Ubuntu 24.04.3 LTS", "22.04": "Ubuntu 22.04.5 LTS"}
 PRIVILEGED = {"pod-security.kubernetes.io/enforce": "privileged"}
 
@@ -135,7 +134,7 @@ class SimulatedCluster:
         for name in self.joined:
             self.leave(name)
         self.joined.clear()
-        self.until(self._is_empty, "pods stay behind")
+        until(self._is_empty, "pods stay behind")
         for item in self.all("v1", "ConfigMap"):
             if item["metadata"]["name"].startswith("gpu-"):
                 self._delete(f"/api/v1/namespaces/{NAMESPACE}/configmaps/{item['metadata']['name']}")
@@ -182,7 +181,7 @@ class SimulatedCluster:
             return at(self.client.get(f"{path}/cuda-probe"), "status.phase") in ("Failed", "Succeeded")
 
         try:
-            self.until(ended, "the CUDA program does not end")
+            until(ended, "the CUDA program does not end")
             status = self.client.get(f"{path}/cuda-probe")["status"]
             return status["phase"], str(at(status["containerStatuses"][0], "state.terminated.message", ""))
         finally:
@@ -239,20 +238,6 @@ class SimulatedCluster:
     def is_ready(self, name: str) -> bool:
         conditions: Sequence[Mapping[str, Any]] = at(self.node(name), "status.conditions", [])
         return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
-
-    def until(self, condition: Callable[[], Any], otherwise: str, seconds: float = SECONDS) -> None:
-        """Waits for a condition; fails with these words when it does not come."""
-        end = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < end, f"{otherwise}, after {seconds:g} s"
-            time.sleep(0.1)
-
-    def remains(self, condition: Callable[[], Any], otherwise: str, seconds: float = 1.5) -> None:
-        """A condition holds, and goes on holding for longer than the stack needs to do anything about it."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            assert condition(), otherwise
-            time.sleep(0.1)
 
     def _delete(self, path: str) -> None:
         try:
