@@ -27,7 +27,6 @@ SETTINGS = ("osmo.mode=backend", "osmo.serviceUrl=https://osmo.example.com")
 KAI = ("admission", "binder", "kai-operator", "kai-scheduler-default", "pod-grouper", "podgroup-controller")
 AGENTS = ("osmo-operator-osmo-backend-listener", "osmo-operator-osmo-backend-worker")
 SHARD = "/apis/kai.scheduler/v1/schedulingshards/default"
-SECONDS = 120.0
 
 
 class ApiServer(Protocol):
