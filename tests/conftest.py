@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -24,15 +23,29 @@ gc.set_threshold(100_000, 50, 50)
 LAYERS = ("simulator", "property", "host", "unit")
 """Folders in the order in which they run: the longest tests first, so that no worker ends with one of them."""
 
-SHARED_FIXTURES = {"running": "running", "stack_name": "stacks"}
-"""Expensive fixtures that a worker makes once; all tests that use one run on the same worker."""
+SHARED_FIXTURES = {"running": "running", "api_server": "api_server", "stack_name": "stacks"}
+"""Expensive fixtures that a worker makes once; all tests that use one run on the same worker, one after the other."""
 
-SCATTERED = ("test_stack", "test_interrupted", "test_grid_scenarios", "test_gpu_scenarios", "test_faults", "test_kills")
+SCATTERED = ("test_stack", "test_interrupted", "test_faults", "test_kills")
 """Modules whose tests share nothing expensive, so that any worker may run each; other tests stay with their module.
 They run in this order, the longest tests first, so that no worker is left with a long one at the end."""
 
-FIRST = ("test_telemetry", "test_telemetry_objects", "test_year", "test_workflow_commands")
-"""Modules with one test that takes minutes: the others of their layer run beside them."""
+FIRST = (
+    "test_year",
+    "test_telemetry",
+    "api_server",
+    "running",
+    "test_workflow_commands",
+    "test_osmo",
+    "test_telemetry_objects",
+    "test_addresses",
+    "test_pull_request",
+    "test_autoscaling",
+    "test_tutorial",
+    "test_osmo_charts",
+)
+"""Groups in the order in which they begin, by the processor time that they take: the others run beside them. One that
+makes the snapshot of the default stack is first, and those that do not need it are next."""
 
 
 def group(item: pytest.Item) -> str:
@@ -42,32 +55,18 @@ def group(item: pytest.Item) -> str:
     return shared or ("" if item.path.stem in SCATTERED else item.path.stem)
 
 
-def rank(item: pytest.Item) -> tuple[int, bool, bool, int]:
-    """Sorts tests by layer; in each, the longest and those of expensive fixtures come first, others last."""
+def rank(item: pytest.Item) -> tuple[int, int, bool, str, int]:
+    """Sorts tests by layer; in each, the longest groups and those of expensive fixtures come first, others last."""
     layer = item.path.relative_to(Path(__file__).parent).parts[0]
     found = group(item)
+    shared = found in SHARED_FIXTURES.values()
     return (
         LAYERS.index(layer) if layer in LAYERS else len(LAYERS),
-        item.path.stem not in FIRST,
-        found not in SHARED_FIXTURES.values(),
+        FIRST.index(found) if found in FIRST else len(FIRST),
+        not shared,
+        found if shared else "",
         -1 if found else SCATTERED.index(item.path.stem),
     )
-
-
-_COLLECTED = pytest.StashKey[dict[Path, pytest.Collector | None]]()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_directory(
-    path: Path, parent: pytest.Collector
-) -> Generator[None, pytest.Collector | None, pytest.Collector | None]:
-    """One node for a folder, also where the command line names files and folders in between.
-
-    pytest 9.1 collects a folder again for a file that is named directly, and gives the fixtures of a conftest.py to the
-    first node of its folder only: `pytest tests/unit/cli tests/test_imports.py tests/unit/docs` would not find them.
-    """
-    made = yield
-    return parent.stash.setdefault(_COLLECTED, {}).setdefault(path, made)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,14 +39,24 @@ ENVIRONMENT = {
 }
 
 
+ENDS: dict[str, Callable[[Any], None]] = {
+    "shared_deployment": lambda simulation: wipe(simulation.home),
+    "api_server": lambda server: server.plane.wipe(),
+}
+"""What ends a control plane that tests of several modules share."""
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None]:
-    """Ends the deployment that tests share with the last of them: it would take processor time from all that follow."""
-    shared = "shared_deployment"
-    given: Simulation | None = getattr(item, "funcargs", {}).get(shared)
+    """Ends a control plane that tests share with the last of them: it would take processor time from all that follow.
+
+    Tests that share one follow each other, see `tests/conftest.py`.
+    """
+    used = {name: value for name, value in getattr(item, "funcargs", {}).items() if name in ENDS}
     yield
-    if given is not None and shared not in getattr(nextitem, "fixturenames", ()):
-        wipe(given.home)
+    for name, value in used.items():
+        if name not in getattr(nextitem, "fixturenames", ()):
+            ENDS[name](value)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -73,6 +84,7 @@ def environment(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFa
 class ApiServer:
     """An empty cluster, and an administrator's way in."""
 
+    plane: ControlPlane
     kubeconfig: str
     path: Path
 
@@ -105,7 +117,7 @@ def _running(tools: Path, folder: Path) -> Generator[ApiServer]:
     path = folder / "kubeconfig"
     path.write_text(plane.admin_kubeconfig())
     try:
-        yield ApiServer(plane.admin_kubeconfig(), path)
+        yield ApiServer(plane, plane.admin_kubeconfig(), path)
     finally:
         plane.wipe()
 
