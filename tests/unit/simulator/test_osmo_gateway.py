@@ -111,6 +111,7 @@ def test_the_development_login_takes_anybody_for_an_administrator(tmp_path: Path
         ("a.b", "form"),
         (tokens.sign({"iss": "https://other", "exp": 1e11}, KEY), "issuer"),
     ],
+    ids=["signature", "expired", "audience", "form", "issuer"],  # all workers need the same, whenever they begin
 )
 def test_a_token_of_another_kind_is_no_login(stack: Stack, token: str, reason: str) -> None:
     answer = stack.send("POST", SUBMIT, token)
