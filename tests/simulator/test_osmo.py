@@ -232,6 +232,7 @@ def test_agents_that_are_switched_off_delete_their_workflows_first(stack: Path, 
     assert "agents are not in this cluster" in physai("run", str(SAMPLES / "cpu-task.yaml"), expect=1).err
 
 
+@pytest.mark.deep  # test_tutorial.py does it with one pool less
 def test_down_leaves_nothing_behind(stack: Path) -> None:
     physai("down", STACK)
     assert not Simulation(STACK).exists

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import pulumi
@@ -78,6 +79,7 @@ class Recording:
         return Stack(environment, self.resources, region=region)
 
 
+@cache
 def stack_config(stack: str) -> dict[str, Any]:
     """The `config:` of a committed stack file, without the project prefix. Committed files have no secrets either."""
     document: dict[str, Any] = yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text()) or {}
