@@ -12,6 +12,7 @@ import pulumi_kubernetes as kubernetes
 from components.charts import release_options
 from components.cluster_target import ClusterTarget
 from components.control_plane_secrets import ControlPlaneSecrets, ControlPlaneSecretsArgs
+from components.data_endpoints import DataEndpoints
 from components.data_services import DataServices
 from components.release_upgrades import checked_osmo
 from components.roles import assign_role
@@ -37,7 +38,7 @@ class ControlPlaneArgs:
     settings: Settings
     release: OsmoRelease
     secrets: Secrets
-    data: DataServices
+    data: DataEndpoints
     names: Names
     subscription_id: str
     resource_group_name: pulumi.Input[str]
@@ -53,43 +54,26 @@ class ControlPlane(pulumi.ComponentResource):
 
     Attributes:
         release: the Helm release; its Pods may still start.
-        identity: that of the control plane's Pods.
+        identity: that of the control plane's Pods; None where their storage takes keys.
     """
 
     release: kubernetes.helm.v3.Release
-    identity: WorkloadIdentity
+    identity: WorkloadIdentity | None
 
     def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:osmo:ControlPlane", name, {}, opts)
-        self.identity = WorkloadIdentity(
-            f"{name}-identity",
-            WorkloadIdentityArgs(
-                identity_name=args.names.identity("osmo-control-plane"),
-                resource_group_name=args.resource_group_name,
-                location=args.settings.region,
-                tags=args.settings.tags,
-                issuer_url=args.issuer_url,
-                accounts=((CONTROL_NAMESPACE, SERVICE_ACCOUNT),),
-            ),
-            pulumi.ResourceOptions(parent=self),
-        )
-        role = assign_role(
-            f"{name}-storage-role",
-            role=Role.BLOB_DATA_CONTRIBUTOR,
-            scope=args.data.storage.storage_account.id,
-            principal_id=self.identity.identity.principal_id,
-            principal_type="ServicePrincipal",
-            subscription_id=args.subscription_id,
-            opts=pulumi.ResourceOptions(parent=self),
-        )
+        self.identity, roles = None, list[pulumi.Resource]()
+        if (account := args.data.storage_account) is not None:
+            self.identity, role = self._identity(name, args, account)
+            roles = [role]
         secrets = ControlPlaneSecrets(
             f"{name}-secrets",
             ControlPlaneSecretsArgs(
                 target=args.target,
                 settings=args.settings,
                 given=args.secrets,
-                postgres_password=args.data.postgres.password,
-                redis_key=args.data.redis.key,
+                postgres_password=args.data.postgres_password,
+                redis_key=args.data.redis_key,
                 vault=args.data.vault,
                 namespace=args.namespace,
             ),
@@ -104,26 +88,55 @@ class ControlPlane(pulumi.ComponentResource):
             timeout=TIMEOUT_SECONDS,
             opts=args.target.options(
                 self,
-                [args.namespace, *secrets.objects, role, *args.after],
+                [args.namespace, *secrets.objects, *roles, *args.data.after, *args.after],
                 [checked_osmo(f"{name}-upgrade", args.settings.osmo.image_tag)],
             ),
         )
-        self.register_outputs({"clientId": self.identity.identity.client_id})
+        self.register_outputs({"clientId": self._client_id})
+
+    @property
+    def _client_id(self) -> pulumi.Output[str] | None:
+        return self.identity.identity.client_id if self.identity is not None else None
+
+    def _identity(
+        self, name: str, args: ControlPlaneArgs, account: pulumi.Input[str]
+    ) -> tuple[WorkloadIdentity, pulumi.Resource]:
+        """Of the Pods, with its role on the storage account."""
+        child = pulumi.ResourceOptions(parent=self)
+        given = WorkloadIdentity(
+            f"{name}-identity",
+            WorkloadIdentityArgs(
+                identity_name=args.names.identity("osmo-control-plane"),
+                resource_group_name=args.resource_group_name,
+                location=args.settings.region,
+                tags=args.settings.tags,
+                issuer_url=args.issuer_url,
+                accounts=((CONTROL_NAMESPACE, SERVICE_ACCOUNT),),
+            ),
+            child,
+        )
+        role = assign_role(
+            f"{name}-storage-role",
+            role=Role.BLOB_DATA_CONTRIBUTOR,
+            scope=account,
+            principal_id=given.identity.principal_id,
+            principal_type="ServicePrincipal",
+            subscription_id=args.subscription_id,
+            opts=child,
+        )
+        return given, role
 
     def _attached(self, args: ControlPlaneArgs) -> Attached:
         data = args.data
         return Attached(
-            postgres_host=data.postgres.host,
-            postgres_port=data.postgres.port,
-            postgres_database=data.postgres.database,
-            postgres_user=data.postgres.user,
-            redis_host=data.redis.host,
-            redis_port=data.redis.port,
-            storage={
-                use: pulumi.Output.concat("azure://", data.storage.account, "/", container)
-                for use, container in data.storage.containers.items()
-            },
-            client_id=self.identity.identity.client_id,
+            postgres_host=data.postgres_host,
+            postgres_port=data.postgres_port,
+            postgres_database=data.postgres_database,
+            postgres_user=data.postgres_user,
+            redis_host=data.redis_host,
+            redis_port=data.redis_port,
+            storage=data.storage,
+            client_id=self._client_id,
             certificate=_digest(args),
         )
 

@@ -30,8 +30,8 @@ class ControlPlaneSecretsArgs:
     """The stack's secrets."""
     postgres_password: pulumi.Output[str]
     redis_key: pulumi.Output[str]
-    vault: Vault
-    """Where they are kept."""
+    vault: Vault | None
+    """Where they are kept; None in a stack without one."""
     namespace: kubernetes.core.v1.Namespace
 
 
@@ -39,8 +39,8 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
     """The Secrets, one of them with the master encryption key (MEK).
 
     That key is never changed in place: with another one, nothing that the database holds encrypted could be read. It is
-    in the vault as well, and a stack with the secret `osmoMek` gets that key instead, for a cluster that is created
-    again over a restored database.
+    in the vault as well, where there is one, and a stack with the secret `osmoMek` gets that key instead, for a cluster
+    that is created again over a restored database.
 
     Attributes:
         objects: what must exist before the release.
@@ -59,7 +59,7 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
             self._secret(names.REDIS_SECRET, {names.REDIS_KEY: args.redis_key}),
             self._secret(names.ADMIN_SECRET, {names.ADMIN_KEY: admin}),
             *self._encryption_key(child),
-            args.vault.keep(KEPT_ADMIN, admin),
+            *([args.vault.keep(KEPT_ADMIN, admin)] if args.vault is not None else []),
         ]
         if access.login == "entra":
             cookie = _password(f"{name}-cookie-key", names.COOKIE_LENGTH, access.cookie_key_generation, child)
@@ -88,8 +88,10 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
         )
         given = args.given.get(MEK_SECRET)
         file = generated.base64.apply(mek_file) if given is None else given.apply(_readable)
-        kept = args.vault.keep(KEPT_MEK, file, [kept_key(f"{self._name}-mek-kept")])
-        options = args.target.options(self, [args.namespace, kept])
+        kept: list[pulumi.Resource] = []
+        if args.vault is not None:
+            kept = [args.vault.keep(KEPT_MEK, file, [kept_key(f"{self._name}-mek-kept")])]
+        options = args.target.options(self, [args.namespace, *kept])
         options.ignore_changes = ["data", "stringData"]
         secret = kubernetes.core.v1.Secret(
             f"{self._name}-{names.MEK_SECRET_NAME}",
@@ -104,7 +106,7 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
             data={names.MEK_FILE: names.NO_MEK},
             opts=args.target.options(self, [args.namespace]),
         )
-        return [kept, secret, config]
+        return [*kept, secret, config]
 
 
 def _password(name: str, length: int, generation: int, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:

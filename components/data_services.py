@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pulumi
 
 from components.data_common import Place, PrivateTarget
+from components.data_endpoints import DataEndpoints
 from components.data_postgres import Postgres, PostgresArgs
 from components.data_redis import Redis, RedisArgs
 from components.data_registry import Registry, RegistryArgs
@@ -63,6 +64,26 @@ class DataServices(pulumi.ComponentResource):
             PrivateTarget("registry", self.registry.id, "registry"),
         )
         self.register_outputs({"vault": self.vault.name})
+
+    def endpoints(self) -> DataEndpoints:
+        """For a control plane whose Pods have an identity in Azure."""
+        storage = self.storage
+        return DataEndpoints(
+            postgres_host=self.postgres.host,
+            postgres_port=self.postgres.port,
+            postgres_database=self.postgres.database,
+            postgres_user=self.postgres.user,
+            postgres_password=self.postgres.password,
+            redis_host=self.redis.host,
+            redis_port=self.redis.port,
+            redis_key=self.redis.key,
+            storage={
+                use: pulumi.Output.concat("azure://", storage.account, "/", container)
+                for use, container in storage.containers.items()
+            },
+            storage_account=storage.storage_account.id,
+            vault=self.vault,
+        )
 
 
 __all__ = ["DataServices", "DataServicesArgs", "PrivateTarget"]

@@ -12,6 +12,8 @@ from components.cluster_target import ClusterTarget
 
 _KINDS: Mapping[str, Any] = {
     "ServiceAccount": kubernetes.core.v1.ServiceAccount,
+    "Service": kubernetes.core.v1.Service,
+    "StatefulSet": kubernetes.apps.v1.StatefulSet,
     "CronJob": kubernetes.batch.v1.CronJob,
     "PriorityClass": kubernetes.scheduling.v1.PriorityClass,
     "ResourceQuota": kubernetes.core.v1.ResourceQuota,

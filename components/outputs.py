@@ -9,8 +9,10 @@ from typing import Any, cast
 import pulumi
 
 from components.data_services import DataServices
+from physical_ai.catalog.in_cluster import CACHE, POSTGRES
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
+from physical_ai.settings.facts.in_cluster import host, in_cluster, storage_url
 from physical_ai.settings.facts.summary import osmo_summary, pool_summary
 from physical_ai.settings.plans.gpu_operator import CHART
 from physical_ai.settings.plans.osmo_service import chart_values
@@ -46,7 +48,8 @@ OUTPUTS: Mapping[str, str] = {
     f"gpus.{ANY}.shut": "The first closed gate of each node, with its reason and its fix.",
     "dataServices.postgres": "Host name of the database; absent, as all below, in a stack without data services.",
     "dataServices.redis": "Host name of the cache.",
-    "dataServices.blobEndpoint": "Address of the storage account.",
+    "dataServices.s3Endpoint": "Address of storage in the cluster; absent with managed services.",
+    "dataServices.blobEndpoint": "Address of the storage account; absent, as all below, with services in the cluster.",
     "dataServices.vault": "Address of the vault.",
     "dataServices.registry": "Login server of the registry; an image of another registry is below its host name.",
     "osmo.mode": "What is installed of OSMO: `namespaces`, `backend` or `platform`.",
@@ -89,7 +92,7 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
         "releases": {CHART: operator, **found.releases},
         "pools": {name: pool_summary(settings, name) for name in settings.pools},
         "gpus": found.gpus,
-        **_data_services(found.data),
+        **_data_services(settings, found.data),
         "osmo": {
             **osmo_summary(settings),
             "workflowsPrincipalId": found.workflows_principal_id,
@@ -98,7 +101,9 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
     }
 
 
-def _data_services(found: DataServices | None) -> dict[str, Any]:
+def _data_services(settings: Settings, found: DataServices | None) -> dict[str, Any]:
+    if in_cluster(settings) is not None:
+        return {"dataServices": {"postgres": host(POSTGRES), "redis": host(CACHE), "s3Endpoint": storage_url()}}
     if found is None:
         return {}
     addresses = {

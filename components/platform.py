@@ -31,6 +31,7 @@ from components.platform_cluster import (
     declare_gpu_gate,
     declare_gpu_operator,
     declare_grid_driver,
+    declare_in_cluster_data,
     declare_interior,
     declare_isolation,
     declare_nvsentinel,
@@ -100,7 +101,9 @@ class Platform(pulumi.ComponentResource):
         operator = declare_gpu_operator(common, interior, driver)
         sentinel = declare_nvsentinel(common, interior, operator, metrics)
         gate = declare_gpu_gate(common, interior, operator, gpu_pools)
-        service = declare_control_plane(common, foundation, cluster, interior, data, link=link)
+        inside = declare_in_cluster_data(common, interior)
+        endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None
+        service = declare_control_plane(common, foundation, cluster, interior, endpoints, link=link)
         osmo = declare_osmo(common, foundation, cluster, interior, admission, control_plane=service)
         share_workflow_data(common, osmo, data)
 

@@ -23,7 +23,7 @@ from components.platform_common import Common, Foundation
 from components.platform_private import PrivateParts
 from components.resource_group import ResourceGroup, ResourceGroupArgs
 from physical_ai.settings.facts.access import admin_groups, grants
-from physical_ai.settings.facts.data_services import DataNames, data_plan
+from physical_ai.settings.facts.data_services import DataNames, data_plan, managed
 from physical_ai.settings.facts.outbound import SYSTEM_SUBNET, outbound_plan
 from physical_ai.settings.facts.private_network import (
     API_SERVER,
@@ -80,9 +80,10 @@ def declare_logs(common: Common, foundation: Foundation) -> Monitoring:
 
 
 def declare_data_services(common: Common, foundation: Foundation) -> DataServices | None:
-    """Beside the cluster, not after it: a database takes as long to create. None where the settings name none."""
+    """Beside the cluster, not after it: a database takes as long to create. None where the settings name none, or those
+    in the cluster."""
     settings = common.settings
-    if (given := settings.data_services) is None:
+    if (given := managed(settings)) is None:
         return None
     names = DataNames(settings.stack, common.subscription)
     place = Place(names, foundation.group.name, settings.region, settings.tags, data_plan(settings, given))

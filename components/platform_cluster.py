@@ -12,6 +12,7 @@ from components.cluster import Cluster
 from components.cluster_target import ClusterTarget
 from components.container_logs import ContainerLogs, ContainerLogsArgs
 from components.control_plane import ControlPlane, ControlPlaneArgs, share_data
+from components.data_endpoints import DataEndpoints
 from components.data_services import DataServices
 from components.drift_reader import DriftReader, DriftReaderArgs
 from components.gpu_admission import GpuAdmission, GpuAdmissionArgs
@@ -20,6 +21,7 @@ from components.gpu_gate import GpuGate, GpuGateArgs
 from components.gpu_operator import GpuOperator, GpuOperatorArgs
 from components.gpu_pool import GpuPool
 from components.grid_driver import GridDriver, GridDriverArgs
+from components.in_cluster_data import InClusterData, InClusterDataArgs
 from components.isolation import Isolation, IsolationArgs
 from components.kube_prometheus import KubePrometheus, KubePrometheusArgs
 from components.kubernetes_access import KubernetesAccess
@@ -41,13 +43,16 @@ from physical_ai.catalog.osmo_service import SERVICE_RELEASE
 from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
 from physical_ai.catalog.otel import RELEASE as TRACES_RELEASE
 from physical_ai.readiness import expected_pools
+from physical_ai.settings.facts.data_services import data_protected
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
+from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.plans.acceptance import declared_jobs
 from physical_ai.settings.plans.drift_reader import drift_reader_objects
 from physical_ai.settings.plans.evidence_objects import evidence_objects
 from physical_ai.settings.plans.gpu_admission import policies
 from physical_ai.settings.plans.gpu_operator import CHART
 from physical_ai.settings.plans.health_limits import health_limits
+from physical_ai.settings.plans.in_cluster import in_cluster_objects
 from physical_ai.settings.plans.isolation import isolation_objects
 from physical_ai.settings.plans.node_admission import node_policies
 from physical_ai.settings.plans.osmo_token import osmo_token_objects
@@ -218,12 +223,24 @@ def declare_release_gate(
     return ReleaseGate(f"{common.name}-release-gate", args, common.unprotected)
 
 
+def declare_in_cluster_data(common: Common, interior: Interior) -> InClusterData | None:
+    """None in a stack whose data services are Azure's, or which has none."""
+    settings, objects = common.settings, in_cluster_objects(common.settings)
+    given = in_cluster(settings)
+    if objects is None or given is None:
+        return None
+    args = InClusterDataArgs(
+        interior.target, interior.namespaces[CONTROL_NAMESPACE], given, objects, data_protected(settings)
+    )
+    return InClusterData(f"{common.name}-data", args, common.protected)
+
+
 def declare_control_plane(
     common: Common,
     foundation: Foundation,
     cluster: Cluster,
     interior: Interior,
-    data: DataServices | None,
+    data: DataEndpoints | None,
     *,
     link: PrivateLink | None,
 ) -> ControlPlane | None:

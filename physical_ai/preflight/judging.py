@@ -12,6 +12,7 @@ from physical_ai.preflight.answers import Azure, SizeOffer, Subscription, Unansw
 from physical_ai.preflight.names import name_findings
 from physical_ai.preflight.needs_private import Foreign, foreign_rights, private_actions
 from physical_ai.settings import NodePool, Pool, Settings
+from physical_ai.settings.facts.data_services import managed
 from physical_ai.settings.facts.pool_regions import Place, place
 from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.facts.quota import LOW_PRIORITY, TOTAL, QuotaNeed, quota_needs
@@ -44,7 +45,7 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
     findings += _asked("role", "you", lambda: _roles(settings, azure))
     for each in foreign_rights(settings):
         findings += _asked("role", each.what, lambda each=each: _foreign(each, azure))
-    if settings.data_services is not None:
+    if managed(settings) is not None:
         findings += _asked("name", "data services", lambda: name_findings(settings, azure, azure.subscription().id))
     return findings
 
@@ -53,7 +54,7 @@ def _parts(settings: Settings) -> dict[str, bool]:
     """The parts of a stack that need rights and registrations of their own."""
     return {
         "metrics": settings.monitoring.metrics == "azure",
-        "data": settings.data_services is not None,
+        "data": managed(settings) is not None,
     }
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight.answers import Azure
 from physical_ai.settings import Settings
-from physical_ai.settings.facts.data_services import DataNames
+from physical_ai.settings.facts.data_services import DataNames, managed
 from physical_ai.settings.facts.naming import Names
 
 TOPIC, SOURCE = "name", "Azure"
@@ -28,7 +28,7 @@ class WorldName:
 
 def world_names(settings: Settings, subscription_id: str) -> tuple[WorldName, ...]:
     """Names of the data services that Azure can be asked about; none in a stack without."""
-    if settings.data_services is None:
+    if managed(settings) is None:
         return ()
     names = DataNames(settings.stack, subscription_id)
     return (

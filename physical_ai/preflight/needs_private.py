@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from physical_ai.settings import Settings
+from physical_ai.settings.facts.data_services import managed
 from physical_ai.settings.facts.private_network import linked_to_hub, own_api_zone, private_network, uses_firewall
 
 _NETWORK = "Microsoft.Network"
@@ -65,7 +66,7 @@ def private_actions(settings: Settings) -> dict[str, tuple[str, ...]]:
     given = private_network(settings)
     if given is None:
         return {}
-    data = settings.data_services is not None
+    data = managed(settings) is not None
     own_zones = data and (given.hub is None or given.hub.dns_zones is None)
     return {
         **(ZONES if own_zones or own_api_zone(settings) is not None else {}),
@@ -91,7 +92,7 @@ def foreign_rights(settings: Settings) -> list[Foreign]:
     fix = "Network Contributor on the hub's virtual network"
     fix += "." if not hub.peer_back else ", or peerBack: false and someone who creates the hub's side."
     found.append(Foreign("the hub", hub.virtual_network_id, tuple(actions), fix))
-    if hub.dns_zones is not None and settings.data_services is not None:
+    if hub.dns_zones is not None and managed(settings) is not None:
         zones = (f"{_ZONES}/join/action",)
         fix = "Private DNS Zone Contributor on the resource group of the zones."
         found.append(Foreign("the zones of the hub", hub.dns_zones, zones, fix))

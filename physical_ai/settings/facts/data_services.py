@@ -72,8 +72,21 @@ def data_plan(settings: Settings, given: DataServices) -> DataPlan:
         registry_sku=sku,
         zone_redundant_registry=sku == "Premium" and production and has_zones,
         public=public,
-        protected=settings.protect or (production and given.deletion != deletion_words(settings)),
+        protected=data_protected(settings),
     )
+
+
+def managed(settings: Settings) -> DataServices | None:
+    """The data services that are Azure's; None in a stack that has none, or its own in the cluster."""
+    given = settings.data_services
+    return None if given is None or given.is_in_cluster else given
+
+
+def data_protected(settings: Settings) -> bool:
+    """Whether what holds data refuses to be deleted."""
+    given = settings.data_services
+    said = given is not None and given.deletion == deletion_words(settings)
+    return settings.protect or (settings.environment == PRODUCTION and not said)
 
 
 def pulls_from_registry_only(settings: Settings) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from physical_ai.settings.facts.data_services import restore_stamp
+from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.models.tree import Settings
 
 ROTATION_ANNOTATION = "physical-ai/token-rotation"
@@ -35,4 +36,6 @@ def token_epoch(settings: Settings) -> str:
     data = settings.data_services
     restore = data.postgres.restore if data is not None else None
     rotation = settings.osmo.token_rotation
+    if (inside := in_cluster(settings)) is not None and inside.restores:
+        return f"{rotation}-{inside.restores[-1]}"
     return rotation if restore is None else f"{rotation}-{restore_stamp(restore.at)}"

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from physical_ai.settings.models.base import Generation, Model, written
+from physical_ai.settings.models.in_cluster import InCluster
 
 PostgresVersion = Literal["15", "16", "17"]
 """OSMO 6.3 needs 15 or later."""
@@ -169,7 +170,10 @@ class Registry(Model):
 class DataServices(Model):
     """Database, cache, storage, secrets and images."""
 
-    source: Literal["azure"] = Field(description="azure: managed services of Azure, beside the cluster.")
+    source: Literal["azure", "inCluster"] = Field(
+        description="azure: managed services of Azure, beside the cluster. inCluster: Pods with volumes, for"
+        " development and clusters without a cloud; no vault and no registry."
+    )
     deletion: str | None = Field(
         default=None,
         description="With protect: false, database, storage, vault, registry and generated secrets of a production"
@@ -180,3 +184,12 @@ class DataServices(Model):
     storage: Storage = Field(default_factory=Storage, description="Storage for data, logs and apps.")
     vault: Vault = Field(default_factory=Vault, description="Vault for the secrets of the platform.")
     registry: Registry = Field(default_factory=Registry, description="Registry for images.")
+    in_cluster: InCluster = Field(
+        default_factory=InCluster,
+        description="Sizes and volumes with source: inCluster, where postgres to registry do not apply.",
+    )
+
+    @property
+    def is_in_cluster(self) -> bool:
+        """Whether database, cache and storage are Pods of the cluster."""
+        return self.source == "inCluster"

@@ -12,9 +12,11 @@ from physical_ai.catalog import nvsentinel, osmo
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.settings.facts import health
 from physical_ai.settings.facts.addresses import PRIVATE, SHARED
+from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.isolation import is_isolated
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
+from physical_ai.settings.plans.in_cluster_network import data_services_apart, task_egress
 from physical_ai.settings.plans.scraping import exporters
 
 METADATA_ADDRESSES = ("169.254.169.254/32", "168.63.129.16/32")
@@ -45,6 +47,8 @@ def isolation_objects(settings: Settings, namespaces: Collection[str]) -> list[d
         _leave_out(each, NOT_INTERNET)
         if _namespace(each) == METRICS_NAMESPACE:
             each["spec"]["egress"] += [*_targets(settings), *_mail(settings)]
+    if in_cluster(settings) is not None:
+        allowed = data_services_apart(allowed)
     denied = [default_deny(namespace) for namespace in dict.fromkeys(map(_namespace, allowed))]
     return [*denied, *allowed]
 
@@ -65,7 +69,7 @@ def limit_osmo(policy: dict[str, Any], settings: Settings) -> None:
     is_tasks = (namespace, name) == (osmo.WORKFLOWS_NAMESPACE, "tasks")
     _leave_out(policy, NOT_INTERNET if is_tasks else METADATA_ADDRESSES)
     if is_tasks:
-        policy["spec"]["egress"] += _private_ways(settings)
+        policy["spec"]["egress"] += [*_private_ways(settings), *task_egress(settings)]
     if (namespace, name) == (osmo.OPERATOR_NAMESPACE, "agents"):
         policy["spec"]["egress"] += _control_plane(settings)
 

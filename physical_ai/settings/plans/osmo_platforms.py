@@ -10,8 +10,10 @@ from typing import Any
 from physical_ai.catalog import otel
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_USE_LABEL
+from physical_ai.catalog.in_cluster import PATH_STYLE
 from physical_ai.catalog.osmo import SCHEDULER, SERVICE_ACCOUNT, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
+from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.osmo import (
     CPU_PLATFORM,
     DEFAULT_GRACE_SECONDS,
@@ -50,16 +52,20 @@ def pod_templates(settings: Settings) -> dict[str, Any]:
     twice. The names differ from the chart's own, which Helm would merge with them.
     """
     return {
-        CONTROL_TEMPLATE: _control_template(),
+        CONTROL_TEMPLATE: _control_template(settings),
         TASK_TEMPLATE: _task_template(sends_traces=settings.monitoring.traces is not None),
         **{template_name(item.name): platform_template(settings, item) for item in platforms(settings)},
     }
 
 
-def _control_template() -> dict[str, Any]:
+def _control_template(settings: Settings) -> dict[str, Any]:
     requests = {"cpu": "250m", "memory": "1Gi", "ephemeral-storage": "3Gi"}
     limits = {"memory": "16Gi", "ephemeral-storage": "3Gi"}
-    return {"spec": {"containers": [{"name": "osmo-ctrl", "resources": {"requests": requests, "limits": limits}}]}}
+    container: dict[str, Any] = {"name": "osmo-ctrl", "resources": {"requests": requests, "limits": limits}}
+    if in_cluster(settings) is not None:
+        # It reads and writes the storage of the cluster.
+        container["env"] = [dict(PATH_STYLE)]
+    return {"spec": {"containers": [container]}}
 
 
 def _task_template(*, sends_traces: bool) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import yaml
 
 from physical_ai.catalog.osmo import CHART_VERSION, CREDENTIAL_SECRETS, IMAGES
 from physical_ai.catalog.osmo_service import USER_ACTIONS
+from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import osmo_platforms
@@ -65,8 +66,8 @@ def configuration(settings: Settings, served: Sequence[Settings] = ()) -> dict[s
 
 
 def _credentials(settings: Settings) -> dict[str, Any]:
-    """A control plane of this stack has an identity for its storage, and no Secrets."""
-    if settings.osmo.installs_service:
+    """A control plane of this stack has an identity for its storage, and no Secrets, unless the cluster has it."""
+    if settings.osmo.installs_service and in_cluster(settings) is None:
         return {}
     return {key: {"credential": {"secretName": secret}} for key, secret in CREDENTIAL_SECRETS.items()}
 
@@ -80,8 +81,7 @@ def chart_values(settings: Settings, served: Sequence[Settings] = ()) -> dict[st
     backends = dict(config["backends"])
     backends.setdefault(CHART_BACKEND, None)
     configs: dict[str, Any] = {"enabled": True, **config, "pools": pools, "backends": backends}
-    secrets = () if settings.osmo.installs_service else tuple(CREDENTIAL_SECRETS.values())
-    configs["secretRefs"] = [{"secretName": secret} for secret in secrets]
+    configs["secretRefs"] = [each["credential"] for each in _credentials(settings).values()]
     if roles := _roles(settings, list(pools)):
         configs["roles"] = roles
     return {"global": {"osmoImageTag": settings.osmo.image_tag}, "services": {"configs": configs}}

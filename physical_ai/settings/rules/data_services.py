@@ -16,6 +16,7 @@ from physical_ai.settings.models.data_services import DataServices
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.gpu_admission import MUTATION_MINOR
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
+from physical_ai.settings.rules.in_cluster import check_in_cluster
 
 _HERE: Path = ("dataServices",)
 _STANDBY: Path = (*_HERE, "postgres", "highAvailability")
@@ -36,6 +37,10 @@ def check_data_services(settings: Settings, trust: Trust) -> Iterator[SettingFin
     """All rules about data services."""
     given = settings.data_services
     if given is None or not trust(_HERE):
+        return
+    yield from check_in_cluster(settings, given)
+    if given.is_in_cluster:
+        yield from _deletion(settings, given)
         return
     plan = data_plan(settings, given)
     yield from _offered(settings)

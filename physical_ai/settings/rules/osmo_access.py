@@ -25,7 +25,7 @@ def check_osmo_access(settings: Settings, trust: Trust) -> Iterator[SettingFindi
         return
     if settings.data_services is None:
         problem = "The control plane needs a database, a cache and storage, and the stack has none."
-        yield error(("dataServices",), problem, "dataServices: {source: azure}.", others=(_MODE,))
+        yield error(("dataServices",), problem, "dataServices: {source: azure}, or inCluster.", others=(_MODE,))
     yield from _address(settings)
     yield from _login(settings)
     yield from _public(settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -48,6 +49,24 @@ def test_nor_does_one_in_any_shape_of_the_platform(simulate: Simulate, shape: st
 def test_the_agents_read_their_token_and_nothing_of_the_control_plane(simulate: Simulate, shape: str) -> None:
     resources = simulate("dev-westus2", {**PLATFORM, **SHAPES[shape]}).resources
     assert readable(resources, AGENTS) == ["osmo-operator/agent-token: mounted"]
+
+
+def test_nor_where_the_data_services_are_in_the_cluster(simulate: Simulate) -> None:
+    """OSMO gives a task the key of the bucket with its data, which opens no other one."""
+    found = simulate("dev-westus2", {**PLATFORM, "dataServices": {"source": "inCluster"}})
+    secrets = {each.inputs["metadata"]["name"]: each for each in platform_secrets(found.resources)}
+    assert {"osmo-postgres", "osmo-cache", "osmo-storage", "osmo-workflow-log-cred"} <= set(secrets)
+    assert readable(found.resources) == []
+    given = json.loads(secrets["osmo-workflow-data-cred"].inputs["stringData"].value["cred.yaml"])
+    server = json.loads(secrets["osmo-storage"].inputs["stringData"].value["identities.json"])["identities"]
+    actions = [
+        action
+        for identity in server
+        if identity["credentials"][0]["accessKey"] == given["access_key_id"]
+        for action in identity["actions"]
+    ]
+    assert actions
+    assert {action.partition(":")[2] for action in actions} == {"data"}
 
 
 @pytest.mark.parametrize("stack", ["dev-westus2", "prod-swedencentral", "dev-southeastasia", "prod-westeurope"])

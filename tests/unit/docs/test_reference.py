@@ -36,8 +36,13 @@ def test_a_stale_page_is_found_and_written(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_every_output_is_described(simulate: Simulate) -> None:
-    whole = {"dataServices": {"source": "azure"}, "osmo": {"mode": "platform", "access": {"login": "dev"}}}
-    assert set(output_paths(simulate("dev-westus2", whole).exports)) == set(OUTPUTS)
+    osmo = {"mode": "platform", "access": {"login": "dev"}}
+    found = {
+        path
+        for source in ("azure", "inCluster")
+        for path in output_paths(simulate("dev-westus2", {"dataServices": {"source": source}, "osmo": osmo}).exports)
+    }
+    assert found == set(OUTPUTS)
 
 
 def test_an_output_without_a_description_is_found_by_its_path() -> None:

@@ -184,6 +184,12 @@ def test_data_services_have_their_rights_listed_and_are_needed_where_they_are_de
     assert "Microsoft.Cache/redisEnterprise/databases/listKeys/action" in actions(data=True)
 
 
+def test_data_services_in_the_cluster_need_nothing_registered_in_azure() -> None:
+    plain, inside = found(), found("dev-westus2", None, "dataServices.source=inCluster")
+    assert set(inside) == set(plain)
+    assert ("provider", "Microsoft.DBforPostgreSQL") in found("dev-westus2", None, "dataServices.source=azure")
+
+
 def test_rights_and_registrations_for_metrics_are_needed_with_metrics_only() -> None:
     assert not {"Microsoft.Monitor", "Microsoft.Dashboard"} & set(namespaces())
     assert {"Microsoft.Monitor", "Microsoft.Dashboard", "Microsoft.AlertsManagement"} <= set(namespaces(metrics=True))

@@ -171,6 +171,49 @@ def test_a_control_plane_that_the_stack_installs_is_always_isolated(simulate: Si
     assert reaches(found, NOTEBOOK, KAI, 8080)  # the rest of the platform by the setting
 
 
+IN_CLUSTER: Json = {**PLATFORM, "dataServices": {"source": "inCluster"}}
+DATABASE, CACHE, STORAGE = (
+    Pod("osmo-control-plane", {"physical-ai/data-service": f"osmo-{name}"}) for name in ("postgres", "cache", "storage")
+)
+DATA_FLOWS: list[Flow] = [
+    (SERVICE, DATABASE, 5432, True),
+    (SERVICE, CACHE, 6379, True),
+    (SERVICE, STORAGE, 8333, True),
+    (SERVICE, STORAGE, 9333, False),  # SeaweedFS' own ports ask for no key
+    (SERVICE, STORAGE, 8888, False),
+    (GATEWAY, DATABASE, 5432, False),
+    (GATEWAY, CACHE, 6379, False),
+    (GATEWAY, STORAGE, 8333, False),
+    (TASK, STORAGE, 8333, True),
+    (TASK, STORAGE, 8888, False),
+    (TASK, DATABASE, 5432, False),
+    (TASK, CACHE, 6379, False),
+    (AGENT, DATABASE, 5432, False),
+    (AGENT, STORAGE, 8333, False),
+    (NOTEBOOK, DATABASE, 5432, False),
+    (NOTEBOOK, STORAGE, 8333, False),
+    (NODE, DATABASE, 5432, False),
+    (DATABASE, STORAGE, 8333, False),
+    (DATABASE, CACHE, 6379, False),
+    (DATABASE, SERVICE, 8000, False),
+    (DATABASE, INTERNET, 443, False),
+    (DATABASE, IMDS, 80, False),
+    (DATABASE, DNS, 53, False),
+    (STORAGE, INTERNET, 443, False),
+    (STORAGE, TASK, 8080, False),
+    (SERVICE, GATEWAY, 8000, True),
+    (GATEWAY, SERVICE, 8000, True),
+    (TASK, GATEWAY, 8000, True),
+    (TASK, SERVICE, 8000, False),
+]
+
+
+@pytest.mark.parametrize("flow", DATA_FLOWS)
+def test_who_reaches_data_services_in_the_cluster(simulate: Simulate, flow: Flow) -> None:
+    source, target, port, allowed = flow
+    assert reaches(policies(simulate, IN_CLUSTER), source, target, port) is allowed
+
+
 def test_ranges_of_the_settings_are_open_to_tasks_alone(simulate: Simulate) -> None:
     given = {"network": {"isolation": {"taskRanges": ["10.40.0.0/28"]}}}
     found = policies(simulate, given)

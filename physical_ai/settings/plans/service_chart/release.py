@@ -18,6 +18,8 @@ from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENTITY_USE_LABEL
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.compat import check_chart
+from physical_ai.catalog.in_cluster import PATH_STYLE
+from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
@@ -68,9 +70,10 @@ class Attached:
     redis_host: Any
     redis_port: Any
     storage: Mapping[str, Any]
-    """Address of each container as OSMO writes it, `azure://ACCOUNT/CONTAINER`, by the names in `CONTAINERS`."""
+    """Address of each container as OSMO writes it, `azure://ACCOUNT/CONTAINER`, by the names in `CONTAINERS`. Empty
+    where Secrets have the addresses, with keys."""
     client_id: Any
-    """Of the control plane's identity."""
+    """Of the control plane's identity; None without one."""
     certificate: Any = None
     """A digest of the gateway's certificate, where the stack has it."""
 
@@ -117,7 +120,7 @@ def with_keys(values: dict[str, Any]) -> dict[str, Any]:
 def _ours(settings: Settings) -> dict[str, Any]:
     placement: dict[str, Any] = {"nodeSelector": {POOL_LABEL: CPU_POOL}, "tolerations": []}
     host = settings.osmo.access.host or ""
-    storing = {**placement, "extraPodLabels": {IDENTITY_USE_LABEL: "true"}}
+    storing = {**placement, **_access_to_storage(settings)}
     return {
         "global": {
             "osmoImageLocation": osmo.IMAGES,
@@ -130,7 +133,8 @@ def _ours(settings: Settings) -> dict[str, Any]:
             # Switches on the passwords of database and cache from Secrets.
             "configFile": {"enabled": True},
             "postgres": {"enabled": False},
-            "redis": {"enabled": False, "tlsEnabled": True},
+            # In the cluster network policies take its place, and the drivers of database and storage try without it.
+            "redis": {"enabled": False, "tlsEnabled": in_cluster(settings) is None},
             "defaultAdmin": {
                 "enabled": True,
                 "username": names.ADMIN_USER,
@@ -147,6 +151,13 @@ def _ours(settings: Settings) -> dict[str, Any]:
         "podMonitor": {"enabled": False},
         "gateway": gateway_values(settings, placement),
     }
+
+
+def _access_to_storage(settings: Settings) -> dict[str, Any]:
+    """Of the Pods that read and write it: with an identity, or with keys of buckets in the cluster."""
+    if in_cluster(settings) is None:
+        return {"extraPodLabels": {IDENTITY_USE_LABEL: "true"}}
+    return {"extraEnv": [dict(PATH_STYLE)]}
 
 
 def _auth(settings: Settings) -> dict[str, Any]:
@@ -179,11 +190,13 @@ def attached(values: Mapping[str, Any], to: Attached) -> dict[str, Any]:
     services["redis"] |= {"serviceName": to.redis_host, "port": to.redis_port}
     workflow = services["configs"]["workflow"]
     for key, container in CONTAINERS.items():
-        # An address without keys is a credential too: the Pods' own identity is used (OSMO, DefaultDataCredential).
-        workflow[key] = {"credential": {"endpoint": to.storage[container]}}
+        if container in to.storage:
+            # An address without keys is a credential too: the Pods' own identity is used (OSMO, DefaultDataCredential).
+            workflow[key] = {"credential": {"endpoint": to.storage[container]}}
     if to.certificate is not None:
         result["gateway"]["envoy"].setdefault("extraPodAnnotations", {})[CERTIFICATE] = to.certificate
-    result["serviceAccount"]["annotations"] = {IDENTITY_CLIENT_ANNOTATION: to.client_id}
+    if to.client_id is not None:
+        result["serviceAccount"]["annotations"] = {IDENTITY_CLIENT_ANNOTATION: to.client_id}
     return result
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.models.tree import Settings
 
 ADMIN = "physical-ai/admin-password"
@@ -25,6 +26,9 @@ def restarts(settings: Settings) -> dict[str, Any]:
     stored: dict[str, str] = {}
     if data is not None and data.postgres.password_generation > 1:
         stored[DATABASE] = str(data.postgres.password_generation)
+    # All passwords and keys of services in the cluster are replaced together.
+    if (inside := in_cluster(settings)) is not None and inside.key_generation > 1:
+        stored[DATABASE] = str(inside.key_generation)
     # The service that looks up roles logs in to the database alone.
     roles = dict(stored)
     if data is not None and data.redis.key != "primary":

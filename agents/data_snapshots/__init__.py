@@ -1,0 +1,1 @@
+"""Takes snapshots of volumes and deletes old ones: the program of a CronJob. Standard library only."""

@@ -1,0 +1,78 @@
+"""What follows from the settings of data services in the cluster: addresses, volumes, buckets, keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from physical_ai.catalog.in_cluster import CACHE, PORTS, POSTGRES, SERVICES, STORAGE
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE, CREDENTIAL_SECRETS
+from physical_ai.settings.models.in_cluster import InCluster
+from physical_ai.settings.models.tree import Settings
+
+BUCKETS: Mapping[str, str] = {"data": "workflow_data", "logs": "workflow_log", "apps": "workflow_app"}
+"""Buckets, each with the section of OSMO's configuration that names it."""
+
+
+@dataclass(frozen=True)
+class Volume:
+    """A claim of a service. `snapshot` is what its content is made of; None for an empty one."""
+
+    service: str
+    name: str
+    storage_gb: int
+    snapshot: str | None
+
+    @property
+    def is_restored(self) -> bool:
+        return self.snapshot is not None
+
+
+def in_cluster(settings: Settings) -> InCluster | None:
+    """The settings, in a stack whose control plane has its data services in the cluster; None in all others."""
+    given = settings.data_services
+    if given is None or not given.is_in_cluster or not settings.osmo.installs_service:
+        return None
+    return given.in_cluster
+
+
+def host(service: str) -> str:
+    """
+    >>> host("osmo-cache")
+    'osmo-cache.osmo-control-plane.svc.cluster.local'
+    """
+    return f"{service}.{CONTROL_NAMESPACE}.svc.cluster.local"
+
+
+def storage_url() -> str:
+    """Address of the S3 gateway. The network policies are what keeps others from it: it has no certificate."""
+    return f"http://{host(STORAGE)}:{PORTS[STORAGE]}"
+
+
+def credential_secret(bucket: str) -> str:
+    """Name of the Secret from which OSMO reads the address and the key of a bucket."""
+    return CREDENTIAL_SECRETS[BUCKETS[bucket]]
+
+
+def volumes(given: InCluster) -> tuple[Volume, ...]:
+    """All claims of a stack: the first of each service, and those of restored snapshots. The last is in use."""
+    sizes = {
+        POSTGRES: given.postgres.storage_gb,
+        CACHE: given.cache.storage_gb,
+        STORAGE: given.storage.storage_gb,
+    }
+    found: list[Volume] = []
+    for service in SERVICES:
+        found.append(Volume(service, service, sizes[service], None))
+        names = [snapshot_name(service, time) for time in given.restores]
+        found += [Volume(service, name, sizes[service], name) for name in names]
+    return tuple(found)
+
+
+def volumes_in_use(given: InCluster) -> dict[str, Volume]:
+    """The claim that each service's Pod mounts."""
+    return {each.service: each for each in volumes(given)}
+
+
+def snapshot_name(service: str, time: str) -> str:
+    return f"{service}-{time}"

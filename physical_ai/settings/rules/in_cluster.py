@@ -1,0 +1,99 @@
+"""Rules about data services in the cluster: what they need of it, and what settings of managed ones mean for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from physical_ai.catalog.in_cluster import AKS_DISK_CLASSES, AKS_FILE_CLASSES
+from physical_ai.settings.facts.data_services import PRODUCTION
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.data_services import DataServices, Postgres, Redis, Registry, Storage, Vault
+from physical_ai.settings.models.in_cluster import InCluster
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules.finding import Rule, SettingFinding, error, warning
+
+_HERE: Path = ("dataServices", "inCluster")
+_SOURCE: Path = ("dataServices", "source")
+CACHE_VOLUME_FACTOR = 4
+"""A log of changes grows to twice the data before it is written anew, which needs as much again beside it."""
+
+ONE_POD = Rule("data-one-pod", "docs/data-services.md#in-the-cluster")
+DISKS = Rule("data-disks", "AKS docs, concepts-storage; PostgreSQL docs, creating a database cluster, file systems")
+CACHE_VOLUME = Rule("cache-volume", "Valkey docs, persistence, append-only file")
+REMOTE_STORAGE = Rule("remote-storage", "docs/data-services.md#in-the-cluster")
+
+
+def check_in_cluster(settings: Settings, given: DataServices) -> Iterator[SettingFinding]:
+    """All rules about them; for managed services, that the section is not used."""
+    if not given.is_in_cluster:
+        if given.in_cluster != InCluster():
+            yield warning(_HERE, "The stack's data services are Azure's.", "source: inCluster.", others=(_SOURCE,))
+        return
+    yield from _availability(settings, given.in_cluster)
+    yield from _volumes(given.in_cluster)
+    yield from _unused(given)
+    yield from _network(settings)
+    if not settings.osmo.installs_service:
+        problem = "These data services are for a control plane in the cluster. The stack has none: they are left out."
+        yield warning(_SOURCE, problem, "mode: platform.", others=(("osmo", "mode"),))
+
+
+def _availability(settings: Settings, given: InCluster) -> Iterator[SettingFinding]:
+    here = (*_HERE, "acceptOnePod")
+    if settings.environment != PRODUCTION:
+        if given.accept_one_pod:
+            yield warning(here, "It is about production only.", "Remove it.")
+        return
+    if not given.accept_one_pod:
+        problem = "Each data service in the cluster is one Pod with one volume, without a standby."
+        fix = "source: azure, or acceptOnePod: true: OSMO stands still while its node is drained or lost."
+        yield error(here, problem, fix, others=(_SOURCE,), rule=ONE_POD)
+    if not given.snapshots.enabled:
+        problem = "Production would have no copy of its database, of workflows' data and of users' credentials."
+        yield error((*_HERE, "snapshots", "enabled"), problem, "enabled: true.", rule=ONE_POD)
+
+
+def _volumes(given: InCluster) -> Iterator[SettingFinding]:
+    here, name = (*_HERE, "storageClass"), given.storage_class
+    if name in AKS_FILE_CLASSES:
+        problem = f"The volumes of {name} are file shares, which a database cannot rely on."
+        yield error(here, problem, f"One of {', '.join(sorted(AKS_DISK_CLASSES))}.", rule=DISKS)
+    elif name not in {None, *AKS_DISK_CLASSES} and given.snapshots.enabled and given.snapshots.class_name is None:
+        problem = f"Snapshots of {name}, which AKS does not create, need the class of its own driver."
+        fix = "className: the VolumeSnapshotClass of that driver, or enabled: false."
+        yield error((*_HERE, "snapshots", "className"), problem, fix, others=(here,), rule=DISKS)
+    if given.cache.storage_gb < CACHE_VOLUME_FACTOR * given.cache.memory_gb:
+        needed = CACHE_VOLUME_FACTOR * given.cache.memory_gb
+        problem = f"The cache writes its data of up to {given.cache.memory_gb} GiB anew beside its log of changes."
+        yield error((*_HERE, "cache", "storageGb"), problem, f"storageGb: {needed}.", rule=CACHE_VOLUME)
+    if not given.snapshots.enabled and given.restores:
+        problem = "A volume cannot be made of a snapshot where there are none."
+        yield error((*_HERE, "snapshots", "enabled"), problem, "enabled: true.", others=((*_HERE, "restores"),))
+    if len(set(given.restores)) < len(given.restores):
+        yield error((*_HERE, "restores"), "A snapshot is listed twice.", "List each once; the last is in use.")
+
+
+def _unused(given: DataServices) -> Iterator[SettingFinding]:
+    """Settings of managed services: what has no counterpart must not look as if it had."""
+    sections = {
+        "postgres": given.postgres != Postgres(),
+        "redis": given.redis != Redis(),
+        "storage": given.storage != Storage(),
+        "vault": given.vault != Vault(),
+        "registry": given.registry != Registry(),
+    }
+    for name, is_set in sections.items():
+        if is_set:
+            problem = f"{name} is about a managed service, and the stack's data services are in the cluster."
+            fix = "Remove it; inCluster has their sizes, snapshots and keys."
+            yield error(("dataServices", name), problem, fix, others=(_SOURCE,))
+
+
+def _network(settings: Settings) -> Iterator[SettingFinding]:
+    if settings.network.mode == "hybrid":
+        problem = "hybrid gives data services private endpoints, and Pods of the cluster have none."
+        yield warning(("network", "mode"), problem, "mode: public, or private.", others=(_SOURCE,))
+    if settings.osmo.backends:
+        problem = "Tasks in other clusters cannot reach storage in this one: it has an address inside the cluster only."
+        fix = "source: azure, or remove the backends."
+        yield error(("osmo", "backends"), problem, fix, others=(_SOURCE,), rule=REMOTE_STORAGE)
