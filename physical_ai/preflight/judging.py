@@ -15,6 +15,7 @@ from physical_ai.settings import NodePool, Pool, Settings
 from physical_ai.settings.facts.data_services import managed
 from physical_ai.settings.facts.pool_regions import Place, place
 from physical_ai.settings.facts.pools import node_pools
+from physical_ai.settings.facts.private_network import private_network
 from physical_ai.settings.facts.quota import LOW_PRIORITY, TOTAL, QuotaNeed, quota_needs
 
 AZURE, CATALOGUE, MACHINE = "Azure", "the catalogue", "this machine"
@@ -43,6 +44,7 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
     findings += _asked("quota", "all usages", lambda: _quota(settings, azure))
     findings += _asked("provider", "all", lambda: _providers(settings, azure))
     findings += _asked("role", "you", lambda: _roles(settings, azure))
+    findings += _asked("network", "the hub", lambda: _hub(settings, azure))
     for each in foreign_rights(settings):
         findings += _asked("role", each.what, lambda each=each: _foreign(each, azure))
     if managed(settings) is not None:
@@ -247,3 +249,15 @@ def _foreign(needed: Foreign, azure: Azure) -> Iterator[Finding]:
     for action in lacking:
         problem = f"You may not: {action}, on {needed.scope}."
         yield Finding(Severity.ERROR, "role", needed.what, problem, needed.fix, AZURE)
+
+
+def _hub(settings: Settings, azure: Azure) -> Iterator[Finding]:
+    """The hub's side of the peering is created in the stack's subscription, or not by the stack."""
+    given = private_network(settings)
+    if given is None or given.hub is None or not given.hub.peer_back:
+        return
+    theirs, own = given.hub.virtual_network_id.split("/")[2], azure.subscription().id
+    if theirs.lower() != own.lower():
+        problem = f"It is in the subscription {theirs}, where the deployment creates nothing: the peering has one side."
+        fix = "Write network.private.hub.peerBack: false, and have its owner create the hub's side before."
+        yield Finding(Severity.ERROR, "network", "the hub", problem, fix, AZURE)

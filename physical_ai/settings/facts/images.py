@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from physical_ai.catalog import otel
-from physical_ai.catalog.images import image
+from physical_ai.catalog.images import MICROSOFT, image
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
 
 AGENTS_IMAGE = "library/ubuntu"
 """What the agents of nodes run in: they use the node's own programs."""
+PYTHON_IMAGE = "azurelinux/distroless/python"
+"""What the program runs in that creates the token of OSMO's agents: it needs the standard library only."""
 
 
 def program_images(settings: Settings) -> Mapping[str, Path]:
     """Images with their registry, and the setting that each follows from."""
     grid = settings.grid_driver
     found: dict[str, Path] = {image(AGENTS_IMAGE).at(grid.image_registry): ("gridDriver", "imageRegistry")}
+    if settings.osmo.installs_service:
+        found[image(PYTHON_IMAGE).at(MICROSOFT)] = ("osmo", "mode")
     if settings.monitoring.traces is not None:
         found[f"docker.io/{otel.IMAGE}"] = ("monitoring", "traces")
     for name, own in settings.health.acceptance.images.items():

@@ -10,6 +10,7 @@ from typing import Any
 from physical_ai.catalog import osmo
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.images import MICROSOFT, image
+from physical_ai.settings.facts.images import PYTHON_IMAGE
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.facts.osmo_token import WARN_DAYS, token_epoch, token_name, token_user
 from physical_ai.settings.facts.pools import CPU_POOL
@@ -24,8 +25,6 @@ OBJECTS = "osmo-token"
 """Name of the objects, or its first part."""
 FILES_MAP = "osmo-token-agent"
 """Name of the ConfigMap with the program's files, without the digest of its content."""
-PYTHON = "azurelinux/distroless/python"
-"""Image that runs the program, which needs the standard library only."""
 PASSWORD_FILE = "/opt/osmo-admin/password"  # noqa: S105 - a path
 
 
@@ -99,7 +98,7 @@ def _complete(pod: dict[str, Any], name: str, files: Mapping[str, str], argument
     """Adds image, files, arguments and node pool to a Pod of a manifest."""
     pod["nodeSelector"] = {POOL_LABEL: CPU_POOL}
     (container,) = pod["containers"]
-    container["image"] = image(PYTHON).at(MICROSOFT)
+    container["image"] = image(PYTHON_IMAGE).at(MICROSOFT)
     container["args"] = list(arguments)
     (code,) = (volume for volume in pod["volumes"] if "configMap" in volume)
     code["configMap"] = {"name": name, "items": [{"key": path, "path": path} for path in files]}

@@ -98,3 +98,17 @@ def test_a_name_that_somebody_else_has_is_an_error_and_that_of_the_stack_is_not(
 
 def test_a_stack_without_data_services_has_no_names_of_that_kind() -> None:
     assert Azure().findings("name", {}) == []
+
+
+def test_a_hub_of_another_subscription_gets_its_side_from_its_owner() -> None:
+    own = HUB.replace(HUB.split("/")[2], SUBSCRIPTION)
+    assert own != HUB
+
+    def found(hub: str, **more: Any) -> list[str]:
+        overrides = network("private", hub={**PEERED, "virtualNetworkId": hub, **more})
+        return [each.fix or "" for each in Azure(at={hub: "owner"}).findings("network", overrides)]
+
+    (fix,) = found(HUB)
+    assert "peerBack: false" in fix
+    assert found(HUB, peerBack=False) == []
+    assert found(own) == []
