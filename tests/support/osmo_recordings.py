@@ -15,8 +15,6 @@ from pydantic import ValidationError
 from physical_ai.osmo import names, units
 from physical_ai.osmo.merge import merge
 from physical_ai.osmo.pods import queues
-from physical_ai.osmo.pods.objects import make_all
-from physical_ai.osmo.pods.pod import Run
 from physical_ai.osmo.refusal import Refusal, as_refusal, crash
 from physical_ai.osmo.service.assertions import ResourceAssertion
 from physical_ai.osmo.service.configuration import Configuration, load
@@ -279,37 +277,3 @@ def expected_spec(vector: Vector) -> Any:
     if isinstance(spec, dict):
         return spec
     return yaml.safe_load(vector["input"]["file"])["workflow"]
-
-
-def pod_vectors() -> list[Vector]:
-    return [json.loads(path.read_text()) for path in sorted((ROOT / "pods").glob("[!_]*.json"))]
-
-
-def run_pod(vector: Vector) -> tuple[Any, Refusal | None]:
-    """Timeouts and each group's objects, as the recording shows them."""
-    given, config = vector["input"], configured(vector["input"].get("config_override"))
-
-    def run(_: Any) -> Any:
-        submission = submit(given["file"], config, given)
-        ids = vector.get("expected", {}).get("ids")
-        uuids = ids["group_and_task_uuids"] if ids else _Any()
-        made = Run(
-            f"{submission.spec.name}-1",
-            ids["workflow_uuid"] if ids else "0" * 32,
-            uuids,
-            "alice",
-            credentials=given.get("generic_credentials", {}),
-            registries=given.get("registry_credentials", {}),
-        )
-        running, waiting = lifecycle.timeouts(submission.spec.timeout, submission.pool, config.workflow)
-        timeout = {"exec_timeout": running.total_seconds(), "queue_timeout": waiting.total_seconds()}
-        return {"timeout": timeout, "groups": make_all(submission, config, made)}
-
-    return result_of(run, given)
-
-
-class _Any(dict[str, str]):
-    """Identities where a recording names none."""
-
-    def __missing__(self, key: str) -> str:
-        return "0" * 32

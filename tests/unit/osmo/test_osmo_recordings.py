@@ -9,6 +9,7 @@ import pytest
 
 from physical_ai.osmo.refusal import CRASH, Refusal
 from tests.support import osmo_recordings as recordings
+from tests.support.osmo_recorded_pods import pod_vectors, run_pod
 from tests.support.osmo_recordings import Vector
 
 
@@ -71,12 +72,12 @@ def test_workflow_files_are_accepted_or_refused_as_recorded(vector: Vector) -> N
         assert answer == recordings.expected_spec(vector)
 
 
-PODS = recordings.pod_vectors()
+PODS = pod_vectors()
 
 
 @pytest.mark.parametrize("vector", PODS, ids=ids(PODS))
 def test_pods_are_the_recorded_ones(vector: Vector) -> None:
-    answer, refusal = recordings.run_pod(vector)
+    answer, refusal = run_pod(vector)
     if "error" in vector:
         assert_same_refusal(refusal, vector["error"])
         return
