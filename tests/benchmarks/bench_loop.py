@@ -12,7 +12,7 @@ import statistics
 from collections import defaultdict
 
 from measure import DEFAULT_STACK, note, place, table
-from shares import measured
+from shares import measured, print_shares
 
 from physical_ai.repository import ROOT
 
@@ -27,8 +27,6 @@ STEPS = {
 }
 GOALS = {"up": 15.0, "preview": 2.0, "down": 8.0}
 """Seconds on two processors without other work."""
-LEAST = 0.01
-"""Share of a step's processor time below which a process is not printed."""
 
 
 def main() -> None:
@@ -48,19 +46,11 @@ def main() -> None:
     load = os.getloadavg()[0]
     table(f"{options.stack}, median of {options.times}, load {load:.1f}", ("", "seconds", "processor", "goal"), rows)
     for step, found in processor.items():
-        _report(step, found)
+        print_shares(step, found)
 
 
 def _total(found: list[dict[str, float]]) -> float:
     return statistics.median(sum(each.values()) for each in found)
-
-
-def _report(step: str, found: list[dict[str, float]]) -> None:
-    names = {name: statistics.median(each.get(name, 0.0) for each in found) for each in found for name in each}
-    total = sum(names.values())
-    shown = sorted(((seconds, name) for name, seconds in names.items() if seconds >= LEAST * total), reverse=True)
-    rows = [[name, seconds, f"{seconds / total:4.0%}"] for seconds, name in shown]
-    table(f"{step}: processor time by process", ("process", "seconds", "share"), rows)
 
 
 def _options() -> argparse.Namespace:

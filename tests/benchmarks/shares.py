@@ -1,23 +1,28 @@
 """Processor time by process: of every process that works for one home, while something runs.
 
-A process belongs to a home by its environment, or by the folder it runs in. Ended processes count as of the last
-sample, so the shortest ones are missed; the machine's other work changes these figures less than it changes waiting.
+A process belongs to a home by its environment, or by the folder it runs in; homes below it count, too. Ended processes
+count as of the last sample, so the shortest ones are missed; the machine's other work changes these figures less than
+it changes waiting.
 """
 
 from __future__ import annotations
 
 import os
+import statistics
 import threading
 from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+from measure import table
 
 from physical_ai.simulator.home import HOME_VARIABLE
 
+LEAST = 0.01
+"""Share of the processor time below which a process is not printed."""
 INTERVAL = 0.05
 """Seconds between two samples."""
 NEW = 0.5
@@ -70,8 +75,10 @@ class Shares:
         seen.seconds = times.user + times.system
 
     def _belongs(self, process: psutil.Process) -> bool:
-        own = str(self.home)
-        return process.environ().get(HOME_VARIABLE) == own or process.cwd().startswith(f"{own}{os.sep}")
+        own = f"{self.home}{os.sep}"
+        return any(
+            f"{folder}{os.sep}".startswith(own) for folder in (process.environ().get(HOME_VARIABLE, ""), process.cwd())
+        )
 
 
 @contextmanager
@@ -91,6 +98,15 @@ def measured(home: Path) -> Generator[Shares]:
         ended.set()
         thread.join()
         shares.sample()
+
+
+def print_shares(title: str, rounds: Sequence[Mapping[str, float]]) -> None:
+    """The medians of some rounds."""
+    names = {name: statistics.median(each.get(name, 0.0) for each in rounds) for each in rounds for name in each}
+    total = sum(names.values())
+    shown = sorted(((seconds, name) for name, seconds in names.items() if seconds >= LEAST * total), reverse=True)
+    rows = [[name, seconds, f"{seconds / total:4.0%}"] for seconds, name in shown]
+    table(f"{title}: processor time by process", ("process", "seconds", "share"), rows)
 
 
 def _name(command: list[str]) -> str:
