@@ -60,6 +60,20 @@ def test_the_preview_of_a_move_says_that_the_cluster_is_replaced_and_why(private
 
 
 @pytest.mark.deep
+def test_a_stack_moves_to_a_private_network_without_waiting_for_what_its_cluster_takes_along(
+    home: Home, private: tuple[str, ...]
+) -> None:
+    """The pool of the platform's Pods goes before the scheduler's release, whose hook would wait for a node."""
+    before = physai("up", STACK, "--json")
+    after = physai("up", *private, "--json")
+    assert after.json["releases"] == before.json["releases"]
+    assert all(after.pool(name)["ready"] == after.pool(name)["nodes"] for name in ("h100gpu", "rtxprogpu"))
+    (cluster,) = of_type(Simulation(STACK, home), "ManagedCluster")
+    assert cluster["outputs"]["privateFQDN"].endswith(ZONE)
+    physai("down", STACK)
+
+
+@pytest.mark.deep
 def test_a_private_stack_comes_up_with_its_data_services_closed(home: Home, private: tuple[str, ...]) -> None:
     answer = physai("up", *private, "--json")
     assert all(answer.pool(name)["ready"] == answer.pool(name)["nodes"] for name in ("h100gpu", "rtxprogpu"))

@@ -12,7 +12,7 @@ from physical_ai.settings.models.tree import Settings
 AGENTS_IMAGE = "library/ubuntu"
 """What the agents of nodes run in: they use the node's own programs."""
 PYTHON_IMAGE = "azurelinux/distroless/python"
-"""What the program runs in that creates the token of OSMO's agents: it needs the standard library only."""
+"""What programs of this project run in that need nothing but the standard library."""
 
 
 def program_images(settings: Settings) -> Mapping[str, Path]:

@@ -12,6 +12,7 @@ from physical_ai.catalog import in_cluster as names
 from physical_ai.catalog import osmo
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.images import MICROSOFT, image
+from physical_ai.settings.facts.images import PYTHON_IMAGE
 from physical_ai.settings.facts.in_cluster import (
     BUCKETS,
     Volume,
@@ -26,7 +27,6 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import agents, manifests
 from physical_ai.settings.plans.grid_driver import digest
 from physical_ai.settings.plans.grid_objects import FIELD_MANAGER
-from physical_ai.settings.plans.osmo_token import PYTHON
 
 GENERATION = "physical-ai/key-generation"
 """Annotation of Pods that read passwords at their start: another generation starts them again."""
@@ -131,7 +131,7 @@ def _snapshots(given: InCluster) -> SnapshotObjects:
     pod = cron_job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     pod["nodeSelector"] = {POOL_LABEL: CPU_POOL}
     (container,) = pod["containers"]
-    container["image"] = image(PYTHON).at(MICROSOFT)
+    container["image"] = image(PYTHON_IMAGE).at(MICROSOFT)
     container["args"] = [
         f"--namespace={osmo.CONTROL_NAMESPACE}",
         f"--class={names.SNAPSHOT_CLASS if own else given.snapshots.class_name}",
