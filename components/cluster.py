@@ -10,6 +10,7 @@ from pulumi_azure_native import authorization, containerservice
 
 from components.agent_pool import ignored_changes, node_pool_properties, system_upgrade_settings
 from components.identities import Identities
+from physical_ai.catalog.vault_secrets import ADDON, ADDON_CONFIG
 from physical_ai.settings import Autoscaler, NodePool
 from physical_ai.settings import Cluster as ClusterSettings
 from physical_ai.settings import Network as NetworkSettings
@@ -49,6 +50,8 @@ class ClusterArgs:
     """Whether Azure Monitor's add-on collects metrics."""
     container_logs: pulumi.Input[str] | None = None
     """Id of the Log Analytics workspace that the output of containers goes to; None for none."""
+    reads_vaults: bool = False
+    """Whether AKS' provider of secrets from key vaults is installed."""
     private_api: PrivateApi | None = None
     """A private API server; None for one with a public address."""
     behind_firewall: bool = False
@@ -102,7 +105,7 @@ class Cluster(pulumi.ComponentResource):
             api_server_access_profile=_api_access(args),
             network_profile=_network_profile(args.network, behind_firewall=args.behind_firewall),
             auto_scaler_profile=autoscaler_profile(args.settings.autoscaler),
-            addon_profiles=_logs_addon(args.container_logs) if args.container_logs is not None else None,
+            addon_profiles=_addons(args) or None,
             azure_monitor_profile=_metrics_profile() if args.metrics else None,
             auto_upgrade_profile=containerservice.ManagedClusterAutoUpgradeProfileArgs(
                 upgrade_channel=upgrades.channel, node_os_upgrade_channel=upgrades.node_os_channel
@@ -145,6 +148,13 @@ def autoscaler_profile(settings: Autoscaler) -> containerservice.ManagedClusterP
         scale_down_delay_after_add=f"{settings.scale_down_delay_after_add_minutes}m",
         ignore_daemonsets_utilization=True,
     )
+
+
+def _addons(args: ClusterArgs) -> dict[str, containerservice.ManagedClusterAddonProfileArgs]:
+    found = _logs_addon(args.container_logs) if args.container_logs is not None else {}
+    if args.reads_vaults:
+        found[ADDON] = containerservice.ManagedClusterAddonProfileArgs(enabled=True, config=ADDON_CONFIG)
+    return found
 
 
 def _logs_addon(workspace: pulumi.Input[str]) -> dict[str, containerservice.ManagedClusterAddonProfileArgs]:

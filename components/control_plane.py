@@ -46,7 +46,7 @@ class ControlPlaneArgs:
     """Of the cluster's service account tokens."""
     namespace: kubernetes.core.v1.Namespace
     after: Sequence[pulumi.Resource] = ()
-    """What the names of the data services need to resolve to addresses that Pods reach."""
+    """What else its Pods need: names of the data services that resolve, the gateway's certificate."""
 
 
 class ControlPlane(pulumi.ComponentResource):

@@ -42,7 +42,12 @@ from components.platform_cluster import (
     share_workflow_data,
 )
 from components.platform_common import Common
-from components.platform_private import declare_private_link, declare_private_network, image_source
+from components.platform_private import (
+    declare_gateway_dns,
+    declare_private_link,
+    declare_private_network,
+    image_source,
+)
 from components.role_propagation import wait_for_roles
 from components.trace_collector import collector_release
 from physical_ai.settings import Loaded
@@ -83,6 +88,7 @@ class Platform(pulumi.ComponentResource):
         data = declare_data_services(common, foundation)
         logs = declare_logs(common, foundation)
         private = declare_private_network(common, foundation)
+        declare_gateway_dns(common, foundation)
         link = declare_private_link(common, foundation, data.private_targets if data is not None else ())
         cluster = declare_cluster(common, foundation, logs, private)
         cpu, gpu_pools = declare_cpu_pool(common, foundation, cluster), declare_gpu_pools(common, foundation, cluster)

@@ -32,6 +32,7 @@ from physical_ai.settings.facts.private_network import (
     service_subnets,
     uses_firewall,
 )
+from physical_ai.settings.plans.gateway_certificate import gateway_certificate
 
 
 def declare_foundation(common: Common) -> Foundation:
@@ -121,6 +122,7 @@ def declare_cluster(common: Common, foundation: Foundation, logs: Monitoring, pr
             retry=common.retry,
             metrics=settings.monitoring.metrics == "azure",
             container_logs=logs.workspace.id if settings.monitoring.container_logs is not None else None,
+            reads_vaults=gateway_certificate(settings) is not None,
             private_api=private.api,
             behind_firewall=uses_firewall(settings),
             after=private.before_cluster,

@@ -11,6 +11,7 @@ from components.api_server_zone import ApiServerZone, ApiServerZoneArgs
 from components.cluster import PrivateApi
 from components.data_services import DataServices
 from components.dns_resolver import Resolver, ResolverArgs
+from components.gateway_dns import GatewayDns, GatewayDnsArgs
 from components.hub_peering import HubPeering, HubPeeringArgs
 from components.platform_common import Common, Foundation
 from components.private_link import PrivateLink, PrivateLinkArgs, Target
@@ -18,6 +19,7 @@ from components.private_zones import ZoneArgs
 from components.vpn import Vpn, VpnArgs
 from physical_ai.catalog import region
 from physical_ai.settings.facts.data_services import pulls_from_registry_only
+from physical_ai.settings.facts.gateway_dns import gateway_record
 from physical_ai.settings.facts.network_access import private_api_server
 from physical_ai.settings.facts.private_network import (
     API_SERVER,
@@ -139,6 +141,14 @@ def image_source(common: Common, data: DataServices | None, link: PrivateLink | 
     if data is None or not pulls_from_registry_only(common.settings):
         return []
     return [*data.registry.ready, *(link.ready if link is not None else [])]
+
+
+def declare_gateway_dns(common: Common, foundation: Foundation) -> None:
+    """Nothing where somebody else maintains the name of OSMO's gateway."""
+    record = gateway_record(common.settings)
+    if record is not None:
+        args = GatewayDnsArgs(record, _zones(common, foundation))
+        GatewayDns(f"{common.name}-gateway-dns", args, common.unprotected)
 
 
 def declare_private_link(common: Common, foundation: Foundation, targets: Sequence[Target]) -> PrivateLink | None:

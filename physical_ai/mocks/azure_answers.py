@@ -80,6 +80,8 @@ _ARM_PATHS = {
         "Microsoft.Network/privateDnsZones/z/virtualNetworkLinks",
         "virtualNetworkLinkName",
     ),
+    "azure-native:privatedns:PrivateRecordSet": ("Microsoft.Network/privateDnsZones/z/A", "relativeRecordSetName"),
+    "azure-native:dns:RecordSet": ("Microsoft.Network/dnsZones/z/CNAME", "relativeRecordSetName"),
     "azure-native:dnsresolver:DnsResolver": ("Microsoft.Network/dnsResolvers", "dnsResolverName"),
     "azure-native:dnsresolver:InboundEndpoint": (
         "Microsoft.Network/dnsResolvers/r/inboundEndpoints",

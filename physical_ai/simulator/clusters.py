@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from physical_ai.catalog.aks import Role
-from physical_ai.simulator import metrics_addon, pool_nodes
+from physical_ai.simulator import metrics_addon, pool_nodes, vault_addon
 from physical_ai.simulator.acceptance.live import pod_log
 from physical_ai.simulator.cluster_roles import RBAC_READER, reader_role
 from physical_ai.simulator.control_plane import SLOTS_FILE, ControlPlane
@@ -149,6 +149,9 @@ class Clusters:
 
     def enable_metrics(self, cluster_id: str) -> None:
         metrics_addon.install(self.client(cluster_id))
+
+    def enable_vault_secrets(self, cluster_id: str) -> None:
+        vault_addon.install(self.client(cluster_id))
 
     def delete(self, cluster_id: str) -> None:
         with self._lock:

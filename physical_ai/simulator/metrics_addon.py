@@ -7,6 +7,7 @@ are not listed, so that a wrong one is accepted.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, Client
@@ -54,7 +55,12 @@ def _definition(kind: str, endpoints: str) -> dict[str, Any]:
 
 def install(client: Client) -> None:
     """Applies the definitions, and waits until the API server serves them."""
-    for definition in definitions():
+    serve(client, definitions())
+
+
+def serve(client: Client, found: Sequence[dict[str, Any]]) -> None:
+    """Applies definitions, and waits until the API server serves them."""
+    for definition in found:
         path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{definition['metadata']['name']}"
         client.patch(path, definition, APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})
         _established(client, path)

@@ -15,6 +15,7 @@ from physical_ai.simulator.simulation import Simulation
 from tests.simulator.killed_install import administrator
 from tests.simulator.physai import physai
 from tests.support.waiting import until
+from tests.unit.components.test_gateway_certificate import TLS
 from tests.unit.settings.test_osmo_access import ACCESS, DATA
 
 SERVICES = {
@@ -34,7 +35,8 @@ SERVICES = {
 @pytest.fixture
 def platform(tmp_path: Path) -> str:
     file = tmp_path / "platform.yaml"
-    file.write_text(yaml.safe_dump({"dataServices": DATA, "osmo": {"mode": "platform", "access": ACCESS}}))
+    osmo = {"mode": "platform", "access": {**ACCESS, "tls": TLS}}
+    file.write_text(yaml.safe_dump({"dataServices": DATA, "osmo": osmo}))
     return str(file)
 
 
@@ -54,6 +56,10 @@ def test_a_control_plane_starts_keeps_its_key_and_is_removed(running: Simulation
     for name, item in deployed.items():
         assert item["status"].get("availableReplicas") == item["spec"]["replicas"], name
     first = key(client)
+    # Made by AKS' provider of secrets from vaults, when the gateway's Pods mounted what they may read.
+    certificate = client.get(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/secrets/osmo-gateway-tls")
+    assert certificate["type"] == "kubernetes.io/tls"
+    assert certificate["metadata"]["labels"] == {"secrets-store.csi.k8s.io/managed": "true"}
 
     physai("up", "--json", "-f", platform, "--set", "osmo.access.limits.concurrentRequests=200")
     assert key(client) == first

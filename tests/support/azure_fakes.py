@@ -39,6 +39,9 @@ class MemoryHost:
     def enable_metrics(self, cluster_id: str) -> None:
         self._call("enable_metrics")
 
+    def enable_vault_secrets(self, cluster_id: str) -> None:
+        self._call("enable_vault_secrets")
+
     def delete(self, cluster_id: str) -> None:
         self._call("delete")
         self.clusters.pop(cluster_id, None)

@@ -42,6 +42,10 @@ EntraId = Annotated[
 ]
 
 
+ResourceGroupName = Annotated[
+    str,
+    written(r"^[A-Za-z0-9_.()-]{0,89}[A-Za-z0-9_()-]$", "the name of a resource group: at most 90 characters"),
+]
 Generation = Annotated[int, Field(ge=1, le=50)]
 """Of a generated password or key."""
 

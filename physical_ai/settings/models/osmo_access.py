@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from physical_ai.settings.models.base import EntraId, Generation, Model, written
+from physical_ai.settings.models.base import Address, EntraId, Generation, Model, ResourceGroupName, written
 from physical_ai.settings.models.grid_driver import SecretName
 
 HostName = Annotated[
@@ -20,15 +20,58 @@ OsmoRole = Literal["osmo-admin", "osmo-user"]
 """Roles of OSMO's chart for people; those of its agents and of workflows' own containers are given to no group."""
 
 
+VaultId = Annotated[
+    str,
+    written(
+        r"^/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.KeyVault/vaults/[A-Za-z0-9-]{3,24}$",
+        "the resource id of a key vault, /subscriptions/…/vaults/<name>",
+    ),
+]
+
+
+class VaultCertificate(Model):
+    """A certificate of a key vault that exists before the stack and decides by Azure RBAC who reads it."""
+
+    vault_id: VaultId = Field(description="Resource id of the vault.")
+    certificate: Annotated[
+        str, written(r"^[A-Za-z0-9-]{1,127}$", "the name of a certificate: letters, digits and hyphens")
+    ] = Field(description="Name of the certificate. The gateway gets the right to read this one, and no other.")
+
+
 class GatewayTls(Model):
     """The certificate of the gateway, a Secret of type kubernetes.io/tls in osmo-control-plane."""
 
-    source: Literal["stack", "existing"] = Field(
+    source: Literal["stack", "keyVault", "existing"] = Field(
         default="stack",
         description="stack: the deployment creates the Secret from the stack's secrets osmoTlsCertificate and"
-        " osmoTlsKey (PEM). existing: cert-manager or the Key Vault CSI driver maintains it.",
+        " osmoTlsKey (PEM). keyVault: AKS' secrets provider creates it from a certificate of a vault. existing:"
+        " something else maintains it.",
     )
+    key_vault: VaultCertificate | None = Field(default=None, description="With source: keyVault, and only then.")
     secret_name: SecretName = Field(default="osmo-gateway-tls", description="Name of the Secret.")
+
+    @model_validator(mode="after")
+    def _is_one_source(self) -> Self:
+        if (self.source == "keyVault") != (self.key_vault is not None):
+            raise ValueError("keyVault is needed with source: keyVault, and only then")
+        return self
+
+
+class GatewayDns(Model):
+    """The record with which `host` resolves to the gateway."""
+
+    zone: HostName = Field(description="Name of the DNS zone that host is in, like contoso.com.")
+    resource_group: ResourceGroupName | None = Field(
+        default=None,
+        description="Resource group of the zone, in the stack's subscription. With scope public a public zone, with"
+        " internal a private one that is linked to the cluster's network. Absent, with internal: the stack creates the"
+        " zone and links it.",
+    )
+    address: Address | None = Field(
+        default=None,
+        description="With scope internal, the address of the load balancer, a free one of network.systemSubnet. Absent:"
+        " the last usable one.",
+    )
 
 
 class EntraLogin(Model):
@@ -72,6 +115,9 @@ class OsmoAccess(Model):
         default=None,
         description="DNS name of the gateway, which must resolve to its address for people and in the cluster. Absent:"
         " the name of its Service, for login dev.",
+    )
+    dns: GatewayDns | None = Field(
+        default=None, description="Declares the DNS record of host; absent, somebody else maintains it."
     )
     tls: GatewayTls | None = Field(default=None, description="Certificate; absent, requests are not encrypted.")
     login: Literal["entra", "dev"] = Field(

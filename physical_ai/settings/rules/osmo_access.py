@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from physical_ai.settings.facts.gateway_dns import APEX, last_address, relative_name
 from physical_ai.settings.facts.osmo_access import ACCESS, login_groups
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.osmo import Osmo
@@ -27,6 +28,7 @@ def check_osmo_access(settings: Settings, trust: Trust) -> Iterator[SettingFindi
         problem = "The control plane needs a database, a cache and storage, and the stack has none."
         yield error(("dataServices",), problem, "dataServices: {source: azure}, or inCluster.", others=(_MODE,))
     yield from _address(settings)
+    yield from _dns(settings)
     yield from _login(settings)
     yield from _public(settings)
     yield from _backends(settings)
@@ -57,6 +59,34 @@ def _address(settings: Settings) -> Iterator[SettingFinding]:
     if osmo.access.tls is not None and osmo.access.host is None:
         problem = "A certificate is for a DNS name, and access has none."
         yield error((*ACCESS, "host"), problem, "host: the name in the certificate.", others=((*ACCESS, "tls"),))
+
+
+def _dns(settings: Settings) -> Iterator[SettingFinding]:
+    access, host = settings.osmo.access, (*ACCESS, "host")
+    if (dns := access.dns) is None:
+        return
+    here, subnet = (*ACCESS, "dns"), settings.network.system_subnet
+    if access.host is None:
+        yield error(host, "A record is for a DNS name, and access has none.", f"host: osmo.{dns.zone}.", others=(here,))
+        return
+    name = relative_name(access.host, dns.zone)
+    if name is None:
+        problem = f"{access.host} is not in the zone {dns.zone}."
+        yield error((*here, "zone"), problem, "Write the zone that the name ends with.", others=(host,))
+    if access.scope == "public":
+        if dns.resource_group is None:
+            problem = "A public zone has to be delegated by the one above it, so the stack creates none."
+            yield error((*here, "resourceGroup"), problem, "resourceGroup: that of the zone.", others=(here,))
+        if name == APEX:
+            problem = f"{dns.zone} is the zone's own name, which cannot be an alias of another name."
+            yield error(host, problem, f"host: osmo.{dns.zone}.", others=((*here, "zone"),), rule=rules.DNS_APEX)
+        if dns.address is not None:
+            problem = "Azure chooses the address of a public load balancer."
+            yield error((*here, "address"), problem, "Remove it.", others=((*ACCESS, "scope"),))
+    elif dns.address is not None and not subnet[4] <= dns.address <= last_address(subnet):
+        problem = f"{dns.address} is no usable address of network.systemSubnet {subnet}."
+        fix = f"{last_address(subnet)}, or leave it out."
+        yield error((*here, "address"), problem, fix, others=(("network", "systemSubnet"),))
 
 
 def _login(settings: Settings) -> Iterator[SettingFinding]:

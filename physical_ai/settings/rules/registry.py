@@ -51,6 +51,7 @@ STRATEGY_POOL = Rule("mig-strategy-pool", "NVIDIA/k8s-device-plugin README, MIG 
 QUEUES = Rule("osmo-queues", "NVIDIA/OSMO docs, advanced_config/scheduler: one queue a pool")
 OSMO_LOGIN = Rule("osmo-login", "NVIDIA/OSMO deployments/charts/service, gateway.envoy.defaultIdentity")
 OSMO_TLS = Rule("osmo-tls", "RFC 6750, OAuth 2.0 bearer tokens, section 5.2: TLS is required")
+DNS_APEX = Rule("dns-apex", "RFC 1034, section 3.6.2: a name with a CNAME has no other record")
 WORKFLOWS_BASELINE = Rule("osmo-baseline", "manifests/namespaces.yaml; Kubernetes docs, pod-security-standards")
 
 ALERTS = Rule("alert-override", "physical_ai/telemetry/data/rules")

@@ -17,6 +17,10 @@ class ClusterHost(Protocol):
         """Installs the kinds that Azure Monitor's add-on brings: monitors of its own API group."""
         ...
 
+    def enable_vault_secrets(self, cluster_id: str) -> None:
+        """Installs the kinds that the provider of secrets from key vaults brings."""
+        ...
+
     def delete(self, cluster_id: str) -> None:
         """Ends the control plane; its processes and data are deleted on return."""
         ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
+from physical_ai.catalog.vault_secrets import ADDON
 from physical_ai.simulator.azure import ids, puts
 from physical_ai.simulator.azure.bodies import get
 from physical_ai.simulator.azure.cluster_host import ClusterHost
@@ -31,6 +32,8 @@ class ClusterOperations:
                 self._host.create(resource.id, str(resource.facts["version"]))
             if get(resource.body, "properties.azureMonitorProfile.metrics.enabled") is True:
                 self._host.enable_metrics(resource.id)
+            if get(resource.body, f"properties.addonProfiles.{ADDON}.enabled") is True:
+                self._host.enable_vault_secrets(resource.id)
             with self._lock:
                 inline = [pool for pool in self._azure().children(resource.id, "AgentPool") if pool.inline]
             for pool in inline:

@@ -154,6 +154,8 @@ class AzureState:
         """Whether the scope of a role assignment exists. Kinds without a model are assumed to exist."""
         if self.get(scope) is not None or ids.key(scope) == f"subscriptions/{self.directory.subscription}":
             return True
+        if arm_type(scope).lower().startswith("microsoft.keyvault/") and not self.group_exists(ids.group(scope)):
+            return True  # A vault in a resource group that is not known is somebody else's.
         known = {m.arm_type.lower() for m in mappings().values()} | {"microsoft.resources/resourcegroups"}
         return arm_type(scope).lower() not in known
 

@@ -12,7 +12,9 @@ from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.metrics.server import serve
 from physical_ai.simulator.nvsentinel.live import loop_of
 from physical_ai.simulator.operators.live import Operators
+from physical_ai.simulator.operators.vault_secrets import VaultSecrets
 from physical_ai.simulator.osmo.control.live import ControlPlane
+from physical_ai.simulator.subscription import AZURE_FILE
 
 
 def main() -> None:
@@ -25,7 +27,8 @@ def main() -> None:
     logging.getLogger("httpx").setLevel(logging.WARNING)
     control = ControlPlane(Client(given.kubeconfig), given.kubeconfig.resolve().parent, given.simulation)
     control.loop.start()
-    Operators(Client(given.kubeconfig), control.agents.refusal).loop.start()
+    vaults = VaultSecrets(Client(given.kubeconfig), given.simulation / AZURE_FILE)
+    Operators(Client(given.kubeconfig), control.agents.refusal, vaults.trouble).loop.start()
     loop_of(Client(given.kubeconfig)).start()
     stack = GpuStack(
         Client(given.kubeconfig), 60 / seconds_per_model_minute(), given.caught_up.touch, given.kubeconfig.parent

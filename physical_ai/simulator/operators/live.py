@@ -22,9 +22,15 @@ MISSING_SECONDS = 0.3
 class Operators:
     """The KAI operator, its hook Jobs, and the volumes of Pods."""
 
-    def __init__(self, client: Client, refusal: Callable[[Json], str] = lambda pod: "") -> None:
-        """`refusal` tells why a service that a Pod logs in to when it starts does not accept it."""
-        self._refusal = refusal
+    def __init__(
+        self,
+        client: Client,
+        refusal: Callable[[Json], str] = lambda pod: "",
+        unmounted: Callable[[Json], mounts.Trouble | None] = lambda pod: None,
+    ) -> None:
+        """`refusal` tells why a service that a Pod logs in to when it starts does not accept it, `unmounted` why a
+        volume of a CSI driver is not mounted."""
+        self._refusal, self._unmounted = refusal, unmounted
         self.loop = Loop("operators", self.round)
         self._cluster = Cluster(client, self.loop.wake)
         self._kai, self._hook_jobs = KaiOperator(self._cluster), KaiHookJobs(self._cluster)
@@ -46,7 +52,7 @@ class Operators:
         held: dict[str, mounts.Trouble] = {}
         for pod in waiting:
             find, uid = self._cluster.find, str(at(pod, "metadata.uid"))
-            why = mounts.trouble(pod, find) or crash(pod, find) or self._login(pod)
+            why = self._unmounted(pod) or mounts.trouble(pod, find) or crash(pod, find) or self._login(pod)
             if why is None:
                 if at(pod, "status.phase") == "Running":
                     # It had crashed. What starts Pods on simulated nodes starts those that are Pending.

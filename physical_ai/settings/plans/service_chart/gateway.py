@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from physical_ai.catalog import osmo_service as names
+from physical_ai.settings.facts.gateway_dns import balancer_annotations
 from physical_ai.settings.models.osmo_access import EntraLogin, GatewayLimits, OsmoAccess
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.gateway_certificate import mounted
 from physical_ai.settings.plans.service_chart.limits import limited
 
-INTERNAL = {"service.beta.kubernetes.io/azure-load-balancer-internal": "true"}
-"""Annotation of a Service whose load balancer gets an address of the cluster's network (AKS docs, internal-lb)."""
 ENTRA = "login.microsoftonline.com"
 DEV_IDENTITY = {"user": names.ADMIN_USER, "roles": "osmo-admin,osmo-user,osmo-backend,osmo-ctrl", "allowedPools": ""}
 _UPSTREAMS = (names.API, names.ROUTER, names.UI, names.AGENT, names.LOGGER)
@@ -22,7 +22,7 @@ def gateway_values(settings: Settings, placement: dict[str, Any]) -> dict[str, A
     return {
         "enabled": True,
         "name": names.GATEWAY,
-        "envoy": {**placement, **_envoy(access)},
+        "envoy": {**placement, **_envoy(settings), **mounted(access.tls)},
         "oauth2Proxy": {**placement, **_oauth2_proxy(access)},
         # Reads the roles from the service's configuration; without it, a valid login may do everything.
         "authz": {**placement, "enabled": access.login == "entra"},
@@ -38,11 +38,11 @@ def _upstream(name: str) -> dict[str, Any]:
     return {"name": name, "podSelector": {"app": name}, "port": 8000}
 
 
-def _envoy(access: OsmoAccess) -> dict[str, Any]:
-    limits = access.limits
+def _envoy(settings: Settings) -> dict[str, Any]:
+    access, limits = settings.osmo.access, settings.osmo.access.limits
     service: dict[str, Any] = {"type": "LoadBalancer"}
-    if access.scope == "internal":
-        service["annotations"] = dict(INTERNAL)
+    if annotations := balancer_annotations(settings):
+        service["annotations"] = annotations
     if access.tls is not None:
         service["httpsPort"] = 443
     return {

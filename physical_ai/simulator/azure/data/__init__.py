@@ -60,6 +60,8 @@ KINDS = (
     "PrivateDnsZoneGroup",
     "DnsResolver",
     "InboundEndpoint",
+    "PrivateRecordSet",
+    "RecordSet",
 )
 """The types this simulator models, by their last name."""
 

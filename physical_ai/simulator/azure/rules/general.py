@@ -28,8 +28,9 @@ def group(put: Put) -> Iterator[Refusal]:
 
 
 def _of_others(put: Put) -> bool:
-    """The hub's side of a peering: its network is somebody else's, in a group that the stand-in does not have."""
-    return put.kind == "VirtualNetworkPeering" and not put.azure.group_exists(ids.group(put.id) or "")
+    """The hub's side of a peering, and records in a zone of others: in a group that the stand-in does not have."""
+    kinds = ("VirtualNetworkPeering", "PrivateRecordSet", "RecordSet")
+    return put.kind in kinds and not put.azure.group_exists(ids.group(put.id) or "")
 
 
 @on_put("*", "aks-parent", "arm-child-parent")

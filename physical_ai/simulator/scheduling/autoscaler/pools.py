@@ -33,6 +33,9 @@ class NodesOnly:
     def enable_metrics(self, cluster_id: str) -> None:
         raise NotImplementedError
 
+    def enable_vault_secrets(self, cluster_id: str) -> None:
+        raise NotImplementedError
+
     def delete(self, cluster_id: str) -> None:
         raise NotImplementedError
 

@@ -1,0 +1,82 @@
+"""A certificate of a key vault for OSMO's gateway: what AKS' secrets provider needs to make a Secret of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.catalog.vault_secrets import API_VERSION, DRIVER, KIND
+from physical_ai.settings.models.osmo_access import GatewayTls
+from physical_ai.settings.models.tree import Settings
+
+ACCOUNT = "osmo-gateway"
+"""Service account of the gateway's Envoy. Its identity may read one secret; the chart's own account, the storage."""
+CLASS = "osmo-gateway-certificate"
+_VOLUME, _MOUNT = "vault-certificate", "/mnt/vault-certificate"
+
+
+@dataclass(frozen=True)
+class GatewayCertificatePlan:
+    vault_id: str
+    certificate: str
+    secret_name: str
+
+    @property
+    def scope(self) -> str:
+        """Of the role: the secret of the certificate's name, which has its key. A role on the vault would be on all."""
+        return f"{self.vault_id}/secrets/{self.certificate}"
+
+    def provider_class(self, client_id: Any, tenant_id: str) -> dict[str, Any]:
+        """The object that tells the provider what to read, as whom, and which Secret to make of it.
+
+        The provider reads the type `secret`: that of a certificate is its chain with its key, and `cert` has no key
+        (azure.github.io/secrets-store-csi-driver-provider-azure, getting certificates and keys).
+        """
+        item = yaml.safe_dump({"objectName": self.certificate, "objectType": "secret"})
+        return {
+            "apiVersion": API_VERSION,
+            "kind": KIND,
+            "metadata": {"name": CLASS, "namespace": CONTROL_NAMESPACE},
+            "spec": {
+                "provider": "azure",
+                "parameters": {
+                    "clientID": client_id,
+                    "keyvaultName": self.vault_id.rpartition("/")[2],
+                    "tenantId": tenant_id,
+                    "usePodIdentity": "false",
+                    "objects": yaml.safe_dump({"array": [item]}),
+                },
+                "secretObjects": [
+                    {
+                        "secretName": self.secret_name,
+                        "type": "kubernetes.io/tls",
+                        "data": [{"objectName": self.certificate, "key": key} for key in ("tls.crt", "tls.key")],
+                    }
+                ],
+            },
+        }
+
+
+def gateway_certificate(settings: Settings) -> GatewayCertificatePlan | None:
+    """None where the certificate comes from elsewhere."""
+    tls = settings.osmo.access.tls
+    if not settings.osmo.installs_service or tls is None or tls.key_vault is None:
+        return None
+    return GatewayCertificatePlan(tls.key_vault.vault_id, tls.key_vault.certificate, tls.secret_name)
+
+
+def mounted(tls: GatewayTls | None) -> dict[str, Any]:
+    """Values of Envoy's Pods: the provider makes the Secret only as long as a Pod mounts what it reads."""
+    if tls is None or tls.key_vault is None:
+        return {}
+    attributes = {"secretProviderClass": CLASS}
+    return {
+        "serviceAccountName": ACCOUNT,
+        "extraVolumes": [
+            {"name": _VOLUME, "csi": {"driver": DRIVER, "readOnly": True, "volumeAttributes": attributes}}
+        ],
+        "extraVolumeMounts": [{"name": _VOLUME, "mountPath": _MOUNT, "readOnly": True}],
+    }
