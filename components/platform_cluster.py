@@ -8,7 +8,6 @@ from dataclasses import replace
 import pulumi
 
 from components.acceptance import Acceptance, AcceptanceArgs
-from components.account import azure_tenant
 from components.cluster import Cluster
 from components.cluster_target import ClusterTarget
 from components.container_logs import ContainerLogs, ContainerLogsArgs
@@ -16,7 +15,6 @@ from components.control_plane import ControlPlane, ControlPlaneArgs, share_data
 from components.data_endpoints import DataEndpoints
 from components.data_services import DataServices
 from components.drift_reader import DriftReader, DriftReaderArgs
-from components.gateway_certificate import GatewayCertificate, GatewayCertificateArgs
 from components.gpu_admission import GpuAdmission, GpuAdmissionArgs
 from components.gpu_evidence import GpuEvidence, GpuEvidenceArgs
 from components.gpu_gate import GpuGate, GpuGateArgs
@@ -31,6 +29,7 @@ from components.namespaces import Namespaces, NamespacesArgs
 from components.nvsentinel import Nvsentinel, NvsentinelArgs
 from components.osmo import Osmo, OsmoArgs
 from components.platform_common import Common, Foundation, Interior
+from components.platform_front_door import declare_certificate
 from components.private_link import PrivateLink
 from components.registry_images import RegistryImages, RegistryImagesArgs
 from components.release_gate import ReleaseGate, ReleaseGateArgs
@@ -51,7 +50,6 @@ from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.plans.acceptance import declared_jobs
 from physical_ai.settings.plans.drift_reader import drift_reader_objects
 from physical_ai.settings.plans.evidence_objects import evidence_objects
-from physical_ai.settings.plans.gateway_certificate import gateway_certificate
 from physical_ai.settings.plans.gpu_admission import policies
 from physical_ai.settings.plans.gpu_operator import CHART
 from physical_ai.settings.plans.health_limits import health_limits
@@ -251,7 +249,7 @@ def declare_control_plane(
     release = common.plan.control_plane
     if release is None or data is None:
         return None
-    certificate = _declare_certificate(common, foundation, cluster, interior)
+    certificate = declare_certificate(common, foundation, cluster, interior)
     args = ControlPlaneArgs(
         target=interior.target,
         settings=common.settings,
@@ -266,28 +264,6 @@ def declare_control_plane(
         after=[*certificate, *(link.ready if link is not None else ())],
     )
     return ControlPlane(f"{common.name}-control-plane", args, common.protected)
-
-
-def _declare_certificate(
-    common: Common, foundation: Foundation, cluster: Cluster, interior: Interior
-) -> list[pulumi.Resource]:
-    """Nothing where the gateway's certificate is in no key vault."""
-    plan, settings = gateway_certificate(common.settings), common.settings
-    if plan is None:
-        return []
-    args = GatewayCertificateArgs(
-        target=interior.target,
-        plan=plan,
-        names=common.names,
-        resource_group_name=foundation.group.name,
-        location=settings.region,
-        tags=settings.tags,
-        issuer_url=cluster.oidc_issuer_url,
-        tenant_id=azure_tenant(),
-        subscription_id=common.subscription,
-        namespace=interior.namespaces[CONTROL_NAMESPACE],
-    )
-    return GatewayCertificate(f"{common.name}-gateway-certificate", args, common.protected).before
 
 
 def share_workflow_data(common: Common, osmo: Osmo, data: DataServices | None) -> None:

@@ -19,8 +19,11 @@ from physical_ai.policies import Resource, Stack, evaluate
 from physical_ai.policies.data_services import FEDERATED
 from physical_ai.preflight.needs import PREVIEW_ACTIONS
 from tests.unit.cli.test_cli_commands import call
+from tests.unit.components.test_components_control_plane import GIVEN as SECRETS
 from tests.unit.components.test_components_private import RESOLVER, VPN, network
+from tests.unit.components.test_gateway_certificate import TLS
 from tests.unit.conftest import Simulate
+from tests.unit.settings.test_osmo_access import ACCESS
 
 SUBSCRIPTIONS = {
     "dev": "00000000-0000-4000-8000-000000000001",
@@ -222,7 +225,8 @@ def test_the_roles_that_may_be_assigned_are_those_that_the_program_assigns(simul
     whole = {
         **network("private", vpn=VPN, resolver=RESOLVER),
         "dataServices": {"source": "azure"},
-        "osmo": {"mode": "platform", "access": {"login": "dev"}},
+        "osmo": {"mode": "platform", "access": {**ACCESS, "tls": TLS}},
+        "secrets": SECRETS,
     }
     recordings = (simulate("prod-westus2", settings), simulate("dev-westus2", whole))
     assigned = {

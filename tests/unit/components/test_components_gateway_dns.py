@@ -17,7 +17,7 @@ def deployed(simulate: Simulate, dns: dict[str, Any], **access: Any) -> Recordin
     return simulate("dev-westus2", {**PLATFORM, "osmo": osmo})
 
 
-def annotations(recording: Recording) -> dict[str, str]:
+def balancer(recording: Recording) -> dict[str, str]:
     return released(recording).inputs["values"]["gateway"]["envoy"]["service"]["annotations"]
 
 
@@ -28,9 +28,9 @@ def test_a_zone_of_the_stack_leads_to_the_address_of_the_load_balancer(simulate:
     (record,) = stack.of_type("PrivateRecordSet")
     assert (record.inputs["recordType"], record.inputs["relativeRecordSetName"]) == ("A", "osmo")
     (address,) = (each["ipv4Address"] for each in record.inputs["aRecords"])
-    assert annotations(stack)[f"{PREFIX}load-balancer-ipv4"] == address
+    assert balancer(stack)[f"{PREFIX}load-balancer-ipv4"] == address
     subnets = {each.inputs["subnetName"] for each in stack.of_type("Subnet")}
-    assert annotations(stack)[f"{PREFIX}load-balancer-internal-subnet"] in subnets
+    assert balancer(stack)[f"{PREFIX}load-balancer-internal-subnet"] in subnets
     assert not stack.of_type("RecordSet")
 
 
@@ -45,6 +45,6 @@ def test_a_public_name_is_an_alias_of_the_one_that_azure_gives_the_address(simul
     stack = deployed(simulate, {"zone": "contoso.com", "resourceGroup": "rg-dns"}, scope="public")
     (record,) = stack.of_type("RecordSet")
     assert (record.inputs["recordType"], record.inputs["zoneName"]) == ("CNAME", "contoso.com")
-    label = annotations(stack)[f"{PREFIX}dns-label-name"]
+    label = balancer(stack)[f"{PREFIX}dns-label-name"]
     assert record.inputs["cnameRecord"]["cname"] == f"{label}.westus2.cloudapp.azure.com"
     assert not stack.of_type("PrivateRecordSet")
