@@ -25,7 +25,6 @@ from components.platform_cluster import (
     declare_acceptance,
     declare_admission,
     declare_container_logs,
-    declare_control_plane,
     declare_drift_reader,
     declare_evidence,
     declare_gpu_gate,
@@ -39,9 +38,9 @@ from components.platform_cluster import (
     declare_release_gate,
     declare_scraping,
     declare_traces,
-    share_workflow_data,
 )
 from components.platform_common import Common
+from components.platform_control_plane import declare_control_plane, share_workflow_data
 from components.platform_private import (
     declare_gateway_dns,
     declare_private_link,

@@ -11,9 +11,7 @@ from components.acceptance import Acceptance, AcceptanceArgs
 from components.cluster import Cluster
 from components.cluster_target import ClusterTarget
 from components.container_logs import ContainerLogs, ContainerLogsArgs
-from components.control_plane import ControlPlane, ControlPlaneArgs, share_data
-from components.data_endpoints import DataEndpoints
-from components.data_services import DataServices
+from components.control_plane import ControlPlane
 from components.drift_reader import DriftReader, DriftReaderArgs
 from components.gpu_admission import GpuAdmission, GpuAdmissionArgs
 from components.gpu_evidence import GpuEvidence, GpuEvidenceArgs
@@ -29,8 +27,6 @@ from components.namespaces import Namespaces, NamespacesArgs
 from components.nvsentinel import Nvsentinel, NvsentinelArgs
 from components.osmo import Osmo, OsmoArgs
 from components.platform_common import Common, Foundation, Interior
-from components.platform_front_door import declare_certificate
-from components.private_link import PrivateLink
 from components.registry_images import RegistryImages, RegistryImagesArgs
 from components.release_gate import ReleaseGate, ReleaseGateArgs
 from components.scraping import Scraping, ScrapingArgs
@@ -234,43 +230,6 @@ def declare_in_cluster_data(common: Common, interior: Interior) -> InClusterData
         interior.target, interior.namespaces[CONTROL_NAMESPACE], given, objects, data_protected(settings)
     )
     return InClusterData(f"{common.name}-data", args, common.protected)
-
-
-def declare_control_plane(
-    common: Common,
-    foundation: Foundation,
-    cluster: Cluster,
-    interior: Interior,
-    data: DataEndpoints | None,
-    *,
-    link: PrivateLink | None,
-) -> ControlPlane | None:
-    """None in a stack without `osmo.mode: platform`; the rules give every other one its data services."""
-    release = common.plan.control_plane
-    if release is None or data is None:
-        return None
-    certificate = declare_certificate(common, foundation, cluster, interior)
-    args = ControlPlaneArgs(
-        target=interior.target,
-        settings=common.settings,
-        release=release,
-        secrets=common.secrets,
-        data=data,
-        names=common.names,
-        subscription_id=common.subscription,
-        resource_group_name=foundation.group.name,
-        issuer_url=cluster.oidc_issuer_url,
-        namespace=interior.namespaces[CONTROL_NAMESPACE],
-        after=[*certificate, *(link.ready if link is not None else ())],
-    )
-    return ControlPlane(f"{common.name}-control-plane", args, common.protected)
-
-
-def share_workflow_data(common: Common, osmo: Osmo, data: DataServices | None) -> None:
-    """Nothing in a stack whose control plane is elsewhere."""
-    if common.plan.control_plane is not None and data is not None:
-        principal = osmo.workflows.identity.principal_id
-        share_data(f"{common.name}-workflow-data", data, principal, common.subscription, common.unprotected)
 
 
 def declare_osmo(

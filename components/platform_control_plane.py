@@ -1,0 +1,76 @@
+"""The part of a platform that is OSMO's control plane, with what its front door and tasks' data need."""
+
+from __future__ import annotations
+
+import pulumi
+
+from components.account import azure_tenant
+from components.cluster import Cluster
+from components.control_plane import ControlPlane, ControlPlaneArgs, share_data
+from components.data_endpoints import DataEndpoints
+from components.data_services import DataServices
+from components.gateway_certificate import GatewayCertificate, GatewayCertificateArgs
+from components.osmo import Osmo
+from components.platform_common import Common, Foundation, Interior
+from components.private_link import PrivateLink
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.settings.plans.gateway_certificate import gateway_certificate
+
+
+def _declare_certificate(
+    common: Common, foundation: Foundation, cluster: Cluster, interior: Interior
+) -> list[pulumi.Resource]:
+    """Nothing where the gateway's certificate is in no key vault."""
+    plan, settings = gateway_certificate(common.settings), common.settings
+    if plan is None:
+        return []
+    args = GatewayCertificateArgs(
+        target=interior.target,
+        plan=plan,
+        names=common.names,
+        resource_group_name=foundation.group.name,
+        location=settings.region,
+        tags=settings.tags,
+        issuer_url=cluster.oidc_issuer_url,
+        tenant_id=azure_tenant(),
+        subscription_id=common.subscription,
+        namespace=interior.namespaces[CONTROL_NAMESPACE],
+    )
+    return GatewayCertificate(f"{common.name}-gateway-certificate", args, common.protected).before
+
+
+def declare_control_plane(
+    common: Common,
+    foundation: Foundation,
+    cluster: Cluster,
+    interior: Interior,
+    data: DataEndpoints | None,
+    *,
+    link: PrivateLink | None,
+) -> ControlPlane | None:
+    """None in a stack without `osmo.mode: platform`; the rules give every other one its data services."""
+    release = common.plan.control_plane
+    if release is None or data is None:
+        return None
+    certificate = _declare_certificate(common, foundation, cluster, interior)
+    args = ControlPlaneArgs(
+        target=interior.target,
+        settings=common.settings,
+        release=release,
+        secrets=common.secrets,
+        data=data,
+        names=common.names,
+        subscription_id=common.subscription,
+        resource_group_name=foundation.group.name,
+        issuer_url=cluster.oidc_issuer_url,
+        namespace=interior.namespaces[CONTROL_NAMESPACE],
+        after=[*certificate, *(link.ready if link is not None else ())],
+    )
+    return ControlPlane(f"{common.name}-control-plane", args, common.protected)
+
+
+def share_workflow_data(common: Common, osmo: Osmo, data: DataServices | None) -> None:
+    """Nothing in a stack whose control plane is elsewhere."""
+    if common.plan.control_plane is not None and data is not None:
+        principal = osmo.workflows.identity.principal_id
+        share_data(f"{common.name}-workflow-data", data, principal, common.subscription, common.unprotected)
