@@ -64,6 +64,9 @@ def main() -> None:
         if not message:
             continue  # the command was killed before it asked
         if stamps(loaded) != loaded:
+            if "module" in json.loads(message):  # the command loads what it needs, which is less than the program
+                _close(files)
+                continue
             os.chdir(began_in)
             _start_over(folder, listener, message.decode(), files)
         later = _answer(listener, message.decode(), files, loaded) or later
@@ -147,10 +150,14 @@ def _answer(listener: socket.socket, message: str, files: Sequence[int], loaded:
             traceback.print_exc()
         finally:
             os._exit(1)
-    for file in files:
-        os.close(file)
+    _close(files)
     later = wanted.get("later", "")
     return "" if later in sys.modules else later
+
+
+def _close(files: Iterable[int]) -> None:
+    for file in files:
+        os.close(file)
 
 
 def _serve(wanted: dict[str, Any], files: Sequence[int]) -> None:

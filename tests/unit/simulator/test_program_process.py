@@ -213,10 +213,14 @@ def test_a_command_runs_in_a_copy_if_there_is_a_resident_process(checkout: Check
     asked = ["True", "standard output", f"first {home} 27 /of/the/command"]
     assert sorted(checkout.answered()) == sorted(asked)
     command.write_text(LIGHT_COMMAND.format("changed"))
+    assert checkout.answered() == ["True", ""], "a copy of a command that has changed, which runs where it is"
+    assert checkout.loaded == ["first"], "the program was loaded for a command that may not need it"
+    assert checkout.asked()[0]
     assert f"changed {home} 27 /of/the/command" in checkout.answered()
-    assert checkout.loaded == ["first", "first"], "the program was not loaded with the changed module"
+    assert checkout.loaded == ["first", "first"]
 
     command.write_text("not Python")
+    assert checkout.asked()[0]
     assert checkout.answered() == ["True", ""], "a copy of a command that does not load"
     assert checkout.answered() == ["False", ""]
 
