@@ -35,6 +35,7 @@ PANELS = {
         "stacks": "Compare all stacks: pools, cost, own settings",
         "explain": "Show a stack's settings and the file of each value",
         "cost": "Estimate the cost per pool, hour and month",
+        "time": "Estimate how long a first deployment takes",
         "usage": "Show the GPU-hours that workflows used",
         "sizes": "List VM sizes, their GPUs and prices",
         "regions": "List regions, and where a stack's pools could run",

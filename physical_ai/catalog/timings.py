@@ -1,0 +1,64 @@
+"""How long Azure and Helm take to create a resource.
+
+>>> timing("azure-native:network:VirtualNetworkGateway").minutes
+(20, 45)
+"""
+
+from __future__ import annotations
+
+import datetime
+from functools import lru_cache
+from typing import Annotated
+
+from pydantic import Field
+
+from physical_ai.catalog.load import DATA, CatalogError, read_mapping, row
+from physical_ai.catalog.rows import Row, Text
+
+FILE = "timings.yaml"
+Minutes = tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]]
+"""The fastest and the slowest that is usual."""
+
+
+class Timing(Row):
+    """The time that resources of one type take."""
+
+    type: Text
+    """A type token; one that ends with `*` fits all that begin like it."""
+    minutes: Minutes
+    published: bool
+    """False: our estimate."""
+    source: Text
+    date: datetime.date
+
+    def fits(self, kind: str) -> bool:
+        return kind.startswith(self.type[:-1]) if self.type.endswith("*") else kind == self.type
+
+
+class Reference(Row):
+    """What another project documents for a platform of the same parts."""
+
+    what: Text
+    minutes: Minutes
+    source: Text
+    date: datetime.date
+
+
+def timing(kind: str) -> Timing:
+    """The first row that fits a type; the last one fits all."""
+    return next(each for each in _timings() if each.fits(kind))
+
+
+def reference() -> Reference:
+    """What to compare a deployment with."""
+    return row(Reference, read_mapping(DATA / FILE)["reference"], f"{FILE}: reference")
+
+
+@lru_cache(maxsize=1)
+def _timings() -> tuple[Timing, ...]:
+    rows = tuple(row(Timing, each, f"{FILE}: {each.get('type')}") for each in read_mapping(DATA / FILE)["steps"])
+    if rows[-1].type != "*":
+        raise CatalogError(f"{FILE}: the last row has to fit every type")
+    if wrong := [each.type for each in rows if each.minutes[0] > each.minutes[1]]:
+        raise CatalogError(f"{FILE}: slower than the slowest: {', '.join(wrong)}")
+    return rows
