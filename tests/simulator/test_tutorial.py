@@ -1,4 +1,4 @@
-"""The first half of docs/tutorial.md, command by command as written there, does what the page says."""
+"""What docs/tutorial.md runs on a laptop, command by command as written there, does what the page says."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ GIVEN = {"git", "cd", "export", "eval"}
 """What gets a reader a checkout and a PATH, which the test has."""
 WRONG = "Standard_NC40ads_H100_v6"
 """A size that does not exist, which the page tries on purpose."""
+STRANGER = "bystander"
+"""A user without a role, as whom the page submits a workflow on purpose."""
+PLATFORM = "dev-southeastasia"
+"""The stack of the second half."""
 
 
 def laptop_part() -> Iterator[tuple[str, ...]]:
@@ -28,6 +32,17 @@ def laptop_part() -> Iterator[tuple[str, ...]]:
     for block in parts(PAGE)[1]:
         if block.line < end and block.info in SHELLS:
             yield from split(block.text)
+
+
+def simulated_part() -> Iterator[tuple[str, ...]]:
+    """Commands of the second half that need a simulation, and no Azure."""
+    start = PAGE.read_text(encoding="utf-8").splitlines().index("## On Azure")
+    for block in parts(PAGE)[1]:
+        if block.line > start and block.info in SHELLS:
+            yield from (words for words in split(block.text) if words[:2] in SIMULATED)
+
+
+SIMULATED = {("physai", command) for command in ("cost", "time", "compat", "policy", "up", "run", "down")}
 
 
 def recipe(target: str) -> Iterator[tuple[str, ...]]:
@@ -41,7 +56,7 @@ def recipe(target: str) -> Iterator[tuple[str, ...]]:
 
 def run(words: tuple[str, ...], environment: Mapping[str, str]) -> Answer:
     if words[0] == "physai":
-        return physai(*words[1:], expect=2 if any(WRONG in word for word in words) else 0)
+        return physai(*words[1:], expect=2 if any(WRONG in word for word in words) else int(STRANGER in words))
     assert words[0] == "kubectl", words
     done = subprocess.run(list(words), env=environment, check=True, capture_output=True, text=True, cwd=ROOT)
     return Answer(0, done.stdout, done.stderr)
@@ -68,7 +83,23 @@ def test_the_commands_work_as_written(home: Home, deployed: Simulation, monkeypa
     (preview, wrong) = (answer for command, answer in said.items() if command.startswith("physai preview"))
     assert "2 to update" in preview.out
     assert "Did you mean 'Standard_NC40ads_H100_v5'" in wrong.err
-    workflow = next(answer for command, answer in said.items() if command.startswith("physai run"))
+    workflow, refused = (answer for command, answer in said.items() if command.startswith("physai run"))
     assert workflow.out.count("COMPLETED") == 2
+    assert f"403 {STRANGER} has no role" in refused.err
     assert "is not simulated" in physai("status", STACK).out + physai("status", STACK).err
     assert list(home.folder.glob("simulations/*")) == []
+
+
+@pytest.mark.deep
+def test_the_platform_of_the_second_half_comes_up_with_a_control_plane_of_its_own(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    said = {words[1:]: run(words, {}) for words in simulated_part()}
+    assert {words[0] for words in said} == {command for _, command in SIMULATED}
+    up = next(answer for words, answer in said.items() if words[0] == "up")
+    assert "osmo: platform; platforms cpu (cpu), h100 (h100gpu), rtxpro (rtxprogpu)" in up.out
+    workflow, refused = (answer for words, answer in said.items() if words[0] == "run")
+    assert workflow.out.count("COMPLETED") == 2
+    assert f"403 {STRANGER} has no role" in refused.err
+    assert not (home.folder / "simulations" / PLATFORM).exists()
