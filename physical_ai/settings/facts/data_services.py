@@ -91,7 +91,8 @@ def data_protected(settings: Settings) -> bool:
 
 def pulls_from_registry_only(settings: Settings) -> bool:
     """Whether Pods pull images from the stack's registry, and from nowhere else."""
-    return settings.data_services is not None and settings.data_services.registry.only
+    given = managed(settings)
+    return given is not None and given.registry.only
 
 
 def login_server(names: DataNames) -> str:

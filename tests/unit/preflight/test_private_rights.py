@@ -24,6 +24,7 @@ DATA: dict[str, Any] = {"dataServices": {"source": "azure"}}
 ZONES = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-dns"
 WITH_VPN = {**DATA, **network("private", vpn=VPN, resolver=RESOLVER)}
 BEHIND_HUB = {**DATA, **network("private", hub={**PEERED, "dnsZones": ZONES})}
+ZONE_TYPES = {"azure-native:privatedns:PrivateZone", "azure-native:privatedns:VirtualNetworkLink"}
 NAMES = DataNames("dev-westus2", SUBSCRIPTION)
 
 
@@ -98,6 +99,9 @@ def test_a_name_that_somebody_else_has_is_an_error_and_that_of_the_stack_is_not(
 
 def test_a_stack_without_data_services_has_no_names_of_that_kind() -> None:
     assert Azure().findings("name", {}) == []
+    inside = {"dataServices": {"source": "inCluster"}}
+    assert Azure().findings("name", inside) == []
+    assert private_actions(settings({**inside, **network("private", runnersInside=True)})).keys() == ZONE_TYPES
 
 
 def test_a_hub_of_another_subscription_gets_its_side_from_its_owner() -> None:
