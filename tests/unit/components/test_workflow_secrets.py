@@ -34,6 +34,7 @@ INSIDE = {"endpointSubnet": "10.40.3.0/26", "runnersInside": True}
 SHAPES: dict[str, dict[str, Any]] = {
     "public": {"osmo": {"mode": "platform", "access": {**ACCESS, "scope": "public"}}},
     "private": {"network": {"mode": "private", "private": INSIDE}},
+    "in the cluster": {"dataServices": {"source": "inCluster"}},
     "development login": {"osmo": {"mode": "platform", "access": {"login": "dev"}}},
     "read by people": {"access": {"principals": [{"principalId": READER, "role": "drift-reader"}]}},
 }
