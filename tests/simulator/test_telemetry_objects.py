@@ -23,6 +23,7 @@ from physical_ai.simulator.simulation import Simulation
 from physical_ai.telemetry.rules import alert_rows, alerts
 from tests.simulator.conftest import DEFAULT_STACK
 from tests.simulator.physai import physai
+from tests.simulator.snapshots import Snapshots
 from tests.simulator.test_telemetry import MODEL_MINUTE, is_quiet
 from tests.support.waiting import until
 
@@ -34,10 +35,10 @@ EXPORTERS = {each["metadata"]["name"] for each in pod_monitors(SETTINGS)}
 
 
 @pytest.fixture
-def simulation(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulation]:
+def simulation(home: Home, snapshots: Snapshots, monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulation]:
     monkeypatch.setenv(VARIABLE, MODEL_MINUTE)
+    found = snapshots.restore(home, DEFAULT_STACK)
     physai("up", DEFAULT_STACK, "--telemetry", "--set", BACK_END)
-    found = Simulation(DEFAULT_STACK, home)
     yield found
     found.telemetry.stop()
 

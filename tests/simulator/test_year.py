@@ -52,14 +52,24 @@ def test_a_year(deployed: Simulation) -> None:
     another_deployer_changes_nothing(deployed)
     a_reader_sees_what_its_roles_show(deployed)
     a_reader_changes_nothing(deployed)
-    what_happens_to_gpu_pods_is_changed_and_changed_back(deployed)
     drift_is_found_named_and_corrected(deployed)
-    counts_of_the_autoscaler_are_no_drift_for_the_reader(deployed)
-    a_pool_without_capacity_stops_nothing_else(deployed)
-    a_closed_gate_keeps_the_removed_pool_until_gates_are_only_reported(deployed)
     a_minor_upgrade_is_two_deployments_and_waits_for_a_busy_azure(deployed)
     an_install_that_was_killed_is_continued_on_another_machine(deployed)
     it_is_destroyed_without_its_api_server(deployed)
+
+
+@pytest.mark.deep
+def test_rarer_events_of_a_year(deployed: Simulation) -> None:
+    """In `make test`: actions of policies in unit tests of settings, capacity in `tests/unit/simulator/
+    test_azure_capacity.py`, a closed gate in `test_gates.py`."""
+    what_happens_to_gpu_pods_is_changed_and_changed_back(deployed)
+    physai("up", "--refresh", *READS)
+    with deployed.azure() as cloud:
+        cloud.autoscale(deployed.clusters().ids()[0], "rtxprogpu", 2)
+    physai("refresh", "--target", "**azure-native:containerservice:AgentPool::**")
+    counts_of_the_autoscaler_are_no_drift_for_the_reader(deployed)
+    a_pool_without_capacity_stops_nothing_else(deployed)
+    a_closed_gate_keeps_the_removed_pool_until_gates_are_only_reported(deployed)
 
 
 def named(found: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
