@@ -113,6 +113,7 @@ def physai(words: list[str]) -> int:
     from physical_ai.cli.main import run
 
     check._login = azure  # pyright: ignore[reportPrivateUsage]
+    check._exchange = lambda: None  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
     chart_download.pull = verified
     return run(words)
 

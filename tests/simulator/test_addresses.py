@@ -78,7 +78,7 @@ def the_runner_reaches_it_from_the_first_read_to_the_last(
 
 def subnets_change_their_gateway_once_it_accepts_its_address() -> None:
     """Another form of the NAT gateways: never before the API server accepts the nodes' new address."""
-    refused = physai("preview", *CHANGED, *NEW, expect=1).err
+    refused = physai("up", *CHANGED, *NEW, expect=1).err
     assert f"The nodes of {SUBNET} would lose their API server" in refused
     assert "network.outbound.next" in refused, "the message has no way out"
 

@@ -83,11 +83,11 @@ def _azure(subscription: str | None) -> tuple[Azure | None, str | None]:
     from physical_ai.preflight.login import NoLogin
 
     try:
-        get = _login()
+        get, exchange = _login(), _exchange()
     except NoLogin as problem:
         return None, f"no login: {problem}"
     try:
-        return AzureRest(get, subscription_of_login(get, subscription), _exchange()), None
+        return AzureRest(get, subscription_of_login(get, subscription), exchange), None
     except Unanswered as problem:
         return None, str(problem)
 

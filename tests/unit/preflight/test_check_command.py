@@ -176,6 +176,7 @@ def test_several_subscriptions_have_to_be_chosen_from(monkeypatch: pytest.Monkey
         return {"value": rows}
 
     monkeypatch.setattr(check_command, "_login", lambda: get)
+    monkeypatch.setattr(check_command, "_exchange", lambda: None)
     code, _, err = call("check", "dev-westus2")
     assert code == 2
     assert "a (A); b (B)" in " ".join(err.replace("│", " ").split())
