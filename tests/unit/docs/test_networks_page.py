@@ -14,7 +14,12 @@ from tests.unit.conftest import Simulate
 
 PAGE = (ROOT / "docs" / "networks.md").read_text()
 EXAMPLES: list[dict[str, Any]] = [yaml.safe_load(each) for each in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
-DATA = {"dataServices": {"source": "azure"}}
+UPSTREAMS = ["nvcr.io", "ghcr.io", "quay.io", "registry.k8s.io", "public.ecr.aws", "mcr.microsoft.com"]
+DATA: dict[str, Any] = {
+    "dataServices": {"source": "azure", "registry": {"only": True, "upstreams": UPSTREAMS}},
+    "gridDriver": {"imageRegistry": "public.ecr.aws/docker"},
+}
+"""As in the private production stack: its nodes pull from its own registry only."""
 
 
 def test_the_page_has_an_example_for_each_way_in() -> None:
