@@ -40,7 +40,7 @@ def _rows() -> list[list[object]]:
     for pool in ("h100gpu", "rtxprogpu"):
         client.request("POST", "/api/v1/namespaces/default/pods", training(pool))
     reader = Reader(simulation.telemetry)
-    until(lambda: not reader.alerts(), lambda: f"{reader.alerts()}")
+    until(lambda: not reader.alerts(), "alerts fire before a fault", state=reader.alerts)
     note(f"{len(ALL)} faults")
     placed = inject(simulation, ALL)
     firing = wait_for_alerts(reader, placed)
