@@ -14,7 +14,7 @@ from components.cluster_target import ClusterTarget
 from components.gpu_configs import config_map
 from components.objects import declare
 from components.osmo_gate import OsmoGate, OsmoGateArgs
-from components.osmo_token import OsmoToken, OsmoTokenArgs
+from components.osmo_token import OsmoToken, OsmoTokenArgs, VaultLogin
 from components.workload_identity import WorkloadIdentity, WorkloadIdentityArgs
 from physical_ai.catalog import osmo
 from physical_ai.settings import Settings
@@ -55,6 +55,8 @@ class OsmoArgs:
     """What must guard Pods before the first one of a workflow can be created."""
     token: OsmoTokenObjects | None = None
     """What creates the agents' token; None where the stack has it as a secret, or needs none."""
+    token_login: VaultLogin | None = None
+    """How the tokens of other stacks' agents, or this one's, are reached in a vault."""
     service: Sequence[pulumi.Resource] = ()
     """What has to be there before the stack's own control plane answers; empty where it has none."""
 
@@ -167,7 +169,13 @@ class Osmo(pulumi.ComponentResource):
         if args.token is None:
             return [secret]
         given = OsmoTokenArgs(
-            args.target, args.namespaces, args.token, secret, args.service, protected=args.settings.protect
+            args.target,
+            args.namespaces,
+            args.token,
+            secret,
+            args.service,
+            protected=args.settings.protect,
+            login=args.token_login,
         )
         return [secret, OsmoToken(f"{name}-token", given, pulumi.ResourceOptions(parent=self)).job]
 

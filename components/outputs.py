@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pulumi
@@ -19,7 +19,7 @@ from physical_ai.settings.plans.osmo_service import chart_values
 
 ANY = "‹name›"
 """Placeholder in a path for a name that the settings define: of a pool, a release, a platform."""
-_MAPS = ("releases", "pools", "gpus", "osmo.platforms")
+_MAPS = ("releases", "pools", "gpus", "osmo.platforms", "osmo.served")
 """Outputs whose keys are such names."""
 
 OUTPUTS: Mapping[str, str] = {
@@ -57,6 +57,9 @@ OUTPUTS: Mapping[str, str] = {
     f"osmo.platforms.{ANY}": "The node pool behind each platform that workflows can name.",
     "osmo.workflowsPrincipalId": "Entra object id of the identity that workflows run as; give it roles on your data.",
     "osmo.url": "Address of the stack's own control plane; absent in a stack without one.",
+    f"osmo.served.{ANY}.vault": "For `osmo.tokenFrom` of a served stack: the vault with its agents' token.",
+    f"osmo.served.{ANY}.identity": "The identity that may read this token.",
+    f"osmo.served.{ANY}.clientId": "Client id of that identity.",
     "osmo.serviceValues": "Values for OSMO's chart `service`, as `physai osmo values` prints them.",
 }
 """A description of each output, by its path. Anything below these paths may change."""
@@ -78,6 +81,8 @@ class Deployed:
     data: DataServices | None = None
     served: Sequence[Settings] = ()
     """Stacks whose clusters the control plane serves."""
+    tokens: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Where each of them takes its agents' token, by stack."""
 
 
 def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
@@ -97,6 +102,7 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
             **osmo_summary(settings),
             "workflowsPrincipalId": found.workflows_principal_id,
             "serviceValues": chart_values(settings, found.served),
+            **({"served": dict(found.tokens)} if found.tokens else {}),
         },
     }
 

@@ -47,6 +47,7 @@ from components.platform_private import (
     declare_private_network,
     image_source,
 )
+from components.platform_tokens import declare_backend_tokens, token_login
 from components.role_propagation import wait_for_roles
 from components.trace_collector import collector_release
 from physical_ai.settings import Loaded
@@ -109,7 +110,18 @@ class Platform(pulumi.ComponentResource):
         inside = declare_in_cluster_data(common, interior)
         endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None
         service = declare_control_plane(common, foundation, cluster, interior, endpoints, link=link)
-        osmo = declare_osmo(common, foundation, cluster, interior, admission, control_plane=service)
+        tokens = declare_backend_tokens(common, foundation, cluster, data, loaded.served)
+        osmo = declare_osmo(
+            common,
+            foundation,
+            cluster,
+            interior,
+            admission,
+            control_plane=service,
+            token_login=token_login(common, cluster, tokens),
+            # Without a vault in Azure there is no place for the tokens of others.
+            served=loaded.served if tokens is not None else (),
+        )
         share_workflow_data(common, osmo, data)
 
         declare_release_gate(
@@ -140,6 +152,7 @@ class Platform(pulumi.ComponentResource):
             workflows_principal_id=osmo.workflows.identity.principal_id,
             data=data,
             served=loaded.served,
+            tokens=tokens.served if tokens is not None else {},
         )
         self.outputs = stack_outputs(settings, found)
         self.register_outputs(self.outputs)

@@ -26,6 +26,7 @@ from components.kubernetes_access import KubernetesAccess
 from components.namespaces import Namespaces, NamespacesArgs
 from components.nvsentinel import Nvsentinel, NvsentinelArgs
 from components.osmo import Osmo, OsmoArgs
+from components.osmo_token import VaultLogin
 from components.platform_common import Common, Foundation, Interior
 from components.registry_images import RegistryImages, RegistryImagesArgs
 from components.release_gate import ReleaseGate, ReleaseGateArgs
@@ -40,6 +41,7 @@ from physical_ai.catalog.osmo_service import SERVICE_RELEASE
 from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
 from physical_ai.catalog.otel import RELEASE as TRACES_RELEASE
 from physical_ai.readiness import expected_pools
+from physical_ai.settings import Settings
 from physical_ai.settings.facts.data_services import data_protected
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.in_cluster import in_cluster
@@ -240,6 +242,8 @@ def declare_osmo(
     admission: GpuAdmission,
     *,
     control_plane: ControlPlane | None,
+    token_login: VaultLogin | None,
+    served: Sequence[Settings],
 ) -> Osmo:
     return Osmo(
         f"{common.name}-osmo",
@@ -255,7 +259,8 @@ def declare_osmo(
             namespaces=interior.namespaces,
             service_values=common.plan.osmo_service,
             admission=[admission],
-            token=osmo_token_objects(common.settings),
+            token=osmo_token_objects(common.settings, served),
+            token_login=token_login,
             service=[control_plane.release] if control_plane is not None else [],
         ),
         common.protected,

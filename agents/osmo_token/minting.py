@@ -9,8 +9,9 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from osmo_token.secret import VALID, Held, TokenSecret
+from osmo_token.secret import VALID, Held
 from osmo_token.server import Refused
 from osmo_token.service import Service
 
@@ -29,7 +30,15 @@ class Wanted:
     warn_days: int
 
 
-def ensure(service: Service, secret: TokenSecret, wanted: Wanted, today: datetime.date, report: Report) -> None:
+class Store(Protocol):
+    """Where a token is kept: a Secret of the cluster, or one of a vault."""
+
+    def read(self) -> Held: ...
+    def write(self, held: Held, expires: str) -> None: ...
+    def write_state(self, held: Held, state: str) -> None: ...
+
+
+def ensure(service: Service, secret: Store, wanted: Wanted, today: datetime.date, report: Report) -> None:
     """The Secret has a token of the wanted name that the service accepts. Raises Refused."""
     held = secret.read()
     if held.name == wanted.name and held.token:
@@ -59,7 +68,7 @@ def _tidy(service: Service, user: str, kept: Held, report: Report) -> None:
             report(f"Deleted the token {each.name}, which nothing uses.")
 
 
-def _store(secret: TokenSecret, name: str, value: str, expires: datetime.date) -> Held:
+def _store(secret: Store, name: str, value: str, expires: datetime.date) -> Held:
     """What the Secret then has: the new token, and the one that it replaces."""
     for tries_left in reversed(range(CONFLICTS)):
         held = secret.read()
@@ -78,7 +87,7 @@ def _store(secret: TokenSecret, name: str, value: str, expires: datetime.date) -
     raise AssertionError("the last try returns or raises")
 
 
-def check(service: Service, secret: TokenSecret, wanted: Wanted, today: datetime.date) -> str:
+def check(service: Service, secret: Store, wanted: Wanted, today: datetime.date) -> str:
     """What is wrong with the stored token; empty where nothing is. Changes no token. Raises Refused."""
     held = secret.read()
     if not held.token:
@@ -101,3 +110,34 @@ def _expiry(expires: str, name: str, warn_days: int, today: datetime.date) -> st
     if left > warn_days:
         return ""
     return f"The token {name} expires on {expires}, in {left} days. Change osmo.tokenRotation and deploy."
+
+
+def fetch(
+    service: Service, offered: Store, secret: Store, wanted: Wanted, *, today: datetime.date, report: Report
+) -> str:
+    """The Secret has what the control plane's deployment has put into the vault.
+
+    Returns:
+        What is wrong with the token; empty where nothing is.
+
+    Raises:
+        Refused: The vault does not have the wanted token, which its deployment may be about to create.
+    """
+    found, held = offered.read(), secret.read()
+    if found.name != wanted.name or not found.token:
+        has = f"the token {found.name}" if found.name else "no token"
+        raise Refused(f"the vault has {has}, and not {wanted.name}", 0, "Deploy the control plane's stack first.")
+    if (held.token, held.name) != (found.token, found.name):
+        rotated = held.token and held.name != found.name
+        previous = (held.token, held.name) if rotated else (held.previous, held.previous_name)
+        held = replace(held, token=found.token, name=found.name, previous=previous[0], previous_name=previous[1])
+        secret.write(replace(held, state=VALID), found.expires)
+        report(f"Stored the token {found.name}, which the service accepts until {found.expires}.")
+        held = secret.read()
+    refusal = service.refusal(found.token)
+    if refusal:
+        problem = f"The service refuses the token {found.name}: {refusal} Deploy the control plane's stack again."
+    else:
+        problem = _expiry(found.expires, found.name, wanted.warn_days, today)
+    secret.write_state(held, problem or VALID)
+    return problem

@@ -28,6 +28,7 @@ class Held:
     previous_name: str
     state: str
     version: str
+    expires: str = ""
 
 
 class TokenSecret:
@@ -48,6 +49,7 @@ class TokenSecret:
             previous_name=str(notes.get(PREVIOUS_NAME) or ""),
             state=str(notes.get(STATE) or ""),
             version=str(metadata.get("resourceVersion") or ""),
+            expires=str(notes.get(EXPIRES) or ""),
         )
 
     def write(self, held: Held, expires: str) -> None:

@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 SECONDS = 20
 LARGEST = 4 << 20
@@ -63,7 +63,7 @@ class Server:
             headers["Content-Type"] = kind
         request = urllib.request.Request(  # noqa: S310 - the addresses are the deployment's own
             self._url + path,
-            data=None if body is None else json.dumps(body).encode(),
+            data=body if body is None or isinstance(body, bytes) else json.dumps(body).encode(),
             method=method,
             headers=headers,
         )
@@ -97,6 +97,9 @@ def message(body: bytes) -> str:
     """The text of a refusal: Kubernetes and OSMO write it under `message`, FastAPI under `detail`."""
     try:
         found: Mapping[str, Any] = json.loads(body)
-        return str(found.get("message") or found.get("detail") or found)
+        nested = found.get("error")  # Azure writes {"error": {"code": …, "message": …}}, Entra "error_description"
+        if isinstance(nested, dict):
+            found = cast("Mapping[str, Any]", nested)
+        return str(found.get("message") or found.get("error_description") or found.get("detail") or found)
     except (ValueError, AttributeError):
         return body.decode(errors="replace")

@@ -36,6 +36,7 @@ class Role(StrEnum):
     RBAC_ADMIN = "3498e952-d568-435e-9b2c-8d77e338d7f7"
     RBAC_WRITER = "a7ffa36f-339b-4b5c-8bdf-e2c188b2c0eb"
     RBAC_READER = "7f6c6a51-bcf8-42ba-9220-52d62157d7db"
+    KEY_VAULT_SECRETS_OFFICER = "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"
     BLOB_DATA_CONTRIBUTOR = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"
     ACR_PULL = "7f951dda-4ed3-4680-a7ca-43fe172d538d"
     KEY_VAULT_SECRETS_USER = "4633458b-17de-408a-b874-0445c86b69e6"
@@ -56,6 +57,7 @@ ASSIGNED = frozenset(
         Role.ACR_PULL,
         Role.BLOB_DATA_CONTRIBUTOR,
         Role.KEY_VAULT_SECRETS_USER,
+        Role.KEY_VAULT_SECRETS_OFFICER,
         Role.MONITORING_DATA_READER,
         Role.GRAFANA_ADMIN,
         Role.GRAFANA_EDITOR,

@@ -75,7 +75,7 @@ def generated_secrets(settings: Settings) -> list[str]:
     """Secrets that the simulation generates: a stand-in replaces OSMO's control plane, which issues the token; nothing
     is sent to the receivers of alerts, and nothing is kept in a datastore."""
     osmo = settings.osmo
-    token = [AGENT_TOKEN] if osmo.mode == "backend" and osmo.login == "token" else []
+    token = [AGENT_TOKEN] if osmo.mode == "backend" and osmo.login == "token" and not osmo.fetches_token else []
     monitoring = settings.monitoring
     named = (
         *secret_names(monitoring),

@@ -52,6 +52,10 @@ def _refusals(settings: Settings, served: Settings, claimed: dict[str, str]) -> 
     if osmo.service_url != wanted:
         problem = f"The agents of '{stack}' work for {osmo.service_url or 'no control plane'}, and not for {wanted}."
         problems.append((problem, f"osmo.serviceUrl: {wanted} in the stack {stack}."))
+    if osmo.fetches_token and osmo.token_rotation != settings.osmo.token_rotation:
+        word, own = settings.osmo.token_rotation, osmo.token_rotation
+        problem = f"The agents of '{stack}' wait for the token of rotation '{own}', and '{word}' would be created."
+        problems.append((problem, f"osmo.tokenRotation: '{word}' in the stack {stack}."))
     if osmo.backend_name in claimed:
         problem = f"The stacks {claimed[osmo.backend_name]} and {stack} are both called '{osmo.backend_name}' in OSMO."
         problems.append((problem, f"osmo.backendName: another name in the stack {stack}."))

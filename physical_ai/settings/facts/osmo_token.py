@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from physical_ai.settings.facts.data_services import restore_stamp
 from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.models.tree import Settings
@@ -22,12 +24,12 @@ WARN_DAYS = 30
 
 def token_user(settings: Settings) -> str:
     """The user of OSMO whose token it is."""
-    return f"{settings.osmo.backend_name}-agents"
+    return served_user(settings.osmo.backend_name)
 
 
 def token_name(settings: Settings) -> str:
     """The token's name: another one after each rotation."""
-    return f"{settings.osmo.backend_name}-{settings.osmo.token_rotation}"
+    return served_token(settings, settings.osmo.backend_name)
 
 
 def token_epoch(settings: Settings) -> str:
@@ -39,3 +41,23 @@ def token_epoch(settings: Settings) -> str:
     if (inside := in_cluster(settings)) is not None and inside.restores:
         return f"{rotation}-{inside.restores[-1]}"
     return rotation if restore is None else f"{rotation}-{restore_stamp(restore.at)}"
+
+
+def served_secret(backend: str) -> str:
+    """Name, in the vault of the control plane's stack, of the secret with the token of another stack's agents."""
+    return f"osmo-agents-{backend}"
+
+
+def served_token(settings: Settings, backend: str) -> str:
+    """Name of the token of another stack's agents: both stacks have the same word."""
+    return f"{backend}-{settings.osmo.token_rotation}"
+
+
+def served_user(backend: str) -> str:
+    """The user of OSMO whose token it is."""
+    return f"{backend}-agents"
+
+
+def served_backends(served: Sequence[Settings]) -> dict[str, str]:
+    """Names in OSMO, by stack, of the clusters of other stacks whose agents log in with a token."""
+    return {other.stack: other.osmo.backend_name for other in served if other.osmo.login == "token"}

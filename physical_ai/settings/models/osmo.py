@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from physical_ai.settings.models.base import Model, written
+from physical_ai.settings.models.base import EntraId, Model, written
 from physical_ai.settings.models.osmo_access import OsmoAccess
 
 PlatformName = Annotated[
@@ -66,6 +66,23 @@ class OsmoTimeouts(Model):
     queue_max: Timeout = Field(default="2d", description="Longest waiting time.")
 
 
+class TokenFrom(Model):
+    """Where the control plane's stack keeps the agents' token: its output osmo.served has these values."""
+
+    vault: Annotated[
+        str,
+        written(r"^https://[a-z0-9-]{3,24}\.vault\.azure\.net/?$", "a vault's address: https://NAME.vault.azure.net"),
+    ] = Field(description="Address of its vault.")
+    identity: Annotated[
+        str,
+        written(
+            r"^/subscriptions/[^/]+/resource[gG]roups/[^/]+/providers/Microsoft\.ManagedIdentity/userAssignedIdentities/[^/]+$",
+            "the ARM id of a user-assigned identity",
+        ),
+    ] = Field(description="ARM id of the identity that may read this one secret; in the stack's subscription.")
+    client_id: EntraId = Field(description="Client id of that identity.")
+
+
 class Osmo(Model):
     """NVIDIA OSMO: runs workflows on the pools."""
 
@@ -112,6 +129,11 @@ class Osmo(Model):
         description="With mode platform the deployment creates the agents' token. Another word creates another token;"
         " the one before it remains valid until the next rotation.",
     )
+    token_from: TokenFrom | None = Field(
+        default=None,
+        description="With mode backend: take the token from the vault of the stack that has the control plane and names"
+        " this one in osmo.backends. tokenRotation is then that stack's word.",
+    )
     token_days: Annotated[int, Field(ge=2, le=365)] = Field(
         default=180, description="For how many days a token that the deployment creates is valid."
     )
@@ -155,3 +177,8 @@ class Osmo(Model):
     def creates_token(self) -> bool:
         """Whether the deployment creates the agents' token."""
         return self.installs_service and self.login == "token"
+
+    @property
+    def fetches_token(self) -> bool:
+        """Whether the deployment takes it from the vault of another stack."""
+        return self.mode == "backend" and self.login == "token" and self.token_from is not None

@@ -158,7 +158,7 @@ def _agent(settings: Settings) -> dict[str, Any]:
         agent, environment = _dev_agent(), {"KUBECONFIG": f"{AGENT_FOLDER}/{KUBECONFIG}", **environment}
     if environment:
         agent["extraEnvs"] = [{"name": name, "value": value} for name, value in environment.items()]
-    if settings.osmo.creates_token:
+    if settings.osmo.creates_token or settings.osmo.fetches_token:
         agent["extraPodAnnotations"] = {ROTATION_ANNOTATION: token_epoch(settings)}
     return agent
 

@@ -24,6 +24,9 @@ def check_osmo_access(settings: Settings, trust: Trust) -> Iterator[SettingFindi
     if not settings.osmo.installs_service:
         yield from _unused(settings)
         return
+    if settings.osmo.token_from is not None:
+        problem = "The deployment creates the token of the stack's own agents."
+        yield error(("osmo", "tokenFrom"), problem, "Remove it.", others=(_MODE,))
     if settings.data_services is None:
         problem = "The control plane needs a database, a cache and storage, and the stack has none."
         yield error(("dataServices",), problem, "dataServices: {source: azure}, or inCluster.", others=(_MODE,))
@@ -42,8 +45,11 @@ def _unused(settings: Settings) -> Iterator[SettingFinding]:
         problem = "The stack has no control plane that would serve other stacks."
         yield warning(_BACKENDS, problem, "mode: platform.", others=(_MODE,))
     given, default = settings.osmo, Osmo()
+    if given.token_from is not None and not given.fetches_token:
+        problem = "No agents of this stack would use the token."
+        yield warning(("osmo", "tokenFrom"), problem, "mode: backend and login: token, or remove it.", others=(_MODE,))
     for name, is_set in (
-        ("tokenRotation", given.token_rotation != default.token_rotation),
+        ("tokenRotation", given.token_rotation != default.token_rotation and not given.fetches_token),
         ("tokenDays", given.token_days != default.token_days),
     ):
         if is_set:

@@ -14,6 +14,7 @@ from typing import Any
 from physical_ai.simulator.osmo.control.gateway import LARGEST_BODY, Answer, Request
 
 LOOPBACK = "127.0.0.1"
+FORM = "application/x-www-form-urlencoded"
 PORT_FILE = "osmo-port.json"
 """In the folder of a control plane."""
 log = logging.getLogger("osmo")
@@ -74,7 +75,8 @@ def _handler(answer: Callable[[Request], Answer]) -> type[BaseHTTPRequestHandler
                 return Answer(413, {"message": "Payload Too Large"})
             text = self.rfile.read(length)
             try:
-                body: Any = json.loads(text) if text else None
+                form = self.headers.get("Content-Type", "").startswith(FORM)
+                body: Any = dict(urllib.parse.parse_qsl(text.decode())) if form else json.loads(text) if text else None
             except ValueError:
                 return Answer(422, {"detail": "the body is not JSON"})
             path, _, query = self.path.partition("?")

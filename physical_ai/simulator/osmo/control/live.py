@@ -13,8 +13,9 @@ from physical_ai.simulator.osmo.control.accounts import Accounts
 from physical_ai.simulator.osmo.control.admin_password import AdminPassword
 from physical_ai.simulator.osmo.control.agents import Agents
 from physical_ai.simulator.osmo.control.configuration import Configuration, declared
-from physical_ai.simulator.osmo.control.gateway import Gateway, Surroundings
-from physical_ai.simulator.osmo.control.token_pods import SELECTOR, TokenPods
+from physical_ai.simulator.osmo.control.gateway import Answer, Gateway, Request, Surroundings
+from physical_ai.simulator.osmo.control.key_vaults import KeyVaults
+from physical_ai.simulator.osmo.control.token_pods import SELECTOR, TokenPods, is_ours
 
 
 class ControlPlane:
@@ -32,8 +33,17 @@ class ControlPlane:
         around = Surroundings(self.configuration, AdminPassword(client), self._offline)
         self._gateway = Gateway(accounts, tokens.key_in(simulation), around)
         self.agents = Agents(self._agent_pods.all, client.find, self.configuration, self._gateway.who)
-        self._jobs = TokenPods(client, self._token_pods.all, lambda: front_door.address(folder))
-        front_door.serve(self._gateway.answer, folder)
+        self._vaults = KeyVaults(simulation, client)
+        self._jobs = TokenPods(
+            client,
+            lambda: [*self._token_pods.all(), *(pod for pod in self._agent_pods.all() if is_ours(pod))],
+            lambda: front_door.address(folder),
+            self._vaults.gateway,
+        )
+        front_door.serve(self._answer, folder)
+
+    def _answer(self, request: Request) -> Answer:
+        return (self._vaults if self._vaults.answers(request) else self._gateway).answer(request)
 
     def configuration(self) -> Configuration:
         return declared(self._client.find)

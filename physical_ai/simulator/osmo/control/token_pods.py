@@ -44,8 +44,15 @@ class _Run:
 class TokenPods:
     """Args: `gateway` is the address on loopback that Services in the cluster stand for."""
 
-    def __init__(self, client: Client, pods: Callable[[], Iterable[Json]], gateway: Callable[[], str]) -> None:
-        self._client, self._pods, self._gateway = client, pods, gateway
+    def __init__(
+        self,
+        client: Client,
+        pods: Callable[[], Iterable[Json]],
+        gateway: Callable[[], str],
+        gateway_of: Callable[[str], str] = lambda vault: "",
+    ) -> None:
+        """`gateway_of` is the address of the control plane whose stack has a vault."""
+        self._client, self._pods, self._gateway, self._gateway_of = client, pods, gateway, gateway_of
         self._running: dict[str, _Run] = {}
         self._over: set[str] = set()
         """Pods that have ended, until the watch shows it, by uid."""
@@ -94,7 +101,9 @@ class TokenPods:
                 **{each["name"]: _below(folder, container, str(each["value"])) for each in container.get("env") or ()},
             }
             command = [str(each) for each in container["command"]]
-            arguments = [self._argument(folder, container, str(each)) for each in container.get("args") or ()]
+            given = [str(each) for each in container.get("args") or ()]
+            arguments = [self._argument(folder, container, each, given) for each in given]
+            arguments.append(f"--authority={self._gateway()}/entra")
             with (folder / "output").open("wb") as output:
                 process = subprocess.Popen(
                     [sys.executable, *command[1:], *arguments, f"--account={folder / ACCOUNT}"],
@@ -114,8 +123,12 @@ class TokenPods:
         (container,) = pod["spec"]["containers"]
         namespace = str(at(pod, "metadata.namespace"))
         paths = {str(each["name"]): str(each["mountPath"]) for each in container.get("volumeMounts") or ()}
+        account_name = str(at(pod, "spec.serviceAccountName"))
         for volume in at(pod, "spec.volumes", []):
             target = folder / paths.get(volume["name"], "none").lstrip("/")
+            if volume.get("projected") and volume["name"] in paths:
+                self._project(volume["projected"], target, namespace, account_name)
+                continue
             for path, content in self._content(volume, namespace).items():
                 (target / path).parent.mkdir(parents=True, exist_ok=True)
                 (target / path).write_bytes(content)
@@ -126,6 +139,17 @@ class TokenPods:
         (account / "ca.crt").write_text(self._client.config.authority)
         session.close()
         return container
+
+    def _project(self, volume: Json, target: Path, namespace: str, account: str) -> None:
+        """Writes tokens of the Pod's service account for other audiences, as kubelet does."""
+        for source in volume.get("sources") or ():
+            wanted: Json | None = source.get("serviceAccountToken")
+            if wanted and wanted.get("audience"):
+                spec = {"audiences": [wanted["audience"]], "expirationSeconds": 3600}
+                body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+                path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
+                target.mkdir(parents=True, exist_ok=True)
+                (target / wanted["path"]).write_text(self._client.request("POST", path, body)["status"]["token"])
 
     def _content(self, volume: Json, namespace: str) -> Mapping[str, bytes]:
         """Files of a volume by path. A Secret's are only for the process; the folder is this user's alone."""
@@ -139,8 +163,13 @@ class TokenPods:
         decode: Callable[[str], bytes] = base64.b64decode if kind == "Secret" else str.encode
         return {str(item["path"]): decode(data[item["key"]]) for item in items}
 
-    def _argument(self, folder: Path, container: Json, text: str) -> str:
+    def _argument(self, folder: Path, container: Json, text: str, given: list[str]) -> str:
         key, separator, value = text.partition("=")
+        if key == "--vault":
+            return f"{key}{separator}{self._gateway()}/vault/{_vault(value)}"
+        if key == "--service" and given[0] == "fetch":
+            theirs = next((_vault(each.partition("=")[2]) for each in given if each.startswith("--vault=")), "")
+            return f"{key}{separator}{self._gateway_of(theirs) or value}"
         if key == "--service":
             return f"{key}{separator}{self._resolved(value)}"
         return f"{key}{separator}{_below(folder, container, value)}"
@@ -189,3 +218,15 @@ def _below(folder: Path, container: Json, value: str) -> str:
     if value.startswith("/") and any(path.startswith(value) or value.startswith(path) for path in mounted):
         return str(folder / value.lstrip("/"))
     return value
+
+
+def is_ours(pod: Json) -> bool:
+    """Whether a Pod is one of the program, in whichever namespace."""
+    key, _, value = SELECTOR.partition("=")
+    labels: Json = at(pod, "metadata.labels", {})
+    return labels.get(key) == value
+
+
+def _vault(url: str) -> str:
+    """The name of a vault, of its address."""
+    return (urllib.parse.urlsplit(url).hostname or "").partition(".")[0]

@@ -1,0 +1,54 @@
+"""Tokens of OSMO's agents that cross stacks: those a control plane creates for others, and the one a stack takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.account import azure_tenant
+from components.backend_tokens import BackendTokens, BackendTokensArgs, fetching_login
+from components.cluster import Cluster
+from components.data_services import DataServices
+from components.osmo_token import VaultLogin
+from components.platform_common import Common, Foundation
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.osmo_token import served_backends
+
+
+def declare_backend_tokens(
+    common: Common, foundation: Foundation, cluster: Cluster, data: DataServices | None, served: Sequence[Settings]
+) -> BackendTokens | None:
+    """None in a stack that creates no tokens for others."""
+    backends = served_backends(served)
+    if data is None or not backends or not common.settings.osmo.creates_token:
+        return None
+    args = BackendTokensArgs(
+        vault=data.vault,
+        backends=backends,
+        names=common.names,
+        resource_group_name=foundation.group.name,
+        location=common.settings.region,
+        tags=common.settings.tags,
+        issuer_url=cluster.oidc_issuer_url,
+        subscription_id=common.subscription,
+        tenant_id=azure_tenant(),
+    )
+    # Not protected: a backend that is no longer served loses its token.
+    return BackendTokens(f"{common.name}-backend-tokens", args, common.unprotected)
+
+
+def token_login(common: Common, cluster: Cluster, tokens: BackendTokens | None) -> VaultLogin | None:
+    """How the stack's Job reaches a vault; None where it needs none."""
+    if tokens is not None:
+        return tokens.login
+    source = common.settings.osmo.token_from
+    if source is None or not common.settings.osmo.fetches_token:
+        return None
+    return fetching_login(
+        f"{common.name}-token-reader",
+        source,
+        stack=common.settings.stack,
+        issuer_url=cluster.oidc_issuer_url,
+        subscription_id=common.subscription,
+        tenant_id=azure_tenant(),
+        opts=common.unprotected,
+    )
