@@ -217,7 +217,11 @@ def test_a_deployer_assigns_the_programs_roles_only_and_never_an_owner(calls: li
             assert "--condition" not in each
 
 
-def test_the_roles_that_may_be_assigned_are_those_that_the_program_assigns(simulate: Simulate) -> None:
+def test_the_roles_that_may_be_assigned_are_those_that_the_program_assigns(
+    simulate: Simulate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A control plane that serves another stack; which one is in that stack's own file.
+    monkeypatch.setattr("components.platform_tokens.served_backends", lambda served: {"prod-eastus": "east"})
     own = f"{'1' * 8}-1111-1111-1111-{'1' * 12}"
     named = [{"principalId": own, "role": role} for role in ("reader", "admin")]
     shown = [{"principalId": own, "role": role} for role in ("admin", "editor", "viewer")]
@@ -225,7 +229,7 @@ def test_the_roles_that_may_be_assigned_are_those_that_the_program_assigns(simul
     whole = {
         **network("private", vpn=VPN, resolver=RESOLVER),
         "dataServices": {"source": "azure"},
-        "osmo": {"mode": "platform", "access": {**ACCESS, "tls": TLS}},
+        "osmo": {"mode": "platform", "backendName": "serving", "access": {**ACCESS, "tls": TLS}},
         "secrets": SECRETS,
     }
     recordings = (simulate("prod-westus2", settings), simulate("dev-westus2", whole))
