@@ -28,8 +28,8 @@ def group(put: Put) -> Iterator[Refusal]:
 
 
 def _of_others(put: Put) -> bool:
-    """Part of somebody else's resource, in a group that the stand-in does not have: the hub's side of a peering, records
-    in a zone of others, and a credential of an identity that another stack has created for this one."""
+    """Part of somebody else's resource, in a group that the stand-in does not have: the hub's side of a peering,
+    records in a zone of others, and a credential of an identity that another stack has created for this one."""
     kinds = ("VirtualNetworkPeering", "PrivateRecordSet", "RecordSet", "FederatedIdentityCredential")
     return put.kind in kinds and not put.azure.group_exists(ids.group(put.id) or "")
 
