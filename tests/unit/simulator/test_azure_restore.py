@@ -40,6 +40,7 @@ def restored(azure: Azure, days_ago: float = 1, **changes: Any) -> set[str]:
 
 def test_a_time_that_backups_have(azure: Azure) -> None:
     assert restored(azure) == set()
+    assert restored(azure, administratorLoginPassword="Correct1Horse2Battery") == set(), "the login is the source's"
     assert restored(azure, days_ago=-1) == {"pg-restore-time"}, "the future"
     assert restored(azure, days_ago=4) == {"pg-restore-time"}, "before the server"
     azure.clock.advance(30 * DAY)

@@ -83,7 +83,9 @@ def server_login(put: Put) -> Iterator[Refusal]:
     if login.lower() in RESERVED_LOGINS or login.lower().startswith("pg_"):
         yield refuse(put, "pg-admin", f"The login '{login}' is reserved.", "properties.administratorLogin")
     kinds = sum(bool(re.search(kind, str(password))) for kind in ("[a-z]", "[A-Z]", "[0-9]", "[^a-zA-Z0-9]"))
-    wrong = password is not None and (not 8 <= len(str(password)) <= 128 or kinds < 3 or login in str(password))
+    wrong = password is not None and (
+        not 8 <= len(str(password)) <= 128 or kinds < 3 or (bool(login) and login in str(password))
+    )
     if wrong or (put.old is None and login and password is None):
         message = "The password must have 8 to 128 characters of three kinds, without the login."
         yield refuse(put, "pg-password", message, "properties.administratorLoginPassword")
