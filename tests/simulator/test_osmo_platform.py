@@ -6,8 +6,7 @@ import base64
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 from tests.simulator.snapshots import Snapshots, home_in, wipe
 from tests.support.paths import SAMPLES
+from tests.support.waiting import LIMIT, until
 
 STACK = "dev-westus2"
 PLATFORM: dict[str, Any] = {
@@ -43,7 +43,6 @@ PLATFORM: dict[str, Any] = {
 PODS = f"/api/v1/namespaces/{osmo.WORKFLOWS_NAMESPACE}/pods"
 AGENTS = f"/api/v1/namespaces/{osmo.OPERATOR_NAMESPACE}/pods"
 SECRET = f"/api/v1/namespaces/{osmo.OPERATOR_NAMESPACE}/secrets/{osmo.TOKEN_SECRET}"
-SECONDS = 120.0
 Json = dict[str, Any]
 
 
@@ -65,31 +64,31 @@ def stack(snapshots: Snapshots, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.mark.deep
-def test_the_token_is_created_used_and_rotated_under_a_running_workflow(stack: Path, tmp_path: Path) -> None:
+def test_the_token_is_created_used_and_rotated_under_a_runningworkflow_without_end(stack: Path, tmp_path: Path) -> None:
     clusters = Simulation(STACK).clusters()
     admin = clusters.client(clusters.ids()[0])
-    first, started = _tokens(admin), _agents(admin)
+    first, started = token_secret(admin), _agents(admin)
     # The stack has had its control plane elsewhere until now, with a token of its own.
     assert set(first) == {"token", "previous-token"}
     assert len(started) == 2
     _may_touch_one_secret(admin)
 
-    submitted = _workflow(tmp_path)
+    submitted = workflow_without_end(tmp_path)
     running = [sys.executable, "-m", "physical_ai.cli", "run", str(submitted), "--json"]
     with subprocess.Popen(running, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as follower:
         try:
-            pod = _until(lambda: _running(admin) or follower.poll() is not None, "the task runs")
+            pod = until(lambda: running_pod(admin) or follower.poll() is not None, "the task does not run")
             assert follower.poll() is None, "physai run ended before the task ran"
             physai("up", STACK, "-f", str(stack), "--set", "osmo.tokenRotation=2026-12")
-            second = _tokens(admin)
+            second = token_secret(admin)
             assert second["previous-token"] == first["token"] != second["token"]
             assert admin.get(SECRET)["metadata"]["annotations"]["physical-ai/token-name"] == "default-2026-12"
-            _until(lambda: not set(started) & set(_agents(admin)), "the agents are restarted with the new token")
-            assert _running(admin)["metadata"]["uid"] == pod["metadata"]["uid"]
+            until(lambda: not set(started) & set(_agents(admin)), "the agents do not restart with the new token")
+            assert running_pod(admin)["metadata"]["uid"] == pod["metadata"]["uid"]
             exits = {each["name"]: (0, "") for each in pod["spec"]["containers"]}
             status = f"{PODS}/{pod['metadata']['name']}/status"
             admin.patch(status, {"status": ended(pod, exits)}, "application/merge-patch+json")
-            out, _ = follower.communicate(timeout=SECONDS)
+            out, _ = follower.communicate(timeout=LIMIT)
         finally:
             follower.kill()
     assert json.loads(out)["workflows"][0]["status"] == "COMPLETED"
@@ -119,7 +118,7 @@ def _may_touch_one_secret(admin: Client) -> None:
             program.request(method, path, body, content_type="application/merge-patch+json")
 
 
-def _tokens(admin: Client) -> dict[str, str]:
+def token_secret(admin: Client) -> dict[str, str]:
     return admin.get(SECRET)["data"]
 
 
@@ -129,12 +128,12 @@ def _agents(admin: Client) -> dict[str, str]:
     return {each["metadata"]["uid"]: each["metadata"]["name"] for each in pods}
 
 
-def _running(admin: Client) -> Json:
+def running_pod(admin: Client) -> Json:
     pods: list[Json] = admin.get(PODS)["items"]
     return next((each for each in pods if each.get("status", {}).get("phase") == "Running"), {})
 
 
-def _workflow(folder: Path) -> Path:
+def workflow_without_end(folder: Path) -> Path:
     task = {"name": "work", "image": f"registry.example/work@sha256:{'a' * 64}", "command": ["sleep", "infinity"]}
     document = {
         "version": 2,
@@ -148,11 +147,3 @@ def _workflow(folder: Path) -> Path:
     path = folder / "long.yaml"
     path.write_text(yaml.safe_dump(document))
     return path
-
-
-def _until(condition: Callable[[], Any], what: str) -> Any:
-    end = time.monotonic() + SECONDS
-    while not (found := condition()):
-        assert time.monotonic() < end, f"not in {SECONDS:.0f} s: {what}"
-        time.sleep(0.1)
-    return found
