@@ -114,6 +114,7 @@ def test_a_stack_is_previewed_deployed_and_compared_by_its_workflows(runner: Run
     assert json.loads(removals) == []
     assert "drift-reader" in preview.summary
     runner.run(DEPLOY_STACK, "up", **INPUTS, needs__preview__outputs__removals=removals)
+    runner.run(DRIFT, "look", **MATRIX)
 
     cluster = deployed.clusters().client(deployed.clusters().ids()[0])
     quotas = "/api/v1/namespaces/osmo-workflows/resourcequotas"
@@ -127,7 +128,6 @@ def test_a_stack_is_previewed_deployed_and_compared_by_its_workflows(runner: Run
 
 @pytest.mark.deep
 def test_what_the_approved_preview_did_not_remove_is_not_removed(runner: Runner, deployed: Simulation) -> None:
-    runner.run(DRIFT, "look", **MATRIX)
     physai("preview", "--set", "pools.h100gpu.sku=Standard_NC80adis_H100_v5")
     before = deployed.cloud_resources()
     with pytest.raises(StepFailed, match="h100gpu-nodes would be deleted or replaced"):
