@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO
 
 import psutil
@@ -16,6 +17,7 @@ import pytest
 from physical_ai.cli import resident_command
 from physical_ai.repository import ROOT
 from physical_ai.simulator import resident
+from tests.support.waiting import until
 
 CLIENT = """
 import subprocess, sys
@@ -34,7 +36,7 @@ __main__.main()
 """`physai`, with a new process in the place of a copy of the resident one. Its code is the first argument."""
 
 COPY = """
-import os, signal, socket, sys
+import os, signal, socket, sys, time
 import {module} as copy
 {}
 copy.serve(socket.socket(fileno={control}))
@@ -43,9 +45,10 @@ REAL = COPY.format("", module="{module}", control="{control}")
 WAITING = COPY.format(
     """
 def run_here(arguments):
-    print(os.getpid(), *arguments, os.environ["GIVEN"], sys.argv[0], sys.stdout.errors, os.nice(0), flush=True)
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(number))
-    signal.pause()
+    print(os.getpid(), *arguments, os.environ["GIVEN"], sys.argv[0], sys.stdout.errors, os.nice(0), flush=True)
+    while True:  # not `signal.pause`, which sleeps on after a signal that came just before it
+        time.sleep(0.05)
 copy.run_here = run_here
 """,
     module="{module}",
@@ -109,12 +112,19 @@ def started(out: IO[str]) -> tuple[psutil.Process, list[str]]:
     return psutil.Process(int(pid)), found
 
 
+def catches(pid: int, number: signal.Signals) -> bool:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    (mask,) = (line.split()[1] for line in lines if line.startswith("SigCgt:"))
+    return bool(int(mask, 16) >> (number - 1) & 1)
+
+
 def test_a_signal_reaches_the_command_which_has_what_the_users_process_has() -> None:
     with client(WAITING, "up", "dev-westus2", nice=3) as process:
         assert process.stdout is not None
         _, found = started(process.stdout)
         nice = os.nice(0) + 3
         assert found == ["up", "dev-westus2", "given", "physai", "backslashreplace", str(nice)]
+        until(lambda: catches(process.pid, signal.SIGTERM), "the user's process passes no signals on")
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == signal.SIGTERM
 
