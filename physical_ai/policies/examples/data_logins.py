@@ -83,7 +83,7 @@ EXAMPLES: dict[str, list[Example]] = {
         Example(rules.REGISTRY, {"anonymousPullEnabled": False}, {"anonymousPullEnabled": True}),
     ],
     "database-reach": [
-        Example(rules.FIREWALL, NODES, {"startIpAddress": "0.0.0.0", "endIpAddress": "0.0.0.0"}),  # noqa: S104
+        Example(rules.FIREWALL, NODES, {"startIpAddress": "0.0.0.0", "endIpAddress": "0.0.0.0"}),  # noqa: S104 - no bind
         Example(rules.FIREWALL, NODES, {"endIpAddress": "20.30.50.0"}),
     ],
     "database-standby": [
