@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from physical_ai.simulator.cluster.definitions import definition
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, Client
 from physical_ai.simulator.pool_nodes import FIELD_MANAGER
 
@@ -40,17 +41,7 @@ def _definition(kind: str, endpoints: str) -> dict[str, Any]:
         },
     }
     schema = {"type": "object", "required": ["spec"], "properties": {"spec": spec}}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{GROUP}"},
-        "spec": {
-            "group": GROUP,
-            "scope": "Namespaced",
-            "names": {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()},
-            "versions": [{"name": VERSION, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
-        },
-    }
+    return definition(GROUP, VERSION, kind, plural, schema)
 
 
 def install(client: Client) -> None:
@@ -60,9 +51,9 @@ def install(client: Client) -> None:
 
 def serve(client: Client, found: Sequence[dict[str, Any]]) -> None:
     """Applies definitions, and waits until the API server serves them."""
-    for definition in found:
-        path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{definition['metadata']['name']}"
-        client.patch(path, definition, APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})
+    for each in found:
+        path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{each['metadata']['name']}"
+        client.patch(path, each, APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})
         _established(client, path)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 from physical_ai.catalog.vault_secrets import API_VERSION, DRIVER, KIND, PLURAL
+from physical_ai.simulator.cluster.definitions import definition as custom_resource
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, Client
 from physical_ai.simulator.metrics_addon import serve
 from physical_ai.simulator.pool_nodes import FIELD_MANAGER
@@ -30,17 +31,7 @@ def definition() -> dict[str, Any]:
     objects = {"type": "array", "items": {"type": "object", "properties": made}}
     spec = {"type": "object", "properties": {"provider": _TEXT, "parameters": _TEXTS, "secretObjects": objects}}
     schema = {"type": "object", "properties": {"spec": spec}}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{PLURAL}.{group}"},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {"kind": KIND, "listKind": f"{KIND}List", "plural": PLURAL, "singular": KIND.lower()},
-            "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
-        },
-    }
+    return custom_resource(group, version, KIND, PLURAL, schema)
 
 
 def driver() -> dict[str, Any]:

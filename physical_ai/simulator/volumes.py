@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from physical_ai.simulator.cluster.definitions import definition
 from physical_ai.simulator.cluster.loop import Loop
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, name, timestamp
 from physical_ai.simulator.cluster.watch import Watch
@@ -58,23 +59,12 @@ def _definition(kind: str, scope: str) -> Json:
     )
     schema: Json = {"type": "object", "properties": fields}
     schema["required"] = ["driver", "deletionPolicy"] if scope == "Cluster" else ["spec"]
-    version: Json = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    made = definition(GROUP, "v1", kind, plural, schema, scope=scope)
+    approval = "https://github.com/kubernetes-csi/external-snapshotter"
+    made["metadata"]["annotations"] = {"api-approved.kubernetes.io": approval}
     if scope == "Namespaced":
-        version["subresources"] = {"status": {}}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {
-            "name": f"{plural}.{GROUP}",
-            "annotations": {"api-approved.kubernetes.io": "https://github.com/kubernetes-csi/external-snapshotter"},
-        },
-        "spec": {
-            "group": GROUP,
-            "scope": scope,
-            "names": {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()},
-            "versions": [version],
-        },
-    }
+        made["spec"]["versions"][0]["subresources"] = {"status": {}}
+    return made
 
 
 def refusal(claim: Json, snapshots: dict[tuple[str, str], Json]) -> str:
