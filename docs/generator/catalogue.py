@@ -16,6 +16,7 @@ from physical_ai.catalog import (
     pinned_charts,
     prices,
     regions,
+    servers,
     vgpu_models,
     vm_sizes,
 )
@@ -31,7 +32,7 @@ row there names its source, the date on which it was read, and the fields withou
 
 def document() -> str:
     """The complete page."""
-    sections = (_sizes, _regions, _prices, _kubernetes, _releases, _drivers, _vgpus, _images, _mig, _charts)
+    sections = (_sizes, _servers, _regions, _prices, _kubernetes, _releases, _drivers, _vgpus, _images, _mig, _charts)
     return "\n".join([_HEAD, *(section() for section in sections)])
 
 
@@ -72,6 +73,30 @@ def _size(size: VmSize) -> tuple[str, ...]:
         _marked("yes" if size.low_priority else "no", "lowPriority", size.unverified),
         _marked(code(size.family), "family", size.unverified),
     )
+
+
+def _servers() -> str:
+    head = ("server", "shape", "CPUs", "memory", "GPUs", "rails", "drivers", "firmware", "VBIOS")
+    rows: list[tuple[str, ...]] = []
+    for each in servers().values():
+        gpu, firmware = each.gpu, each.firmware
+        minimum = _marked(each.minimum_driver, "minimumDriver", each.unverified)
+        rows.append(
+            (
+                code(each.name),
+                each.shape,
+                _marked(str(each.vcpus), "vcpus", each.unverified),
+                _marked(f"{each.memory_gib} GiB", "memoryGib", each.unverified),
+                "–" if gpu is None else f"{gpu.count} × {gpu.model}, {gpu.memory_gib} GB",
+                f"{each.rails} of {each.rail_gbps} Gb/s",
+                f"{codes(each.driver_sources)}, {minimum} or newer",
+                or_dash(firmware and f"{firmware.bundle} ({firmware.tool})"),
+                or_dash(firmware and firmware.vbios),
+            )
+        )
+    text = "Nodes of clusters that exist already. The shape is sockets-GPUs-NICs-Gb/s of a rail.\n"
+    sources = _sourced((each.source, each.date) for each in servers().values())
+    return "\n".join(["## Servers\n", text, table(head, rows), sources])
 
 
 def _regions() -> str:

@@ -26,6 +26,7 @@ from physical_ai.catalog.gpu_rows import (
     OperatorRelease,
     VgpuModel,
 )
+from physical_ai.catalog.hardware import Server, machine, machines, server, servers
 from physical_ai.catalog.load import CatalogError, kubernetes_minors, prices, regions, vm_sizes
 from physical_ai.catalog.lookup import (
     KubernetesPhase,
@@ -39,7 +40,7 @@ from physical_ai.catalog.lookup import (
     regions_listing,
     vm_size,
 )
-from physical_ai.catalog.rows import Gpu, KubernetesMinor, PriceRow, Region, RegionSize, VmSize
+from physical_ai.catalog.rows import Gpu, KubernetesMinor, Machine, PriceRow, Region, RegionSize, VmSize
 from physical_ai.catalog.verdicts import describe, judge
 
 RETIRED = "retired-preview"
@@ -56,6 +57,7 @@ __all__ = [
     "Gpu",
     "KubernetesMinor",
     "KubernetesPhase",
+    "Machine",
     "MigModel",
     "ModuleFlavour",
     "NodeImage",
@@ -63,6 +65,7 @@ __all__ = [
     "PriceRow",
     "Region",
     "RegionSize",
+    "Server",
     "UnknownName",
     "VgpuModel",
     "VmSize",
@@ -75,6 +78,8 @@ __all__ = [
     "kubernetes_minor",
     "kubernetes_minors",
     "kubernetes_phase",
+    "machine",
+    "machines",
     "mig_model",
     "mig_models",
     "nearest",
@@ -89,6 +94,8 @@ __all__ = [
     "region",
     "regions",
     "regions_listing",
+    "server",
+    "servers",
     "vgpu_model",
     "vgpu_models",
     "vm_size",

@@ -1,4 +1,4 @@
-"""The catalogue's rows: VM sizes, regions, prices, Kubernetes minors. Frozen, each with its source and date."""
+"""The catalogue's rows: VM sizes, servers, regions, prices, Kubernetes minors. Frozen, each with source and date."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-DriverSourceName = Literal["operator", "grid", "aks"]
+DriverSourceName = Literal["operator", "grid", "aks", "host"]
+"""Who installs a driver; `host`: whoever installed the machine, which no VM size has."""
 OsSkuName = Literal["Ubuntu", "Ubuntu2204", "AzureLinux"]
 ZoneName = Literal["1", "2", "3"]
 Offered = Literal["yes", "no", "unknown"]
@@ -46,34 +47,42 @@ class Gpu(Row):
     """PCI vendor and device, as in pci.ids."""
 
 
-class VmSize(Row):
+class Machine(Row):
+    """What a pool's nodes are made of, in the terms the GPU layer needs: a VM size of Azure, or a server."""
+
+    name: Text
+    vcpus: Annotated[int, Field(ge=1)]
+    """Logical CPUs, as Kubernetes counts them."""
+    memory_gib: Annotated[int, Field(ge=1)]
+    gpu: Gpu | None = None
+    driver_sources: tuple[DriverSourceName, ...] = ()
+    """Who may install the NVIDIA driver; empty without a GPU."""
+    mig: bool = False
+    """Whether whoever uses the machine can cut its GPUs by MIG."""
+    infiniband: bool = False
+    unverified: tuple[Text, ...] = ()
+    """Fields of this row without a source that was read."""
+    source: Text
+    date: datetime.date
+
+
+class VmSize(Machine):
     """A VM size, in the terms a node pool needs."""
 
     name: Annotated[str, StringConstraints(pattern=r"^Standard_\w+$")]
     series: Text
     family: Text
     """Quota family: `name.value` of a Microsoft.Compute usage."""
-    vcpus: Annotated[int, Field(ge=1)]
-    memory_gib: Annotated[int, Field(ge=1)]
-    gpu: Gpu | None = None
     local_disk_gib: Annotated[int, Field(ge=1)] | None
     """Space for an ephemeral OS disk; None without a local disk."""
     nvme_only: bool = False
     lifecycle: Literal["ga", "retired-preview"] = "ga"
     successor: str | None = None
     """The size to use instead of a retired one."""
-    driver_sources: tuple[DriverSourceName, ...] = ()
-    """Who may install the NVIDIA driver; empty without a GPU."""
     os_skus: tuple[OsSkuName, ...]
     low_priority: bool = True
     """LowPriorityCapable: may be Spot."""
-    mig: bool = False
     burstable: bool = False
-    infiniband: bool = False
-    unverified: tuple[Text, ...] = ()
-    """Fields of this row without a source that was read."""
-    source: Text
-    date: datetime.date
 
     @property
     def is_retired(self) -> bool:

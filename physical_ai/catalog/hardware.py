@@ -1,0 +1,141 @@
+"""Servers of existing clusters, the cluster they were described with, and one look-up for servers and VM sizes.
+
+>>> machine("hgx-b200").gpu.count, machine("Standard_NC40ads_H100_v5").gpu.count
+(8, 1)
+"""
+
+from __future__ import annotations
+
+import datetime
+from functools import lru_cache
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from physical_ai.catalog.gpu_rows import Build, Minor
+from physical_ai.catalog.load import DATA, CatalogError, read_mapping, read_rows, row, vm_sizes
+from physical_ai.catalog.lookup import UnknownName, nearest, vm_size
+from physical_ai.catalog.rows import Machine, Row, Text
+
+Exact = Annotated[str, StringConstraints(pattern=r"^\d+(\.\d+)+$")]
+
+
+class Firmware(Row):
+    """Firmware that a server was tested with."""
+
+    bundle: Exact
+    vbios: Annotated[str, StringConstraints(pattern=r"^[0-9A-F]{2}(\.[0-9A-F]{2}){4}$")]
+    """Of each GPU, as `nvidia-smi` prints it."""
+    tool: Text
+    """What reads and updates it on the machine."""
+
+
+class Server(Machine):
+    """A server model."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
+    shape: Annotated[str, StringConstraints(pattern=r"^\d-\d+-\d+-\d+$")]
+    """Sockets, GPUs, NICs, and Gb/s of a rail, as NVIDIA's reference configurations are named."""
+    sockets: Annotated[int, Field(ge=1)]
+    nics: Annotated[int, Field(ge=1)]
+    rails: Annotated[int, Field(ge=0)]
+    """NICs of the GPUs' own network."""
+    rail_gbps: Annotated[int, Field(ge=1)]
+    nvlink: bool
+    minimum_driver: Build
+    firmware: Firmware | None
+
+
+class Installer(Row):
+    """What installed a cluster."""
+
+    name: Text
+    version: Exact
+
+
+class OnPremises(Row):
+    """The cluster that the reference architecture describes."""
+
+    os: Text
+    os_release: Minor
+    kernels: tuple[Text, ...]
+    installer: Installer
+    kubernetes: Exact
+    containerd: Exact
+    containerd_config_version: int
+    control_planes: Annotated[int, Field(ge=1)]
+    virtual_ip: Text
+    cuda: Minor
+    runai_kubernetes: tuple[Minor, Minor]
+    """Oldest and newest minor that Run:ai supports."""
+    unverified: tuple[Text, ...] = ()
+    source: Text
+    date: datetime.date
+
+
+class UpstreamMinor(Row):
+    """A Kubernetes minor of the project itself."""
+
+    minor: Minor
+    ga: datetime.date | None
+    end_of_life: datetime.date | None
+    unverified: tuple[Text, ...] = ()
+    source: Text
+    date: datetime.date
+
+
+@lru_cache(maxsize=1)
+def servers() -> dict[str, Server]:
+    """Every server, by name."""
+    found: dict[str, Server] = {}
+    for data in read_rows(DATA / "servers.yaml"):
+        where = f"servers.yaml: {data.get('name')}"
+        server = row(Server, data, where)
+        gpus = server.gpu.count if server.gpu else 0
+        if server.shape != f"{server.sockets}-{gpus}-{server.nics}-{server.rail_gbps}":
+            raise CatalogError(f"{where} has another shape than its name says")
+        if server.name in found or server.name in vm_sizes():
+            raise CatalogError(f"{where} is a duplicate")
+        if not set(server.driver_sources) <= {"operator", "host", "grid"}:
+            raise CatalogError(f"{where}: AKS installs no driver on it")
+        found[server.name] = server
+    return found
+
+
+@lru_cache(maxsize=1)
+def machines() -> dict[str, Machine]:
+    """VM sizes and servers, by name."""
+    return {**vm_sizes(), **servers()}
+
+
+def server(name: str) -> Server:
+    """The server of this name. Raises `UnknownName`."""
+    found = servers().get(name)
+    if found is None:
+        raise UnknownName("server", name, nearest(name, servers()))
+    return found
+
+
+def machine(name: str) -> Machine:
+    """The VM size or the server of this name. Raises `UnknownName`, with the nearest of either."""
+    found = servers().get(name)
+    if found is not None:
+        return found
+    if name in vm_sizes() or (near := nearest(name, servers())) is None:
+        return vm_size(name)
+    raise UnknownName("VM size or server", name, near)
+
+
+@lru_cache(maxsize=1)
+def on_premises() -> OnPremises:
+    """The versions and the structure of the cluster in the reference architecture."""
+    return row(OnPremises, read_mapping(DATA / "on_premises.yaml"), "on_premises.yaml")
+
+
+@lru_cache(maxsize=1)
+def upstream_minors() -> dict[str, UpstreamMinor]:
+    """Kubernetes minors of the project itself by name, oldest first."""
+    rows = read_rows(DATA / "upstream_kubernetes.yaml")
+    return {
+        item.minor: item for item in (row(UpstreamMinor, data, f"upstream_kubernetes.yaml: {data}") for data in rows)
+    }
