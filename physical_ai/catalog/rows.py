@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
+from physical_ai.catalog.vendors import GpuVendor, vendor_of
+
 DriverSourceName = Literal["operator", "grid", "aks", "host"]
 """Who installs a driver; `host`: whoever installed the machine, which no VM size has."""
 OsSkuName = Literal["Ubuntu", "Ubuntu2204", "AzureLinux"]
@@ -30,9 +32,10 @@ class Gpu(Row):
     model: Text
     """Marketing name, as in `H100 NVL`."""
     product: Text
-    """What GPU feature discovery is expected to report as `nvidia.com/gpu.product`."""
+    """What GPU feature discovery is expected to report as `nvidia.com/gpu.product`, or AMD's node labeller as
+    `amd.com/gpu.product-name`."""
     count: Annotated[int, Field(ge=1)]
-    """GPUs as the SKU API counts them, hence `nvidia.com/gpu` a node; a fraction of a card counts as 1."""
+    """GPUs as the SKU API counts them, hence of the vendor's resource a node; a fraction of a card counts as 1."""
     memory_gib: Annotated[int, Field(ge=1)]
     """Memory of each of them, GB as the vendor names it."""
     share: Annotated[str, StringConstraints(pattern=r"^1(/[2-9])?$")]
@@ -43,8 +46,13 @@ class Gpu(Row):
     """Whether the host has cut the card by MIG already: the guest sees MIG on, and can't change its layout."""
     ray_tracing: bool = False
     """Whether it has ray-tracing cores, and so a renderer's place."""
-    pci: Annotated[str, StringConstraints(pattern=r"^10de:[0-9a-f]{4}$")]
+    pci: Annotated[str, StringConstraints(pattern=r"^(10de|1002):[0-9a-f]{4}$")]
     """PCI vendor and device, as in pci.ids."""
+
+    @property
+    def vendor(self) -> GpuVendor:
+        """Who makes it, and what its device plugin calls it."""
+        return vendor_of(self.pci)
 
 
 class Machine(Row):

@@ -8,6 +8,7 @@ from typing import Any
 
 from physical_ai.catalog import UnknownName, vm_size
 from physical_ai.catalog.aks import POOL_LABEL
+from physical_ai.catalog.vendors import VENDORS
 from physical_ai.cli.simulated_stack import deployed_pools, readiness_client, running_cluster
 from physical_ai.readiness import Report, Unreachable, read_reports
 from physical_ai.readiness.text import line
@@ -17,7 +18,7 @@ from physical_ai.simulator.osmo.history import History
 from physical_ai.simulator.simulation import Simulation
 
 SIMULATED = ("Azure Resource Manager", "Entra ID", "virtual machines and GPUs (KWOK nodes)", "GPU Operator, KAI, OSMO")
-GPU = "nvidia.com/gpu"
+GPUS = tuple(vendor.resource for vendor in VENDORS)
 DRIVER_VERSION_LABEL = "nvidia.com/cuda.driver-version.full"
 """The driver that GPU Feature Discovery found running."""
 CLUSTER_TYPE = "containerservice:ManagedCluster"
@@ -166,7 +167,8 @@ def _gpus_of(size: str) -> int:
 
 def _gpus_offered(node: Object) -> int:
     """GPUs, not slices of them, that a node offers."""
-    return int(node["status"].get("allocatable", {}).get(GPU, 0))
+    offered = node["status"].get("allocatable", {})
+    return sum(int(offered.get(resource, 0)) for resource in GPUS)
 
 
 def _is_ready(node: Object) -> bool:

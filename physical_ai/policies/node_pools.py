@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from physical_ai.catalog import vm_sizes
 from physical_ai.catalog.aks import SPOT_LABEL, SPOT_TAINT
 from physical_ai.findings import Severity
 from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
@@ -69,8 +70,14 @@ def _taint_form(resource: Resource, _: Stack) -> Iterable[Violation]:
 def _gpu_taint(resource: Resource, _: Stack) -> Iterable[Violation]:
     for path, pool in pools(resource):
         taints = [str(taint) for taint in known_list(pool.get("nodeTaints"))]
-        if "gpuProfile" in pool and not any(taint.startswith(f"{GPU_TAINT_KEY}=") for taint in taints):
-            yield Violation(f"{path}nodeTaints", f"add {GPU_TAINT_KEY}=present:NoSchedule")
+        wanted = _gpu_resource(str(known(pool.get("vmSize"), "")))
+        if "gpuProfile" in pool and not any(taint.startswith(f"{wanted}=") for taint in taints):
+            yield Violation(f"{path}nodeTaints", f"add {wanted}=present:NoSchedule")
+
+
+def _gpu_resource(size: str) -> str:
+    found = vm_sizes().get(size)
+    return found.gpu.vendor.resource if found is not None and found.gpu is not None else GPU_TAINT_KEY
 
 
 def _label_form(resource: Resource, _: Stack) -> Iterable[Violation]:

@@ -81,18 +81,24 @@ def accept(  # noqa: PLR0917 - each is an option
 def _targets(send: Send, cluster: str, settings: Settings, wanted: tuple[str | None, str | None, bool]) -> list[Target]:
     from physical_ai.health.acceptance.choosing import NoNodes, choose, not_ready
     from physical_ai.readiness import Unreachable, Unusable
+    from physical_ai.settings.facts.gpu import amd_pools, nvidia_pools
 
     pool, node, new = wanted
+    pools = list(nvidia_pools(settings))
+    if pool in amd_pools(settings):
+        problem = f"acceptance runs programs for NVIDIA's GPUs, and pool {pool} has AMD's; see docs/amd.md"
+        err.print(problem, markup=False, style="red")
+        raise typer.Exit(BAD_INPUT)
     try:
         nodes = send("GET", "/api/v1/nodes", {})["items"]
-        targets = choose(nodes, list(settings.pools), pool=pool, node=node, new=new)
+        targets = choose(nodes, pools, pool=pool, node=node, new=new)
     except NoNodes as problem:
         err.print(str(problem), markup=False, style="red")
         raise typer.Exit(BAD_INPUT) from None
     except (Unreachable, Unusable) as problem:
         err.print(f"{cluster} cannot be read: {problem}", markup=False, style="red")
         raise typer.Exit(FAILED) from None
-    for name in not_ready(nodes, targets, [pool] if pool else list(settings.pools)) if node is None else ():
+    for name in not_ready(nodes, targets, [pool] if pool else pools) if node is None else ():
         err.print(f"{name} is not Ready, and was left out", markup=False, style="yellow")
     return targets
 

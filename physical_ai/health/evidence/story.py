@@ -14,6 +14,7 @@ from physical_ai.catalog import vm_sizes
 from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
 from physical_ai.catalog.impact import ImpactCategory, category
 from physical_ai.catalog.telemetry_rows import Xid, xids
+from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.health.acceptance.record import NodeResult
 from physical_ai.health.evidence.record import Machine
 from physical_ai.health.replacement.record import Record
@@ -76,7 +77,9 @@ class Story:
             return 0
         size = vm_sizes().get(str(self.machine.facts.get("size", "")))
         there = [each for each in self.machine.facts["pci"] if str(each.get("class", "0x0302"))[:4] == "0x03"]
-        return max((size.gpu.count if size is not None and size.gpu is not None else 0) - len(there), 0)
+        known = size.gpu if size is not None else None
+        # The agent lists NVIDIA's devices alone.
+        return max(known.count - len(there), 0) if known is not None and known.vendor is NVIDIA else 0
 
     @property
     def known_xids(self) -> list[Xid]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+from physical_ai.catalog.vendors import VENDORS
 from physical_ai.kubernetes.fit import Offer, holds, requests, why_not
 from physical_ai.kubernetes.objects import Json, annotations_of, at, labels, name, namespace
 from physical_ai.readiness.causes import workload_causes
@@ -16,7 +17,8 @@ from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan, Workloads
 
 GROUP_ANNOTATION = "pod-group-name"
-NVIDIA = "nvidia.com/"
+GPU_DOMAINS = tuple(vendor.domain for vendor in VENDORS)
+"""What the names of GPU resources begin with."""
 SCHEDULED_BY = ("nodeName", "nodeSelector", "affinity", "tolerations", "overhead", "resources")
 """Fields of a Pod's spec that decide which nodes take it, beside its containers' resources."""
 ROUTINE = ("Scheduled", "Pulled", "Pulling", "Created", "Started", "Killing", "SuccessfulCreate", "TriggeredScaleUp")
@@ -143,7 +145,7 @@ def subject(pod: Mapping[str, Any]) -> str:
 
 def gpu_resources(pod: Mapping[str, Any]) -> list[str]:
     """The GPU resources that a Pod requests."""
-    return [resource for resource, count in requests(pod).items() if resource.startswith(NVIDIA) and count]
+    return [resource for resource, count in requests(pod).items() if resource.startswith(GPU_DOMAINS) and count]
 
 
 def short(text: str) -> str:

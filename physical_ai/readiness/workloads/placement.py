@@ -11,12 +11,12 @@ from physical_ai.kubernetes.selectors import selects, terms_of
 from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.objects import untolerated
 from physical_ai.readiness.workloads.azure_causes import backoff, not_managed, pool_state
-from physical_ai.readiness.workloads.index import NVIDIA, Index, condition, gpu_resources, subject
+from physical_ai.readiness.workloads.index import GPU_DOMAINS, Index, condition, gpu_resources, subject
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan
 from physical_ai.readiness.workloads.node_causes import behind_gate, cordon, not_accepted
 from physical_ai.readiness.workloads.queueing import least_of
 
-OPERATOR_LABELS = (NVIDIA, "feature.node.kubernetes.io/")
+OPERATOR_LABELS = (*GPU_DOMAINS, "feature.node.kubernetes.io/")
 """Labels that the GPU Operator and its Node Feature Discovery set on running nodes."""
 GANG = "are required for gang scheduling"
 AUTOSCALER = {"metadata": {"name": "cluster-autoscaler-status", "namespace": "kube-system"}}

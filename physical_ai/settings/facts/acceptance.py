@@ -7,8 +7,9 @@ from typing import Literal
 
 from physical_ai.catalog import vm_size
 from physical_ai.catalog.acceptance import LEVELS, AcceptanceLevel, Check, check_images, checks
+from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.settings.facts import gpu
-from physical_ai.settings.facts.pools import gpus_per_node
+from physical_ai.settings.facts.pools import gpu_vendor, gpus_per_node
 from physical_ai.settings.models.node_pools import DriverSource, Pool
 from physical_ai.settings.models.tree import Settings
 
@@ -32,6 +33,8 @@ def pool_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
 
 def not_for(check: Check, pool: Pool) -> str:
     """Why a check does not apply to a pool; empty where it does."""
+    if gpu_vendor(pool) is not NVIDIA:
+        return f"the check is a program for NVIDIA's GPUs, and the pool has {gpu_vendor(pool).name}'s"
     size = vm_size(pool.sku).gpu
     if check.pools == "graphics" and not (size is not None and size.ray_tracing):
         return "the pool's GPUs have no ray tracing"

@@ -9,10 +9,13 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from physical_ai.catalog import ModuleFlavour, vgpu_model, vm_size, vm_sizes
+from physical_ai.catalog.vendors import AMD, NVIDIA
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import (
     NOT_ACCEPTED_TAINT,
     driver_facts,
+    gpu_resource,
+    gpu_vendor,
     gpus_per_node,
     node_labels,
     tolerations,
@@ -22,7 +25,6 @@ from physical_ai.settings.models.grid_driver import GridDriver
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
-GPU_RESOURCE = "nvidia.com/gpu"
 OPERATOR_NAMESPACE = "gpu-operator"
 """Namespace of the GPU Operator and of everything that brings drivers."""
 DEFAULT_CONFIG = "default"
@@ -61,8 +63,8 @@ def gpu_model(pool: Pool) -> str | None:
 
 
 def gpu_families(settings: Settings) -> list[str]:
-    """GPU models of the stack's pools, each once."""
-    models = (gpu_model(pool) for pool in settings.pools.values() if knows_gpu(pool))
+    """Models of NVIDIA's GPUs in the stack's pools, each once: those that one resource name does not tell apart."""
+    models = (gpu_model(pool) for pool in nvidia_pools(settings).values() if knows_gpu(pool))
     return sorted({model for model in models if model is not None})
 
 
@@ -79,14 +81,15 @@ def gpu_resources(pool: Pool) -> dict[str, int]:
     {'nvidia.com/mig-1g.12gb': 3, 'nvidia.com/mig-4g.47gb': 1}
     """
     gpus, sharing = gpus_per_node(pool), pool.sharing
-    whole = {GPU_RESOURCE: gpus}
+    name = gpu_resource(pool)
+    whole = {name: gpus}
     if sharing.mig is not None:
         instances = {profile: gpus * count for profile, count in sharing.mig.profiles.items()}
         is_mixed = sharing.mig.strategy == "mixed"
         whole = (
             {mig_resource(profile): count for profile, count in instances.items()}
             if is_mixed
-            else {GPU_RESOURCE: sum(instances.values())}
+            else {name: sum(instances.values())}
         )
     replicated = sharing.time_slicing or sharing.mps
     if replicated is None:
@@ -126,7 +129,7 @@ def mig_strategy(settings: Settings) -> MigStrategy:
     wins over the device plugin's configuration file."""
     if settings.gpu_operator.mig_strategy is not None:
         return settings.gpu_operator.mig_strategy
-    strategies: list[MigStrategy] = [pool_mig_strategy(pool) for pool in settings.pools.values()]
+    strategies: list[MigStrategy] = [pool_mig_strategy(pool) for pool in nvidia_pools(settings).values()]
     if len(set(strategies)) > 1:
         return ""
     return strategies[0] if strategies else "single"
@@ -143,7 +146,7 @@ def device_plugin_configs(settings: Settings) -> dict[str, dict[str, Any]]:
     configs: dict[str, dict[str, Any]] = {DEFAULT_CONFIG: {"version": "v1"}}
     if by_file:
         configs[DEFAULT_CONFIG]["flags"] = {"migStrategy": "single"}
-    for name, pool in settings.pools.items():
+    for name, pool in nvidia_pools(settings).items():
         config: dict[str, Any] = {"version": "v1"}
         if by_file:
             config["flags"] = {"migStrategy": pool_mig_strategy(pool)}
@@ -178,7 +181,9 @@ def mig_manager_config(settings: Settings) -> dict[str, Any] | None:
 
 
 def gpu_labels(name: str, pool: Pool) -> dict[str, str]:
-    """Labels by which the GPU Operator's operands find the pool's configuration."""
+    """Labels by which the GPU Operator's operands find the pool's configuration; none for another vendor's GPUs."""
+    if gpu_vendor(pool) is not NVIDIA:
+        return {}
     labels = {DEVICE_PLUGIN_LABEL: name}
     if pool.sharing.mig is not None:
         labels[MIG_CONFIG_LABEL] = name
@@ -236,7 +241,7 @@ def _driver_defaults(settings: Settings, pool: Pool) -> OperatorDriver | GridDri
 
 def is_precompiled(settings: Settings, pool: Pool) -> bool:
     """Whether the pool's kernel modules are NVIDIA's precompiled ones, which are signed."""
-    return pool.driver.is_operator and settings.gpu_operator.driver.precompiled
+    return gpu_vendor(pool) is NVIDIA and pool.driver.is_operator and settings.gpu_operator.driver.precompiled
 
 
 def grid_modules(settings: Settings, pool: Pool) -> ModuleFlavour:
@@ -248,9 +253,19 @@ def grid_modules(settings: Settings, pool: Pool) -> ModuleFlavour:
     return model.modules[0] if model is not None else "open"
 
 
+def nvidia_pools(settings: Settings) -> dict[str, Pool]:
+    """The pools of NVIDIA's GPUs, which the GPU Operator serves; also those of unknown sizes."""
+    return {name: pool for name, pool in settings.pools.items() if gpu_vendor(pool) is NVIDIA}
+
+
+def amd_pools(settings: Settings) -> dict[str, Pool]:
+    """The pools of AMD's GPUs, which AMD's own operator serves."""
+    return {name: pool for name, pool in settings.pools.items() if gpu_vendor(pool) is AMD}
+
+
 def operator_pools(settings: Settings) -> dict[str, Pool]:
-    """The pools whose driver the GPU Operator installs."""
-    return {name: pool for name, pool in settings.pools.items() if pool.driver.is_operator}
+    """The pools whose driver NVIDIA's GPU Operator installs."""
+    return {name: pool for name, pool in nvidia_pools(settings).items() if pool.driver.is_operator}
 
 
 def grid_pools(settings: Settings) -> dict[str, Pool]:

@@ -33,7 +33,7 @@ def passthrough_pools(settings: Settings) -> dict[str, Pool]:
     """
     return {
         name: pool
-        for name, pool in settings.pools.items()
+        for name, pool in gpu.nvidia_pools(settings).items()
         if gpu.knows_gpu(pool) and not gpu.is_vgpu(pool) and not pool.driver.is_grid
     }
 

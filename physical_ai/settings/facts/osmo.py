@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from physical_ai.catalog import Gpu, vm_size
-from physical_ai.settings.facts.gpu import gpu_resources, knows_gpu
+from physical_ai.settings.facts.gpu import gpu_resources, knows_gpu, nvidia_pools
 from physical_ai.settings.facts.node_room import Room, room
 from physical_ai.settings.facts.pools import CPU_POOL, tolerations
 from physical_ai.settings.models.node_pools import Pool
@@ -94,9 +94,13 @@ def platforms(settings: Settings) -> list[PlatformFacts]:
 
 
 def gpu_platforms(settings: Settings) -> Iterator[PlatformFacts]:
-    """Platforms of the pools whose size the catalogue knows to have GPUs."""
+    """Platforms of the pools whose size the catalogue knows to have NVIDIA's GPUs.
+
+    OSMO's pod templates and its accounts of a pool's GPUs know `nvidia.com/gpu` alone (NVIDIA/OSMO docs, pod templates:
+    `default_user` requests it even for no GPU), so that it can use no other vendor's.
+    """
     bases = base_names(settings)
-    for key, pool in settings.pools.items():
+    for key, pool in nvidia_pools(settings).items():
         if not knows_gpu(pool):
             continue
         resources, whole = gpu_resources(pool), room(pool)
@@ -125,7 +129,7 @@ def base_names(settings: Settings) -> dict[str, str]:
     given = {key: item.name for key, item in settings.osmo.platforms.items() if item.name}
     taken = {CPU_PLATFORM, *(name for key, name in given.items() if key in settings.pools)}
     names: dict[str, str] = {}
-    for key, pool in settings.pools.items():
+    for key, pool in nvidia_pools(settings).items():
         gpu = vm_size(pool.sku).gpu if knows_gpu(pool) else None
         wanted = given.get(key) or (family(gpu) if gpu else key)
         names[key] = wanted if key in given or wanted not in taken else key
@@ -145,9 +149,9 @@ def _most(pool: Pool, count: int) -> int:
 
 
 def gpu_capacity(settings: Settings) -> dict[str, int]:
-    """GPUs, by resource, that all pools have together at their largest."""
+    """GPUs, by resource, that all pools of OSMO's platforms have together at their largest."""
     found: dict[str, int] = {}
-    for pool in settings.pools.values():
+    for pool in nvidia_pools(settings).values():
         if knows_gpu(pool):
             for resource, count in gpu_resources(pool).items():
                 found[resource] = found.get(resource, 0) + count * pool.scale.most

@@ -9,14 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from physical_ai.catalog import vm_size
+from physical_ai.catalog import vm_size, vm_sizes
 from physical_ai.catalog.aks import SPOT_LABEL, SPOT_TAINT
 from physical_ai.catalog.gpu_rows import DriverKind
+from physical_ai.catalog.vendors import NVIDIA, GpuVendor
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.models.node_pools import DriverSource, NodePool, Pool
 from physical_ai.settings.models.tree import Settings
 
-GPU_TAINT_KEY = "nvidia.com/gpu"
+GPU_TAINT_KEY = NVIDIA.resource
+"""Key of the taint on pools of NVIDIA's GPUs. Of any pool: `gpu_taint`."""
 
 GPU_TAINT = f"{GPU_TAINT_KEY}=present:NoSchedule"
 """With a value: the autoscaler's Azure template drops a value-less taint, so that a pool at zero nodes would look
@@ -131,9 +133,25 @@ def node_labels(pool: Pool) -> dict[str, str]:
     return {**pool.labels, **own_labels(pool)}
 
 
+def gpu_vendor(pool: NodePool) -> GpuVendor:
+    """Who makes the pool's GPUs; NVIDIA where its size is unknown, or has none, which rules report."""
+    size = vm_sizes().get(pool.sku)
+    return size.gpu.vendor if size is not None and size.gpu is not None else NVIDIA
+
+
+def gpu_resource(pool: NodePool) -> str:
+    """The resource that a Pod requests for a whole GPU of the pool: `nvidia.com/gpu`, `amd.com/gpu`."""
+    return gpu_vendor(pool).resource
+
+
+def gpu_taint(pool: NodePool) -> str:
+    """The taint that keeps a GPU pool for Pods that ask for its GPUs."""
+    return GPU_TAINT.replace(GPU_TAINT_KEY, gpu_resource(pool), 1)
+
+
 def own_taints(pool: Pool) -> list[str]:
     """Taints the program gives the pool's nodes, without those the stack adds."""
-    return [GPU_TAINT, SPOT_TAINT] if pool.is_spot else [GPU_TAINT]
+    return [gpu_taint(pool), SPOT_TAINT] if pool.is_spot else [gpu_taint(pool)]
 
 
 def node_taints(pool: Pool) -> list[str]:
@@ -149,7 +167,7 @@ def tolerations(pool: Pool) -> list[dict[str, str]]:
 
 
 def gpus_per_node(pool: NodePool) -> int:
-    """GPUs (`nvidia.com/gpu`) on one node of the pool; 0 for a size without."""
+    """GPUs (`gpu_resource`) on one node of the pool; 0 for a size without."""
     gpu = vm_size(pool.sku).gpu
     return gpu.count if gpu else 0
 

@@ -30,7 +30,11 @@ def rule_parameters(settings: Settings) -> Parameters:
     """Values for the rules of a stack, whether anything evaluates them or not."""
     monitoring, exporter = settings.monitoring, exporter_of(settings.gpu_operator.version)
     return Parameters(
-        pools=tuple(_pool(settings, name, pool) for name, pool in settings.pools.items() if gpu_facts.knows_gpu(pool)),
+        pools=tuple(
+            _pool(settings, name, pool)
+            for name, pool in gpu_facts.nvidia_pools(settings).items()
+            if gpu_facts.knows_gpu(pool)
+        ),
         exporter=exporter,
         counters=frozenset(field.name for field in fields_for(exporter, monitoring.counters)),
         pool_of_node=POOL_OF_NODE,

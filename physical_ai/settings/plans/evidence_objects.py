@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.images import image
-from physical_ai.settings.facts.gpu import all_tolerations
+from physical_ai.settings.facts.gpu import all_tolerations, amd_pools
 from physical_ai.settings.facts.images import AGENTS_IMAGE
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import agents, manifests
@@ -49,6 +50,7 @@ def evidence_objects(settings: Settings) -> EvidenceObjects | None:
         pod = each["spec"]["template"]["spec"]
         pod["tolerations"] = all_tolerations(settings)
         _complete(pod, settings, name, files)
+    _not_on(daemon_sets[1], sorted(amd_pools(settings)))
     pod = cron_job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     _complete(pod, settings, name, files)
     limits = [f"--days={evidence.retention_days}", f"--most={evidence.most_records}"]
@@ -91,6 +93,14 @@ def _with_gpus(machine: Mapping[str, Any]) -> dict[str, Any]:
     visible = {"NVIDIA_VISIBLE_DEVICES": "all", "NVIDIA_DRIVER_CAPABILITIES": "utility"}
     container["env"] = [*container["env"], *({"name": key, "value": value} for key, value in visible.items())]
     return made
+
+
+def _not_on(daemon_set: Mapping[str, Any], pools: list[str]) -> None:
+    """Leaves out pools whose nodes have no runtime class of NVIDIA's, so that the Pods would never start."""
+    if pools:
+        affinity = daemon_set["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+        (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+        term["matchExpressions"].append({"key": POOL_LABEL, "operator": "NotIn", "values": pools})
 
 
 def _complete(pod: dict[str, Any], settings: Settings, name: str, files: Mapping[str, str]) -> None:

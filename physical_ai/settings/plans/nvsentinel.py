@@ -147,7 +147,9 @@ def chart_values(settings: Settings) -> dict[str, Any]:
         "podMonitor": {"enabled": settings.monitoring.metrics == "kube-prometheus"},
         GPU_MONITOR: {"affinity": _not_on_vgpu()},
         # Where no Pod brings the driver, the labeler sees none.
-        "labeler": {"assumeDriverInstalled": any(not pool.driver.is_operator for pool in settings.pools.values())},
+        "labeler": {
+            "assumeDriverInstalled": any(not pool.driver.is_operator for pool in gpu.nvidia_pools(settings).values())
+        },
         "metadata-collector": {"runtimeClassName": "" if settings.gpu_operator.nri else RUNTIME_CLASS},
     }
     if health.reaches(settings, "taint"):

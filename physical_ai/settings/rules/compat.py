@@ -43,7 +43,7 @@ class VersionFinding(Finding):
 
 def gpu_stacks(settings: Settings) -> dict[str, GpuStack]:
     """What meets on the nodes of each GPU pool, by pool."""
-    return {name: _gpu_stack(settings, pool) for name, pool in settings.pools.items()}
+    return {name: _gpu_stack(settings, pool) for name, pool in gpu_facts.nvidia_pools(settings).items()}
 
 
 def judge(settings: Settings, today: datetime.date, running: str | None = None) -> list[VersionFinding]:
@@ -58,7 +58,7 @@ def judge(settings: Settings, today: datetime.date, running: str | None = None) 
     for name, stack in gpu_stacks(settings).items():
         for finding in judge_stack(stack, today):
             found.setdefault(finding, []).append(name)
-    alone = [] if settings.pools else judge_stack(_gpu_stack(settings, None), today)
+    alone = [] if gpu_facts.nvidia_pools(settings) else judge_stack(_gpu_stack(settings, None), today)
     judged = [_at(finding, _PLACES.get(finding.where, "cpuPool.osSku")) for finding in (*upgrade, *alone)]
     judged += [_at(finding, _setting(settings, pools[0], finding), *pools) for finding, pools in found.items()]
     return sorted(judged, key=lambda finding: finding.severity.rank, reverse=True)

@@ -24,7 +24,7 @@ _DEFAULT: Path = (*_OPERATOR, "driver")
 def check_gpu(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """All rules about drivers and the operator, except those about sharing and GRID."""
     yield from _operator(settings, trust)
-    for name, pool in settings.pools.items():
+    for name, pool in gpu_facts.nvidia_pools(settings).items():
         if trust(("pools", name, "driver"), ("pools", name, "sku")) and gpu_facts.knows_gpu(pool):
             yield from _driver(name, pool)
             yield from _secure_boot(name, pool, settings, trust)
@@ -146,14 +146,15 @@ def _one_system(settings: Settings, first: str, trust: Trust) -> Iterator[Settin
         return
     try:
         images = {
-            name: node_image(pool.os_sku, settings.cluster.kubernetes_version) for name, pool in settings.pools.items()
+            name: node_image(pool.os_sku, settings.cluster.kubernetes_version)
+            for name, pool in gpu_facts.nvidia_pools(settings).items()
         }
     except UnknownName:
         return
-    for name in settings.pools:
+    for name, image in images.items():
         here: Path = ("pools", name, "osSku")
-        if images[name] != images[first] and trust(here):
-            problem = f"A ClusterPolicy takes the driver image's system from any GPU node; {images[name].name} here"
+        if image != images[first] and trust(here):
+            problem = f"A ClusterPolicy takes the driver image's system from any GPU node; {image.name} here"
             problem += f" and {images[first].name} on pool {first} would make it alternate."
             fix = f"osSku: {settings.pools[first].os_sku}, or gpuOperator.driverOwner: NVIDIADriver."
             yield error(here, problem, fix, others=(_OWNER,), rule=rules.POLICY_ONE_OS)

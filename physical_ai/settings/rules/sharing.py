@@ -8,6 +8,7 @@ from physical_ai.catalog import MigModel, UnknownName, mig_model, operator_relea
 from physical_ai.catalog.gpu_lookup import version
 from physical_ai.catalog.lookup import nearest
 from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.facts.pools import gpu_resource
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.gpu import Mig
 from physical_ai.settings.models.node_pools import Pool
@@ -144,7 +145,7 @@ def _relaxes_mps(release: str) -> bool:
 
 
 def _empty_pool(name: str, pool: Pool) -> Iterator[SettingFinding]:
-    strange = [resource for resource in gpu_facts.gpu_resources(pool) if resource != gpu_facts.GPU_RESOURCE]
+    strange = [resource for resource in gpu_facts.gpu_resources(pool) if resource != gpu_resource(pool)]
     if strange and pool.scale.is_autoscaled and pool.scale.min == 0:
         problem = f"The autoscaler does not know that an empty pool would offer {strange[0]}, so no Pod that requests "
         problem += "it starts the first node (Azure/AKS#4216)."
@@ -158,7 +159,8 @@ def _strategy(settings: Settings) -> Iterator[SettingFinding]:
     wanted = settings.gpu_operator.mig_strategy
     if not wanted:
         return
-    needed = {name: gpu_facts.pool_mig_strategy(pool) for name, pool in settings.pools.items()}
+    pools = gpu_facts.nvidia_pools(settings)
+    needed = {name: gpu_facts.pool_mig_strategy(pool) for name, pool in pools.items()}
     if len(set(needed.values())) > 1:
         listed = ", ".join(f"{name} {strategy}" for name, strategy in needed.items())
         problem = f"Pools need different MIG strategies ({listed}), and '{wanted}' would override each pool's own."
@@ -166,7 +168,7 @@ def _strategy(settings: Settings) -> Iterator[SettingFinding]:
         fix = 'Omit it, or migStrategy: "".'
         yield error(_STRATEGY, problem, fix, others=others, rule=rules.STRATEGY_DIFFERS)
         return
-    for name, pool in settings.pools.items():
+    for name, pool in pools.items():
         others = (("pools", name, "sharing"), ("pools", name, "sku"))
         fix = f"Omit it, or migStrategy: {needed[name]}."
         if pool.sharing.mps is not None and wanted == "mixed":

@@ -10,6 +10,7 @@ from typing import Any
 
 from physical_ai import catalog
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, reserved_mib, reserved_millis
+from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.simulator.azure import ids, pools
 from physical_ai.simulator.azure.bodies import Json, get, table
 from physical_ai.simulator.azure.guids import boot_guid, physical_host, vm_guid
@@ -175,7 +176,7 @@ def labels(pool: PoolFacts, size: catalog.VmSize, index: int) -> dict[str, str]:
         own["kubernetes.azure.com/podnetwork-type"] = "overlay"
     if network.get("networkDataplane") == "cilium":
         own["kubernetes.azure.com/ebpf-dataplane"] = "cilium"
-    if size.gpu is not None:
+    if size.gpu is not None and size.gpu.vendor is NVIDIA:
         own |= {"accelerator": "nvidia", "kubernetes.azure.com/accelerator": "nvidia"}
     if pools.is_spot(spec):
         own |= {"kubernetes.azure.com/priority": "spot", "kubernetes.azure.com/scalesetpriority": "spot"}

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from physical_ai.catalog import VmSize, vm_sizes
+from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.simulator.cluster.objects import labels
 
 MIG_OFF = None
@@ -50,9 +51,9 @@ PER_CARD = {"1": "4g.96gb", "1/2": "2g.48gb", "1/4": "1g.24gb"}
 
 
 def of_size(size: VmSize) -> Hardware | None:
-    """The GPUs of a VM size as its guest sees them; None for a size without any."""
+    """NVIDIA's GPUs of a VM size as its guest sees them; None for a size without any."""
     gpu = size.gpu
-    if gpu is None:
+    if gpu is None or gpu.vendor is not NVIDIA:
         return None
     profile = f"-{gpu.memory_gib}Q" if gpu.virtual else ""
     mig: Mig = (PER_CARD[gpu.share],) if gpu.host_mig else MIG_OFF

@@ -43,6 +43,8 @@ def config_maps(settings: Settings, files: ValuesFiles) -> tuple[dict[str, dict[
     """Data of each ConfigMap by name, and what is wrong with the flags that pools' files add."""
     configs, faults = gpu_facts.device_plugin_configs(settings), list[Fault]()
     for name, document in files.pools.items():
+        if name not in configs:
+            continue  # another vendor's GPUs have no configuration of NVIDIA's device plugin
         added = section(document, "devicePlugin")
         faults += _flag_faults(document, added)
         configs[name] = merge_values(configs[name], added)
@@ -51,7 +53,7 @@ def config_maps(settings: Settings, files: ValuesFiles) -> tuple[dict[str, dict[
         maps[MIG_LAYOUTS] = {"config.yaml": _yaml(layouts)}
     if settings.monitoring.is_measured:
         maps[COUNTERS] = {counters.KEY: counters.csv_for(settings.gpu_operator.version, settings.monitoring.counters)}
-    for name, pool in settings.pools.items():
+    for name, pool in gpu_facts.nvidia_pools(settings).items():
         if (own := modules_map(settings, name, pool)) is not None:
             maps[own] = _module_files(pool)
     return maps, faults

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from physical_ai.kubernetes.fit import CPU, PODS, TOO_MANY, Offer, lacking, requests, why_not
-from physical_ai.simulator.cluster import names
 from physical_ai.simulator.cluster.objects import Json, at, name
 from physical_ai.simulator.scheduling.kai.jobs import Job
-from physical_ai.simulator.scheduling.kai.queues import Shares, share_of
+from physical_ai.simulator.scheduling.kai.queues import GPU_RESOURCES, Shares, share_of
 
 UNABLE = "Unable to schedule pod"
 NOT_FOUND = "no nodes with enough resources were found"
-WORDS = {names.GPU: "GPUs", CPU: "CPU cores"}
+WORDS = {**dict.fromkeys(GPU_RESOURCES, "GPUs"), CPU: "CPU cores"}
 """KAI's names for resources; others keep theirs."""
 
 
@@ -114,9 +113,9 @@ def uid_of(item: Mapping[str, Any]) -> str:
 
 def preference(pod: Mapping[str, Any], offer: Offer) -> tuple[Any, ...]:
     """Sorts nodes: pods without GPUs leave nodes with some alone; all go where the least is left (bin packing)."""
-    gpus = offer.free.get(names.GPU, 0)
-    asks = requests(pod)[names.GPU] > 0
-    total = gpus + offer.taken[names.GPU]
+    gpus = sum(offer.free.get(each, 0) for each in GPU_RESOURCES)
+    asks = any(requests(pod)[each] > 0 for each in GPU_RESOURCES)
+    total = gpus + sum(offer.taken[each] for each in GPU_RESOURCES)
     return (gpus, offer.name) if asks else (total > 0, offer.free.get(CPU, 0), offer.name)
 
 

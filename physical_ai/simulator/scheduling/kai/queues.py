@@ -9,16 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.catalog.vendors import VENDORS
 from physical_ai.kubernetes.fit import CPU, Amounts
-from physical_ai.simulator.cluster import names
 from physical_ai.simulator.cluster.objects import Json, at, name
 
 UNLIMITED = -1
 DEFAULT_PRIORITY = 100
 GPU, MEMORY = "gpu", "memory"
+GPU_RESOURCES = tuple(vendor.resource for vendor in VENDORS)
+"""KAI counts the GPUs of both vendors as one resource (pkg/scheduler/api/resource_info/resource_info.go)."""
 UNITS = {GPU: ("GPUs", "GPUs", 1), CPU: ("CPU cores", "cores", 1000), MEMORY: ("memory", "GB", 1000)}
 """By resource: its name and its unit in messages, and how many of a queue's own units make one of those."""
-RESOURCES = {GPU: (names.GPU, 1), CPU: (CPU, 1), MEMORY: ("memory", 10**6)}
+RESOURCES = {GPU: (GPU_RESOURCES, 1), CPU: ((CPU,), 1), MEMORY: (("memory",), 10**6)}
 """By resource: what pods ask for, and how many of its base units make one of the queue's."""
 
 
@@ -56,7 +58,7 @@ class Queue:
 
 def share_of(asked: Amounts) -> dict[str, float]:
     """What pods ask for in a queue's units."""
-    return {key: asked.get(resource, 0) / size for key, (resource, size) in RESOURCES.items()}
+    return {key: sum(asked.get(each, 0) for each in found) / size for key, (found, size) in RESOURCES.items()}
 
 
 class Shares:

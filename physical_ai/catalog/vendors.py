@@ -1,0 +1,39 @@
+"""Who makes a GPU, and what Kubernetes calls its GPUs. The vendor of a model follows from its PCI address.
+
+>>> vendor_of("1002:74b5").resource
+'amd.com/gpu'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class GpuVendor:
+    """A vendor whose device plugin offers GPUs."""
+
+    name: str
+    pci: str
+    """Vendor in pci.ids."""
+    resource: str
+    """What a node offers for each whole GPU; also the key of the taint of its pools."""
+
+    @property
+    def domain(self) -> str:
+        """What the names of all its resources begin with: `nvidia.com/`."""
+        return self.resource.partition("/")[0] + "/"
+
+
+NVIDIA = GpuVendor("NVIDIA", "10de", "nvidia.com/gpu")
+AMD = GpuVendor("AMD", "1002", "amd.com/gpu")
+"""ROCm/k8s-device-plugin README; ROCm/gpu-operator helm-charts-k8s/templates/gpu-nfd-default-rule.yaml."""
+VENDORS = (NVIDIA, AMD)
+
+
+def vendor_of(pci: str) -> GpuVendor:
+    """The vendor of a device `vendor:device`. Raises ValueError."""
+    for vendor in VENDORS:
+        if pci.startswith(f"{vendor.pci}:"):
+            return vendor
+    raise ValueError(f"{pci} is of none of {', '.join(each.name for each in VENDORS)}")

@@ -1,0 +1,26 @@
+"""A stack with a pool of AMD's GPUs beside those it has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from physical_ai.settings import Loaded, Overlay, Settings, load
+
+STACK = "prod-swedencentral"
+MI300X = "Standard_ND96isr_MI300X_v5"
+POOL: dict[str, Any] = {
+    "sku": MI300X,
+    "driver": {"source": "operator"},
+    "scale": {"count": 1},
+    "subnet": "10.43.8.0/26",
+}
+
+
+def mixed(*assignments: str, **pool: Any) -> Loaded:
+    """The stack with the pool `mi300x`, and what `assignments` set besides."""
+    own = Overlay("the test", {"pools": {"mi300x": {**POOL, **pool}}})
+    return load(STACK, [own, Overlay.assign(assignments)])
+
+
+def mixed_settings(*assignments: str, **pool: Any) -> Settings:
+    return mixed(*assignments, **pool).settings
