@@ -32,7 +32,28 @@ class Format(StrEnum):
 
 
 Workflows = Annotated[
-    list[Path], typer.Argument(metavar="FILES…", help="Workflow files, chart values, or folders of them.")
+    list[Path] | None,
+    typer.Argument(metavar="FILES…", help="Workflow files, chart values, or folders of them.", show_default=False),
+]
+FromSbatch = Annotated[
+    Path | None,
+    typer.Option(
+        "--from-sbatch", metavar="FILE", help="Convert this script of Slurm's to a workflow, and check that; no FILES."
+    ),
+]
+Platform = Annotated[
+    str | None,
+    typer.Option("--platform", metavar="NAME", help="With --from-sbatch: the platform, over the script's partition."),
+]
+Image = Annotated[
+    str | None,
+    typer.Option(
+        "--image", metavar="IMAGE", help="With --from-sbatch: the image, over the script's --container-image."
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="With --from-sbatch: write the workflow here, not to stdout."),
 ]
 StackOption = Annotated[str, typer.Option("--stack", help="Check against this stack's platforms.")]
 Setting = Annotated[
@@ -53,7 +74,7 @@ Objects = Annotated[
 
 
 def lint(  # noqa: PLR0917 - each is an option
-    files: Workflows,
+    files: Workflows = None,
     stack: StackOption = DEFAULT_STACK,
     pool: OsmoPool = None,
     set_: TemplateValues = None,
@@ -67,9 +88,16 @@ def lint(  # noqa: PLR0917 - each is an option
     render: Render = False,
     objects: Objects = False,
     simulate: Simulate = False,
+    from_sbatch: FromSbatch = None,
+    platform: Platform = None,
+    image: Image = None,
+    output: Output = None,
     json: Json = False,
 ) -> None:
-    """Check OSMO workflow files against a stack: schema, GPUs, sizes, images, secrets, and the resulting Pods."""
+    """Check OSMO workflow files against a stack: schema, GPUs, sizes, images, secrets, and the resulting Pods.
+
+    With --from-sbatch, converts a simple script of Slurm's first, and names by line what can't be carried over.
+    """
     from physical_ai.cli.output.lint import print_annotations, print_findings, print_objects, print_placements
     from physical_ai.cli.simulated_stack import running_simulation
     from physical_ai.cli.workflows.files import stack_context, values_context, workflow_files
@@ -82,8 +110,15 @@ def lint(  # noqa: PLR0917 - each is an option
         context = values_context(values, pool, variables)
     else:
         context = stack_context(stack, pool, variables, file or [], setting or [])
+    if from_sbatch is not None or platform or image or output:
+        from physical_ai.cli.workflows.sbatch import Request, lint_script
+
+        request = Request(files, from_sbatch, platform, image, output, as_json=json or format_ is Format.JSON)
+        if not lint_script(request, context, severity):
+            raise typer.Exit(FINDINGS)
+        return
     complete = render or objects or simulate
-    checked = check_files(workflow_files(files), context, complete=complete)
+    checked = check_files(workflow_files(_named(files)), context, complete=complete)
     chosen = Format.JSON if json else format_
     kinds = None if objects else ("Pod",) if render else ()
     placed = {}
@@ -105,3 +140,11 @@ def lint(  # noqa: PLR0917 - each is an option
         raise typer.Exit(FINDINGS)
     if any(any_at_least(one.findings, severity) for one in checked):
         raise typer.Exit(FINDINGS)
+
+
+def _named(files: list[Path] | None) -> list[Path]:
+    if not files:
+        raise typer.BadParameter(
+            "no file is named. Usage: physai lint FILES…, or --from-sbatch FILE", param_hint="FILES…"
+        )
+    return files

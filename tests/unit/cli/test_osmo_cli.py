@@ -92,7 +92,7 @@ def test_objects_prints_all_there_is(capsys: pytest.CaptureFixture[str]) -> None
         ([GOOD, "--pool", "h100"], "no OSMO pool 'h100'"),
         ([GOOD, "--setting", "pools.h100gpu.skew=1"], "skew"),
         ([GOOD, "--values", "nosuch.yaml"], "the file does not exist"),
-        ([], "FILES… is missing"),
+        ([], "FILES…: no file is named"),
     ],
 )
 def test_a_wrong_input_is_reported_and_ends_with_two(

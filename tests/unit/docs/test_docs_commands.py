@@ -25,6 +25,10 @@ OTHERS = {
 OFFLINE = ("explain", "sizes", "regions", "compat", "cost", "stacks", "lint", "osmo platforms", "osmo values", "charts")
 """Our commands that are fast and need neither a simulation nor a network."""
 STACK = re.compile(r"(dev|staging|prod|seed)-[a-z0-9]+")
+SCRIPT = f"""#!/bin/bash
+#SBATCH --time=30 --gres=gpu:h100:1 --container-image=example.com/train:1@sha256:{"0" * 64}
+srun python train.py
+"""
 PLACEHOLDER = re.compile(r"[A-Z][A-Z_]*(\.\w+)?|.*[‹<…].*")
 COMMANDS = {words[1:]: command for words, command in physai_commands()}
 ALL = every_command()
@@ -90,7 +94,7 @@ def test_the_command_exists_with_its_options(command: Command) -> None:
         ("physai explian dev-westus2", "no command explian"),
         ("physai up dev-westus2 --sett a=1", "no option --sett"),
         ("physai down dev-westus2 prod-westus2", "too many arguments: dev-westus2 prod-westus2"),
-        ("physai lint", "an argument is missing"),
+        ("physai run", "an argument is missing"),
         ("physai cost dev-mars", "no stack dev-mars"),
         ("physai up dev-westus2 --set", "--set needs a value"),
     ],
@@ -149,6 +153,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working directory of the commands, with the samples and the files that the pages mention."""
     (tmp_path / "physical_ai").symlink_to(ROOT / "physical_ai")
     (tmp_path / "train.yaml").write_bytes((ROOT / "physical_ai/osmo/samples/train-and-evaluate.yaml").read_bytes())
+    (tmp_path / "train.sbatch").write_text(SCRIPT)
     (tmp_path / "my.yaml").write_text("tags: {team: vision}\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PHYSAI_HOME", str(tmp_path / "home"))

@@ -1,0 +1,17 @@
+"""From a simple `sbatch` script to an OSMO workflow, and what of a script can't be carried over. Pure functions.
+
+>>> given = "#!/bin/bash\\n#SBATCH --job-name=hello --time=10\\necho hello\\n"
+>>> result = convert(given, "hello.sbatch", [Platform("cpu", "cpu", has_gpu=False)], image="ubuntu:24.04")
+>>> result.workflow["workflow"]["name"], result.workflow["workflow"]["timeout"]
+('hello', {'exec_timeout': '10m'})
+
+Semantics of options are those of `man sbatch` and of slurm.conf's defaults, Slurm 25.11.
+"""
+
+from __future__ import annotations
+
+from physical_ai.osmo.sbatch.convert import Converted, convert
+from physical_ai.osmo.sbatch.platform import Platform, platforms_of
+from physical_ai.osmo.sbatch.writing import text
+
+__all__ = ["Converted", "Platform", "convert", "platforms_of", "text"]

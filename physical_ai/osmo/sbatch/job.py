@@ -1,0 +1,182 @@
+"""What the header asks for, as one job with the amounts of each node."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from physical_ai.osmo.names import NAME
+from physical_ai.osmo.sbatch import values
+from physical_ai.osmo.sbatch.header import Directive
+from physical_ai.osmo.sbatch.report import OPTION, VALUE, Report, Wrong
+
+_Value = TypeVar("_Value")
+_GPU_OPTIONS = ("gpus", "gpus-per-node", "gpus-per-task", "gres")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of the form that can be carried over."""
+
+    name: str
+    nodes: int = 1
+    processes: int = 1
+    """That srun starts on each node."""
+    cpus: int | None = None
+    """Of a node, as all amounts; None: what the platform gives."""
+    cpus_per_process: int | None = None
+    gpus: int = 0
+    gpu_type: str = ""
+    memory: int | None = None
+    """MiB."""
+    storage: int | None = None
+    """MiB."""
+    seconds: int | None = None
+    partition: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    image: str | None = None
+    requeue: bool = False
+    lines: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The line of each option."""
+
+    def line(self, *names: str) -> int:
+        """Where the first of these options is; 1 where none is."""
+        return next((self.lines[name] for name in names if name in self.lines), 1)
+
+
+def job_of(directives: tuple[Directive, ...], default_name: str, report: Report) -> Job | None:
+    """The job; None where its header can't be carried over, which the report says."""
+    given: dict[str, Directive] = {}
+    for each in directives:
+        if each.option.outcome == "refused":
+            report.refuse(OPTION, each.line, f"--{each.option.name} can't be carried over", each.option.advice)
+        elif each.option.outcome == "no effect":
+            if each.option.advice:
+                report.note(each.line, f"--{each.option.name} has no counterpart", each.option.advice)
+        else:
+            given[each.option.name] = each
+    reader = _Reader(given, report)
+    job = reader.job(default_name)
+    return None if report.refused else job
+
+
+@dataclass
+class _Reader:
+    given: Mapping[str, Directive]
+    report: Report
+
+    def job(self, default_name: str) -> Job:
+        nodes, processes = self._layout()
+        gpu_type, gpus = self._gpus(nodes, processes)
+        per_process, cpus = self._cpus(processes, gpus)
+        found, inherited = self._of("export", values.variables, ({}, False))
+        if inherited and found:
+            self.report.note(self.given["export"].line, "variables of the shell that calls sbatch are not carried over")
+        return Job(
+            name=self._name(default_name),
+            nodes=nodes,
+            processes=processes,
+            cpus=cpus,
+            cpus_per_process=per_process,
+            gpus=gpus,
+            gpu_type=gpu_type,
+            memory=self._memory(cpus, gpus),
+            storage=self._of("tmp", lambda text: values.memory(text, "tmp"), None),
+            seconds=self._of("time", values.seconds, None),
+            partition=self.given["partition"].value if "partition" in self.given else "",
+            environment=found,
+            image=self._of("container-image", values.image, None),
+            requeue="requeue" in self.given,
+            lines={name: each.line for name, each in self.given.items()},
+        )
+
+    def _of(self, name: str, read: Callable[[str], _Value], default: _Value) -> _Value:
+        directive = self.given.get(name)
+        if directive is None:
+            return default
+        try:
+            return read(directive.value)
+        except Wrong as wrong:
+            self.report.refuse(VALUE, directive.line, wrong.problem, wrong.fix)
+            return default
+
+    def _count(self, name: str) -> int | None:
+        return self._of(name, lambda text: values.count(text, name), None)
+
+    def _refuse(self, name: str, problem: str, fix: str) -> None:
+        self.report.refuse(VALUE, self.given[name].line, problem, fix)
+
+    def _name(self, default: str) -> str:
+        given = self.given["job-name"].value if "job-name" in self.given else default
+        if re.match(NAME, given):
+            return given
+        name = re.sub(r"[^A-Za-z0-9_-]+", "-", given).strip("-_") or "job"
+        name = name if name[0].isalpha() else f"job-{name}"
+        line = self.given["job-name"].line if "job-name" in self.given else 1
+        self.report.note(line, f"'{given}' is not a name of a workflow: it becomes '{name}'")
+        return name
+
+    def _layout(self) -> tuple[int, int]:
+        """Nodes, and processes on each."""
+        nodes, total, each = (self._count(name) for name in ("nodes", "ntasks", "ntasks-per-node"))
+        if total is None or (nodes is None and total == 1):
+            return nodes or 1, each or 1
+        if nodes is None and each is not None and total % each == 0:
+            return total // each, each
+        if nodes is None:
+            fix = f"Write the nodes too: --nodes=1 --ntasks-per-node={total}, for example."
+            self._refuse("ntasks", f"--ntasks={total} leaves the number of nodes open", fix)
+            return 1, 1
+        if total % nodes or (each is not None and each * nodes != total):
+            fix = "Write --nodes and --ntasks-per-node, without --ntasks."
+            self._refuse("ntasks", f"--ntasks={total} is not the same number of processes on each node", fix)
+            return nodes, 1
+        return nodes, total // nodes
+
+    def _gpus(self, nodes: int, processes: int) -> tuple[str, int]:
+        """Type and number of the GPUs of a node."""
+        found: dict[str, tuple[str, int]] = {}
+        for name in _GPU_OPTIONS:
+            kind, number = self._of(
+                name, values.gres if name == "gres" else lambda text, name=name: values.gpus(text, name), ("", 0)
+            )
+            if not number:
+                continue
+            if name == "gpus" and number % nodes:
+                self._refuse(
+                    name, f"--gpus={number} is not the same number on each of {nodes} nodes", "--gpus-per-node=N"
+                )
+                continue
+            factor = processes if name == "gpus-per-task" else 1
+            found[name] = (kind, number // nodes if name == "gpus" else number * factor)
+        if len(set(found.values())) > 1:
+            *_, last = found
+            self._refuse(last, f"{', '.join(f'--{name}' for name in found)} differ", "Write --gpus-per-node only.")
+        return next(iter(found.values()), ("", 0))
+
+    def _cpus(self, processes: int, gpus: int) -> tuple[int | None, int | None]:
+        """CPUs of a process, where the header says so, and of a node."""
+        each, of_gpu = self._count("cpus-per-task"), self._count("cpus-per-gpu")
+        if each is not None and of_gpu is not None:
+            self._refuse("cpus-per-gpu", "--cpus-per-task and --cpus-per-gpu exclude each other", "Write one of them.")
+        if of_gpu is not None and not gpus:
+            self._refuse("cpus-per-gpu", "--cpus-per-gpu without GPUs", "--cpus-per-task=N")
+        if each is not None:
+            return each, each * processes
+        return None, of_gpu * gpus if of_gpu is not None else None
+
+    def _memory(self, cpus: int | None, gpus: int) -> int | None:
+        """MiB of a node."""
+        parts = {"mem": 1, "mem-per-cpu": cpus, "mem-per-gpu": gpus or None}
+        given = [name for name in parts if name in self.given]
+        if len(given) > 1:
+            self._refuse(given[1], f"{' and '.join(f'--{name}' for name in given)} exclude each other", "Write --mem.")
+        for name in given:
+            number = self._of(name, lambda text, name=name: values.memory(text, name), None)
+            if parts[name] is None:
+                self._refuse(name, f"--{name} without a number of {name.rpartition('-')[2]}s", "--mem=AMOUNT")
+            elif number is not None:
+                return number * (parts[name] or 1)
+        return None
