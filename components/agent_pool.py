@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NotRequired, TypedDict
 
+import pulumi
 from pulumi_azure_native import containerservice
 
 from physical_ai.settings import MANAGED_DISK_GIB, NodePool, OsDisk
+from physical_ai.settings.facts.pools import IMMUTABLE_POOL_PROPERTIES
 
 
 class NodePoolProperties(TypedDict):
@@ -88,3 +92,44 @@ def system_upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgrade
 def ignored_changes(pool: NodePool, prefix: str = "") -> list[str]:
     """The node count of an autoscaled pool is the autoscaler's, once the pool exists. Paths in camelCase."""
     return [f"{prefix}count"] if pool.scale.is_autoscaled else []
+
+
+@dataclass(frozen=True)
+class UserPoolArgs:
+    """What a user pool without GPUs needs from the rest of the platform."""
+
+    pool_name: str
+    resource_group_name: pulumi.Input[str]
+    cluster: containerservice.ManagedCluster
+    kubernetes_version: str
+    subnet_id: pulumi.Input[str]
+    tags: Mapping[str, str]
+    pool: NodePool
+    retry: pulumi.ErrorHook
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    taints: Sequence[str] = ()
+
+
+def declare_user_pool(name: str, args: UserPoolArgs, parent: pulumi.Resource) -> containerservice.AgentPool:
+    """A user pool without GPUs."""
+    return containerservice.AgentPool(
+        name,
+        agent_pool_name=args.pool_name,
+        resource_group_name=args.resource_group_name,
+        resource_name_=args.cluster.name,
+        mode="User",
+        vnet_subnet_id=args.subnet_id,
+        tags=args.tags,
+        node_labels=dict(args.labels) or None,
+        node_taints=list(args.taints) or None,
+        upgrade_settings=upgrade_settings(args.pool),
+        **node_pool_properties(args.pool, args.kubernetes_version),
+        opts=pulumi.ResourceOptions(
+            parent=parent,
+            replace_with=[args.cluster],
+            ignore_changes=ignored_changes(args.pool),
+            replace_on_changes=list(IMMUTABLE_POOL_PROPERTIES),
+            delete_before_replace=True,
+            hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
+        ),
+    )

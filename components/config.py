@@ -16,6 +16,7 @@ from components.charts import archive_problems, missing_archives
 from physical_ai.catalog.charts import ARCHIVES
 from physical_ai.settings import Fault, Loaded, SettingsError, load_config
 from physical_ai.settings.facts.osmo_access import service_secrets
+from physical_ai.settings.facts.runners import runner_secrets
 from physical_ai.settings.layers.stack_file import SECRETS
 from physical_ai.settings.rules.compat import refusals
 from physical_ai.settings.rules.deployers import unnamed_deployers
@@ -81,7 +82,7 @@ def configured() -> tuple[Loaded, Secrets]:
 def secret_faults(loaded: Loaded, given: Iterable[str]) -> list[Fault]:
     """Settings that name a secret which the stack does not have."""
     settings, names = loaded.settings, frozenset(given)
-    needed = [*needed_secrets(settings.health), *service_secrets(settings)]
+    needed = [*needed_secrets(settings.health), *service_secrets(settings), *runner_secrets(settings)]
     lacking = [(path, name) for path, name in needed if name not in names]
     return [
         loaded.merged.fault(

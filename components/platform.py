@@ -20,6 +20,7 @@ from components.platform_azure import (
     declare_gpu_pools,
     declare_logs,
     declare_operations,
+    declare_runner_pool,
 )
 from components.platform_cluster import (
     declare_acceptance,
@@ -47,8 +48,10 @@ from components.platform_private import (
     declare_private_network,
     image_source,
 )
+from components.platform_runners import declare_runners
 from components.platform_tokens import declare_backend_tokens, token_login
 from components.role_propagation import wait_for_roles
+from components.runners import runner_releases
 from components.trace_collector import collector_release
 from physical_ai.settings import Loaded
 from physical_ai.settings.facts.naming import Names
@@ -92,6 +95,7 @@ class Platform(pulumi.ComponentResource):
         link = declare_private_link(common, foundation, data.private_targets if data is not None else ())
         cluster = declare_cluster(common, foundation, logs, private)
         cpu, gpu_pools = declare_cpu_pool(common, foundation, cluster), declare_gpu_pools(common, foundation, cluster)
+        runner_pool = declare_runner_pool(common, foundation, cluster)
         declare_operations(common, foundation, cluster, logs)
         access = declare_access(common, foundation, cluster, cpu, image_source(common, data, link))
 
@@ -101,6 +105,7 @@ class Platform(pulumi.ComponentResource):
         metrics, traces = declare_scraping(common, interior), declare_traces(common, interior)
         declare_container_logs(common, interior)
         admission = declare_admission(common, interior)
+        runners = declare_runners(common, foundation, cluster, interior, runner_pool)
         declare_acceptance(common, interior)
         driver = declare_grid_driver(common, interior)
         declare_evidence(common, interior)
@@ -133,6 +138,7 @@ class Platform(pulumi.ComponentResource):
             sentinel=sentinel,
             traces=traces,
             control_plane=service,
+            runners=runners,
         )
 
         found = Deployed(
@@ -146,6 +152,7 @@ class Platform(pulumi.ComponentResource):
                 **metrics_release(loaded.plan.kube_prometheus),
                 **nvsentinel_release(loaded.plan.nvsentinel),
                 **collector_release(loaded.plan.collector),
+                **runner_releases(loaded.plan.runners),
                 **osmo.versions,
                 **service_release(loaded.plan.control_plane),
             },

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pulumi
 
 from components.access import ClusterAccess, ClusterAccessArgs
 from components.account import azure_tenant
+from components.agent_pool import UserPoolArgs
 from components.azure_metrics import AzureMetrics, AzureMetricsArgs
 from components.cluster import Cluster, ClusterArgs
-from components.cpu_pool import CpuPool, CpuPoolArgs
+from components.cpu_pool import CpuPool
 from components.data_common import Place
 from components.data_services import DataServices, DataServicesArgs
 from components.gpu_pool import GpuPool, GpuPoolArgs
@@ -22,9 +24,14 @@ from components.network import Network, NetworkArgs
 from components.platform_common import Common, Foundation
 from components.platform_private import PrivateParts
 from components.resource_group import ResourceGroup, ResourceGroupArgs
+from components.runners import RunnerPool
+from physical_ai.catalog.runners import POOL as RUNNER_POOL
+from physical_ai.catalog.runners import TAINT
+from physical_ai.settings import NodePool
 from physical_ai.settings.facts.access import admin_groups, grants
 from physical_ai.settings.facts.data_services import DataNames, data_plan, managed
 from physical_ai.settings.facts.outbound import SYSTEM_SUBNET, outbound_plan
+from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.facts.private_network import (
     API_SERVER,
     dns_servers,
@@ -132,19 +139,31 @@ def declare_cluster(common: Common, foundation: Foundation, logs: Monitoring, pr
 
 
 def declare_cpu_pool(common: Common, foundation: Foundation, cluster: Cluster) -> CpuPool:
-    settings, subnet = common.settings, foundation.network.subnet_ids[SYSTEM_SUBNET]
-    return CpuPool(
-        f"{common.name}-cpu",
-        CpuPoolArgs(
-            foundation.group.name,
-            cluster.managed_cluster,
-            settings.cluster.pools_version,
-            subnet,
-            settings.tags,
-            settings.cpu_pool,
-            common.retry,
-        ),
-        common.protected,
+    args = _shared_subnet_pool(common, foundation, cluster, CPU_POOL, common.settings.cpu_pool)
+    return CpuPool(f"{common.name}-cpu", args, common.protected)
+
+
+def declare_runner_pool(common: Common, foundation: Foundation, cluster: Cluster) -> RunnerPool | None:
+    """None in a stack without runners of GitHub."""
+    given = common.settings.runners
+    if given is None:
+        return None
+    pool = _shared_subnet_pool(common, foundation, cluster, RUNNER_POOL, given.pool)
+    return RunnerPool(f"{common.name}-runners", replace(pool, taints=[TAINT]), common.protected)
+
+
+def _shared_subnet_pool(
+    common: Common, foundation: Foundation, cluster: Cluster, name: str, pool: NodePool
+) -> UserPoolArgs:
+    return UserPoolArgs(
+        name,
+        foundation.group.name,
+        cluster.managed_cluster,
+        common.settings.cluster.pools_version,
+        foundation.network.subnet_ids[SYSTEM_SUBNET],
+        common.settings.tags,
+        pool,
+        common.retry,
     )
 
 

@@ -30,6 +30,7 @@ from components.osmo_token import VaultLogin
 from components.platform_common import Common, Foundation, Interior
 from components.registry_images import RegistryImages, RegistryImagesArgs
 from components.release_gate import ReleaseGate, ReleaseGateArgs
+from components.runners import Runners
 from components.scraping import Scraping, ScrapingArgs
 from components.trace_collector import TraceCollector, TraceCollectorArgs
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
@@ -40,6 +41,8 @@ from physical_ai.catalog.osmo import CONTROL_NAMESPACE, KAI_NAMESPACE, WORKFLOWS
 from physical_ai.catalog.osmo_service import SERVICE_RELEASE
 from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
 from physical_ai.catalog.otel import RELEASE as TRACES_RELEASE
+from physical_ai.catalog.runners import CONTROLLER_NAMESPACE, CONTROLLER_RELEASE, SCALE_SET_RELEASE
+from physical_ai.catalog.runners import NAMESPACE as RUNNERS_NAMESPACE
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.data_services import data_protected
@@ -71,6 +74,7 @@ def declare_interior(common: Common, cluster: Cluster, access: KubernetesAccess)
         *((METRICS_NAMESPACE,) if common.plan.kube_prometheus is None else ()),
         *((HEALTH_NAMESPACE,) if common.plan.nvsentinel is None else ()),
         *((TRACES_NAMESPACE,) if common.plan.collector is None else ()),
+        *((CONTROLLER_NAMESPACE, RUNNERS_NAMESPACE) if common.plan.runners is None else ()),
     )
     created = Namespaces(f"{common.name}-namespaces", NamespacesArgs(target, without), common.protected)
     return Interior(access.kubeconfig, target, created.namespaces)
@@ -203,6 +207,7 @@ def declare_release_gate(
     sentinel: Nvsentinel | None,
     traces: TraceCollector | None,
     control_plane: ControlPlane | None,
+    runners: Runners | None,
 ) -> ReleaseGate:
     namespaces = {CHART: OPERATOR_NAMESPACE, **{name: osmo.versions[name]["namespace"] for name in osmo.releases}}
     after = [operator.release, *osmo.releases.values()]
@@ -218,6 +223,9 @@ def declare_release_gate(
     if control_plane is not None:
         namespaces[SERVICE_RELEASE] = CONTROL_NAMESPACE
         after.append(control_plane.release)
+    if runners is not None:
+        namespaces |= {CONTROLLER_RELEASE: CONTROLLER_NAMESPACE, SCALE_SET_RELEASE: RUNNERS_NAMESPACE}
+        after += runners.releases.values()
     args = ReleaseGateArgs(interior.kubeconfig, namespaces, after)
     return ReleaseGate(f"{common.name}-release-gate", args, common.unprotected)
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 from physical_ai.settings import STACKS, Loaded, Overlay, Settings, load
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
 from physical_ai.settings.facts.osmo_access import control_plane_url, service_secrets
+from physical_ai.settings.facts.runners import runner_secrets
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
 from physical_ai.settings.rules.health_modes import needed_secrets
 from physical_ai.settings.rules.monitoring import secret_names, trace_secrets
@@ -82,6 +83,7 @@ def generated_secrets(settings: Settings) -> list[str]:
         *trace_secrets(monitoring),
         *needed_secrets(settings.health),
         *service_secrets(settings),
+        *runner_secrets(settings),
     )
     return [*token, *(name for _, name in named)]
 

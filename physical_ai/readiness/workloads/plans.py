@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog import vm_size
+from physical_ai.catalog import runners, vm_size
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, reserved_mib, reserved_millis
 from physical_ai.readiness.workloads.model import PoolPlan
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import offered
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.node_room import GIB_IN_MIB, disk_gib
-from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL, SYSTEM_TAINT, node_labels, node_taints
+from physical_ai.settings.facts.pools import SYSTEM_POOL, SYSTEM_TAINT, node_labels, node_taints, shared_subnet_pools
 from physical_ai.settings.models.node_pools import NodePool, Pool
+
+_TAINTS = {SYSTEM_POOL: [SYSTEM_TAINT], runners.POOL: [runners.TAINT]}
 
 
 def pool_plans(settings: Settings) -> tuple[PoolPlan, ...]:
     """Every node pool of a stack: GPU pools first, since GPUs are what Pods wait for."""
-    pools = {**settings.pools, CPU_POOL: settings.cpu_pool, SYSTEM_POOL: settings.system_pool}
+    pools = {**settings.pools, **dict(reversed(shared_subnet_pools(settings).items()))}
     return tuple(_plan(settings, name, pool) for name, pool in pools.items())
 
 
 def _plan(settings: Settings, name: str, pool: NodePool) -> PoolPlan:
     size = vm_size(pool.sku)
     gpus = offered(settings, pool) if isinstance(pool, Pool) else {}
-    taints = node_taints(pool) if isinstance(pool, Pool) else [SYSTEM_TAINT] if name == SYSTEM_POOL else []
+    taints = node_taints(pool) if isinstance(pool, Pool) else _TAINTS.get(name, [])
     memory = size.memory_gib * GIB_IN_MIB - reserved_mib(size.memory_gib, pool.max_pods)
     return PoolPlan(
         name=name,

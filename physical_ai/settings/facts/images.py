@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from physical_ai.catalog import otel
 from physical_ai.catalog.images import MICROSOFT, image
+from physical_ai.settings.facts.runners import RUNNERS, runner_image
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
 
@@ -23,6 +24,8 @@ def program_images(settings: Settings) -> Mapping[str, Path]:
         found[image(PYTHON_IMAGE).at(MICROSOFT)] = ("osmo", "mode")
     if settings.monitoring.traces is not None:
         found[f"docker.io/{otel.IMAGE}"] = ("monitoring", "traces")
+    if settings.runners is not None:
+        found[runner_image(settings.runners)] = RUNNERS
     for name, own in settings.health.acceptance.images.items():
         found[own] = ("health", "acceptance", "images", name)
     return found

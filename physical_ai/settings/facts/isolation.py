@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog import osmo
+from physical_ai.catalog import osmo, runners
 from physical_ai.settings.models.tree import Settings
 
-ALWAYS = (osmo.WORKFLOWS_NAMESPACE, osmo.OPERATOR_NAMESPACE)
+ALWAYS = (osmo.WORKFLOWS_NAMESPACE, osmo.OPERATOR_NAMESPACE, runners.CONTROLLER_NAMESPACE, runners.NAMESPACE)
 
 
 def is_isolated(settings: Settings, namespace: str) -> bool:

@@ -13,7 +13,7 @@ from ipaddress import ip_address, ip_network
 from typing import Literal
 
 from physical_ai.catalog import region
-from physical_ai.settings.facts.pools import SYSTEM_POOL, node_pools
+from physical_ai.settings.facts.pools import SYSTEM_POOL, node_pools, shared_subnet_pools
 from physical_ai.settings.facts.private_network import uses_firewall
 from physical_ai.settings.models.network import OutboundForm
 from physical_ai.settings.models.node_pools import NodePool
@@ -75,7 +75,7 @@ def outbound_form(settings: Settings) -> OutboundForm:
 def subnet_zones(settings: Settings) -> dict[str, tuple[str, ...]]:
     """Zones of the nodes in each subnet; empty where a pool leaves them to Azure."""
     gpu = {name: _zones([pool]) for name, pool in settings.pools.items()}
-    return {SYSTEM_SUBNET: _zones([settings.system_pool, settings.cpu_pool]), **gpu}
+    return {SYSTEM_SUBNET: _zones(list(shared_subnet_pools(settings).values())), **gpu}
 
 
 def cut_off(ranges: Sequence[str], address: str | None) -> str | None:

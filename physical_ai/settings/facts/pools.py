@@ -12,8 +12,10 @@ from typing import Literal
 from physical_ai.catalog import vm_size, vm_sizes
 from physical_ai.catalog.aks import SPOT_LABEL, SPOT_TAINT
 from physical_ai.catalog.gpu_rows import DriverKind
+from physical_ai.catalog.runners import POOL as RUNNER_POOL
 from physical_ai.catalog.vendors import NVIDIA, GpuVendor
 from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import DriverSource, NodePool, Pool
 from physical_ai.settings.models.tree import Settings
 
@@ -113,8 +115,22 @@ DRIVER_FACTS: dict[DriverSource, DriverFacts] = {
 
 
 def node_pools(settings: Settings) -> dict[str, NodePool]:
-    """Every node pool of a stack by its name in AKS: system, cpu, then the GPU pools."""
-    return {SYSTEM_POOL: settings.system_pool, CPU_POOL: settings.cpu_pool, **settings.pools}
+    """Every node pool of a stack by its name in AKS: system, cpu, that of runners, then the GPU pools."""
+    return {**shared_subnet_pools(settings), **settings.pools}
+
+
+def shared_subnet_pools(settings: Settings) -> dict[str, NodePool]:
+    """The pools in `network.systemSubnet`, which have no GPUs, by name."""
+    found = {SYSTEM_POOL: settings.system_pool, CPU_POOL: settings.cpu_pool}
+    return found if settings.runners is None else {**found, RUNNER_POOL: settings.runners.pool}
+
+
+def pool_paths(settings: Settings) -> dict[Path, NodePool]:
+    """Every node pool by the path of its setting."""
+    paths: dict[Path, NodePool] = {("systemPool",): settings.system_pool, ("cpuPool",): settings.cpu_pool}
+    if settings.runners is not None:
+        paths["runners", "pool"] = settings.runners.pool
+    return paths | {("pools", name): pool for name, pool in settings.pools.items()}
 
 
 def driver_facts(pool: Pool) -> DriverFacts:

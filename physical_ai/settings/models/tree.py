@@ -21,6 +21,7 @@ from physical_ai.settings.models.monitoring import Monitoring
 from physical_ai.settings.models.network import Network
 from physical_ai.settings.models.node_pools import NodePool, Pool, PoolName
 from physical_ai.settings.models.osmo import Osmo
+from physical_ai.settings.models.runners import Runners
 
 Weekday = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 UtcOffset = Annotated[str, written(r"^[+-]\d{2}:\d{2}$", 'an offset from UTC in quotes, like "+01:00"')]
@@ -196,6 +197,10 @@ class Settings(Model):
     osmo: Osmo = Field(default_factory=Osmo, description="NVIDIA OSMO.")
     data_services: DataServices | None = Field(
         default=None, description="Database, cache, storage, vault and registry for OSMO's control plane; absent: none."
+    )
+    runners: Runners | None = Field(
+        default=None,
+        description="Self-hosted GitHub runners in the cluster, for pipelines of a private stack; absent: none.",
     )
     system_pool: NodePool = Field(description="Pool for critical add-ons, tainted CriticalAddonsOnly.")
     cpu_pool: NodePool = Field(description="Untainted pool for operators, schedulers and CPU tasks.")

@@ -17,6 +17,7 @@ from physical_ai.settings.plans.kube_prometheus import KubePrometheusPlan, kube_
 from physical_ai.settings.plans.nvsentinel import NvsentinelPlan, nvsentinel_plan
 from physical_ai.settings.plans.osmo import OsmoRelease, osmo_releases
 from physical_ai.settings.plans.osmo_service import values_files
+from physical_ai.settings.plans.runners import RunnersPlan, runners_plan
 from physical_ai.settings.plans.service_chart import service_release
 
 
@@ -39,6 +40,8 @@ class Plan:
     """None with `health.mode: alert`."""
     collector: CollectorPlan | None
     """None without `monitoring.traces`."""
+    runners: RunnersPlan | None
+    """None without `runners`."""
     charts: tuple[Chart, ...]
     """The charts in the order of installation."""
     warnings: tuple[Fault, ...] = ()
@@ -57,13 +60,15 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     prometheus, wrong = kube_prometheus_plan(settings, root)
     sentinel, amiss = nvsentinel_plan(settings, root)
     collector, refused = collector_plan(settings, root)
+    runners, denied = runners_plan(settings, root)
     service, doubtful = service_release(settings, root, served)
-    faults = list(dict.fromkeys([*faults, *found, *wrong, *amiss, *refused, *doubtful]))
+    faults = list(dict.fromkeys([*faults, *found, *wrong, *amiss, *refused, *denied, *doubtful]))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
     others = (each.chart for each in (prometheus, sentinel, collector) if each is not None)
     releases = [*osmo, *([service] if service else [])]
-    charts = (chart(CHART, settings.gpu_operator.version), *others, *(release.chart for release in releases))
+    inside = (runners.controller, runners.scale_set) if runners is not None else ()
+    charts = (chart(CHART, settings.gpu_operator.version), *others, *inside, *(release.chart for release in releases))
     return Plan(
         gpu=gpu,
         grid=grid_plan(settings),
@@ -73,6 +78,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         kube_prometheus=prometheus,
         nvsentinel=sentinel,
         collector=collector,
+        runners=runners,
         charts=charts,
         warnings=tuple(faults),
     )

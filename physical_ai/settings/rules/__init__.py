@@ -25,6 +25,7 @@ from physical_ai.settings.rules.placement import check_labels, check_taints
 from physical_ai.settings.rules.pools import check_pools
 from physical_ai.settings.rules.private_network import check_private_network
 from physical_ai.settings.rules.record import check_record
+from physical_ai.settings.rules.runners import check_runners
 from physical_ai.settings.rules.sharing import check_sharing
 from physical_ai.settings.rules.tags import check_tags
 
@@ -48,6 +49,7 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_isolation(settings, trust)
     yield from check_cluster(settings, trust, today)
     yield from check_pools(settings, trust)
+    yield from check_runners(settings, trust)
     yield from check_gpu(settings, trust)
     yield from check_grid(settings, trust)
     yield from check_sharing(settings, trust)

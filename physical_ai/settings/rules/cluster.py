@@ -17,9 +17,8 @@ from physical_ai.catalog import (
 from physical_ai.findings import Severity
 from physical_ai.settings.facts.addresses import opens_to_the_internet, wide_networks
 from physical_ai.settings.facts.network_access import private_api_server
-from physical_ai.settings.facts.pools import driver_facts
+from physical_ai.settings.facts.pools import driver_facts, pool_paths
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.models.node_pools import NodePool
 from physical_ai.settings.models.tree import Cluster, Settings
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, finding, warning
 
@@ -86,10 +85,8 @@ def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator
     yield from _support(minor, today, record=settings.record)
     if minor.ubuntu2204:
         return
-    places: dict[Path, NodePool] = {("systemPool",): settings.system_pool, ("cpuPool",): settings.cpu_pool}
-    places |= {("pools", name): pool for name, pool in settings.pools.items()}
     last = [m.minor for m in kubernetes_minors().values() if m.ubuntu2204][-1]
-    for path, pool in places.items():
+    for path, pool in pool_paths(settings).items():
         if pool.os_sku == "Ubuntu2204" and trust((*path, "osSku")):
             problem = f"osSku Ubuntu2204 works up to Kubernetes {last}; the cluster has {version}."
             fix, rule = f"osSku: Ubuntu, or cluster.kubernetesVersion {last}.", Rule("ubuntu2204-ends", minor.source)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Network
 
 from physical_ai.settings.facts.addresses import PRIVATE, SHARED
-from physical_ai.settings.facts.pools import surge_nodes
+from physical_ai.settings.facts.pools import pool_paths, surge_nodes
 from physical_ai.settings.facts.private_network import service_subnets
 from physical_ai.settings.layers.paths import Path, show
 from physical_ai.settings.models.node_pools import NodePool
@@ -121,8 +121,9 @@ def _services(services: IPv4Network, dns: IPv4Address | None) -> Iterator[Settin
 
 def _subnet_sizes(settings: Settings, subnets: Ranges, trust: Trust) -> Iterator[SettingFinding]:
     needs: list[tuple[Path, str, list[NodePool], list[Path]]] = []
-    both = [settings.system_pool, settings.cpu_pool]
-    needs.append((_SYSTEM, "system and cpu pools", both, [("systemPool",), ("cpuPool",)]))
+    shared = {path: pool for path, pool in pool_paths(settings).items() if path[0] != "pools"}
+    whose = "system and cpu pools" if settings.runners is None else "system, cpu and runners' pools"
+    needs.append((_SYSTEM, whose, list(shared.values()), list(shared)))
     for name, pool in settings.pools.items():
         needs.append((("pools", name, "subnet"), f"pool {name}", [pool], [("pools", name)]))
     for path, whose, pools, reads in needs:
@@ -140,11 +141,11 @@ def _subnet_sizes(settings: Settings, subnets: Ranges, trust: Trust) -> Iterator
 
 
 def _pod_range(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    places: list[Path] = [("systemPool",), ("cpuPool",), *(("pools", name) for name in settings.pools)]
+    every = pool_paths(settings)
+    places: list[Path] = list(every)
     if not trust(*_scales(places)):
         return
-    every = [settings.system_pool, settings.cpu_pool, *settings.pools.values()]
-    nodes = sum(pool.scale.most + surge_nodes(pool) for pool in every)
+    nodes = sum(pool.scale.most + surge_nodes(pool) for pool in every.values())
     pods = settings.network.pod_cidr
     blocks = 2 ** max(0, POD_BLOCK - pods.prefixlen) if pods.prefixlen <= POD_BLOCK else 0
     if nodes > blocks:

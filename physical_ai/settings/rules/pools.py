@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from physical_ai.catalog import UnknownName, judge, vm_size, vm_sizes
 from physical_ai.findings import Severity
 from physical_ai.settings.facts import gpu as gpu_facts
-from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL
+from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL, pool_paths
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import DriverSource, NodePool, Pool
 from physical_ai.settings.models.tree import Settings
@@ -21,9 +21,7 @@ MOST_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
 
 def check_pools(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """All rules about node pools but those about labels, taints and addresses."""
-    places: dict[Path, NodePool] = {("systemPool",): settings.system_pool, ("cpuPool",): settings.cpu_pool}
-    places |= {("pools", name): pool for name, pool in settings.pools.items()}
-    for path, pool in places.items():
+    for path, pool in pool_paths(settings).items():
         yield from _size(path, pool, settings, trust)
         yield from _zones(path, pool, trust)
     yield from _system(settings.system_pool, trust)
@@ -122,7 +120,7 @@ def _one_os(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 
 
 def _limits(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    every = [settings.system_pool, settings.cpu_pool, *settings.pools.values()]
+    every = list(pool_paths(settings).values())
     if len(every) > MOST_POOLS:
         problem = f"{len(every)} node pools, system and cpu included; AKS accepts {MOST_POOLS} in a cluster."
         yield warning(("pools",), problem, "Distribute the pools over two stacks.")

@@ -14,6 +14,7 @@ from physical_ai.simulator.nvsentinel.live import loop_of
 from physical_ai.simulator.operators.live import Operators
 from physical_ai.simulator.operators.vault_secrets import VaultSecrets
 from physical_ai.simulator.osmo.control.live import ControlPlane
+from physical_ai.simulator.runners import RunnerController
 from physical_ai.simulator.subscription import AZURE_FILE
 from physical_ai.simulator.volumes import Volumes
 
@@ -32,6 +33,7 @@ def main() -> None:
     Operators(Client(given.kubeconfig), control.agents.refusal, vaults.trouble).loop.start()
     loop_of(Client(given.kubeconfig)).start()
     Volumes(Client(given.kubeconfig)).loop.start()
+    RunnerController(Client(given.kubeconfig)).loop.start()
     stack = GpuStack(
         Client(given.kubeconfig), 60 / seconds_per_model_minute(), given.caught_up.touch, given.kubeconfig.parent
     )

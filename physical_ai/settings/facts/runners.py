@@ -1,0 +1,34 @@
+"""What follows from the settings of runners. Pure functions."""
+
+from __future__ import annotations
+
+from physical_ai.catalog import runners as names
+from physical_ai.catalog.images import image
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.runners import Runners
+from physical_ai.settings.models.tree import Settings
+
+RUNNERS: Path = ("runners",)
+POOL: Path = (*RUNNERS, "pool")
+
+
+def runner_label(settings: Settings) -> str:
+    """What jobs name in `runs-on`.
+
+    >>> from physical_ai.settings import load
+    >>> runner_label(load("prod-westeurope").settings)
+    'physical-ai-prod-westeurope'
+    """
+    given = settings.runners
+    if given is not None and given.label is not None:
+        return given.label
+    return f"physical-ai-{settings.stack}"[: names.LONGEST_NAME].rstrip("-")
+
+
+def runner_image(given: Runners) -> str:
+    return given.image or image(names.IMAGE).at(names.REGISTRY)
+
+
+def runner_secrets(settings: Settings) -> list[tuple[Path, str]]:
+    """Secrets that the stack must have for its runners: the setting that needs each, and its name."""
+    return [((*RUNNERS, "app"), names.PRIVATE_KEY)] if settings.runners is not None else []
