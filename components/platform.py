@@ -7,6 +7,7 @@ from typing import Any
 import pulumi
 
 from components.account import azure_subscription
+from components.cluster_services import service_releases
 from components.control_plane import service_release
 from components.kube_prometheus import metrics_release
 from components.nvsentinel import nvsentinel_release
@@ -25,6 +26,7 @@ from components.platform_azure import (
 from components.platform_cluster import (
     declare_acceptance,
     declare_admission,
+    declare_cluster_services,
     declare_container_logs,
     declare_drift_reader,
     declare_evidence,
@@ -102,6 +104,7 @@ class Platform(pulumi.ComponentResource):
         interior = declare_interior(common, cluster, access)
         declare_isolation(common, interior)
         declare_drift_reader(common, interior)
+        services = declare_cluster_services(common, interior)
         metrics, traces = declare_scraping(common, interior), declare_traces(common, interior)
         declare_container_logs(common, interior)
         admission = declare_admission(common, interior)
@@ -139,6 +142,7 @@ class Platform(pulumi.ComponentResource):
             traces=traces,
             control_plane=service,
             runners=runners,
+            services=services,
         )
 
         found = Deployed(
@@ -149,6 +153,7 @@ class Platform(pulumi.ComponentResource):
             kubeconfig=interior.kubeconfig,
             gpus=gate.gpus,
             releases={
+                **service_releases(loaded.plan.services),
                 **metrics_release(loaded.plan.kube_prometheus),
                 **nvsentinel_release(loaded.plan.nvsentinel),
                 **collector_release(loaded.plan.collector),

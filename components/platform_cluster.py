@@ -9,6 +9,7 @@ import pulumi
 
 from components.acceptance import Acceptance, AcceptanceArgs
 from components.cluster import Cluster
+from components.cluster_services import ClusterServices, ClusterServicesArgs
 from components.cluster_target import ClusterTarget
 from components.container_logs import ContainerLogs, ContainerLogsArgs
 from components.control_plane import ControlPlane
@@ -33,6 +34,7 @@ from components.release_gate import ReleaseGate, ReleaseGateArgs
 from components.runners import Runners
 from components.scraping import Scraping, ScrapingArgs
 from components.trace_collector import TraceCollector, TraceCollectorArgs
+from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAMESPACE
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.catalog.monitoring import RELEASE as METRICS_RELEASE
 from physical_ai.catalog.nvsentinel import NAMESPACE as HEALTH_NAMESPACE
@@ -75,6 +77,7 @@ def declare_interior(common: Common, cluster: Cluster, access: KubernetesAccess)
         *((HEALTH_NAMESPACE,) if common.plan.nvsentinel is None else ()),
         *((TRACES_NAMESPACE,) if common.plan.collector is None else ()),
         *((CONTROLLER_NAMESPACE, RUNNERS_NAMESPACE) if common.plan.runners is None else ()),
+        *({LONGHORN_NAMESPACE, METALLB_NAMESPACE} - {each.namespace for each in common.plan.services}),
     )
     created = Namespaces(f"{common.name}-namespaces", NamespacesArgs(target, without), common.protected)
     return Interior(access.kubeconfig, target, created.namespaces)
@@ -103,6 +106,15 @@ def declare_scraping(common: Common, interior: Interior) -> KubePrometheus | Non
         after = [*namespaces.values(), *([installed.release] if installed else [])]
         Scraping(f"{common.name}-scraping", ScrapingArgs(interior.target, settings, after), common.protected)
     return installed
+
+
+def declare_cluster_services(common: Common, interior: Interior) -> ClusterServices | None:
+    """None in a stack that installs neither storage nor a load balancer."""
+    plans = common.plan.services
+    if not plans:
+        return None
+    args = ClusterServicesArgs(interior.target, interior.namespaces, plans, common.settings.charts.source)
+    return ClusterServices(f"{common.name}-services", args, common.protected)
 
 
 def declare_traces(common: Common, interior: Interior) -> TraceCollector | None:
@@ -208,6 +220,7 @@ def declare_release_gate(
     traces: TraceCollector | None,
     control_plane: ControlPlane | None,
     runners: Runners | None,
+    services: ClusterServices | None,
 ) -> ReleaseGate:
     namespaces = {CHART: OPERATOR_NAMESPACE, **{name: osmo.versions[name]["namespace"] for name in osmo.releases}}
     after = [operator.release, *osmo.releases.values()]
@@ -226,6 +239,9 @@ def declare_release_gate(
     if runners is not None:
         namespaces |= {CONTROLLER_RELEASE: CONTROLLER_NAMESPACE, SCALE_SET_RELEASE: RUNNERS_NAMESPACE}
         after += runners.releases.values()
+    if services is not None:
+        namespaces |= {plan.release: plan.namespace for plan in common.plan.services}
+        after += services.releases.values()
     args = ReleaseGateArgs(interior.kubeconfig, namespaces, after)
     return ReleaseGate(f"{common.name}-release-gate", args, common.unprotected)
 

@@ -1,9 +1,8 @@
-"""The supported release of kube-prometheus-stack, and the names that depend on it."""
+"""The chart kube-prometheus-stack, and the names that depend on it."""
 
 from __future__ import annotations
 
 CHART = "kube-prometheus-stack"
-CHART_VERSION = "88.5.3"
 RELEASE = "kube-prometheus"
 NAMESPACE = "monitoring"
 

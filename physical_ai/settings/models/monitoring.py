@@ -108,6 +108,9 @@ class Monitoring(Model):
         description="What collects metrics of GPUs and evaluates the alerts. azure: Azure Monitor's managed Prometheus."
         " kube-prometheus: Prometheus and Alertmanager in the cluster. none: nothing does.",
     )
+    kube_prometheus_version: Literal["82.4.3", "88.5.3"] = Field(
+        default="88.5.3", description="Version of the chart kube-prometheus-stack; only with kube-prometheus."
+    )
     metrics_retention_days: Annotated[int, Field(ge=1, le=365)] | None = Field(
         default=None,
         description="Days that Prometheus keeps metrics; only with kube-prometheus, where absent is 15. Azure keeps 18"

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from physical_ai.settings.models.admission import Admission
 from physical_ai.settings.models.base import Cidr, EntraId, Model, written
+from physical_ai.settings.models.cluster_services import LoadBalancer, Storage
 from physical_ai.settings.models.data_services import DataServices
 from physical_ai.settings.models.gpu import GpuOperator
 from physical_ai.settings.models.grid_driver import GridDriver
@@ -201,6 +202,13 @@ class Settings(Model):
     runners: Runners | None = Field(
         default=None,
         description="Self-hosted GitHub runners in the cluster, for pipelines of a private stack; absent: none.",
+    )
+    storage: Storage = Field(
+        default_factory=Storage, description="Storage of a cluster without a cloud; nothing is installed by default."
+    )
+    load_balancer: LoadBalancer = Field(
+        default_factory=LoadBalancer,
+        description="Addresses of Services in a cluster without a cloud; nothing is installed by default.",
     )
     system_pool: NodePool = Field(description="Pool for critical add-ons, tainted CriticalAddonsOnly.")
     cpu_pool: NodePool = Field(description="Untainted pool for operators, schedulers and CPU tasks.")

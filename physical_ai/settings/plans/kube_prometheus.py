@@ -13,7 +13,6 @@ from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.monitoring import (
     ALERTMANAGER_SECRET,
     CHART,
-    CHART_VERSION,
     DASHBOARD_LABEL,
     GRAFANA_PASSWORD_KEY,
     GRAFANA_SECRET,
@@ -67,7 +66,7 @@ def kube_prometheus_plan(settings: Settings, root: FilePath) -> tuple[KubePromet
     """The plan of a stack, and what is wrong with the values file; None with another back end."""
     if settings.monitoring.metrics != "kube-prometheus":
         return None, []
-    pinned = chart(CHART, CHART_VERSION)
+    pinned = chart(CHART, settings.monitoring.kube_prometheus_version)
     document = read_if_there(root / FILE, f"{root.name}/{FILE}")
     faults = [*document.faults, *owned(document, (), document.data, OWNED)]
     written = without(document.data, OWNED)

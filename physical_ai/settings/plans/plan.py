@@ -10,6 +10,7 @@ from physical_ai.catalog.charts import Chart, chart
 from physical_ai.repository import VALUES
 from physical_ai.settings.faults import Fault, SettingsError
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.cluster_services import ServicePlan, cluster_services
 from physical_ai.settings.plans.collector import CollectorPlan, collector_plan
 from physical_ai.settings.plans.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.settings.plans.grid_driver import GridPlan, grid_plan
@@ -42,6 +43,8 @@ class Plan:
     """None without `monitoring.traces`."""
     runners: RunnersPlan | None
     """None without `runners`."""
+    services: tuple[ServicePlan, ...]
+    """Storage and load balancer of a cluster without a cloud; empty without `storage` and `loadBalancer`."""
     charts: tuple[Chart, ...]
     """The charts in the order of installation."""
     warnings: tuple[Fault, ...] = ()
@@ -61,14 +64,21 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     sentinel, amiss = nvsentinel_plan(settings, root)
     collector, refused = collector_plan(settings, root)
     runners, denied = runners_plan(settings, root)
+    services, unfit = cluster_services(settings, root)
     service, doubtful = service_release(settings, root, served)
-    faults = list(dict.fromkeys([*faults, *found, *wrong, *amiss, *refused, *denied, *doubtful]))
+    faults = list(dict.fromkeys([*faults, *found, *wrong, *amiss, *refused, *denied, *unfit, *doubtful]))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
     others = (each.chart for each in (prometheus, sentinel, collector) if each is not None)
     releases = [*osmo, *([service] if service else [])]
     inside = (runners.controller, runners.scale_set) if runners is not None else ()
-    charts = (chart(CHART, settings.gpu_operator.version), *others, *inside, *(release.chart for release in releases))
+    charts = (
+        chart(CHART, settings.gpu_operator.version),
+        *(each.chart for each in services),
+        *others,
+        *inside,
+        *(release.chart for release in releases),
+    )
     return Plan(
         gpu=gpu,
         grid=grid_plan(settings),
@@ -79,6 +89,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         nvsentinel=sentinel,
         collector=collector,
         runners=runners,
+        services=services,
         charts=charts,
         warnings=tuple(faults),
     )

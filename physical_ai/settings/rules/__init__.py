@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.checkpoints import check_checkpoints
 from physical_ai.settings.rules.cluster import check_cluster
+from physical_ai.settings.rules.cluster_services import check_cluster_services
 from physical_ai.settings.rules.data_services import check_data_services
 from physical_ai.settings.rules.finding import SettingFinding, Trust
 from physical_ai.settings.rules.gpu import check_gpu
@@ -56,6 +57,7 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_osmo(settings, trust)
     yield from check_checkpoints(settings, trust)
     yield from check_data_services(settings, trust)
+    yield from check_cluster_services(settings, trust)
     yield from check_osmo_access(settings, trust)
     yield from check_placeholders(settings, trust)
     yield from check_monitoring(settings, trust)

@@ -1,0 +1,26 @@
+"""The supported releases of Longhorn and MetalLB, and the names that depend on them."""
+
+from __future__ import annotations
+
+LONGHORN_CHART, LONGHORN_VERSION = "longhorn", "1.7.2"
+LONGHORN_RELEASE = "longhorn"
+LONGHORN_NAMESPACE = "longhorn-system"
+"""The only one that Longhorn supports (longhorn/longhorn chart/README.md)."""
+LONGHORN_CLASS = "longhorn"
+"""The StorageClass that Longhorn's manager makes of the chart's ConfigMap `longhorn-storageclass`."""
+LONGHORN_DRIVER = "driver.longhorn.io"
+SNAPSHOT_CLASS = "longhorn-snapshots"
+DISK_LABEL = "node.longhorn.io/create-default-disk"
+"""Of nodes that hold replicas, with `createDefaultDiskLabeledNodes` (Longhorn docs, default-disk-and-node-config)."""
+
+METALLB_CHART, METALLB_VERSION = "metallb", "0.15.3"
+METALLB_RELEASE = "metallb"
+METALLB_NAMESPACE = "metallb-system"
+METALLB_API = "metallb.io/v1beta1"
+ADDRESS_POOL = "default"
+"""Name of the IPAddressPool, and of the L2Advertisement that announces it."""
+
+CONTROL_PLANE_TAINT = "node-role.kubernetes.io/control-plane"
+CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane"
+DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+"""Annotation of the StorageClass of claims that name none."""

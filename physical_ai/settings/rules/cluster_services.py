@@ -1,0 +1,74 @@
+"""Rules about storage and addresses that a stack installs into a cluster without a cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.cluster_services import Longhorn, MetalLb, bounds
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules import registry as rules
+from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
+
+_STORAGE: Path = ("storage", "longhorn")
+_ADDRESSES: Path = ("loadBalancer", "metallb")
+
+
+def check_cluster_services(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
+    """All rules about them."""
+    longhorn, metallb = settings.storage.longhorn, settings.load_balancer.metallb
+    if longhorn is not None and trust(_STORAGE):
+        yield from _replicas(longhorn)
+        yield from _one_default_class(longhorn)
+    if metallb is not None and trust(_ADDRESSES):
+        yield from _ranges(settings, metallb, trust)
+
+
+def _replicas(longhorn: Longhorn) -> Iterator[SettingFinding]:
+    path, others = (*_STORAGE, "replicas"), ((*_STORAGE, "nodes"),)
+    if longhorn.replicas > longhorn.nodes:
+        problem = (
+            f"{longhorn.replicas} replicas need as many nodes, and {longhorn.nodes} hold some: volumes stay degraded,"
+            " and a strict one is never created."
+        )
+        fix = f"replicas: {longhorn.nodes}, or label more nodes and count them in nodes."
+        yield error(path, problem, fix, others=others, rule=rules.LONGHORN_REPLICAS)
+    elif longhorn.replicas == 1:
+        problem = "One replica: the loss of a node's disk is the loss of its volumes."
+        yield warning(path, problem, "replicas: 3", others=others, rule=rules.LONGHORN_REPLICAS)
+
+
+def _one_default_class(longhorn: Longhorn) -> Iterator[SettingFinding]:
+    if longhorn.default_class:
+        problem = "AKS has a default StorageClass already: with two, the newer one decides for claims that name none."
+        yield error((*_STORAGE, "defaultClass"), problem, "defaultClass: false", rule=rules.TWO_DEFAULT_CLASSES)
+
+
+def _ranges(settings: Settings, metallb: MetalLb, trust: Trust) -> Iterator[SettingFinding]:
+    taken: list[tuple[str, IPv4Network]] = [("loadBalancer.metallb.avoid", each) for each in metallb.avoid]
+    if trust(("network",)):
+        taken += [
+            ("network.addressSpace", settings.network.address_space),
+            ("network.podCidr", settings.network.pod_cidr),
+            ("network.serviceCidr", settings.network.service_cidr),
+        ]
+    for index, text in enumerate(metallb.addresses):
+        path = (*_ADDRESSES, "addresses", index)
+        limits = bounds(text)
+        if limits is None:
+            fix = "As CIDR without host bits, 10.0.9.0/28, or from-to: 10.0.9.10-10.0.9.20."
+            yield error(path, f"'{text}' is not a range of addresses.", fix, rule=rules.METALLB_RANGE)
+            continue
+        for name, network in taken:
+            if limits[0] <= network[-1] and network[0] <= limits[1]:
+                problem = f"{text} overlaps {network} ({name}): two machines, or Pods, would answer for an address."
+                fix = "A range of the nodes' network that nobody else has."
+                yield error(path, problem, fix, rule=rules.METALLB_RANGE)
+        for earlier in metallb.addresses[:index]:
+            other = bounds(earlier)
+            if other is not None and limits[0] <= other[1] and other[0] <= limits[1]:
+                problem = f"{text} overlaps {earlier}, and MetalLB refuses both."
+                yield error(path, problem, "Merge them.", rule=rules.METALLB_RANGE)
+    problem = "Azure's networks forward no ARP announcements: nothing reaches these addresses, and AKS has its own."
+    yield warning(_ADDRESSES, problem, "Remove it.", rule=rules.METALLB_RANGE, stand_in=True)

@@ -1,0 +1,37 @@
+"""The chart models of Longhorn and MetalLB, rendered by the real helm with the program's values."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from physical_ai.settings import Overlay, load
+from physical_ai.simulator.charts import materialise
+from physical_ai.simulator.charts.crds import definitions
+from physical_ai.simulator.home import Home
+from tests.support.charts import Refused, run
+
+
+def test_the_models_take_the_program_s_values_and_refuse_others() -> None:
+    given = {
+        "storage": {"longhorn": {"defaultClass": False, "replicas": 2}},
+        "loadBalancer": {"metallb": {"addresses": ["192.168.7.0/28"]}},
+    }
+    for plan in load("dev-westus2", [Overlay("--set", given)]).plan.services:
+        folder = materialise(plan.chart.name, plan.chart.version, Home.of_user().folder / "chart-models")
+        command = ("template", plan.release, str(folder), "--namespace", plan.namespace)
+        objects = [each for each in yaml.safe_load_all(run(*command, values=plan.values)) if each]
+        kinds = {(each["kind"], each["metadata"]["name"]): each for each in objects}
+        if plan.release == "longhorn":
+            storage = kinds["StorageClass", "longhorn"]
+            assert storage["parameters"]["numberOfReplicas"] == "2"
+            assert storage["metadata"]["annotations"]["storageclass.kubernetes.io/is-default-class"] == "false"
+            text = kinds["ConfigMap", "longhorn-default-setting"]["data"]["default-setting.yaml"]
+            assert "create-default-disk-labeled-nodes: true" in text
+            assert "deleting-confirmation-flag: false" in text
+        else:
+            assert ("DaemonSet", "metallb-speaker") in kinds
+            made = {each["spec"]["names"]["kind"] for each in definitions("metallb", "0.15.3")}
+            assert made == {each["kind"] for each in plan.objects}
+        with pytest.raises(Refused, match=r"additional properties|Additional property"):
+            run(*command, values={**plan.values, "unknownKey": True})
