@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pulumi
-from pulumi_azure_native import alertsmanagement, dashboard, managedidentity, monitor
+from pulumi_azure_native import alertsmanagement, dashboard, monitor
 
-from components.roles import assign_role
-from physical_ai.catalog.aks import Role
+from components.managed_grafana import GrafanaArgs, managed_grafana
+from components.private_link_target import PrivateTarget
+from physical_ai.catalog.private_link import GRAFANA, PROMETHEUS
 from physical_ai.settings import Settings
+from physical_ai.settings.facts.monitor_link import MonitorLink
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.settings.models.monitoring import AlertSeverity, Receiver
@@ -20,70 +22,96 @@ from physical_ai.telemetry.rendering import INTERVAL_SECONDS, azure_rule_groups,
 
 STREAM = "Microsoft-PrometheusMetrics"
 DESTINATION = "MonitoringAccount"
-GRAFANA_ROLES = {"admin": Role.GRAFANA_ADMIN, "editor": Role.GRAFANA_EDITOR, "viewer": Role.GRAFANA_VIEWER}
 SHORT_NAME_LENGTH = 12
 """ARM's limit of an action group's short name."""
 
 
 @dataclass(frozen=True)
 class AzureMetricsArgs:
+    """`link` is how Azure Monitor is reached; None for its public endpoints."""
+
     names: Names
     resource_group_name: pulumi.Input[str]
     subscription_id: str
-    cluster_id: pulumi.Input[str]
-    cluster_name: pulumi.Input[str]
     settings: Settings
     secrets: Secrets
+    link: MonitorLink | None
 
 
 class AzureMetrics(pulumi.ComponentResource):
-    """A workspace that the cluster's metrics flow into, rules over it, receivers, and Managed Grafana.
+    """A workspace with Managed Grafana; with `watch`, a cluster's metrics flow into it, and rules are evaluated.
 
     Attributes:
         workspace: keeps metrics for 18 months.
+        endpoint: takes the metrics.
         grafana: None where it is switched off.
+        private_targets: what is read through private endpoints only.
     """
 
     workspace: monitor.AzureMonitorWorkspace
+    endpoint: monitor.DataCollectionEndpoint
     grafana: dashboard.Grafana | None
+    private_targets: tuple[PrivateTarget, ...] = ()
 
     def __init__(self, name: str, args: AzureMetricsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:azure:AzureMetrics", name, {}, opts)
-        self._child = pulumi.ResourceOptions(parent=self)
+        self._name, self._args, self._child = name, args, pulumi.ResourceOptions(parent=self)
+        is_closed = args.link is not None and args.link.reads_inside_only
         self.workspace = monitor.AzureMonitorWorkspace(
             f"{name}-workspace",
             azure_monitor_workspace_name=args.names.monitor_workspace,
             resource_group_name=args.resource_group_name,
             location=args.settings.region,
             tags=args.settings.tags,
+            # Of queries: what may be sent is the endpoint's.
+            public_network_access="Disabled" if is_closed else None,
             opts=self._child,
         )
-        self._collection(name, args)
-        self._rules(name, args, self._receivers(name, args))
-        self.grafana = self._grafana(name, args) if args.settings.monitoring.grafana.enabled else None
-        self.register_outputs({"workspaceId": self.workspace.id})
-
-    def _collection(self, name: str, args: AzureMetricsArgs) -> None:
-        """The way from the cluster's add-on into the workspace. All of it has to be in the workspace's region."""
-        group, own = args.resource_group_name, args.names.data_collection
-        endpoint = monitor.DataCollectionEndpoint(
+        self.endpoint = monitor.DataCollectionEndpoint(
             f"{name}-endpoint",
-            data_collection_endpoint_name=own,
-            resource_group_name=group,
+            data_collection_endpoint_name=args.names.data_collection,
+            resource_group_name=args.resource_group_name,
             location=args.settings.region,
             tags=args.settings.tags,
             kind="Linux",
-            network_acls=monitor.DataCollectionEndpointNetworkAclsArgs(public_network_access="Enabled"),
+            network_acls=monitor.DataCollectionEndpointNetworkAclsArgs(
+                public_network_access="Enabled" if args.link is None else "Disabled"
+            ),
             opts=self._child,
         )
+        self.grafana = self._grafana(is_closed) if args.settings.monitoring.grafana.enabled else None
+        if is_closed:
+            grafana = [] if self.grafana is None else [PrivateTarget("grafana", self.grafana.id, GRAFANA)]
+            self.private_targets = (PrivateTarget("metrics", self.workspace.id, PROMETHEUS), *grafana)
+        self.register_outputs({"workspaceId": self.workspace.id})
+
+    def watch(self, cluster_id: pulumi.Input[str], cluster_name: pulumi.Input[str]) -> None:
+        """Brings the metrics of a cluster into the workspace, and evaluates the rules over them."""
+        self._collect(cluster_id)
+        self._rules(cluster_name, self._receivers(self._name, self._args))
+
+    def _grafana(self, is_closed: bool) -> dashboard.Grafana:
+        args = GrafanaArgs(
+            self._args.names,
+            self._args.resource_group_name,
+            self._args.subscription_id,
+            self._args.settings,
+            self.workspace.id,
+            is_closed,
+        )
+        return managed_grafana(self._name, args, self)
+
+    def _collect(self, cluster_id: pulumi.Input[str]) -> None:
+        """The way from the cluster's add-on into the workspace. All of it has to be in the workspace's region."""
+        name, args, own = self._name, self._args, self._args.names.data_collection
         rule = monitor.DataCollectionRule(
             f"{name}-collection",
             data_collection_rule_name=own,
-            resource_group_name=group,
+            resource_group_name=args.resource_group_name,
             location=args.settings.region,
             tags=args.settings.tags,
             kind="Linux",
-            data_collection_endpoint_id=endpoint.id,
+            data_collection_endpoint_id=self.endpoint.id,
             data_sources=monitor.DataCollectionRuleDataSourcesArgs(
                 prometheus_forwarder=[
                     monitor.PrometheusForwarderDataSourceArgs(name="PrometheusDataSource", streams=[STREAM])
@@ -100,7 +128,7 @@ class AzureMetrics(pulumi.ComponentResource):
         monitor.DataCollectionRuleAssociation(
             f"{name}-association",
             association_name=own,
-            resource_uri=args.cluster_id,
+            resource_uri=cluster_id,
             data_collection_rule_id=rule.id,
             opts=self._child,
         )
@@ -146,9 +174,8 @@ class AzureMetrics(pulumi.ComponentResource):
             opts=self._child,
         )
 
-    def _rules(
-        self, name: str, args: AzureMetricsArgs, groups: Mapping[AlertSeverity, list[pulumi.Input[str]]]
-    ) -> None:
+    def _rules(self, cluster_name: pulumi.Input[str], groups: Mapping[AlertSeverity, list[pulumi.Input[str]]]) -> None:
+        name, args = self._name, self._args
         for theme, rules in azure_rule_groups(rule_parameters(args.settings), groups).items():
             rendered: Any = rules
             alertsmanagement.PrometheusRuleGroup(
@@ -159,67 +186,9 @@ class AzureMetrics(pulumi.ComponentResource):
                 tags=args.settings.tags,
                 # The scope is the workspace; the name restricts the rules to this cluster's series.
                 scopes=[self.workspace.id],
-                cluster_name=args.cluster_name,
+                cluster_name=cluster_name,
                 interval=iso_minutes(INTERVAL_SECONDS // 60),
                 enabled=True,
                 rules=rendered,
                 opts=self._child,
             )
-
-    def _grafana(self, name: str, args: AzureMetricsArgs) -> dashboard.Grafana:
-        """Reachable from the internet, with a login through Entra; without roles nobody can log in."""
-        identity = managedidentity.UserAssignedIdentity(
-            f"{name}-grafana-identity",
-            resource_name_=args.names.identity("grafana"),
-            resource_group_name=args.resource_group_name,
-            location=args.settings.region,
-            tags=args.settings.tags,
-            opts=self._child,
-        )
-        reader = assign_role(
-            f"{name}-grafana-reads",
-            role=Role.MONITORING_DATA_READER,
-            scope=self.workspace.id,
-            principal_id=identity.principal_id,
-            principal_type="ServicePrincipal",
-            subscription_id=args.subscription_id,
-            opts=self._child,
-        )
-        grafana = dashboard.Grafana(
-            f"{name}-grafana",
-            workspace_name=args.names.grafana,
-            resource_group_name=args.resource_group_name,
-            location=args.settings.region,
-            tags=args.settings.tags,
-            sku=dashboard.ResourceSkuArgs(name="Standard"),
-            identity=dashboard.ManagedServiceIdentityArgs(type="UserAssigned", user_assigned_identities=[identity.id]),
-            properties=dashboard.ManagedGrafanaPropertiesArgs(
-                api_key="Disabled",
-                public_network_access="Enabled",
-                zone_redundancy="Enabled" if args.settings.monitoring.grafana.zone_redundant else "Disabled",
-                grafana_integrations=dashboard.GrafanaIntegrationsArgs(
-                    azure_monitor_workspace_integrations=[
-                        dashboard.AzureMonitorWorkspaceIntegrationArgs(
-                            azure_monitor_workspace_resource_id=self.workspace.id
-                        )
-                    ]
-                ),
-            ),
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                depends_on=[reader],
-                replace_on_changes=["properties.zoneRedundancy"],
-                delete_before_replace=True,
-            ),
-        )
-        for principal in args.settings.monitoring.grafana.principals:
-            assign_role(
-                f"{name}-{principal.principal_id}-{principal.role}",
-                role=GRAFANA_ROLES[principal.role],
-                scope=grafana.id,
-                principal_id=principal.principal_id,
-                principal_type=principal.principal_type,
-                subscription_id=args.subscription_id,
-                opts=self._child,
-            )
-        return grafana

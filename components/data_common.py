@@ -31,17 +31,3 @@ class Place:
     def kept(self, parent: pulumi.Resource) -> pulumi.ResourceOptions:
         """Options of what contains data. It is protected beyond its parent where the plan says so."""
         return pulumi.ResourceOptions(parent=parent, protect=True if self.plan.protected else None)
-
-
-@dataclass(frozen=True)
-class PrivateTarget:
-    """A service that a private endpoint may be made for.
-
-    Attributes:
-        name: short, as `vault`.
-        group: the sub-resource of the private link.
-    """
-
-    name: str
-    resource_id: pulumi.Input[str]
-    group: str

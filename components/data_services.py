@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.data_common import Place, PrivateTarget
+from components.data_common import Place
 from components.data_endpoints import DataEndpoints
 from components.data_postgres import Postgres, PostgresArgs
 from components.data_redis import Redis, RedisArgs
 from components.data_registry import Registry, RegistryArgs
 from components.data_storage import Storage, StorageArgs
 from components.data_vault import Vault, VaultArgs
+from components.private_link_target import PrivateTarget
 from physical_ai.settings.facts.data_services import POSTGRES_SECRET, REDIS_SECRET
 from physical_ai.settings.models.data_services import DataServices as DataSettings
 
@@ -84,6 +85,3 @@ class DataServices(pulumi.ComponentResource):
             storage_account=storage.storage_account.id,
             vault=self.vault,
         )
-
-
-__all__ = ["DataServices", "DataServicesArgs", "PrivateTarget"]

@@ -9,6 +9,7 @@ import pulumi
 from pulumi_azure_native import monitor, operationalinsights
 
 from physical_ai.settings import Monitoring as MonitoringSettings
+from physical_ai.settings.facts.monitor_link import MonitorLink
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.models.traces import ContainerLogs
 
@@ -26,6 +27,8 @@ class MonitoringArgs:
     location: str
     tags: Mapping[str, str]
     settings: MonitoringSettings
+    link: MonitorLink | None = None
+    """How Azure Monitor is reached; None for its public endpoints."""
 
 
 class Monitoring(pulumi.ComponentResource):
@@ -38,6 +41,7 @@ class Monitoring(pulumi.ComponentResource):
         super().__init__("physical-ai:azure:Monitoring", name, {}, opts)
         self._name, self._args = name, args
         self._child = child = pulumi.ResourceOptions(parent=self)
+        link = args.link
         self.workspace = operationalinsights.Workspace(
             f"{name}-workspace",
             workspace_name=args.names.workspace,
@@ -47,12 +51,14 @@ class Monitoring(pulumi.ComponentResource):
             sku=operationalinsights.WorkspaceSkuArgs(name="PerGB2018"),
             retention_in_days=args.settings.retention_days,
             workspace_capping=operationalinsights.WorkspaceCappingArgs(daily_quota_gb=args.settings.daily_quota_gb),
+            public_network_access_for_ingestion=None if link is None else "Disabled",
+            public_network_access_for_query="Disabled" if link is not None and link.reads_inside_only else None,
             opts=child,
         )
         self.register_outputs({"workspaceId": self.workspace.id})
 
-    def watch(self, cluster_id: pulumi.Input[str]) -> None:
-        """Sends the logs of a cluster to the workspace."""
+    def watch(self, cluster_id: pulumi.Input[str], endpoint_id: pulumi.Input[str] | None = None) -> None:
+        """Sends the logs of a cluster to the workspace; what containers print, through a data collection endpoint."""
         # Deleted on its own, not with the cluster: ARM keeps a deleted resource's diagnostic settings, and they would
         # apply again to a cluster of the same name.
         monitor.DiagnosticSetting(
@@ -68,9 +74,11 @@ class Monitoring(pulumi.ComponentResource):
             opts=self._child,
         )
         if (wanted := self._args.settings.container_logs) is not None:
-            self._collect(wanted, cluster_id)
+            self._collect(wanted, cluster_id, endpoint_id)
 
-    def _collect(self, wanted: ContainerLogs, cluster_id: pulumi.Input[str]) -> None:
+    def _collect(
+        self, wanted: ContainerLogs, cluster_id: pulumi.Input[str], endpoint_id: pulumi.Input[str] | None
+    ) -> None:
         """What the cluster's add-on collects (learn.microsoft.com, Container insights, data collection rules)."""
         settings = {
             "interval": f"{wanted.interval_minutes}m",
@@ -91,6 +99,7 @@ class Monitoring(pulumi.ComponentResource):
             location=self._args.location,
             tags=self._args.tags,
             kind="Linux",
+            data_collection_endpoint_id=endpoint_id,
             data_sources=monitor.DataCollectionRuleDataSourcesArgs(extensions=[source]),
             destinations=monitor.DataCollectionRuleDestinationsArgs(
                 log_analytics=[

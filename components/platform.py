@@ -20,6 +20,7 @@ from components.platform_azure import (
     declare_foundation,
     declare_gpu_pools,
     declare_logs,
+    declare_metrics,
     declare_operations,
     declare_runner_pool,
 )
@@ -46,14 +47,17 @@ from components.platform_common import Common
 from components.platform_control_plane import declare_control_plane, share_workflow_data
 from components.platform_private import (
     declare_gateway_dns,
+    declare_monitor_scope,
     declare_private_link,
     declare_private_network,
     image_source,
+    private_targets,
 )
 from components.platform_runners import declare_runners
 from components.platform_tokens import declare_backend_tokens, token_login
 from components.role_propagation import wait_for_roles
 from components.runners import runner_releases
+from components.subscriptions import Subscriptions
 from components.trace_collector import collector_release
 from physical_ai.settings import Loaded
 from physical_ai.settings.facts.naming import Names
@@ -74,6 +78,7 @@ class Platform(pulumi.ComponentResource):
     def __init__(self, name: str, loaded: Loaded, secrets: Secrets, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:index:Platform", name, {}, opts)
         settings = loaded.settings
+        subscription, unprotected = azure_subscription(), pulumi.ResourceOptions(parent=self)
         common = Common(
             name=name,
             settings=settings,
@@ -81,24 +86,26 @@ class Platform(pulumi.ComponentResource):
             secrets=secrets,
             backend=osmo_backend(settings, loaded.plan.osmo, has_token=AGENT_TOKEN in secrets),
             names=Names(settings.stack),
-            subscription=azure_subscription(),
+            subscription=subscription,
+            subscriptions=Subscriptions(name, subscription, unprotected),
             retry=wait_for_roles(f"{name}-role-propagation"),
             # Components pass `protect` on to their children. All get it: a destroy that is refused for one resource
             # continues with the others, and would forget, without deleting them, those deleted with the cluster.
             protected=pulumi.ResourceOptions(parent=self, protect=settings.protect),
-            unprotected=pulumi.ResourceOptions(parent=self),
+            unprotected=unprotected,
         )
 
         foundation = declare_foundation(common)
         data = declare_data_services(common, foundation)
-        logs = declare_logs(common, foundation)
+        logs, metrics_store = declare_logs(common, foundation), declare_metrics(common, foundation)
+        scope = declare_monitor_scope(common, foundation, logs, metrics_store)
         private = declare_private_network(common, foundation)
         declare_gateway_dns(common, foundation)
-        link = declare_private_link(common, foundation, data.private_targets if data is not None else ())
+        link = declare_private_link(common, foundation, private_targets(data, scope, metrics_store))
         cluster = declare_cluster(common, foundation, logs, private)
         cpu, gpu_pools = declare_cpu_pool(common, foundation, cluster), declare_gpu_pools(common, foundation, cluster)
         runner_pool = declare_runner_pool(common, foundation, cluster)
-        declare_operations(common, foundation, cluster, logs)
+        declare_operations(common, foundation, cluster, logs, metrics=metrics_store, scope=scope)
         access = declare_access(common, foundation, cluster, cpu, image_source(common, data, link))
 
         interior = declare_interior(common, cluster, access)

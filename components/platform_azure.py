@@ -19,6 +19,7 @@ from components.gpu_pool import GpuPool, GpuPoolArgs
 from components.identities import Identities, IdentitiesArgs
 from components.kubernetes_access import KubernetesAccess, KubernetesAccessArgs
 from components.maintenance import Maintenance, MaintenanceArgs
+from components.monitor_scope import MonitorScope
 from components.monitoring import Monitoring, MonitoringArgs
 from components.network import Network, NetworkArgs
 from components.platform_common import Common, Foundation
@@ -30,6 +31,7 @@ from physical_ai.catalog.runners import TAINT
 from physical_ai.settings import NodePool
 from physical_ai.settings.facts.access import admin_groups, grants
 from physical_ai.settings.facts.data_services import DataNames, data_plan, managed
+from physical_ai.settings.facts.monitor_link import monitor_link
 from physical_ai.settings.facts.outbound import SYSTEM_SUBNET, outbound_plan
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.facts.private_network import (
@@ -82,9 +84,27 @@ def declare_logs(common: Common, foundation: Foundation) -> Monitoring:
     settings = common.settings
     return Monitoring(
         f"{common.name}-monitoring",
-        MonitoringArgs(common.names, foundation.group.name, settings.region, settings.tags, settings.monitoring),
+        MonitoringArgs(
+            common.names,
+            foundation.group.name,
+            settings.region,
+            settings.tags,
+            settings.monitoring,
+            monitor_link(settings),
+        ),
         common.protected,
     )
+
+
+def declare_metrics(common: Common, foundation: Foundation) -> AzureMetrics | None:
+    """Where metrics are kept in Azure; nothing of it waits for the cluster. None where they are not."""
+    settings = common.settings
+    if settings.monitoring.metrics != "azure":
+        return None
+    args = AzureMetricsArgs(
+        common.names, foundation.group.name, common.subscription, settings, common.secrets, monitor_link(settings)
+    )
+    return AzureMetrics(f"{common.name}-metrics", args, common.protected)
 
 
 def declare_data_services(common: Common, foundation: Foundation) -> DataServices | None:
@@ -190,23 +210,27 @@ def declare_gpu_pools(common: Common, foundation: Foundation, cluster: Cluster) 
     ]
 
 
-def declare_operations(common: Common, foundation: Foundation, cluster: Cluster, logs: Monitoring) -> None:
-    """When AKS may upgrade the cluster, and the destination of the control plane's logs."""
+def declare_operations(
+    common: Common,
+    foundation: Foundation,
+    cluster: Cluster,
+    logs: Monitoring,
+    *,
+    metrics: AzureMetrics | None,
+    scope: MonitorScope | None,
+) -> None:
+    """When AKS may upgrade the cluster, and the destinations of its logs and metrics."""
     settings, group = common.settings, foundation.group.name
     Maintenance(
         f"{common.name}-maintenance",
         MaintenanceArgs(group, cluster.managed_cluster, settings.cluster.upgrades, common.retry),
         common.protected,
     )
-    logs.watch(cluster.id)
-    if settings.monitoring.metrics == "azure":
-        AzureMetrics(
-            f"{common.name}-metrics",
-            AzureMetricsArgs(
-                common.names, group, common.subscription, cluster.id, cluster.name, settings, common.secrets
-            ),
-            common.protected,
-        )
+    logs.watch(cluster.id, scope.endpoint.id if scope is not None else None)
+    if metrics is not None:
+        metrics.watch(cluster.id, cluster.name)
+    if scope is not None:
+        scope.configure(cluster.id)
 
 
 def declare_access(

@@ -12,6 +12,7 @@ from components.cluster_target import ClusterTarget
 from components.identities import Identities
 from components.network import Network
 from components.resource_group import ResourceGroup
+from components.subscriptions import Subscriptions
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.plans.osmo_backend import OsmoBackend
@@ -34,6 +35,7 @@ class Common:
     backend: OsmoBackend | None
     names: Names
     subscription: str
+    subscriptions: Subscriptions
     retry: pulumi.ErrorHook
     protected: pulumi.ResourceOptions
     unprotected: pulumi.ResourceOptions

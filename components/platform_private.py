@@ -8,18 +8,23 @@ from dataclasses import dataclass, field
 import pulumi
 
 from components.api_server_zone import ApiServerZone, ApiServerZoneArgs
+from components.azure_metrics import AzureMetrics
 from components.cluster import PrivateApi
 from components.data_services import DataServices
 from components.dns_resolver import Resolver, ResolverArgs
 from components.gateway_dns import GatewayDns, GatewayDnsArgs
 from components.hub_peering import HubPeering, HubPeeringArgs
+from components.monitor_scope import MonitorScope, MonitorScopeArgs
+from components.monitoring import Monitoring
 from components.platform_common import Common, Foundation
-from components.private_link import PrivateLink, PrivateLinkArgs, Target
+from components.private_link import PrivateLink, PrivateLinkArgs
+from components.private_link_target import PrivateTarget
 from components.private_zones import ZoneArgs
 from components.vpn import Vpn, VpnArgs
 from physical_ai.catalog import region
 from physical_ai.settings.facts.data_services import pulls_from_registry_only
 from physical_ai.settings.facts.gateway_dns import gateway_record
+from physical_ai.settings.facts.monitor_link import monitor_link
 from physical_ai.settings.facts.network_access import private_api_server
 from physical_ai.settings.facts.private_network import (
     API_SERVER,
@@ -151,7 +156,35 @@ def declare_gateway_dns(common: Common, foundation: Foundation) -> None:
         GatewayDns(f"{common.name}-gateway-dns", args, common.unprotected)
 
 
-def declare_private_link(common: Common, foundation: Foundation, targets: Sequence[Target]) -> PrivateLink | None:
+def declare_monitor_scope(
+    common: Common, foundation: Foundation, logs: Monitoring, metrics: AzureMetrics | None
+) -> MonitorScope | None:
+    """None where Azure Monitor is public."""
+    settings, link = common.settings, monitor_link(common.settings)
+    if link is None:
+        return None
+    args = MonitorScopeArgs(
+        common.names,
+        foundation.group.name,
+        settings.region,
+        settings.tags,
+        link,
+        {"logs": logs.workspace.id, **({"metrics": metrics.endpoint.id} if metrics is not None else {})},
+        common.subscriptions.provider(link.scope) if link.scope is not None else None,
+    )
+    return MonitorScope(f"{common.name}-monitor", args, common.protected)
+
+
+def private_targets(
+    data: DataServices | None, scope: MonitorScope | None, metrics: AzureMetrics | None
+) -> list[PrivateTarget]:
+    """Everything that has a private endpoint in a network that is not public."""
+    return [target for each in (data, scope, metrics) if each is not None for target in each.private_targets]
+
+
+def declare_private_link(
+    common: Common, foundation: Foundation, targets: Sequence[PrivateTarget]
+) -> PrivateLink | None:
     """None in the mode public, where data services have public endpoints."""
     if private_network(common.settings) is None or not targets:
         return None

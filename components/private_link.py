@@ -1,34 +1,23 @@
-"""Private endpoints of data services, and the private DNS zones that resolve their names to them."""
+"""Private endpoints of data services and monitoring, and the private DNS zones that resolve their names to them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import pulumi
 from pulumi_azure_native import network
 
+from components.private_link_target import PrivateTarget
 from components.private_zones import ZoneArgs, linked_zone
-from physical_ai.catalog.private_link import ZONES
-
-
-class Target(Protocol):
-    """A service to make a private endpoint for. `group` is the sub-resource, a key of `ZONES`."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def resource_id(self) -> pulumi.Input[str]: ...
-    @property
-    def group(self) -> str: ...
+from physical_ai.catalog.private_link import zones_of
 
 
 @dataclass(frozen=True)
 class PrivateLinkArgs:
     """`existing_zones` is a resource group's id with the zones, which the stack then does not create."""
 
-    targets: Sequence[Target]
+    targets: Sequence[PrivateTarget]
     subnet_id: pulumi.Input[str]
     location: str
     zone: ZoneArgs
@@ -36,7 +25,7 @@ class PrivateLinkArgs:
 
 
 class PrivateLink(pulumi.ComponentResource):
-    """One endpoint for each target, registered in the zone of its kind.
+    """One endpoint for each target, registered in the zones of its kind, which exist once.
 
     Attributes:
         ready: the registrations; what uses a service by its name waits for them.
@@ -51,21 +40,22 @@ class PrivateLink(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _zones(self, name: str, args: PrivateLinkArgs) -> dict[str, tuple[pulumi.Input[str], list[pulumi.Resource]]]:
-        """Zone id, and what to wait for before a name in it resolves, by sub-resource."""
+        """Zone id, and what to wait for before a name in it resolves, by the zone's key."""
+        wanted = {key: zone for each in args.targets for key, zone in zones_of(each.group, args.location).items()}
         found: dict[str, tuple[pulumi.Input[str], list[pulumi.Resource]]] = {}
-        for group in dict.fromkeys(target.group for target in args.targets):
+        for key, zone in wanted.items():
             if args.existing_zones is not None:
                 root = f"{args.existing_zones}/providers/Microsoft.Network/privateDnsZones"
-                found[group] = (f"{root}/{ZONES[group]}", [])
+                found[key] = (f"{root}/{zone}", [])
                 continue
-            made = linked_zone(f"{name}-{group}-zone", ZONES[group], args.zone, self)
-            found[group] = (made.zone.id, [*made.links])
+            made = linked_zone(f"{name}-{key}-zone", zone, args.zone, self)
+            found[key] = (made.zone.id, [*made.links])
         return found
 
     def _endpoint(
         self,
         name: str,
-        target: Target,
+        target: PrivateTarget,
         zones: dict[str, tuple[pulumi.Input[str], list[pulumi.Resource]]],
         args: PrivateLinkArgs,
     ) -> network.PrivateDnsZoneGroup:
@@ -86,16 +76,19 @@ class PrivateLink(pulumi.ComponentResource):
             # Another service behind a fixed name.
             opts=pulumi.ResourceOptions(
                 parent=self,
+                depends_on=list(target.after),
                 replace_on_changes=["privateLinkServiceConnections", "customNetworkInterfaceName"],
                 delete_before_replace=True,
             ),
         )
-        zone_id, links = zones[target.group]
+        keys = zones_of(target.group, args.location)
         return network.PrivateDnsZoneGroup(
             f"{name}-{target.name}-registration",
             private_dns_zone_group_name="default",
             private_endpoint_name=endpoint.name,
             resource_group_name=group,
-            private_dns_zone_configs=[network.PrivateDnsZoneConfigArgs(name=target.group, private_dns_zone_id=zone_id)],
-            opts=pulumi.ResourceOptions(parent=self, depends_on=links),
+            private_dns_zone_configs=[
+                network.PrivateDnsZoneConfigArgs(name=key, private_dns_zone_id=zones[key][0]) for key in keys
+            ],
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[link for key in keys for link in zones[key][1]]),
         )

@@ -11,9 +11,27 @@ ZONES: Mapping[str, str] = {
     "registry": "privatelink.azurecr.io",
     "postgresqlServer": "privatelink.postgres.database.azure.com",
     "redisEnterprise": "privatelink.redis.azure.net",
+    "grafana": "privatelink.grafana.azure.com",
+    "prometheusMetrics": "privatelink.{region}.prometheus.monitor.azure.com",
+    "monitor": "privatelink.monitor.azure.com",
+    "oms": "privatelink.oms.opinsights.azure.com",
+    "ods": "privatelink.ods.opinsights.azure.com",
+    "agentsvc": "privatelink.agentsvc.azure-automation.net",
 }
-"""Private DNS zone by the sub-resource of a private endpoint (Azure docs, private-link/private-endpoint-dns, public
-cloud). Azure Managed Redis has another zone than the Enterprise tiers of Azure Cache for Redis."""
+"""Private DNS zones by a short key, which is the sub-resource of a private endpoint where this has one zone (Azure
+docs, private-link/private-endpoint-dns, public cloud). Azure Managed Redis has another zone than the Enterprise tiers
+of Azure Cache for Redis; the query endpoint of managed Prometheus has one in each region."""
+
+PROMETHEUS, GRAFANA = "prometheusMetrics", "grafana"
+"""Sub-resources of an Azure Monitor workspace, for queries, and of Managed Grafana."""
+MONITOR_SCOPE = "azuremonitor"
+"""Sub-resource of a private link scope of Azure Monitor."""
+ZONES_OF_GROUP: Mapping[str, tuple[str, ...]] = {MONITOR_SCOPE: ("monitor", "oms", "ods", "agentsvc", "blob")}
+"""Keys of the zones of sub-resources that need several. Agents download solution packs from storage, so that the zone
+of blobs is one of them (Azure docs, azure-monitor/fundamentals/private-link-configure, DNS settings)."""
+MONITOR_SUBNET = 27
+"""Prefix length of the smallest subnet for the endpoint of a scope, which has eleven addresses and more (Azure docs,
+azure-monitor/fundamentals/private-link-design, subnet size)."""
 
 AZURE_DNS = "168.63.129.16"
 """Resolver of every virtual network; reachable from inside only (Azure docs, what-is-ip-address-168-63-129-16)."""
@@ -25,6 +43,15 @@ GATEWAY_SUBNET = "GatewaySubnet"
 """The name that a VPN gateway's subnet must have."""
 VPN_AUDIENCE = "c632b3df-fb67-4d84-bdcf-b95ad541b5c8"
 """Entra application of the Azure VPN Client that Microsoft registered (Azure docs, point-to-site-entra-gateway)."""
+
+
+def zones_of(group: str, region: str) -> dict[str, str]:
+    """Zones of a sub-resource by their key; two sub-resources may share one.
+
+    >>> zones_of("prometheusMetrics", "westus2")
+    {'prometheusMetrics': 'privatelink.westus2.prometheus.monitor.azure.com'}
+    """
+    return {key: ZONES[key].replace("{region}", region) for key in ZONES_OF_GROUP.get(group, (group,))}
 
 
 def api_server_zone(region: str, *, integrated: bool) -> str:

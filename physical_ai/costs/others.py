@@ -43,7 +43,8 @@ def _all(settings: Settings) -> Iterator[NotCounted]:
         if settings.monitoring.receivers:
             yield NotCounted("notifications of alerts", ("azure-native:monitor:ActionGroup",))
         if settings.monitoring.grafana.enabled:
-            yield NotCounted("Managed Grafana, per hour and per active user", ("azure-native:dashboard:Grafana",))
+            grafana = ("azure-native:dashboard:Grafana", "azure-native:dashboard:ManagedPrivateEndpoint")
+            yield NotCounted("Managed Grafana, per hour and per active user", grafana)
     yield from data_services(settings)
     if managed := [name for name, pool in node_pools(settings).items() if has_managed_disk(pool)]:
         disks = f"managed OS disks of the nodes of {', '.join(managed)}"

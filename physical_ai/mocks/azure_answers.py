@@ -115,6 +115,15 @@ _ARM_PATHS = {
     ),
     "azure-native:monitor:ActionGroup": ("Microsoft.Insights/actionGroups", "actionGroupName"),
     "azure-native:dashboard:Grafana": ("Microsoft.Dashboard/grafana", "workspaceName"),
+    "azure-native:dashboard:ManagedPrivateEndpoint": (
+        "Microsoft.Dashboard/grafana/g/managedPrivateEndpoints",
+        "managedPrivateEndpointName",
+    ),
+    "azure-native:monitor:PrivateLinkScope": ("Microsoft.Insights/privateLinkScopes", "scopeName"),
+    "azure-native:monitor:PrivateLinkScopedResource": (
+        "Microsoft.Insights/privateLinkScopes/s/scopedResources",
+        "name",
+    ),
     "azure-native:alertsmanagement:PrometheusRuleGroup": (
         "Microsoft.AlertsManagement/prometheusRuleGroups",
         "ruleGroupName",

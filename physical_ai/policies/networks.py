@@ -17,6 +17,24 @@ ZONE_LINK = "azure-native:privatedns:VirtualNetworkLink"
 ROUTE_TABLE, ROLE_ASSIGNMENT = "azure-native:network:RouteTable", "azure-native:authorization:RoleAssignment"
 VPN_GATEWAY = "azure-native:network:VirtualNetworkGateway"
 
+WORKSPACE = "azure-native:operationalinsights:Workspace"
+METRICS_WORKSPACE = "azure-native:monitor:AzureMonitorWorkspace"
+COLLECTION_ENDPOINT = "azure-native:monitor:DataCollectionEndpoint"
+COLLECTION_RULE = "azure-native:monitor:DataCollectionRule"
+SCOPED = "azure-native:monitor:PrivateLinkScopedResource"
+GRAFANA = "azure-native:dashboard:Grafana"
+SENT_TO: Mapping[str, str] = {
+    COLLECTION_ENDPOINT: "networkAcls.publicNetworkAccess",
+    WORKSPACE: "publicNetworkAccessForIngestion",
+}
+"""What the network sends to, and the property that closes each to the internet."""
+READ_FROM: Mapping[str, str] = {
+    WORKSPACE: "publicNetworkAccessForQuery",
+    METRICS_WORKSPACE: "publicNetworkAccess",
+    GRAFANA: "properties.publicNetworkAccess",
+}
+"""The same of what is read from."""
+
 CLOSABLE: Mapping[str, str] = {**PUBLIC_ACCESS, "azure-native:redisenterprise:RedisEnterprise": "publicNetworkAccess"}
 """Services that may have private endpoints, and the property that closes each to the internet."""
 
@@ -28,16 +46,35 @@ def _at(inputs: Mapping[str, Any], path: str) -> Any:
     return known(value)
 
 
-def _is_private(stack: Stack) -> bool:
+def _has_private_cluster(stack: Stack) -> bool:
     clusters = stack.of_type(MANAGED_CLUSTER)
-    is_private = any(_at(each.inputs, "apiServerAccessProfile.enablePrivateCluster") is True for each in clusters)
-    return is_private or any(known(each.inputs.get("privateEndpointName")) for each in stack.of_type(PRIVATE_ENDPOINT))
+    return any(_at(each.inputs, "apiServerAccessProfile.enablePrivateCluster") is True for each in clusters)
+
+
+def _is_private(stack: Stack) -> bool:
+    endpoints = stack.of_type(PRIVATE_ENDPOINT)
+    return _has_private_cluster(stack) or any(known(each.inputs.get("privateEndpointName")) for each in endpoints)
 
 
 def _closed(resource: Resource, stack: Stack) -> Iterable[Violation]:
     path = CLOSABLE[resource.type]
     if _is_private(stack) and _at(resource.inputs, path) not in ("Disabled", "SecuredByPerimeter"):
         yield Violation(path, "write Disabled: a private endpoint alone leaves the public one open")
+
+
+def _monitor_closed(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    # A workspace that no agent sends to has the logs of the control plane, which Azure brings to it by itself.
+    is_used = resource.type != WORKSPACE or bool(stack.of_type(COLLECTION_RULE))
+    paths = [SENT_TO[resource.type]] if resource.type in SENT_TO and _is_private(stack) else []
+    paths += [READ_FROM[resource.type]] if resource.type in READ_FROM and _has_private_cluster(stack) else []
+    for path in paths if is_used else ():
+        if _at(resource.inputs, path) not in ("Disabled", "SecuredByPerimeter"):
+            yield Violation(path, "write Disabled, and connect it to a private link scope")
+
+
+def _monitor_reachable(resource: Resource, stack: Stack) -> Iterable[Violation]:
+    if _at(resource.inputs, SENT_TO[resource.type]) == "Disabled" and not stack.of_type(SCOPED):
+        yield Violation(SENT_TO[resource.type], "declare a PrivateLinkScopedResource for it, or write Enabled")
 
 
 def _registered(resource: Resource, stack: Stack) -> Iterable[Violation]:
@@ -108,6 +145,26 @@ RULES = (
         tuple(CLOSABLE),
         topic=Topic.SECURITY,
         link="https://learn.microsoft.com/azure/private-link/private-endpoint-overview",
+        needs_whole_stack=True,
+    ),
+    Rule(
+        "private-monitor-closed",
+        Severity.ERROR,
+        "Logs and metrics of a private stack are as private as its data: a leaked login reads them from anywhere.",
+        _monitor_closed,
+        tuple(dict.fromkeys((*SENT_TO, *READ_FROM))),
+        topic=Topic.SECURITY,
+        link="https://learn.microsoft.com/azure/azure-monitor/fundamentals/private-link-security",
+        needs_whole_stack=True,
+    ),
+    Rule(
+        "private-monitor-scoped",
+        Severity.ERROR,
+        "What is closed to the internet and in no private link scope receives nothing, and reports no error.",
+        _monitor_reachable,
+        tuple(SENT_TO),
+        topic=Topic.RELIABILITY,
+        link="https://learn.microsoft.com/azure/azure-monitor/fundamentals/private-link-configure",
         needs_whole_stack=True,
     ),
     Rule(

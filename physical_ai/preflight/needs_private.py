@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.data_services import managed
+from physical_ai.settings.facts.monitor_link import monitor_link
 from physical_ai.settings.facts.private_network import linked_to_hub, own_api_zone, private_network, uses_firewall
 
 _NETWORK = "Microsoft.Network"
@@ -17,21 +18,27 @@ ZONES: Mapping[str, tuple[str, ...]] = {
     "azure-native:privatedns:PrivateZone": (f"{_ZONES}/write",),
     "azure-native:privatedns:VirtualNetworkLink": (f"{_ZONES}/virtualNetworkLinks/write", _JOIN),
 }
+DATA_APPROVALS = (
+    "Microsoft.DBforPostgreSQL/flexibleServers/privateEndpointConnectionsApproval/action",
+    "Microsoft.Cache/redisEnterprise/privateEndpointConnectionsApproval/action",
+    "Microsoft.Storage/storageAccounts/privateEndpointConnectionsApproval/action",
+    "Microsoft.KeyVault/vaults/privateEndpointConnectionsApproval/action",
+    "Microsoft.ContainerRegistry/registries/privateEndpointConnectionsApproval/action",
+)
+_SCOPES = "Microsoft.Insights/privateLinkScopes"
+SCOPE_APPROVALS = (f"{_SCOPES}/privateEndpointConnectionsApproval/action",)
+METRICS_APPROVALS = ("Microsoft.Monitor/accounts/privateEndpointConnectionsApproval/action",)
+GRAFANA_APPROVALS = ("Microsoft.Dashboard/grafana/privateEndpointConnectionsApproval/action",)
+_ENDPOINT = "azure-native:network:PrivateEndpoint"
 ENDPOINTS: Mapping[str, tuple[str, ...]] = {
-    "azure-native:network:PrivateEndpoint": (
-        f"{_NETWORK}/privateEndpoints/write",
-        "Microsoft.DBforPostgreSQL/flexibleServers/privateEndpointConnectionsApproval/action",
-        "Microsoft.Cache/redisEnterprise/privateEndpointConnectionsApproval/action",
-        "Microsoft.Storage/storageAccounts/privateEndpointConnectionsApproval/action",
-        "Microsoft.KeyVault/vaults/privateEndpointConnectionsApproval/action",
-        "Microsoft.ContainerRegistry/registries/privateEndpointConnectionsApproval/action",
-    ),
+    _ENDPOINT: (f"{_NETWORK}/privateEndpoints/write",),
     "azure-native:network:PrivateDnsZoneGroup": (
         f"{_NETWORK}/privateEndpoints/privateDnsZoneGroups/write",
         f"{_ZONES}/join/action",
     ),
 }
-"""An endpoint works at once only for who may approve its connection too (Azure docs, private-link/rbac-permissions)."""
+"""An endpoint works at once only for who may approve its connection too (Azure docs, private-link/rbac-permissions):
+see the approvals."""
 RESOLVER: Mapping[str, tuple[str, ...]] = {
     "azure-native:dnsresolver:DnsResolver": (f"{_NETWORK}/dnsResolvers/write",),
     "azure-native:dnsresolver:InboundEndpoint": (f"{_NETWORK}/dnsResolvers/inboundEndpoints/write",),
@@ -48,7 +55,18 @@ PEERING: Mapping[str, tuple[str, ...]] = {
 FIREWALL: Mapping[str, tuple[str, ...]] = {
     "azure-native:network:RouteTable": (f"{_NETWORK}/routeTables/write", f"{_NETWORK}/routeTables/join/action"),
 }
-PRIVATE_ACTIONS = {**ZONES, **ENDPOINTS, **RESOLVER, **VPN, **PEERING, **FIREWALL}
+MONITOR: Mapping[str, tuple[str, ...]] = {
+    "azure-native:monitor:DataCollectionEndpoint": ("Microsoft.Insights/dataCollectionEndpoints/write",),
+    "azure-native:monitor:DataCollectionRuleAssociation": ("Microsoft.Insights/dataCollectionRuleAssociations/write",),
+}
+SCOPE: Mapping[str, tuple[str, ...]] = {
+    "azure-native:monitor:PrivateLinkScope": (f"{_SCOPES}/write",),
+    "azure-native:monitor:PrivateLinkScopedResource": (f"{_SCOPES}/scopedResources/write",),
+}
+GRAFANA: Mapping[str, tuple[str, ...]] = {
+    "azure-native:dashboard:ManagedPrivateEndpoint": ("Microsoft.Dashboard/grafana/managedPrivateEndpoints/write",),
+}
+PRIVATE_ACTIONS = {**ZONES, **ENDPOINTS, **RESOLVER, **VPN, **PEERING, **FIREWALL, **MONITOR, **SCOPE, **GRAFANA}
 
 
 @dataclass(frozen=True)
@@ -66,16 +84,31 @@ def private_actions(settings: Settings) -> dict[str, tuple[str, ...]]:
     given = private_network(settings)
     if given is None:
         return {}
-    data = managed(settings) is not None
-    own_zones = data and (given.hub is None or given.hub.dns_zones is None)
+    approvals, link = _approvals(settings), monitor_link(settings)
+    own_zones = bool(approvals) and (given.hub is None or given.hub.dns_zones is None)
+    endpoints = {**ENDPOINTS, _ENDPOINT: (*ENDPOINTS[_ENDPOINT], *approvals)}
     return {
         **(ZONES if own_zones or own_api_zone(settings) is not None else {}),
-        **(ENDPOINTS if data else {}),
+        **(endpoints if approvals else {}),
+        **(MONITOR if link is not None else {}),
+        **(SCOPE if link is not None and link.scope is None else {}),
+        **(GRAFANA if set(GRAFANA_APPROVALS) <= set(approvals) else {}),
         **(RESOLVER if given.resolver is not None else {}),
         **(VPN if given.vpn is not None else {}),
         **(PEERING if given.hub is not None else {}),
         **(FIREWALL if uses_firewall(settings) else {}),
     }
+
+
+def _approvals(settings: Settings) -> tuple[str, ...]:
+    """Approvals of the connections of all endpoints that the stack has; empty where it has none."""
+    link, monitoring = monitor_link(settings), settings.monitoring
+    found = DATA_APPROVALS if managed(settings) is not None else ()
+    if link is not None and link.scope is None:
+        found += SCOPE_APPROVALS
+    if link is not None and link.reads_inside_only and monitoring.metrics == "azure":
+        found += METRICS_APPROVALS + (GRAFANA_APPROVALS if monitoring.grafana.enabled else ())
+    return found
 
 
 def foreign_rights(settings: Settings) -> list[Foreign]:

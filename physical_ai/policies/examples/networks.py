@@ -7,11 +7,17 @@ from typing import Any
 from physical_ai.policies.examples.model import Example
 from physical_ai.policies.model import UNKNOWN, Resource
 from physical_ai.policies.networks import (
+    COLLECTION_ENDPOINT,
+    COLLECTION_RULE,
+    GRAFANA,
+    METRICS_WORKSPACE,
     PRIVATE_ENDPOINT,
     PRIVATE_ZONE,
     ROLE_ASSIGNMENT,
     ROUTE_TABLE,
+    SCOPED,
     VPN_GATEWAY,
+    WORKSPACE,
     ZONE_GROUP,
     ZONE_LINK,
 )
@@ -65,6 +71,36 @@ EXAMPLES: dict[str, list[Example]] = {
             "azure-native:storage:StorageAccount",
             {"publicNetworkAccess": "Enabled"},
             bad_others=(PRIVATE_CLUSTER,),
+        ),
+    ],
+    "private-monitor-closed": [
+        Example(
+            COLLECTION_ENDPOINT,
+            {"networkAcls": {"publicNetworkAccess": "Disabled"}},
+            {"networkAcls": {"publicNetworkAccess": "Enabled"}},
+            others=(ENDPOINT,),
+        ),
+        Example(
+            METRICS_WORKSPACE,
+            {"publicNetworkAccess": "Disabled"},
+            {"publicNetworkAccess": None},
+            others=(PRIVATE_CLUSTER,),
+        ),
+        Example(
+            WORKSPACE,
+            {"publicNetworkAccessForIngestion": "Disabled", "publicNetworkAccessForQuery": "Disabled"},
+            {"publicNetworkAccessForIngestion": "Disabled", "publicNetworkAccessForQuery": "Enabled"},
+            others=(PRIVATE_CLUSTER, Resource(COLLECTION_RULE, "metrics", {})),
+        ),
+        # With a public API server, people read from the internet, too.
+        Example(GRAFANA, {"properties": {"publicNetworkAccess": "Enabled"}}, bad_others=(PRIVATE_CLUSTER,)),
+    ],
+    "private-monitor-scoped": [
+        Example(
+            COLLECTION_ENDPOINT,
+            {"networkAcls": {"publicNetworkAccess": "Disabled"}},
+            others=(Resource(SCOPED, "metrics", {}),),
+            bad_others=(),
         ),
     ],
     "private-endpoint-registered": [

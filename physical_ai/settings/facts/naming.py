@@ -95,6 +95,19 @@ class Names:
         return f"dc-{PROJECT}-{self.stack}"[:44].rstrip("-")
 
     @property
+    def configuration_endpoint(self) -> str:
+        """Of the data collection endpoint from which agents in a private network take their configuration."""
+        return f"dce-{PROJECT}-{self.stack}"[:44].rstrip("-")
+
+    @property
+    def monitor_scope(self) -> str:
+        return f"ampls-{PROJECT}-{self.stack}"
+
+    def scoped(self, resource: str) -> str:
+        """Of a resource in a private link scope, which others may use, too."""
+        return f"{resource}-{PROJECT}-{self.stack}"
+
+    @property
     def container_logs(self) -> str:
         """Of the rule that brings the output of containers into the workspace."""
         return f"dcr-logs-{PROJECT}-{self.stack}"[:64].rstrip("-")

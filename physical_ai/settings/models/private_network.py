@@ -19,6 +19,14 @@ ResourceGroupId = Annotated[
     str,
     written(r"^/subscriptions/[^/]+/resourceGroups/[^/]+$", "the resource id of a resource group"),
 ]
+MonitorScopeId = Annotated[
+    str,
+    written(
+        r"^/subscriptions/[^/]+/resourceGroups/[^/]+/providers/[mM]icrosoft\.[iI]nsights/private[lL]ink[sS]copes/[^/]+$",
+        "the resource id of a private link scope of Azure Monitor, /subscriptions/…/privateLinkScopes/<name>",
+    ),
+]
+AccessMode = Literal["PrivateOnly", "Open"]
 ApiServerForm = Literal["privateEndpoint", "vnetIntegration"]
 ApiServerZone = Literal["stack", "system", "none"]
 
@@ -96,6 +104,32 @@ class Firewall(Model):
     )
 
 
+class MonitorAccess(Model):
+    """How metrics and logs of containers reach Azure Monitor, and who may read them."""
+
+    access: Literal["private", "public"] = Field(
+        default="private",
+        description="private: a private link scope, to which the network is connected, and no public access. public:"
+        " the public endpoints of Azure Monitor, with Entra as the login.",
+    )
+    ingestion: AccessMode = Field(
+        default="PrivateOnly",
+        description="What the network may send to: PrivateOnly: workspaces of the scope. Open: any other one, too, such"
+        " as an Application Insights resource of somebody else.",
+    )
+    query: AccessMode | None = Field(
+        default=None,
+        description="Where logs, metrics and dashboards are read. PrivateOnly: in the network only, and the network"
+        " reads no others. Open: on the internet, too. Absent: PrivateOnly with mode: private, Open with hybrid.",
+    )
+    scope: MonitorScopeId | None = Field(
+        default=None,
+        description="Resource id of an existing scope, such as the hub's, which the network already reaches by its DNS"
+        " servers: the stack adds its workspaces to it. Absent: a scope of the stack. Networks that share DNS servers"
+        " need one scope for all of them.",
+    )
+
+
 class PrivateNetwork(Model):
     """What the modes hybrid and private need."""
 
@@ -110,6 +144,10 @@ class PrivateNetwork(Model):
         default=None,
         description="Route of all nodes to the internet (outboundType userDefinedRouting); absent: NAT gateways. A"
         " change replaces the cluster.",
+    )
+    monitor: MonitorAccess = Field(
+        default_factory=MonitorAccess,
+        description="Azure Monitor, where the stack sends metrics or logs of containers to it.",
     )
     runners_inside: bool = Field(
         default=False,

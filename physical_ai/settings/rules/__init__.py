@@ -16,6 +16,7 @@ from physical_ai.settings.rules.grid import check_grid
 from physical_ai.settings.rules.health import check_health
 from physical_ai.settings.rules.health_modes import check_health_mode
 from physical_ai.settings.rules.isolation import check_isolation
+from physical_ai.settings.rules.monitor_link import check_monitor_link
 from physical_ai.settings.rules.monitoring import check_monitoring
 from physical_ai.settings.rules.network import check_network
 from physical_ai.settings.rules.osmo import check_osmo
@@ -47,6 +48,7 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_network(settings, trust)
     yield from check_outbound(settings, trust)
     yield from check_private_network(settings, trust)
+    yield from check_monitor_link(settings, trust)
     yield from check_isolation(settings, trust)
     yield from check_cluster(settings, trust, today)
     yield from check_pools(settings, trust)

@@ -157,7 +157,7 @@ def _workspace(resource: Resource, outputs: Json, azure: AzureState) -> Json:
         "sku": sku,
         "createdDate": moment(resource),
         "modifiedDate": moment(resource),
-        "privateLinkScopedResources": [],
+        **telemetry_outputs.scoped(resource, outputs, azure),
         **identity_output(resource, outputs, azure),
     }
 
@@ -269,6 +269,9 @@ _COMPUTERS: Mapping[str, Callable[[Resource, Json, AzureState], Json]] = {
     "Workspace": _workspace,
     "AzureMonitorWorkspace": telemetry_outputs.monitor_workspace,
     "Grafana": telemetry_outputs.grafana,
+    "DataCollectionEndpoint": telemetry_outputs.scoped,
+    "PrivateLinkScope": telemetry_outputs.monitor_scope,
+    "ManagedPrivateEndpoint": telemetry_outputs.managed_endpoint,
     "RouteTable": private_outputs.route_table,
     "VirtualNetworkPeering": private_outputs.peering,
     "PrivateEndpoint": private_outputs.private_endpoint,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from physical_ai.simulator.azure import ids
-from physical_ai.simulator.azure.bodies import Json
+from physical_ai.simulator.azure.bodies import Json, get
 from physical_ai.simulator.azure.guids import guid
 from physical_ai.simulator.azure.offers import location
 from physical_ai.simulator.azure.registry import models
@@ -28,6 +28,31 @@ def monitor_workspace(resource: Resource, outputs: Json, azure: AzureState) -> J
             "dataCollectionRuleResourceId": f"{made}/dataCollectionRules/{name}",
         },
     }
+
+
+def scoped(resource: Resource, outputs: Json, azure: AzureState) -> Json:
+    """The scopes that a workspace or a data collection endpoint is part of."""
+    found = [
+        each
+        for each in azure.of_kind("PrivateLinkScopedResource")
+        if ids.same(get(each.body, "properties.linkedResourceId"), resource.id)
+    ]
+    return {"privateLinkScopedResources": [{"resourceId": each.id, "scopeId": ids.parent(each.id)} for each in found]}
+
+
+def monitor_scope(resource: Resource, outputs: Json, azure: AzureState) -> Json:
+    connected = [
+        {"id": f"{resource.id}/privateEndpointConnections/{ids.name(each.id)}", "privateEndpoint": {"id": each.id}}
+        for each in azure.of_kind("PrivateEndpoint")
+        for link in get(each.body, "properties.privateLinkServiceConnections") or ()
+        if ids.same(get(link, "properties.privateLinkServiceId"), resource.id)
+    ]
+    return {"privateEndpointConnections": connected}
+
+
+def managed_endpoint(resource: Resource, outputs: Json, azure: AzureState) -> Json:
+    """Waits for the owner of its target: Azure approves none by itself."""
+    return {"connectionState": {"status": "Pending", "description": ""}, "privateLinkServicePrivateIP": ""}
 
 
 def grafana(resource: Resource, outputs: Json, azure: AzureState) -> Json:

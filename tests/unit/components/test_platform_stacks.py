@@ -45,7 +45,11 @@ def test_nothing_of_the_private_one_is_open_to_the_internet(simulate: Simulate) 
     assert cluster.inputs["apiServerAccessProfile"]["enablePrivateCluster"] is True
     services = [each for each in recording.resources if each.type in CLOSABLE]
     endpoints = recording.of_type("PrivateEndpoint")
-    assert len(services) == len(endpoints) == 5
+    assert (len(services), len(endpoints)) == (5, 8)
+    closed = ("Workspace", "AzureMonitorWorkspace", "Grafana", "DataCollectionEndpoint")
+    monitoring = [str(each.inputs) for kind in closed for each in recording.of_type(kind)]
+    assert len(monitoring) == 5
+    assert all("Disabled" in each for each in monitoring)
     settings = load(PRIVATE).settings
     assert settings.osmo.access.scope == "internal"
     assert settings.network.isolation.platform == "deny"

@@ -74,7 +74,11 @@ def test_every_gpu_pool_of_the_settings_becomes_a_node_pool(simulate: Simulate, 
 
 def test_location_is_the_stacks_region_everywhere(simulate: Simulate, stack_name: str) -> None:
     region = stack_name.partition("-")[2]
-    everywhere = ("azure-native:privatedns:PrivateZone", "azure-native:privatedns:VirtualNetworkLink")
+    everywhere = (
+        "azure-native:privatedns:PrivateZone",
+        "azure-native:privatedns:VirtualNetworkLink",
+        "azure-native:monitor:PrivateLinkScope",
+    )
     located = {
         each.inputs["location"]
         for each in simulate(stack_name).resources

@@ -47,6 +47,8 @@ FREE_DATA = frozenset(
 """Parts of services that are billed as a whole."""
 FREE_PRIVATE = frozenset(
     {
+        "azure-native:monitor:PrivateLinkScope",
+        "azure-native:monitor:PrivateLinkScopedResource",
         "azure-native:dnsresolver:DnsResolver",
         "azure-native:network:PrivateDnsZoneGroup",
         "azure-native:privatedns:VirtualNetworkLink",

@@ -13,7 +13,9 @@ from physical_ai.repository import ROOT
 from tests.unit.conftest import Simulate
 
 PAGE = (ROOT / "docs" / "networks.md").read_text()
-EXAMPLES: list[dict[str, Any]] = [yaml.safe_load(each) for each in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
+WRITTEN: list[dict[str, Any]] = [yaml.safe_load(each) for each in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
+EXAMPLES = [each for each in WRITTEN if "mode" in each["network"]]
+"""Those that are whole: others show a part of one."""
 UPSTREAMS = ["nvcr.io", "ghcr.io", "quay.io", "registry.k8s.io", "public.ecr.aws", "mcr.microsoft.com"]
 DATA: dict[str, Any] = {
     "dataServices": {"source": "azure", "registry": {"only": True, "upstreams": UPSTREAMS}},

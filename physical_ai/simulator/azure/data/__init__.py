@@ -62,6 +62,9 @@ KINDS = (
     "InboundEndpoint",
     "PrivateRecordSet",
     "RecordSet",
+    "PrivateLinkScope",
+    "PrivateLinkScopedResource",
+    "ManagedPrivateEndpoint",
 )
 """The types this simulator models, by their last name."""
 

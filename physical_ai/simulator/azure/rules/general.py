@@ -54,8 +54,8 @@ def place(put: Put) -> Iterator[Refusal]:
     wanted = put.body.get("location")
     if not isinstance(wanted, str) or (put.kind == "ManagedCluster" and put.old is not None):
         return
-    if put.kind in ("ActionGroup", "PrivateDnsZone", "VirtualNetworkLink"):
-        return  # have locations of their own: `telemetry.action_group`, `private_dns.zone`
+    if put.kind in ("ActionGroup", "PrivateDnsZone", "VirtualNetworkLink", "PrivateLinkScope"):
+        return  # have locations of their own: `telemetry.action_group`, `private_dns.zone`, `monitor_scopes.scope`
     if put.old is not None and put.old.location and put.old.location != location(wanted):
         rule = "rg-location" if put.kind == "ResourceGroup" else "arm-location-change"
         message = (

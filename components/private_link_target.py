@@ -1,0 +1,24 @@
+"""What a private endpoint may be made for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pulumi
+
+
+@dataclass(frozen=True)
+class PrivateTarget:
+    """A service that a private endpoint may be made for.
+
+    Attributes:
+        name: short, as `vault`.
+        group: the sub-resource of the private link.
+        after: what the endpoint waits for, so that it has all names when it is registered.
+    """
+
+    name: str
+    resource_id: pulumi.Input[str]
+    group: str
+    after: Sequence[pulumi.Resource] = ()

@@ -1,0 +1,29 @@
+"""Providers for subscriptions other than the stack's, in which a hub or its zones may be."""
+
+from __future__ import annotations
+
+import pulumi
+import pulumi_azure_native as azure_native
+
+
+class Subscriptions:
+    """One provider for each other subscription, with the login of the deployment."""
+
+    def __init__(self, name: str, own: str, opts: pulumi.ResourceOptions) -> None:
+        self._name, self._own, self._opts = name, own, opts
+        self._made: dict[str, azure_native.Provider] = {}
+
+    def provider(self, resource_id: str) -> azure_native.Provider | None:
+        """For a resource of this id; None in the stack's own subscription, which has the default provider."""
+        wanted = subscription_of(resource_id)
+        if wanted == self._own.lower():
+            return None
+        if wanted not in self._made:
+            name = f"{self._name}-subscription-{wanted}"
+            self._made[wanted] = azure_native.Provider(name, subscription_id=wanted, opts=self._opts)
+        return self._made[wanted]
+
+
+def subscription_of(resource_id: str) -> str:
+    """Id of the subscription in a resource's id, in lower case."""
+    return resource_id.split("/")[2].lower()

@@ -1,0 +1,43 @@
+"""Whether a stack reaches Azure Monitor through a private link scope, and what stays public. Pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from physical_ai.settings.facts.network_access import private_api_server
+from physical_ai.settings.facts.private_network import private_network
+from physical_ai.settings.models.private_network import AccessMode
+from physical_ai.settings.models.tree import Settings
+
+
+@dataclass(frozen=True)
+class MonitorLink:
+    """A private link scope, of the stack or an existing one."""
+
+    ingestion: AccessMode
+    query: AccessMode
+    scope: str | None
+    """Id of an existing one, whose access modes are its owner's; None for one of the stack."""
+
+    @property
+    def reads_inside_only(self) -> bool:
+        """Whether nothing can be read from the internet."""
+        return self.query == "PrivateOnly"
+
+
+def sends_to_monitor(settings: Settings) -> bool:
+    """Whether anything in the cluster sends to Azure Monitor.
+
+    Diagnostic settings do not count: Azure carries the logs of the control plane itself (Azure docs,
+    azure-monitor/fundamentals/private-link-design, logs and metrics through diagnostic settings).
+    """
+    return settings.monitoring.metrics == "azure" or settings.monitoring.container_logs is not None
+
+
+def monitor_link(settings: Settings) -> MonitorLink | None:
+    """None in the mode public, where Azure Monitor stays public, and where nothing is sent to it."""
+    given = private_network(settings)
+    if given is None or given.monitor.access == "public" or not sends_to_monitor(settings):
+        return None
+    query: AccessMode = "PrivateOnly" if private_api_server(settings) else "Open"
+    return MonitorLink(given.monitor.ingestion, given.monitor.query or query, given.monitor.scope)
