@@ -55,6 +55,7 @@ PANELS = {
         "policy": "Check a stack's resources against the policies",
         "compat": "Check a stack's versions: do they work together?",
         "check": "Query Azure: quota, sizes, versions, permissions",
+        "obtain": "Compare a pool with its fallbacks: quota, price",
         "gates": "Show why nodes do not offer their GPUs",
         "accept": "Prove GPU nodes before they get work",
         "why": "Say why a pod, workflow, node or pool does not work",

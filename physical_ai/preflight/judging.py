@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from physical_ai.catalog import kubernetes_minor, kubernetes_phase, regions, sources, vm_size
 from physical_ai.findings import Finding, Severity
@@ -156,11 +156,12 @@ def _sizes(settings: Settings, azure: Azure) -> Iterator[Finding]:
         return
     by_name = {name.lower(): offer for name, offer in offers.items()}
     for name, pool in node_pools(settings).items():
-        found = list(_size(name, pool, by_name.get(pool.sku.lower()), settings.region))
+        found = list(size_findings(name, pool, by_name.get(pool.sku.lower()), settings.region))
         yield from found or [Finding(Severity.OK, "size", name, f"{pool.sku} is offered", None, AZURE)]
 
 
-def _size(name: str, pool: NodePool, offer: SizeOffer | None, region: str) -> Iterator[Finding]:
+def size_findings(name: str, pool: NodePool, offer: SizeOffer | None, region: str) -> Iterator[Finding]:
+    """What Azure's answer about a size says against a pool; nothing where it offers it."""
     if offer is None:
         others = [each.name for each in regions().values() if pool.sku in each.sizes and each.name != region]
         fix = f"According to the catalogue, it is offered in {', '.join(others)}." if others else None
@@ -188,8 +189,13 @@ def _size(name: str, pool: NodePool, offer: SizeOffer | None, region: str) -> It
 
 
 def _quota(settings: Settings, azure: Azure) -> Iterator[Finding]:
-    usages = {name.lower(): usage for name, usage in azure.usages(settings.region).items()}
-    for need in quota_needs(settings):
+    yield from quota_findings(settings, azure.usages(settings.region), quota_needs(settings))
+
+
+def quota_findings(settings: Settings, answered: Mapping[str, Usage], wanted: Iterable[QuotaNeed]) -> Iterator[Finding]:
+    """How much of each quota is free, for what a stack needs of it."""
+    usages = {name.lower(): usage for name, usage in answered.items()}
+    for need in wanted:
         usage = usages.get(need.usage.lower())
         if usage is None:
             problem = f"Azure lists no such quota in {settings.region}; {_text(need)}."

@@ -49,7 +49,7 @@ def check(  # noqa: PLR0917 - each is an option
 
     loaded = read_stack(stack, file, set_).loaded
     settings = loaded.settings
-    azure, why_not = (None, "--offline") if offline else _azure(subscription)
+    azure, why_not = (None, "--offline") if offline else azure_of_login(subscription)
     today = datetime.datetime.now(datetime.UTC).date()
     findings = [*check_azure(settings, azure, shutil.which, today), *unverified(loaded.plan.charts)]
     findings += claims(settings, _others(stack))
@@ -73,7 +73,7 @@ def _others(stack: str) -> Iterator[Settings]:
                 continue
 
 
-def _azure(subscription: str | None) -> tuple[Azure | None, str | None]:
+def azure_of_login(subscription: str | None) -> tuple[Azure | None, str | None]:
     """Azure as the caller sees it; or None, and the reason why it is not queried.
 
     Raises:

@@ -186,6 +186,29 @@ class NodePool(Model):
     upgrade: Upgrade = Field(default_factory=Upgrade, description="How upgrades replace nodes.")
 
 
+class Fallback(Model):
+    """What may take the place of a pool that can't be had: the pool with other values, or another stack's pool.
+
+    It is a list for `physai obtain`, which reports and writes a change for review. A deployment never uses it.
+    """
+
+    sku: str | None = Field(default=None, description="Another VM size; absent: the pool's.")
+    zones: tuple[Zone, ...] | None = Field(default=None, description="Other zones; absent: the pool's.")
+    priority: Priority | None = Field(default=None, description="Regular after Spot, for example; absent: the pool's.")
+    stack: str | None = Field(
+        default=None, description="Another stack, whose cluster OSMO can use instead. Not with other values."
+    )
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        others = [name for name in ("sku", "zones", "priority") if getattr(self, name) is not None]
+        if self.stack is not None and others:
+            raise ValueError(f"stack and {', '.join(others)} exclude each other: the other stack has its own pools")
+        if self.stack is None and not others:
+            raise ValueError("write at least one of sku, zones, priority and stack")
+        return self
+
+
 class Pool(NodePool):
     """A GPU node pool: one GPU model, one driver source."""
 
@@ -200,6 +223,9 @@ class Pool(NodePool):
     spot: Spot = Field(default_factory=Spot, description="Only read when priority is Spot.")
     subnet: Cidr = Field(description="CIDR of the pool's own subnet, inside network.addressSpace.")
     labels: dict[str, str] = Field(default_factory=dict, description="Node labels beside those the driver source sets.")
+    fallbacks: tuple[Fallback, ...] = Field(
+        default=(), description="What to take where the pool can't be had, best first; only `physai obtain` reads it."
+    )
     taints: tuple[str, ...] = Field(default=(), description="Taints beside the GPU taint, as key=value:Effect.")
 
     @property

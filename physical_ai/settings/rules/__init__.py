@@ -10,6 +10,7 @@ from physical_ai.settings.rules.checkpoints import check_checkpoints
 from physical_ai.settings.rules.cluster import check_cluster
 from physical_ai.settings.rules.cluster_services import check_cluster_services
 from physical_ai.settings.rules.data_services import check_data_services
+from physical_ai.settings.rules.fallbacks import check_fallbacks
 from physical_ai.settings.rules.finding import SettingFinding, Trust
 from physical_ai.settings.rules.gpu import check_gpu
 from physical_ai.settings.rules.grid import check_grid
@@ -53,6 +54,7 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_cluster(settings, trust, today)
     yield from check_pools(settings, trust)
     yield from check_runners(settings, trust)
+    yield from check_fallbacks(settings, trust)
     yield from check_gpu(settings, trust)
     yield from check_grid(settings, trust)
     yield from check_sharing(settings, trust)

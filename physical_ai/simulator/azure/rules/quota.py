@@ -36,12 +36,7 @@ def vcpus(pool: Pool) -> Iterator[Refusal]:
 
 def shortages(pool_id: str, wanted: Mapping[str, int], place: str, azure: AzureState) -> Iterator[tuple[str, str]]:
     """The quotas, each with its message, that are too small for a pool with `wanted` vCPUs."""
-    used = Counter[str]()
-    for other in azure.of_kind("AgentPool"):
-        cluster = azure.get(ids.parent(other.id), "ManagedCluster")
-        if cluster is None or ids.same(other.id, pool_id) or cluster.location != place:
-            continue
-        used += usage(table(other.body, "properties"), int(other.facts.get("count", 0)), azure.offers)
+    used = used_by_others(pool_id, place, azure)
     for name, amount in wanted.items():
         left = azure.limit(name) - used[name]
         if amount <= left or amount == 0:
@@ -51,6 +46,17 @@ def shortages(pool_id: str, wanted: Mapping[str, int], place: str, azure: AzureS
         message += f" requested quota {amount}. If you want to increase the quota, please follow this instruction:"
         message += " https://learn.microsoft.com/en-us/azure/quotas/view-quotas."
         yield name, message
+
+
+def used_by_others(pool_id: str, place: str, azure: AzureState) -> Counter[str]:
+    """vCPUs of each quota in a region that the nodes of all pools but this one use."""
+    used = Counter[str]()
+    for other in azure.of_kind("AgentPool"):
+        cluster = azure.get(ids.parent(other.id), "ManagedCluster")
+        if cluster is None or ids.same(other.id, pool_id) or cluster.location != place:
+            continue
+        used += usage(table(other.body, "properties"), int(other.facts.get("count", 0)), azure.offers)
+    return used
 
 
 @on_put("PublicIPAddress", "quota-publicip")

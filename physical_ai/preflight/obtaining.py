@@ -1,0 +1,74 @@
+"""Which choice of a pool is taken, whether its price is accepted, and the change of settings that takes it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from physical_ai.preflight.capacity import Choice, Question, choices, chosen, difference, may_be_dearer
+from physical_ai.settings.facts.fallbacks import change
+
+Outcome = Literal["as it is", "change", "elsewhere", "price not accepted", "not known", "nowhere"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is to be done about one pool."""
+
+    pool: str
+    choices: tuple[Choice, ...]
+    taken: Choice | None
+    outcome: Outcome
+    layer: dict[str, Any]
+    """The change; empty where there is none."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether the pool can be had, as it is or by what is written here."""
+        return self.outcome in ("as it is", "change", "elsewhere")
+
+    def dearer(self, choice: Choice) -> bool:
+        return may_be_dearer(choice, self.choices[0])
+
+    def difference(self, choice: Choice) -> tuple[float, float] | None:
+        return difference(choice, self.choices[0])
+
+
+def decide(question: Question, name: str, wanted: int | None = None, *, accepts_price: bool) -> Decision:
+    """The decision about a pool.
+
+    Args:
+        wanted: the number of the fallback that the user names, also where Azure's answers are not known.
+        accepts_price: whether a choice may be taken after which a node may cost more.
+    """
+    found = tuple(choices(question, name))
+    taken = chosen(found, wanted)
+    outcome = _outcome(found, taken, accepts_price=accepts_price)
+    made: dict[str, Any] = {}
+    if taken is not None and outcome == "change":
+        pool = question.settings.pools[name]
+        made = change(name, pool, pool.fallbacks[taken.index - 1])
+        if not made:
+            outcome = "as it is"
+    return Decision(name, found, taken, outcome, made)
+
+
+def _outcome(found: Sequence[Choice], taken: Choice | None, *, accepts_price: bool) -> Outcome:
+    if taken is None:
+        return "not known" if any(each.state == "unknown" for each in found) else "nowhere"
+    if taken.state == "error":
+        return "nowhere"
+    if taken.index == 0:
+        return "as it is"
+    if may_be_dearer(taken, found[0]) and not accepts_price:
+        return "price not accepted"
+    return "elsewhere" if taken.stack != found[0].stack else "change"
+
+
+def layer(decisions: Sequence[Decision]) -> dict[str, Any]:
+    """The changes of all pools in one layer; empty where there is none."""
+    pools: dict[str, Any] = {}
+    for decision in decisions:
+        pools.update(decision.layer.get("pools", {}))
+    return {"pools": pools} if pools else {}

@@ -1,0 +1,27 @@
+"""What a pool becomes with one of its fallbacks, and the change of settings that makes it so. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from physical_ai.settings.models.node_pools import Fallback, Pool
+from physical_ai.settings.models.tree import Settings
+
+
+def applied(pool: Pool, fallback: Fallback) -> Pool:
+    """The pool with a fallback's values; for one of another stack, the pool as it is."""
+    given = fallback.model_dump(exclude_none=True, exclude={"stack"})
+    return pool.model_copy(update={name: getattr(fallback, name) for name in given})
+
+
+def with_pool(settings: Settings, name: str, pool: Pool) -> Settings:
+    """The settings with another pool of this name."""
+    return settings.model_copy(update={"pools": {**settings.pools, name: pool}})
+
+
+def change(name: str, pool: Pool, fallback: Fallback) -> dict[str, Any]:
+    """The layer with which the stack uses the fallback; empty where the pool has these values."""
+    given = fallback.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"stack"})
+    before = pool.model_dump(mode="json", by_alias=True)
+    changed = {key: value for key, value in given.items() if before[key] != value}
+    return {"pools": {name: changed}} if changed else {}
