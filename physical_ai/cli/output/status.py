@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from physical_ai.cli.output.workflows import table as workflow_table
-from physical_ai.cli.stack_status import GPU, SIMULATED
+from physical_ai.cli.stack_status import GPUS, SIMULATED
 
 REAL = ("the Pulumi engine", "the program", "the Kubernetes API server, scheduler and controllers", "helm")
 QUIET_LABELS = (
@@ -77,7 +77,7 @@ def _offered(pool: Mapping[str, Any]) -> str:
         return f"{pool['gpusAllocatable']}/{pool['gpusPerNode'] * pool['nodes']}"
     counts = {name: f"{each['allocatable']}/{each['expected']}" for name, each in pool["gpus"].items()}
     return ", ".join(
-        count if name == GPU else f"{count} {name.removeprefix('nvidia.com/')}" for name, count in counts.items()
+        count if name in GPUS else f"{count} {name.removeprefix('nvidia.com/')}" for name, count in counts.items()
     )
 
 
