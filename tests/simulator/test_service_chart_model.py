@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.simulator.test_osmo_chart_models import key, ordered, render
-from tests.support.charts import Refused
+from tests.support.charts import Refused, one
 from tests.unit.settings.test_osmo_access import ACCESS
 from tests.unit.settings.test_service_chart import values
 
@@ -58,3 +59,16 @@ def test_with_a_login_the_gateway_has_its_proxy_and_its_rules() -> None:
 def test_what_later_charts_have_is_refused() -> None:
     with pytest.raises(Refused, match="backendApiTokens"):
         render(CHART, {"services": {"backendApiTokens": {"enabled": True}}})
+
+
+def test_a_renewed_certificate_reaches_envoy_by_the_folder_that_it_watches() -> None:
+    """Envoy watches the folder of the files that a secret names, and kubelet renews mounts of whole volumes only."""
+    objects = render(CHART, values(ACCESS))
+    config = one(objects, "ConfigMap", "osmo-gateway-envoy-config")["data"]
+    (secret,) = yaml.safe_load(config["sds_downstream_tls.yaml"])["resources"]
+    folders = {str(Path(each["filename"]).parent) for each in secret["tls_certificate"].values()}
+    spec = one(objects, "Deployment", "osmo-gateway-envoy")["spec"]["template"]["spec"]
+    (mount,) = [each for each in spec["containers"][0]["volumeMounts"] if each["mountPath"] in folders]
+    assert "subPath" not in mount
+    (volume,) = [each for each in spec["volumes"] if each["name"] == mount["name"]]
+    assert volume["secret"]["secretName"] == "osmo-gateway-tls"

@@ -10,13 +10,13 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.finding import SettingFinding, Trust, warning
 
 EXAMPLE_ID = "00000000-0000-0000-0000-"
-"""What the ids of the committed stacks begin with; Entra issues none of these."""
+"""What the ids of the committed stacks begin with; neither Entra nor Azure issues any of these."""
 
 
 def check_placeholders(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """One finding for each group of ids. Example addresses and names are found where they are judged."""
     for path, values in _ids(settings):
-        found = [value for value in values if value.startswith(EXAMPLE_ID)]
+        found = [value for value in values if EXAMPLE_ID in value]
         if found and trust(path):
             problem = f"{', '.join(found)}: a placeholder, which no tenant has. It is sufficient for a simulation."
             yield warning(path, problem, "Write the id that your tenant has.", stand_in=True)
@@ -26,6 +26,8 @@ def _ids(settings: Settings) -> Iterator[tuple[Path, list[str]]]:
     access, private = settings.osmo.access, settings.network.private
     if access.entra is not None:
         yield (*ACCESS, "entra"), [access.entra.tenant_id, access.entra.client_id]
+    if access.tls is not None and access.tls.key_vault is not None:
+        yield (*ACCESS, "tls", "keyVault", "vaultId"), [access.tls.key_vault.vault_id]
     yield (*ACCESS, "roles"), sorted(login_groups(settings))
     if private is not None and private.vpn is not None:
         yield ("network", "private", "vpn", "tenantId"), [private.vpn.tenant_id]

@@ -28,8 +28,9 @@ def test_azure_gets_none_of_the_placeholders(stack: str) -> None:
         load(stack).for_azure()
     places = {fault.where.removeprefix("physical-ai:") for fault in refused.value.faults}
     common = {"osmo.access.host", "osmo.access.entra", "osmo.access.roles"}
-    own = {PUBLIC: "cluster.apiAccess.authorizedIpRanges[0]", PRIVATE: "network.private.vpn.tenantId"}
-    assert places == {*common, own[stack]}
+    vault = "osmo.access.tls.keyVault.vaultId"
+    own = {PUBLIC: {"cluster.apiAccess.authorizedIpRanges[0]"}, PRIVATE: {"network.private.vpn.tenantId", vault}}
+    assert places == common | own[stack]
 
 
 def test_users_reach_the_public_one_with_a_login_over_an_encrypted_connection() -> None:

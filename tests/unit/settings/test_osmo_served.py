@@ -22,14 +22,16 @@ def root(tmp_path: Path) -> Path:
     return Path(shutil.copytree(STACKS, tmp_path / "stacks"))
 
 
-def serving(root: Path, osmo: dict[str, Any], stacks: tuple[str, ...] = (OTHER,)) -> Loaded:
+def serving(
+    root: Path, osmo: dict[str, Any], stacks: tuple[str, ...] = (OTHER,), data: dict[str, Any] = DATA
+) -> Loaded:
     """The stack dev-westus2 with a control plane for others, where `osmo` are the other's settings."""
     file = root / f"Pulumi.{OTHER}.yaml"
     document = yaml.safe_load(file.read_text())
     document["config"] = {**(document.get("config") or {}), "physical-ai:osmo": osmo}
     file.write_text(yaml.safe_dump(document))
     own = {"mode": "platform", "access": ACCESS, "backends": list(stacks)}
-    return load("dev-westus2", [Overlay("test", {"dataServices": DATA, "osmo": own})], root)
+    return load("dev-westus2", [Overlay("test", {"dataServices": data, "osmo": own})], root)
 
 
 def refused(root: Path, osmo: dict[str, Any], stacks: tuple[str, ...] = (OTHER,)) -> list[tuple[str, str]]:
@@ -95,3 +97,9 @@ def test_a_stack_that_does_not_exist_is_refused(root: Path) -> None:
     ((where, problem),) = refused(root, BACKEND, (OTHER, "prod-nowhere"))
     assert where == "osmo.backends[1]"
     assert "prod-nowhere" in problem
+
+
+def test_without_a_vault_and_with_storage_of_its_own_cluster_no_other_stack_is_served(root: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
+        serving(root, BACKEND, data={"source": "inCluster"})
+    assert "osmo.backends" in {fault.where for fault in caught.value.faults}

@@ -13,7 +13,10 @@ from physical_ai.settings.models.tree import Settings
 ADMIN = "physical-ai/admin-password"
 COOKIE = "physical-ai/cookie-key"
 CERTIFICATE = "physical-ai/certificate"
-"""The chart tells Envoy to watch the folder of its configuration, and not that of the certificate."""
+"""Envoy takes a renewed certificate without it: the chart names the files in a secret of Envoy's (SDS), and Envoy
+watches the folder of such files, in which kubelet moves a link when it renews a volume (envoyproxy/envoy
+source/common/secret/sds_api.cc; NVIDIA/OSMO _gateway-envoy-config.tpl). With it, a deployment ends when the new one is
+in use."""
 DATABASE = "physical-ai/database-password"
 CACHE = "physical-ai/cache-key"
 PROCESSES = ("service", "worker", "logger", "agent", "delayedJobMonitor", "router")
