@@ -19,7 +19,7 @@ from tests.support.shell_blocks import Command, every_command, split
 
 OTHERS = {
     *("apt-get", "az", "cd", "echo", "eval", "export", "git", "grep", "helm", "kubectl", "kubelogin", "mkdir", "osmo"),
-    *("pip", "pulumi", "apt-cache", "sha256sum", "sort", "cat", "pre-commit", "python", "xargs"),
+    *("pip", "pulumi", "apt-cache", "sha256sum", "sort", "cat", "pre-commit", "python", "xargs", "openssl"),
 }
 """Commands of other projects."""
 OFFLINE = ("explain", "sizes", "regions", "compat", "cost", "stacks", "lint", "osmo platforms", "osmo values", "charts")
