@@ -1,0 +1,84 @@
+"""Parts of Kubernetes objects, and findings about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from physical_ai.findings import Finding, Severity
+from physical_ai.nested import at
+
+Json = Mapping[str, Any]
+CLUSTER = "the cluster"
+_NUMBERS = re.compile(r"\d+")
+
+
+def name(item: Json) -> str:
+    return str(at(item, "metadata.name") or "")
+
+
+def namespace(item: Json) -> str:
+    return str(at(item, "metadata.namespace") or "")
+
+
+def labels(item: Json) -> Mapping[str, str]:
+    return _texts(at(item, "metadata.labels"))
+
+
+def noted(item: Json) -> Mapping[str, str]:
+    """Annotations."""
+    return _texts(at(item, "metadata.annotations"))
+
+
+def _texts(found: Any) -> Mapping[str, str]:
+    return cast("dict[str, str]", found) if isinstance(found, dict) else {}
+
+
+def info(node: Json, key: str) -> str:
+    """A part of `status.nodeInfo`; empty where the kubelet has not said."""
+    return str(at(node, f"status.nodeInfo.{key}") or "")
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """The numbers of a version.
+
+    >>> numbers("v1.32.5"), numbers("6.8.0-85-generic")
+    ((1, 32, 5), (6, 8, 0, 85))
+    """
+    return tuple(int(each) for each in _NUMBERS.findall(text))
+
+
+def selects(selector: Mapping[str, str], item: Json) -> bool:
+    """Whether an object has all of these labels; an empty selector is no selector."""
+    held = labels(item)
+    return bool(selector) and all(held.get(key) == value for key, value in selector.items())
+
+
+def listed(names: Iterable[str], most: int = 3) -> str:
+    """Names for a message: the first ones, and how many more.
+
+    >>> listed(["a", "b", "c", "d"])
+    'a, b, c and 1 more'
+    """
+    known = sorted(set(names))
+    more = f" and {len(known) - most} more" if len(known) > most else ""
+    return ", ".join(known[:most]) + more
+
+
+def ok(rule: str, where: str, what: str) -> Finding:
+    return Finding(Severity.OK, rule, where, what, None, CLUSTER)
+
+
+def unknown(rule: str, where: str, what: str, fix: str | None = None) -> Finding:
+    return Finding(Severity.UNKNOWN, rule, where, what, fix, CLUSTER)
+
+
+def wrong(rule: str, where: str, problem: str, fix: str, source: str = CLUSTER) -> Finding:
+    """What keeps the platform from working there."""
+    return Finding(Severity.ERROR, rule, where, problem, fix, source)
+
+
+def doubtful(rule: str, where: str, problem: str, fix: str, source: str = CLUSTER) -> Finding:
+    """What costs something, and works."""
+    return Finding(Severity.WARNING, rule, where, problem, fix, source)

@@ -1,0 +1,64 @@
+"""Reads a cluster with lists alone. What it does not have, or does not show, is left open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = Mapping[str, Any]
+Read = Callable[[str], Sequence[Json] | None]
+"""The items of a list, by its API path; None where the cluster has no such kind, or does not let the caller read it."""
+
+NODES = "/api/v1/nodes"
+PODS = "/api/v1/namespaces/kube-system/pods"
+SERVICES = "/api/v1/services"
+CONFIG_MAPS = "/api/v1/namespaces/gpu-operator/configmaps"
+DAEMON_SETS = "/apis/apps/v1/daemonsets"
+DEPLOYMENTS = "/apis/apps/v1/deployments"
+CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+SNAPSHOT_CLASSES = "/apis/snapshot.storage.k8s.io/v1/volumesnapshotclasses"
+POLICIES = "/apis/nvidia.com/v1/clusterpolicies"
+ADDRESS_POOLS = "/apis/metallb.io/v1beta1/ipaddresspools"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A cluster's objects, as its API server lists them. None: not there, or not to be read."""
+
+    nodes: Sequence[Json] | None = None
+    system_pods: Sequence[Json] | None = None
+    services: Sequence[Json] | None = None
+    evidence: Sequence[Json] | None = None
+    """ConfigMaps beside the GPU Operator, which hold what machines were."""
+    daemon_sets: Sequence[Json] | None = None
+    deployments: Sequence[Json] | None = None
+    classes: Sequence[Json] | None = None
+    snapshot_classes: Sequence[Json] | None = None
+    policies: Sequence[Json] | None = None
+    address_pools: Sequence[Json] | None = None
+    refused: tuple[str, ...] = field(default=())
+    """Paths that the caller may not read."""
+
+
+_PATHS = {
+    "nodes": NODES,
+    "system_pods": PODS,
+    "services": SERVICES,
+    "evidence": CONFIG_MAPS,
+    "daemon_sets": DAEMON_SETS,
+    "deployments": DEPLOYMENTS,
+    "classes": CLASSES,
+    "snapshot_classes": SNAPSHOT_CLASSES,
+    "policies": POLICIES,
+    "address_pools": ADDRESS_POOLS,
+}
+_ALWAYS_THERE = ("nodes", "system_pods", "services", "daemon_sets", "deployments", "classes")
+"""Kinds of Kubernetes itself: without an answer, they were refused."""
+
+
+def read_cluster(read: Read) -> Found:
+    """Everything that the judgement needs: ten lists, and nothing is changed."""
+    lists: dict[str, Any] = {name: read(path) for name, path in _PATHS.items()}
+    refused = tuple(_PATHS[name] for name in _ALWAYS_THERE if lists[name] is None)
+    return Found(**lists, refused=refused)
