@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview pr-preview down status test test-deep unit property coverage host simulator lint policies format types
+.PHONY: help up preview pr-preview down status test test-deep deep unit property coverage host simulator lint policies format types
 .PHONY: bench docs docs-serve docs-reference clean pins
 
 help: ## list the targets
@@ -60,8 +60,9 @@ test: $(READY) ## every check, and every behaviour tested once (minutes)
 	@$(PYTEST) tests/unit tests/property tests/test_imports.py -n 2
 	@$(PYTEST) tests/host tests/simulator -n 3
 
-test-deep: $(READY) ## `make test`, then all examples, rare failures, and faults that tests have to find (an hour)
-	@$(MAKE) --no-print-directory test
+test-deep: test deep ## `make test`, then what it leaves out (an hour)
+
+deep: $(READY) ## what `make test` leaves out: all examples, rare failures, and faults that tests have to find
 	@$(PYTEST) tests/host tests/simulator -n 4 -m deep
 	@$(PYTEST) tests/unit tests/property -n 2 --hypothesis-profile deep
 	@$(BIN)/python -m tests.mutations

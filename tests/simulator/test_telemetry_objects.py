@@ -73,6 +73,7 @@ def alert_names(reader: Reader) -> set[str]:
     return {rule["name"] for group in reader.rules() for rule in group["rules"] if rule["type"] == "alerting"}
 
 
+@pytest.mark.deep
 def test_prometheus_does_what_objects_select_and_faults_survive_a_restart(simulation: Simulation) -> None:
     reader = Reader(simulation.telemetry)
     wanted = {*EXPORTERS, "kube-state-metrics", "cadvisor"}

@@ -1,4 +1,7 @@
-"""The commands of the GitHub workflows, in their order and with their identities, on a simulated stack."""
+"""The commands of the GitHub workflows, in their order and with their identities, on a simulated stack.
+
+`make test` runs the workflows' scripts one by one, in `tests/unit/github`.
+"""
 
 from __future__ import annotations
 
@@ -62,6 +65,7 @@ ELSEWHERE = {
     ("drift", "plan"): "the same as in deploy",
     ("drift", "issue"): "test_workflow_scripts.py",
     ("main", "test"): "these tests",
+    ("weekly", "deep"): "these tests",
     ("pull-request", "checks"): "these tests",
     ("pull-request", "preview"): "test_pull_request.py",
     ("pull-request-comment", "comment"): "test_workflow_comment.py",
@@ -94,6 +98,7 @@ def test_every_job_is_run_by_a_test() -> None:
     assert {(workflow.name, job) for workflow in workflows() for job in workflow.jobs} == RUN_HERE | set(ELSEWHERE)
 
 
+@pytest.mark.deep
 def test_a_stack_is_deployed_and_destroyed_by_its_workflows(runner: Runner, deployed: Simulation) -> None:
     assert STACK in stacks_of(runner.run(DEPLOY, "plan"), "dev")
     physai("preview", *READS)  # the simulation's copy of the stack file gets the change that is deployed
@@ -107,7 +112,6 @@ def test_a_stack_is_deployed_and_destroyed_by_its_workflows(runner: Runner, depl
 
 @pytest.mark.deep
 def test_a_stack_is_previewed_deployed_and_compared_by_its_workflows(runner: Runner, deployed: Simulation) -> None:
-    """What `make test` leaves out are the jobs that change nothing: it runs their scripts in tests/unit/github."""
     physai("preview", *READS)
     preview = runner.run(DEPLOY_STACK, "preview", **INPUTS)
     removals = preview.names["needs.preview.outputs.removals"]

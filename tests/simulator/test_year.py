@@ -53,6 +53,12 @@ def test_a_year(deployed: Simulation) -> None:
     a_reader_sees_what_its_roles_show(deployed)
     a_reader_changes_nothing(deployed)
     drift_is_found_named_and_corrected(deployed)
+
+
+@pytest.mark.deep
+def test_the_rest_of_a_year(deployed: Simulation) -> None:
+    """In `make test`: upgrades of a release and killed commands in `test_interrupted.py`, destruction without an API
+    server in `test_stack.py`."""
     a_minor_upgrade_is_two_deployments_and_waits_for_a_busy_azure(deployed)
     an_install_that_was_killed_is_continued_on_another_machine(deployed)
     it_is_destroyed_without_its_api_server(deployed)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import ssl
 import sys
 import time
@@ -24,6 +23,7 @@ from physical_ai.simulator.control_plane import kubeconfig
 from physical_ai.simulator.control_plane.certificates import Authority
 from physical_ai.simulator.errors import ControlPlaneFailed
 from physical_ai.simulator.metrics.port_file import METRICS_FILE
+from physical_ai.simulator.ports import kept_port, noted
 from physical_ai.simulator.tools import Toolbox
 
 KWOK_STAGES = Path(__file__).parent / "kwok.yaml"
@@ -129,11 +129,7 @@ class ControlPlane:
     def _choose_port(self) -> None:
         """Keeps the port over restarts, so that kubeconfigs remain valid, unless another process uses it."""
         file = self.folder / "port.json"
-        if file.exists() and _is_free(json.loads(file.read_text())):
-            return
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            file.write_text(json.dumps(probe.getsockname()[1]))
+        file.write_text(json.dumps(kept_port(noted(file))))
 
     def _start_etcd_and_api_server(self) -> None:
         self._start(
@@ -273,16 +269,6 @@ def _is_ready(client: httpx.Client) -> bool:
         return client.get("/readyz").is_success
     except (httpx.HTTPError, OSError):
         return False
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def _write_private(path: Path, text: str) -> None:

@@ -10,15 +10,16 @@ from pathlib import Path
 
 from physical_ai.simulator.metrics.exporters import Answer, AnswerTo
 from physical_ai.simulator.metrics.port_file import METRICS_FILE
+from physical_ai.simulator.ports import LOOPBACK, bound, noted
 
-LOOPBACK = "127.0.0.1"
 log = logging.getLogger("metrics")
 
 
 def serve(answer: AnswerTo, folder: Path) -> ThreadingHTTPServer:
     """Answers requests in threads, until the process ends."""
     file = folder / METRICS_FILE
-    server = _bind(_handler(answer), json.loads(file.read_text()) if file.exists() else 0)
+    handler = _handler(answer)
+    server = bound(lambda port: _Server((LOOPBACK, port), handler), noted(file))
     unfinished = file.with_suffix(".new")
     unfinished.write_text(json.dumps(server.server_address[1]))
     unfinished.rename(file)
@@ -30,13 +31,6 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
     """A thousand targets of one address may be scraped at once."""
-
-
-def _bind(handler: type[BaseHTTPRequestHandler], port: int) -> ThreadingHTTPServer:
-    try:
-        return _Server((LOOPBACK, port), handler)
-    except OSError:
-        return _Server((LOOPBACK, 0), handler)
 
 
 def _handler(answer: AnswerTo) -> type[BaseHTTPRequestHandler]:

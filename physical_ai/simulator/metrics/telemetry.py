@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from physical_ai.simulator.cluster.objects import Json
 from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.metrics import scraping, speed
 from physical_ai.simulator.metrics.collector import Collected
+from physical_ai.simulator.ports import kept_port
 from physical_ai.simulator.tools import Toolbox
 
 FOLDER = "telemetry"
@@ -178,10 +178,10 @@ class Telemetry:
         return Ports(**json.loads(file.read_text()))
 
     def _choose_ports(self) -> None:
-        with socket.socket() as one, socket.socket() as two:
-            for each in (one, two):
-                each.bind(("127.0.0.1", 0))
-            ports = {PROMETHEUS: one.getsockname()[1], ALERTMANAGER: two.getsockname()[1]}
+        prometheus = alertmanager = kept_port()
+        while alertmanager == prometheus:
+            alertmanager = kept_port()
+        ports = {PROMETHEUS: prometheus, ALERTMANAGER: alertmanager}
         (self.folder / "ports.json").write_text(json.dumps(ports))
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from physical_ai.simulator.osmo.control.gateway import LARGEST_BODY, Answer, Request
+from physical_ai.simulator.ports import LOOPBACK, bound, noted
 
-LOOPBACK = "127.0.0.1"
 FORM = "application/x-www-form-urlencoded"
 PORT_FILE = "osmo-port.json"
 """In the folder of a control plane."""
@@ -23,7 +23,8 @@ log = logging.getLogger("osmo")
 def serve(answer: Callable[[Request], Answer], folder: Path) -> ThreadingHTTPServer:
     """Answers requests in threads, until the process ends."""
     file = folder / PORT_FILE
-    server = _bind(_handler(answer), json.loads(file.read_text()) if file.exists() else 0)
+    handler = _handler(answer)
+    server = bound(lambda port: _Server((LOOPBACK, port), handler), noted(file))
     unfinished = file.with_suffix(".new")
     unfinished.write_text(json.dumps(server.server_address[1]))
     unfinished.rename(file)
@@ -39,13 +40,6 @@ def address(folder: Path) -> str:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-
-
-def _bind(handler: type[BaseHTTPRequestHandler], port: int) -> ThreadingHTTPServer:
-    try:
-        return _Server((LOOPBACK, port), handler)
-    except OSError:
-        return _Server((LOOPBACK, 0), handler)
 
 
 def _handler(answer: Callable[[Request], Answer]) -> type[BaseHTTPRequestHandler]:

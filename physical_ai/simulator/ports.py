@@ -1,0 +1,54 @@
+"""Loopback ports of processes that keep theirs when they are started again."""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+LOOPBACK = "127.0.0.1"
+KEPT = range(20_000, 32_000)
+"""Below the ports that outgoing connections get (from 32768 on Linux, from 49152 on macOS): one of these could take the
+port of a process while it is stopped."""
+ATTEMPTS = 100
+
+Server = TypeVar("Server")
+
+
+def noted(file: Path) -> int:
+    """The port that a file holds as JSON; 0 before it exists."""
+    return json.loads(file.read_text()) if file.exists() else 0
+
+
+def kept_port(preferred: int = 0) -> int:
+    """A free port to keep: `preferred`, unless another process uses it.
+
+    Raises OSError if there is none.
+    """
+    return bound(_probe, preferred)
+
+
+def bound(server: Callable[[int], Server], preferred: int = 0) -> Server:
+    """The server at a port to keep: `preferred`, unless another process uses it. `server` listens at a port, or raises
+    OSError.
+
+    Raises OSError if no port is free.
+    """
+    tried = [*([preferred] if preferred else []), *random.sample(KEPT, ATTEMPTS)]
+    for port in tried[:-1]:
+        try:
+            return server(port)
+        except OSError:
+            continue
+    return server(tried[-1])
+
+
+def _probe(port: int) -> int:
+    with socket.socket() as probe:
+        # Connections of a process that has ended keep its port for a minute, which stops no other from listening.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((LOOPBACK, port))
+    return port
