@@ -80,7 +80,7 @@ def _servers() -> str:
     rows: list[tuple[str, ...]] = []
     for each in servers().values():
         gpu, firmware = each.gpu, each.firmware
-        minimum = _marked(each.minimum_driver, "minimumDriver", each.unverified)
+        minimum = each.minimum_driver and _marked(each.minimum_driver, "minimumDriver", each.unverified)
         rows.append(
             (
                 code(each.name),
@@ -89,7 +89,7 @@ def _servers() -> str:
                 _marked(f"{each.memory_gib} GiB", "memoryGib", each.unverified),
                 "–" if gpu is None else f"{gpu.count} × {gpu.model}, {gpu.memory_gib} GB",
                 f"{each.rails} of {each.rail_gbps} Gb/s",
-                f"{codes(each.driver_sources)}, {minimum} or newer",
+                f"{codes(each.driver_sources)}, {minimum} or newer" if minimum else or_dash(None),
                 or_dash(firmware and f"{firmware.bundle} ({firmware.tool})"),
                 or_dash(firmware and firmware.vbios),
             )

@@ -42,7 +42,8 @@ class Server(Machine):
     """NICs of the GPUs' own network."""
     rail_gbps: Annotated[int, Field(ge=1)]
     nvlink: bool
-    minimum_driver: Build
+    minimum_driver: Build | None
+    """First driver build that knows its GPUs; None without any."""
     firmware: Firmware | None
 
 

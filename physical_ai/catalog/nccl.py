@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
+from physical_ai.catalog.hardware import machine
 from physical_ai.catalog.load import DATA, CatalogError, read_mapping, row
-from physical_ai.catalog.lookup import vm_size
-from physical_ai.catalog.rows import Row, Text
+from physical_ai.catalog.rows import Row, Text, VmSize
 
 FILE = DATA / "nccl.yaml"
 NCCL_SOURCE = "physical_ai/catalog/data/nccl.yaml"
@@ -62,16 +62,17 @@ def variables() -> tuple[NcclVariable, ...]:
 
 
 def pool_kind(size: str) -> NcclPool:
-    """The kind of a VM size with GPUs.
+    """The kind of a VM size or a server with GPUs.
 
     Raises:
         UnknownName: there is no such size.
         CatalogError: no kind fits.
     """
-    known = vm_size(size)
+    known = machine(size)
+    series = known.series if isinstance(known, VmSize) else ""
     gpus = known.gpu.count if known.gpu else 0
     for each in pool_kinds():
-        if known.series in each.series or (not each.series and gpus >= each.least_gpus):
+        if series in each.series or (not each.series and gpus >= each.least_gpus):
             return each
     raise CatalogError(f"{FILE.name}: no kind of pool fits {size}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from physical_ai.catalog import UnknownName, vm_size
+from physical_ai.catalog import UnknownName, machine
 from physical_ai.readiness.model import Expected
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import has_host_mig, offered
@@ -30,7 +30,7 @@ def deployed_pools(summaries: Mapping[str, Mapping[str, Any]]) -> tuple[Expected
 
 def _is_cut(summary: Mapping[str, Any]) -> bool:
     try:
-        gpu = vm_size(summary["size"]).gpu
+        gpu = machine(summary["size"]).gpu
     except UnknownName:
         return False
     return summary["sharing"].startswith("mig") or (gpu is not None and gpu.host_mig)

@@ -10,7 +10,7 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 Json = Mapping[str, Any]
 State = Literal["ready", "waiting", "empty"]
-Source = Literal["operator", "grid", "aks"]
+Source = Literal["operator", "grid", "aks", "host"]
 
 GATES: Mapping[str, str] = {
     "node": "the node is Ready",

@@ -13,7 +13,7 @@ from physical_ai.repository import VALUES
 from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.layers.document import plain
 from physical_ai.settings.layers.merge import Layer, Merged, merge
-from physical_ai.settings.layers.names import STACKS, StackName, layer_files, name_faults, profile_file, stack_label
+from physical_ai.settings.layers.names import STACKS, StackName, profile_file, stack_label
 from physical_ai.settings.layers.overlay import Overlay, read_file
 from physical_ai.settings.layers.paths import Path, parse, show
 from physical_ai.settings.layers.profile import PROFILE, chosen, without_profile
@@ -22,6 +22,7 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.plan import Plan, make_plan
 from physical_ai.settings.served import served_stacks
 from physical_ai.settings.shape import below, tree
+from physical_ai.settings.target import chosen_kind, faults_of_name, layers_of, without_target
 from physical_ai.settings.validate import validate
 
 DEFAULT = "default"
@@ -146,11 +147,13 @@ def _load(  # noqa: PLR0917 - the source of each part
     root: FilePath,
     values: FilePath,
 ) -> Loaded:
-    faults = [*name_faults(name, root), *stack_faults]
+    faults = list(stack_faults)
     above = [stack, *(_overlay(overlay, faults) for overlay in overlays)]
+    kind = chosen_kind(above)
+    faults[:0] = faults_of_name(kind, name, root)
     profile, unknown = chosen(above, root)
     faults += unknown
-    files = layer_files(name, root)
+    files = layers_of(kind, name, root)
     if profile is not None:
         label, file = profile_file(profile, root)
         files[label] = file
@@ -159,7 +162,8 @@ def _load(  # noqa: PLR0917 - the source of each part
         if file.is_file() or file.name == "base.yaml":
             document = read_file(file, label)
             faults += document.faults
-            layers.append(without_profile(Layer(label, document.data, lines=document.lines), faults))
+            layer = without_profile(Layer(label, document.data, lines=document.lines), faults)
+            layers.append(without_target(layer, faults))
     # A missing file would otherwise be reported again, as many missing settings.
     if unknown or any(fault.where.startswith("(") for fault in faults):
         raise SettingsError(faults)

@@ -22,10 +22,12 @@ from physical_ai.settings.messages import message
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules import check
 from physical_ai.settings.rules.finding import SettingFinding, Trust
+from physical_ai.settings.target import missing_settings
 
 _POOL = {"sku": "Standard_D4ds_v5", "scale": {"count": 1}}
 _WINDOW = {"day": "Sunday", "startHour": 0}
 _SAMPLE: dict[str, Any] = {
+    "target": {"context": "sample"},
     "network": {
         "addressSpace": "10.0.0.0/8",
         "systemSubnet": "10.0.0.0/24",
@@ -44,7 +46,12 @@ _SAMPLE: dict[str, Any] = {
     "cpuPool": _POOL,
     "pools": {},
 }
-_SAMPLE_POOL: dict[str, Any] = {**_POOL, "driver": {"source": "aks"}, "subnet": "10.0.0.0/24"}
+_SAMPLE_POOL: dict[str, Any] = {
+    **_POOL,
+    "driver": {"source": "aks"},
+    "subnet": "10.0.0.0/24",
+    "nodeSelector": {"sample": "true"},
+}
 _ROUNDS = 4
 
 
@@ -61,8 +68,13 @@ def validate(merged: Merged, environment: str, region: str) -> Outcome:
     data = {key: value for key, value in merged.data.items() if key not in ("environment", "region")}
     stray = [key for key in ("environment", "region") if key in merged.data]
     faults = [*merged.faults, *(merged.fault((key,), *message(_extra(key), (key,))) for key in stray)]
-    data |= {"environment": environment, "region": region}
+    data = copy.deepcopy(data) | {"environment": environment, "region": region}
     broken: set[Path] = set()
+    for path in list(missing_settings(data)):
+        detail = _missing(path)
+        faults.append(merged.missing(path, *message(detail, path)))
+        broken.add(path)
+        _repair(data, path, detail)
     settings: Settings | None = None
     for attempt in range(_ROUNDS):
         try:
@@ -103,6 +115,10 @@ def _path(detail: ErrorDetails) -> Path:
 
 def _extra(key: str) -> ErrorDetails:
     return {"type": "extra_forbidden", "loc": (key,), "msg": "", "input": None}
+
+
+def _missing(path: Path) -> ErrorDetails:
+    return {"type": "missing", "loc": path, "msg": "", "input": None}
 
 
 def _repair(data: dict[str, Any], path: Path, detail: ErrorDetails) -> None:

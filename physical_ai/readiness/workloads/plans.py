@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog import runners, vm_size
-from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, reserved_mib, reserved_millis
+from physical_ai.catalog import machine, runners
+from physical_ai.catalog.aks import SHORT_POOL_LABEL, reserved_mib, reserved_millis
 from physical_ai.readiness.workloads.model import PoolPlan
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import offered
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.node_room import GIB_IN_MIB, disk_gib
-from physical_ai.settings.facts.pools import SYSTEM_POOL, SYSTEM_TAINT, node_labels, node_taints, shared_subnet_pools
+from physical_ai.settings.facts.pools import (
+    SYSTEM_POOL,
+    SYSTEM_TAINT,
+    node_labels,
+    node_taints,
+    pool_selector,
+    shared_subnet_pools,
+)
 from physical_ai.settings.models.node_pools import NodePool, Pool
 
 _TAINTS = {SYSTEM_POOL: [SYSTEM_TAINT], runners.POOL: [runners.TAINT]}
@@ -22,9 +29,10 @@ def pool_plans(settings: Settings) -> tuple[PoolPlan, ...]:
 
 
 def _plan(settings: Settings, name: str, pool: NodePool) -> PoolPlan:
-    size = vm_size(pool.sku)
+    size = machine(pool.sku)
     gpus = offered(settings, pool) if isinstance(pool, Pool) else {}
     taints = node_taints(pool) if isinstance(pool, Pool) else _TAINTS.get(name, [])
+    taints = [*taints, *pool.tolerate]
     memory = size.memory_gib * GIB_IN_MIB - reserved_mib(size.memory_gib, pool.max_pods)
     return PoolPlan(
         name=name,
@@ -34,7 +42,7 @@ def _plan(settings: Settings, name: str, pool: NodePool) -> PoolPlan:
             "kubernetes.io/arch": "amd64",
             "node.kubernetes.io/instance-type": pool.sku,
             SHORT_POOL_LABEL: name,
-            POOL_LABEL: name,
+            **pool_selector(name, pool),
             **(node_labels(pool) if isinstance(pool, Pool) else {}),
         },
         taints=[dict(zip(("key", "value", "effect"), split_taint(each), strict=True)) for each in taints],

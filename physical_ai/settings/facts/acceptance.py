@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from physical_ai.catalog import vm_size
+from physical_ai.catalog import machine
 from physical_ai.catalog.acceptance import LEVELS, AcceptanceLevel, Check, check_images, checks
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.settings.facts import gpu
@@ -35,7 +35,7 @@ def not_for(check: Check, pool: Pool) -> str:
     """Why a check does not apply to a pool; empty where it does."""
     if gpu_vendor(pool) is not NVIDIA:
         return f"the check is a program for NVIDIA's GPUs, and the pool has {gpu_vendor(pool).name}'s"
-    size = vm_size(pool.sku).gpu
+    size = machine(pool.sku).gpu
     if check.pools == "graphics" and not (size is not None and size.ray_tracing):
         return "the pool's GPUs have no ray tracing"
     if check.pools == "passthrough" and gpu.is_vgpu(pool):

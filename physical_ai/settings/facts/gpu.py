@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from physical_ai.catalog import ModuleFlavour, vgpu_model, vm_size, vm_sizes
+from physical_ai.catalog import ModuleFlavour, machine, machines, vgpu_model
 from physical_ai.catalog.vendors import AMD, NVIDIA
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import (
@@ -46,19 +46,19 @@ FINISH_FIRST_POLICY = {"waitForCompletion": {"podSelector": f"{FINISH_FIRST_LABE
 
 def knows_gpu(pool: Pool) -> bool:
     """Whether the catalogue knows the pool's size, and that it has a GPU; the other facts are for such pools only."""
-    size = vm_sizes().get(pool.sku)
+    size = machines().get(pool.sku)
     return size is not None and size.gpu is not None
 
 
 def is_vgpu(pool: Pool) -> bool:
     """Whether the pool's GPUs are virtual; False for a size without a GPU."""
-    gpu = vm_size(pool.sku).gpu
+    gpu = machine(pool.sku).gpu
     return gpu is not None and gpu.virtual
 
 
 def gpu_model(pool: Pool) -> str | None:
     """The GPU of the pool's size, as the catalogue names it."""
-    gpu = vm_size(pool.sku).gpu
+    gpu = machine(pool.sku).gpu
     return gpu.model if gpu is not None else None
 
 
@@ -70,7 +70,7 @@ def gpu_families(settings: Settings) -> list[str]:
 
 def has_host_mig(pool: Pool) -> bool:
     """Whether Azure's host has cut the pool's GPUs by MIG, so that the guest sees MIG on and can't change it."""
-    gpu = vm_size(pool.sku).gpu
+    gpu = machine(pool.sku).gpu
     return gpu is not None and gpu.host_mig
 
 

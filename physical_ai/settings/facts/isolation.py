@@ -14,4 +14,4 @@ def is_isolated(settings: Settings, namespace: str) -> bool:
     A control plane that the stack installs is; what somebody else has installed in its place may need more.
     """
     installed = namespace == osmo.CONTROL_NAMESPACE and settings.osmo.installs_service
-    return namespace in ALWAYS or settings.network.isolation.denies or installed
+    return namespace in ALWAYS or settings.isolation.denies or installed

@@ -18,7 +18,7 @@ def public_access(settings: Settings) -> bool:
     Only in the mode public. A service with a private endpoint still accepts the internet until its public network
     access is disabled, so both follow from this function.
     """
-    return settings.network.mode == "public"
+    return settings.azure_network is None or settings.azure_network.mode == "public"
 
 
 def private_endpoints(settings: Settings) -> bool:
@@ -28,4 +28,4 @@ def private_endpoints(settings: Settings) -> bool:
 
 def private_api_server(settings: Settings) -> bool:
     """Whether the Kubernetes API server has no public address."""
-    return settings.network.mode == "private"
+    return settings.azure_network is not None and settings.azure_network.mode == "private"

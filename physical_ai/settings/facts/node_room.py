@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from physical_ai.catalog import VmSize, vm_size
+from physical_ai.catalog import machine, vm_size
 from physical_ai.catalog.aks import reserved_mib, reserved_millis
 from physical_ai.settings.models.node_pools import MANAGED_DISK_GIB, NodePool
 
@@ -32,13 +32,14 @@ def disk_gib(pool: NodePool) -> int:
     """Size of a node's OS disk, which holds images, logs and what containers write."""
     if pool.os_disk.size_gb is not None:
         return pool.os_disk.size_gb
-    local = vm_size(pool.sku).local_disk_gib
-    return local if pool.os_disk.type == "Ephemeral" and local else MANAGED_DISK_GIB
+    if pool.os_disk.type != "Ephemeral":
+        return MANAGED_DISK_GIB
+    return vm_size(pool.sku).local_disk_gib or MANAGED_DISK_GIB
 
 
 def room(pool: NodePool) -> Room:
     """What one node of the pool leaves for a single task; never below nothing."""
-    size: VmSize = vm_size(pool.sku)
+    size = machine(pool.sku)
     millis = size.vcpus * 1000 - reserved_millis(size.vcpus) - DAEMONS_MILLIS - CONTROL_MILLIS
     memory = size.memory_gib * GIB_IN_MIB - reserved_mib(size.memory_gib, pool.max_pods) - DAEMONS_MIB - CONTROL_MIB
     # Kubelet offers nine tenths of the disk.

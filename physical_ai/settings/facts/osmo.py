@@ -6,13 +6,13 @@ Platforms, quotas, the workflow check and its documentation all read it here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from physical_ai.catalog import Gpu, vm_size
+from physical_ai.catalog import Gpu, machine
 from physical_ai.settings.facts.gpu import gpu_resources, knows_gpu, nvidia_pools
 from physical_ai.settings.facts.node_room import Room, room
-from physical_ai.settings.facts.pools import CPU_POOL, tolerations
+from physical_ai.settings.facts.pools import CPU_POOL, tolerations, tolerations_for
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.osmo import OsmoPlatform
 from physical_ai.settings.models.tree import Settings
@@ -77,7 +77,7 @@ class PlatformFacts:
 def family(gpu: Gpu) -> str:
     """A GPU's name in one word, as workflows write it.
 
-    >>> family(vm_size("Standard_NC40ads_H100_v5").gpu), family(vm_size("Standard_NC144ds_xl_RTXPRO6000BSE_v6").gpu)
+    >>> family(machine("Standard_NC40ads_H100_v5").gpu), family(machine("rtx-pro-server").gpu)
     ('h100', 'rtxpro')
     """
     words = [re.sub(r"[^a-z0-9]", "", word) for word in gpu.model.lower().split()]
@@ -87,9 +87,9 @@ def family(gpu: Gpu) -> str:
 
 def platforms(settings: Settings) -> list[PlatformFacts]:
     """All platforms: cpu, and one for each resource of each GPU pool, in the order of the settings."""
-    whole = room(settings.cpu_pool)
-    nodes = settings.cpu_pool.scale.most
-    cpu = PlatformFacts(CPU_PLATFORM, CPU_POOL, None, 0, 0, nodes, whole, whole, (), OsmoPlatform())
+    pool = settings.cpu_pool
+    whole, tolerated = room(pool), _pairs(tolerations_for(pool.tolerate))
+    cpu = PlatformFacts(CPU_PLATFORM, CPU_POOL, None, 0, 0, pool.scale.most, whole, whole, tolerated, OsmoPlatform())
     return [cpu, *gpu_platforms(settings)]
 
 
@@ -115,10 +115,14 @@ def gpu_platforms(settings: Settings) -> Iterator[PlatformFacts]:
                 nodes=pool.scale.most,
                 room=whole,
                 share=whole.shared_by(max(sum(resources.values()), 1)),
-                tolerations=tuple((item["key"], item["effect"]) for item in tolerations(pool)),
+                tolerations=_pairs(tolerations(pool)),
                 own=settings.osmo.platforms.get(key, OsmoPlatform()),
                 is_spot=pool.is_spot,
             )
+
+
+def _pairs(found: Iterable[Mapping[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((item["key"], item["effect"]) for item in found)
 
 
 def base_names(settings: Settings) -> dict[str, str]:
@@ -130,7 +134,7 @@ def base_names(settings: Settings) -> dict[str, str]:
     taken = {CPU_PLATFORM, *(name for key, name in given.items() if key in settings.pools)}
     names: dict[str, str] = {}
     for key, pool in nvidia_pools(settings).items():
-        gpu = vm_size(pool.sku).gpu if knows_gpu(pool) else None
+        gpu = machine(pool.sku).gpu if knows_gpu(pool) else None
         wanted = given.get(key) or (family(gpu) if gpu else key)
         names[key] = wanted if key in given or wanted not in taken else key
         taken.add(names[key])

@@ -5,12 +5,12 @@ Everything that has to agree about a pool (node pool, tolerations of every Daemo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from physical_ai.catalog import vm_size, vm_sizes
-from physical_ai.catalog.aks import SPOT_LABEL, SPOT_TAINT
+from physical_ai.catalog import machine, machines
+from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, SPOT_LABEL, SPOT_TAINT
 from physical_ai.catalog.gpu_rows import DriverKind
 from physical_ai.catalog.runners import POOL as RUNNER_POOL
 from physical_ai.catalog.vendors import NVIDIA, GpuVendor
@@ -111,17 +111,43 @@ DRIVER_FACTS: dict[DriverSource, DriverFacts] = {
         defaults=None,
         gpu_profile_driver="Install",
     ),
+    DriverSource.HOST: DriverFacts(
+        labels={DEPLOY_DRIVER_LABEL: "pre-installed", UPGRADE_SKIP_LABEL: "true"},
+        unsigned="whether the host's modules are signed is not known",
+        defaults=None,
+    ),
 }
 
 
+def pool_selector(name: str, pool: NodePool) -> dict[str, str]:
+    """What selects the nodes of a pool, for Pods and for label selectors.
+
+    On an existing cluster the program labels the nodes of a class, with the shorter of the two labels that AKS has:
+    what runs on a pool, workflows included, selects it alike in every cluster.
+    """
+    return {SHORT_POOL_LABEL if pool.node_selector else POOL_LABEL: name}
+
+
+def services_selector(settings: Settings) -> dict[str, str]:
+    """Labels of the nodes of operators, schedulers and services: of the cpu pool."""
+    return pool_selector(CPU_POOL, settings.cpu_pool)
+
+
+def services_placement(settings: Settings) -> dict[str, Any]:
+    """`nodeSelector` of a Pod on the cpu pool, and its `tolerations` where that has taints."""
+    tolerated = tolerations_for(settings.cpu_pool.tolerate)
+    return {"nodeSelector": services_selector(settings), **({"tolerations": tolerated} if tolerated else {})}
+
+
 def node_pools(settings: Settings) -> dict[str, NodePool]:
-    """Every node pool of a stack by its name in AKS: system, cpu, that of runners, then the GPU pools."""
+    """Every node pool of a stack by its name: system, which only AKS has, cpu, that of runners, then the GPU pools."""
     return {**shared_subnet_pools(settings), **settings.pools}
 
 
 def shared_subnet_pools(settings: Settings) -> dict[str, NodePool]:
-    """The pools in `network.systemSubnet`, which have no GPUs, by name."""
-    found = {SYSTEM_POOL: settings.system_pool, CPU_POOL: settings.cpu_pool}
+    """The pools without GPUs by name; on Azure they are in `network.systemSubnet`."""
+    system = settings.azure_system_pool
+    found = {**({SYSTEM_POOL: system} if system is not None else {}), CPU_POOL: settings.cpu_pool}
     return found if settings.runners is None else {**found, RUNNER_POOL: settings.runners.pool}
 
 
@@ -151,7 +177,7 @@ def node_labels(pool: Pool) -> dict[str, str]:
 
 def gpu_vendor(pool: NodePool) -> GpuVendor:
     """Who makes the pool's GPUs; NVIDIA where its size is unknown, or has none, which rules report."""
-    size = vm_sizes().get(pool.sku)
+    size = machines().get(pool.sku)
     return size.gpu.vendor if size is not None and size.gpu is not None else NVIDIA
 
 
@@ -177,14 +203,19 @@ def node_taints(pool: Pool) -> list[str]:
 
 def tolerations(pool: Pool) -> list[dict[str, str]]:
     """Tolerations that let a pod onto the pool's nodes: one a taint, by key and effect whatever the value."""
-    keys = (split_taint(taint) for taint in node_taints(pool))
+    return tolerations_for([*node_taints(pool), *pool.tolerate])
+
+
+def tolerations_for(taints: Iterable[str]) -> list[dict[str, str]]:
+    """One toleration for each key and effect among these taints, whatever the value."""
+    keys = (split_taint(taint) for taint in taints)
     found = [{"key": key, "operator": "Exists", "effect": effect} for key, _, effect in keys]
     return [item for index, item in enumerate(found) if item not in found[:index]]
 
 
 def gpus_per_node(pool: NodePool) -> int:
     """GPUs (`gpu_resource`) on one node of the pool; 0 for a size without."""
-    gpu = vm_size(pool.sku).gpu
+    gpu = machine(pool.sku).gpu
     return gpu.count if gpu else 0
 
 

@@ -53,7 +53,7 @@ class ServiceSubnet:
 
 def private_network(settings: Settings) -> PrivateNetwork | None:
     """The settings in effect: None in the mode public, whatever is written."""
-    return settings.network.private if private_endpoints(settings) else None
+    return settings.private if private_endpoints(settings) else None
 
 
 def service_subnets(settings: Settings) -> tuple[ServiceSubnet, ...]:

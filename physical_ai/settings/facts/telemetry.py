@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog import vm_sizes
+from physical_ai.catalog import machines
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.lookup import price
 from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER, TASK_LABEL, WORKFLOW_LABEL
@@ -58,7 +58,7 @@ def shares_of(pool: Pool) -> int:
 
 def has_infiniband(pool: Pool) -> bool:
     """Whether the pool's nodes have InfiniBand; False for a size that is not known."""
-    size = vm_sizes().get(pool.sku)
+    size = machines().get(pool.sku)
     return size is not None and size.infiniband
 
 

@@ -56,8 +56,14 @@ def stack_label(stack: str, root: FilePath = STACKS) -> str:
 
 
 def layer_files(name: StackName, root: FilePath = STACKS) -> dict[str, FilePath]:
-    """The files that a stack's name puts below its own, lowest first, by how messages call them."""
-    return dict(_layer(part, root) for part in ("base", f"env/{name.environment}", f"region/{name.region}"))
+    """The files that the name of a stack on Azure puts below its own, lowest first, by how messages call them."""
+    parts = (f"env/{name.environment}", f"region/{name.region}")
+    return {**target_layer("azure", root), **dict(_layer(part, root) for part in parts)}
+
+
+def target_layer(kind: str, root: FilePath = STACKS) -> dict[str, FilePath]:
+    """The layers of every stack, and of every one with a kind of target."""
+    return dict(_layer(part, root) for part in ("base", f"target/{kind}"))
 
 
 def profiles(root: FilePath = STACKS) -> list[str]:

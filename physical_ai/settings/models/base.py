@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Network
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
@@ -56,3 +56,17 @@ class Model(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True, allow_inf_nan=False
     )
+
+
+class NotAzure(LookupError):
+    """A setting that only a stack on Azure has."""
+
+
+T = TypeVar("T")
+
+
+def of_azure(setting: str, value: T | None) -> T:
+    """A setting that every stack on Azure has. Raises NotAzure in any other."""
+    if value is None:
+        raise NotAzure(f"{setting} is a setting of clusters on Azure, and this stack has none.")
+    return value

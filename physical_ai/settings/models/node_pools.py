@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from ipaddress import IPv4Network
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from physical_ai.settings.models.base import Cidr, Model, written
+from physical_ai.settings.models.base import Cidr, Model, of_azure, written
 from physical_ai.settings.models.gpu import DriverVersion, ModuleType, Sharing
 from physical_ai.settings.models.grid_driver import UpgradePolicy
 
@@ -38,6 +39,7 @@ class DriverSource(StrEnum):
     OPERATOR = "operator"
     GRID = "grid"
     AKS = "aks"
+    HOST = "host"
 
 
 class Priority(StrEnum):
@@ -110,12 +112,13 @@ class Driver(Model):
     """The NVIDIA driver of one pool."""
 
     source: DriverSource = Field(
-        description="operator (GPU Operator), grid (our GRID DaemonSet) or aks (node image); immutable."
+        description="operator (GPU Operator), grid (our GRID DaemonSet), aks (node image) or host (installed on the"
+        " nodes of an existing cluster beforehand); immutable."
     )
     version: DriverVersion | None = Field(
         default=None,
         description="Build. Absent: gpuOperator.driver.version for operator, gridDriver.version for grid. Never for"
-        " aks, where the node image decides.",
+        " aks and host, where the node image decides.",
     )
     module_type: ModuleType | None = Field(
         default=None,
@@ -175,7 +178,9 @@ class Upgrade(Model):
 class NodePool(Model):
     """What every node pool has."""
 
-    sku: str = Field(description="VM size, as listed by `physai sizes`.")
+    sku: str = Field(
+        description="VM size, as listed by `physai sizes`; on an existing cluster a server of the catalogue."
+    )
     scale: Scale = Field(description="How many nodes.")
     zones: tuple[Zone, ...] = Field(default=(), description="Availability zones; empty leaves the choice to Azure.")
     os_sku: Literal["Ubuntu", "Ubuntu2204", "AzureLinux"] = Field(
@@ -184,6 +189,14 @@ class NodePool(Model):
     os_disk: OsDisk = Field(default_factory=OsDisk, description="Operating system disk.")
     max_pods: Annotated[int, Field(ge=10, le=250)] = Field(default=110, description="Pods a node may run; immutable.")
     upgrade: Upgrade = Field(default_factory=Upgrade, description="How upgrades replace nodes.")
+    node_selector: dict[str, str] = Field(
+        default_factory=dict,
+        description="On an existing cluster: labels of the nodes that are the pool, all of them. On Azure: nothing.",
+    )
+    tolerate: tuple[str, ...] = Field(
+        default=(),
+        description="On an existing cluster: taints that these nodes have and keep, as key=value:Effect.",
+    )
 
 
 class Fallback(Model):
@@ -221,12 +234,19 @@ class Pool(NodePool):
         default=Priority.REGULAR, description="Regular, or Spot for evictable capacity; immutable."
     )
     spot: Spot = Field(default_factory=Spot, description="Only read when priority is Spot.")
-    subnet: Cidr = Field(description="CIDR of the pool's own subnet, inside network.addressSpace.")
+    azure_subnet: Cidr | None = Field(
+        default=None, alias="subnet", description="CIDR of the pool's own subnet, inside network.addressSpace."
+    )
     labels: dict[str, str] = Field(default_factory=dict, description="Node labels beside those the driver source sets.")
     fallbacks: tuple[Fallback, ...] = Field(
         default=(), description="What to take where the pool can't be had, best first; only `physai obtain` reads it."
     )
     taints: tuple[str, ...] = Field(default=(), description="Taints beside the GPU taint, as key=value:Effect.")
+
+    @property
+    def subnet(self) -> IPv4Network:
+        """Of a pool on Azure. Raises NotAzure for any other."""
+        return of_azure("pools.subnet", self.azure_subnet)
 
     @property
     def is_spot(self) -> bool:

@@ -12,17 +12,19 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from physical_ai.settings.models.admission import Admission
-from physical_ai.settings.models.base import Cidr, EntraId, Model, written
+from physical_ai.settings.models.base import Cidr, EntraId, Model, of_azure, written
 from physical_ai.settings.models.cluster_services import LoadBalancer, Storage
 from physical_ai.settings.models.data_services import DataServices
 from physical_ai.settings.models.gpu import GpuOperator
 from physical_ai.settings.models.grid_driver import GridDriver
 from physical_ai.settings.models.health import Health
 from physical_ai.settings.models.monitoring import Monitoring
-from physical_ai.settings.models.network import Network
+from physical_ai.settings.models.network import Isolation, Network
 from physical_ai.settings.models.node_pools import NodePool, Pool, PoolName
 from physical_ai.settings.models.osmo import Osmo
+from physical_ai.settings.models.private_network import PrivateNetwork
 from physical_ai.settings.models.runners import Runners
+from physical_ai.settings.models.target import Target
 
 Weekday = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 UtcOffset = Annotated[str, written(r"^[+-]\d{2}:\d{2}$", 'an offset from UTC in quotes, like "+01:00"')]
@@ -101,16 +103,32 @@ class Upgrades(Model):
 
 
 class Cluster(Model):
-    kubernetes_version: KubernetesVersion = Field(description="Minor (1.36: AKS picks the patch) or exact version.")
+    kubernetes_version: KubernetesVersion = Field(
+        description="Minor (1.36: AKS picks the patch) or exact version. Of an existing cluster: what it has."
+    )
     nodes_version: KubernetesVersion | None = Field(
         default=None,
         description="Version of the node pools, where it differs: at most kubernetesVersion and at most three minors"
         " older. Absent: kubernetesVersion. For upgrades in two steps, the control plane first.",
     )
-    tier: Literal["Free", "Standard", "Premium"] = Field(description="Control plane tier; Standard has an SLA.")
+    azure_tier: Literal["Free", "Standard", "Premium"] | None = Field(
+        default=None, alias="tier", description="Control plane tier; Standard has an SLA."
+    )
     api_access: ApiAccess = Field(default_factory=ApiAccess, description="Reach of the API server.")
     autoscaler: Autoscaler = Field(default_factory=Autoscaler, description="Cluster autoscaler profile.")
-    upgrades: Upgrades = Field(description="Channels and maintenance windows.")
+    azure_upgrades: Upgrades | None = Field(
+        default=None, alias="upgrades", description="Channels and maintenance windows."
+    )
+
+    @property
+    def tier(self) -> Literal["Free", "Standard", "Premium"]:
+        """Of an AKS cluster. Raises NotAzure for any other."""
+        return of_azure("cluster.tier", self.azure_tier)
+
+    @property
+    def upgrades(self) -> Upgrades:
+        """Of an AKS cluster. Raises NotAzure for any other."""
+        return of_azure("cluster.upgrades", self.azure_upgrades)
 
     @property
     def pools_version(self) -> str:
@@ -186,7 +204,8 @@ class Settings(Model):
     protect: bool = Field(
         default=False, description="Refuse deletion and replacement of everything but roles on the cluster."
     )
-    network: Network = Field(description="Addresses.")
+    target: Target = Field(default_factory=Target, description="Where the platform is installed.")
+    azure_network: Network | None = Field(default=None, alias="network", description="Addresses.")
     cluster: Cluster = Field(description="Control plane.")
     access: Access = Field(default_factory=Access, description="Who may do what inside the cluster.")
     monitoring: Monitoring = Field(default_factory=Monitoring, description="Logs, metrics, alerts.")
@@ -210,9 +229,31 @@ class Settings(Model):
         default_factory=LoadBalancer,
         description="Addresses of Services in a cluster without a cloud; nothing is installed by default.",
     )
-    system_pool: NodePool = Field(description="Pool for critical add-ons, tainted CriticalAddonsOnly.")
+    azure_system_pool: NodePool | None = Field(
+        default=None, alias="systemPool", description="Pool for critical add-ons, tainted CriticalAddonsOnly."
+    )
     cpu_pool: NodePool = Field(description="Untainted pool for operators, schedulers and CPU tasks.")
     pools: dict[PoolName, Pool] = Field(description="GPU node pools by name.")
+
+    @property
+    def network(self) -> Network:
+        """The virtual network. Raises NotAzure for a cluster that exists already."""
+        return of_azure("network", self.azure_network)
+
+    @property
+    def system_pool(self) -> NodePool:
+        """Raises NotAzure for a cluster that exists already."""
+        return of_azure("systemPool", self.azure_system_pool)
+
+    @property
+    def isolation(self) -> Isolation:
+        """Which Pods may reach which addresses."""
+        return self.azure_network.isolation if self.azure_network is not None else Isolation()
+
+    @property
+    def private(self) -> PrivateNetwork | None:
+        """Private endpoints and ways in; None where there are none."""
+        return self.azure_network.private if self.azure_network is not None else None
 
     @property
     def stack(self) -> str:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from physical_ai.catalog.acceptance import CHECK_LABEL, TASK_DIAGNOSTIC, Check, checks, floors
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.settings.facts.acceptance import gpu_request, image_of, not_for, pool_checks
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
-from physical_ai.settings.facts.pools import gpus_per_node, tolerations
+from physical_ai.settings.facts.pools import gpus_per_node, pool_selector, tolerations
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
@@ -166,8 +165,8 @@ def _cron_job(
     cron_name: str, pool_name: str, pool: Pool, check: Check, *, image: str, schedule: str = NEVER
 ) -> dict[str, Any]:
     spec = pod_spec(check, pool, image, tolerations=tolerations(pool))
-    spec |= {"nodeSelector": {POOL_LABEL: pool_name}, "serviceAccountName": ACCOUNT}
-    labels = {POOL_LABEL: pool_name}
+    spec |= {"nodeSelector": pool_selector(pool_name, pool), "serviceAccountName": ACCOUNT}
+    labels = pool_selector(pool_name, pool)
     return {
         "apiVersion": "batch/v1",
         "kind": "CronJob",
@@ -190,7 +189,7 @@ def _on_every_idle_node(cron_job: dict[str, Any], pool_name: str, pool: Pool) ->
     job: dict[str, Any] = cron_job["spec"]["jobTemplate"]["spec"]
     del job["completions"]
     job["parallelism"] = max(pool.scale.most, 1)
-    labels = {POOL_LABEL: pool_name, CHECK_LABEL: DIAGNOSTIC}
+    labels = {**pool_selector(pool_name, pool), CHECK_LABEL: DIAGNOSTIC}
     apart = {"labelSelector": {"matchLabels": labels}, "topologyKey": "kubernetes.io/hostname"}
     job["template"]["spec"] |= {
         "priorityClassName": PRIORITY_CLASS,

@@ -9,11 +9,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from physical_ai.catalog import otel
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.osmo import WORKFLOWS_NAMESPACE
-from physical_ai.settings.facts.pools import CPU_POOL
+from physical_ai.settings.facts.pools import services_placement
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.traces import Traces
 from physical_ai.settings.models.tree import Settings
@@ -59,7 +58,7 @@ def collector_plan(settings: Settings, root: FilePath) -> tuple[CollectorPlan | 
     document = read_if_there(root / FILE, f"{root.name}/{FILE}")
     faults = [*document.faults, *owned(document, (), document.data, OWNED)]
     written = without(document.data, OWNED)
-    values = merge_values(written, _values(traces))
+    values = merge_values(written, _values(traces, services_placement(settings)))
     for checked in (written, values):
         faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
     return CollectorPlan(pinned, values, (_ingress(), _egress(traces), _from_workflows()), environment(traces)), faults
@@ -76,12 +75,12 @@ def environment(traces: Traces) -> dict[str, str]:
     return {f"HEADER_{index}": secret for index, secret in enumerate(traces.header_secrets.values())}
 
 
-def _values(traces: Traces) -> dict[str, Any]:
+def _values(traces: Traces, placement: Mapping[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {
         "mode": "deployment",
         "fullnameOverride": otel.RELEASE,
         "image": {"repository": otel.IMAGE},
-        "nodeSelector": {POOL_LABEL: CPU_POOL},
+        **placement,
         "ports": {name: {"enabled": False} for name in _UNUSED_PORTS},
         # Instead of the chart's own, which also receives other protocols.
         "alternateConfig": _configuration(traces),

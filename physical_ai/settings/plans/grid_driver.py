@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog import DriverBuild, driver_branches, vm_size
+from physical_ai.catalog import DriverBuild, driver_branches, machine
 from physical_ai.catalog.gpu_lookup import branch_number, builds
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.models.node_pools import Pool
@@ -67,7 +67,7 @@ def grid_plan(settings: Settings) -> GridPlan | None:
 
 def wanted(settings: Settings, pool: Pool) -> dict[str, Any]:
     """What the agent is to see to on the nodes of one GRID pool."""
-    grid, gpu = settings.grid_driver, vm_size(pool.sku).gpu
+    grid, gpu = settings.grid_driver, machine(pool.sku).gpu
     version = pool.driver.version or grid.version
     installer = grid_installer(settings, version)
     branch = driver_branches().get(("grid", branch_number(version)))

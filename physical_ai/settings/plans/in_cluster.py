@@ -10,7 +10,6 @@ from typing import Any
 
 from physical_ai.catalog import in_cluster as names
 from physical_ai.catalog import osmo
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.images import MICROSOFT, image
 from physical_ai.settings.facts.images import PYTHON_IMAGE
 from physical_ai.settings.facts.in_cluster import (
@@ -21,7 +20,7 @@ from physical_ai.settings.facts.in_cluster import (
     volumes,
     volumes_in_use,
 )
-from physical_ai.settings.facts.pools import CPU_POOL
+from physical_ai.settings.facts.pools import services_placement
 from physical_ai.settings.models.in_cluster import InCluster, InClusterCache, InClusterPostgres, InClusterStorage
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import agents, manifests
@@ -66,22 +65,22 @@ def in_cluster_objects(settings: Settings) -> InClusterObjects | None:
     found = manifests.load("data-services.yaml")
     stateful_sets = [each for each in found if each["kind"] == "StatefulSet"]
     for each in stateful_sets:
-        _complete(each, given)
+        _complete(each, given, settings)
     return InClusterObjects(
         account=next(each for each in found if each["kind"] == "ServiceAccount"),
         services=[each for each in found if each["kind"] == "Service"],
         claims=[_claim(each, given) for each in volumes(given)],
         stateful_sets=stateful_sets,
-        snapshots=_snapshots(given) if given.snapshots.enabled else None,
+        snapshots=_snapshots(given, settings) if given.snapshots.enabled else None,
     )
 
 
-def _complete(item: dict[str, Any], given: InCluster) -> None:
+def _complete(item: dict[str, Any], given: InCluster, settings: Settings) -> None:
     service = str(item["metadata"]["name"])
     template = item["spec"]["template"]
     template["metadata"]["annotations"] = {GENERATION: str(given.key_generation)}
     pod = template["spec"]
-    pod["nodeSelector"] = {POOL_LABEL: CPU_POOL}
+    pod |= services_placement(settings)
     (container,) = pod["containers"]
     container["image"] = image(names.IMAGES[service]).at(given.registry)
     container["resources"] = _resources(_sizes(given)[service])
@@ -121,7 +120,7 @@ def _claim(volume: Volume, given: InCluster) -> dict[str, Any]:
     }
 
 
-def _snapshots(given: InCluster) -> SnapshotObjects:
+def _snapshots(given: InCluster, settings: Settings) -> SnapshotObjects:
     files = agents.files(AGENT)
     *rights, cron_job = copy.deepcopy(manifests.load("data-snapshots.yaml"))
     name = f"{SNAPSHOTS}-agent-{digest(files, '')[:10]}"
@@ -129,7 +128,7 @@ def _snapshots(given: InCluster) -> SnapshotObjects:
     cron_job["spec"]["schedule"] = given.snapshots.schedule
     cron_job["spec"]["timeZone"] = "Etc/UTC"
     pod = cron_job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    pod["nodeSelector"] = {POOL_LABEL: CPU_POOL}
+    pod |= services_placement(settings)
     (container,) = pod["containers"]
     container["image"] = image(PYTHON_IMAGE).at(MICROSOFT)
     container["args"] = [

@@ -76,9 +76,9 @@ def limit_osmo(policy: dict[str, Any], settings: Settings) -> None:
 
 def _private_ways(settings: Settings) -> list[dict[str, Any]]:
     """Private addresses that tasks may reach: what the stack names, and private endpoints of storage and registry."""
-    found = [_to(block) for block in settings.network.isolation.task_ranges]
-    if settings.network.private is not None:
-        found.append(_to(settings.network.private.endpoint_subnet, HTTPS))
+    found = [_to(block) for block in settings.isolation.task_ranges]
+    if settings.private is not None:
+        found.append(_to(settings.private.endpoint_subnet, HTTPS))
     address, port = _service(settings)
     if address is not None and not address.is_global:
         found.append(_to(IPv4Network(f"{address}/32"), port))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.monitoring import (
@@ -21,7 +20,7 @@ from physical_ai.catalog.monitoring import (
     RELEASE,
 )
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, tolerations_of
-from physical_ai.settings.facts.pools import CPU_POOL
+from physical_ai.settings.facts.pools import pool_selector, services_placement
 from physical_ai.settings.facts.telemetry import METRIC_LABELS, has_infiniband, rule_parameters
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.monitoring import Monitoring, Receiver
@@ -70,25 +69,25 @@ def kube_prometheus_plan(settings: Settings, root: FilePath) -> tuple[KubePromet
     document = read_if_there(root / FILE, f"{root.name}/{FILE}")
     faults = [*document.faults, *owned(document, (), document.data, OWNED)]
     written = without(document.data, OWNED)
-    values = merge_values(written, _values(settings.monitoring) | _node_exporter(settings))
+    values = merge_values(written, _values(settings) | _node_exporter(settings))
     for checked in (written, values):
         faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
     rule = prometheus_rule(rule_parameters(settings), "physical-ai", NAMESPACE)
     return KubePrometheusPlan(pinned, values, rule), faults
 
 
-def _values(monitoring: Monitoring) -> dict[str, Any]:
-    here = {POOL_LABEL: CPU_POOL}
+def _values(settings: Settings) -> dict[str, Any]:
+    monitoring, here = settings.monitoring, services_placement(settings)
     retention = monitoring.metrics_retention_days or DEFAULT_RETENTION_DAYS
     return {
         "fullnameOverride": RELEASE,
-        "prometheusOperator": {"nodeSelector": here},
+        "prometheusOperator": dict(here),
         "prometheus": {
             "enabled": True,
             "prometheusSpec": {
                 "retention": f"{retention}d",
                 "scrapeInterval": f"{monitoring.scrape_interval_seconds}s",
-                "nodeSelector": here,
+                **here,
                 # Otherwise only objects with this release's label are read.
                 "podMonitorSelectorNilUsesHelmValues": False,
                 "ruleSelectorNilUsesHelmValues": False,
@@ -101,7 +100,7 @@ def _values(monitoring: Monitoring) -> dict[str, Any]:
             "alertmanagerSpec": {
                 "useExistingSecret": True,
                 "configSecret": ALERTMANAGER_SECRET,
-                "nodeSelector": here,
+                **here,
             },
         },
         "grafana": {
@@ -112,7 +111,7 @@ def _values(monitoring: Monitoring) -> dict[str, Any]:
                 "userKey": GRAFANA_USER_KEY,
                 "passwordKey": GRAFANA_PASSWORD_KEY,
             },
-            "nodeSelector": here,
+            **here,
             "sidecar": {
                 "dashboards": {
                     "enabled": True,
@@ -122,7 +121,7 @@ def _values(monitoring: Monitoring) -> dict[str, Any]:
                 }
             },
         },
-        "kube-state-metrics": {"nodeSelector": here, "metricLabelsAllowlist": _allowed(METRIC_LABELS)},
+        "kube-state-metrics": {**here, "metricLabelsAllowlist": _allowed(METRIC_LABELS)},
     }
 
 
@@ -134,7 +133,8 @@ def _node_exporter(settings: Settings) -> dict[str, Any]:
     pools = [name for name, pool in settings.pools.items() if has_infiniband(pool)]
     if not pools:
         return {"nodeExporter": {"enabled": False}}
-    here = {"key": POOL_LABEL, "operator": "In", "values": pools}
+    (label,) = {key for name in pools for key in pool_selector(name, settings.pools[name])}
+    here = {"key": label, "operator": "In", "values": pools}
     nodes = {"nodeSelectorTerms": [{"matchExpressions": [here]}]}
     return {
         "nodeExporter": {"enabled": True},

@@ -9,7 +9,6 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.catalog import osmo
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
@@ -25,7 +24,7 @@ from physical_ai.catalog.nvsentinel import (
 )
 from physical_ai.catalog.telemetry_rows import xids_of
 from physical_ai.settings.facts import gpu, health
-from physical_ai.settings.facts.pools import CPU_POOL, DRIVER_LABEL
+from physical_ai.settings.facts.pools import DRIVER_LABEL, services_placement
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.node_pools import DriverSource
 from physical_ai.settings.models.tree import Settings
@@ -123,7 +122,7 @@ def nvsentinel_plan(settings: Settings, root: FilePath) -> tuple[NvsentinelPlan 
 
 def chart_values(settings: Settings) -> dict[str, Any]:
     """The values that follow from settings alone."""
-    drains = health.reaches(settings, "drain")
+    drains, services = health.reaches(settings, "drain"), services_placement(settings)
     values: dict[str, Any] = {
         "global": {
             "dryRun": False,
@@ -141,7 +140,8 @@ def chart_values(settings: Settings) -> dict[str, Any]:
             "mongodbStore": {"enabled": False},
             "dcgm": {"mode": "operator-service", "enabled": True},
             "tolerations": [{"operator": "Exists"}],
-            "systemNodeSelector": {POOL_LABEL: CPU_POOL},
+            "systemNodeSelector": services["nodeSelector"],
+            **({"systemNodeTolerations": services["tolerations"]} if "tolerations" in services else {}),
         },
         # Its kinds exist only where Prometheus runs in the cluster.
         "podMonitor": {"enabled": settings.monitoring.metrics == "kube-prometheus"},

@@ -13,12 +13,11 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.catalog import osmo
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.compat import check_chart
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.facts.osmo_token import ROTATION_ANNOTATION, token_epoch
-from physical_ai.settings.facts.pools import CPU_POOL
+from physical_ai.settings.facts.pools import services_placement
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
@@ -74,7 +73,7 @@ def osmo_releases(settings: Settings, root: FilePath) -> tuple[tuple[OsmoRelease
     """
     if not settings.osmo.installs_backend:
         return (), []
-    kai, faults = _values(root, KAI_FILE, kai_chart(), KAI_OWNED, {"global": _on_cpu_pool()})
+    kai, faults = _values(root, KAI_FILE, kai_chart(), KAI_OWNED, {"global": _on_cpu_pool(settings)})
     backend, found = _values(root, BACKEND_FILE, backend_chart(), BACKEND_OWNED, _backend(settings))
     releases = (
         OsmoRelease(osmo.KAI_RELEASE, osmo.KAI_NAMESPACE, kai_chart(), kai),
@@ -107,7 +106,7 @@ def _backend(settings: Settings) -> dict[str, Any]:
             "backendName": settings.osmo.backend_name,
             # Namespaces whose Pods count as used; the chart's default is two namespaces of NVIDIA's.
             "includeNamespaceUsage": osmo.WORKFLOWS_NAMESPACE,
-            **_on_cpu_pool(),
+            **_on_cpu_pool(settings),
         },
     }
     if agent := _agent(settings):
@@ -145,9 +144,9 @@ def agent_kubeconfig() -> str:
     )
 
 
-def _on_cpu_pool() -> dict[str, Any]:
+def _on_cpu_pool(settings: Settings) -> dict[str, Any]:
     """Redundant with the taints of all other pools, but explicit. The agents' chart tolerates a taint of NVIDIA's."""
-    return {"nodeSelector": {POOL_LABEL: CPU_POOL}, "tolerations": []}
+    return {"tolerations": [], **services_placement(settings)}
 
 
 def _agent(settings: Settings) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from pathlib import PurePosixPath as FilePath
 from typing import Any
 
 from physical_ai.catalog import osmo
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 from physical_ai.catalog.images import MICROSOFT, image
 from physical_ai.settings.facts.images import PYTHON_IMAGE
@@ -24,7 +23,7 @@ from physical_ai.settings.facts.osmo_token import (
     token_name,
     token_user,
 )
-from physical_ai.settings.facts.pools import CPU_POOL
+from physical_ai.settings.facts.pools import services_placement
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import agents, manifests
 from physical_ai.settings.plans.grid_driver import digest
@@ -96,11 +95,11 @@ def _objects(
         each["metadata"]["namespace"] = namespace
     name = f"{FILES_MAP}-{digest(files, '')[:10]}"
     first, daily = modes
-    _complete(pod, name, files, [first, *arguments, *(["--warn-days=0"] if first == "fetch" else [])])
+    _complete(pod, name, files, [first, *arguments, *(["--warn-days=0"] if first == "fetch" else [])], settings)
     job["metadata"]["name"] = f"{OBJECTS}-{digest(files, f'{arguments!r}{_database(settings)}')[:10]}"
     check = [daily, *arguments, f"--warn-days={warn_days}"]
     template = copy.deepcopy(job["spec"]["template"])
-    _complete(template["spec"], name, files, check)
+    _complete(template["spec"], name, files, check, settings)
     cron_job["spec"]["jobTemplate"]["spec"]["template"] = template
     return OsmoTokenObjects(
         limits=manifests.load("osmo-token-limits.yaml"),
@@ -161,9 +160,11 @@ def _database(settings: Settings) -> str:
     return token_epoch(settings).removeprefix(settings.osmo.token_rotation)
 
 
-def _complete(pod: dict[str, Any], name: str, files: Mapping[str, str], arguments: Sequence[str]) -> None:
+def _complete(
+    pod: dict[str, Any], name: str, files: Mapping[str, str], arguments: Sequence[str], settings: Settings
+) -> None:
     """Adds image, files, arguments and node pool to a Pod of a manifest."""
-    pod["nodeSelector"] = {POOL_LABEL: CPU_POOL}
+    pod |= services_placement(settings)
     (container,) = pod["containers"]
     container["image"] = image(PYTHON_IMAGE).at(MICROSOFT)
     container["args"] = list(arguments)

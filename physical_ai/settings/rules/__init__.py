@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from physical_ai.settings.models.target import TargetKind
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.checkpoints import check_checkpoints
+from physical_ai.settings.rules.classes import check_classes, check_no_azure, check_no_classes
 from physical_ai.settings.rules.cluster import check_cluster
 from physical_ai.settings.rules.cluster_services import check_cluster_services
 from physical_ai.settings.rules.data_services import check_data_services
@@ -31,6 +33,7 @@ from physical_ai.settings.rules.record import check_record
 from physical_ai.settings.rules.runners import check_runners
 from physical_ai.settings.rules.sharing import check_sharing
 from physical_ai.settings.rules.tags import check_tags
+from physical_ai.settings.target import kind_of
 
 TRUST_ALL = Trust(frozenset())
 
@@ -45,6 +48,15 @@ def check(settings: Settings, trust: Trust = TRUST_ALL, today: datetime.date | N
 
 def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[SettingFinding]:
     yield from check_record(settings, trust)
+    yield from _GROUND[kind_of(settings)](settings, trust, today)
+    for rules in _EVERYWHERE:
+        yield from rules(settings, trust)
+    for name, pool in settings.pools.items():
+        yield from check_labels(name, pool, trust)
+        yield from check_taints(name, pool, trust)
+
+
+def _of_azure(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[SettingFinding]:
     yield from check_tags(settings, trust)
     yield from check_network(settings, trust)
     yield from check_outbound(settings, trust)
@@ -55,21 +67,35 @@ def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_pools(settings, trust)
     yield from check_runners(settings, trust)
     yield from check_fallbacks(settings, trust)
-    yield from check_gpu(settings, trust)
-    yield from check_grid(settings, trust)
-    yield from check_sharing(settings, trust)
-    yield from check_osmo(settings, trust)
-    yield from check_checkpoints(settings, trust)
-    yield from check_data_services(settings, trust)
-    yield from check_cluster_services(settings, trust)
-    yield from check_osmo_access(settings, trust)
-    yield from check_placeholders(settings, trust)
-    yield from check_monitoring(settings, trust)
-    yield from check_health(settings, trust)
-    yield from check_health_mode(settings, trust)
-    for name, pool in settings.pools.items():
-        yield from check_labels(name, pool, trust)
-        yield from check_taints(name, pool, trust)
+    yield from check_no_classes(settings, trust)
+
+
+def _of_existing(settings: Settings, trust: Trust, _today: datetime.date) -> Iterator[SettingFinding]:
+    yield from check_no_azure(settings, trust)
+    yield from check_classes(settings, trust)
+
+
+_GROUND: dict[TargetKind, Callable[[Settings, Trust, datetime.date], Iterator[SettingFinding]]] = {
+    "azure": _of_azure,
+    "existing": _of_existing,
+}
+"""Rules about what is below the GPU layer, by the kind of target."""
+
+_EVERYWHERE = (
+    check_gpu,
+    check_grid,
+    check_sharing,
+    check_osmo,
+    check_checkpoints,
+    check_data_services,
+    check_cluster_services,
+    check_osmo_access,
+    check_placeholders,
+    check_monitoring,
+    check_health,
+    check_health_mode,
+)
+"""Rules about what is installed."""
 
 
 __all__ = ["TRUST_ALL", "SettingFinding", "Trust", "check"]

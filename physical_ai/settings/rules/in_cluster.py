@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from physical_ai.catalog.in_cluster import AKS_DISK_CLASSES, AKS_FILE_CLASSES
 from physical_ai.settings.facts.data_services import PRODUCTION
+from physical_ai.settings.facts.network_access import private_api_server, private_endpoints
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.data_services import DataServices, Postgres, Redis, Registry, Storage, Vault
 from physical_ai.settings.models.in_cluster import InCluster
@@ -90,7 +91,7 @@ def _unused(given: DataServices) -> Iterator[SettingFinding]:
 
 
 def _network(settings: Settings) -> Iterator[SettingFinding]:
-    if settings.network.mode == "hybrid":
+    if private_endpoints(settings) and not private_api_server(settings):
         problem = "hybrid gives data services private endpoints, and Pods of the cluster have none."
         yield warning(("network", "mode"), problem, "mode: public, or private.", others=(_SOURCE,))
     if settings.osmo.backends:

@@ -23,7 +23,7 @@ def check_placeholders(settings: Settings, trust: Trust) -> Iterator[SettingFind
 
 
 def _ids(settings: Settings) -> Iterator[tuple[Path, list[str]]]:
-    access, private = settings.osmo.access, settings.network.private
+    access, private = settings.osmo.access, settings.private
     if access.entra is not None:
         yield (*ACCESS, "entra"), [access.entra.tenant_id, access.entra.client_id]
     if access.tls is not None and access.tls.key_vault is not None:

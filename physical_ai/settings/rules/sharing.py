@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from physical_ai.catalog import MigModel, UnknownName, mig_model, operator_release, vm_size
+from physical_ai.catalog import MigModel, UnknownName, machine, mig_model, operator_release
 from physical_ai.catalog.gpu_lookup import version
 from physical_ai.catalog.lookup import nearest
 from physical_ai.settings.facts import gpu as gpu_facts
@@ -77,7 +77,7 @@ def _mig(name: str, pool: Pool) -> Iterator[SettingFinding]:
     if mig is None:
         return
     others: tuple[Path, ...] = (("pools", name, "sku"),)
-    size = vm_size(pool.sku)
+    size = machine(pool.sku)
     if gpu_facts.is_vgpu(pool):
         problem = f"A guest can't partition a vGPU: the MIG layout of {pool.sku} belongs to the host."
         fix = "timeSlicing instead, or a smaller size of the series."

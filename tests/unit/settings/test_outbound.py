@@ -27,7 +27,7 @@ def settings(stack: str = "prod-westus2", **changes: Any) -> Settings:
 
 def with_outbound(stack: str, **given: str) -> Settings:
     found = load(stack).settings
-    return settings(stack, network={**found.network.model_dump(), "outbound": given})
+    return settings(stack, azure_network={**found.network.model_dump(), "outbound": given})
 
 
 @pytest.fixture

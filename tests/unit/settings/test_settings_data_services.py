@@ -158,5 +158,5 @@ def test_a_region_without_a_service(
 def test_private_endpoints_need_a_premium_registry() -> None:
     settings = given("dev-westus2", "dataServices.registry.sku=Standard")
     hybrid = settings.network.model_copy(update={"mode": "hybrid"})
-    (found,) = check_data_services(settings.model_copy(update={"network": hybrid}), TRUST_ALL)
+    (found,) = check_data_services(settings.model_copy(update={"azure_network": hybrid}), TRUST_ALL)
     assert found.where == "dataServices.registry.sku"

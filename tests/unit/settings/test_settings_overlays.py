@@ -69,7 +69,7 @@ def test_explain_names_the_layer_of_each_value() -> None:
     rows = {row.path: (row.value, row.origin) for row in loaded.explain()}
     assert rows["region"] == ("southeastasia", "stack name")
     assert rows["protect"] == (True, "stacks/layers/env/prod.yaml")
-    assert rows["pools.h100gpu.sku"] == ("Standard_NC40ads_H100_v5", "stacks/layers/base.yaml")
+    assert rows["pools.h100gpu.sku"] == ("Standard_NC40ads_H100_v5", "stacks/layers/target/azure.yaml")
     assert rows["pools.h100gpu.scale.count"] == (2, "stacks/Pulumi.prod-southeastasia.yaml")
     assert rows["cluster.upgrades.nodeOsWindow.utcOffset"] == ("+08:00", "stacks/layers/region/southeastasia.yaml")
     assert rows["pools.h100gpu.maxPods"] == (110, "default")

@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.compat import check_driver, driver_fields
 from physical_ai.findings import Severity
 from physical_ai.settings.facts import gpu as gpu_facts
-from physical_ai.settings.facts.pools import DRIVER_LABEL
+from physical_ai.settings.facts.pools import DRIVER_LABEL, pool_selector
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document
@@ -74,12 +73,12 @@ def driver_resources(
     return drivers, faults
 
 
-def node_selector(name: str) -> dict[str, str]:
+def node_selector(name: str, pool: Pool) -> dict[str, str]:
     """The nodes of one operator pool: by labels that a pool without nodes has too, and that no two pools share.
 
     The driver source is part of it, so that it no longer selects a pool whose source has changed.
     """
-    return {POOL_LABEL: name, DRIVER_LABEL: DriverSource.OPERATOR.value}
+    return {**pool_selector(name, pool), DRIVER_LABEL: DriverSource.OPERATOR.value}
 
 
 def _derived(
@@ -90,7 +89,7 @@ def _derived(
         "version": gpu_facts.driver_version(settings, pool),
         "kernelModuleType": gpu_facts.module_type(settings, pool),
         "usePrecompiled": settings.gpu_operator.driver.precompiled,
-        "nodeSelector": node_selector(name),
+        "nodeSelector": node_selector(name, pool),
         "tolerations": operand_tolerations(settings),
     }
     if config is not None:

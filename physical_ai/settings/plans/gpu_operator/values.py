@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.compat import check_values, known_keys
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import health
-from physical_ai.settings.facts.pools import CPU_POOL, GPU_TAINT_KEY
+from physical_ai.settings.facts.pools import GPU_TAINT_KEY, services_placement
 from physical_ai.settings.facts.telemetry import has_series_for_each_pod
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
@@ -99,7 +98,7 @@ def operand_tolerations(settings: Settings) -> list[dict[str, str]]:
 def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     """The values that follow from settings alone."""
     operator, tolerations = settings.gpu_operator, operand_tolerations(settings)
-    on_cpu_pool = {"nodeSelector": {POOL_LABEL: CPU_POOL}}
+    on_cpu_pool = services_placement(settings)
     configs = digest_env(CONFIGS_DIGEST, shared_configs(maps[POOL_CONFIGS]))
     values: dict[str, Any] = {
         # Redundant with the taints of the system pool and the GPU pools, but explicit.

@@ -14,13 +14,12 @@ import yaml
 
 from physical_ai.catalog import osmo
 from physical_ai.catalog import osmo_service as names
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENTITY_USE_LABEL
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.in_cluster import PATH_STYLE
 from physical_ai.settings.facts.in_cluster import in_cluster
-from physical_ai.settings.facts.pools import CPU_POOL
+from physical_ai.settings.facts.pools import services_placement
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.osmo import OsmoRelease
@@ -118,7 +117,7 @@ def with_keys(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ours(settings: Settings) -> dict[str, Any]:
-    placement: dict[str, Any] = {"nodeSelector": {POOL_LABEL: CPU_POOL}, "tolerations": []}
+    placement: dict[str, Any] = {"tolerations": [], **services_placement(settings)}
     host = settings.osmo.access.host or ""
     storing = {**placement, **_access_to_storage(settings)}
     return {

@@ -1,0 +1,34 @@
+"""Settings of the place that the platform is installed in: a cluster that the stack creates, or one that exists."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from physical_ai.settings.models.base import Model
+
+TargetKind = Literal["azure", "existing"]
+
+
+class Target(Model):
+    """Where the platform is installed."""
+
+    kind: TargetKind = Field(
+        default="azure",
+        description="azure: an AKS cluster that the stack creates, with everything around it. existing: a cluster that"
+        " exists already, on premises or elsewhere; pools are classes of its nodes. Only a stack file, or what is laid"
+        " over it, says so.",
+    )
+    context: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Context of the kubeconfig that leads to the existing cluster. Needed there: whichever context is"
+        " selected is never the one that is changed by accident.",
+    )
+    kubeconfig: str | None = Field(
+        default=None,
+        min_length=1,
+        description="File with that context, without credentials in it if it can be. Absent: KUBECONFIG, else"
+        " ~/.kube/config.",
+    )

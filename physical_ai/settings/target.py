@@ -1,0 +1,97 @@
+"""What the target decides about the settings: which layers they have, which sections they need, and which rules hold.
+
+The only module of the settings that knows of the target. All others see what a stack has: a pool with a selector of its
+own, a stack without a virtual network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import Any, get_args
+
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.guards import is_map
+from physical_ai.settings.layers.merge import Layer
+from physical_ai.settings.layers.names import StackName, layer_files, name_faults, target_layer
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.target import Target, TargetKind
+from physical_ai.settings.models.tree import Settings
+
+TARGET = "target"
+"""The setting. Only a stack file and what is laid over it may have it: it decides which layers come below."""
+AZURE: TargetKind = "azure"
+EXISTING: TargetKind = "existing"
+
+_ALL = "*"
+_REQUIRED: dict[TargetKind, tuple[Path, ...]] = {
+    AZURE: (("network",), ("cluster", "tier"), ("cluster", "upgrades"), ("systemPool",), ("pools", _ALL, "subnet")),
+    EXISTING: (("target", "context"), ("cpuPool", "nodeSelector"), ("pools", _ALL, "nodeSelector")),
+}
+"""Settings without a default that each kind of target needs. A place in a section that is missing is not reported."""
+
+
+def kind_of(settings: Settings) -> TargetKind:
+    return settings.target.kind
+
+
+def existing_cluster(settings: Settings) -> Target | None:
+    """Where the cluster is that the platform is installed in; None for one that the stack creates."""
+    return settings.target if settings.target.kind == EXISTING else None
+
+
+def names_cluster(settings: Settings) -> bool:
+    """Whether the settings say where an existing cluster is."""
+    return settings.target.context is not None or settings.target.kubeconfig is not None
+
+
+def chosen_kind(above: Sequence[Layer]) -> TargetKind:
+    """The kind named last by the stack's own layer and the overlays, lowest first. A wrong one is left to the check of
+    types."""
+    given = (layer.data.get(TARGET) for layer in reversed(above))
+    kinds = (target.get("kind") for target in given if is_map(target) and "kind" in target)
+    return _kind(next(kinds, AZURE))
+
+
+def layers_of(kind: TargetKind, name: StackName, root: FilePath) -> dict[str, FilePath]:
+    """The files below the stack's own and below its profile, lowest first, by how messages call them.
+
+    An existing cluster is in no region, and the layers of environments describe AKS clusters.
+    """
+    return layer_files(name, root) if kind == AZURE else target_layer(EXISTING, root)
+
+
+def faults_of_name(kind: TargetKind, name: StackName, root: FilePath) -> list[Fault]:
+    """What is wrong with a well-formed stack name. That of an existing cluster names no region of Azure."""
+    return name_faults(name, root) if kind == AZURE else []
+
+
+def without_target(layer: Layer, faults: list[Fault]) -> Layer:
+    """The layer of a shared file, which has no target; that it did becomes a fault."""
+    if TARGET not in layer.data:
+        return layer
+    problem = "A layer can't have a target: it decides which layers there are."
+    faults.append(layer.fault((TARGET,), problem, "Write it in the stack file, as physical-ai:target."))
+    return Layer(layer.label, {key: value for key, value in layer.data.items() if key != TARGET}, layer.prefix)
+
+
+def missing_settings(data: Mapping[str, Any]) -> Iterator[Path]:
+    """Paths of what the data's target needs, and no file sets."""
+    given: Any = data.get(TARGET)
+    for path in _REQUIRED[_kind(given.get("kind", AZURE) if is_map(given) else AZURE)]:
+        yield from _missing(data, path, ())
+
+
+def _missing(data: Any, path: Path, above: Path) -> Iterator[Path]:
+    if not is_map(data):
+        return
+    first, rest = path[0], path[1:]
+    for key in list(data) if first == _ALL else [str(first)]:
+        if rest and key in data:
+            yield from _missing(data[key], rest, (*above, key))
+        elif not rest and key not in data:
+            yield (*above, key)
+
+
+def _kind(value: Any) -> TargetKind:
+    return value if value in get_args(TargetKind) else AZURE
