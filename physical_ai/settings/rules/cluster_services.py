@@ -47,11 +47,12 @@ def _one_default_class(longhorn: Longhorn) -> Iterator[SettingFinding]:
 
 def _ranges(settings: Settings, metallb: MetalLb, trust: Trust) -> Iterator[SettingFinding]:
     taken: list[tuple[str, IPv4Network]] = [("loadBalancer.metallb.avoid", each) for each in metallb.avoid]
-    if trust(("network",)):
+    network = settings.azure_network
+    if network is not None and trust(("network",)):
         taken += [
-            ("network.addressSpace", settings.network.address_space),
-            ("network.podCidr", settings.network.pod_cidr),
-            ("network.serviceCidr", settings.network.service_cidr),
+            ("network.addressSpace", network.address_space),
+            ("network.podCidr", network.pod_cidr),
+            ("network.serviceCidr", network.service_cidr),
         ]
     for index, text in enumerate(metallb.addresses):
         path = (*_ADDRESSES, "addresses", index)
@@ -60,9 +61,9 @@ def _ranges(settings: Settings, metallb: MetalLb, trust: Trust) -> Iterator[Sett
             fix = "As CIDR without host bits, 10.0.9.0/28, or from-to: 10.0.9.10-10.0.9.20."
             yield error(path, f"'{text}' is not a range of addresses.", fix, rule=rules.METALLB_RANGE)
             continue
-        for name, network in taken:
-            if limits[0] <= network[-1] and network[0] <= limits[1]:
-                problem = f"{text} overlaps {network} ({name}): two machines, or Pods, would answer for an address."
+        for name, block in taken:
+            if limits[0] <= block[-1] and block[0] <= limits[1]:
+                problem = f"{text} overlaps {block} ({name}): two machines, or Pods, would answer for an address."
                 fix = "A range of the nodes' network that nobody else has."
                 yield error(path, problem, fix, rule=rules.METALLB_RANGE)
         for earlier in metallb.addresses[:index]:
@@ -70,5 +71,7 @@ def _ranges(settings: Settings, metallb: MetalLb, trust: Trust) -> Iterator[Sett
             if other is not None and limits[0] <= other[1] and other[0] <= limits[1]:
                 problem = f"{text} overlaps {earlier}, and MetalLB refuses both."
                 yield error(path, problem, "Merge them.", rule=rules.METALLB_RANGE)
+    if network is None:
+        return
     problem = "Azure's networks forward no ARP announcements: nothing reaches these addresses, and AKS has its own."
     yield warning(_ADDRESSES, problem, "Remove it.", rule=rules.METALLB_RANGE, stand_in=True)
