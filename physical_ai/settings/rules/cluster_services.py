@@ -20,7 +20,8 @@ def check_cluster_services(settings: Settings, trust: Trust) -> Iterator[Setting
     longhorn, metallb = settings.storage.longhorn, settings.load_balancer.metallb
     if longhorn is not None and trust(_STORAGE):
         yield from _replicas(longhorn)
-        yield from _one_default_class(longhorn)
+        if settings.azure_network is not None:
+            yield from _one_default_class(longhorn)
     if metallb is not None and trust(_ADDRESSES):
         yield from _ranges(settings, metallb, trust)
 
