@@ -13,13 +13,14 @@ from physical_ai.settings.models.private_network import Hub
 
 @dataclass(frozen=True)
 class HubPeeringArgs:
-    """`after` is what writes to the network before."""
+    """`after` is what writes to the network before; `provider` is for the hub's subscription, None for the stack's."""
 
     names: Names
     resource_group_name: pulumi.Input[str]
     virtual_network: network.VirtualNetwork
     hub: Hub
     after: pulumi.Resource
+    provider: pulumi.ProviderResource | None
 
 
 class HubPeering(pulumi.ComponentResource):
@@ -46,7 +47,7 @@ class HubPeering(pulumi.ComponentResource):
                 allow_virtual_network_access=True,
                 allow_forwarded_traffic=True,
                 allow_gateway_transit=args.hub.use_gateway,
-                opts=pulumi.ResourceOptions(parent=self, depends_on=[args.after]),
+                opts=pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[args.after]),
             )
             self.ready.append(theirs)
         own = network.VirtualNetworkPeering(

@@ -46,6 +46,8 @@ OUTPUTS: Mapping[str, str] = {
     f"gpus.{ANY}.driverSource": "As under `pools`.",
     f"gpus.{ANY}.gpus": "`allocatable` and `expected` by resource.",
     f"gpus.{ANY}.shut": "The first closed gate of each node, with its reason and its fix.",
+    "network.hubPeeringCommand": "For the hub's owner, with `peerBack: false`: creates the hub's side of the peering.",
+    "network.zoneRoleCommand": "For the zone's owner, with `zoneRole: given`: the cluster's identity gets its role.",
     "dataServices.postgres": "Host name of the database; absent, as all below, in a stack without data services.",
     "dataServices.redis": "Host name of the cache.",
     "dataServices.s3Endpoint": "Address of storage in the cluster; absent with managed services.",
@@ -78,6 +80,8 @@ class Deployed:
     releases: Mapping[str, Mapping[str, str]]
     """Beside the GPU Operator's."""
     workflows_principal_id: pulumi.Input[str]
+    network_commands: Mapping[str, pulumi.Input[str]] = field(default_factory=dict[str, pulumi.Input[str]])
+    """What the owners of hub and zone have to run, by the name of the output."""
     data: DataServices | None = None
     served: Sequence[Settings] = ()
     """Stacks whose clusters the control plane serves."""
@@ -97,6 +101,7 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
         "releases": {CHART: operator, **found.releases},
         "pools": {name: pool_summary(settings, name) for name in settings.pools},
         "gpus": found.gpus,
+        **({"network": dict(found.network_commands)} if found.network_commands else {}),
         **_data_services(settings, found.data),
         "osmo": {
             **osmo_summary(settings),

@@ -51,6 +51,7 @@ from components.platform_private import (
     declare_private_link,
     declare_private_network,
     image_source,
+    network_commands,
     private_targets,
 )
 from components.platform_runners import declare_runners
@@ -158,6 +159,7 @@ class Platform(pulumi.ComponentResource):
             oidc_issuer_url=cluster.oidc_issuer_url,
             nat_addresses=private.node_addresses,
             kubeconfig=interior.kubeconfig,
+            network_commands=network_commands(common, foundation),
             gpus=gate.gpus,
             releases={
                 **service_releases(loaded.plan.services),

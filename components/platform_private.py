@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pulumi
 
-from components.api_server_zone import ApiServerZone, ApiServerZoneArgs
+from components.api_server_zone import ApiServerZone, ApiServerZoneArgs, ExistingZone
 from components.azure_metrics import AzureMetrics
 from components.cluster import PrivateApi
 from components.data_services import DataServices
@@ -24,6 +24,7 @@ from components.vpn import Vpn, VpnArgs
 from physical_ai.catalog import region
 from physical_ai.settings.facts.data_services import pulls_from_registry_only
 from physical_ai.settings.facts.gateway_dns import gateway_record
+from physical_ai.settings.facts.hub_commands import peering_command, zone_role_command
 from physical_ai.settings.facts.monitor_link import monitor_link
 from physical_ai.settings.facts.network_access import private_api_server
 from physical_ai.settings.facts.private_network import (
@@ -31,6 +32,8 @@ from physical_ai.settings.facts.private_network import (
     ENDPOINTS,
     GATEWAY,
     RESOLVER,
+    assigns_zone_role,
+    existing_api_zone,
     existing_zones,
     linked_to_hub,
     own_api_zone,
@@ -60,7 +63,8 @@ def declare_private_network(common: Common, foundation: Foundation) -> PrivatePa
     ready: list[pulumi.Resource] = []
     last: pulumi.Resource = network.complete
     if given.hub is not None:
-        args = HubPeeringArgs(common.names, foundation.group.name, network.virtual_network, given.hub, last)
+        provider = common.subscriptions.provider(given.hub.virtual_network_id) if given.hub.peer_back else None
+        args = HubPeeringArgs(common.names, foundation.group.name, network.virtual_network, given.hub, last, provider)
         peering = HubPeering(f"{common.name}-hub", args, common.protected)
         last = peering.ready[-1]
         ready += peering.ready
@@ -123,14 +127,16 @@ def _declare_api(common: Common, foundation: Foundation, ready: list[pulumi.Reso
     settings, given = common.settings, private_network(common.settings)
     kind = given.api_server.dns_zone if given is not None else "system"
     subnet = foundation.network.service_subnet_ids.get(API_SERVER)
-    zone_name = own_api_zone(settings)
-    if zone_name is None:
+    source: str | ExistingZone | None = own_api_zone(settings)
+    if (existing := existing_api_zone(settings)) is not None:
+        source = ExistingZone(existing, common.subscriptions.provider(existing), assigns_zone_role(settings))
+    if source is None:
         # The mode none has the private address in public DNS, and needs that name.
         return PrivateApi(kind, kind == "none", subnet)
     zone = ApiServerZone(
         f"{common.name}-api-zone",
         ApiServerZoneArgs(
-            zone_name,
+            source,
             _zones(common, foundation),
             foundation.identities.control_plane.principal_id,
             common.subscription,
@@ -138,7 +144,18 @@ def _declare_api(common: Common, foundation: Foundation, ready: list[pulumi.Reso
         common.protected,
     )
     ready += zone.ready
-    return PrivateApi(zone.linked.zone.id, False, subnet)
+    return PrivateApi(zone.zone_id, False, subnet)
+
+
+def network_commands(common: Common, foundation: Foundation) -> dict[str, pulumi.Input[str]]:
+    """Commands for the owners of hub and zone, where the deployment does not do their part."""
+    settings, found = common.settings, dict[str, pulumi.Input[str]]()
+    if (peering := peering_command(settings, common.subscription)) is not None:
+        found["hubPeeringCommand"] = peering
+    if zone_role_command(settings) is not None:
+        principal = foundation.identities.control_plane.principal_id
+        found["zoneRoleCommand"] = principal.apply(lambda each: zone_role_command(settings, each) or "")
+    return found
 
 
 def image_source(common: Common, data: DataServices | None, link: PrivateLink | None) -> list[pulumi.Resource]:

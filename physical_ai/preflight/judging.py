@@ -10,12 +10,12 @@ from physical_ai.findings import Finding, Severity
 from physical_ai.preflight import needs
 from physical_ai.preflight.answers import Azure, SizeOffer, Subscription, Unanswered, Usage
 from physical_ai.preflight.names import name_findings
-from physical_ai.preflight.needs_private import Foreign, foreign_rights, private_actions
+from physical_ai.preflight.needs_foreign import Foreign, foreign_rights, owners_parts
+from physical_ai.preflight.needs_private import private_actions
 from physical_ai.settings import NodePool, Pool, Settings
 from physical_ai.settings.facts.data_services import managed
 from physical_ai.settings.facts.pool_regions import Place, place
 from physical_ai.settings.facts.pools import node_pools
-from physical_ai.settings.facts.private_network import private_network
 from physical_ai.settings.facts.quota import LOW_PRIORITY, TOTAL, QuotaNeed, quota_needs
 
 AZURE, CATALOGUE, MACHINE = "Azure", "the catalogue", "this machine"
@@ -44,9 +44,8 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
     findings += _asked("quota", "all usages", lambda: _quota(settings, azure))
     findings += _asked("provider", "all", lambda: _providers(settings, azure))
     findings += _asked("role", "you", lambda: _roles(settings, azure))
-    findings += _asked("network", "the hub", lambda: _hub(settings, azure))
-    for each in foreign_rights(settings):
-        findings += _asked("role", each.what, lambda each=each: _foreign(each, azure))
+    findings += _asked("network", "others", lambda: _by_hand(settings, azure))
+    findings += _asked("role", "others", lambda: _on_foreign(settings, azure))
     if managed(settings) is not None:
         findings += _asked("name", "data services", lambda: name_findings(settings, azure, azure.subscription().id))
     return findings
@@ -257,13 +256,13 @@ def _foreign(needed: Foreign, azure: Azure) -> Iterator[Finding]:
         yield Finding(Severity.ERROR, "role", needed.what, problem, needed.fix, AZURE)
 
 
-def _hub(settings: Settings, azure: Azure) -> Iterator[Finding]:
-    """The hub's side of the peering is created in the stack's subscription, or not by the stack."""
-    given = private_network(settings)
-    if given is None or given.hub is None or not given.hub.peer_back:
-        return
-    theirs, own = given.hub.virtual_network_id.split("/")[2], azure.subscription().id
-    if theirs.lower() != own.lower():
-        problem = f"It is in the subscription {theirs}, where the deployment creates nothing: the peering has one side."
-        fix = "Write network.private.hub.peerBack: false, and have its owner create the hub's side before."
-        yield Finding(Severity.ERROR, "network", "the hub", problem, fix, AZURE)
+def _on_foreign(settings: Settings, azure: Azure) -> Iterator[Finding]:
+    for each in foreign_rights(settings, azure.subscription().id):
+        yield from _asked("role", each.what, lambda each=each: _foreign(each, azure))
+
+
+def _by_hand(settings: Settings, azure: Azure) -> Iterator[Finding]:
+    """What the settings leave to others, with the command for them."""
+    for part in owners_parts(settings, azure.subscription().id):
+        problem = f"Its owner {part.does}; the deployment does not."
+        yield Finding(Severity.INFO, "network", part.what, problem, part.command, CATALOGUE)

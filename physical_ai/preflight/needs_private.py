@@ -1,14 +1,13 @@
-"""What the modes hybrid and private need of the caller: rights in the stack's subscription, and on what others own."""
+"""What the modes hybrid and private need of the caller in the stack's subscription."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.data_services import managed
 from physical_ai.settings.facts.monitor_link import monitor_link
-from physical_ai.settings.facts.private_network import linked_to_hub, own_api_zone, private_network, uses_firewall
+from physical_ai.settings.facts.private_network import own_api_zone, private_network, uses_firewall
 
 _NETWORK = "Microsoft.Network"
 _ZONES = f"{_NETWORK}/privateDnsZones"
@@ -69,16 +68,6 @@ GRAFANA: Mapping[str, tuple[str, ...]] = {
 PRIVATE_ACTIONS = {**ZONES, **ENDPOINTS, **RESOLVER, **VPN, **PEERING, **FIREWALL, **MONITOR, **SCOPE, **GRAFANA}
 
 
-@dataclass(frozen=True)
-class Foreign:
-    """What a deployment does to something that the stack does not create. `scope` is its resource id."""
-
-    what: str
-    scope: str
-    actions: tuple[str, ...]
-    fix: str
-
-
 def private_actions(settings: Settings) -> dict[str, tuple[str, ...]]:
     """Actions in the stack's own subscription by resource type; empty in the mode public."""
     given = private_network(settings)
@@ -108,25 +97,4 @@ def _approvals(settings: Settings) -> tuple[str, ...]:
         found += SCOPE_APPROVALS
     if link is not None and link.reads_inside_only and monitoring.metrics == "azure":
         found += METRICS_APPROVALS + (GRAFANA_APPROVALS if monitoring.grafana.enabled else ())
-    return found
-
-
-def foreign_rights(settings: Settings) -> list[Foreign]:
-    """Actions on the hub and on its zones, which others own."""
-    given = private_network(settings)
-    if given is None or given.hub is None:
-        return []
-    hub, found = given.hub, list[Foreign]()
-    actions = [_PEER]
-    if hub.peer_back:
-        actions.append(f"{_NETWORK}/virtualNetworks/virtualNetworkPeerings/write")
-    if linked_to_hub(settings) and own_api_zone(settings) is not None:
-        actions.append(_JOIN)
-    fix = "Network Contributor on the hub's virtual network"
-    fix += "." if not hub.peer_back else ", or peerBack: false and someone who creates the hub's side."
-    found.append(Foreign("the hub", hub.virtual_network_id, tuple(actions), fix))
-    if hub.dns_zones is not None and managed(settings) is not None:
-        zones = (f"{_ZONES}/join/action",)
-        fix = "Private DNS Zone Contributor on the resource group of the zones."
-        found.append(Foreign("the zones of the hub", hub.dns_zones, zones, fix))
     return found

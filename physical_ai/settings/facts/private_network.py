@@ -116,6 +116,20 @@ def own_api_zone(settings: Settings) -> str | None:
     return f"{settings.stack[:MOST_SUBZONE].rstrip('-')}.{zone}"
 
 
+def existing_api_zone(settings: Settings) -> str | None:
+    """Id of a zone for the API server that somebody else created; None where there is none of them."""
+    given = private_network(settings)
+    if given is None or not private_api_server(settings) or "/" not in given.api_server.dns_zone:
+        return None
+    return given.api_server.dns_zone
+
+
+def assigns_zone_role(settings: Settings) -> bool:
+    """Whether the deployment gives the cluster's identity its role on the API server's zone."""
+    given = private_network(settings)
+    return given is not None and (existing_api_zone(settings) is None or given.api_server.zone_role == "assign")
+
+
 def is_integrated(settings: Settings) -> bool:
     """Whether the API server has addresses in the network itself."""
     given = private_network(settings)

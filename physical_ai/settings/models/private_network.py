@@ -28,7 +28,13 @@ MonitorScopeId = Annotated[
 ]
 AccessMode = Literal["PrivateOnly", "Open"]
 ApiServerForm = Literal["privateEndpoint", "vnetIntegration"]
-ApiServerZone = Literal["stack", "system", "none"]
+ApiServerZone = Annotated[
+    str,
+    written(
+        r"^(stack|system|none|/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.Network/privateDnsZones/[^/]+)$",
+        "stack, system, none or the resource id of a private DNS zone, /subscriptions/…/privateDnsZones/<name>",
+    ),
+]
 
 
 class ApiServer(Model):
@@ -43,7 +49,13 @@ class ApiServer(Model):
         default="stack",
         description="Zone with the API server's name. stack: a zone of this stack, linked to its network and the hub."
         " system: one that AKS creates, linked to the cluster's network only. none: the private address is in public"
-        " DNS. A change replaces the cluster.",
+        " DNS. The resource id of a zone: an existing one, such as the hub's, also in another subscription. A change"
+        " replaces the cluster.",
+    )
+    zone_role: Literal["assign", "given"] = Field(
+        default="assign",
+        description="Private DNS Zone Contributor on an existing zone, for the cluster's identity. assign: the"
+        " deployment assigns it, before the cluster. given: someone else does; until then AKS refuses the cluster.",
     )
     subnet: Cidr | None = Field(
         default=None, description="Subnet of the API server, /28 or larger; only with vnetIntegration."
@@ -85,8 +97,9 @@ class Hub(Model):
     )
     peer_back: bool = Field(
         default=True,
-        description="Also create the hub's side of the peering, in the subscription of the stack. false: someone else"
-        " does, before the deployment; until then no traffic passes.",
+        description="Also create the hub's side of the peering, in the hub's subscription. false: someone else does,"
+        " before the deployment; `physai check` and the stack's outputs have the command. Until then no traffic"
+        " passes.",
     )
     use_gateway: bool = Field(
         default=False, description="Reach networks outside through the hub's VPN or ExpressRoute gateway."

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from physical_ai.catalog.private_link import api_server_zone
 from physical_ai.settings.facts.network_access import private_api_server, private_endpoints
-from physical_ai.settings.facts.private_network import PRIVATE, has_way_in, service_subnets
+from physical_ai.settings.facts.private_network import (
+    MOST_SUBZONE,
+    PRIVATE,
+    existing_api_zone,
+    has_way_in,
+    is_integrated,
+    service_subnets,
+)
 from physical_ai.settings.layers.paths import Path, show
 from physical_ai.settings.models.private_network import ApiServer, Hub, PrivateNetwork
 from physical_ai.settings.models.tree import Settings
@@ -27,6 +35,7 @@ INTEGRATED = Rule("private-vnet-integration", "AKS docs, api-server-vnet-integra
 VPN_DNS = Rule("private-vpn-dns", "Azure docs, dns-private-resolver-overview; what-is-ip-address-168-63-129-16")
 GATEWAYS = Rule("private-two-gateways", "Azure docs, vpn-gateway-peering-gateway-transit")
 SIZES = Rule("private-subnet-size", "Azure docs, dns-private-resolver-overview; vpn-gateway-about-vpn-gateway-settings")
+ZONE_NAME = Rule("private-zone-name", f"{_PRIVATE_CLUSTERS}, configure a private DNS zone")
 ROUTING = Rule("private-routing", "AKS docs, egress-udr")
 
 
@@ -46,6 +55,7 @@ def check_private_network(settings: Settings, trust: Trust) -> Iterator[SettingF
     if not trust(PRIVATE):
         return
     yield from _api_server(settings, given, trust)
+    yield from _existing_zone(settings, given.api_server, trust)
     yield from _names(settings, given)
     yield from _sizes(settings)
     if given.hub is not None:
@@ -72,6 +82,22 @@ def _api_server(settings: Settings, given: PrivateNetwork, trust: Trust) -> Iter
         yield error(_API, "vnetIntegration needs a subnet for the API server.", "Add subnet, a /28.", rule=INTEGRATED)
     if api.form == "privateEndpoint" and api.subnet is not None:
         yield error(path, "Only vnetIntegration has a subnet of its own.", "Remove it.", rule=INTEGRATED)
+
+
+def _existing_zone(settings: Settings, api: ApiServer, trust: Trust) -> Iterator[SettingFinding]:
+    zone, path = existing_api_zone(settings), (*_API, "dnsZone")
+    if zone is None:
+        if api.zone_role != ApiServer().zone_role and private_api_server(settings):
+            problem = "It has no effect: only an existing zone has a role that someone else gives."
+            yield warning((*_API, "zoneRole"), problem, "Remove it, or write the id of a zone to dnsZone.")
+        return
+    wanted, name = api_server_zone(settings.region, integrated=is_integrated(settings)), zone.rpartition("/")[2]
+    label = name.removesuffix(f".{wanted}")
+    fits = name == wanted or (name.endswith(f".{wanted}") and "." not in label and len(label) <= MOST_SUBZONE)
+    if not fits and trust(("region",)):
+        problem = f"AKS refuses the zone {name} for a cluster in {settings.region}."
+        fix = f"A zone of the name {wanted}, or <label>.{wanted} with at most {MOST_SUBZONE} characters."
+        yield error(path, problem, fix, others=(("region",), (*_API, "form")), rule=ZONE_NAME)
 
 
 def _names(settings: Settings, given: PrivateNetwork) -> Iterator[SettingFinding]:

@@ -128,16 +128,17 @@ class Cloud:
     # What changes it
 
     @models("subnet-busy", "fic-concurrent")
-    def put(self, type: str, inputs: Mapping[str, Any], *, creating: bool = False) -> Resource:
+    def put(self, type: str, inputs: Mapping[str, Any], *, creating: bool = False, subscription: str = "") -> Resource:
         """Creates or updates a resource. Raises `ArmError`; with `creating`, `Refused` if the id is in use.
 
         A resource in the state Failed was accepted, and its operation failed in part or completely; `failure` tells
         why. Where Azure answers a second writer with "busy" and azure-native tries again, the second one waits here.
+        `subscription` names another one than the directory's.
         """
         mapping = schema.mapping_of(type)
         with self._lock:
             path = {name: inputs[name] for name in mapping.path_params}
-            resource_id = ids.build(mapping, self.directory.subscription, path)
+            resource_id = ids.build(mapping, subscription or self.directory.subscription, path)
             old = self._azure().get(resource_id)
             if creating and old is not None:
                 raise Refused(f"cannot create already existing resource '{old.id}'")
@@ -231,8 +232,6 @@ class Cloud:
     def close(self) -> None:
         """Stops the timer behind pending role assignments; `settle` resumes them."""
         self._grants.stop()
-
-    # How
 
     def _raise_first(self, resource_id: str, found: Iterator[Refusal]) -> None:
         first = next(found, None)

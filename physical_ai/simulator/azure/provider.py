@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.simulator.azure import bodies, reading, rights
+from physical_ai.simulator.azure import bodies, ids, reading, rights
 from physical_ai.simulator.azure.bodies import Json, get
 from physical_ai.simulator.azure.cloud import Cloud
 from physical_ai.simulator.azure.data import TypeMapping, by_token
@@ -55,6 +55,7 @@ class AzureNative(Provider):
         who = cloud.directory
         self._caller = caller or Caller(who.deployer, who.deployer_client)
         self._location: str | None = None
+        self._subscription = who.subscription
 
     @classmethod
     def serving(cls, cloud: Cloud, caller: Caller | None = None) -> Factory:
@@ -63,6 +64,7 @@ class AzureNative(Provider):
 
     def configure(self, config: dict[str, Any]) -> None:
         self._location = config.get("location")
+        self._subscription = config.get("subscriptionId") or self._cloud.directory.subscription
 
     def check(
         self, request: Request, old_inputs: dict[str, Any], inputs: dict[str, Any]
@@ -84,7 +86,7 @@ class AzureNative(Provider):
         if self._location or "resourceGroupName" not in mapping.path_params or mapping.kind == "ResourceGroup":
             return self._location
         group = inputs.get("resourceGroupName")
-        found = self._cloud.get(f"/subscriptions/{self._cloud.directory.subscription}/resourceGroups/{group}")
+        found = self._cloud.get(f"/subscriptions/{self._subscription}/resourceGroups/{group}")
         # A group that does not exist yet has an unknown location.
         return found.outputs["location"] if found else UNKNOWN
 
@@ -102,8 +104,8 @@ class AzureNative(Provider):
         mapping = _known(request)
         if request.preview:
             return "", bodies.preview_outputs(mapping, inputs)
-        self._authorize(self._cloud.resource_id(mapping.kind, inputs), "write", inputs)
-        made = self._cloud.put(mapping.kind, _sendable(inputs), creating=True)
+        self._authorize(self._id(mapping.kind, inputs), "write", inputs)
+        made = self._cloud.put(mapping.kind, _sendable(inputs), creating=True, subscription=self._subscription)
         return made.id, self._ready(made, inputs)
 
     def read(
@@ -123,8 +125,8 @@ class AzureNative(Provider):
         if request.preview:
             kept = {name: old_outputs[name] for name in KEEPS_IN_PREVIEW if name in old_outputs}
             return {**bodies.preview_outputs(mapping, inputs), **kept}
-        self._authorize(self._cloud.resource_id(mapping.kind, inputs), "write", inputs)
-        return self._ready(self._cloud.put(mapping.kind, _sendable(inputs)), inputs)
+        self._authorize(self._id(mapping.kind, inputs), "write", inputs)
+        return self._ready(self._cloud.put(mapping.kind, _sendable(inputs), subscription=self._subscription), inputs)
 
     def _ready(self, put: Resource, inputs: Json) -> Json:
         """The outputs of a resource whose operation succeeded.
@@ -156,11 +158,11 @@ class AzureNative(Provider):
                 return {
                     "clientId": self._caller.client_id,
                     "objectId": self._caller.object_id,
-                    "subscriptionId": who.subscription,
+                    "subscriptionId": self._subscription,
                     "tenantId": who.tenant,
                 }
             case "listDatabaseKeys":
-                database = self._cloud.resource_id("RedisEnterpriseDatabase", args)
+                database = self._id("RedisEnterpriseDatabase", args)
                 self._cloud.authorize(self._caller.object_id, f"{REDIS_DATABASE}/listKeys/action", database or "")
                 return access_keys(self._cloud.get(database) if database else None)
             case "getManagedCluster":
@@ -180,8 +182,11 @@ class AzureNative(Provider):
             case _:
                 return super().invoke(token, args)
 
+    def _id(self, kind: str, inputs: Mapping[str, Any]) -> str | None:
+        return ids.of_inputs(kind, inputs, self._subscription)
+
     def _cluster(self, args: Mapping[str, Any]) -> Resource:
-        wanted = self._cloud.resource_id("ManagedCluster", args)
+        wanted = self._id("ManagedCluster", args)
         found = self._cloud.get(wanted) if wanted else None
         if found is None:
             message = f"The Resource '{wanted}' was not found."

@@ -26,7 +26,10 @@ def authorize(azure: AzureState, caller: str, wanted: str, scope: str, assigned:
 
     `assigned` is the GUID of the role, where the action is about a role assignment.
     """
-    if ids.same(caller, azure.directory.deployer) or azure.allowed(caller, wanted, scope, assigned):
+    is_owner = ids.same(caller, azure.directory.deployer) and not any(
+        ids.is_under(scope, each) for each in azure.directory.closed
+    )
+    if is_owner or azure.allowed(caller, wanted, scope, assigned):
         return
     raise ArmError(
         Refusal(

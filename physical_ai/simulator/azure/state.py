@@ -86,6 +86,8 @@ class Directory:
     """Their roles on the subscription; the deployer is its owner."""
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Object id of a principal → its groups."""
+    closed: Collection[str] = ()
+    """Scopes outside of the subscription on which the deployer has no role; it is owner of the others."""
 
 
 SUBNET_FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -150,9 +152,17 @@ class AzureState:
         node_groups = (str(c.outputs.get("nodeResourceGroup", "")).lower() for c in self.of_kind("ManagedCluster"))
         return self.get(own) is not None or name.lower() in node_groups
 
+    def of_others(self, resource_id: str) -> bool:
+        """Whether a resource is in another subscription, or in a resource group that the stand-in does not have: it is
+        somebody else's, and exists."""
+        own = ids.is_under(resource_id, f"/subscriptions/{self.directory.subscription}")
+        return not own or not self.group_exists(ids.group(resource_id))
+
     def exists(self, scope: str) -> bool:
         """Whether the scope of a role assignment exists. Kinds without a model are assumed to exist."""
         if self.get(scope) is not None or ids.key(scope) == f"subscriptions/{self.directory.subscription}":
+            return True
+        if arm_type(scope).lower() == "microsoft.network/privatednszones" and self.of_others(scope):
             return True
         if arm_type(scope).lower().startswith("microsoft.keyvault/") and not self.group_exists(ids.group(scope)):
             return True  # A vault in a resource group that is not known is somebody else's.

@@ -17,6 +17,7 @@ from docs.generator.platform_picture import picture
 from physical_ai.settings import load
 from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.plans.plan import make_plan
+from tests.unit.components.test_components_private import HUB, PEERED, network
 from tests.unit.conftest import Simulate
 
 
@@ -43,6 +44,10 @@ def test_every_output_is_described(simulate: Simulate, monkeypatch: pytest.Monke
         for source in ("azure", "inCluster")
         for path in output_paths(simulate("dev-westus2", {"dataServices": {"source": source}, "osmo": osmo}).exports)
     }
+    zone = f"{HUB.rpartition('/providers/')[0]}/providers/Microsoft.Network/privateDnsZones"
+    api = {"dnsZone": f"{zone}/privatelink.westus2.azmk8s.io", "zoneRole": "given"}
+    by_hand = network("private", hub={**PEERED, "peerBack": False}, apiServer=api)
+    found |= set(output_paths(simulate("dev-westus2", by_hand).exports))
     assert found == set(OUTPUTS)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight import AzureRest, check
-from physical_ai.preflight.needs import ACTIONS, DATA_ACTIONS
+from physical_ai.preflight.needs import ACTIONS, DATA_ACTIONS, METRICS_ACTIONS
 from physical_ai.preflight.needs_private import private_actions
 from physical_ai.settings import Overlay, Settings, load
 from physical_ai.settings.facts.data_services import DataNames
@@ -104,15 +104,82 @@ def test_a_stack_without_data_services_has_no_names_of_that_kind() -> None:
     assert private_actions(settings({**inside, **network("private", runnersInside=True)})).keys() == ZONE_TYPES
 
 
-def test_a_hub_of_another_subscription_gets_its_side_from_its_owner() -> None:
-    own = HUB.replace(HUB.split("/")[2], SUBSCRIPTION)
-    assert own != HUB
+OTHER_HUB = HUB.replace(HUB.split("/")[2], "99999999-0000-4000-8000-000000000009")
 
-    def found(hub: str, **more: Any) -> list[str]:
-        overrides = network("private", hub={**PEERED, "virtualNetworkId": hub, **more})
-        return [each.fix or "" for each in Azure(at={hub: "owner"}).findings("network", overrides)]
 
-    (fix,) = found(HUB)
-    assert "peerBack: false" in fix
-    assert found(HUB, peerBack=False) == []
-    assert found(own) == []
+def test_a_hub_of_another_subscription_needs_the_right_there_or_its_owner() -> None:
+    assert OTHER_HUB.split("/")[2] != SUBSCRIPTION
+    overrides = network("private", hub={**PEERED, "virtualNetworkId": OTHER_HUB})
+    assert problems(Azure(at={OTHER_HUB: "owner"}).findings("role", overrides)) == []
+    (lacking,) = {
+        each.fix
+        for each in Azure(at={OTHER_HUB: "reader"}).findings("role", overrides)
+        if each.severity is Severity.ERROR
+    }
+    assert lacking is not None
+    assert f'--role "Network Contributor" --scope {OTHER_HUB}' in lacking
+    assert "peerBack: false" in lacking
+
+
+def test_what_the_owner_of_the_hub_does_by_hand_is_said_with_its_command() -> None:
+    hub = {**PEERED, "virtualNetworkId": OTHER_HUB, "peerBack": False}
+    (found,) = Azure(at={OTHER_HUB: "owner"}).findings("network", network("private", hub=hub))
+    assert (found.severity, found.where) == (Severity.INFO, "the hub")
+    assert (found.fix or "").startswith("az network vnet peering create --subscription 99999999")
+    assert Azure(at={HUB: "owner"}).findings("network", network("private", hub=PEERED)) == []
+
+
+ZONE = f"{ZONES}/providers/Microsoft.Network/privateDnsZones/privatelink.westus2.azmk8s.io"
+
+
+def test_the_role_on_a_zone_of_others_is_asked_on_the_zone_unless_its_owner_gives_it() -> None:
+    def overrides(**api: Any) -> dict[str, Any]:
+        return network("private", runnersInside=True, apiServer={"dnsZone": ZONE, **api})
+
+    (found,) = problems(Azure(at={ZONE: "reader"}).findings("role", overrides()))
+    assert found[0] == "the zone of the API server"
+    assert "Microsoft.Authorization/roleAssignments/write" in found[1]
+    assert problems(Azure(at={ZONE: "owner"}).findings("role", overrides())) == []
+    given = overrides(zoneRole="given")
+    assert problems(Azure().findings("role", given)) == []
+    (by_hand,) = Azure().findings("network", given)
+    assert "az role assignment create" in (by_hand.fix or "")
+    assert "<principal id>" in (by_hand.fix or "")
+
+
+def test_the_vault_of_a_certificate_and_the_zone_of_a_name_are_asked_about() -> None:
+    vault = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-tls/providers/Microsoft.KeyVault/vaults/kv-tls"
+    access = {
+        "login": "dev",
+        "host": "osmo.contoso.com",
+        "tls": {"source": "keyVault", "keyVault": {"vaultId": vault, "certificate": "osmo"}},
+        "dns": {"zone": "contoso.com", "resourceGroup": "rg-names"},
+    }
+    overrides = {**DATA, "osmo": {"mode": "platform", "access": access}}
+    group = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-names"
+    zone = f"{group}/providers/Microsoft.Network/privateDnsZones/contoso.com"
+    refused = problems(Azure(at={vault: "reader", zone: "reader"}).findings("role", overrides))
+    assert [where for where, _ in refused] == ["the vault of the certificate", "the zone of the gateway's name"]
+    assert "roleAssignments/write" in refused[0][1]
+    assert "privateDnsZones/A/write" in refused[1][1]
+    assert problems(Azure(at={vault: "owner", zone: "owner"}).findings("role", overrides)) == []
+
+
+def test_an_existing_scope_of_azure_monitor_is_asked_about() -> None:
+    scope = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-hub/providers/Microsoft.Insights/privateLinkScopes/ampls"
+    overrides = {"monitoring": {"metrics": "azure"}}
+    overrides |= network("private", runnersInside=True, monitor={"scope": scope})
+    (found,) = problems(Azure(at={scope: "reader"}).findings("role", overrides))
+    assert (found[0], "scopedResources/write" in found[1]) == ("the private link scope", True)
+
+
+@pytest.mark.parametrize("monitoring", [{"metrics": "azure"}, {"containerLogs": {}, "dailyQuotaGb": 5}])
+def test_every_resource_of_private_monitoring_has_its_rights_listed(
+    simulate: Simulate, monitoring: dict[str, Any]
+) -> None:
+    overrides = {**network("private", vpn=VPN, resolver=RESOLVER), "monitoring": monitoring}
+    declared = {each.type for each in simulate("dev-westus2", overrides).resources}
+    own = private_actions(settings(overrides))
+    listed = {*ACTIONS, *METRICS_ACTIONS, *own}
+    assert {each for each in declared if each.startswith("azure-native:")} <= listed
+    assert set(own) <= declared

@@ -7,7 +7,13 @@ import pytest
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.facts.network_access import private_api_server, private_endpoints, public_access
 from physical_ai.settings.facts.outbound import outbound_plan
-from physical_ai.settings.facts.private_network import dns_servers, own_api_zone, service_subnets
+from physical_ai.settings.facts.private_network import (
+    assigns_zone_role,
+    dns_servers,
+    existing_api_zone,
+    own_api_zone,
+    service_subnets,
+)
 from physical_ai.settings.models.tree import Settings
 from tests.unit.settings.settings_faults import expect, faults_of, warned
 
@@ -24,6 +30,10 @@ RESOLVER = "network.private.resolver.subnet=10.40.3.96/28"
 PEERED = (f"network.private.hub.virtualNetworkId={HUB}", "network.private.hub.addressSpaces=[10.0.0.0/16]")
 DNS = "network.private.hub.dnsServers=[10.0.0.4]"
 ZONES = "network.private.hub.dnsZones=/subscriptions/s/resourceGroups/rg-dns"
+API_ZONE = (
+    "network.private.apiServer.dnsZone=/subscriptions/o/resourceGroups/rg-dns/providers/Microsoft.Network"
+    "/privateDnsZones/a"
+)
 INTEGRATED = "network.private.apiServer.form=vnetIntegration"
 
 FAULTS = [
@@ -57,6 +67,10 @@ FAULTS = [
         "stack",
     ),
     ((*PRIVATE, *PEERED, ZONES), "network.private.hub.dnsZones", "none is named", "dnsServers"),
+    ((*INSIDE, f"{API_ZONE}.privatelink.eastus.azmk8s.io"), "apiServer.dnsZone", "in westus2", "privatelink.westus2"),
+    ((*INSIDE, f"{API_ZONE}.b.privatelink.westus2.azmk8s.io"), "apiServer.dnsZone", "AKS refuses", "<label>"),
+    ((*INSIDE, f"{API_ZONE}.private.westus2.azmk8s.io"), "apiServer.dnsZone", "AKS refuses", "privatelink"),
+    ((*INSIDE, "network.private.apiServer.dnsZone=mine"), "apiServer.dnsZone", "resource id of a private DNS zone", ""),
     (
         (*PRIVATE, *VPN, RESOLVER, *PEERED, "network.private.hub.useGateway=true"),
         "network.private.hub.useGateway",
@@ -174,6 +188,18 @@ def test_the_zone_of_the_api_server_is_the_stacks_own_unless_aks_makes_one() -> 
     assert own_api_zone(stack(*INSIDE)) == "dev-westus2.privatelink.westus2.azmk8s.io"
     assert own_api_zone(stack(*INSIDE, "network.private.apiServer.dnsZone=system")) is None
     assert own_api_zone(stack(*PRIVATE, "network.mode=hybrid")) is None
+
+
+def test_an_existing_zone_is_the_regions_or_a_subdomain_of_it() -> None:
+    settings = stack(*INSIDE, f"{API_ZONE}.privatelink.westus2.azmk8s.io")
+    assert existing_api_zone(settings) == f"{API_ZONE.partition('=')[2]}.privatelink.westus2.azmk8s.io"
+    assert own_api_zone(settings) is None
+    assert assigns_zone_role(settings)
+    whole = f"{API_ZONE.removesuffix('/a')}/privatelink.westus2.azmk8s.io"
+    assert not assigns_zone_role(stack(*INSIDE, whole, "network.private.apiServer.zoneRole=given"))
+    assert existing_api_zone(stack(*INSIDE)) is None
+    (found,) = [w for w in warned(*INSIDE, "network.private.apiServer.zoneRole=given") if "zoneRole" in w.where]
+    assert "no effect" in found.problem
 
 
 def test_behind_a_firewall_there_are_no_nat_gateways() -> None:

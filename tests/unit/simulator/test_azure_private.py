@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from physical_ai.simulator.azure import ArmError
+from physical_ai.simulator.azure.state import Directory
 from tests.support.azure_fakes import GROUP, NETWORK, STANDARD_ADDRESS, Azure, space
 
 ZONE_NAME = "dev.privatelink.westus2.azmk8s.io"
@@ -21,6 +22,7 @@ SUBNET = {"resourceGroupName": GROUP, "virtualNetworkName": "vnet"}
 DELEGATED = {"name": "d", "serviceName": "Microsoft.Network/dnsResolvers"}
 AKS = {"name": "d", "serviceName": "Microsoft.ContainerService/managedClusters"}
 VAULT = f"/subscriptions/s/resourceGroups/{GROUP}/providers/Microsoft.KeyVault/vaults/v"
+SERVERS = {"dhcpOptions": {"dnsServers": ["10.0.0.4"]}}
 ELSEWHERE = "/subscriptions/s/resourceGroups/rg-hub/providers/Microsoft.Network/virtualNetworks/hub"
 
 
@@ -220,6 +222,35 @@ def test_a_private_cluster_with_a_zone_of_its_own_needs_roles_on_zone_and_networ
     assert not azure.rules("ManagedCluster", inputs)
     made = azure.cloud.put("ManagedCluster", inputs, creating=True)
     assert made.outputs["privateFQDN"].endswith(ZONE_NAME)
+
+
+def test_a_zone_of_another_subscription_needs_the_role_on_it_too(tmp_path: Path) -> None:
+    azure = Azure(tmp_path / "azure.json")
+    azure.network()
+    azure.identities()
+    plane = azure.identity("plane").outputs["principalId"]
+    zone = f"/subscriptions/other/resourceGroups/{GROUP}/providers/{NETWORK}/privateDnsZones"
+    azure.put("VirtualNetwork", virtualNetworkName="vnet", location="westus2", **space("10.100.0.0/16"), **SERVERS)
+    inputs = private(azure, privateDNSZone=f"{zone}/privatelink.westus2.azmk8s.io")
+    assert azure.rules("ManagedCluster", inputs) == {"mc-private-dns-perm"}
+    azure.assign("b12aa53e-6015-4669-85d0-8515ebb3ae7f", plane, f"{zone}/privatelink.westus2.azmk8s.io", 5)
+    assert not azure.rules("ManagedCluster", inputs)
+    other_region = private(azure, privateDNSZone=f"{zone}/privatelink.eastus.azmk8s.io")
+    assert "mc-private-dns-name" in azure.rules("ManagedCluster", other_region)
+
+
+def test_the_hubs_side_is_its_subscriptions_and_needs_a_right_there(tmp_path: Path) -> None:
+    closed = "/subscriptions/closed"
+    azure = Azure(tmp_path / "azure.json", options={"directory": Directory(closed=(closed,))})
+    azure.network()
+    deployer = azure.cloud.directory.deployer
+    inputs = {**PEERING, "virtualNetworkName": "hub", "remoteVirtualNetwork": {"id": network(azure)}}
+    made = azure.cloud.put("VirtualNetworkPeering", inputs, creating=True, subscription="other")
+    assert made.id.startswith(f"/subscriptions/other/resourceGroups/{GROUP}/")
+    azure.cloud.authorize(deployer, f"{NETWORK}/virtualNetworks/virtualNetworkPeerings/write", made.id)
+    with pytest.raises(ArmError) as refused:
+        azure.cloud.authorize(deployer, f"{NETWORK}/virtualNetworks/write", f"{closed}/resourceGroups/rg")
+    assert refused.value.refusal.rule == "arm-forbidden"
 
 
 def test_the_api_servers_subnet_is_delegated_and_its_zone_has_another_name(azure: Azure) -> None:

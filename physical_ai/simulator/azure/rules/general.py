@@ -13,13 +13,21 @@ from physical_ai.simulator.azure.offers import location, unknown_here
 from physical_ai.simulator.azure.rules.base import Delete, Put, on_delete, on_put, refuse
 from physical_ai.simulator.azure.state import kind_of
 
+OF_OTHERS = (
+    "VirtualNetworkPeering",
+    "PrivateRecordSet",
+    "RecordSet",
+    "FederatedIdentityCredential",
+    "PrivateLinkScopedResource",
+)
+
 
 @on_put("*", "arm-location-rg", "arm-rg-deleting")
 def group(put: Put) -> Iterator[Refusal]:
     if put.kind == "ResourceGroup" or "resourceGroupName" not in put.mapping.path_params or _of_others(put):
         return
     name = str(put.inputs.get("resourceGroupName", ""))
-    found = put.azure.get(f"/subscriptions/{put.azure.directory.subscription}/resourceGroups/{name}")
+    found = put.azure.get(f"/subscriptions/{put.id.split('/')[2]}/resourceGroups/{name}")
     if found is None:
         yield refuse(put, "arm-location-rg", f"Resource group '{name}' could not be found.")
     elif found.state == "Deleting":
@@ -28,10 +36,9 @@ def group(put: Put) -> Iterator[Refusal]:
 
 
 def _of_others(put: Put) -> bool:
-    """Part of somebody else's resource, in a group that the stand-in does not have: the hub's side of a peering,
-    records in a zone of others, and a credential of an identity that another stack has created for this one."""
-    kinds = ("VirtualNetworkPeering", "PrivateRecordSet", "RecordSet", "FederatedIdentityCredential")
-    return put.kind in kinds and not put.azure.group_exists(ids.group(put.id) or "")
+    """Part of somebody else's resource: the hub's side of a peering, records in a zone of others, an entry in their
+    private link scope, and a credential of an identity that another stack has created for this one."""
+    return put.kind in OF_OTHERS and put.azure.of_others(put.id)
 
 
 @on_put("*", "aks-parent", "arm-child-parent")

@@ -63,7 +63,7 @@ def own_zone(put: Put) -> Iterator[Refusal]:
     zone, network = get(put.properties, "apiServerAccessProfile.privateDNSZone"), _network(put)
     if not isinstance(zone, str) or "/" not in zone:
         return
-    if put.azure.get(zone, "PrivateDnsZone") is None and put.azure.group_exists(ids.group(zone) or ""):
+    if put.azure.get(zone, "PrivateDnsZone") is None and not put.azure.of_others(zone):
         yield refuse(put, "mc-private-dns-exists", f"Zone '{zone}' was not found.", f"{AT}.privateDNSZone")
     principal = control_plane_principal(put)
     if principal and network and not put.azure.allowed(principal, JOIN_NETWORK, network):
@@ -89,7 +89,9 @@ def nodes_find_the_api_server(put: Put) -> Iterator[Refusal]:
     }
     links = put.azure.children(zone, "VirtualNetworkLink")
     elsewhere = any(not ids.same(get(link.body, "properties.virtualNetwork.id"), network.id) for link in links)
-    if servers - inside and not elsewhere:
+    # Whoever has the DNS servers links a zone of its own.
+    is_theirs = "/" in zone and put.azure.get(zone) is None and put.azure.of_others(zone)
+    if servers - inside and not elsewhere and not is_theirs:
         message = f"Agents are unable to resolve the API server's name: the DNS servers {', '.join(sorted(servers))} of"
         message += f" network {ids.name(network.id)} cannot resolve the zone '{ids.name(zone)}'."
         yield refuse(put, "mc-private-dns-lookup", message, f"{AT}.privateDNSZone")

@@ -18,8 +18,8 @@ RESOLVER = "Microsoft.Network/dnsResolvers"
 
 
 def missing_network(put: Put, reference: str) -> bool:
-    """Whether a network does not exist. One in a resource group that the stand-in does not know is somebody else's."""
-    return put.azure.get(reference, "VirtualNetwork") is None and put.azure.group_exists(ids.group(reference) or "")
+    """Whether a network does not exist; that of somebody else does."""
+    return put.azure.get(reference, "VirtualNetwork") is None and not put.azure.of_others(reference)
 
 
 @on_put(("PrivateDnsZone", "VirtualNetworkLink"), "pdns-location", "pdns-name")

@@ -84,5 +84,5 @@ def zone_group(put: Put) -> Iterator[Refusal]:
     if len(zones) > 5 or len(set(names)) != len(names):
         yield refuse(put, "pe-zonegroup", "A zone group has at most five zones, of different names.", target)
     for zone in zones:
-        if put.azure.get(zone, "PrivateDnsZone") is None and put.azure.group_exists(ids.group(zone) or ""):
+        if put.azure.get(zone, "PrivateDnsZone") is None and not put.azure.of_others(zone):
             yield refuse(put, "pe-zone", f"The private DNS zone '{zone}' was not found.", target)

@@ -1,0 +1,40 @@
+"""Commands for whoever owns what the stack does not: the hub, and an existing zone. Pure functions."""
+
+from __future__ import annotations
+
+import shlex
+
+from physical_ai.settings.facts.naming import Names
+from physical_ai.settings.facts.private_network import assigns_zone_role, existing_api_zone, private_network
+from physical_ai.settings.models.tree import Settings
+
+IDENTITY = "<principal id>"
+"""In a command that is written before the identity exists."""
+
+
+def peering_command(settings: Settings, subscription: str) -> str | None:
+    """Creates the hub's side of the peering; None where the deployment does, or there is no hub.
+
+    Args:
+        subscription: the stack's.
+    """
+    given = private_network(settings)
+    if given is None or given.hub is None or given.hub.peer_back:
+        return None
+    names, parts = Names(settings.stack), given.hub.virtual_network_id.split("/")
+    group = f"/subscriptions/{subscription}/resourceGroups/{names.resource_group}"
+    remote = f"{group}/providers/Microsoft.Network/virtualNetworks/{names.virtual_network}"
+    words = ["az", "network", "vnet", "peering", "create", "--subscription", parts[2], "--resource-group", parts[4]]
+    words += ["--vnet-name", parts[8], "--name", names.peering, "--remote-vnet", remote]
+    words += ["--allow-vnet-access", "--allow-forwarded-traffic"]
+    return shlex.join(words + (["--allow-gateway-transit"] if given.hub.use_gateway else []))
+
+
+def zone_role_command(settings: Settings, principal_id: str = IDENTITY) -> str | None:
+    """Gives the cluster's identity its role on an existing zone; None where the deployment does."""
+    zone = existing_api_zone(settings)
+    if zone is None or assigns_zone_role(settings):
+        return None
+    words = ["az", "role", "assignment", "create", "--role", "Private DNS Zone Contributor", "--scope", zone]
+    words += ["--assignee-principal-type", "ServicePrincipal", "--assignee-object-id", principal_id]
+    return " ".join(each if each == IDENTITY else shlex.quote(each) for each in words)
