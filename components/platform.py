@@ -10,6 +10,7 @@ from components.account import azure_subscription
 from components.cluster_services import service_releases
 from components.control_plane import service_release
 from components.kube_prometheus import metrics_release
+from components.network_operator import network_operator_release
 from components.nvsentinel import nvsentinel_release
 from components.outputs import Deployed, stack_outputs
 from components.platform_azure import (
@@ -37,6 +38,7 @@ from components.platform_cluster import (
     declare_in_cluster_data,
     declare_interior,
     declare_isolation,
+    declare_network_operator,
     declare_nvsentinel,
     declare_osmo,
     declare_release_gate,
@@ -121,6 +123,7 @@ class Platform(pulumi.ComponentResource):
         driver = declare_grid_driver(common, interior)
         declare_evidence(common, interior)
         operator = declare_gpu_operator(common, interior, driver)
+        network = declare_network_operator(common, interior, operator)
         sentinel = declare_nvsentinel(common, interior, operator, metrics)
         gate = declare_gpu_gate(common, interior, operator, gpu_pools)
         inside = declare_in_cluster_data(common, interior)
@@ -151,6 +154,7 @@ class Platform(pulumi.ComponentResource):
             control_plane=service,
             runners=runners,
             services=services,
+            network=network,
         )
 
         found = Deployed(
@@ -164,6 +168,7 @@ class Platform(pulumi.ComponentResource):
             releases={
                 **service_releases(loaded.plan.services),
                 **metrics_release(loaded.plan.kube_prometheus),
+                **network_operator_release(loaded.plan.network_operator),
                 **nvsentinel_release(loaded.plan.nvsentinel),
                 **collector_release(loaded.plan.collector),
                 **runner_releases(loaded.plan.runners),

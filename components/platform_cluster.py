@@ -25,6 +25,7 @@ from components.isolation import Isolation, IsolationArgs
 from components.kube_prometheus import KubePrometheus, KubePrometheusArgs
 from components.kubernetes_access import KubernetesAccess
 from components.namespaces import Namespaces, NamespacesArgs
+from components.network_operator import NetworkOperator, NetworkOperatorArgs
 from components.nvsentinel import Nvsentinel, NvsentinelArgs
 from components.osmo import Osmo, OsmoArgs
 from components.osmo_token import VaultLogin
@@ -37,6 +38,8 @@ from components.trace_collector import TraceCollector, TraceCollectorArgs
 from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAMESPACE
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.catalog.monitoring import RELEASE as METRICS_RELEASE
+from physical_ai.catalog.network_operator import NAMESPACE as NETWORK_NAMESPACE
+from physical_ai.catalog.network_operator import RELEASE as NETWORK_RELEASE
 from physical_ai.catalog.nvsentinel import NAMESPACE as HEALTH_NAMESPACE
 from physical_ai.catalog.nvsentinel import RELEASE as HEALTH_RELEASE
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE, KAI_NAMESPACE, WORKFLOWS_NAMESPACE
@@ -74,6 +77,7 @@ def declare_interior(common: Common, cluster: Cluster, access: KubernetesAccess)
     without = (
         *((KAI_NAMESPACE,) if common.backend is None else ()),
         *((METRICS_NAMESPACE,) if common.plan.kube_prometheus is None else ()),
+        *((NETWORK_NAMESPACE,) if common.plan.network_operator is None else ()),
         *((HEALTH_NAMESPACE,) if common.plan.nvsentinel is None else ()),
         *((TRACES_NAMESPACE,) if common.plan.collector is None else ()),
         *((CONTROLLER_NAMESPACE, RUNNERS_NAMESPACE) if common.plan.runners is None else ()),
@@ -176,6 +180,16 @@ def declare_gpu_operator(common: Common, interior: Interior, driver: GridDriver)
     return GpuOperator(f"{common.name}-gpu-operator", args, common.protected)
 
 
+def declare_network_operator(common: Common, interior: Interior, operator: GpuOperator) -> NetworkOperator | None:
+    """None in a stack without it. Node Feature Discovery is the GPU Operator's."""
+    plan = common.plan.network_operator
+    if plan is None:
+        return None
+    namespace, charts = interior.namespaces[NETWORK_NAMESPACE], common.settings.charts.source
+    args = NetworkOperatorArgs(interior.target, namespace, plan, charts, [operator.release])
+    return NetworkOperator(f"{common.name}-network-operator", args, common.protected)
+
+
 def declare_nvsentinel(
     common: Common, interior: Interior, operator: GpuOperator, metrics: KubePrometheus | None
 ) -> Nvsentinel | None:
@@ -221,12 +235,16 @@ def declare_release_gate(
     control_plane: ControlPlane | None,
     runners: Runners | None,
     services: ClusterServices | None,
+    network: NetworkOperator | None,
 ) -> ReleaseGate:
     namespaces = {CHART: OPERATOR_NAMESPACE, **{name: osmo.versions[name]["namespace"] for name in osmo.releases}}
     after = [operator.release, *osmo.releases.values()]
     if metrics is not None:
         namespaces[METRICS_RELEASE] = METRICS_NAMESPACE
         after.append(metrics.release)
+    if network is not None:
+        namespaces[NETWORK_RELEASE] = NETWORK_NAMESPACE
+        after.append(network.release)
     if sentinel is not None:
         namespaces[HEALTH_RELEASE] = HEALTH_NAMESPACE
         after.append(sentinel.release)

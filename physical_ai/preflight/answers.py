@@ -75,6 +75,10 @@ class Azure(Protocol):
         """Registration states by namespace, as `Microsoft.ContainerService` → `Registered`."""
         ...
 
+    def feature(self, namespace: str, name: str) -> str:
+        """Registration state of a preview feature of the subscription, as `Registered`."""
+        ...
+
     def permissions(self, scope: str = "") -> Sequence[Permission]:
         """The caller's rights on a resource or a resource group, by its id; without one, on the subscription."""
         ...

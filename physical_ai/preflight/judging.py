@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
 from physical_ai.catalog import kubernetes_minor, kubernetes_phase, regions, sources, vm_size
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight import needs
 from physical_ai.preflight.answers import Azure, SizeOffer, Subscription, Unanswered, Usage
+from physical_ai.preflight.features import feature_findings, needed_features
 from physical_ai.preflight.names import name_findings
 from physical_ai.preflight.needs_foreign import Foreign, foreign_rights, owners_parts
 from physical_ai.preflight.needs_private import private_actions
@@ -37,12 +39,16 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
                 ", ".join(needs.namespaces(**_parts(settings), private=private_actions(settings))),
             )
         )
+        findings += [_unasked("feature", each[1], "its registration") for each in needed_features(settings)]
         findings.append(_unasked("role", "you", "rights on the subscription"))
         return findings
     findings += _asked("subscription", "subscription", lambda: _subscription(azure.subscription()))
     findings += _asked("size", "all pools", lambda: _sizes(settings, azure))
     findings += _asked("quota", "all usages", lambda: _quota(settings, azure))
     findings += _asked("provider", "all", lambda: _providers(settings, azure))
+    for namespace, feature in needed_features(settings):
+        question = partial(feature_findings, azure, namespace, feature)
+        findings += _asked("feature", feature, question)
     findings += _asked("role", "you", lambda: _roles(settings, azure))
     findings += _asked("network", "others", lambda: _by_hand(settings, azure))
     findings += _asked("role", "others", lambda: _on_foreign(settings, azure))

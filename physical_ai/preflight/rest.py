@@ -19,6 +19,7 @@ _VERSIONS = {
     "usages": "2024-07-01",
     "skus": "2021-07-01",
     "providers": "2021-04-01",
+    "features": "2021-07-01",
     "permissions": "2022-04-01",
     "kubernetesVersions": "2025-05-01",
     "Microsoft.Storage/storageAccounts": "2023-05-01",
@@ -53,6 +54,11 @@ class AzureRest:
         return {
             _text(row, "namespace"): _text(row, "registrationState") for row in self._list("providers", "providers")
         }
+
+    def feature(self, namespace: str, name: str) -> str:
+        path = self._path(f"providers/Microsoft.Features/providers/{namespace}/features/{name}")
+        document = _map(self._get(path, {"api-version": _VERSIONS["features"]}))
+        return _text(_map(document.get("properties")), "state") or "unknown"
 
     def permissions(self, scope: str = "") -> Sequence[Permission]:
         rows = self._list("providers/Microsoft.Authorization/permissions", "permissions", root=scope)

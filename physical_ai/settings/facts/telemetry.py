@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog import machines
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.lookup import price
 from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.catalog.osmo import OPERATOR_NAMESPACE as OSMO_NAMESPACE
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import health
+from physical_ai.settings.facts.fabric import has_infiniband
 from physical_ai.settings.facts.osmo import POD_POOL_LABEL
 from physical_ai.settings.facts.pools import gpus_per_node
 from physical_ai.settings.models.node_pools import Pool
@@ -54,12 +54,6 @@ def shares_of(pool: Pool) -> int:
     """Pods that can share a GPU of the pool, or an instance of one; 1 without sharing."""
     shared = pool.sharing.time_slicing or pool.sharing.mps
     return shared.replicas if shared is not None else 1
-
-
-def has_infiniband(pool: Pool) -> bool:
-    """Whether the pool's nodes have InfiniBand; False for a size that is not known."""
-    size = machines().get(pool.sku)
-    return size is not None and size.infiniband
 
 
 def has_series_for_each_pod(settings: Settings) -> bool:

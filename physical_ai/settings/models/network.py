@@ -34,9 +34,9 @@ class Isolation(Model):
 
     platform: Literal["off", "deny"] = Field(
         default="off",
-        description="deny: osmo-control-plane, kai-scheduler, gpu-operator, monitoring and nvsentinel too send and"
-        " accept only what is named, as osmo-workflows and osmo-operator always do. off: what was installed there by"
-        " hand keeps its network.",
+        description="deny: osmo-control-plane, kai-scheduler, gpu-operator, network-operator, monitoring and nvsentinel"
+        " too send and accept only what is named, as osmo-workflows and osmo-operator always do. off: what was"
+        " installed there by hand keeps its network.",
     )
     task_ranges: tuple[Cidr, ...] = Field(
         default=(),

@@ -227,6 +227,11 @@ class Pool(NodePool):
 
     driver: Driver = Field(description="Who installs the driver, and which.")
     sharing: Sharing = Field(default_factory=Sharing, description="How Pods share a GPU; nothing: one Pod a GPU.")
+    fabric: Literal["none", "infiniband"] = Field(
+        default="none",
+        description="infiniband: Pods reach the InfiniBand adapters of the pool's nodes. Needs networkOperator, and a"
+        " VM size that has them.",
+    )
     secure_boot: bool = Field(
         default=False, description="Start signed code only; of all drivers, precompiled ones alone are signed."
     )

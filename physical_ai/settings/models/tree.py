@@ -20,6 +20,7 @@ from physical_ai.settings.models.grid_driver import GridDriver
 from physical_ai.settings.models.health import Health
 from physical_ai.settings.models.monitoring import Monitoring
 from physical_ai.settings.models.network import Isolation, Network
+from physical_ai.settings.models.network_operator import NetworkOperator
 from physical_ai.settings.models.node_pools import NodePool, Pool, PoolName
 from physical_ai.settings.models.osmo import Osmo
 from physical_ai.settings.models.private_network import PrivateNetwork
@@ -211,6 +212,9 @@ class Settings(Model):
     monitoring: Monitoring = Field(default_factory=Monitoring, description="Logs, metrics, alerts.")
     charts: Charts = Field(default_factory=Charts, description="Source of Helm charts.")
     gpu_operator: GpuOperator = Field(description="NVIDIA GPU Operator.")
+    network_operator: NetworkOperator | None = Field(
+        default=None, description="NVIDIA Network Operator; absent: not installed. Pools with a fabric need it."
+    )
     grid_driver: GridDriver = Field(description="Driver of vGPU pools, which our agent installs on the host.")
     admission: Admission = Field(default_factory=Admission, description="What GPU Pods of any origin must have.")
     health: Health = Field(default_factory=Health, description="Health of GPU nodes.")

@@ -19,9 +19,10 @@ from physical_ai.catalog.monitoring import (
     NAMESPACE,
     RELEASE,
 )
+from physical_ai.settings.facts.fabric import has_infiniband
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, tolerations_of
 from physical_ai.settings.facts.pools import pool_selector, services_placement
-from physical_ai.settings.facts.telemetry import METRIC_LABELS, has_infiniband, rule_parameters
+from physical_ai.settings.facts.telemetry import METRIC_LABELS, rule_parameters
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.monitoring import Monitoring, Receiver
 from physical_ai.settings.models.tree import Settings

@@ -15,6 +15,7 @@ from physical_ai.settings.plans.collector import CollectorPlan, collector_plan
 from physical_ai.settings.plans.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.settings.plans.grid_driver import GridPlan, grid_plan
 from physical_ai.settings.plans.kube_prometheus import KubePrometheusPlan, kube_prometheus_plan
+from physical_ai.settings.plans.network_operator import NetworkOperatorPlan, network_operator_plan
 from physical_ai.settings.plans.nvsentinel import NvsentinelPlan, nvsentinel_plan
 from physical_ai.settings.plans.osmo import OsmoRelease, osmo_releases
 from physical_ai.settings.plans.osmo_service import values_files
@@ -45,6 +46,8 @@ class Plan:
     """None without `runners`."""
     services: tuple[ServicePlan, ...]
     """Storage and load balancer of a cluster without a cloud; empty without `storage` and `loadBalancer`."""
+    network_operator: NetworkOperatorPlan | None
+    """None without `networkOperator`."""
     charts: tuple[Chart, ...]
     """The charts in the order of installation."""
     warnings: tuple[Fault, ...] = ()
@@ -65,11 +68,12 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     collector, refused = collector_plan(settings, root)
     runners, denied = runners_plan(settings, root)
     services, unfit = cluster_services(settings, root)
+    network, misfit = network_operator_plan(settings, root)
     service, doubtful = service_release(settings, root, served)
-    faults = list(dict.fromkeys([*faults, *found, *wrong, *amiss, *refused, *denied, *unfit, *doubtful]))
+    faults = list(dict.fromkeys([*faults, *found, *wrong, *amiss, *refused, *denied, *unfit, *misfit, *doubtful]))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
-    others = (each.chart for each in (prometheus, sentinel, collector) if each is not None)
+    others = (each.chart for each in (network, prometheus, sentinel, collector) if each is not None)
     releases = [*osmo, *([service] if service else [])]
     inside = (runners.controller, runners.scale_set) if runners is not None else ()
     charts = (
@@ -90,6 +94,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         collector=collector,
         runners=runners,
         services=services,
+        network_operator=network,
         charts=charts,
         warnings=tuple(faults),
     )

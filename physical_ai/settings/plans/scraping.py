@@ -8,9 +8,9 @@ from typing import Any
 
 from physical_ai.catalog import osmo
 from physical_ai.catalog.monitoring import NAMESPACE
+from physical_ai.settings.facts.fabric import has_infiniband
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, grid_pools
 from physical_ai.settings.facts.isolation import is_isolated
-from physical_ai.settings.facts.telemetry import has_infiniband
 from physical_ai.settings.models.monitoring import MetricsBackend
 from physical_ai.settings.models.tree import Settings
 

@@ -12,6 +12,7 @@ from physical_ai.settings.rules.classes import check_classes, check_no_azure, ch
 from physical_ai.settings.rules.cluster import check_cluster
 from physical_ai.settings.rules.cluster_services import check_cluster_services
 from physical_ai.settings.rules.data_services import check_data_services
+from physical_ai.settings.rules.fabric import check_fabric
 from physical_ai.settings.rules.fallbacks import check_fallbacks
 from physical_ai.settings.rules.finding import SettingFinding, Trust
 from physical_ai.settings.rules.gpu import check_gpu
@@ -85,6 +86,7 @@ _EVERYWHERE = (
     check_gpu,
     check_grid,
     check_sharing,
+    check_fabric,
     check_osmo,
     check_checkpoints,
     check_data_services,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from physical_ai.catalog import nearest, regions
 from physical_ai.catalog.lookup import UnknownName
-from physical_ai.settings.facts.telemetry import has_infiniband
+from physical_ai.settings.facts.fabric import has_infiniband
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.monitoring import Monitoring, Receiver
 from physical_ai.settings.models.tree import Settings

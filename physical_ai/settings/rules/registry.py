@@ -66,6 +66,15 @@ NODE_ADMISSION = Rule(
     "KEP-3962, MutatingAdmissionPolicy; kubernetes/autoscaler FAQ, startup taints and max-node-startup-time",
 )
 INFINIBAND = Rule("infiniband-metrics", "Azure/prometheus-collector, minimal ingestion profile")
+FABRIC_SIZE = Rule("fabric-size", "Azure docs, VM naming conventions; VM docs, size series")
+FABRIC_OFF = Rule("fabric-off", "Azure/aks-rdma-infiniband; VM docs, ND H100 v5")
+FABRIC_OPERATOR = Rule("fabric-operator", "Azure/aks-rdma-infiniband configurations/network-operator")
+FABRIC_PLACEMENT = Rule(
+    "fabric-placement", "Azure docs, virtual-machine-scale-sets placement groups; InfiniBand on HPC VMs"
+)
+FABRIC_DRIVER = Rule(
+    "fabric-driver", "NVIDIA GPU Operator docs, gpu-operator-rdma; NVIDIA Network Operator docs, platform-support"
+)
 GRAFANA = Rule("managed-grafana", sources.REGIONS)
 
 HEALTH_STORE = Rule(

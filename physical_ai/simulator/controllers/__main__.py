@@ -10,6 +10,7 @@ from physical_ai.simulator.clock import seconds_per_model_minute
 from physical_ai.simulator.controllers.gpu_stack import GpuStack
 from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.metrics.server import serve
+from physical_ai.simulator.network_operator.live import NetworkOperator
 from physical_ai.simulator.nvsentinel.live import loop_of
 from physical_ai.simulator.operators.live import Operators
 from physical_ai.simulator.operators.vault_secrets import VaultSecrets
@@ -32,6 +33,7 @@ def main() -> None:
     vaults = VaultSecrets(Client(given.kubeconfig), given.simulation / AZURE_FILE)
     Operators(Client(given.kubeconfig), control.agents.refusal, vaults.trouble).loop.start()
     loop_of(Client(given.kubeconfig)).start()
+    NetworkOperator(Client(given.kubeconfig)).loop.start()
     Volumes(Client(given.kubeconfig)).loop.start()
     RunnerController(Client(given.kubeconfig)).loop.start()
     stack = GpuStack(

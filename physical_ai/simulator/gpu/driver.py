@@ -172,6 +172,8 @@ def _settings(given: pods.Draft, spec: Mapping[str, Any], found: Release, module
     operands.add_env(given, "k8s-driver-manager", at(spec, "manager.env"))
     if config := modules_map(spec):
         given.volumes[config] = {"configMap": config, "items": {key: key for key in sorted(modules)}}
+    if at(spec, "rdma.enabled", False) is True:
+        _rdma(given, found, host=at(spec, "rdma.useHostMofed", False) is True)
     probe: Mapping[str, Any] = spec.get("startupProbe") or {}
     given.containers[given.main]["startupProbe"] |= probe
     given.pod["affinity"] = _alone(given)
@@ -179,6 +181,30 @@ def _settings(given: pods.Draft, spec: Mapping[str, Any], found: Release, module
         content = [dict(modules)] if modules else []
         value = str(int(digest([env, given.volumes, given.containers[given.main]["image"], *content], 8), 16))
         env["DRIVER_CONFIG_DIGEST"] = given.env("k8s-driver-manager")["DRIVER_CONFIG_DIGEST"] = value
+
+
+def _rdma(given: pods.Draft, found: Release, *, host: bool) -> None:
+    """GPUDirect RDMA: the driver waits for the one of the network cards, and nvidia-peermem is loaded beside it
+    (NVIDIA GPU Operator docs, gpu-operator-rdma)."""
+    env = {"WITH_WAIT": "true", "COMPONENT": "mofed", "GPU_DIRECT_RDMA_ENABLED": "true"}
+    if host:
+        env["USE_HOST_MOFED"] = "true"
+    node = {"NODE_NAME": {"fieldRef": "spec.nodeName"}}
+    given.init["mofed-validation"] = {
+        "image": found.images["validator"],
+        "command": ["sh", "-c"],
+        "args": ["nvidia-validator"],
+        "env": {**env, **node},
+        "privileged": True,
+    }
+    given.containers["nvidia-peermem-ctr"] = {
+        "image": given.containers[given.main]["image"],
+        "command": ["nvidia-driver"],
+        "args": ["reload_nvidia_peermem"],
+        "env": {"NVIDIA_VISIBLE_DEVICES": "void"},
+        "privileged": True,
+    }
+    given.env(given.main)["GPU_DIRECT_RDMA_ENABLED"] = "true"
 
 
 def _alone(given: pods.Draft) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NIC_LABEL
 from physical_ai.simulator.gpu import names, sharing
 from physical_ai.simulator.gpu.node_state import (
     CONTAINER_ROOT,
@@ -120,6 +121,17 @@ def driver_manager(state: NodeState, pod: Pod) -> Verdict:
     return state, OPEN, False
 
 
+def mofed_validation(state: NodeState, pod: Pod) -> Verdict:
+    """Waits for the OFED driver on nodes with network cards; that of the node itself is always there.
+
+    The driver's container leaves a file on the node. Here the Network Operator's label stands for it.
+    """
+    own = pod.workload.env.get("mofed-validation", {}).get("USE_HOST_MOFED") == "true"
+    if own or state.labels.get(NIC_LABEL) != "true" or state.labels.get(DRIVER_WAIT_LABEL) == "false":
+        return state, OPEN, False
+    return state, f"stat: cannot statx '/run/mellanox/drivers/.driver-ready': No such file or directory; {RETRY}", False
+
+
 def mps_mounts(state: NodeState, _: Pod) -> Verdict:
     return state, OPEN, False
 
@@ -132,6 +144,7 @@ GATES: Mapping[str, Gate] = {
     "plugin-validation": plugin_validation,
     "config-manager-init": config_manager,
     "k8s-driver-manager": driver_manager,
+    "mofed-validation": mofed_validation,
     "mps-control-daemon-mounts": mps_mounts,
 }
 

@@ -38,6 +38,8 @@ class Hardware:
     vgpu_signature: str = ""
     """Host driver version, where the PCI capability shows a vGPU to GFD."""
     secure_boot: bool = False
+    adapters: int = 0
+    """InfiniBand adapters; Azure's sizes have one for each GPU."""
     containerd_config: int = 2
     """Schema version of the node image's config.toml; AKS ships 2 (NVIDIA/gpu-operator#2646)."""
 
@@ -65,6 +67,7 @@ def of_size(size: VmSize) -> Hardware | None:
         mig_capable=size.mig or gpu.host_mig,
         vgpu=gpu.virtual,
         complete=gpu.share == "1",
+        adapters=gpu.count if size.infiniband else 0,
     )
 
 

@@ -11,6 +11,8 @@ from physical_ai.simulator.gpu.hardware import Hardware
 from physical_ai.simulator.gpu.names import NFD
 
 VENDOR = "10de"
+ADAPTER = {"class": "0207", "vendor": "15b3", "device": "101e"}
+"""An InfiniBand adapter of an ND size: a virtual function of a ConnectX-7."""
 FIELDS = ("vendor",)
 """`deviceLabelFields` of the operator's chart."""
 
@@ -47,4 +49,6 @@ def labels(node: Mapping[str, Any], hardware: Hardware | None, fields: Sequence[
     if hardware is not None:
         known = {"class": hardware.pci_class, "vendor": VENDOR, "device": hardware.pci_device}
         result[f"{NFD}pci-{'_'.join(known[field] for field in fields)}.present"] = "true"
+        if hardware.adapters:
+            result[f"{NFD}pci-{'_'.join(ADAPTER[field] for field in fields)}.present"] = "true"
     return result

@@ -14,6 +14,7 @@ from typing import Any
 from physical_ai.catalog.compat import check_driver, driver_fields
 from physical_ai.findings import Severity
 from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.facts.fabric import uses_fabric
 from physical_ai.settings.facts.pools import DRIVER_LABEL, pool_selector
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.guards import is_map
@@ -41,6 +42,7 @@ OWNED = {
     "useOpenKernelModules": "pools.<pool>.driver.moduleType, or gpuOperator.driver.moduleType",
     "usePrecompiled": "gpuOperator.driver.precompiled",
     "kernelModuleConfig": "pools.<pool>.driver.moduleParameters",
+    "rdma": "pools.<pool>.fabric, and networkOperator.ofedDriver",
     f"{UPGRADE_POLICY}.waitForCompletion.podSelector": FINISH_FIRST_SETTING,
 }
 """Fields that no file may set, with the setting to change instead."""
@@ -92,6 +94,10 @@ def _derived(
         "nodeSelector": node_selector(name, pool),
         "tolerations": operand_tolerations(settings),
     }
+    if uses_fabric(pool):
+        # Loads nvidia-peermem, after the OFED driver that it is built against.
+        host = settings.network_operator is not None and settings.network_operator.ofed_driver == "host"
+        spec["rdma"] = {"enabled": True, "useHostMofed": host}
     if config is not None:
         spec |= {"kernelModuleConfig": {"name": config}, "env": digest_env(MODULES_DIGEST, maps[config])}
     return spec

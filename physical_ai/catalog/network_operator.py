@@ -1,0 +1,66 @@
+"""The releases of NVIDIA's Network Operator, the names that depend on them, and what a pool's network cards become.
+
+>>> component_image("v26.7.0", "multus-cni")
+{'repository': 'nvcr.io/nvidia/mellanox', 'image': 'multus-cni', 'version': 'network-operator-v26.7.0'}
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+CHART = "network-operator"
+CHART_VERSION = "v26.7.0"
+RELEASE = "network-operator"
+NAMESPACE = "network-operator"
+
+API_VERSION = "mellanox.com/v1alpha1"
+KIND = "NicClusterPolicy"
+POLICY = "nic-cluster-policy"
+"""The only name that the operator follows; it ignores a policy with another one (Mellanox/network-operator
+controllers/nicclusterpolicy_controller.go)."""
+
+OFED_DRIVERS: dict[str, str] = {
+    "v25.7.0": "doca3.1.0-25.07-0.9.7.0-0",
+    "v26.7.0": "doca3.5.0-26.07-0.7.7.0-0",
+}
+"""The DOCA-OFED driver that each pinned release was tested with (NVIDIA Network Operator docs, example of a
+NicClusterPolicy in 25.7.0, container images of 26.7.0)."""
+OFED_BLACKLIST = {"name": "OFED_BLACKLIST_MODULES_FILE", "value": "/host/etc/modprobe.d/blacklist-ofed-modules.conf"}
+"""Keeps the node's own modules from winning a race with those of the driver container (Azure/aks-rdma-infiniband
+configs/nicclusterpolicy/base; Mellanox/doca-driver-build#52)."""
+
+VENDOR = "15b3"
+"""PCI vendor of NVIDIA's network cards."""
+NIC_LABEL = f"feature.node.kubernetes.io/pci-{VENDOR}.present"
+"""Node Feature Discovery sets it. On Azure also on nodes whose accelerated networking is a virtual function of such a
+card, so the policy names its pools besides."""
+DRIVER_WAIT_LABEL = "network.nvidia.com/operator.mofed.wait"
+"""The operator sets it: `false` once a node's OFED driver works, or where it installs none."""
+
+RESOURCE_PREFIX = "rdma"
+SHARED_RESOURCE, VF_RESOURCE = f"{RESOURCE_PREFIX}/shared_ib", f"{RESOURCE_PREFIX}/ib"
+"""Names of Azure/aks-rdma-infiniband: every Pod sees all adapters, or each has adapters of its own."""
+SHARED_PODS = 63
+"""Pods on a node that share its adapters at most (`rdmaHcaMax` of Azure/aks-rdma-infiniband)."""
+
+Component = Literal[
+    "k8s-rdma-shared-dev-plugin", "sriov-network-device-plugin", "multus-cni", "plugins", "nvidia-k8s-ipam"
+]
+_REGISTRY = "nvcr.io/nvidia/mellanox"
+
+FEATURE = ("Microsoft.ContainerService", "AKSInfinibandSupport")
+"""Of a subscription. With it, AKS creates the nodes of a pool on one InfiniBand fabric (AKS docs, use-ndv5-gpu;
+Azure/aks-rdma-infiniband getting-started)."""
+MOST_NODES = 100
+"""Of a scale set in one placement group, which is what shares a fabric (Azure docs, virtual-machine-scale-sets
+placement groups)."""
+
+
+def component_image(release: str, component: Component) -> dict[str, str]:
+    """Fields of a NicClusterPolicy that name a component's image: all have the operator's release as their tag."""
+    return {"repository": _REGISTRY, "image": component, "version": f"network-operator-{release}"}
+
+
+def ofed_image(release: str) -> dict[str, str]:
+    """The same of the OFED driver. The operator appends the node's system to the tag."""
+    return {"repository": _REGISTRY, "image": "doca-driver", "version": OFED_DRIVERS[release]}

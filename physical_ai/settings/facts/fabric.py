@@ -1,0 +1,49 @@
+"""What follows from the settings about the network between the nodes of a pool. Pure functions."""
+
+from __future__ import annotations
+
+from physical_ai.catalog import machines
+from physical_ai.catalog.network_operator import SHARED_PODS, SHARED_RESOURCE, VF_RESOURCE
+from physical_ai.settings.facts.pools import gpus_per_node
+from physical_ai.settings.models.node_pools import Pool
+from physical_ai.settings.models.tree import Settings
+
+
+def has_infiniband(pool: Pool) -> bool:
+    """Whether the pool's nodes have InfiniBand; False for a size that is not known."""
+    size = machines().get(pool.sku)
+    return size is not None and size.infiniband
+
+
+def uses_fabric(pool: Pool) -> bool:
+    """Whether Pods are to reach the InfiniBand adapters of the pool's nodes, and these have any."""
+    return pool.fabric == "infiniband" and has_infiniband(pool)
+
+
+def fabric_pools(settings: Settings) -> dict[str, Pool]:
+    """The pools whose adapters Pods reach."""
+    return {name: pool for name, pool in settings.pools.items() if uses_fabric(pool)}
+
+
+def adapters(pool: Pool) -> int:
+    """InfiniBand adapters of a node: Azure's sizes have one for each GPU (VM docs, ND H100 v5 and ND H200 v5)."""
+    return gpus_per_node(pool) if has_infiniband(pool) else 0
+
+
+def rdma_resources(settings: Settings, pool: Pool) -> dict[str, int]:
+    """What one node of the pool offers for RDMA, by resource; nothing without a fabric or without a device plugin."""
+    operator = settings.network_operator
+    if operator is None or not uses_fabric(pool):
+        return {}
+    match operator.device_plugin:
+        case "shared":
+            return {SHARED_RESOURCE: SHARED_PODS}
+        case "sriov":
+            return {VF_RESOURCE: adapters(pool)}
+        case "none":
+            return {}
+
+
+def rdma_request(settings: Settings, pool: Pool, gpus: int | str) -> dict[str, str]:
+    """What a Pod with so many GPUs requests: its node's adapters, shared, or one for each of its GPUs."""
+    return {name: "1" if name == SHARED_RESOURCE else str(gpus) for name in rdma_resources(settings, pool)}

@@ -1,0 +1,33 @@
+"""The shape of settings about NVIDIA's Network Operator."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from physical_ai.catalog.network_operator import CHART_VERSION
+from physical_ai.settings.models.base import Model
+
+NetworkOperatorVersion = Literal["v25.7.0", "v26.7.0"]
+"""The pinned releases, each with the OFED driver that it was tested with (`OFED_DRIVERS`)."""
+
+
+class NetworkOperator(Model):
+    """NVIDIA Network Operator: the driver and the resources of network cards for RDMA."""
+
+    version: NetworkOperatorVersion = Field(default=CHART_VERSION, description="Release.")
+    ofed_driver: Literal["container", "host"] = Field(
+        default="container",
+        description="container: the operator builds DOCA-OFED on the nodes of pools with a fabric. host: it uses the"
+        " driver that the node has.",
+    )
+    device_plugin: Literal["shared", "sriov", "none"] = Field(
+        default="shared",
+        description="shared: every Pod that requests rdma/shared_ib sees all adapters of its node. sriov: each Pod has"
+        " the adapters that it requests as rdma/ib. none: no resource.",
+    )
+    secondary_network: bool = Field(
+        default=False, description="Install Multus and the CNI plugins, for further interfaces of Pods."
+    )
+    nv_ipam: bool = Field(default=False, description="Install nv-ipam, which gives such interfaces addresses.")

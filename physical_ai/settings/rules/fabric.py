@@ -1,0 +1,101 @@
+"""Rules about InfiniBand: which pools can have a fabric, and what it needs besides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from physical_ai.catalog.network_operator import MOST_NODES
+from physical_ai.settings.facts.fabric import has_infiniband, uses_fabric
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.node_pools import Pool
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules import registry as rules
+from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
+
+_OPERATOR: Path = ("networkOperator",)
+
+
+def check_fabric(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
+    """All rules about InfiniBand."""
+    for name, pool in settings.pools.items():
+        path: Path = ("pools", name)
+        if not trust(path, (*path, "sku"), (*path, "fabric")):
+            continue
+        if pool.fabric == "infiniband" and not has_infiniband(pool):
+            problem = f"{pool.sku} has no InfiniBand."
+            fix = "fabric: none, or an ND size with InfiniBand, such as Standard_ND96isr_H100_v5."
+            yield error((*path, "fabric"), problem, fix, others=((*path, "sku"),), rule=rules.FABRIC_SIZE)
+        elif uses_fabric(pool):
+            yield from _operator(path, pool, settings)
+            yield from _placement(path, pool)
+            yield from _driver(path, pool, settings)
+        elif has_infiniband(pool):
+            problem = (
+                f"{pool.sku} has InfiniBand, and no Pod reaches it: jobs over several nodes use TCP over Ethernet, and"
+                " GPUs of one node cannot be written to by another."
+            )
+            yield warning((*path, "fabric"), problem, "fabric: infiniband.", rule=rules.FABRIC_OFF)
+
+
+def _operator(path: Path, pool: Pool, settings: Settings) -> Iterator[SettingFinding]:
+    operator = settings.network_operator
+    here: Path = (*path, "fabric")
+    if operator is None:
+        problem = "Nothing offers the adapters to Pods: the Network Operator is not installed."
+        yield error(here, problem, "networkOperator: {}", others=(_OPERATOR,), rule=rules.FABRIC_OPERATOR)
+        return
+    if operator.device_plugin == "none":
+        problem = "Without a device plugin no Pod can request the adapters."
+        fix, where = "devicePlugin: shared, or sriov.", (*_OPERATOR, "devicePlugin")
+        yield error(where, problem, fix, others=(here,), rule=rules.FABRIC_OPERATOR)
+    if operator.ofed_driver == "container" and pool.secure_boot:
+        problem = "The OFED driver's modules are not signed, and do not load with Secure Boot."
+        others: tuple[Path, ...] = (here, (*_OPERATOR, "ofedDriver"))
+        yield error(
+            (*path, "secureBoot"),
+            problem,
+            "secureBoot: false, or ofedDriver: host.",
+            others=others,
+            rule=rules.FABRIC_DRIVER,
+        )
+
+
+def _placement(path: Path, pool: Pool) -> Iterator[SettingFinding]:
+    """A fabric is that of one placement group: one scale set, in one place, of limited size."""
+    if len(set(pool.zones)) > 1:
+        problem = f"Nodes in {len(set(pool.zones))} zones share no fabric: InfiniBand connects one placement group."
+        yield error(
+            (*path, "zones"),
+            problem,
+            f'zones: ["{pool.zones[0]}"], or none.',
+            others=((*path, "fabric"),),
+            rule=rules.FABRIC_PLACEMENT,
+        )
+    if pool.scale.most > MOST_NODES:
+        problem = (
+            f"{pool.scale.most} nodes: a placement group, which is what shares a fabric, has at most {MOST_NODES}."
+        )
+        yield error(
+            (*path, "scale"),
+            problem,
+            f"At most {MOST_NODES}, and further pools for further jobs.",
+            others=((*path, "fabric"),),
+            rule=rules.FABRIC_PLACEMENT,
+        )
+
+
+def _driver(path: Path, pool: Pool, settings: Settings) -> Iterator[SettingFinding]:
+    fabric: tuple[Path, ...] = ((*path, "fabric"),)
+    if not pool.driver.is_operator:
+        problem = (
+            f"A driver of source '{pool.driver.source.value}' does not load nvidia-peermem, without which adapters"
+            " reach GPUs through the memory of the host only."
+        )
+        yield error((*path, "driver", "source"), problem, "source: operator", others=fabric, rule=rules.FABRIC_DRIVER)
+    elif settings.gpu_operator.driver_owner != "NVIDIADriver":
+        problem = "A ClusterPolicy has one driver for all pools: nodes without adapters would wait for an OFED driver."
+        where: Path = ("gpuOperator", "driverOwner")
+        yield error(where, problem, "driverOwner: NVIDIADriver", others=fabric, rule=rules.FABRIC_DRIVER)
+    if pool.os_sku == "AzureLinux":
+        problem = "The Network Operator is not tested on Azure Linux, and there is no OFED driver for it."
+        yield error((*path, "osSku"), problem, "osSku: Ubuntu", others=fabric, rule=rules.FABRIC_DRIVER)

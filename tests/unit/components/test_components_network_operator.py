@@ -1,0 +1,53 @@
+"""The Network Operator in a stack: its release, its policy, and what other parts know of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from physical_ai.safe_yaml import load as parsed
+from tests.support.recording import Recording
+from tests.unit.conftest import Simulate
+
+POOL: dict[str, Any] = parsed(
+    "{sku: Standard_ND96isr_H100_v5, driver: {source: operator}, subnet: 10.40.3.0/26, priority: Regular, fabric:"
+    " infiniband, scale: {count: 2}}"
+)
+
+
+def stack(simulate: Simulate, **more: Any) -> Recording:
+    return simulate("dev-westus2", {"networkOperator": {}, "pools": {"ndgpu": POOL}, **more})
+
+
+def namespaces(found: Recording) -> dict[str, Any]:
+    return {each.inputs["metadata"]["name"]: each.inputs["metadata"] for each in found.of_type("Namespace")}
+
+
+def test_nothing_of_it_unless_asked_for(simulate: Simulate) -> None:
+    found = simulate("dev-westus2", {})
+    assert "network-operator" not in namespaces(found)
+    assert not [each for each in found.of_type("Release") if each.inputs["name"] == "network-operator"]
+
+
+def test_the_release_comes_after_the_one_with_node_feature_discovery(simulate: Simulate) -> None:
+    found = stack(simulate)
+    releases = {each.inputs["name"]: each for each in found.of_type("Release")}
+    release = releases["network-operator"]
+    assert releases["gpu-operator"].urn in release.options.depends_on
+    assert release.inputs["values"]["nfd"] == {"enabled": False}
+    labels = namespaces(found)["network-operator"]["labels"]
+    assert labels["pod-security.kubernetes.io/enforce"] == "privileged"
+
+
+def test_the_policy_comes_after_the_release_and_is_deleted_before_it(simulate: Simulate) -> None:
+    found = stack(simulate)
+    policy = found.resource("NicClusterPolicy", "physical-ai-network-operator-policy")
+    release = next(each for each in found.of_type("Release") if each.inputs["name"] == "network-operator")
+    assert policy.inputs["metadata"]["name"] == "nic-cluster-policy"
+    assert release.urn in policy.options.depends_on
+
+
+def test_isolation_covers_its_namespace(simulate: Simulate) -> None:
+    found = stack(simulate, network={"isolation": {"platform": "deny"}})
+    policies = [each.inputs["metadata"] for each in found.of_type("NetworkPolicy")]
+    own = {each["name"] for each in policies if each["namespace"] == "network-operator"}
+    assert own == {"default-deny", "operator"}

@@ -1,0 +1,126 @@
+"""The model of the Network Operator: what it runs where, in which order, and what nodes offer then."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NIC_LABEL
+from physical_ai.simulator.gpu import nfd, node
+from physical_ai.simulator.gpu.driver import daemonset
+from physical_ai.simulator.gpu.hardware import of_node
+from physical_ai.simulator.gpu.node_state import NodeState
+from physical_ai.simulator.gpu.release import release
+from physical_ai.simulator.network_operator import policy as model
+from tests.unit.settings.test_settings_fabric import policy as spec
+
+Json = dict[str, Any]
+ND, NC = "Standard_ND96isr_H100_v5", "Standard_NC40ads_H100_v5"
+
+
+def item(key: str, size: str = ND, **labels: str) -> Json:
+    given = {
+        "node.kubernetes.io/instance-type": size,
+        model.OS_ID: "ubuntu",
+        model.OS_VERSION: "24.04",
+        **({NIC_LABEL: "true"} if size == ND else {}),
+        **labels,
+    }
+    return {"metadata": {"name": key, "labels": given}, "status": {}}
+
+
+def policy(*assignments: str, name: str = "nic-cluster-policy") -> Json:
+    return {"metadata": {"name": name, "uid": "p"}, "spec": spec(*assignments)}
+
+
+def test_the_driver_is_built_for_the_systems_of_nodes_with_cards() -> None:
+    assert [each["metadata"]["name"] for each in model.daemonsets(policy(), [])] == ["rdma-shared-dp-ds"]
+    driver, plugin = model.daemonsets(policy(), [item("nd-0"), item("nc-0", NC)])
+    pod = driver["spec"]["template"]["spec"]
+    assert pod["containers"][0]["image"].endswith("doca-driver:doca3.5.0-26.07-0.7.7.0-0-ubuntu24.04-amd64")
+    assert pod["affinity"]["nodeAffinity"] == policy()["spec"]["nodeAffinity"]
+    assert plugin["spec"]["template"]["spec"]["nodeSelector"] == {NIC_LABEL: "true", DRIVER_WAIT_LABEL: "false"}
+
+
+def test_device_plugins_wait_for_the_driver_s_pod() -> None:
+    nodes = [item("nd-0"), item("nd-1"), item("nc-0", NC)]
+    assert model.wait_labels(policy(), nodes, {"nd-0": True, "nd-1": False}) == {"nd-0": "false", "nd-1": "true"}
+    # Without a driver to install there is nothing to wait for.
+    hosts = policy("networkOperator.ofedDriver=host")
+    assert model.wait_labels(hosts, nodes, {}) == {"nd-0": "false", "nd-1": "false"}
+    assert model.wait_labels(hosts, nodes, {"nd-0": False}) == {"nd-0": "true", "nd-1": "false"}
+    assert model.wait_labels(hosts, [item("nd-0", **{DRIVER_WAIT_LABEL: "false"})], {}) == {}
+
+
+def test_nodes_offer_adapters_where_a_plugin_runs_and_finds_them() -> None:
+    assert model.resources(policy(), item("nd-0"), [model.SHARED]) == {"rdma/shared_ib": 63}
+    assert model.resources(policy(), item("nd-0"), []) == {}
+    assert model.resources(policy(), item("nc-0", NC), [model.SHARED]) == {"rdma/shared_ib": 0}
+    assert model.resources(policy("networkOperator.devicePlugin=sriov"), item("nd-0"), [model.SRIOV]) == {"rdma/ib": 8}
+
+
+def test_a_plugin_with_a_wrong_configuration_offers_nothing() -> None:
+    given = policy()
+    ethernet = {"resourceName": "ib", "rdmaHcaMax": 63, "selectors": {"linkTypes": ["ether"]}}
+    given["spec"]["rdmaSharedDevicePlugin"]["config"] = json.dumps({"configList": [ethernet]})
+    assert model.resources(given, item("nd-0"), [model.SHARED]) == {"rdma/ib": 0}
+    given["spec"]["rdmaSharedDevicePlugin"]["config"] = "configList: []"
+    assert model.resources(given, item("nd-0"), [model.SHARED]) == {}
+
+
+def test_a_policy_is_ready_when_its_daemonsets_are_and_only_one_name_counts() -> None:
+    wanted = model.daemonsets(policy(), [item("nd-0")])
+    assert model.status(policy(), wanted, {})["state"] == "notReady"
+
+    def live(ready: int) -> Json:
+        status = {"observedGeneration": 1, "desiredNumberScheduled": 1, "numberReady": ready}
+        return {each["metadata"]["name"]: {"metadata": {"generation": 1}, "status": status} for each in wanted}
+
+    assert model.status(policy(), wanted, live(0))["state"] == "notReady"
+    found = model.status(policy(), wanted, live(1))
+    assert found["state"] == "ready"
+    assert {each["name"] for each in found["appliedStates"]} == {model.OFED, model.SHARED}
+    other = model.status(policy(name="mine"), [], {})
+    assert (other["state"], "Only instance with name nic-cluster-policy" in other["reason"]) == ("ignore", True)
+
+
+def driver(use_host: bool) -> Json:
+    rdma = {"enabled": True, "useHostMofed": use_host}
+    resource = {"driverType": "gpu", "repository": "r", "image": "driver", "version": "580.173.02", "rdma": rdma}
+    system = model_system()
+    given = {"metadata": {"name": "nd", "uid": "nd"}, "spec": resource}
+    return daemonset(release("v26.7.0"), {}, given, "gpu-operator", system, modules={})
+
+
+def model_system() -> Any:
+    from physical_ai.simulator.gpu.driver import OperatingSystem
+
+    return OperatingSystem("ubuntu", "24.04")
+
+
+def state(**labels: str) -> NodeState:
+    hardware = of_node(item("nd-0"))
+    assert hardware is not None
+    found = nfd.labels({"status": {"nodeInfo": {"osImage": "Ubuntu 24.04"}}}, hardware)
+    assert found[NIC_LABEL] == "true"
+    given = NodeState("v26.7.0", hardware, labels={**found, **labels})
+    return node.step(given, node.PodAdded(driver(use_host=False)))
+
+
+def test_the_gpu_driver_waits_for_the_network_driver() -> None:
+    waiting = state()
+    assert waiting.driver_pod is not None
+    assert waiting.driver_pod.container == "mofed-validation"
+    assert ".driver-ready" in waiting.driver_pod.message
+    later = node.step(waiting, node.LabelsChanged({**waiting.labels, DRIVER_WAIT_LABEL: "false"}))
+    assert later.driver_pod is not None
+    assert later.driver_pod.container == "nvidia-driver-ctr"
+
+
+def test_a_driver_of_the_host_is_not_waited_for() -> None:
+    given = node.step(state(), node.PodRemoved(driver(use_host=False)["metadata"]["name"]))
+    after = node.step(given, node.PodAdded(driver(use_host=True)))
+    assert after.driver_pod is not None
+    assert after.driver_pod.container == "nvidia-driver-ctr"
+    containers = driver(use_host=True)["spec"]["template"]["spec"]["containers"]
+    assert [each["name"] for each in containers] == ["nvidia-driver-ctr", "nvidia-peermem-ctr"]
