@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from physical_ai.readiness import rollout
 from physical_ai.readiness.evidence import Evidence
+from physical_ai.readiness.fabric import lacks_fabric
 from physical_ai.readiness.model import Cluster, Expected, Json, Report
 from physical_ai.readiness.node_gates import MIG_STRATEGY, NodeGates
 from physical_ai.readiness.objects import allocatable, is_being_removed, is_ready, labels, name, pool_of
@@ -15,7 +16,7 @@ from physical_ai.readiness.objects import allocatable, is_being_removed, is_read
 def is_open(expected: Expected, node: Json) -> bool:
     """Whether a node is Ready and offers the expected resources; the Node object is enough to decide it."""
     offers_unusable_gpus = expected.needs_mig_ids and labels(node).get(MIG_STRATEGY) == "none"
-    return is_ready(node) and _offers(expected, node) and not offers_unusable_gpus
+    return is_ready(node) and _offers(expected, node) and not offers_unusable_gpus and not lacks_fabric(expected, node)
 
 
 def _offers(expected: Expected, node: Json) -> bool:

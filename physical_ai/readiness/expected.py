@@ -8,6 +8,7 @@ from typing import Any
 from physical_ai.catalog import UnknownName, machine
 from physical_ai.readiness.model import Expected
 from physical_ai.settings import Settings
+from physical_ai.settings.facts.fabric import rdma_resources
 from physical_ai.settings.facts.gpu import has_host_mig, offered
 
 
@@ -15,7 +16,11 @@ def expected_pools(settings: Settings) -> tuple[Expected, ...]:
     """What one node of each pool should offer, in the order of the settings."""
     return tuple(
         Expected(
-            name, offered(settings, pool), pool.driver.source.value, has_host_mig(pool) or pool.sharing.mig is not None
+            name,
+            offered(settings, pool),
+            pool.driver.source.value,
+            has_host_mig(pool) or pool.sharing.mig is not None,
+            rdma_resources(settings, pool),
         )
         for name, pool in settings.pools.items()
     )
@@ -24,7 +29,8 @@ def expected_pools(settings: Settings) -> tuple[Expected, ...]:
 def deployed_pools(summaries: Mapping[str, Mapping[str, Any]]) -> tuple[Expected, ...]:
     """The same for a deployed stack, from its output `pools`."""
     return tuple(
-        Expected(name, pool["resources"], pool["driverSource"], _is_cut(pool)) for name, pool in summaries.items()
+        Expected(name, pool["resources"], pool["driverSource"], _is_cut(pool), pool.get("fabric", {}))
+        for name, pool in summaries.items()
     )
 
 

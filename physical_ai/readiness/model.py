@@ -23,6 +23,7 @@ GATES: Mapping[str, str] = {
     "validator": "the validator has run a CUDA program",
     "device-plugin": "the device plugin has registered the GPUs",
     "allocatable": "the node offers as many GPUs as the pool's settings define",
+    "fabric": "the node offers its InfiniBand adapters, on a pool with `fabric: infiniband`",
     "rollout": "the latest change has reached the node",
 }
 """The gates in the order in which they open, and what each one being open means."""
@@ -38,6 +39,8 @@ class Expected:
     driver_source: Source
     needs_mig_ids: bool = False
     """MIG is on, so that CUDA works only with the id of an instance: strategy `none` would offer unusable GPUs."""
+    fabric: Mapping[str, int] = field(default_factory=dict[str, int])
+    """What the Network Operator's device plugin offers on one node: `{"rdma/shared_ib": 63}`."""
 
 
 @dataclass(frozen=True)

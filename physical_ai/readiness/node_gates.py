@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from physical_ai.readiness.causes import cause_of, causes
 from physical_ai.readiness.evidence import GRID_DRIVER_READY, Evidence, Role, is_available, passed, saw_driver_after
+from physical_ai.readiness.fabric import fabric_cause, listed
 from physical_ai.readiness.model import ClosedGate, Expected, Json
 from physical_ai.readiness.objects import allocatable, at, condition, is_ready, labels, name, other_system
 from physical_ai.readiness.phase import active_container, is_running, phase, unfinished
@@ -13,10 +14,8 @@ from physical_ai.readiness.phase import active_container, is_running, phase, unf
 NFD_LABELS = tuple(
     f"feature.node.kubernetes.io/{device}.present" for device in ("pci-10de", "pci-0302_10de", "pci-0300_10de")
 )
-PRESENT = "nvidia.com/gpu.present"
-DEPLOY = "nvidia.com/gpu.deploy."
-CONFIG = "nvidia.com/device-plugin.config"
-WORKLOAD = "nvidia.com/gpu.workload.config"
+PRESENT, DEPLOY = "nvidia.com/gpu.present", "nvidia.com/gpu.deploy."
+CONFIG, WORKLOAD = "nvidia.com/device-plugin.config", "nvidia.com/gpu.workload.config"
 MIG_CONFIG, MIG_STATE = "nvidia.com/mig.config", "nvidia.com/mig.config.state"
 MIG_STRATEGY = "nvidia.com/mig.strategy"
 _TOLERATIONS: Mapping[Role, str] = {
@@ -191,9 +190,11 @@ class NodeGates:
             missing = int(total.get(resource, 0)) - given.get(resource, 0)
             if missing > 0 and int(total.get(resource, 0)) == count:
                 return self.closed(gate, "unhealthy", value=str(missing))
+        if found := fabric_cause(self.expected, self.node):
+            return self.closed("fabric", found[0], pod=None, message="", **found[1])
         if given:
-            offers = ", ".join(f"{count} × {resource}" for resource, count in sorted(given.items()))
-            return self.closed(gate, "other-resource", value=offers, key=self.labels.get(CONFIG, "not set"))
+            key = self.labels.get(CONFIG, "not set")
+            return self.closed(gate, "other-resource", value=listed(given), key=key)
         return self.wait(gate, "The device plugin runs, and the kubelet has not reported its GPUs yet.")
 
     def pod(self, gate: str, role: Role) -> ClosedGate | None:
@@ -205,7 +206,7 @@ class NodeGates:
             return None
         message, more = self.evidence.messages(pod)
         status = phase(pod)
-        if (matched := cause_of(gate, f"{status}\n{more}")) is not None:
+        if (matched := cause_of(gate, f"{status} in {active_container(pod)}\n{more}")) is not None:
             return self.closed(gate, matched[0].id, pod=pod, message=message, **matched[1])
         if role == "nfd":
             return self.closed(gate, "nfd-worker-down", pod=pod, message=message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NIC_LABEL
 from physical_ai.readiness import Expected
 from tests.support.readiness_objects import Situation, pod
 
@@ -142,3 +143,29 @@ def mig_none() -> Situation:
 
 def mig_failed() -> Situation:
     return label(mig_config="all-disabled", mig_config_state="failed")
+
+
+def with_fabric(offered: int | None = None, **labels: str) -> Situation:
+    """A node of an ND pool whose GPUs are there. `labels`: nic, and wait."""
+    expected = Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator", fabric={"rdma/ib": 8})
+    situation = Situation(expected)
+    if "nic" in labels:
+        situation.labels[NIC_LABEL] = labels["nic"]
+    if "wait" in labels:
+        situation.labels[DRIVER_WAIT_LABEL] = labels["wait"]
+    if offered is not None:
+        situation.node["status"]["allocatable"]["rdma/ib"] = str(offered)
+    return situation
+
+
+def waiting_for_ofed() -> Situation:
+    situation = nothing_offered()
+    found = situation.pods["driver"]
+    found["spec"]["initContainers"].append({"name": "mofed-validation"})
+    situation.stuck("driver")
+    done = {"terminated": {"exitCode": 0}}
+    found["status"]["initContainerStatuses"] = [
+        {"name": "k8s-driver-manager", "ready": True, "state": done},
+        {"name": "mofed-validation", "ready": False, "state": {"running": {}}},
+    ]
+    return situation

@@ -162,6 +162,14 @@ class SimulatedCluster:
             if any(pod["metadata"]["name"].startswith(each) for each in daemonsets):
                 self._delete(f"/api/v1/namespaces/{NAMESPACE}/pods/{pod['metadata']['name']}")
 
+    def remove(self, path: str) -> None:
+        """Deletes an object, which may be gone already, and what it owns."""
+        try:
+            self.client.request("DELETE", path, params={"propagationPolicy": "Background"})
+        except ApiError as refusal:
+            if refusal.code != 404:
+                raise
+
     def cuda_probe(self, node: str) -> tuple[str, str]:
         """A CUDA program asks for one GPU of a node: how it ends, and its last words."""
         path = f"/api/v1/namespaces/{NAMESPACE}/pods"

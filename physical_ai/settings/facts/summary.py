@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from physical_ai.settings.facts import gpu
+from physical_ai.settings.facts.fabric import rdma_resources
 from physical_ai.settings.facts.osmo import platforms
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.facts.pools import driver_facts, gpus_per_node, node_taints
@@ -14,7 +15,7 @@ from physical_ai.settings.models.tree import Settings
 def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
     """A GPU pool for readers of the stack's outputs. Counts are those requested, not those that exist."""
     pool = settings.pools[name]
-    version = gpu.driver_version(settings, pool)
+    version, rdma = gpu.driver_version(settings, pool), rdma_resources(settings, pool)
     return {
         "size": pool.sku,
         "driverSource": pool.driver.source.value,
@@ -25,6 +26,8 @@ def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
         "gpusPerNode": gpus_per_node(pool),
         "sharing": gpu.sharing_kind(pool),
         "resources": gpu.offered(settings, pool),
+        # Absent without InfiniBand.
+        **({"fabric": rdma} if rdma else {}),
         "nodes": pool.scale.model_dump(exclude_none=True),
         "labels": gpu.pool_labels(name, pool),
         "taints": node_taints(pool),

@@ -30,9 +30,11 @@ from tests.support.readiness_situations import (
     unclaimed,
     unscheduled,
     unselected,
+    waiting_for_ofed,
     waiting_in_validation,
     waiting_validator,
     with_agent,
+    with_fabric,
     without_deployment,
 )
 
@@ -57,6 +59,16 @@ CASES: list[tuple[str, str, Callable[[], Situation]]] = [
     ("toolkit", "unselected", unselected),
     ("toolkit", "unscheduled", unscheduled),
     ("driver", "image-pull", lambda: Situation().stuck("driver", state={"waiting": {"reason": "ImagePullBackOff"}})),
+    ("driver", "ofed-missing", waiting_for_ofed),
+    (
+        "validator",
+        "fabric-manager",
+        lambda: Situation().fails("validator", "802: system not yet initialized"),
+    ),
+    ("fabric", "nic-unlabeled", with_fabric),
+    ("fabric", "nic-driver", lambda: with_fabric(nic="true")),
+    ("fabric", "nic-driver", lambda: with_fabric(nic="true", wait="true")),
+    ("fabric", "adapters-missing", lambda: with_fabric(7, nic="true", wait="false")),
     ("labels", "operator-absent", lambda: without_deployment("gpu-operator")),
     ("labels", "operator-down", lambda: down("gpu-operator", no_label("nvidia.com/gpu.present"))),
     ("labels", "policy-absent", policies),
@@ -294,3 +306,8 @@ def test_more_nodes_and_resources_are_summed() -> None:
     assert report.allocatable == {"nvidia.com/mig-1g.12gb": 6}
     assert report.document()["gpus"]["nvidia.com/mig-3g.47gb"] == {"allocatable": 0, "expected": 2}
     assert {NFD, PLUGIN} <= {each["metadata"]["name"] for each in situation.daemonsets.values()}
+
+
+def test_a_node_with_all_its_adapters_is_open_and_one_without_its_gpus_names_these_first() -> None:
+    assert not with_fabric(8, nic="true", wait="false").report().closed
+    assert first(with_fabric().gpus({"nvidia.com/gpu": 0})).gate == "allocatable"

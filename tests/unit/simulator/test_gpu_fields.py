@@ -107,7 +107,8 @@ def drivers() -> list[Json]:
     """A driver with everything that is off by default, and one with precompiled modules."""
     on = {"enabled": True}
     plain = {"driverType": "gpu", "repository": "nvcr.io/nvidia", "image": "driver", "version": "580.173.02"}
-    return [{**plain, "rdma": on, "gds": on, "gdrcopy": on}, {**plain, "usePrecompiled": True}]
+    on = {key: {"enabled": True} for key in ("rdma", "gds", "gdrcopy")}
+    return [{**plain, **on}, {**plain, "usePrecompiled": True}]
 
 
 def fields(kind: str) -> dict[str, list[Any]]:

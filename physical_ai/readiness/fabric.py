@@ -1,0 +1,43 @@
+"""Whether a node offers its InfiniBand adapters, and why not. Pure: the Node object tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NIC_LABEL
+from physical_ai.readiness.model import Expected, Json
+from physical_ai.readiness.objects import allocatable, at, labels
+
+
+def adapters(expected: Expected, node: Json) -> dict[str, int]:
+    """What the node offers of the resources that it should offer for RDMA."""
+    given: Mapping[str, Any] = at(node, "status.allocatable", {})
+    return {resource: int(given.get(resource, 0)) for resource in expected.fabric}
+
+
+def lacks_fabric(expected: Expected, node: Json) -> bool:
+    return adapters(expected, node) != dict(expected.fabric)
+
+
+def fabric_cause(expected: Expected, node: Json) -> tuple[str, dict[str, str]] | None:
+    """Id of the cause for which a node lacks adapters, and the facts that its text names.
+
+    None where it has them, or lacks GPUs, which come first: their driver waits for that of the adapters.
+    """
+    given, gpus = labels(node), allocatable(node)
+    if any(gpus.get(resource, 0) != count for resource, count in expected.resources.items()):
+        return None
+    if not lacks_fabric(expected, node):
+        return None
+    if given.get(NIC_LABEL) != "true":
+        return "nic-unlabeled", {}
+    waits = given.get(DRIVER_WAIT_LABEL)
+    if waits != "false":
+        return "nic-driver", {"value": f"the label is {waits}" if waits else "the label is missing"}
+    return "adapters-missing", {"offered": listed(adapters(expected, node)), "wanted": listed(expected.fabric)}
+
+
+def listed(counts: Mapping[str, int]) -> str:
+    """Resources with their counts, for a sentence."""
+    return ", ".join(f"{count} × {resource}" for resource, count in sorted(counts.items()))

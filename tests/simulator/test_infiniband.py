@@ -1,0 +1,86 @@
+"""Two nodes with InfiniBand on a real API server: the network driver, then the GPU driver, then a job over both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from physical_ai.catalog.network_operator import API_VERSION, CHART, KIND, NAMESPACE, POLICY, RELEASE
+from physical_ai.settings.facts.fabric import rdma_request
+from physical_ai.settings.facts.pools import tolerations
+from physical_ai.settings.plans.plan import make_plan
+from physical_ai.simulator.charts import chart_source
+from physical_ai.simulator.cluster.objects import at
+from physical_ai.simulator.network_operator.live import POLICIES
+from tests.simulator.gpu_nodes import DRIVER, has_gpus, stack
+from tests.support.simulated_cluster import PRIVILEGED, SimulatedCluster
+from tests.support.waiting import remains, until
+from tests.unit.settings.test_settings_fabric import WITH_FABRIC
+
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
+
+
+def install(cluster: SimulatedCluster, version: str, values: dict[str, Any]) -> None:
+    cluster.apply(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": dict(PRIVILEGED)}}
+    )
+    chart = chart_source(CHART, version, "")
+    arguments = ("upgrade", "--install", RELEASE, str(chart), "--namespace", NAMESPACE, "--values", "-")
+    cluster.helm.run(*arguments, "--wait", "--timeout", "60s", stdin=yaml.safe_dump(values))
+
+
+def rdma(cluster: SimulatedCluster, node: str) -> dict[str, str]:
+    given: dict[str, str] = at(cluster.node(node), "status.allocatable", {})
+    return {key: count for key, count in given.items() if key.startswith("rdma/")}
+
+
+def job(requests: dict[str, str], tolerated: list[dict[str, str]]) -> dict[str, Any]:
+    """A gang of two, each with all GPUs of a node and its adapters."""
+    pod = {
+        "restartPolicy": "Never",
+        "tolerations": tolerated,
+        "nodeSelector": {"agentpool": "ndgpu"},
+        "containers": [{"name": "rank", "image": "nccl-tests", "resources": {"limits": requests}}],
+    }
+    metadata = {"name": "two-nodes", "namespace": "default"}
+    spec = {"completions": 2, "parallelism": 2, "completionMode": "Indexed", "template": {"spec": pod}}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
+
+
+def ranks(cluster: SimulatedCluster) -> dict[str, str]:
+    """Phase of each rank by its node."""
+    found = cluster.client.get("/api/v1/namespaces/default/pods", {"labelSelector": "job-name=two-nodes"})["items"]
+    return {str(at(pod, "spec.nodeName", "")): str(at(pod, "status.phase", "")) for pod in found}
+
+
+def test_a_job_runs_over_two_nodes_once_both_drivers_are_there(cluster: SimulatedCluster) -> None:
+    loaded = stack(*WITH_FABRIC)
+    network = make_plan(loaded).network_operator
+    assert network is not None
+    nodes = cluster.pool(loaded, "ndgpu", 2)
+    try:
+        cluster.install(loaded)
+        until(lambda: all(cluster.phase(node, DRIVER) == "Init:1/2" for node in nodes), "no driver waits")
+        remains(lambda: not any(cluster.gpus(node) for node in nodes), "a driver did not wait for the network's")
+
+        install(cluster, network.chart.version, dict(network.values))
+        cluster.apply(
+            {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": POLICY}, "spec": dict(network.policy)}
+        )
+        for node in nodes:
+            until(has_gpus(cluster, node, gpu=8), f"no GPUs on {node}")
+            until(lambda node=node: rdma(cluster, node) == {"rdma/shared_ib": "63"}, f"no adapters on {node}")
+        assert rdma(cluster, "cpu-0") == {}
+        until(lambda: at(cluster.client.get(f"{POLICIES}/{POLICY}"), "status.state") == "ready", "not ready")
+
+        pool = loaded.pools["ndgpu"]
+        requests = {"nvidia.com/gpu": "8", **rdma_request(loaded, pool, 8)}
+        cluster.apply(job(requests, tolerations(pool)))
+        until(lambda: set(ranks(cluster)) == set(nodes), "the job is not on both nodes")
+        until(lambda: set(ranks(cluster).values()) <= {"Running", "Succeeded"}, "a rank does not run")
+    finally:
+        for path in (f"{JOBS}/two-nodes", f"{POLICIES}/{POLICY}"):
+            cluster.remove(path)
+        if cluster.helm.last_release(RELEASE, NAMESPACE) is not None:
+            cluster.helm.run("uninstall", RELEASE, "--namespace", NAMESPACE, "--timeout", "60s")
