@@ -38,7 +38,6 @@ from components.platform_cluster import (
     declare_in_cluster_data,
     declare_interior,
     declare_isolation,
-    declare_network_operator,
     declare_nvsentinel,
     declare_osmo,
     declare_release_gate,
@@ -47,6 +46,7 @@ from components.platform_cluster import (
 )
 from components.platform_common import Common
 from components.platform_control_plane import declare_control_plane, share_workflow_data
+from components.platform_fabric import declare_network_operator
 from components.platform_private import (
     declare_gateway_dns,
     declare_monitor_scope,

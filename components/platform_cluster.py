@@ -25,7 +25,7 @@ from components.isolation import Isolation, IsolationArgs
 from components.kube_prometheus import KubePrometheus, KubePrometheusArgs
 from components.kubernetes_access import KubernetesAccess
 from components.namespaces import Namespaces, NamespacesArgs
-from components.network_operator import NetworkOperator, NetworkOperatorArgs
+from components.network_operator import NetworkOperator
 from components.nvsentinel import Nvsentinel, NvsentinelArgs
 from components.osmo import Osmo, OsmoArgs
 from components.osmo_token import VaultLogin
@@ -178,16 +178,6 @@ def declare_gpu_operator(common: Common, interior: Interior, driver: GridDriver)
         after=after,
     )
     return GpuOperator(f"{common.name}-gpu-operator", args, common.protected)
-
-
-def declare_network_operator(common: Common, interior: Interior, operator: GpuOperator) -> NetworkOperator | None:
-    """None in a stack without it. Node Feature Discovery is the GPU Operator's."""
-    plan = common.plan.network_operator
-    if plan is None:
-        return None
-    namespace, charts = interior.namespaces[NETWORK_NAMESPACE], common.settings.charts.source
-    args = NetworkOperatorArgs(interior.target, namespace, plan, charts, [operator.release])
-    return NetworkOperator(f"{common.name}-network-operator", args, common.protected)
 
 
 def declare_nvsentinel(

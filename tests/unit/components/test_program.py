@@ -205,7 +205,8 @@ def test_project_file_declares_only_keys_that_settings_know_and_adds_nothing_to_
     with_defaults = {key: entry["default"] for key, entry in project["config"].items()}
     empty = {"object": {}, "string": ""}
     assert all(entry["default"] == empty[entry["type"]] for entry in project["config"].values())
-    undeclared = {"environment", "region", "protect", "record", "dataServices", "networkOperator"}
+    undeclared = {"environment", "region", "protect", "record", "dataServices"}
+    undeclared |= {"networkOperator", "runners", "storage", "loadBalancer"}
     assert set(with_defaults) == {field.alias or name for name, field in Settings.model_fields.items()} - undeclared
     plain, declared = record("dev-westus2"), record("dev-westus2", with_defaults)
     assert plain.resources == declared.resources
