@@ -103,6 +103,10 @@ class GpuOperator(Model):
     )
     toolkit: Toolkit = Field(default_factory=Toolkit, description="Container toolkit.")
     cdi: bool = Field(default=True, description="Give GPUs to containers by CDI.")
+    runtime: Literal["containerd", "crio"] = Field(
+        default="containerd",
+        description="Container runtime of the nodes. AKS has containerd.",
+    )
     nri: bool = Field(default=False, description="Let an NRI plugin inject CDI devices; needs cdi.")
     mig_strategy: MigStrategy | None = Field(
         default=None, description='MIG strategy of all pools; absent: derived from them ("" where they differ).'

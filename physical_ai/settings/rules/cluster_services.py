@@ -43,7 +43,9 @@ def _replicas(longhorn: Longhorn) -> Iterator[SettingFinding]:
 def _one_default_class(longhorn: Longhorn) -> Iterator[SettingFinding]:
     if longhorn.default_class:
         problem = "AKS has a default StorageClass already: with two, the newer one decides for claims that name none."
-        yield error((*_STORAGE, "defaultClass"), problem, "defaultClass: false", rule=rules.TWO_DEFAULT_CLASSES)
+        fix = "defaultClass: false"
+        path: Path = (*_STORAGE, "defaultClass")
+        yield warning(path, problem, fix, rule=rules.TWO_DEFAULT_CLASSES, stand_in=True)
 
 
 def _ranges(settings: Settings, metallb: MetalLb, trust: Trust) -> Iterator[SettingFinding]:

@@ -50,6 +50,10 @@ def _operator(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
         others = ((*_OPERATOR, "cdi"),)
         fix = "cdi: true, or nri: false."
         yield error((*_OPERATOR, "nri"), problem, fix, others=others, rule=rules.NRI_WITHOUT_CDI)
+    if operator.nri and operator.runtime == "crio" and trust((*_OPERATOR, "nri"), (*_OPERATOR, "runtime")):
+        problem = "The NRI plugin works with containerd only: with CRI-O no container would get a GPU."
+        others = ((*_OPERATOR, "runtime"),)
+        yield error((*_OPERATOR, "nri"), problem, "nri: false.", others=others, rule=rules.NRI_CRIO)
     if not trust(_DEFAULT):
         return
     driver, here = operator.driver, (*_DEFAULT, "version")

@@ -13,6 +13,7 @@ MIXED_OS = "NVIDIA/gpu-operator#1622, #1200, #328"
 
 RELEASE_UNKNOWN = Rule("operator-unknown", sources.RELEASES)
 NRI_UNKNOWN = Rule("nri-unknown", sources.RELEASES)
+NRI_CRIO = Rule("nri-crio", "NVIDIA GPU Operator docs, cdi: NRI plugin, containerd")
 NRI_WITHOUT_CDI = Rule("nri-without-cdi", VALIDATIONS)
 DRIVER_KIND = Rule("driver-kind", "Azure compute docs, n-series-driver-setup; NVIDIA/gpu-operator#691")
 DRIVER_BUILD = Rule("driver-build", "NVIDIA GPU Operator docs, precompiled-drivers")

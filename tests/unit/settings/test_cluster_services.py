@@ -118,9 +118,18 @@ def test_a_single_replica_is_doubtful() -> None:
     assert "storage.longhorn.replicas" in {each.where for each in loaded(longhorn(replicas=1)).warnings}
 
 
-def test_a_second_default_class_is_refused() -> None:
-    found = problems(longhorn(defaultClass=True))
-    assert "default StorageClass already" in found["storage.longhorn.defaultClass"]
+def test_azure_never_gets_a_second_default_class() -> None:
+    found = loaded(longhorn(defaultClass=True))
+    problem = {each.where: each.problem for each in found.warnings}["storage.longhorn.defaultClass"]
+    assert "default StorageClass already" in problem
+    with pytest.raises(SettingsError, match="default StorageClass already"):
+        found.for_azure()
+
+
+def test_nri_is_refused_where_the_runtime_is_cri_o() -> None:
+    assert loaded({"gpuOperator": {"runtime": "crio"}})
+    found = problems({"gpuOperator": {"runtime": "crio", "nri": True}})
+    assert "works with containerd only" in found["gpuOperator.nri"]
 
 
 @pytest.mark.parametrize(

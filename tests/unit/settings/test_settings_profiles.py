@@ -81,7 +81,7 @@ def test_an_unknown_profile_is_reported_where_it_is_named_with_the_known_ones(st
     assert (fault.file, fault.where, fault.line) == (DEV, "physical-ai:profile", 4)
     assert fault.problem == "There is no profile 'leen'."
     assert "Did you mean 'lean'?" in (fault.fix or "")
-    assert "Profiles: lean, seed-2026-02." in (fault.fix or "")
+    assert "Profiles: lean, onprem, onprem-2026-03, seed-2026-02." in (fault.fix or "")
     fault = only_fault(stacks, "profile=nothing-like-it")
     assert (fault.file, fault.where) == ("--set", "profile")
     assert "Did you mean" not in (fault.fix or "")
