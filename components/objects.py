@@ -15,6 +15,10 @@ _KINDS: Mapping[str, Any] = {
     "Service": kubernetes.core.v1.Service,
     "StatefulSet": kubernetes.apps.v1.StatefulSet,
     "CronJob": kubernetes.batch.v1.CronJob,
+    "Namespace": kubernetes.core.v1.Namespace,
+    "DeviceClass": kubernetes.resource.v1.DeviceClass,
+    "ResourceClaim": kubernetes.resource.v1.ResourceClaim,
+    "ResourceClaimTemplate": kubernetes.resource.v1.ResourceClaimTemplate,
     "PriorityClass": kubernetes.scheduling.v1.PriorityClass,
     "ResourceQuota": kubernetes.core.v1.ResourceQuota,
     "NetworkPolicy": kubernetes.networking.v1.NetworkPolicy,
@@ -33,6 +37,8 @@ _ARGUMENTS = {
     "preemptionPolicy": "preemption_policy",
 }
 """Fields whose argument has another name."""
+_IMMUTABLE = ("ResourceClaim", "ResourceClaimTemplate")
+"""Kinds whose spec the API server never changes (Kubernetes API reference, resource.k8s.io/v1)."""
 _ENVELOPE = ("apiVersion", "kind", "metadata")
 
 
@@ -62,11 +68,15 @@ def declare(
         label = "-".join(filter(None, (name, place, own.removeprefix(common).strip("-"), _word(kind))))
         binds = str(manifest["spec"]["policyName"]) if kind.endswith("PolicyBinding") else own
         bound = declared.get((kind.removesuffix("Binding"), metadata.get("namespace", ""), binds))
+        opts = target.options(parent, [*after, *([bound] if bound else [])])
+        if kind in _IMMUTABLE:
+            # Not protected, because they could not be replaced then. Pods that have a claim keep its GPUs.
+            opts.replace_on_changes, opts.delete_before_replace, opts.protect = ["spec"], True, False
         declared[kind, metadata.get("namespace", ""), own] = _KINDS[kind](
             label,
             metadata=metadata,
             **{_ARGUMENTS.get(part, part): value for part, value in manifest.items() if part not in _ENVELOPE},
-            opts=target.options(parent, [*after, *([bound] if bound else [])]),
+            opts=opts,
         )
     return list(declared.values())
 

@@ -9,10 +9,12 @@ import pulumi
 from components.account import azure_subscription
 from components.cluster_services import service_releases
 from components.control_plane import service_release
+from components.dra_driver import dra_release
 from components.kube_prometheus import metrics_release
 from components.network_operator import network_operator_release
 from components.nvsentinel import nvsentinel_release
 from components.outputs import Deployed, stack_outputs
+from components.platform_admission import declare_admission
 from components.platform_azure import (
     declare_access,
     declare_cluster,
@@ -25,9 +27,9 @@ from components.platform_azure import (
     declare_operations,
     declare_runner_pool,
 )
+from components.platform_claims import declare_dra_driver
 from components.platform_cluster import (
     declare_acceptance,
-    declare_admission,
     declare_cluster_services,
     declare_container_logs,
     declare_drift_reader,
@@ -125,7 +127,8 @@ class Platform(pulumi.ComponentResource):
         operator = declare_gpu_operator(common, interior, driver)
         network = declare_network_operator(common, interior, operator)
         sentinel = declare_nvsentinel(common, interior, operator, metrics)
-        gate = declare_gpu_gate(common, interior, operator, gpu_pools)
+        claims = declare_dra_driver(common, interior, operator)
+        gate = declare_gpu_gate(common, interior, operator, gpu_pools, claims)
         inside = declare_in_cluster_data(common, interior)
         endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None
         service = declare_control_plane(common, foundation, cluster, interior, endpoints, link=link)
@@ -151,6 +154,7 @@ class Platform(pulumi.ComponentResource):
             metrics=metrics,
             sentinel=sentinel,
             traces=traces,
+            claims=claims,
             control_plane=service,
             runners=runners,
             services=services,
@@ -172,6 +176,7 @@ class Platform(pulumi.ComponentResource):
                 **nvsentinel_release(loaded.plan.nvsentinel),
                 **collector_release(loaded.plan.collector),
                 **runner_releases(loaded.plan.runners),
+                **dra_release(loaded.plan.dra),
                 **osmo.versions,
                 **service_release(loaded.plan.control_plane),
             },

@@ -13,8 +13,9 @@ from components.cluster_services import ClusterServices, ClusterServicesArgs
 from components.cluster_target import ClusterTarget
 from components.container_logs import ContainerLogs, ContainerLogsArgs
 from components.control_plane import ControlPlane
+from components.dra_driver import DraDriver
 from components.drift_reader import DriftReader, DriftReaderArgs
-from components.gpu_admission import GpuAdmission, GpuAdmissionArgs
+from components.gpu_admission import GpuAdmission
 from components.gpu_evidence import GpuEvidence, GpuEvidenceArgs
 from components.gpu_gate import GpuGate, GpuGateArgs
 from components.gpu_operator import GpuOperator, GpuOperatorArgs
@@ -36,6 +37,7 @@ from components.runners import Runners
 from components.scraping import Scraping, ScrapingArgs
 from components.trace_collector import TraceCollector, TraceCollectorArgs
 from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAMESPACE
+from physical_ai.catalog.dra import RELEASE as DRA_RELEASE
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.catalog.monitoring import RELEASE as METRICS_RELEASE
 from physical_ai.catalog.network_operator import NAMESPACE as NETWORK_NAMESPACE
@@ -56,14 +58,11 @@ from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.plans.acceptance import declared_jobs
 from physical_ai.settings.plans.drift_reader import drift_reader_objects
 from physical_ai.settings.plans.evidence_objects import evidence_objects
-from physical_ai.settings.plans.gpu_admission import policies
 from physical_ai.settings.plans.gpu_operator import CHART
 from physical_ai.settings.plans.health_limits import health_limits
 from physical_ai.settings.plans.in_cluster import in_cluster_objects
 from physical_ai.settings.plans.isolation import isolation_objects
-from physical_ai.settings.plans.node_admission import node_policies
 from physical_ai.settings.plans.osmo_token import osmo_token_objects
-from physical_ai.settings.plans.pod_security import pod_security_policies
 from physical_ai.settings.plans.registry_images import registry_policies
 
 
@@ -96,7 +95,9 @@ def declare_isolation(common: Common, interior: Interior) -> None:
 
 
 def declare_drift_reader(common: Common, interior: Interior) -> None:
-    args = DriftReaderArgs(interior.target, drift_reader_objects(common.settings.access))
+    args = DriftReaderArgs(
+        interior.target, drift_reader_objects(common.settings.access, claims=common.plan.dra is not None)
+    )
     DriftReader(f"{common.name}-drift-reader", args, common.unprotected)
 
 
@@ -136,13 +137,6 @@ def declare_container_logs(common: Common, interior: Interior) -> None:
     logs = common.settings.monitoring.container_logs
     if logs is not None:
         ContainerLogs(f"{common.name}-container-logs", ContainerLogsArgs(interior.target, logs), common.protected)
-
-
-def declare_admission(common: Common, interior: Interior) -> GpuAdmission:
-    settings = common.settings
-    declared = [*policies(settings), *pod_security_policies(settings), *node_policies(settings)]
-    args = GpuAdmissionArgs(interior.target, declared, list(interior.namespaces.values()))
-    return GpuAdmission(f"{common.name}-gpu-admission", args, common.protected)
 
 
 def declare_acceptance(common: Common, interior: Interior) -> None:
@@ -199,14 +193,16 @@ def declare_nvsentinel(
     return Nvsentinel(f"{common.name}-nvsentinel", args, common.protected)
 
 
-def declare_gpu_gate(common: Common, interior: Interior, operator: GpuOperator, pools: Sequence[GpuPool]) -> GpuGate:
+def declare_gpu_gate(
+    common: Common, interior: Interior, operator: GpuOperator, pools: Sequence[GpuPool], claims: DraDriver | None
+) -> GpuGate:
     return GpuGate(
         f"{common.name}-gpu-gate",
         GpuGateArgs(
             kubeconfig=interior.kubeconfig,
             expected=expected_pools(common.settings),
             timeout_minutes=common.settings.gpu_operator.gate.timeout_minutes,
-            after=[operator],
+            after=[operator, *([claims] if claims is not None else [])],
             settled=[pool.settled for pool in pools],
         ),
         common.unprotected,
@@ -222,6 +218,7 @@ def declare_release_gate(
     metrics: KubePrometheus | None,
     sentinel: Nvsentinel | None,
     traces: TraceCollector | None,
+    claims: DraDriver | None,
     control_plane: ControlPlane | None,
     runners: Runners | None,
     services: ClusterServices | None,
@@ -241,6 +238,9 @@ def declare_release_gate(
     if traces is not None:
         namespaces[TRACES_RELEASE] = TRACES_NAMESPACE
         after.append(traces.release)
+    if claims is not None:
+        namespaces[DRA_RELEASE] = OPERATOR_NAMESPACE
+        after.append(claims.release)
     if control_plane is not None:
         namespaces[SERVICE_RELEASE] = CONTROL_NAMESPACE
         after.append(control_plane.release)

@@ -8,9 +8,11 @@ from typing import Any
 
 from physical_ai.catalog import UnknownName, vm_size
 from physical_ai.catalog.aks import POOL_LABEL
+from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.vendors import VENDORS
 from physical_ai.cli.simulated_stack import deployed_pools, readiness_client, running_cluster
 from physical_ai.readiness import Report, Unreachable, read_reports
+from physical_ai.readiness.devices import SLICES, with_devices
 from physical_ai.readiness.text import line
 from physical_ai.settings.facts.pools import DRIVER_LABEL
 from physical_ai.simulator.kubernetes.client import Client, Object
@@ -52,7 +54,7 @@ def status_document(simulation: Simulation) -> dict[str, Any]:
     namespaces: list[Object] = []
     if document["running"]:
         client = clusters.client(cluster)
-        nodes, namespaces = client.get("/api/v1/nodes")["items"], client.get("/api/v1/namespaces")["items"]
+        nodes, namespaces = _nodes(client), client.get("/api/v1/namespaces")["items"]
     document["namespaces"] = sorted(
         item["metadata"]["name"]
         for item in namespaces
@@ -69,6 +71,12 @@ def status_document(simulation: Simulation) -> dict[str, Any]:
         pool = _pool(body, nodes)
         document["pools"].append({**pool, **_gpu_facts(pool, summaries.get(name, {}), reports.get(name))})
     return document
+
+
+def _nodes(client: Client) -> list[Object]:
+    """The nodes, with what the DRA driver offers on them as a resource of its own."""
+    nodes: list[Object] = client.get("/api/v1/nodes")["items"]
+    return [dict(node) for node in with_devices(nodes, client.get(SLICES)["items"])]
 
 
 def _osmo(simulation: Simulation, outputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,9 +174,9 @@ def _gpus_of(size: str) -> int:
 
 
 def _gpus_offered(node: Object) -> int:
-    """GPUs, not slices of them, that a node offers."""
+    """GPUs, not slices of them, that a node offers, by the device plugin or for claims."""
     offered = node["status"].get("allocatable", {})
-    return sum(int(offered.get(resource, 0)) for resource in GPUS)
+    return sum(int(offered.get(resource, 0)) for resource in (*GPUS, CLAIM_DRIVER))
 
 
 def _is_ready(node: Object) -> bool:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from physical_ai.readiness import rollout
+from physical_ai.readiness.claim_gates import ClaimGates
 from physical_ai.readiness.evidence import Evidence
 from physical_ai.readiness.fabric import lacks_fabric
 from physical_ai.readiness.model import Cluster, Expected, Json, Report
@@ -21,6 +22,8 @@ def is_open(expected: Expected, node: Json) -> bool:
 
 def _offers(expected: Expected, node: Json) -> bool:
     given = allocatable(node)
+    if expected.by_claims and given.keys() - expected.resources:
+        return False  # a device plugin offers the same GPUs again
     return all(given.get(resource, 0) == count for resource, count in expected.resources.items())
 
 
@@ -43,12 +46,13 @@ def _report(
     expected: Expected, nodes: Sequence[Json], evidence: Evidence, waiting: Sequence[rollout.Pending]
 ) -> Report:
     offered: Counter[str] = Counter()
+    gates = ClaimGates if expected.by_claims else NodeGates
     for node in nodes:
         offered.update(allocatable(node))
     found = (
         rollout.closed_gate(expected, node, evidence, waiting)
         if is_open(expected, node)
-        else NodeGates(expected, node, evidence).first_closed()
+        else gates(expected, node, evidence).first_closed()
         for node in nodes
     )
     closed = tuple(gate for gate in found if gate is not None)

@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+from physical_ai.catalog.dra import KUBELET_PLUGIN
 from physical_ai.readiness.model import Cluster, Json
 from physical_ai.readiness.objects import at, condition, labels, name, node_of, owner, unselected, untolerated
 from physical_ai.readiness.phase import unfinished
 
-Role = Literal["nfd", "grid-agent", "driver", "toolkit", "validator", "device-plugin"]
+Role = Literal["nfd", "grid-agent", "driver", "toolkit", "validator", "device-plugin", "dra-driver"]
 GRID_AGENT = "gpu-grid-driver-installer"
 GRID_DRIVER_READY = "GridDriverReady"
 """DaemonSet of the agent that installs GRID drivers, and the condition with which it reports a node's state."""
@@ -21,6 +22,7 @@ _NAMES: Mapping[str, Role] = {
     "nvidia-container-toolkit-daemonset": "toolkit",
     "nvidia-operator-validator": "validator",
     "nvidia-device-plugin-daemonset": "device-plugin",
+    KUBELET_PLUGIN: "dra-driver",
 }
 LOG_EVENT = "SimulatedLog"
 """Reason of the events with a container's last log line on simulated nodes, which have no readable logs."""

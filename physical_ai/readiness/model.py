@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 Json = Mapping[str, Any]
@@ -22,6 +23,7 @@ GATES: Mapping[str, str] = {
     "toolkit": "the container toolkit has configured containerd for GPUs",
     "validator": "the validator has run a CUDA program",
     "device-plugin": "the device plugin has registered the GPUs",
+    "dra-driver": "the DRA driver runs, in place of the device plugin, on pools with allocation: dra",
     "allocatable": "the node offers as many GPUs as the pool's settings define",
     "fabric": "the node offers its InfiniBand adapters, on a pool with `fabric: infiniband`",
     "rollout": "the latest change has reached the node",
@@ -35,12 +37,17 @@ class Expected:
 
     pool: str
     resources: Mapping[str, int]
-    """Allocatable resources of one node: `{"nvidia.com/gpu": 2}`."""
+    """Allocatable resources of one node: `{"nvidia.com/gpu": 2}`; `{"gpu.nvidia.com": 2}` are devices for claims."""
     driver_source: Source
     needs_mig_ids: bool = False
     """MIG is on, so that CUDA works only with the id of an instance: strategy `none` would offer unusable GPUs."""
     fabric: Mapping[str, int] = field(default_factory=dict[str, int])
     """What the Network Operator's device plugin offers on one node: `{"rdma/shared_ib": 63}`."""
+
+    @property
+    def by_claims(self) -> bool:
+        """Whether Pods get the GPUs by resource claims."""
+        return CLAIM_DRIVER in self.resources
 
 
 @dataclass(frozen=True)

@@ -31,11 +31,14 @@ _TITLES: Mapping[Role, str] = {
     "toolkit": "container toolkit",
     "validator": "validator",
     "device-plugin": "device plugin",
+    "dra-driver": "DRA driver",
 }
 
 
 class NodeGates:
     """The gates of one node whose GPUs are missing."""
+
+    operands: tuple[str, ...] = ("container-toolkit", "operator-validator", "device-plugin")
 
     def __init__(self, expected: Expected, node: Json, evidence: Evidence) -> None:
         self.expected, self.node, self.evidence = expected, node, evidence
@@ -128,9 +131,7 @@ class NodeGates:
             return self.closed(gate, "operands-off")
         if (workload := self.labels.get(WORKLOAD, "container")) != "container":
             return self.closed(gate, "workload-config", value=workload)
-        operands = ["container-toolkit", "operator-validator", "device-plugin"]
-        if self.expected.driver_source == "operator":
-            operands.insert(0, "driver")
+        operands = (*(["driver"] if self.expected.driver_source == "operator" else []), *self.operands)
         for label in (f"{DEPLOY}{operand}" for operand in operands):
             value = self.labels.get(label, "")
             if value == "true" or (label.endswith(".driver") and value == "pre-installed"):

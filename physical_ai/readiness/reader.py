@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from physical_ai.readiness.devices import SLICES, with_devices
 from physical_ai.readiness.diagnosis import diagnose
 from physical_ai.readiness.evidence import Evidence
 from physical_ai.readiness.model import ClosedGate, Cluster, Expected, Json, Report
@@ -51,7 +52,7 @@ def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERAT
         policies=listed(get, "/apis/nvidia.com/v1/clusterpolicies"),
         drivers=listed(get, "/apis/nvidia.com/v1alpha1/nvidiadrivers"),
         daemonsets=listed(get, f"/apis/apps/v1/{scope}/daemonsets"),
-        nodes=_items(get("/api/v1/nodes", ours)),
+        nodes=_nodes(get, ours, by_claims=any(each.by_claims for each in expected)),
         namespace=namespace,
     )
     reports = diagnose(expected, cluster)
@@ -66,6 +67,11 @@ def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERAT
     reports = diagnose(expected, cluster)
     logs = _logs(get, cluster, [gate for report in reports for gate in report.closed])
     return diagnose(expected, replace(cluster, logs=logs)) if logs else reports
+
+
+def _nodes(get: Get, ours: Mapping[str, str], *, by_claims: bool) -> list[Json]:
+    nodes = _items(get("/api/v1/nodes", ours))
+    return with_devices(nodes, listed(get, SLICES)) if by_claims else nodes
 
 
 def _items(answer: Any) -> list[Json]:

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from physical_ai.readiness.evidence import GRID_AGENT, GRID_DRIVER_READY, Evidence, Role
 from physical_ai.readiness.model import ROLLOUT, ClosedGate, Expected, Json
 from physical_ai.readiness.objects import at, condition, labels, name
-from physical_ai.readiness.phase import is_running, phase
+from physical_ai.readiness.phase import is_running, phase, unfinished
 
 UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
+PLUGIN_VALIDATION = "plugin-validation"
 _AT_REST = ("", "upgrade-done")
 _FAILED = "upgrade-failed"
-_ROLES: Sequence[Role] = ("grid-agent", "driver", "toolkit", "validator", "device-plugin")
+_ROLES: Sequence[Role] = ("grid-agent", "driver", "toolkit", "validator", "device-plugin", "dra-driver")
 OPERANDS: Mapping[str, tuple[str, str]] = {
     "toolkit": ("nvidia-container-toolkit-daemonset", "nvidia-container-toolkit-ctr"),
     "validator": ("nvidia-operator-validator", "nvidia-operator-validator"),
@@ -80,6 +81,8 @@ def closed_gate(expected: Expected, node: Json, evidence: Evidence, waiting: Ite
             return closed(each.reason)
     for role in _ROLES:
         pod = evidence.pod(name(node), role)
+        if expected.by_claims and role == "validator" and pod is not None and unfinished(pod)[0] == PLUGIN_VALIDATION:
+            continue  # it waits for a device plugin, which the node must not have (NVIDIA/gpu-operator#2550)
         if pod is not None and not is_running(pod):
             return closed("A pod that the GPUs depend on is not ready, although they are still offered.", pod=pod)
     return None

@@ -17,6 +17,7 @@ from physical_ai.readiness.evidence import is_available
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.objects import is_being_removed
 from physical_ai.readiness.workloads.azure_causes import pool_state
+from physical_ai.readiness.workloads.claims import claim_causes
 from physical_ai.readiness.workloads.hang import explained, hang_causes, peers
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import STAGES, Explanation, Finding, PoolPlan, Workloads
@@ -110,6 +111,7 @@ def _of_pod(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
         return
     yield from group_causes(pod, index)
     yield from queue_causes(pod, index)
+    yield from claim_causes(pod, index)
     yield from volume_causes(pod, index)
     yield from placement_causes(pod, index)
 

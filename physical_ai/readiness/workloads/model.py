@@ -52,6 +52,9 @@ class Workloads:
     """PodGroups of KAI."""
     queues: Sequence[Json] = ()
     """Queues of KAI."""
+    claims: Sequence[Json] = ()
+    """ResourceClaims, and the ResourceSlices with what they can get; read only where a Pod has a claim."""
+    slices: Sequence[Json] = ()
     deployments: Sequence[Json] = ()
     """Of the scheduler's and the agents' namespaces."""
     pools: Sequence[PoolPlan] = ()

@@ -12,6 +12,7 @@ import yaml
 from physical_ai import safe_yaml
 from physical_ai.catalog.osmo import KAI_NAMESPACE, OPERATOR_NAMESPACE
 from physical_ai.kubernetes.objects import Json, at, name, namespace
+from physical_ai.readiness.devices import CLAIMS, SLICES
 from physical_ai.readiness.model import Expected
 from physical_ai.readiness.phase import is_running, unfinished
 from physical_ai.readiness.reader import Get, Missing, Unreachable, listed, read_reports
@@ -29,7 +30,8 @@ STATUS = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status"
 
 
 def read_workloads(get: Get, expected: Sequence[Expected], pools: Sequence[PoolPlan], stack: str) -> Workloads:
-    """The cluster as it is now: nine requests, those of the gates, and the logs of at most 24 containers.
+    """The cluster as it is now: nine requests, two more where a Pod has a claim, those of the gates, and the logs of at
+    most 24 containers.
 
     Raises:
         Unreachable, Unusable: as `get` does.
@@ -51,6 +53,8 @@ def read_workloads(get: Get, expected: Sequence[Expected], pools: Sequence[PoolP
         stack=stack,
         now=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
+    if any(at(pod, "spec.resourceClaims") for pod in given.pods):
+        given = replace(given, claims=_items(get, CLAIMS), slices=_items(get, SLICES))
     logs = _logs(get, given.pods)
     return replace(given, logs={**logs, **_peer_logs(get, given.pods, logs)})
 

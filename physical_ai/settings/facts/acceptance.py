@@ -33,8 +33,8 @@ def pool_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
 
 def not_for(check: Check, pool: Pool) -> str:
     """Why a check does not apply to a pool; empty where it does."""
-    if gpu_vendor(pool) is not NVIDIA:
-        return f"the check is a program for NVIDIA's GPUs, and the pool has {gpu_vendor(pool).name}'s"
+    if of_no_check := _for_no_check(pool):
+        return of_no_check
     size = machine(pool.sku).gpu
     if check.pools == "graphics" and not (size is not None and size.ray_tracing):
         return "the pool's GPUs have no ray tracing"
@@ -45,6 +45,12 @@ def not_for(check: Check, pool: Pool) -> str:
     if check.gpus == "all" and gpu.sharing_kind(pool) != "none":
         return "the pool shares its GPUs, so that no Pod can have them alone"
     return ""
+
+
+def _for_no_check(pool: Pool) -> str:
+    if gpu_vendor(pool) is not NVIDIA:
+        return f"the check is a program for NVIDIA's GPUs, and the pool has {gpu_vendor(pool).name}'s"
+    return "the pool gives its GPUs by claims, which the checks' Pods do not make" if pool.uses_claims else ""
 
 
 def gpu_request(check: Check, pool: Pool) -> dict[str, int]:

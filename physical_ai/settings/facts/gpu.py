@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from physical_ai.catalog import ModuleFlavour, machine, machines, vgpu_model
+from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.vendors import AMD, NVIDIA
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import (
@@ -34,6 +35,10 @@ DEVICE_PLUGIN_LABEL = "nvidia.com/device-plugin.config"
 MIG_CONFIG_LABEL = "nvidia.com/mig.config"
 """Names the layout that the MIG manager makes on a node."""
 DEPLOY_MIG_MANAGER_LABEL = "nvidia.com/gpu.deploy.mig-manager"
+DEPLOY_DEVICE_PLUGIN_LABEL = "nvidia.com/gpu.deploy.device-plugin"
+"""`false` keeps the operator's device plugin off a node."""
+ALLOCATION_LABEL = "physical-ai/gpu-allocation"
+"""`dra` on nodes whose GPUs are given by claims; the DRA driver runs there only. Nothing but the pool sets it."""
 MIG_DISABLED = "all-disabled"
 """The layout without MIG, which the operator gives to nodes that ask for none."""
 
@@ -75,11 +80,14 @@ def has_host_mig(pool: Pool) -> bool:
 
 
 def gpu_resources(pool: Pool) -> dict[str, int]:
-    """What one node of the pool offers, by resource name: GPUs, MIG instances, or their shares.
+    """What one node of the pool offers, by resource name: GPUs, MIG instances, or their shares; nothing, where Pods get
+    GPUs by claims.
 
     >>> gpu_resources(pool)   # one H100, sharing: {mig: {strategy: mixed, profiles: {1g.12gb: 3, 4g.47gb: 1}}}
     {'nvidia.com/mig-1g.12gb': 3, 'nvidia.com/mig-4g.47gb': 1}
     """
+    if pool.uses_claims:
+        return {}
     gpus, sharing = gpus_per_node(pool), pool.sharing
     name = gpu_resource(pool)
     whole = {name: gpus}
@@ -99,8 +107,11 @@ def gpu_resources(pool: Pool) -> dict[str, int]:
 
 
 def offered(settings: Settings, pool: Pool) -> dict[str, int]:
-    """What one node of the pool offers as the stack has it: nothing, where the driver is taken off."""
+    """What one node of the pool offers as the stack has it: nothing, where the driver is taken off. Devices for claims
+    are counted by the name of their driver."""
     gone = pool.driver.is_grid and not settings.grid_driver.present
+    if pool.uses_claims:
+        return {CLAIM_DRIVER: gpus_per_node(pool)}
     return {} if gone else gpu_resources(pool)
 
 
@@ -189,6 +200,8 @@ def gpu_labels(name: str, pool: Pool) -> dict[str, str]:
         labels[MIG_CONFIG_LABEL] = name
     if is_vgpu(pool):
         labels[DEPLOY_MIG_MANAGER_LABEL] = "false"
+    if pool.uses_claims:
+        labels |= {ALLOCATION_LABEL: "dra", DEPLOY_DEVICE_PLUGIN_LABEL: "false"}
     return labels
 
 

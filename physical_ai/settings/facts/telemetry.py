@@ -74,7 +74,9 @@ def series_per_pool(settings: Settings) -> dict[str, Cardinality]:
 def gpu_hour_usd(settings: Settings, pool: Pool) -> float | None:
     """The list price of a node, divided by what it offers. None without a price."""
     listed = price(pool.sku, settings.region)
-    return None if listed is None else listed.usd_per_hour / sum(gpu_facts.gpu_resources(pool).values())
+    if listed is None:
+        return None
+    return listed.usd_per_hour / (sum(gpu_facts.gpu_resources(pool).values()) or gpus_per_node(pool))
 
 
 def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
@@ -82,7 +84,8 @@ def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
     return PoolFacts(
         name=name,
         nodes=f"aks-{name}-.+",
-        resources=gpu_facts.offered(settings, pool),
+        # Devices for claims are no resources of nodes, of which kube-state-metrics knows.
+        resources={} if pool.uses_claims else gpu_facts.offered(settings, pool),
         gpus=gpus,
         most=pool.scale.most,
         least=pool.scale.least,

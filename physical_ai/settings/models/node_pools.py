@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from physical_ai.settings.models.base import Cidr, Model, of_azure, written
+from physical_ai.settings.models.dra import Allocation
 from physical_ai.settings.models.gpu import DriverVersion, ModuleType, Sharing
 from physical_ai.settings.models.grid_driver import UpgradePolicy
 
@@ -232,6 +233,11 @@ class Pool(NodePool):
         description="infiniband: Pods reach the InfiniBand adapters of the pool's nodes. Needs networkOperator, and a"
         " VM size that has them.",
     )
+    allocation: Allocation = Field(
+        default="devicePlugin",
+        description="How Pods get GPUs. devicePlugin: nvidia.com/gpu in their limits. dra: resource claims, which see"
+        " memory and architecture; without OSMO.",
+    )
     secure_boot: bool = Field(
         default=False, description="Start signed code only; of all drivers, precompiled ones alone are signed."
     )
@@ -256,3 +262,7 @@ class Pool(NodePool):
     @property
     def is_spot(self) -> bool:
         return self.priority is Priority.SPOT
+
+    @property
+    def uses_claims(self) -> bool:
+        return self.allocation == "dra"

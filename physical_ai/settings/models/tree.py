@@ -15,6 +15,7 @@ from physical_ai.settings.models.admission import Admission
 from physical_ai.settings.models.base import Cidr, EntraId, Model, of_azure, written
 from physical_ai.settings.models.cluster_services import LoadBalancer, Storage
 from physical_ai.settings.models.data_services import DataServices
+from physical_ai.settings.models.dra import Dra
 from physical_ai.settings.models.gpu import GpuOperator
 from physical_ai.settings.models.grid_driver import GridDriver
 from physical_ai.settings.models.health import Health
@@ -215,6 +216,7 @@ class Settings(Model):
     network_operator: NetworkOperator | None = Field(
         default=None, description="NVIDIA Network Operator; absent: not installed. Pools with a fabric need it."
     )
+    dra: Dra = Field(default_factory=Dra, description="GPUs by resource claims, of pools with allocation: dra.")
     grid_driver: GridDriver = Field(description="Driver of vGPU pools, which our agent installs on the host.")
     admission: Admission = Field(default_factory=Admission, description="What GPU Pods of any origin must have.")
     health: Health = Field(default_factory=Health, description="Health of GPU nodes.")

@@ -7,8 +7,15 @@ from typing import Any
 from physical_ai.settings.models.tree import Access
 from physical_ai.settings.plans import manifests
 
+CLAIM_KINDS = {
+    "apiGroups": ["resource.k8s.io"],
+    "resources": ["deviceclasses", "resourceclaims", "resourceclaimtemplates"],
+    "verbs": ["get"],
+}
+"""A rule of the role in stacks that declare claims."""
 
-def drift_reader_objects(access: Access) -> list[dict[str, Any]]:
+
+def drift_reader_objects(access: Access, *, claims: bool = False) -> list[dict[str, Any]]:
     """A ClusterRole, and its binding to the principals with role `drift-reader`; nothing where there are none.
 
     AKS knows a service principal by its object id as a user, and a group by its object id.
@@ -25,4 +32,6 @@ def drift_reader_objects(access: Access) -> list[dict[str, Any]]:
     if not subjects:
         return []
     role, binding = manifests.load("drift-reader.yaml")
+    if claims:
+        role["rules"].append(CLAIM_KINDS)
     return [role, {**binding, "subjects": subjects}]

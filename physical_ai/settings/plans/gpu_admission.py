@@ -8,7 +8,7 @@ from typing import Any
 
 from physical_ai.catalog import nvsentinel, osmo
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
-from physical_ai.settings.facts import gpu, health
+from physical_ai.settings.facts import dra, gpu, health
 from physical_ai.settings.facts.pools import DRIVER_LABEL
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
@@ -68,7 +68,12 @@ def exempt(settings: Settings) -> tuple[str, ...]:
 def _of_stack(variable: dict[str, str], settings: Settings) -> dict[str, str]:
     """A policy's variable, with the stack's own values in place of the manifest's."""
     schedulers = [SCHEDULER_USER, *settings.admission.schedulers]
-    own = {"kinds": kinds(settings), "cdi": settings.gpu_operator.cdi, "schedulers": schedulers}
+    own = {
+        "kinds": kinds(settings),
+        "claims": claims(settings),
+        "cdi": settings.gpu_operator.cdi,
+        "schedulers": schedulers,
+    }
     name = variable["name"]
     return {"name": name, "expression": json.dumps(own[name])} if name in own else variable
 
@@ -94,6 +99,18 @@ def kinds(settings: Settings) -> dict[str, dict[str, str]]:
         label: {value: next(iter(models)) for value, models in values.items() if len(models) == 1}
         for label, values in found.items()
     }
+
+
+def claims(settings: Settings) -> dict[str, str]:
+    """Claims of the stack, as namespace/name, that only GPUs of one model fit, with this model."""
+    pools = dra.claim_pools(settings).values()
+    models = {dra.device_of(pool): str(gpu.gpu_model(pool)) for pool in pools if gpu.knows_gpu(pool)}
+    found: dict[str, str] = {}
+    for name, claim in dra.all_claims(settings).items():
+        devices = list(dra.gpus_for(settings, claim).values())
+        if len(devices) == 1:
+            found |= {f"{namespace}/{name}": models[devices[0]] for namespace in settings.dra.namespaces}
+    return found
 
 
 def injects(settings: Settings) -> bool:

@@ -12,6 +12,7 @@ from physical_ai.settings.faults import Fault, SettingsError
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.cluster_services import ServicePlan, cluster_services
 from physical_ai.settings.plans.collector import CollectorPlan, collector_plan
+from physical_ai.settings.plans.dra import DraPlan, dra_plan
 from physical_ai.settings.plans.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.settings.plans.grid_driver import GridPlan, grid_plan
 from physical_ai.settings.plans.kube_prometheus import KubePrometheusPlan, kube_prometheus_plan
@@ -48,6 +49,8 @@ class Plan:
     """Storage and load balancer of a cluster without a cloud; empty without `storage` and `loadBalancer`."""
     network_operator: NetworkOperatorPlan | None
     """None without `networkOperator`."""
+    dra: DraPlan | None
+    """None without a pool of `allocation: dra`."""
     charts: tuple[Chart, ...]
     """The charts in the order of installation."""
     warnings: tuple[Fault, ...] = ()
@@ -69,11 +72,13 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     runners, denied = runners_plan(settings, root)
     services, unfit = cluster_services(settings, root)
     network, misfit = network_operator_plan(settings, root)
+    claimed, invalid = dra_plan(settings, root)
     service, doubtful = service_release(settings, root, served)
-    faults = list(dict.fromkeys([*faults, *found, *wrong, *amiss, *refused, *denied, *unfit, *misfit, *doubtful]))
+    faults += [*found, *wrong, *amiss, *refused, *denied, *unfit, *misfit, *invalid, *doubtful]
+    faults = list(dict.fromkeys(faults))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
-    others = (each.chart for each in (network, prometheus, sentinel, collector) if each is not None)
+    others = (each.chart for each in (network, claimed, prometheus, sentinel, collector) if each is not None)
     releases = [*osmo, *([service] if service else [])]
     inside = (runners.controller, runners.scale_set) if runners is not None else ()
     charts = (
@@ -95,6 +100,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         runners=runners,
         services=services,
         network_operator=network,
+        dra=claimed,
         charts=charts,
         warnings=tuple(faults),
     )

@@ -12,6 +12,8 @@ from physical_ai.settings.rules.classes import check_classes, check_no_azure, ch
 from physical_ai.settings.rules.cluster import check_cluster
 from physical_ai.settings.rules.cluster_services import check_cluster_services
 from physical_ai.settings.rules.data_services import check_data_services
+from physical_ai.settings.rules.dra import check_dra
+from physical_ai.settings.rules.dra_claims import check_claims
 from physical_ai.settings.rules.fabric import check_fabric
 from physical_ai.settings.rules.fallbacks import check_fallbacks
 from physical_ai.settings.rules.finding import SettingFinding, Trust
@@ -87,6 +89,8 @@ _EVERYWHERE = (
     check_grid,
     check_sharing,
     check_fabric,
+    check_dra,
+    check_claims,
     check_osmo,
     check_checkpoints,
     check_data_services,

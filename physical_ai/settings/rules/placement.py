@@ -19,6 +19,7 @@ _OURS = (
     gpu_facts.DEVICE_PLUGIN_LABEL,
     gpu_facts.MIG_CONFIG_LABEL,
     gpu_facts.DEPLOY_MIG_MANAGER_LABEL,
+    gpu_facts.ALLOCATION_LABEL,
 )
 
 

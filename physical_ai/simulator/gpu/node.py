@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from physical_ai.simulator.faults import NodeFaults
-from physical_ai.simulator.gpu import sharing
+from physical_ai.simulator.gpu import claims, sharing
 from physical_ai.simulator.gpu.containers import MAINS, ONCE
 from physical_ai.simulator.gpu.gates import GATES, OPEN, Verdict, reading_config, sandbox
 from physical_ai.simulator.gpu.node_state import MARKER, Host, NodeState, Pod, workload
@@ -97,6 +97,7 @@ Event = _ObjectEvent | HostChanged | MarkerTouched | MarkerRemoved | Rebooted | 
 
 PLUGIN = "nvidia-device-plugin"
 BOUND = 100
+_GATES, _MAINS = {**GATES, **claims.GATES}, {**MAINS, **claims.MAINS}
 
 
 def step(state: NodeState, event: Event) -> NodeState:
@@ -149,6 +150,8 @@ def _without(state: NodeState, name: str) -> NodeState:
     if name == "nvidia-operator-validator":
         kept = frozenset(each for each in state.files if not each.endswith("-ready") or each == MARKER)
         state = replace(state, files=kept, driver_root="")
+    if pod.workload.main == claims.PLUGIN:
+        state = replace(state, claimable=0)
     if pod.workload.main == PLUGIN:
         # The kubelet keeps the resource's name and counts zero.
         state = replace(state, devices=(), resources=dict.fromkeys(state.resources, 0))
@@ -162,7 +165,8 @@ def _rebooted(state: NodeState, loads: bool) -> NodeState:
     pods = {key: Pod(pod.workload) for key, pod in state.pods.items()}
     zero = dict.fromkeys(state.resources, 0)
     empty: frozenset[str] = frozenset()
-    return replace(state, host=host, pods=pods, files=empty, runtimes=empty, driver_root="", devices=(), resources=zero)
+    state = replace(state, host=host, pods=pods, files=empty, runtimes=empty, driver_root="", claimable=0)
+    return replace(state, devices=(), resources=zero)
 
 
 def _settle(state: NodeState) -> NodeState:
@@ -186,7 +190,7 @@ def _advance(state: NodeState, name: str) -> NodeState:
         return state.with_pod(replace(pod, ready=False, message=blocked))
     waiting = pod.at < len(pod.workload.init)
     is_broken = pod.container in state.faults.broken
-    look = _broken if is_broken else GATES.get(pod.container) if waiting else MAINS.get(pod.container)
+    look = _broken if is_broken else _GATES.get(pod.container) if waiting else _MAINS.get(pod.container)
     if not waiting and pod.ready and pod.container in ONCE and not is_broken:
         return state
     if not waiting and not pod.root:
@@ -207,6 +211,8 @@ def _broken(state: NodeState, pod: Pod) -> Verdict:
     """A fault makes the container fail. A device plugin that has ended offers nothing."""
     if pod.container == PLUGIN:
         state = replace(state, devices=(), resources=dict.fromkeys(state.resources, 0))
+    if pod.container == claims.PLUGIN:
+        state = replace(state, claimable=0)
     return state, state.faults.broken[pod.container], True
 
 

@@ -140,6 +140,8 @@ class NodeState:
     devices: tuple[Device, ...] = ()
     resources: Mapping[str, int] = field(default_factory=dict[str, int])
     """What the device plugin has registered."""
+    claimable: int = 0
+    """GPUs that the DRA driver's plugin has published for claims."""
     own_labels: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     """Labels that GFD, the MIG manager and the driver manager set on the Node; None removes."""
     timing: Timing = Timing()

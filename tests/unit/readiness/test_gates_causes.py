@@ -37,6 +37,7 @@ from tests.support.readiness_situations import (
     with_fabric,
     without_deployment,
 )
+from tests.unit.readiness.test_gates_claims import OF_CLAIMS
 
 CASES: list[tuple[str, str, Callable[[], Situation]]] = [
     (
@@ -163,7 +164,7 @@ def test_cause(gate: str, cause: str, broken: Callable[[], Situation]) -> None:
 
 
 def test_every_cause_of_the_table_is_tried() -> None:
-    assert {cause for _, cause, _ in CASES} == set(causes())
+    assert {cause for _, cause, _ in [*CASES, *OF_CLAIMS]} == set(causes())
 
 
 def test_every_cause_names_gates_that_exist() -> None:

@@ -34,6 +34,7 @@ from tests.support.workload_scenes import (
     status,
     waits,
 )
+from tests.unit.readiness.test_workload_claims import OF_CLAIMS
 from tests.unit.readiness.test_workload_gangs import OF_GANG
 from tests.unit.readiness.test_workload_osmo import OF_OSMO
 
@@ -239,7 +240,14 @@ def test_a_pool_has_the_causes_of_its_nodes_and_the_refusals_of_azure() -> None:
 
 
 def test_every_cause_has_a_scenario() -> None:
-    met = {*ONE_CAUSE, *OF_GANG, *OF_OSMO, *(cause for _, causes in TWO_CAUSES for cause in causes), "agents-down"}
+    met = {
+        *ONE_CAUSE,
+        *OF_GANG,
+        *OF_OSMO,
+        *OF_CLAIMS,
+        *(cause for _, causes in TWO_CAUSES for cause in causes),
+        "agents-down",
+    }
     assert set(workload_causes()) == met
     assert {stage for cause in workload_causes().values() for stage in cause.stages} <= set(STAGES)
 

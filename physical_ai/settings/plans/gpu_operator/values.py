@@ -8,6 +8,7 @@ from typing import Any
 from physical_ai.catalog.compat import check_values, known_keys
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import health
+from physical_ai.settings.facts.dra import has_device_plugin
 from physical_ai.settings.facts.pools import GPU_TAINT_KEY, services_placement
 from physical_ai.settings.facts.telemetry import has_series_for_each_pod
 from physical_ai.settings.faults import Fault
@@ -36,6 +37,7 @@ OWNED = {
     "cdi": "gpuOperator.cdi or gpuOperator.nri",
     "daemonsets.tolerations": "pools.<pool>.taints",
     "devicePlugin.config": "pools.<pool>.sharing",
+    "devicePlugin.enabled": "pools.<pool>.allocation",
     "dcgm.enabled": "health.mode",
     "driver.enabled": "pools.<pool>.driver.source",
     "driver.nvidiaDriverCRD": "gpuOperator.driverOwner",
@@ -122,6 +124,9 @@ def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) ->
         "gfd": {"env": configs},
         "driver": _driver(settings, maps),
     }
+    if not has_device_plugin(settings):
+        # Then the validator does not wait for what nothing offers (assets/state-operator-validation).
+        values["devicePlugin"]["enabled"] = False
     if operator.nri or "cdi.nriPluginEnabled" in known_keys(operator.version):
         values["cdi"]["nriPluginEnabled"] = operator.nri
     if operator.toolkit.version is not None:

@@ -29,12 +29,13 @@ GROUPS = {
     "ClusterRole": "rbac.authorization.k8s.io/v1",
     "ClusterRoleBinding": "rbac.authorization.k8s.io/v1",
     "RuntimeClass": "node.k8s.io/v1",
+    "ResourceSlice": "resource.k8s.io/v1",
     "ClusterPolicy": "nvidia.com/v1",
     "NVIDIADriver": "nvidia.com/v1alpha1",
     "CustomResourceDefinition": "apiextensions.k8s.io/v1",
 }
 OF_NAMESPACE = ("Pod", "ConfigMap", "ServiceAccount", "Service", "DaemonSet", "Role", "RoleBinding")
-OF_CLUSTER = ("ClusterRole", "ClusterRoleBinding", "RuntimeClass", "ClusterPolicy", "NVIDIADriver")
+OF_CLUSTER = ("ClusterRole", "ClusterRoleBinding", "RuntimeClass", "ResourceSlice", "ClusterPolicy", "NVIDIADriver")
 PLURALS = {"ClusterPolicy": "clusterpolicies", "RuntimeClass": "runtimeclasses"}
 SYNC_SECONDS = 10.0
 

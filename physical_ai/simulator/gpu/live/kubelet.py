@@ -24,7 +24,7 @@ from physical_ai.simulator.faults import node_faults
 from physical_ai.simulator.gpu import names, nfd, node
 from physical_ai.simulator.gpu.driver import COMPONENT
 from physical_ai.simulator.gpu.hardware import Hardware
-from physical_ai.simulator.gpu.live import pod_status
+from physical_ai.simulator.gpu.live import pod_status, slices
 from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.live.grid_api import gpus_of
 from physical_ai.simulator.gpu.node_state import Host, NodeState, Pod
@@ -169,6 +169,7 @@ class Kubelet:
 
     def _report(self, item: Json, before: NodeState, pods: Mapping[str, Json]) -> None:
         self._report_node(item)
+        slices.report(self._cluster, item, self.state)
         given = labels(item)
         changed: Changes = {
             key: value

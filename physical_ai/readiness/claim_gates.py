@@ -1,0 +1,34 @@
+"""The gates of a node whose GPUs are given by claims: the DRA driver in place of the device plugin. Pure."""
+
+from __future__ import annotations
+
+from physical_ai.catalog.dra import DRIVER
+from physical_ai.readiness.model import ClosedGate
+from physical_ai.readiness.node_gates import DEPLOY, NodeGates
+from physical_ai.readiness.objects import allocatable
+
+
+class ClaimGates(NodeGates):
+    """The gates of one node of such a pool."""
+
+    operands = ("container-toolkit", "operator-validator")
+
+    def device_plugin(self) -> ClosedGate | None:
+        """The DRA driver's gate. A device plugin beside it would give each GPU to two Pods."""
+        gate = "dra-driver"
+        stray = self.evidence.pod(self.name, "device-plugin")
+        others = sorted(allocatable(self.node).keys() - {DRIVER})
+        if stray is not None or others:
+            label = self.labels.get(f"{DEPLOY}device-plugin", "not set")
+            offers = ", ".join(others) or "nothing yet"
+            return self.closed(gate, "two-allocators", pod=stray, value=offers, label=label)
+        if not self.evidence.daemonsets["dra-driver"]:
+            return self.closed(gate, "dra-driver-absent")
+        return self.pod(gate, "dra-driver")
+
+    def offered(self) -> ClosedGate:
+        """The driver's plugin runs, and the node has another number of devices than its size."""
+        found, wanted = allocatable(self.node).get(DRIVER, 0), self.expected.resources.get(DRIVER, 0)
+        if found:
+            return self.closed("allocatable", "other-devices", value=str(found), wanted=str(wanted))
+        return self.wait("allocatable", "The DRA driver runs, and no ResourceSlice names the node's GPUs yet.")

@@ -1,0 +1,96 @@
+"""Why a Pod's resource claims give it no GPU: no such claim, a quota, no such device, none free. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from physical_ai.kubernetes.objects import Json, at, name, namespace
+from physical_ai.readiness.devices import Device, devices, holders
+from physical_ai.readiness.objects import pool_of, untolerated
+from physical_ai.readiness.workloads.index import Index, condition, subject
+from physical_ai.readiness.workloads.model import Explanation
+
+NOT_CREATED = "FailedResourceClaimCreation"
+"""Reason of the event of the claims' controller about a Pod (kubernetes/kubernetes pkg/controller/resourceclaim)."""
+_NO_CLASS = re.compile(r"device class (\S+) does not exist")
+_NONE = "cannot allocate all claims"
+"""What kube-scheduler says of a node (pkg/scheduler/framework/plugins/dynamicresources)."""
+STAGE = "scheduling"
+
+
+def claim_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
+    """Why the claims of a Pod that waits are not allocated; nothing for a Pod without claims."""
+    wanted: Sequence[Json] = at(pod, "spec.resourceClaims", [])
+    if not wanted:
+        return
+    events = index.events("Pod", pod, NOT_CREATED)
+    if events:
+        yield _not_created(pod, str(events[-1].get("message", "")), index)
+        return
+    missing = _missing(pod, wanted, index)
+    if missing is not None:
+        yield missing
+        return
+    message = str(condition(pod, "PodScheduled").get("message", ""))
+    if found := _NO_CLASS.search(message):
+        yield index.explanation(subject(pod), "claim-class", STAGE, message, deviceClass=found[1])
+    elif _NONE in message:
+        yield _none(pod, message, index)
+
+
+def _not_created(pod: Mapping[str, Any], message: str, index: Index) -> Explanation:
+    cause = "claim-quota" if "exceeded quota" in message else "claim-not-created"
+    return index.explanation(subject(pod), cause, STAGE, message, namespace=namespace(pod))
+
+
+def _missing(pod: Mapping[str, Any], wanted: Sequence[Json], index: Index) -> Explanation | None:
+    known = {(namespace(each), name(each)) for each in index.given.claims}
+    for each in wanted:
+        own = each.get("resourceClaimName")
+        if own and (namespace(pod), own) not in known:
+            facts = {"claim": str(own), "namespace": namespace(pod)}
+            return index.explanation(subject(pod), "claim-missing", STAGE, f"resourceClaimName: {own}", **facts)
+    return None
+
+
+def _none(pod: Mapping[str, Any], message: str, index: Index) -> Explanation:
+    """No node has devices for all claims: there are none, others hold them, a taint is in the way, or none is such."""
+    present = devices(index.given.slices)
+    held = holders(index.given.claims)
+    reached = [device for device in present if device.node in index.nodes]
+    if not reached:
+        return index.explanation(subject(pod), "claim-no-devices", STAGE, message)
+    taints = {device.node: untolerated(at(pod, "spec", {}), index.nodes[device.node]) for device in reached}
+    if all(taints.values()):
+        first = reached[0].node
+        facts = {"taints": " and ".join(taints[first]), "pool": pool_of(index.nodes[first])}
+        return index.explanation(subject(pod), "toleration-missing", STAGE, message, **facts)
+    free = [device for device in reached if (device.pool, device.name) not in held and not taints[device.node]]
+    asked = ", ".join(_asked(pod, index)) or "?"
+    if not free:
+        by = ", ".join(sorted(set(held.values()))[:3])
+        return index.explanation(subject(pod), "claim-in-use", STAGE, message, held=by or "?", asked=asked)
+    offered = ", ".join(_counted(free))
+    return index.explanation(subject(pod), "claim-no-match", STAGE, message, offered=offered, asked=asked)
+
+
+def _asked(pod: Mapping[str, Any], index: Index) -> Iterator[str]:
+    """What the requests of the Pod's claims ask for: number, class, conditions."""
+    names = {str(each.get("resourceClaimName") or "") for each in at(pod, "spec.resourceClaims", [])}
+    names |= {str(each.get("resourceClaimName") or "") for each in at(pod, "status.resourceClaimStatuses", [])}
+    for claim in index.given.claims:
+        if namespace(claim) != namespace(pod) or name(claim) not in names:
+            continue
+        requests: Sequence[Json] = at(claim, "spec.devices.requests", [])
+        for each in requests:
+            exactly: Json = each.get("exactly") or {}
+            conditions = [str(at(item, "cel.expression", "")) for item in exactly.get("selectors") or ()]
+            where = f" where {' and '.join(conditions)}" if conditions else ""
+            yield f"{exactly.get('count', 1)} × {exactly.get('deviceClassName', '?')}{where}"
+
+
+def _counted(free: Sequence[Device]) -> list[str]:
+    texts = [device.text for device in free]
+    return [f"{texts.count(text)} × {text}" for text in dict.fromkeys(texts)]

@@ -1,0 +1,109 @@
+"""What follows from the settings about GPUs that Pods get by resource claims. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from physical_ai.catalog import machine
+from physical_ai.catalog.dra import ANY_GPU_CLASS, CONTAINER_ROOT, HOST_ROOT, ClaimDevice, claim_devices
+from physical_ai.catalog.vendors import NVIDIA
+from physical_ai.settings.facts.gpu import knows_gpu
+from physical_ai.settings.facts.osmo import family
+from physical_ai.settings.facts.pools import gpu_vendor
+from physical_ai.settings.models.dra import GpuClaim
+from physical_ai.settings.models.node_pools import Pool
+from physical_ai.settings.models.tree import Settings
+
+CLASS_DOMAIN = "gpu.physical-ai"
+ANY = "any"
+"""In quotas: claims of the chart's class, which names no kind of GPU."""
+GB = 10**9
+
+
+def claim_pools(settings: Settings) -> dict[str, Pool]:
+    """The pools whose GPUs Pods get by claims."""
+    return {name: pool for name, pool in settings.pools.items() if pool.uses_claims}
+
+
+def has_device_plugin(settings: Settings) -> bool:
+    """Whether any pool needs NVIDIA's device plugin. Where none does, the operator does not install it, and validates
+    nodes without it."""
+    pools = [pool for pool in settings.pools.values() if gpu_vendor(pool) is NVIDIA]
+    return not pools or any(not pool.uses_claims for pool in pools)
+
+
+def device_of(pool: Pool) -> ClaimDevice | None:
+    """A GPU of the pool as the driver describes it; None where the catalogue does not know."""
+    gpu = machine(pool.sku).gpu if knows_gpu(pool) else None
+    return claim_devices().get(gpu.model) if gpu is not None else None
+
+
+def claim_gpus(settings: Settings) -> dict[str, ClaimDevice]:
+    """The kinds of GPU that claims may name, under the name of OSMO's platforms: `{"h100": …}`."""
+    found: dict[str, ClaimDevice] = {}
+    for pool in claim_pools(settings).values():
+        gpu, device = machine(pool.sku).gpu if knows_gpu(pool) else None, device_of(pool)
+        if gpu is not None and device is not None:
+            found.setdefault(family(gpu), device)
+    return found
+
+
+def device_class(gpu: str) -> str:
+    """The DeviceClass of a kind of GPU.
+
+    >>> device_class("h100")
+    'h100.gpu.physical-ai'
+    """
+    return ANY_GPU_CLASS if gpu == ANY else f"{gpu}.{CLASS_DOMAIN}"
+
+
+def all_claims(settings: Settings) -> dict[str, GpuClaim]:
+    """The claims of each namespace: a whole GPU of each kind, and those of the settings."""
+    whole = {gpu: GpuClaim(gpu=gpu) for gpu in claim_gpus(settings)}
+    return {**whole, **settings.dra.claims}
+
+
+def fits(claim: GpuClaim, gpu: str, device: ClaimDevice) -> bool:
+    """Whether a kind of GPU is what the claim asks for."""
+    return (
+        claim.gpu in (None, gpu)
+        and claim.architecture in (None, device.architecture)
+        and (claim.memory_gb is None or device.memory_mib * 2**20 >= claim.memory_gb * GB)
+    )
+
+
+def gpus_for(settings: Settings, claim: GpuClaim) -> dict[str, ClaimDevice]:
+    """The kinds of GPU in the stack that a claim can get."""
+    return {gpu: device for gpu, device in claim_gpus(settings).items() if fits(claim, gpu, device)}
+
+
+def kind_of_claim(settings: Settings, claim: GpuClaim) -> str | None:
+    """The one kind of GPU that a claim can get; None where it may get one of several."""
+    found = list(gpus_for(settings, claim))
+    return found[0] if len(found) == 1 else None
+
+
+def driver_roots(settings: Settings) -> Mapping[str, str]:
+    """Where each pool's nodes have the driver."""
+    return {
+        name: CONTAINER_ROOT if pool.driver.is_operator else HOST_ROOT for name, pool in claim_pools(settings).items()
+    }
+
+
+def slices_time(settings: Settings) -> bool:
+    """Whether a claim sets a time slice, for which the driver needs a feature gate."""
+    return any(claim.time_slice is not None for claim in settings.dra.claims.values())
+
+
+Sharing = Literal["timeSlicing", "mps", "mig"]
+
+
+def plugin_sharing(pool: Pool) -> list[Sharing]:
+    """What the pool's settings say about sharing, which only the device plugin reads."""
+    kinds: dict[Sharing, object] = {
+        "timeSlicing": pool.sharing.time_slicing,
+        "mps": pool.sharing.mps,
+        "mig": pool.sharing.mig,
+    }
+    return [kind for kind, value in kinds.items() if value is not None]

@@ -1,0 +1,125 @@
+"""Device classes, claims and quotas of a stack, as Kubernetes objects."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.catalog.dra import API_VERSION, CONFIG_VERSION, DRIVER, OTHER_CLASSES
+from physical_ai.settings.facts import dra as facts
+from physical_ai.settings.models.dra import ClaimNamespace, GpuClaim
+from physical_ai.settings.models.tree import Settings
+
+Json = dict[str, Any]
+REQUEST = "gpu"
+"""Name of the one request of each claim."""
+QUOTA = "gpu-claims"
+_ATTRIBUTES = f"device.attributes['{DRIVER}']"
+_CAPACITY = f"device.capacity['{DRIVER}']"
+
+
+@dataclass(frozen=True)
+class ClaimObjects:
+    """What is declared for claims."""
+
+    classes: list[Json]
+    namespaces: list[Json]
+    claims: list[Json]
+    """Templates, claims and quotas in these namespaces."""
+
+
+def claim_objects(settings: Settings) -> ClaimObjects:
+    """The objects of a stack; none without a pool whose GPUs are claimed."""
+    if not facts.claim_pools(settings):
+        return ClaimObjects([], [], [])
+    classes = [_class(gpu, device.product_name) for gpu, device in facts.claim_gpus(settings).items()]
+    namespaces = [_namespace(name) for name in settings.dra.namespaces]
+    claims = [
+        item
+        for name, given in settings.dra.namespaces.items()
+        for item in (*_quota(settings, name, given), *_claims(settings, name))
+    ]
+    return ClaimObjects(classes, namespaces, claims)
+
+
+def _class(gpu: str, product: str) -> Json:
+    # What is in a JSON string is the same in CEL.
+    expression = (
+        f"device.driver == '{DRIVER}' && {_ATTRIBUTES}.type == 'gpu' && {_ATTRIBUTES}.productName =="
+        f" {json.dumps(product)}"
+    )
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "DeviceClass",
+        "metadata": {"name": facts.device_class(gpu)},
+        "spec": {"selectors": [{"cel": {"expression": expression}}]},
+    }
+
+
+def _namespace(name: str) -> Json:
+    levels = {
+        "pod-security.kubernetes.io/enforce": "baseline",
+        "pod-security.kubernetes.io/warn": "restricted",
+    }
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": levels}}
+
+
+def _claims(settings: Settings, namespace: str) -> list[Json]:
+    return [_claim(namespace, name, claim) for name, claim in facts.all_claims(settings).items()]
+
+
+def _claim(namespace: str, name: str, claim: GpuClaim) -> Json:
+    metadata, spec = {"name": name, "namespace": namespace}, {"devices": claimed_devices(claim)}
+    if claim.shared:
+        return {"apiVersion": API_VERSION, "kind": "ResourceClaim", "metadata": metadata, "spec": spec}
+    return {"apiVersion": API_VERSION, "kind": "ResourceClaimTemplate", "metadata": metadata, "spec": {"spec": spec}}
+
+
+def claimed_devices(claim: GpuClaim) -> Json:
+    """`devices` of a claim."""
+    exactly: Json = {
+        "deviceClassName": facts.device_class(claim.gpu or facts.ANY),
+        "allocationMode": "ExactCount",
+        "count": claim.gpus,
+    }
+    conditions = list(selectors(claim))
+    if conditions:
+        exactly["selectors"] = [{"cel": {"expression": each}} for each in conditions]
+    devices: Json = {"requests": [{"name": REQUEST, "exactly": exactly}]}
+    if claim.time_slice is not None:
+        sharing = {"strategy": "TimeSlicing", "timeSlicingConfig": {"interval": claim.time_slice}}
+        parameters = {"apiVersion": CONFIG_VERSION, "kind": "GpuConfig", "sharing": sharing}
+        devices["config"] = [{"requests": [REQUEST], "opaque": {"driver": DRIVER, "parameters": parameters}}]
+    return devices
+
+
+def selectors(claim: GpuClaim) -> list[str]:
+    """CEL expressions, all of which a device has to meet.
+
+    >>> selectors(GpuClaim(memory_gb=80))
+    ["device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80G')) >= 0"]
+    """
+    found: list[str] = []
+    if claim.memory_gb is not None:
+        found.append(f"{_CAPACITY}.memory.compareTo(quantity('{claim.memory_gb}G')) >= 0")
+    if claim.architecture is not None:
+        found.append(f"{_ATTRIBUTES}.architecture == '{claim.architecture}'")
+    return found
+
+
+def _quota(settings: Settings, namespace: str, given: ClaimNamespace) -> list[Json]:
+    """GPUs by device class. A class that is not named could otherwise give what the named ones refuse."""
+    if given.quota is None:
+        return []
+    named = {facts.device_class(gpu): given.quota.get(gpu, 0) for gpu in (facts.ANY, *facts.claim_gpus(settings))}
+    limits = {**named, **dict.fromkeys(OTHER_CLASSES, 0)}
+    hard = {f"{name}.deviceclass.resource.k8s.io/devices": str(most) for name, most in limits.items()}
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": QUOTA, "namespace": namespace},
+            "spec": {"hard": hard},
+        }
+    ]
