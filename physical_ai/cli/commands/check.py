@@ -1,4 +1,4 @@
-"""The `check` command: would Azure accept this stack? Quota, sizes, versions, registrations, permissions, tools."""
+"""The `check` command: would Azure, or the cluster that exists already, accept this stack?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SubscriptionOption = Annotated[
     str | None,
     typer.Option("--subscription", metavar="ID", help=f"The subscription; ${SUBSCRIPTION_VARIABLE} if omitted."),
 ]
-Offline = Annotated[bool, typer.Option("--offline", help="Do not query Azure, even with a login.")]
+Offline = Annotated[bool, typer.Option("--offline", help="Do not query Azure or the cluster, even with a login.")]
 
 
 def check(  # noqa: PLR0917 - each is an option
@@ -39,24 +39,34 @@ def check(  # noqa: PLR0917 - each is an option
 ) -> None:
     """Query Azure for what it would refuse of a stack: quota, sizes, versions, registrations, your permissions.
 
-    Without a login it reports what is known offline, and what Azure would have to answer.
+    Without a login it reports what is known offline, and what Azure would have to answer. Of a stack on a cluster that
+    exists already, it reads that cluster instead: software, storage, machines, and other owners of its GPUs.
     """
     from physical_ai.cli.output import check as output
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.preflight import check as check_azure
     from physical_ai.preflight.backends import claims
     from physical_ai.preflight.charts import unverified
+    from physical_ai.settings.target import existing_cluster
 
     loaded = read_stack(stack, file, set_).loaded
     settings = loaded.settings
-    azure, why_not = (None, "--offline") if offline else azure_of_login(subscription)
     today = datetime.datetime.now(datetime.UTC).date()
-    findings = [*check_azure(settings, azure, shutil.which, today), *unverified(loaded.plan.charts)]
-    findings += claims(settings, _others(stack))
-    if json:
-        print_json(output.document(stack, settings.region, findings, queried=azure is not None, why_not=why_not))
+    target = existing_cluster(settings)
+    if target is not None:
+        from physical_ai.cli.existing_check import check_existing
+
+        findings, why_not = check_existing(settings, target, today, offline=offline)
+        queried, asked = False, "The cluster"
     else:
-        output.print_findings(stack, findings, why_not)
+        azure, why_not = (None, "--offline") if offline else azure_of_login(subscription)
+        findings = check_azure(settings, azure, shutil.which, today)
+        queried, asked = azure is not None, "Azure"
+    findings = [*findings, *unverified(loaded.plan.charts), *claims(settings, _others(stack))]
+    if json:
+        print_json(output.document(stack, settings.region, findings, queried=queried, why_not=why_not))
+    else:
+        output.print_findings(stack, findings, why_not, asked)
     if any_at_least(findings, severity):
         raise typer.Exit(FINDINGS)
 

@@ -39,7 +39,7 @@ def document(
     }
 
 
-def print_findings(stack: str, findings: Sequence[Finding], why_not: str | None) -> None:
+def print_findings(stack: str, findings: Sequence[Finding], why_not: str | None, asked: str = "Azure") -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("", "check", "about"):
         table.add_column(column, no_wrap=True)
@@ -53,5 +53,6 @@ def print_findings(stack: str, findings: Sequence[Finding], why_not: str | None)
     summary = ", ".join(f"{counts[name]} {name}" for name in Severity if counts[name])
     err.print(f"{stack}: {summary}")
     if why_not is not None:
-        hint = "" if why_not == "--offline" else "; log in with `az login` or a workload identity to query it"
-        err.print(f"Azure was not queried ({why_not}){hint}", style="yellow", markup=False)
+        login = why_not != "--offline" and asked == "Azure"
+        hint = "; log in with `az login` or a workload identity to query it" if login else ""
+        err.print(f"{asked} was not queried ({why_not}){hint}", style="yellow", markup=False)

@@ -1,0 +1,73 @@
+"""What `physai check` asks of a cluster that exists already, through the context that its stack names."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from physical_ai import safe_yaml
+from physical_ai.findings import Finding
+from physical_ai.preflight.existing import Read, Wanted, judge_cluster, read_cluster
+from physical_ai.readiness.client import connect
+from physical_ai.readiness.reader import Get, Missing, Unreachable, Unusable
+from physical_ai.settings import Settings
+from physical_ai.settings.models.target import Target
+
+_DEFAULT = "~/.kube/config"
+_FORBIDDEN = "403 "
+"""First part of the answer to whoever may not read a list."""
+
+
+def check_existing(
+    settings: Settings, target: Target, today: datetime.date, *, offline: bool
+) -> tuple[list[Finding], str | None]:
+    """The findings; and why the cluster was not asked, if it was not."""
+    if offline:
+        return [], "--offline"
+    try:
+        get = connect(kubeconfig_of(target, os.environ))
+        found = read_cluster(reader(get))
+    except (Unreachable, Unusable) as problem:
+        return [], str(problem)
+    selectors = {name: pool.node_selector for name, pool in settings.pools.items()}
+    return judge_cluster(Wanted(settings, selectors), found, today), None
+
+
+def kubeconfig_of(target: Target, environment: Mapping[str, str]) -> str:
+    """The kubeconfig with the target's context as the current one. Raises Unusable."""
+    named = target.kubeconfig or environment.get("KUBECONFIG", "").split(os.pathsep)[0] or _DEFAULT
+    file = Path(named).expanduser()
+    try:
+        document: Any = safe_yaml.load(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as problem:
+        raise Unusable(f"{file} cannot be read: {str(problem).partition(chr(10))[0]}") from None
+    if not isinstance(document, dict):
+        raise Unusable(f"{file} is not a kubeconfig")
+    config: dict[str, Any] = {**document}
+    contexts = [str(each.get("name")) for each in config.get("contexts") or ()]
+    if target.context not in contexts:
+        known = ", ".join(contexts) or "none"
+        raise Unusable(f"{file} has no context '{target.context}'; it has {known}")
+    return yaml.safe_dump({**config, "current-context": target.context})
+
+
+def reader(get: Get) -> Read:
+    """Lists of the API server; None for a kind that it does not have, or that the caller may not read."""
+
+    def read(path: str) -> Sequence[Mapping[str, Any]] | None:
+        try:
+            answer = get(path, {})
+        except Missing:
+            return None
+        except Unreachable as problem:
+            if str(problem).startswith(_FORBIDDEN):
+                return None
+            raise
+        return list(answer.get("items") or ())
+
+    return read

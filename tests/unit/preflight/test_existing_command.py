@@ -1,0 +1,96 @@
+"""`physai check` of a stack on a cluster that exists already: whom it asks, and what it makes of no answer."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from physical_ai.cli import existing_check
+from physical_ai.cli.existing_check import check_existing, kubeconfig_of, reader
+from physical_ai.findings import Severity
+from physical_ai.preflight.existing.reading import NODES
+from physical_ai.readiness.reader import Missing, Unreachable, Unusable
+from physical_ai.settings import load
+from physical_ai.settings.models.target import Target
+from tests.support import existing_cluster as world
+
+TODAY = datetime.date(2026, 11, 23)
+
+
+def config(folder: Path, *contexts: str) -> Path:
+    file = folder / "config"
+    entries = [{"name": name, "context": {"cluster": name, "user": name}} for name in contexts]
+    file.write_text(yaml.safe_dump({"current-context": "other", "contexts": entries}))
+    return file
+
+
+def test_the_stack_s_context_is_used_whichever_is_selected(tmp_path: Path) -> None:
+    file = config(tmp_path, "other", "lab")
+    target = Target(kind="existing", context="lab", kubeconfig=str(file))
+    assert yaml.safe_load(kubeconfig_of(target, {}))["current-context"] == "lab"
+    by_variable = Target(kind="existing", context="lab")
+    assert yaml.safe_load(kubeconfig_of(by_variable, {"KUBECONFIG": str(file)}))["current-context"] == "lab"
+
+
+def test_a_kubeconfig_without_the_context_is_refused_with_those_it_has(tmp_path: Path) -> None:
+    target = Target(kind="existing", context="lab", kubeconfig=str(config(tmp_path, "other")))
+    with pytest.raises(Unusable, match="no context 'lab'; it has other"):
+        kubeconfig_of(target, {})
+    with pytest.raises(Unusable, match="cannot be read"):
+        kubeconfig_of(Target(kind="existing", context="lab", kubeconfig=str(tmp_path / "none")), {})
+
+
+def test_what_is_missing_or_forbidden_is_left_open_and_silence_is_not() -> None:
+    answers: dict[str, Any] = {
+        "/a": {"items": [{"x": 1}]},
+        "/b": Missing(""),
+        "/c": Unreachable("403 no"),
+        "/d": Unreachable("5"),
+    }
+
+    def get(path: str, _: Mapping[str, str]) -> Any:
+        if isinstance(answers[path], Exception):
+            raise answers[path]
+        return answers[path]
+
+    read = reader(get)
+    assert (read("/a"), read("/b"), read("/c")) == ([{"x": 1}], None, None)
+    with pytest.raises(Unreachable):
+        read("/d")
+
+
+def test_the_cluster_is_judged_by_what_it_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def connect(text: str) -> Any:
+        assert yaml.safe_load(text)["current-context"] == "lab"
+
+        def get(path: str, _: Mapping[str, str]) -> Any:
+            asked.append(path)
+            if path == NODES:
+                return {"items": world.reference()["nodes"]}
+            raise Missing(path)
+
+        return get
+
+    monkeypatch.setattr(existing_check, "connect", connect)
+    target = Target(kind="existing", context="lab", kubeconfig=str(config(tmp_path, "lab")))
+    settings = load("dev-westus2").settings
+    findings, why_not = check_existing(settings, target, TODAY, offline=False)
+    assert why_not is None
+    assert len(asked) == 10
+    assert {each.rule for each in findings if each.severity is Severity.ERROR} >= {"operator"}
+    assert check_existing(settings, target, TODAY, offline=True) == ([], "--offline")
+
+
+def test_no_answer_is_a_reason_and_no_finding(tmp_path: Path) -> None:
+    target = Target(kind="existing", context="gone", kubeconfig=str(config(tmp_path, "lab")))
+    findings, why_not = check_existing(load("dev-westus2").settings, target, TODAY, offline=False)
+    assert findings == []
+    assert why_not is not None
+    assert "no context 'gone'" in why_not
