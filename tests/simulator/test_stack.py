@@ -60,7 +60,13 @@ def test_up_creates_the_stack_and_changes_nothing_the_second_time(running: Simul
     assert {"gpu-operator", "osmo-workflows"} <= set(up.json["namespaces"])
 
     assert physai("up", "--json").json["changes"] == {}
-    assert physai("preview", "--json").json == {"stack": STACK, "changes": [], "summary": {}, "readBack": []}
+    assert physai("preview", "--json").json == {
+        "stack": STACK,
+        "changes": [],
+        "summary": {},
+        "readBack": [],
+        "networkMove": None,
+    }
     physai("explain")
     variables = physai("env", "--json").json
     read = subprocess.run(

@@ -35,10 +35,20 @@ def stack(document: Document, detail: Detail = Detail.ALL) -> str:
     Args:
         document: as `physical_ai.cli.preview.review.document` makes it.
     """
-    parts = [f"### `{document['stack']}`: {headline(document)}", *_changes(document, detail)]
+    parts = [f"### `{document['stack']}`: {headline(document)}", move(document), *_changes(document, detail)]
     parts += [_policies(document["policy"], detail), _versions(document["compat"], detail), _cost(document, detail)]
     parts += [f"> **Warning** {text(each)}" for each in document["warnings"]]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def move(document: Document) -> str:
+    """A change of the network mode; empty where there is none."""
+    found: Document | None = document.get("networkMove")
+    if found is None:
+        return ""
+    names = {"replaced": "Replaced", "inPlace": "In place", "created": "Created", "deleted": "Deleted"}
+    rows = [f"- {names[key]}: {text('; '.join(found[key]))}." for key in names if found[key]]
+    return "\n".join([f"**{text(found['title'])}**", "", *rows])
 
 
 def headline(document: Document) -> str:

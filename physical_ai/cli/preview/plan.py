@@ -13,6 +13,7 @@ from rich.text import Text
 
 from physical_ai.catalog.engine_values import UNKNOWN, is_secret
 from physical_ai.cli.preview.changes import Run, Step
+from physical_ai.cli.preview.moves import NetworkMove, network_move
 from physical_ai.cli.preview.read_back import read_back, significant, significant_drift
 
 SYMBOLS = {"create": "[green]+[/]", "update": "[yellow]~[/]", "delete": "[red]-[/]", "replace": "[magenta]±[/]"}
@@ -45,7 +46,8 @@ def counts(run: Run) -> Counter[str]:
 def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
     """The plan as data: counts by operation, and every change; `nodes` has the number of each pool's nodes.
 
-    `readBack` are the updates that neither count nor are expected away: see `read_back`.
+    `readBack` are the updates that neither count nor are expected away: see `read_back`. `networkMove` sums up a change
+    of the network mode.
     """
     changes = [
         {
@@ -55,7 +57,19 @@ def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
         }
         for step in planned(run)
     ]
-    return {"changes": changes, "summary": dict(counts(run)), "readBack": [_resource(step) for step in read_back(run)]}
+    found = move(run, nodes)
+    return {
+        "changes": changes,
+        "summary": dict(counts(run)),
+        "readBack": [_resource(step) for step in read_back(run)],
+        "networkMove": found.document() if found is not None else None,
+    }
+
+
+def move(run: Run, nodes: Mapping[str, int]) -> NetworkMove | None:
+    """The change of the network mode, if there is one."""
+    steps = planned(run)
+    return network_move(steps, sum(nodes_lost(step, nodes) for step in steps))
 
 
 def _resource(step: Step) -> dict[str, Any]:
@@ -120,11 +134,23 @@ def render(run: Run, nodes: Mapping[str, int]) -> RenderableType:
             lines.append(
                 f"    [red]{lost} {'node' if lost == 1 else 'nodes'} lost[/]; capacity may not be available at once"
             )
+    if (found := move(run, nodes)) is not None:
+        lines += render_move(found)
     lines.append(summary(run))
     if without_effect := read_back(run):
         names = ", ".join(f"{step.kind} {step.name}" for step in without_effect)
         lines.append(f"not counted: {len(without_effect)} to update ({escape(names)}). {READ_BACK}")
     return Group(*(Text.from_markup(line) for line in lines))
+
+
+def render_move(found: NetworkMove) -> list[str]:
+    """A change of the network mode as lines with markup."""
+    lines = ["", f"[bold]{found.title}[/]"]
+    for name, parts in found.rows():
+        # What is created or deleted is one list.
+        shown = [", ".join(parts)] if name in ("created", "deleted") else parts
+        lines += [f"  {name if not index else '':<10}{escape(each)}" for index, each in enumerate(shown)]
+    return [*lines, ""]
 
 
 def summary(run: Run) -> str:

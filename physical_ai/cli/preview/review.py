@@ -34,12 +34,13 @@ def document(requested: RequestedStack, preview: Preview) -> dict[str, Any]:
     today = datetime.datetime.now(datetime.UTC).date()
     declared = declared_resources(requested, preview=False)
     old = deployed(stack, StackName.parse(stack).region, was.pools) if was.pools else None
-    new = estimate(settings)
+    new, moved = estimate(settings), plan.move(preview.run, preview.nodes)
     return {
         "stack": stack,
         "deployed": was.exists,
         "changes": _changes(preview.run, preview.nodes, settings.gpu_operator.gate.timeout_minutes),
         "summary": dict(plan.counts(preview.run)),
+        "networkMove": moved.document() if moved is not None else None,
         "warnings": [str(each) for each in requested.loaded.warnings],
         "policy": policy.document(stack, declared, evaluate(declared)),
         "compat": compat.document(settings, today, was.operator_version),

@@ -60,7 +60,7 @@ def test_unchanged_resources_components_and_providers_are_not_changes() -> None:
     run.add(event("resourcePreEvent", "same"))
     run.add(event("resourcePreEvent", "create", type="physical-ai:azure:GpuPool", urn="urn:a::b::c::d"))
     run.add(event("resourcePreEvent", "create", type="pulumi:providers:kubernetes", urn="urn:a::b::c::e"))
-    assert plan.document(run, {}) == {"changes": [], "summary": {}, "readBack": []}
+    assert plan.document(run, {}) == {"changes": [], "summary": {}, "readBack": [], "networkMove": None}
     assert text(run).strip() == "no changes"
 
 
