@@ -21,6 +21,7 @@ from physical_ai.settings import Settings
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.osmo import AGENT_TOKEN, MANAGED_LABEL
 from physical_ai.settings.facts.osmo_token import FROM_JOB, SOURCE_ANNOTATION
+from physical_ai.settings.plans.nccl_topology import CONFIG_MAP, GANG_TOPOLOGY, gang_topology, topology_files
 from physical_ai.settings.plans.osmo import AGENT_FILES, OsmoRelease
 from physical_ai.settings.plans.osmo_backend import OsmoBackend
 from physical_ai.settings.plans.osmo_objects import namespace_objects, with_identity
@@ -99,6 +100,9 @@ class Osmo(pulumi.ComponentResource):
                 args.service_values,
                 args.target.options(self, [args.namespaces[osmo.CONTROL_NAMESPACE]]),
             )
+        if files := topology_files(args.settings):
+            opts = args.target.options(self, [args.namespaces[osmo.WORKFLOWS_NAMESPACE]])
+            config_map(f"{name}-nccl-topology", CONFIG_MAP, osmo.WORKFLOWS_NAMESPACE, files, opts)
         self.releases, self.versions = {}, {}
         if args.backend is not None:
             self._install(name, args, args.backend, objects)
@@ -132,6 +136,19 @@ class Osmo(pulumi.ComponentResource):
         """The scheduler, and then the agents, where they have a control plane and a login."""
         scheduler, agents = backend.scheduler, backend.agents
         self._release(f"{name}-scheduler", args, scheduler, scheduler.values, [args.namespaces[scheduler.namespace]])
+        if (levels := gang_topology(args.settings)) is not None:
+            kubernetes.apiextensions.CustomResource(
+                f"{name}-topology",
+                api_version=osmo.KAI_TOPOLOGY,
+                kind="Topology",
+                metadata={"name": GANG_TOPOLOGY},
+                spec=levels,
+                # KAI refuses to change the levels of one.
+                opts=pulumi.ResourceOptions.merge(
+                    args.target.options(self, [self.releases[scheduler.name]]),
+                    pulumi.ResourceOptions(replace_on_changes=["spec.levels"], delete_before_replace=True),
+                ),
+            )
         if backend.missing:
             pulumi.log.warn(backend.missing, self)
             return

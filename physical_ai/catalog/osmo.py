@@ -52,6 +52,8 @@ METRICS_PORT = 9464
 src/utils/metrics/metrics.py). That the containers of 6.3.1 declare the port was not seen."""
 METRICS_ENVIRONMENT = {"METRICS_OTEL_ENABLE": "true"}
 
+KAI_TOPOLOGY = "kai.scheduler/v1alpha1"
+"""API version of a Topology in the pinned release (kai-scheduler/KAI-Scheduler deployments/kai-scheduler/crds)."""
 KAI_CHART = "kai-scheduler"
 KAI_VERSION = "v0.20.1"
 KAI_RELEASE = "kai-scheduler"

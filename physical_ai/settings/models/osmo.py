@@ -46,6 +46,11 @@ class OsmoPlatform(Model):
         description="Time that a task has to write and upload a checkpoint when its node is drained: from SIGTERM to"
         " SIGKILL. Absent: 60. A Spot machine ends 30 s after its notice.",
     )
+    rdma: bool = Field(
+        default=False,
+        description="Tasks get InfiniBand adapters of their node, NCCL's variables for them, and the topology file; for"
+        " a pool with fabric: infiniband.",
+    )
     privileged: bool = Field(
         default=False, description="Tasks may be privileged; the workflows' namespace refuses them at level baseline."
     )

@@ -24,6 +24,7 @@ from physical_ai.settings.facts.osmo import (
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.acceptance import task_diagnostic
+from physical_ai.settings.plans.nccl_topology import add_fabric
 
 DEFAULT_POOL = "default"
 CONTROL_TEMPLATE = "control"
@@ -132,6 +133,7 @@ def platform_template(settings: Settings, item: PlatformFacts) -> dict[str, Any]
                 "resources": {"requests": dict(gpus), "limits": dict(gpus)},
             }
         ]
+        add_fabric(settings, item, spec)
         diagnostic = task_diagnostic(settings, settings.pools[item.pool], gpus)
         if diagnostic is not None:
             # OSMO appends it to its own init container, as it does with every item that has another name.

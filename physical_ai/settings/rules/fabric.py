@@ -17,6 +17,13 @@ _OPERATOR: Path = ("networkOperator",)
 
 def check_fabric(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """All rules about InfiniBand."""
+    for name, platform in settings.osmo.platforms.items():
+        pool = settings.pools.get(name)
+        here: Path = ("osmo", "platforms", name, "rdma")
+        if platform.rdma and pool is not None and not uses_fabric(pool) and trust(here, ("pools", name)):
+            problem = f"Tasks on pool {name} have no adapters to use."
+            fabric: tuple[Path, ...] = (("pools", name, "fabric"),)
+            yield error(here, problem, "rdma: false, or fabric: infiniband for the pool.", others=fabric)
     for name, pool in settings.pools.items():
         path: Path = ("pools", name)
         if not trust(path, (*path, "sku"), (*path, "fabric")):

@@ -51,3 +51,16 @@ def test_isolation_covers_its_namespace(simulate: Simulate) -> None:
     policies = [each.inputs["metadata"] for each in found.of_type("NetworkPolicy")]
     own = {each["name"] for each in policies if each["namespace"] == "network-operator"}
     assert own == {"default-deny", "operator"}
+
+
+def test_workflows_find_their_node_s_topology_and_gangs_their_fabric(simulate: Simulate) -> None:
+    found = stack(simulate, osmo={"platforms": {"ndgpu": {"rdma": True}}})
+    (files,) = [each for each in found.of_type("ConfigMap") if each.inputs["metadata"]["name"] == "nccl-topology"]
+    assert files.inputs["metadata"]["namespace"] == "osmo-workflows"
+    assert "ndv5-topo.xml" in str(files.inputs["data"])
+    topology = found.resource("Topology", "physical-ai-osmo-topology")
+    levels = [each["nodeLabel"] for each in topology.inputs["spec"]["levels"]]
+    assert levels == ["kubernetes.azure.com/agentpool", "kubernetes.io/hostname"]
+    plain = simulate("dev-westus2", {})
+    assert not [each for each in plain.of_type("ConfigMap") if each.inputs["metadata"]["name"] == "nccl-topology"]
+    assert not plain.of_type("Topology")

@@ -1,0 +1,56 @@
+"""What tasks of workflows need to use InfiniBand: adapters, NCCL's environment, and the topology of their node."""
+
+from __future__ import annotations
+
+from posixpath import dirname
+from typing import Any
+
+from physical_ai.catalog.nccl import pool_kind
+from physical_ai.catalog.nccl_topology import topology
+from physical_ai.settings.facts.fabric import fabric_pools, rdma_request
+from physical_ai.settings.facts.osmo import PlatformFacts
+from physical_ai.settings.facts.pools import pool_selector
+from physical_ai.settings.models.tree import Settings
+
+CONFIG_MAP = "nccl-topology"
+"""In the namespace of workflows."""
+GANG_TOPOLOGY = "fabric"
+"""Name of the Topology, for the annotation kai.scheduler/topology."""
+_FILE_VARIABLE = "NCCL_TOPO_FILE"
+
+
+def gang_topology(settings: Settings) -> dict[str, Any] | None:
+    """Spec of KAI's Topology, by which a gang asks for one fabric; None without a pool that has one.
+
+    On Azure nothing tells how near two nodes of a fabric are: its levels are the pool and the node.
+    """
+    labels = {key for name, pool in fabric_pools(settings).items() for key in pool_selector(name, pool)}
+    if not labels:
+        return None
+    return {"levels": [{"nodeLabel": key} for key in (*sorted(labels), "kubernetes.io/hostname")]}
+
+
+def topology_files(settings: Settings) -> dict[str, str]:
+    """The files of the ConfigMap; none without a platform whose tasks use InfiniBand."""
+    names = [name for name, platform in settings.osmo.platforms.items() if platform.rdma and name in settings.pools]
+    found = [topology(settings.pools[name].sku) for name in names]
+    return {each.file: each.xml() for each in found if each is not None}
+
+
+def add_fabric(settings: Settings, item: PlatformFacts, spec: dict[str, Any]) -> None:
+    """Completes the Pods of a platform, if its tasks are to use InfiniBand."""
+    pool = settings.pools[item.pool]
+    requested = rdma_request(settings, pool, "{{USER_GPU}}")
+    if not item.own.rdma or not requested:
+        return
+    container = spec["containers"][0]
+    for kind, amounts in container["resources"].items():
+        container["resources"][kind] = {**amounts, **requested}
+    known, environment = topology(pool.sku), dict(pool_kind(pool.sku).environment)
+    if known is None:
+        environment.pop(_FILE_VARIABLE, None)
+    else:
+        folder = dirname(environment[_FILE_VARIABLE])
+        spec["volumes"] = [{"name": CONFIG_MAP, "configMap": {"name": CONFIG_MAP}}]
+        container["volumeMounts"] = [{"name": CONFIG_MAP, "mountPath": folder, "readOnly": True}]
+    container["env"] += [{"name": name, "value": value} for name, value in environment.items()]
