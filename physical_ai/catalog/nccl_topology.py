@@ -46,7 +46,7 @@ class Topology(Row):
         none = dict.fromkeys(("vendor", "device", "subsystem_vendor", "subsystem_device"), "0x0000")
         bridges = 0
         for index, node in enumerate(self.nodes):
-            cpu = ElementTree.SubElement(system, "cpu", numaid=str(index), affinity=node.affinity, **self.cpu)
+            cpu = ElementTree.SubElement(system, "cpu", {"numaid": str(index), "affinity": node.affinity, **self.cpu})
             for gpu, adapter in node.pairs:
                 bridges += 1
                 own = {"busid": f"ffff:ff:{bridges:02x}.0", "class": BRIDGE_CLASS}

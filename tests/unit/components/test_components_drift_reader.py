@@ -8,6 +8,7 @@ import pytest
 from physical_ai.settings.plans import manifests
 from tests.support.recording import record
 from tests.unit.components.test_components_control_plane import PLATFORM
+from tests.unit.components.test_components_network_operator import POOL as ND_POOL
 from tests.unit.conftest import Simulate
 
 GROUP = "11111111-1111-1111-1111-111111111111"
@@ -40,6 +41,7 @@ def test_it_reads_each_kind_that_the_program_declares_and_nothing_else(simulate:
             ("dev-westus2", {**CHECKED, "monitoring": {"metrics": "kube-prometheus"}}),
             ("prod-westus2", {**CHECKED, "monitoring": {"metrics": "azure"}}),
             ("dev-westus2", PLATFORM),
+            ("dev-westus2", {"networkOperator": {}, "pools": {"ndgpu": ND_POOL}}),
         )
         for each in simulate(stack, {**READERS, **settings}).resources
         if each.type.startswith("kubernetes:")
