@@ -18,6 +18,7 @@ from physical_ai.settings import Fault, Loaded, SettingsError, load_config
 from physical_ai.settings.facts.osmo_access import service_secrets
 from physical_ai.settings.facts.runners import runner_secrets
 from physical_ai.settings.layers.stack_file import SECRETS
+from physical_ai.settings.rules.amd import amd_secrets
 from physical_ai.settings.rules.compat import refusals
 from physical_ai.settings.rules.deployers import unnamed_deployers
 from physical_ai.settings.rules.health_modes import needed_secrets
@@ -82,7 +83,12 @@ def configured() -> tuple[Loaded, Secrets]:
 def secret_faults(loaded: Loaded, given: Iterable[str]) -> list[Fault]:
     """Settings that name a secret which the stack does not have."""
     settings, names = loaded.settings, frozenset(given)
-    needed = [*needed_secrets(settings.health), *service_secrets(settings), *runner_secrets(settings)]
+    needed = [
+        *needed_secrets(settings.health),
+        *amd_secrets(settings),
+        *service_secrets(settings),
+        *runner_secrets(settings),
+    ]
     lacking = [(path, name) for path, name in needed if name not in names]
     return [
         loaded.merged.fault(

@@ -7,6 +7,7 @@ from typing import Any
 import pulumi
 
 from components.account import azure_subscription
+from components.amd_operator import amd_release
 from components.cluster_services import service_releases
 from components.control_plane import service_release
 from components.dra_driver import dra_release
@@ -15,6 +16,7 @@ from components.network_operator import network_operator_release
 from components.nvsentinel import nvsentinel_release
 from components.outputs import Deployed, stack_outputs
 from components.platform_admission import declare_admission
+from components.platform_amd import declare_amd_operator
 from components.platform_azure import (
     declare_access,
     declare_cluster,
@@ -127,8 +129,9 @@ class Platform(pulumi.ComponentResource):
         operator = declare_gpu_operator(common, interior, driver)
         network = declare_network_operator(common, interior, operator)
         sentinel = declare_nvsentinel(common, interior, operator, metrics)
-        claims = declare_dra_driver(common, interior, operator)
-        gate = declare_gpu_gate(common, interior, operator, gpu_pools, claims)
+        claims, amd = declare_dra_driver(common, interior, operator), declare_amd_operator(common, interior, operator)
+        operators = [operator, *(each for each in (claims, amd) if each is not None)]
+        gate = declare_gpu_gate(common, interior, operators, gpu_pools)
         inside = declare_in_cluster_data(common, interior)
         endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None
         service = declare_control_plane(common, foundation, cluster, interior, endpoints, link=link)
@@ -152,6 +155,7 @@ class Platform(pulumi.ComponentResource):
             operator,
             osmo,
             metrics=metrics,
+            amd=amd,
             sentinel=sentinel,
             traces=traces,
             claims=claims,
@@ -173,6 +177,7 @@ class Platform(pulumi.ComponentResource):
                 **service_releases(loaded.plan.services),
                 **metrics_release(loaded.plan.kube_prometheus),
                 **network_operator_release(loaded.plan.network_operator),
+                **amd_release(loaded.plan.amd),
                 **nvsentinel_release(loaded.plan.nvsentinel),
                 **collector_release(loaded.plan.collector),
                 **runner_releases(loaded.plan.runners),

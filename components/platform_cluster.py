@@ -8,6 +8,7 @@ from dataclasses import replace
 import pulumi
 
 from components.acceptance import Acceptance, AcceptanceArgs
+from components.amd_operator import AmdOperator
 from components.cluster import Cluster
 from components.cluster_services import ClusterServices, ClusterServicesArgs
 from components.cluster_target import ClusterTarget
@@ -36,6 +37,8 @@ from components.release_gate import ReleaseGate, ReleaseGateArgs
 from components.runners import Runners
 from components.scraping import Scraping, ScrapingArgs
 from components.trace_collector import TraceCollector, TraceCollectorArgs
+from physical_ai.catalog.amd import NAMESPACE as AMD_NAMESPACE
+from physical_ai.catalog.amd import RELEASE as AMD_RELEASE
 from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAMESPACE
 from physical_ai.catalog.dra import RELEASE as DRA_RELEASE
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
@@ -81,6 +84,7 @@ def declare_interior(common: Common, cluster: Cluster, access: KubernetesAccess)
         *((TRACES_NAMESPACE,) if common.plan.collector is None else ()),
         *((CONTROLLER_NAMESPACE, RUNNERS_NAMESPACE) if common.plan.runners is None else ()),
         *({LONGHORN_NAMESPACE, METALLB_NAMESPACE} - {each.namespace for each in common.plan.services}),
+        *((AMD_NAMESPACE,) if common.plan.amd is None else ()),
     )
     created = Namespaces(f"{common.name}-namespaces", NamespacesArgs(target, without), common.protected)
     return Interior(access.kubeconfig, target, created.namespaces)
@@ -194,7 +198,7 @@ def declare_nvsentinel(
 
 
 def declare_gpu_gate(
-    common: Common, interior: Interior, operator: GpuOperator, pools: Sequence[GpuPool], claims: DraDriver | None
+    common: Common, interior: Interior, operators: Sequence[pulumi.Resource], pools: Sequence[GpuPool]
 ) -> GpuGate:
     return GpuGate(
         f"{common.name}-gpu-gate",
@@ -202,7 +206,7 @@ def declare_gpu_gate(
             kubeconfig=interior.kubeconfig,
             expected=expected_pools(common.settings),
             timeout_minutes=common.settings.gpu_operator.gate.timeout_minutes,
-            after=[operator, *([claims] if claims is not None else [])],
+            after=list(operators),
             settled=[pool.settled for pool in pools],
         ),
         common.unprotected,
@@ -216,6 +220,7 @@ def declare_release_gate(
     osmo: Osmo,
     *,
     metrics: KubePrometheus | None,
+    amd: AmdOperator | None,
     sentinel: Nvsentinel | None,
     traces: TraceCollector | None,
     claims: DraDriver | None,
@@ -232,6 +237,9 @@ def declare_release_gate(
     if network is not None:
         namespaces[NETWORK_RELEASE] = NETWORK_NAMESPACE
         after.append(network.release)
+    if amd is not None:
+        namespaces[AMD_RELEASE] = AMD_NAMESPACE
+        after.append(amd.release)
     if sentinel is not None:
         namespaces[HEALTH_RELEASE] = HEALTH_NAMESPACE
         after.append(sentinel.release)

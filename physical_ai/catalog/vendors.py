@@ -29,6 +29,8 @@ NVIDIA = GpuVendor("NVIDIA", "10de", "nvidia.com/gpu")
 AMD = GpuVendor("AMD", "1002", "amd.com/gpu")
 """ROCm/k8s-device-plugin README; ROCm/gpu-operator helm-charts-k8s/templates/gpu-nfd-default-rule.yaml."""
 VENDORS = (NVIDIA, AMD)
+GPU_DOMAINS = tuple(vendor.domain for vendor in VENDORS)
+"""What the names of GPU resources begin with."""
 
 
 def vendor_of(pci: str) -> GpuVendor:

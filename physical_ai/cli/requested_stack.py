@@ -12,6 +12,7 @@ from physical_ai.settings.facts.osmo import AGENT_TOKEN
 from physical_ai.settings.facts.osmo_access import control_plane_url, service_secrets
 from physical_ai.settings.facts.runners import runner_secrets
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
+from physical_ai.settings.rules.amd import amd_secrets
 from physical_ai.settings.rules.health_modes import needed_secrets
 from physical_ai.settings.rules.monitoring import secret_names, trace_secrets
 from physical_ai.simulator.entra import DEPLOYER, DEPLOYERS, SECOND_DEPLOYER
@@ -82,6 +83,7 @@ def generated_secrets(settings: Settings) -> list[str]:
         *secret_names(monitoring),
         *trace_secrets(monitoring),
         *needed_secrets(settings.health),
+        *amd_secrets(settings),
         *service_secrets(settings),
         *runner_secrets(settings),
     )

@@ -16,7 +16,9 @@ METADATA = ("169.254.169.254", "168.63.129.16")
 RELEASE = "kubernetes:helm.sh/v3:Release"
 BINDING = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding"
 GPU_OPERATOR, REQUESTS_POLICY = "gpu-operator", "gpu-requests"
-PRIVILEGED = frozenset({"gpu-operator", "longhorn-system", "metallb-system", "network-operator", "nvsentinel"})
+PRIVILEGED = frozenset(
+    {"gpu-operator", "kube-amd-gpu", "longhorn-system", "metallb-system", "network-operator", "nvsentinel"}
+)
 """Namespaces whose Pods load drivers, read the node's journal, mount its disks, and answer on its network."""
 ENFORCE = "pod-security.kubernetes.io/enforce"
 

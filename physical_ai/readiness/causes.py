@@ -45,6 +45,12 @@ def causes() -> Mapping[str, Cause]:
 
 
 @cache
+def amd_causes() -> Mapping[str, Cause]:
+    """The known causes of closed gates on nodes with AMD's GPUs by id, in the order of the search."""
+    return _read("amd_causes.yaml", "gates")
+
+
+@cache
 def workload_causes() -> Mapping[str, Cause]:
     """The known causes for which a Pod does not run, by id, in the order of the search."""
     return _read("workload_causes.yaml", "stages")
@@ -70,6 +76,11 @@ def _read(file: str, stages: str) -> Mapping[str, Cause]:
 def cause_of(gate: str, text: str) -> tuple[Cause, Mapping[str, str]] | None:
     """The first cause of a closed gate whose pattern matches `text`, with the pattern's named groups."""
     return _matching(causes(), gate, text)
+
+
+def amd_cause_of(gate: str, text: str) -> tuple[Cause, Mapping[str, str]] | None:
+    """The same on nodes with AMD's GPUs."""
+    return _matching(amd_causes(), gate, text)
 
 
 def workload_cause_of(stage: str, text: str) -> tuple[Cause, Mapping[str, str]] | None:

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from physical_ai.readiness import rollout
+from physical_ai.readiness.amd_gates import AmdGates, is_amd
 from physical_ai.readiness.claim_gates import ClaimGates
 from physical_ai.readiness.evidence import Evidence
 from physical_ai.readiness.fabric import lacks_fabric
-from physical_ai.readiness.model import Cluster, Expected, Json, Report
+from physical_ai.readiness.model import ClosedGate, Cluster, Expected, Json, Report
 from physical_ai.readiness.node_gates import MIG_STRATEGY, NodeGates
 from physical_ai.readiness.objects import allocatable, is_being_removed, is_ready, labels, name, pool_of
 
@@ -42,20 +43,24 @@ def diagnose(expected: Sequence[Expected], cluster: Cluster) -> tuple[Report, ..
     return tuple(_report(each, nodes_of(each, cluster.nodes), evidence, waiting) for each in expected)
 
 
+def _closed(
+    expected: Expected, node: Json, evidence: Evidence, waiting: Sequence[rollout.Pending]
+) -> ClosedGate | None:
+    if is_amd(expected):
+        return None if is_open(expected, node) else AmdGates(expected, node, evidence.cluster).first_closed()
+    if is_open(expected, node):
+        return rollout.closed_gate(expected, node, evidence, waiting)
+    gates = ClaimGates if expected.by_claims else NodeGates
+    return gates(expected, node, evidence).first_closed()
+
+
 def _report(
     expected: Expected, nodes: Sequence[Json], evidence: Evidence, waiting: Sequence[rollout.Pending]
 ) -> Report:
     offered: Counter[str] = Counter()
-    gates = ClaimGates if expected.by_claims else NodeGates
     for node in nodes:
         offered.update(allocatable(node))
-    found = (
-        rollout.closed_gate(expected, node, evidence, waiting)
-        if is_open(expected, node)
-        else gates(expected, node, evidence).first_closed()
-        for node in nodes
-    )
-    closed = tuple(gate for gate in found if gate is not None)
+    closed = tuple(gate for node in nodes if (gate := _closed(expected, node, evidence, waiting)) is not None)
     return Report(
         pool=expected.pool,
         driver_source=expected.driver_source,

@@ -51,6 +51,18 @@ class Expected:
 
 
 @dataclass(frozen=True)
+class AmdObjects:
+    """The objects of AMD's operator; none where no pool has AMD's GPUs, or all of them are offered."""
+
+    configs: Sequence[Json] = ()
+    """DeviceConfigs."""
+    daemonsets: Sequence[Json] = ()
+    deployments: Sequence[Json] = ()
+    pods: Sequence[Json] = ()
+    events: Sequence[Json] = ()
+
+
+@dataclass(frozen=True)
 class Cluster:
     """Plain Kubernetes objects, as the API server returns them in lists."""
 
@@ -67,6 +79,7 @@ class Cluster:
     logs: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     """Last log line by pod and container, for those that were read."""
     namespace: str = OPERATOR_NAMESPACE
+    amd: AmdObjects = field(default_factory=AmdObjects)
 
 
 @dataclass(frozen=True)

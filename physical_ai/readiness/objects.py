@@ -8,6 +8,7 @@ from typing import Any, cast
 from physical_ai import nested
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
 from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
+from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.taints import tolerates
 from physical_ai.readiness.model import Json
 
@@ -25,7 +26,7 @@ _TOLERATED_BY_ALL = {
 }
 """Taints that the DaemonSet controller makes its pods tolerate (kubernetes/kubernetes, daemonset_util.go)."""
 
-OFFERED = ("nvidia.com/", CLAIM_DRIVER)
+OFFERED = (*GPU_DOMAINS, CLAIM_DRIVER)
 _BEING_REMOVED = ("ToBeDeletedByClusterAutoscaler", "remediator.kubernetes.azure.com/unschedulable")
 """Taints of nodes that are being removed, whose GPUs are not waited for."""
 
@@ -60,7 +61,7 @@ def is_ready(node: Json) -> bool:
 
 
 def allocatable(node: Json) -> dict[str, int]:
-    """NVIDIA resources that the node offers, and its devices for claims (`devices`); those at zero left out."""
+    """GPU resources that the node offers, and its devices for claims (`devices`); those at zero left out."""
     given: Mapping[str, Any] = at(node, "status.allocatable", {})
     return {key: int(value) for key, value in given.items() if key.startswith(OFFERED) and int(value)}
 

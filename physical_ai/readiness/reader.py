@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from physical_ai.catalog import amd
+from physical_ai.readiness.amd_gates import is_amd
 from physical_ai.readiness.devices import SLICES, with_devices
 from physical_ai.readiness.diagnosis import diagnose
 from physical_ai.readiness.evidence import Evidence
-from physical_ai.readiness.model import ClosedGate, Cluster, Expected, Json, Report
+from physical_ai.readiness.model import AmdObjects, ClosedGate, Cluster, Expected, Json, Report
 from physical_ai.readiness.objects import POOL_LABELS, name
 from physical_ai.readiness.rollout import is_unsettled
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
@@ -63,6 +65,7 @@ def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERAT
         pods=listed(get, f"/api/v1/{scope}/pods"),
         deployments=listed(get, f"/apis/apps/v1/{scope}/deployments"),
         events=listed(get, f"/api/v1/{scope}/events"),
+        amd=_amd_objects(get) if any(map(is_amd, expected)) else cluster.amd,
     )
     reports = diagnose(expected, cluster)
     logs = _logs(get, cluster, [gate for report in reports for gate in report.closed])
@@ -72,6 +75,17 @@ def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERAT
 def _nodes(get: Get, ours: Mapping[str, str], *, by_claims: bool) -> list[Json]:
     nodes = _items(get("/api/v1/nodes", ours))
     return with_devices(nodes, listed(get, SLICES)) if by_claims else nodes
+
+
+def _amd_objects(get: Get) -> AmdObjects:
+    scope = f"namespaces/{amd.NAMESPACE}"
+    return AmdObjects(
+        configs=listed(get, f"/apis/{amd.API_VERSION}/{scope}/deviceconfigs"),
+        daemonsets=listed(get, f"/apis/apps/v1/{scope}/daemonsets"),
+        deployments=listed(get, f"/apis/apps/v1/{scope}/deployments"),
+        pods=listed(get, f"/api/v1/{scope}/pods"),
+        events=listed(get, f"/api/v1/{scope}/events"),
+    )
 
 
 def _items(answer: Any) -> list[Json]:

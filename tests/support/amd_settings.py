@@ -23,4 +23,16 @@ def mixed(*assignments: str, **pool: Any) -> Loaded:
 
 
 def mixed_settings(*assignments: str, **pool: Any) -> Settings:
-    return mixed(*assignments, **pool).settings
+    return supplied(*assignments, **pool).settings
+
+
+OPERATOR = (
+    'amdGpuOperator={driver: {version: "6.4.3", image: contoso.azurecr.io/amd/driver,'
+    " registryUser: drivers, registrySecret: amdRegistry}}"
+)
+"""What a pool of AMD's GPUs needs."""
+
+
+def supplied(*assignments: str, **pool: Any) -> Loaded:
+    """The stack with the pool and AMD's operator."""
+    return mixed(OPERATOR, *assignments, **pool)

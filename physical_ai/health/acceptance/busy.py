@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.fit import FINAL, requests
 from physical_ai.kubernetes.objects import Json, at, name, namespace
 from physical_ai.readiness.client import Send
@@ -15,6 +16,6 @@ def gpus_in_use(send: Send, node: str) -> dict[str, dict[str, int]]:
         if at(pod, "status.phase") in FINAL:
             continue
         for resource, count in requests(pod).items():
-            if resource.startswith("nvidia.com/") and count:
+            if resource.startswith(GPU_DOMAINS) and count:
                 found.setdefault(resource, {})[f"{namespace(pod)}/{name(pod)}"] = count
     return found

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from physical_ai.catalog.vendors import VENDORS
+from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.fit import Offer, holds, requests, why_not
 from physical_ai.kubernetes.objects import Json, annotations_of, at, labels, name, namespace
 from physical_ai.readiness.causes import workload_causes
@@ -17,8 +17,6 @@ from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan, Workloads
 
 GROUP_ANNOTATION = "pod-group-name"
-GPU_DOMAINS = tuple(vendor.domain for vendor in VENDORS)
-"""What the names of GPU resources begin with."""
 SCHEDULED_BY = ("nodeName", "nodeSelector", "affinity", "tolerations", "overhead", "resources")
 """Fields of a Pod's spec that decide which nodes take it, beside its containers' resources."""
 ROUTINE = ("Scheduled", "Pulled", "Pulling", "Created", "Started", "Killing", "SuccessfulCreate", "TriggeredScaleUp")

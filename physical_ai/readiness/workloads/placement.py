@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.fit import Offer, lacking, requests
 from physical_ai.kubernetes.objects import Json, at, labels, matches, name
 from physical_ai.kubernetes.selectors import selects, terms_of
 from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.objects import untolerated
 from physical_ai.readiness.workloads.azure_causes import backoff, not_managed, pool_state
-from physical_ai.readiness.workloads.index import GPU_DOMAINS, Index, condition, gpu_resources, subject
+from physical_ai.readiness.workloads.index import Index, condition, gpu_resources, subject
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan
 from physical_ai.readiness.workloads.node_causes import behind_gate, cordon, not_accepted
 from physical_ai.readiness.workloads.queueing import least_of

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from physical_ai.settings.models.admission import Admission
+from physical_ai.settings.models.amd import AmdGpuOperator
 from physical_ai.settings.models.base import Cidr, EntraId, Model, of_azure, written
 from physical_ai.settings.models.cluster_services import LoadBalancer, Storage
 from physical_ai.settings.models.data_services import DataServices
@@ -217,6 +218,9 @@ class Settings(Model):
         default=None, description="NVIDIA Network Operator; absent: not installed. Pools with a fabric need it."
     )
     dra: Dra = Field(default_factory=Dra, description="GPUs by resource claims, of pools with allocation: dra.")
+    amd_gpu_operator: AmdGpuOperator | None = Field(
+        default=None, description="AMD GPU Operator, for pools of AMD's GPUs; absent: not installed."
+    )
     grid_driver: GridDriver = Field(description="Driver of vGPU pools, which our agent installs on the host.")
     admission: Admission = Field(default_factory=Admission, description="What GPU Pods of any origin must have.")
     health: Health = Field(default_factory=Health, description="Health of GPU nodes.")

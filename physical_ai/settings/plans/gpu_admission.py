@@ -6,7 +6,7 @@ import copy
 import json
 from typing import Any
 
-from physical_ai.catalog import nvsentinel, osmo
+from physical_ai.catalog import amd, nvsentinel, osmo
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
 from physical_ai.settings.facts import dra, gpu, health
 from physical_ai.settings.facts.pools import DRIVER_LABEL
@@ -34,7 +34,7 @@ _PLACEMENT, _REQUESTS = "gpu-placement", "gpu-requests"
 def policies(settings: Settings) -> list[dict[str, Any]]:
     """The policies of a stack with their bindings: none that is off, and placement only where there is a choice."""
     found: list[dict[str, Any]] = []
-    for manifest in copy.deepcopy(manifests.load("gpu-admission.yaml")):
+    for manifest in copy.deepcopy(_manifests(settings)):
         mutates, spec = str(manifest["kind"]).startswith("Mutating"), manifest["spec"]
         if mutates and not injects(settings):
             continue
@@ -60,9 +60,15 @@ def policies(settings: Settings) -> list[dict[str, Any]]:
     return found
 
 
+def _manifests(settings: Settings) -> list[dict[str, Any]]:
+    found = list(manifests.load("gpu-admission.yaml"))
+    return [*found, *manifests.load("amd-gpu-admission.yaml")] if gpu.amd_pools(settings) else found
+
+
 def exempt(settings: Settings) -> tuple[str, ...]:
     """Namespaces that the policies leave out: NVSentinel's collector sees all GPUs of its node, too."""
-    return (*EXEMPT, nvsentinel.NAMESPACE) if health.reaches(settings, "detect") else EXEMPT
+    found = (*EXEMPT, nvsentinel.NAMESPACE) if health.reaches(settings, "detect") else EXEMPT
+    return (*found, amd.NAMESPACE) if settings.amd_gpu_operator is not None else found
 
 
 def _of_stack(variable: dict[str, str], settings: Settings) -> dict[str, str]:

@@ -10,6 +10,7 @@ from physical_ai.catalog.charts import Chart, chart
 from physical_ai.repository import VALUES
 from physical_ai.settings.faults import Fault, SettingsError
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.amd_operator import AmdPlan, amd_plan
 from physical_ai.settings.plans.cluster_services import ServicePlan, cluster_services
 from physical_ai.settings.plans.collector import CollectorPlan, collector_plan
 from physical_ai.settings.plans.dra import DraPlan, dra_plan
@@ -29,6 +30,8 @@ class Plan:
     """What each component installs."""
 
     gpu: GpuPlan
+    amd: AmdPlan | None
+    """None without `amdGpuOperator`."""
     grid: GridPlan | None
     """None without a GRID pool."""
     osmo: tuple[OsmoRelease, ...]
@@ -65,6 +68,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     that the settings decide, files for pools that no stack has.
     """
     gpu, faults = gpu_plan(settings, root)
+    amd, strange = amd_plan(settings, root)
     osmo, found = osmo_releases(settings, root)
     prometheus, wrong = kube_prometheus_plan(settings, root)
     sentinel, amiss = nvsentinel_plan(settings, root)
@@ -74,11 +78,11 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     network, misfit = network_operator_plan(settings, root)
     claimed, invalid = dra_plan(settings, root)
     service, doubtful = service_release(settings, root, served)
-    faults += [*found, *wrong, *amiss, *refused, *denied, *unfit, *misfit, *invalid, *doubtful]
+    faults += [*strange, *found, *wrong, *amiss, *refused, *denied, *unfit, *misfit, *invalid, *doubtful]
     faults = list(dict.fromkeys(faults))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
-    others = (each.chart for each in (network, claimed, prometheus, sentinel, collector) if each is not None)
+    others = (each.chart for each in (network, claimed, amd, prometheus, sentinel, collector) if each is not None)
     releases = [*osmo, *([service] if service else [])]
     inside = (runners.controller, runners.scale_set) if runners is not None else ()
     charts = (
@@ -90,6 +94,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     )
     return Plan(
         gpu=gpu,
+        amd=amd,
         grid=grid_plan(settings),
         osmo=osmo,
         osmo_service=values_files(settings, served),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from physical_ai.catalog import amd
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
 from physical_ai.settings.plans.gpu_admission import ACTIONS
@@ -46,4 +47,6 @@ def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
 def exempt(settings: Settings) -> tuple[str, ...]:
     """Namespaces that the policy leaves out. Those of the platform have a level of their own, by a label."""
     own = (str(each["metadata"]["name"]) for each in manifests.load("namespaces.yaml"))
+    if settings.amd_gpu_operator is None:
+        own = (name for name in own if name != amd.NAMESPACE)
     return tuple(dict.fromkeys([*OF_AKS, *own, *settings.admission.pod_security_exempt]))

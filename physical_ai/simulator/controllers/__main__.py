@@ -6,6 +6,7 @@ import argparse
 import logging
 from pathlib import Path
 
+from physical_ai.simulator.amd import AmdStack
 from physical_ai.simulator.clock import seconds_per_model_minute
 from physical_ai.simulator.controllers.gpu_stack import GpuStack
 from physical_ai.simulator.kubernetes.client import Client
@@ -34,6 +35,7 @@ def main() -> None:
     Operators(Client(given.kubeconfig), control.agents.refusal, vaults.trouble).loop.start()
     loop_of(Client(given.kubeconfig)).start()
     NetworkOperator(Client(given.kubeconfig)).loop.start()
+    AmdStack(Client(given.kubeconfig), 60 / seconds_per_model_minute()).loop.start()
     Volumes(Client(given.kubeconfig)).loop.start()
     RunnerController(Client(given.kubeconfig)).loop.start()
     stack = GpuStack(

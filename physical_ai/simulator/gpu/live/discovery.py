@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from physical_ai import safe_yaml
+from physical_ai.simulator.amd import model as amd_model
 from physical_ai.simulator.cluster.objects import Changes, Json, at, is_ready, is_terminating, labels, name
 from physical_ai.simulator.gpu import nfd
 from physical_ai.simulator.gpu.hardware import Hardware
@@ -14,6 +15,7 @@ from physical_ai.simulator.gpu.names import NFD
 
 APP, ROLE = ("app.kubernetes.io/name", "node-feature-discovery"), ("role", "worker")
 CONFIG_KEY = "nfd-worker.conf"
+AMD_RULE = "/apis/nfd.k8s-sigs.io/v1alpha1/nodefeaturerules/amd-gpu-label-nfd-rule"
 
 
 def _is_worker(item: Json) -> bool:
@@ -32,10 +34,18 @@ def fields(config_maps: Sequence[Json]) -> Sequence[str]:
     return nfd.FIELDS
 
 
-def changes(node: Json, hardware: Hardware | None, wanted_fields: Sequence[str], *, has_worker: bool) -> Changes:
-    """What NFD changes on a node. `has_worker`: a worker reports its features; without one it has none."""
+def changes(
+    node: Json,
+    hardware: Hardware | None,
+    wanted_fields: Sequence[str],
+    others: Mapping[str, str] | None = None,
+    *,
+    has_worker: bool,
+) -> Changes:
+    """What NFD changes on a node. `has_worker`: a worker reports its features; without one it has none. `others` are
+    labels for GPUs of another vendor."""
     given = labels(node)
-    wanted = nfd.labels(node, hardware, wanted_fields) if has_worker else {}
+    wanted = {**nfd.labels(node, hardware, wanted_fields), **(others or {})} if has_worker else {}
     gone: Changes = {key: None for key in given if key.startswith(NFD) and key not in wanted}
     return {**gone, **{key: value for key, value in wanted.items() if given.get(key) != value}}
 
@@ -59,8 +69,13 @@ class Discovery:
         for node in self._cluster.nodes:
             if installed and name(node) not in reporting:
                 continue
-            wanted = changes(node, hardware.get(name(node)), found, has_worker=installed)
+            wanted = changes(node, hardware.get(name(node)), found, self._of_amd(node), has_worker=installed)
             if wanted:
                 self._cluster.label(node, wanted)
                 moved = True
         return moved
+
+    def _of_amd(self, node: Json) -> dict[str, str]:
+        if amd_model.gpu_of(node) is None:
+            return {}
+        return amd_model.features(node, has_rule=self._cluster.client.find(AMD_RULE) is not None)

@@ -1,0 +1,24 @@
+"""AMD's GPUs in a stack's cluster."""
+
+from __future__ import annotations
+
+from components.amd_operator import AmdOperator, AmdOperatorArgs
+from components.gpu_operator import GpuOperator
+from components.platform_common import Common, Interior
+from physical_ai.catalog.amd import NAMESPACE
+
+
+def declare_amd_operator(common: Common, interior: Interior, operator: GpuOperator) -> AmdOperator | None:
+    """None in a stack without `amdGpuOperator`."""
+    plan = common.plan.amd
+    if plan is None:
+        return None
+    args = AmdOperatorArgs(
+        target=interior.target,
+        namespace=interior.namespaces[NAMESPACE],
+        plan=plan,
+        charts=common.settings.charts.source,
+        secrets=common.secrets,
+        after=[operator.release],
+    )
+    return AmdOperator(f"{common.name}-amd-operator", args, common.protected)

@@ -1,0 +1,37 @@
+"""The supported release of the AMD GPU Operator, and the names that depend on it."""
+
+from __future__ import annotations
+
+CHART = "gpu-operator-charts"
+"""AMD's name for it (helm-charts-k8s/Chart.yaml); NVIDIA's is gpu-operator."""
+CHART_VERSION = "v1.4.0"
+RELEASE = "amd-gpu-operator"
+NAMESPACE = "kube-amd-gpu"
+"""Of the release and of everything that the operator makes (helm-charts-k8s/README.md)."""
+CONTROLLER = f"{RELEASE}-{CHART}-controller-manager"
+"""Deployment of the operator."""
+BUILDER = f"{RELEASE}-kmm-controller"
+"""Deployment of Kernel Module Management, which builds and loads the driver."""
+
+API_VERSION, KIND = "amd.com/v1alpha1", "DeviceConfig"
+FINALIZER = "amd.node.kubernetes.io/deviceconfig-finalizer"
+REGISTRY_SECRET = "amd-driver-registry"  # noqa: S105 - a name
+DOCKER_CONFIG = ".dockerconfigjson"
+"""Key, and type, of a Secret with a registry's login (Kubernetes docs, docker config Secrets)."""
+METRICS_PORT = 5000
+"""Of the device metrics exporter."""
+NFD_LABELS = ("feature.node.kubernetes.io/amd-gpu", "feature.node.kubernetes.io/amd-vgpu")
+"""What the chart's rule for Node Feature Discovery gives nodes: a GPU, or, as in Azure's VMs, a virtual function."""
+
+
+def device_plugin(config: str) -> str:
+    """DaemonSet of a DeviceConfig's device plugin."""
+    return f"{config}-device-plugin"
+
+
+def node_labeller(config: str) -> str:
+    return f"{config}-node-labeller"
+
+
+def metrics_exporter(config: str) -> str:
+    return f"{config}-metrics-exporter"

@@ -1,0 +1,97 @@
+"""Rules about pools of AMD's GPUs: who installs their driver, and what of NVIDIA's they can't have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from physical_ai.settings.facts.gpu import amd_pools
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.node_pools import Pool
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules import registry as rules
+from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
+
+_HERE: Path = ("amdGpuOperator",)
+
+
+def check_amd(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
+    """All rules about AMD's GPUs."""
+    pools = amd_pools(settings)
+    if trust(_HERE, ("pools",)):
+        yield from _operator(settings, pools)
+    for name, pool in pools.items():
+        if trust(("pools", name)):
+            yield from _nvidias(name, pool)
+            yield from _empty(name, pool)
+    for name in pools:
+        if name in settings.osmo.platforms and trust(("osmo", "platforms")):
+            problem = f"Pool {name} has AMD's GPUs, and OSMO asks for nvidia.com/gpu: it can't be a platform."
+            fix = "Leave it out; plain Jobs, also with the scheduler kai-scheduler, request amd.com/gpu."
+            yield error(("osmo", "platforms", name), problem, fix, rule=rules.AMD_OSMO)
+    if pools and settings.health.admit == "accepted" and trust(("health", "admit")):
+        problem = (
+            f"No check of acceptance is for AMD's GPUs, so the nodes of {', '.join(pools)} would never be accepted."
+        )
+        yield error(("health", "admit"), problem, "admit: any, or the pool in another stack.", rule=rules.AMD_CHECKS)
+
+
+def amd_secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
+    """Each setting that names a secret, and the secret."""
+    if settings.amd_gpu_operator is not None:
+        yield (*_HERE, "driver", "registrySecret"), settings.amd_gpu_operator.driver.registry_secret
+
+
+def _operator(settings: Settings, pools: dict[str, Pool]) -> Iterator[SettingFinding]:
+    if settings.amd_gpu_operator is None:
+        for name in pools:
+            problem = f"Nothing would install the driver of pool {name}: its GPUs are AMD's, which the GPU Operator"
+            problem += " of NVIDIA does not know."
+            fix = 'amdGpuOperator: {driver: {version: "6.4.3", image: …, …}}; docs/amd.md has all of it.'
+            yield error(("pools", name, "sku"), problem, fix, others=(_HERE,), rule=rules.AMD_DRIVER)
+        return
+    if not pools:
+        yield warning(_HERE, "No pool has AMD's GPUs.", "amdGpuOperator: null.")
+        return
+    problem = (
+        "Kernel Module Management, which builds the driver, needs cert-manager in the cluster, and this stack does"
+    )
+    problem += " not install it: the release fails without."
+    fix = "Install cert-manager before the first deployment (docs/amd.md)."
+    yield warning(_HERE, problem, fix, rule=rules.AMD_CERTIFICATES)
+
+
+def _nvidias(name: str, pool: Pool) -> Iterator[SettingFinding]:
+    """Settings about NVIDIA's driver and device plugin."""
+    driver = pool.driver
+    given = {
+        "driver.version": driver.version is not None,
+        "driver.moduleType": driver.module_type is not None,
+        "driver.moduleParameters": bool(driver.module_parameters),
+        "driver.upgradePolicy": driver.upgrade_policy is not None,
+    }
+    for key, is_set in given.items():
+        if is_set:
+            problem = f"{key} is about NVIDIA's driver; pool {name} has AMD's GPUs."
+            yield error(("pools", name, *key.split(".")), problem, "amdGpuOperator.driver.", rule=rules.AMD_DRIVER)
+    sharing = pool.sharing
+    if sharing.time_slicing or sharing.mps or sharing.mig:
+        problem = "Time-slicing, MPS and MIG are NVIDIA's: a Pod gets whole GPUs of AMD's."
+        yield error(("pools", name, "sharing"), problem, "Leave sharing out.", rule=rules.AMD_SHARING)
+    if pool.allocation != "devicePlugin":
+        problem = "The driver for resource claims is NVIDIA's; AMD's own is not installed by this project."
+        yield error(("pools", name, "allocation"), problem, "allocation: devicePlugin.", rule=rules.AMD_SHARING)
+    if pool.fabric != "none":
+        problem = "The Network Operator is NVIDIA's, and its adapters were never given to Pods with AMD's GPUs here."
+        yield error(("pools", name, "fabric"), problem, "fabric: none.", rule=rules.AMD_SHARING)
+    if pool.secure_boot:
+        problem = "The driver that Kernel Module Management builds is not signed, so Secure Boot keeps it from loading."
+        yield error(("pools", name, "secureBoot"), problem, "secureBoot: false.", rule=rules.AMD_DRIVER)
+
+
+def _empty(name: str, pool: Pool) -> Iterator[SettingFinding]:
+    if pool.scale.is_autoscaled and pool.scale.min == 0:
+        problem = (
+            "The autoscaler takes the GPUs of any empty pool for nvidia.com/gpu, so no Pod that requests amd.com/gpu"
+        )
+        problem += " starts the first node."
+        yield error(("pools", name, "scale", "min"), problem, "min: 1, or count.", rule=rules.AMD_EMPTY)

@@ -1,0 +1,48 @@
+"""What the program declares for AMD's GPUs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from physical_ai.catalog import amd
+from tests.support.amd_settings import POOL, STACK
+from tests.unit.conftest import Simulate
+
+GIVEN: dict[str, Any] = {
+    "charts": {"source": "repository"},
+    "pools": {"mi300x": POOL},
+    "amdGpuOperator": {
+        "driver": {
+            "version": "6.4.3",
+            "image": "contoso.azurecr.io/amd/driver",
+            "registryUser": "drivers",
+            "registrySecret": "amdRegistry",
+        }
+    },
+    "secrets": {"amdRegistry": "word"},
+}
+
+
+def test_the_operator_comes_after_nfds_release_and_before_the_pools_device_config(simulate: Simulate) -> None:
+    found = simulate(STACK, GIVEN)
+    release = found.resource("Release", "physical-ai-amd-operator-release")
+    assert (release.inputs["chart"], release.inputs["namespace"]) == (amd.CHART, amd.NAMESPACE)
+    assert any("gpu-operator-release" in urn for urn in release.options.depends_on)
+    config = found.resource("DeviceConfig", "physical-ai-amd-operator-mi300x")
+    assert config.inputs["metadata"]["name"] == "mi300x"
+    assert any("amd-operator-release" in urn for urn in config.options.depends_on)
+    pool = found.resource("AgentPool", "mi300x")
+    assert pool.inputs["nodeTaints"] == ["amd.com/gpu=present:NoSchedule"]
+    assert pool.inputs["gpuProfile"] == {"driver": "None"}
+
+
+def test_the_registrys_password_is_a_secret_of_the_state(simulate: Simulate) -> None:
+    secret = simulate(STACK, GIVEN).resource("Secret", amd.REGISTRY_SECRET)
+    assert secret.inputs["type"] == "kubernetes.io/dockerconfigjson"
+    held = secret.inputs["stringData"]
+    assert type(held).__name__ == "Secret" or all(type(value).__name__ == "Secret" for value in held.values())
+
+
+def test_there_is_nothing_of_it_unless_asked_for(simulate: Simulate) -> None:
+    found = simulate(STACK, {"charts": {"source": "repository"}})
+    assert amd.NAMESPACE not in [each.inputs["metadata"]["name"] for each in found.of_type("Namespace")]

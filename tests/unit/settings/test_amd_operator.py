@@ -1,0 +1,135 @@
+"""AMD's operator: what is installed for a pool of its GPUs, and what such a pool can't have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from physical_ai.catalog import amd
+from physical_ai.nested import at
+from physical_ai.settings import SettingsError, load
+from physical_ai.settings.plans.amd_operator import RegistryLogin, amd_plan
+from physical_ai.settings.plans.gpu_admission import policies
+from physical_ai.settings.plans.isolation import isolation_objects
+from physical_ai.settings.plans.pod_security import exempt
+from physical_ai.simulator.charts import materialise
+from tests.support.amd_settings import OPERATOR, STACK, mixed, mixed_settings, supplied
+from tests.support.charts import run
+
+TOLERATION = {"key": "amd.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+
+
+def test_a_pool_has_a_device_config_of_its_own_whose_operands_tolerate_its_taints() -> None:
+    plan = supplied(taints=["team=vision:NoSchedule"]).plan.amd
+    assert plan is not None
+    assert list(plan.configs) == ["mi300x"]
+    spec = plan.configs["mi300x"]
+    assert spec["selector"] == {"kubernetes.azure.com/agentpool": "mi300x"}
+    for path in (
+        "driver.tolerations",
+        "devicePlugin.devicePluginTolerations",
+        "devicePlugin.nodeLabellerTolerations",
+        "metricsExporter.tolerations",
+    ):
+        found: list[dict[str, str]] = at(spec, path)
+        assert TOLERATION in found, path
+        assert "team" in {each["key"] for each in found}, path
+    assert at(spec, "driver.upgradePolicy.nodeDrainPolicy.force") is False
+
+
+def test_nfd_is_there_once_and_nothing_asks_for_a_control_plane_node() -> None:
+    plan = supplied().plan
+    assert plan.amd is not None
+    assert at(plan.amd.values, "node-feature-discovery.enabled") is False
+    assert at(plan.gpu.values, "nfd.enabled") is not False
+    assert TOLERATION in at(plan.gpu.values, "node-feature-discovery.worker.tolerations")
+    for component in ("controller", "webhookServer"):
+        assert at(plan.amd.values, f"kmm.{component}.nodeAffinity.nodeSelectorTerms") == []
+
+
+def test_the_chart_renders_operators_on_the_cpu_pool_and_no_device_config(tmp_path: Path) -> None:
+    plan = supplied().plan.amd
+    assert plan is not None
+    folder = materialise(amd.CHART, amd.CHART_VERSION, tmp_path)
+    printed = run("template", amd.RELEASE, str(folder), "--namespace", amd.NAMESPACE, values=plan.values)
+    objects: list[dict[str, Any]] = [item for item in yaml.safe_load_all(printed) if item]
+    found = {item["metadata"]["name"]: item for item in objects if item["kind"] == "Deployment"}
+    assert {amd.CONTROLLER, amd.BUILDER} <= set(found)
+    for item in found.values():
+        spec: dict[str, Any] = item["spec"]["template"]["spec"]
+        assert spec["nodeSelector"] == {"kubernetes.azure.com/agentpool": "cpu"}
+        assert "affinity" not in spec or not spec["affinity"]
+    assert not [item for item in objects if item["kind"] == amd.KIND]
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("node-feature-discovery: {enabled: true}", "two would fight"),
+        ("crds: {defaultCR: {install: true}}", "DeviceConfig of its own"),
+        ("controllerManager: {nodeSelectors: {a: b}}", "nodeSelector"),
+    ],
+)
+def test_the_values_file_is_checked(tmp_path: Path, written: str, words: str) -> None:
+    folder = tmp_path / amd.CHART
+    folder.mkdir()
+    (folder / "values.yaml").write_text(written)
+    _, faults = amd_plan(mixed_settings(), tmp_path)
+    assert words in "\n".join(map(str, faults))
+
+
+def test_the_login_is_what_docker_keeps() -> None:
+    login = json.loads(RegistryLogin("contoso.azurecr.io", "drivers", "amdRegistry").document("word"))
+    assert login["auths"]["contoso.azurecr.io"]["password"] == "word"
+
+
+@pytest.mark.parametrize(
+    ("assignments", "pool", "path", "words"),
+    [
+        ([], {}, "pools.mi300x.sku", "Nothing would install the driver"),
+        ([OPERATOR], {"driver": {"source": "operator", "version": "580.173.02"}}, "driver.version", "NVIDIA's driver"),
+        ([OPERATOR], {"sharing": {"timeSlicing": {"replicas": 2}}}, "pools.mi300x.sharing", "whole GPUs"),
+        ([OPERATOR], {"allocation": "dra"}, "allocation", "is NVIDIA's"),
+        ([OPERATOR], {"fabric": "infiniband"}, "fabric", "Network Operator is NVIDIA's"),
+        ([OPERATOR], {"secureBoot": True}, "secureBoot", "not signed"),
+        ([OPERATOR], {"scale": {"count": None, "min": 0, "max": 1}}, "scale.min", "starts the first node"),
+        ([OPERATOR], {"driver": {"source": "aks"}}, "driver.source", "does not work"),
+        ([OPERATOR], {"osSku": "AzureLinux"}, "osSku", "Ubuntu only"),
+        ([OPERATOR, "osmo.platforms={mi300x: {}}"], {}, "osmo.platforms.mi300x", "OSMO asks for nvidia.com/gpu"),
+        ([OPERATOR, "health.admit=accepted"], {}, "health.admit", "never be accepted"),
+    ],
+)
+def test_what_cannot_work_is_refused(assignments: list[str], pool: dict[str, Any], path: str, words: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        mixed(*assignments, **pool)
+    text = str(refused.value)
+    assert path in text
+    assert words in text
+
+
+def test_cert_manager_is_asked_for() -> None:
+    assert any("cert-manager" in str(each) for each in supplied().warnings)
+
+
+def test_a_stack_without_such_a_pool_has_nothing_of_it() -> None:
+    settings = load(STACK).settings
+    assert load(STACK).plan.amd is None
+    assert amd.NAMESPACE not in exempt(settings)
+    assert not [each for each in policies(settings) if each["metadata"]["name"].startswith("amd-")]
+
+
+def test_pods_that_name_their_node_are_checked_for_amds_resource_too() -> None:
+    settings = mixed_settings()
+    names = [each["metadata"]["name"] for each in policies(settings)]
+    assert [name for name in names if name.startswith("amd-gpu-scheduling")]
+    assert amd.NAMESPACE in exempt(settings)
+
+
+def test_its_namespace_is_isolated_like_the_gpu_operators() -> None:
+    settings = mixed_settings("network.isolation.platform=deny")
+    found = [each for each in isolation_objects(settings, [amd.NAMESPACE]) if each["kind"] == "NetworkPolicy"]
+    assert {each["metadata"]["name"] for each in found} == {"default-deny", "operator"}
