@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import datetime
 import re
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from physical_ai.catalog import server
+from physical_ai.catalog import machine, server
 from physical_ai.catalog.hardware import on_premises
 from physical_ai.findings import Severity
 from physical_ai.preflight.existing import Wanted, judge_cluster
 from physical_ai.repository import ROOT
-from physical_ai.settings import Loaded, Overlay, SettingsError, load
+from physical_ai.settings import STACKS, Loaded, Overlay, SettingsError, load
 from physical_ai.settings.plans.in_cluster import in_cluster_objects
 from physical_ai.settings.rules.compat import judge
 from tests.support import existing_cluster as world
@@ -39,6 +41,59 @@ def loaded(profile: str) -> Loaded:
 @pytest.fixture(scope="module")
 def record() -> Loaded:
     return loaded(RECORD)
+
+
+UVM = {"nvidia-uvm": {"uvm_disable_hmm": "1"}}
+
+
+def on_site(root: Path, profile: str) -> Loaded:
+    """A stack on an existing cluster with the reference's classes of nodes."""
+    stacks = Path(shutil.copytree(STACKS, root / profile))
+    (stacks / "Pulumi.reference-lab.yaml").write_text("config: {}\n")
+    # One ClusterPolicy has one set of parameters.
+    hgx = {"moduleParameters": UVM} if profile == RECORD else {}
+    given = {
+        "profile": profile,
+        "target": {"kind": "existing", "context": "lab"},
+        "cpuPool": {"sku": "rtx-pro-server", "scale": {"count": 3}, "nodeSelector": {"site/role": "services"}},
+        "loadBalancer": {"metallb": {"addresses": ["10.0.9.200-10.0.9.220"], "avoid": ["10.233.0.0/16"]}},
+        "pools": {
+            "hgx": {
+                "sku": "hgx-b200",
+                "driver": {"source": "operator", **hgx},
+                "scale": {"count": 1},
+                "nodeSelector": {"site/server": "hgx"},
+            },
+            "rtx": {
+                "sku": "rtx-pro-server",
+                "driver": {"source": "operator", "moduleParameters": UVM},
+                "scale": {"count": 2},
+                "nodeSelector": {"site/server": "rtx"},
+            },
+        },
+    }
+    return load("reference-lab", [Overlay("--set", given)], stacks)
+
+
+@pytest.mark.parametrize(("profile", "version"), [(RECORD, "v25.7.0"), (NOW, "v26.7.0")])
+def test_on_a_cluster_of_its_own_the_reference_is_complete(tmp_path: Path, profile: str, version: str) -> None:
+    found = on_site(tmp_path, profile)
+    pools = found.settings.pools
+    gpus = [(machine(pool.sku).gpu, pool.scale.most) for pool in pools.values()]
+    assert sum(gpu.count * count for gpu, count in gpus if gpu is not None) == 24
+    assert not {each.where for each in found.warnings} & {"storage.longhorn.defaultClass", "loadBalancer.metallb"}
+    network = found.plan.network_operator
+    assert network is not None
+    assert (network.chart.version, network.values["nfd"]) == (version, {"enabled": False})
+    assert "ofedDriver" not in network.policy
+    assert {"multus", "cniPlugins"} <= set(network.policy["secondaryNetwork"])
+    assert network.policy["nvIpam"]["version"].endswith(version)
+    pool = next(each for each in found.plan.services if each.release == "metallb").objects[0]
+    assert pool["spec"]["addresses"] == ["10.0.9.200-10.0.9.220"]
+    maps = found.plan.gpu.config_maps
+    parameters = {name for name, files in maps.items() if files.get("nvidia-uvm.conf") == "uvm_disable_hmm=1\n"}
+    assert parameters == ({"gpu-driver-modules"} if profile == RECORD else {"gpu-driver-modules-rtx"})
+    assert set(found.plan.gpu.drivers) == (set() if profile == RECORD else {"hgx", "rtx"})
 
 
 def release(found: Loaded, name: str) -> dict[str, Any]:
@@ -181,7 +236,7 @@ def test_the_page_discusses_every_value(value: str) -> None:
         "containerd 2.0.5",
         "kube-vip",
         "6.8.0-84",
-        "Network Operator v25.7.0",
+        "all rails to one switch",
         "nvfwupd 2.0.8",
         "Run:ai",
     ],
