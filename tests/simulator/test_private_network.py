@@ -31,6 +31,7 @@ PRIVATE: Mapping[str, Any] = {
         },
     },
     "dataServices": {"source": "azure"},
+    "monitoring": {"metrics": "azure"},
 }
 STACK = "dev-westus2"
 ZONE = f"{STACK}.privatelink.westus2.azmk8s.io"
@@ -50,7 +51,11 @@ def of_type(simulation: Simulation, name: str) -> list[Mapping[str, Any]]:
 
 @pytest.mark.usefixtures("running")
 def test_the_preview_of_a_move_says_that_the_cluster_is_replaced_and_why(private: tuple[str, ...]) -> None:
-    changes = {each["name"]: each for each in physai("preview", *private, "--json").json["changes"]}
+    found = physai("preview", *private, "--json").json
+    changes = {each["name"]: each for each in found["changes"]}
+    title = "The API server becomes private. Services of Azure are closed to the internet."
+    assert found["networkMove"]["title"] == title
+    assert "cluster physical-ai-cluster-aks with everything in it" in found["networkMove"]["replaced"][0]
     cluster = changes["physical-ai-cluster-aks"]
     assert (cluster["op"], cluster["nodesLost"]) == ("replace", 1)
     assert "apiServerAccessProfile.enablePrivateCluster" in cluster["replacedBecauseOf"]
@@ -86,7 +91,9 @@ def test_a_private_stack_comes_up_with_its_data_services_closed(home: Home, priv
         for endpoint in endpoints
         for each in endpoint["outputs"]["privateLinkServiceConnections"]
     }
-    assert (len(endpoints), states) == (5, {"Approved"})
+    # Five data services, the private link scope, queries of metrics, and Grafana.
+    assert (len(endpoints), states) == (8, {"Approved"})
+    assert len(of_type(simulation, "PrivateLinkScopedResource")) == 3
     for kind in ("StorageAccount", "Registry", "RedisEnterprise"):
         assert [each["inputs"]["publicNetworkAccess"] for each in of_type(simulation, kind)] == ["Disabled"]
     assert physai("preview", *private, "--json").json["changes"] == []
