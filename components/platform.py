@@ -8,6 +8,7 @@ import pulumi
 
 from components.account import azure_subscription
 from components.amd_operator import amd_release
+from components.cert_manager import cert_manager_release
 from components.cluster_services import service_releases
 from components.control_plane import service_release
 from components.dra_driver import dra_release
@@ -49,7 +50,7 @@ from components.platform_cluster import (
     declare_traces,
 )
 from components.platform_common import Common
-from components.platform_control_plane import declare_control_plane, share_workflow_data
+from components.platform_control_plane import declare_cert_manager, declare_control_plane, share_workflow_data
 from components.platform_fabric import declare_network_operator
 from components.platform_private import (
     declare_gateway_dns,
@@ -134,7 +135,10 @@ class Platform(pulumi.ComponentResource):
         gate = declare_gpu_gate(common, interior, operators, gpu_pools)
         inside = declare_in_cluster_data(common, interior)
         endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None
-        service = declare_control_plane(common, foundation, cluster, interior, endpoints, link=link)
+        certificates = declare_cert_manager(common, foundation, cluster, interior)
+        service = declare_control_plane(
+            common, foundation, cluster, interior, endpoints, link=link, certificates=certificates
+        )
         tokens = declare_backend_tokens(common, foundation, cluster, data, loaded.served)
         osmo = declare_osmo(
             common,
@@ -161,6 +165,7 @@ class Platform(pulumi.ComponentResource):
             claims=claims,
             control_plane=service,
             runners=runners,
+            certificates=certificates,
             services=services,
             network=network,
         )
@@ -182,6 +187,7 @@ class Platform(pulumi.ComponentResource):
                 **collector_release(loaded.plan.collector),
                 **runner_releases(loaded.plan.runners),
                 **dra_release(loaded.plan.dra),
+                **cert_manager_release(loaded.plan.cert_manager),
                 **osmo.versions,
                 **service_release(loaded.plan.control_plane),
             },

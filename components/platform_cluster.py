@@ -9,6 +9,7 @@ import pulumi
 
 from components.acceptance import Acceptance, AcceptanceArgs
 from components.amd_operator import AmdOperator
+from components.cert_manager import CertManager
 from components.cluster import Cluster
 from components.cluster_services import ClusterServices, ClusterServicesArgs
 from components.cluster_target import ClusterTarget
@@ -39,6 +40,8 @@ from components.scraping import Scraping, ScrapingArgs
 from components.trace_collector import TraceCollector, TraceCollectorArgs
 from physical_ai.catalog.amd import NAMESPACE as AMD_NAMESPACE
 from physical_ai.catalog.amd import RELEASE as AMD_RELEASE
+from physical_ai.catalog.cert_manager import NAMESPACE as CERTIFICATES_NAMESPACE
+from physical_ai.catalog.cert_manager import RELEASE as CERTIFICATES_RELEASE
 from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAMESPACE
 from physical_ai.catalog.dra import RELEASE as DRA_RELEASE
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
@@ -82,6 +85,7 @@ def declare_interior(common: Common, cluster: Cluster, access: KubernetesAccess)
         *((NETWORK_NAMESPACE,) if common.plan.network_operator is None else ()),
         *((HEALTH_NAMESPACE,) if common.plan.nvsentinel is None else ()),
         *((TRACES_NAMESPACE,) if common.plan.collector is None else ()),
+        *((CERTIFICATES_NAMESPACE,) if common.plan.cert_manager is None else ()),
         *((CONTROLLER_NAMESPACE, RUNNERS_NAMESPACE) if common.plan.runners is None else ()),
         *({LONGHORN_NAMESPACE, METALLB_NAMESPACE} - {each.namespace for each in common.plan.services}),
         *((AMD_NAMESPACE,) if common.plan.amd is None else ()),
@@ -226,6 +230,7 @@ def declare_release_gate(
     claims: DraDriver | None,
     control_plane: ControlPlane | None,
     runners: Runners | None,
+    certificates: CertManager | None,
     services: ClusterServices | None,
     network: NetworkOperator | None,
 ) -> ReleaseGate:
@@ -252,6 +257,9 @@ def declare_release_gate(
     if control_plane is not None:
         namespaces[SERVICE_RELEASE] = CONTROL_NAMESPACE
         after.append(control_plane.release)
+    if certificates is not None:
+        namespaces[CERTIFICATES_RELEASE] = CERTIFICATES_NAMESPACE
+        after.append(certificates.release)
     if runners is not None:
         namespaces |= {CONTROLLER_RELEASE: CONTROLLER_NAMESPACE, SCALE_SET_RELEASE: RUNNERS_NAMESPACE}
         after += runners.releases.values()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pulumi
 
 from components.account import azure_tenant
+from components.cert_manager import CertManager, CertManagerArgs
 from components.cluster import Cluster
 from components.control_plane import ControlPlane, ControlPlaneArgs, share_data
 from components.data_endpoints import DataEndpoints
@@ -13,6 +14,8 @@ from components.gateway_certificate import GatewayCertificate, GatewayCertificat
 from components.osmo import Osmo
 from components.platform_common import Common, Foundation, Interior
 from components.private_link import PrivateLink
+from components.workload_identity import WorkloadIdentityArgs
+from physical_ai.catalog import cert_manager as cert_names
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.settings.plans.gateway_certificate import gateway_certificate
 
@@ -39,6 +42,33 @@ def _declare_certificate(
     return GatewayCertificate(f"{common.name}-gateway-certificate", args, common.protected).before
 
 
+def declare_cert_manager(
+    common: Common, foundation: Foundation, cluster: Cluster, interior: Interior
+) -> CertManager | None:
+    """None where the gateway's certificate comes from elsewhere."""
+    plan, settings = common.plan.cert_manager, common.settings
+    if plan is None:
+        return None
+    identity = WorkloadIdentityArgs(
+        identity_name=common.names.identity("cert-manager"),
+        resource_group_name=foundation.group.name,
+        location=settings.region,
+        tags=settings.tags,
+        issuer_url=cluster.oidc_issuer_url,
+        accounts=((cert_names.NAMESPACE, cert_names.ACCOUNT),),
+    )
+    args = CertManagerArgs(
+        target=interior.target,
+        plan=plan,
+        charts=settings.charts.source,
+        identity=identity,
+        subscription_id=common.subscription,
+        namespace=interior.namespaces[cert_names.NAMESPACE],
+        control_plane=interior.namespaces[CONTROL_NAMESPACE],
+    )
+    return CertManager(f"{common.name}-cert-manager", args, common.protected)
+
+
 def declare_control_plane(
     common: Common,
     foundation: Foundation,
@@ -47,12 +77,15 @@ def declare_control_plane(
     data: DataEndpoints | None,
     *,
     link: PrivateLink | None,
+    certificates: CertManager | None,
 ) -> ControlPlane | None:
     """None in a stack without `osmo.mode: platform`; the rules give every other one its data services."""
     release = common.plan.control_plane
     if release is None or data is None:
         return None
     certificate = _declare_certificate(common, foundation, cluster, interior)
+    if certificates is not None:
+        certificate.append(certificates.certificate)
     args = ControlPlaneArgs(
         target=interior.target,
         settings=common.settings,

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog import osmo, runners
+from physical_ai.catalog import cert_manager, osmo, runners
 from physical_ai.settings.models.tree import Settings
 
-ALWAYS = (osmo.WORKFLOWS_NAMESPACE, osmo.OPERATOR_NAMESPACE, runners.CONTROLLER_NAMESPACE, runners.NAMESPACE)
+ALWAYS = (
+    osmo.WORKFLOWS_NAMESPACE,
+    osmo.OPERATOR_NAMESPACE,
+    runners.CONTROLLER_NAMESPACE,
+    runners.NAMESPACE,
+    cert_manager.NAMESPACE,
+)
 
 
 def is_isolated(settings: Settings, namespace: str) -> bool:

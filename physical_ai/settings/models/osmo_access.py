@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from physical_ai.catalog.cert_manager import LETS_ENCRYPT
 from physical_ai.settings.models.base import Address, EntraId, Generation, Model, ResourceGroupName, written
 from physical_ai.settings.models.grid_driver import SecretName
 
@@ -38,22 +39,65 @@ class VaultCertificate(Model):
     ] = Field(description="Name of the certificate. The gateway gets the right to read this one, and no other.")
 
 
+ZoneId = Annotated[
+    str,
+    written(
+        r"^/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.Network/dns[Zz]ones/"
+        r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.){1,8}[a-z]{2,63}$",
+        "the resource id of a public DNS zone, /subscriptions/…/dnsZones/<name>",
+    ),
+]
+
+
+class Acme(Model):
+    """A certificate authority that asks for a record in the host's public DNS zone."""
+
+    email: Annotated[str, written(r"^[^@\s]+@[^@\s]+\.[^@\s]+$", "an e-mail address")] = Field(
+        description="Of the account at the certificate authority."
+    )
+    zone_id: ZoneId = Field(
+        description="Resource id of the public DNS zone that host is in. cert-manager gets DNS Zone Contributor on it."
+    )
+    server: Annotated[str, written(r"^https://\S+$", "an https address")] = Field(
+        default=LETS_ENCRYPT, description="Directory of the certificate authority."
+    )
+
+
+class CertManager(Model):
+    """cert-manager, which asks for the certificate and renews it: from an authority, or from an issuer that exists."""
+
+    acme: Acme | None = Field(default=None, description="The authority; absent: clusterIssuer.")
+    cluster_issuer: SecretName | None = Field(
+        default=None, description="Name of a ClusterIssuer that somebody else creates; absent: acme."
+    )
+
+    @model_validator(mode="after")
+    def _is_one_issuer(self) -> Self:
+        if (self.acme is None) == (self.cluster_issuer is None):
+            raise ValueError("write either acme or clusterIssuer")
+        return self
+
+
 class GatewayTls(Model):
     """The certificate of the gateway, a Secret of type kubernetes.io/tls in osmo-control-plane."""
 
-    source: Literal["stack", "keyVault", "existing"] = Field(
+    source: Literal["stack", "keyVault", "certManager", "existing"] = Field(
         default="stack",
         description="stack: the deployment creates the Secret from the stack's secrets osmoTlsCertificate and"
-        " osmoTlsKey (PEM). keyVault: AKS' secrets provider creates it from a certificate of a vault. existing:"
-        " something else maintains it.",
+        " osmoTlsKey (PEM). keyVault: AKS' secrets provider creates it from a certificate of a vault."
+        " certManager: cert-manager, which the deployment installs, has it issued and renews it. existing: something"
+        " else maintains it.",
     )
     key_vault: VaultCertificate | None = Field(default=None, description="With source: keyVault, and only then.")
+    cert_manager: CertManager | None = Field(default=None, description="With source: certManager, and only then.")
     secret_name: SecretName = Field(default="osmo-gateway-tls", description="Name of the Secret.")
 
     @model_validator(mode="after")
     def _is_one_source(self) -> Self:
         if (self.source == "keyVault") != (self.key_vault is not None):
             raise ValueError("keyVault is needed with source: keyVault, and only then")
+        if (self.source == "certManager") != (self.cert_manager is not None):
+            raise ValueError("certManager is needed with source: certManager, and only then")
         return self
 
 

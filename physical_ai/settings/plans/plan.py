@@ -11,6 +11,7 @@ from physical_ai.repository import VALUES
 from physical_ai.settings.faults import Fault, SettingsError
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.amd_operator import AmdPlan, amd_plan
+from physical_ai.settings.plans.cert_manager import CertManagerPlan, cert_manager_plan
 from physical_ai.settings.plans.cluster_services import ServicePlan, cluster_services
 from physical_ai.settings.plans.collector import CollectorPlan, collector_plan
 from physical_ai.settings.plans.dra import DraPlan, dra_plan
@@ -46,6 +47,8 @@ class Plan:
     """None with `health.mode: alert`."""
     collector: CollectorPlan | None
     """None without `monitoring.traces`."""
+    cert_manager: CertManagerPlan | None
+    """None unless cert-manager has the gateway's certificate issued."""
     runners: RunnersPlan | None
     """None without `runners`."""
     services: tuple[ServicePlan, ...]
@@ -73,16 +76,18 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     prometheus, wrong = kube_prometheus_plan(settings, root)
     sentinel, amiss = nvsentinel_plan(settings, root)
     collector, refused = collector_plan(settings, root)
+    issued, unissued = cert_manager_plan(settings, root)
     runners, denied = runners_plan(settings, root)
     services, unfit = cluster_services(settings, root)
     network, misfit = network_operator_plan(settings, root)
     claimed, invalid = dra_plan(settings, root)
     service, doubtful = service_release(settings, root, served)
-    faults += [*strange, *found, *wrong, *amiss, *refused, *denied, *unfit, *misfit, *invalid, *doubtful]
+    faults += [*strange, *found, *wrong, *amiss, *refused, *unissued, *denied, *unfit, *misfit, *invalid, *doubtful]
     faults = list(dict.fromkeys(faults))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
-    others = (each.chart for each in (network, claimed, amd, prometheus, sentinel, collector) if each is not None)
+    declared = (network, claimed, amd, prometheus, sentinel, collector, issued)
+    others = (each.chart for each in declared if each is not None)
     releases = [*osmo, *([service] if service else [])]
     inside = (runners.controller, runners.scale_set) if runners is not None else ()
     charts = (
@@ -102,6 +107,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         kube_prometheus=prometheus,
         nvsentinel=sentinel,
         collector=collector,
+        cert_manager=issued,
         runners=runners,
         services=services,
         network_operator=network,

@@ -32,6 +32,7 @@ def check_osmo_access(settings: Settings, trust: Trust) -> Iterator[SettingFindi
         yield error(("dataServices",), problem, "dataServices: {source: azure}, or inCluster.", others=(_MODE,))
     yield from _address(settings)
     yield from _dns(settings)
+    yield from _issuer(settings)
     yield from _login(settings)
     yield from _public(settings)
     yield from _backends(settings)
@@ -65,6 +66,18 @@ def _address(settings: Settings) -> Iterator[SettingFinding]:
     if osmo.access.tls is not None and osmo.access.host is None:
         problem = "A certificate is for a DNS name, and access has none."
         yield error((*ACCESS, "host"), problem, "host: the name in the certificate.", others=((*ACCESS, "tls"),))
+
+
+def _issuer(settings: Settings) -> Iterator[SettingFinding]:
+    """An authority asks for a record in the zone that the host is in."""
+    access = settings.osmo.access
+    issued = access.tls.cert_manager if access.tls is not None else None
+    if issued is None or issued.acme is None or access.host is None:
+        return
+    zone, here = issued.acme.zone_id.rpartition("/")[2], (*ACCESS, "tls", "certManager", "acme", "zoneId")
+    if relative_name(access.host, zone) is None:
+        problem = f"{access.host} is not in the zone {zone}, so that no authority would find the record it asks for."
+        yield error(here, problem, "The public zone that the name ends with.", others=((*ACCESS, "host"),))
 
 
 def _dns(settings: Settings) -> Iterator[SettingFinding]:

@@ -28,6 +28,8 @@ def _ids(settings: Settings) -> Iterator[tuple[Path, list[str]]]:
         yield (*ACCESS, "entra"), [access.entra.tenant_id, access.entra.client_id]
     if access.tls is not None and access.tls.key_vault is not None:
         yield (*ACCESS, "tls", "keyVault", "vaultId"), [access.tls.key_vault.vault_id]
+    if access.tls is not None and access.tls.cert_manager is not None and access.tls.cert_manager.acme is not None:
+        yield (*ACCESS, "tls", "certManager", "acme", "zoneId"), [access.tls.cert_manager.acme.zone_id]
     yield (*ACCESS, "roles"), sorted(login_groups(settings))
     if private is not None and private.vpn is not None:
         yield ("network", "private", "vpn", "tenantId"), [private.vpn.tenant_id]

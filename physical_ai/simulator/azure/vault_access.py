@@ -22,12 +22,9 @@ def refusal(azure: AzureState, *, client_id: str, subject: str, vault: str, secr
         client_id: Of the identity that the Pod names.
         subject: Of the Pod's token, `system:serviceaccount:<namespace>:<account>`.
     """
-    identity = next((each for each in azure.of_kind("UserAssignedIdentity") if _has(each, client_id)), None)
+    identity, why = identity_refusal(azure, client_id, subject)
     if identity is None:
-        return f"AADSTS700016: Application with identifier '{client_id}' was not found in the directory"
-    credentials = azure.children(identity.id, "FederatedIdentityCredential")
-    if subject not in {str(get(each.body, "properties.subject")) for each in credentials}:
-        return f"AADSTS700213: No matching federated identity record found for presented assertion subject '{subject}'"
+        return why
     known = next((each for each in azure.of_kind("Vault") if ids.name(each.id).lower() == vault.lower()), None)
     if not _may_read(azure, str(identity.outputs.get("principalId", "")), known, vault, secret):
         return (
@@ -37,6 +34,18 @@ def refusal(azure: AzureState, *, client_id: str, subject: str, vault: str, secr
     if known is not None and azure.get(f"{known.id}/secrets/{secret}") is None:
         return f"StatusCode=404, SecretNotFound: A secret with (name/id) {secret} was not found in this key vault"
     return ""
+
+
+def identity_refusal(azure: AzureState, client_id: str, subject: str) -> tuple[Resource | None, str]:
+    """The identity that a Pod logs in as, or why Entra refuses it."""
+    identity = next((each for each in azure.of_kind("UserAssignedIdentity") if _has(each, client_id)), None)
+    if identity is None:
+        return None, f"AADSTS700016: Application with identifier '{client_id}' was not found in the directory"
+    credentials = azure.children(identity.id, "FederatedIdentityCredential")
+    if subject not in {str(get(each.body, "properties.subject")) for each in credentials}:
+        why = f"AADSTS700213: No matching federated identity record found for presented assertion subject '{subject}'"
+        return None, why
+    return identity, ""
 
 
 def _has(identity: Resource, client_id: str) -> bool:

@@ -29,7 +29,8 @@ def test_azure_gets_none_of_the_placeholders(stack: str) -> None:
     places = {fault.where.removeprefix("physical-ai:") for fault in refused.value.faults}
     common = {"osmo.access.host", "osmo.access.entra", "osmo.access.roles"}
     vault = "osmo.access.tls.keyVault.vaultId"
-    own = {PUBLIC: {"cluster.apiAccess.authorizedIpRanges[0]"}, PRIVATE: {"network.private.vpn.tenantId", vault}}
+    zone = "osmo.access.tls.certManager.acme.zoneId"
+    own = {PUBLIC: {"cluster.apiAccess.authorizedIpRanges[0]", zone}, PRIVATE: {"network.private.vpn.tenantId", vault}}
     assert places == common | own[stack]
 
 
