@@ -51,6 +51,7 @@ FREE_PRIVATE = frozenset(
         "azure-native:monitor:PrivateLinkScopedResource",
         "azure-native:dnsresolver:DnsResolver",
         "azure-native:network:PrivateDnsZoneGroup",
+        "azure-native:privatedns:PrivateRecordSet",
         "azure-native:privatedns:VirtualNetworkLink",
     }
 )
