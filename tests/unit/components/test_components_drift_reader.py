@@ -41,6 +41,8 @@ def test_it_reads_each_kind_that_the_program_declares_and_nothing_else(simulate:
             ("dev-westus2", {**CHECKED, "monitoring": {"metrics": "kube-prometheus"}}),
             ("prod-westus2", {**CHECKED, "monitoring": {"metrics": "azure"}}),
             ("dev-westus2", PLATFORM),
+            ("dev-southeastasia", {}),
+            ("prod-westeurope", {}),
             ("dev-westus2", {"networkOperator": {}, "pools": {"ndgpu": ND_POOL}}),
         )
         for each in simulate(stack, {**READERS, **settings}).resources
