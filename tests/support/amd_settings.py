@@ -36,3 +36,19 @@ OPERATOR = (
 def supplied(*assignments: str, **pool: Any) -> Loaded:
     """The stack with the pool and AMD's operator."""
     return mixed(OPERATOR, *assignments, **pool)
+
+
+GIVEN: dict[str, Any] = {
+    "charts": {"source": "repository"},
+    "pools": {"mi300x": POOL},
+    "amdGpuOperator": {
+        "driver": {
+            "version": "6.4.3",
+            "image": "contoso.azurecr.io/amd/driver",
+            "registryUser": "drivers",
+            "registrySecret": "amdRegistry",
+        }
+    },
+    "secrets": {"amdRegistry": "word"},
+}
+"""The same for the program, with the secret; charts from their repository, since none was pulled."""

@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from physical_ai.catalog import amd
-from tests.support.amd_settings import POOL, STACK
+from tests.support.amd_settings import GIVEN, STACK
 from tests.unit.conftest import Simulate
-
-GIVEN: dict[str, Any] = {
-    "charts": {"source": "repository"},
-    "pools": {"mi300x": POOL},
-    "amdGpuOperator": {
-        "driver": {
-            "version": "6.4.3",
-            "image": "contoso.azurecr.io/amd/driver",
-            "registryUser": "drivers",
-            "registrySecret": "amdRegistry",
-        }
-    },
-    "secrets": {"amdRegistry": "word"},
-}
 
 
 def test_the_operator_comes_after_nfds_release_and_before_the_pools_device_config(simulate: Simulate) -> None:

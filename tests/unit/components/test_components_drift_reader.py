@@ -6,6 +6,7 @@ import pulumi
 import pytest
 
 from physical_ai.settings.plans import manifests
+from tests.support import amd_settings
 from tests.support.recording import record
 from tests.unit.components.test_components_control_plane import PLATFORM
 from tests.unit.components.test_components_network_operator import POOL as ND_POOL
@@ -43,6 +44,7 @@ def test_it_reads_each_kind_that_the_program_declares_and_nothing_else(simulate:
             ("dev-westus2", PLATFORM),
             ("dev-southeastasia", {}),
             ("prod-westeurope", {}),
+            (amd_settings.STACK, amd_settings.GIVEN),
             ("dev-westus2", {"networkOperator": {}, "pools": {"ndgpu": ND_POOL}}),
         )
         for each in simulate(stack, {**READERS, **settings}).resources
