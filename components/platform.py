@@ -45,7 +45,6 @@ from components.platform_cluster import (
     declare_isolation,
     declare_nvsentinel,
     declare_osmo,
-    declare_release_gate,
     declare_scraping,
     declare_traces,
 )
@@ -61,6 +60,7 @@ from components.platform_private import (
     network_commands,
     private_targets,
 )
+from components.platform_release_gate import declare_release_gate
 from components.platform_runners import declare_runners
 from components.platform_tokens import declare_backend_tokens, token_login
 from components.role_propagation import wait_for_roles

@@ -8,14 +8,11 @@ from dataclasses import replace
 import pulumi
 
 from components.acceptance import Acceptance, AcceptanceArgs
-from components.amd_operator import AmdOperator
-from components.cert_manager import CertManager
 from components.cluster import Cluster
 from components.cluster_services import ClusterServices, ClusterServicesArgs
 from components.cluster_target import ClusterTarget
 from components.container_logs import ContainerLogs, ContainerLogsArgs
 from components.control_plane import ControlPlane
-from components.dra_driver import DraDriver
 from components.drift_reader import DriftReader, DriftReaderArgs
 from components.gpu_admission import GpuAdmission
 from components.gpu_evidence import GpuEvidence, GpuEvidenceArgs
@@ -28,33 +25,22 @@ from components.isolation import Isolation, IsolationArgs
 from components.kube_prometheus import KubePrometheus, KubePrometheusArgs
 from components.kubernetes_access import KubernetesAccess
 from components.namespaces import Namespaces, NamespacesArgs
-from components.network_operator import NetworkOperator
 from components.nvsentinel import Nvsentinel, NvsentinelArgs
 from components.osmo import Osmo, OsmoArgs
 from components.osmo_token import VaultLogin
 from components.platform_common import Common, Foundation, Interior
 from components.registry_images import RegistryImages, RegistryImagesArgs
-from components.release_gate import ReleaseGate, ReleaseGateArgs
-from components.runners import Runners
 from components.scraping import Scraping, ScrapingArgs
 from components.trace_collector import TraceCollector, TraceCollectorArgs
 from physical_ai.catalog.amd import NAMESPACE as AMD_NAMESPACE
-from physical_ai.catalog.amd import RELEASE as AMD_RELEASE
 from physical_ai.catalog.cert_manager import NAMESPACE as CERTIFICATES_NAMESPACE
-from physical_ai.catalog.cert_manager import RELEASE as CERTIFICATES_RELEASE
 from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAMESPACE
-from physical_ai.catalog.dra import RELEASE as DRA_RELEASE
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
-from physical_ai.catalog.monitoring import RELEASE as METRICS_RELEASE
 from physical_ai.catalog.network_operator import NAMESPACE as NETWORK_NAMESPACE
-from physical_ai.catalog.network_operator import RELEASE as NETWORK_RELEASE
 from physical_ai.catalog.nvsentinel import NAMESPACE as HEALTH_NAMESPACE
-from physical_ai.catalog.nvsentinel import RELEASE as HEALTH_RELEASE
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE, KAI_NAMESPACE, WORKFLOWS_NAMESPACE
-from physical_ai.catalog.osmo_service import SERVICE_RELEASE
 from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
-from physical_ai.catalog.otel import RELEASE as TRACES_RELEASE
-from physical_ai.catalog.runners import CONTROLLER_NAMESPACE, CONTROLLER_RELEASE, SCALE_SET_RELEASE
+from physical_ai.catalog.runners import CONTROLLER_NAMESPACE
 from physical_ai.catalog.runners import NAMESPACE as RUNNERS_NAMESPACE
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Settings
@@ -64,7 +50,6 @@ from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.plans.acceptance import declared_jobs
 from physical_ai.settings.plans.drift_reader import drift_reader_objects
 from physical_ai.settings.plans.evidence_objects import evidence_objects
-from physical_ai.settings.plans.gpu_operator import CHART
 from physical_ai.settings.plans.health_limits import health_limits
 from physical_ai.settings.plans.in_cluster import in_cluster_objects
 from physical_ai.settings.plans.isolation import isolation_objects
@@ -215,59 +200,6 @@ def declare_gpu_gate(
         ),
         common.unprotected,
     )
-
-
-def declare_release_gate(
-    common: Common,
-    interior: Interior,
-    operator: GpuOperator,
-    osmo: Osmo,
-    *,
-    metrics: KubePrometheus | None,
-    amd: AmdOperator | None,
-    sentinel: Nvsentinel | None,
-    traces: TraceCollector | None,
-    claims: DraDriver | None,
-    control_plane: ControlPlane | None,
-    runners: Runners | None,
-    certificates: CertManager | None,
-    services: ClusterServices | None,
-    network: NetworkOperator | None,
-) -> ReleaseGate:
-    namespaces = {CHART: OPERATOR_NAMESPACE, **{name: osmo.versions[name]["namespace"] for name in osmo.releases}}
-    after = [operator.release, *osmo.releases.values()]
-    if metrics is not None:
-        namespaces[METRICS_RELEASE] = METRICS_NAMESPACE
-        after.append(metrics.release)
-    if network is not None:
-        namespaces[NETWORK_RELEASE] = NETWORK_NAMESPACE
-        after.append(network.release)
-    if amd is not None:
-        namespaces[AMD_RELEASE] = AMD_NAMESPACE
-        after.append(amd.release)
-    if sentinel is not None:
-        namespaces[HEALTH_RELEASE] = HEALTH_NAMESPACE
-        after.append(sentinel.release)
-    if traces is not None:
-        namespaces[TRACES_RELEASE] = TRACES_NAMESPACE
-        after.append(traces.release)
-    if claims is not None:
-        namespaces[DRA_RELEASE] = OPERATOR_NAMESPACE
-        after.append(claims.release)
-    if control_plane is not None:
-        namespaces[SERVICE_RELEASE] = CONTROL_NAMESPACE
-        after.append(control_plane.release)
-    if certificates is not None:
-        namespaces[CERTIFICATES_RELEASE] = CERTIFICATES_NAMESPACE
-        after.append(certificates.release)
-    if runners is not None:
-        namespaces |= {CONTROLLER_RELEASE: CONTROLLER_NAMESPACE, SCALE_SET_RELEASE: RUNNERS_NAMESPACE}
-        after += runners.releases.values()
-    if services is not None:
-        namespaces |= {plan.release: plan.namespace for plan in common.plan.services}
-        after += services.releases.values()
-    args = ReleaseGateArgs(interior.kubeconfig, namespaces, after)
-    return ReleaseGate(f"{common.name}-release-gate", args, common.unprotected)
 
 
 def declare_in_cluster_data(common: Common, interior: Interior) -> InClusterData | None:
