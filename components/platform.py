@@ -62,9 +62,11 @@ from components.platform_private import (
 )
 from components.platform_release_gate import declare_release_gate
 from components.platform_runners import declare_runners
+from components.platform_slurm import declare_slurm
 from components.platform_tokens import declare_backend_tokens, token_login
 from components.role_propagation import wait_for_roles
 from components.runners import runner_releases
+from components.slurm import slurm_releases
 from components.subscriptions import Subscriptions
 from components.trace_collector import collector_release
 from physical_ai.settings import Loaded
@@ -132,6 +134,7 @@ class Platform(pulumi.ComponentResource):
         sentinel = declare_nvsentinel(common, interior, operator, metrics)
         claims, amd = declare_dra_driver(common, interior, operator), declare_amd_operator(common, interior, operator)
         operators = [operator, *(each for each in (claims, amd) if each is not None)]
+        slurm = declare_slurm(common, interior, operator)
         gate = declare_gpu_gate(common, interior, operators, gpu_pools)
         inside = declare_in_cluster_data(common, interior)
         endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None
@@ -167,6 +170,7 @@ class Platform(pulumi.ComponentResource):
             runners=runners,
             certificates=certificates,
             services=services,
+            slurm=slurm,
             network=network,
         )
 
@@ -180,6 +184,7 @@ class Platform(pulumi.ComponentResource):
             gpus=gate.gpus,
             releases={
                 **service_releases(loaded.plan.services),
+                **slurm_releases(loaded.plan.slurm),
                 **metrics_release(loaded.plan.kube_prometheus),
                 **network_operator_release(loaded.plan.network_operator),
                 **amd_release(loaded.plan.amd),

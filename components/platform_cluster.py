@@ -42,6 +42,8 @@ from physical_ai.catalog.osmo import CONTROL_NAMESPACE, KAI_NAMESPACE, WORKFLOWS
 from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
 from physical_ai.catalog.runners import CONTROLLER_NAMESPACE
 from physical_ai.catalog.runners import NAMESPACE as RUNNERS_NAMESPACE
+from physical_ai.catalog.slurm import NAMESPACE as SLURM_NAMESPACE
+from physical_ai.catalog.slurm import OPERATOR_NAMESPACE as SLINKY_NAMESPACE
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.data_services import data_protected
@@ -72,6 +74,7 @@ def declare_interior(common: Common, cluster: Cluster, access: KubernetesAccess)
         *((TRACES_NAMESPACE,) if common.plan.collector is None else ()),
         *((CERTIFICATES_NAMESPACE,) if common.plan.cert_manager is None else ()),
         *((CONTROLLER_NAMESPACE, RUNNERS_NAMESPACE) if common.plan.runners is None else ()),
+        *((SLINKY_NAMESPACE, SLURM_NAMESPACE) if common.plan.slurm is None else ()),
         *({LONGHORN_NAMESPACE, METALLB_NAMESPACE} - {each.namespace for each in common.plan.services}),
         *((AMD_NAMESPACE,) if common.plan.amd is None else ()),
     )

@@ -15,6 +15,7 @@ from components.osmo import Osmo
 from components.platform_common import Common, Interior
 from components.release_gate import ReleaseGate, ReleaseGateArgs
 from components.runners import Runners
+from components.slurm import Slurm
 from components.trace_collector import TraceCollector
 from physical_ai.catalog.amd import NAMESPACE as AMD_NAMESPACE
 from physical_ai.catalog.amd import RELEASE as AMD_RELEASE
@@ -53,6 +54,7 @@ def declare_release_gate(
     certificates: CertManager | None,
     services: ClusterServices | None,
     network: NetworkOperator | None,
+    slurm: Slurm | None,
 ) -> ReleaseGate:
     namespaces = {CHART: OPERATOR_NAMESPACE, **{name: osmo.versions[name]["namespace"] for name in osmo.releases}}
     after = [operator.release, *osmo.releases.values()]
@@ -83,6 +85,9 @@ def declare_release_gate(
     if runners is not None:
         namespaces |= {CONTROLLER_RELEASE: CONTROLLER_NAMESPACE, SCALE_SET_RELEASE: RUNNERS_NAMESPACE}
         after += runners.releases.values()
+    if slurm is not None:
+        namespaces |= slurm.namespaces
+        after += slurm.releases.values()
     if services is not None:
         namespaces |= {plan.release: plan.namespace for plan in common.plan.services}
         after += services.releases.values()

@@ -17,9 +17,10 @@ RELEASE = "kubernetes:helm.sh/v3:Release"
 BINDING = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding"
 GPU_OPERATOR, REQUESTS_POLICY = "gpu-operator", "gpu-requests"
 PRIVILEGED = frozenset(
-    {"gpu-operator", "kube-amd-gpu", "longhorn-system", "metallb-system", "network-operator", "nvsentinel"}
+    {"gpu-operator", "kube-amd-gpu", "longhorn-system", "metallb-system", "network-operator", "nvsentinel", "slurm"}
 )
-"""Namespaces whose Pods load drivers, read the node's journal, mount its disks, and answer on its network."""
+"""Namespaces whose Pods load drivers, read the node's journal, mount its disks, answer on its network, and
+confine the jobs of Slurm."""
 ENFORCE = "pod-security.kubernetes.io/enforce"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog import cert_manager, osmo, runners
+from physical_ai.catalog import cert_manager, osmo, runners, slurm
 from physical_ai.settings.models.tree import Settings
 
 ALWAYS = (
@@ -11,6 +11,8 @@ ALWAYS = (
     runners.CONTROLLER_NAMESPACE,
     runners.NAMESPACE,
     cert_manager.NAMESPACE,
+    slurm.OPERATOR_NAMESPACE,
+    slurm.NAMESPACE,
 )
 
 

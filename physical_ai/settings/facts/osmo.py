@@ -13,6 +13,7 @@ from physical_ai.catalog import Gpu, machine
 from physical_ai.settings.facts.gpu import gpu_resources, knows_gpu, nvidia_pools
 from physical_ai.settings.facts.node_room import Room, room
 from physical_ai.settings.facts.pools import CPU_POOL, tolerations, tolerations_for
+from physical_ai.settings.facts.slurm import is_slurms
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.osmo import OsmoPlatform
 from physical_ai.settings.models.tree import Settings
@@ -101,7 +102,7 @@ def gpu_platforms(settings: Settings) -> Iterator[PlatformFacts]:
     """
     bases = base_names(settings)
     for key, pool in nvidia_pools(settings).items():
-        if not knows_gpu(pool):
+        if not knows_gpu(pool) or is_slurms(settings, key):
             continue
         resources, whole = gpu_resources(pool), room(pool)
         for resource, count in resources.items():
@@ -155,8 +156,8 @@ def _most(pool: Pool, count: int) -> int:
 def gpu_capacity(settings: Settings) -> dict[str, int]:
     """GPUs, by resource, that all pools of OSMO's platforms have together at their largest."""
     found: dict[str, int] = {}
-    for pool in nvidia_pools(settings).values():
-        if knows_gpu(pool):
+    for name, pool in nvidia_pools(settings).items():
+        if knows_gpu(pool) and not is_slurms(settings, name):
             for resource, count in gpu_resources(pool).items():
                 found[resource] = found.get(resource, 0) + count * pool.scale.most
     return found

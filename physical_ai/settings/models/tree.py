@@ -27,6 +27,7 @@ from physical_ai.settings.models.node_pools import NodePool, Pool, PoolName
 from physical_ai.settings.models.osmo import Osmo
 from physical_ai.settings.models.private_network import PrivateNetwork
 from physical_ai.settings.models.runners import Runners
+from physical_ai.settings.models.slurm import Slurm
 from physical_ai.settings.models.target import Target
 
 Weekday = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
@@ -231,6 +232,9 @@ class Settings(Model):
     runners: Runners | None = Field(
         default=None,
         description="Self-hosted GitHub runners in the cluster, for pipelines of a private stack; absent: none.",
+    )
+    slurm: Slurm | None = Field(
+        default=None, description="A Slurm cluster on GPU pools of its own, by SchedMD's operator; absent: none."
     )
     storage: Storage = Field(
         default_factory=Storage, description="Storage of a cluster without a cloud; nothing is installed by default."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.catalog import osmo
+from physical_ai.catalog import osmo, slurm
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
@@ -47,7 +47,7 @@ PLATFORM_NAMESPACES = (
     osmo.OPERATOR_NAMESPACE,
     METRICS_NAMESPACE,
 )
-"""Namespaces whose Pods a drain leaves alone."""
+"""Namespaces whose Pods a drain leaves alone; with `slurm` also that of slurmd, which Slurm drains of its jobs."""
 _OFF = (
     "csp-health-monitor",
     "event-exporter",
@@ -157,13 +157,17 @@ def chart_values(settings: Settings) -> dict[str, Any]:
     if drains:
         values["node-drainer"] = {
             "clientCertMountPath": "",
-            "systemNamespaces": f"^({'|'.join(PLATFORM_NAMESPACES)})$",
+            "systemNamespaces": f"^({'|'.join(_left_alone(settings))})$",
             # The others delete by force what does not end in time, whatever its disruption budget
             # (node-drainer/pkg/informers, CheckIfAllPodsAreEvictedInImmediateMode, DeletePodsAfterTimeout).
             "userNamespaces": [{"name": "*", "mode": "AllowCompletion"}],
             "partialDrainEnabled": False,
         }
     return values
+
+
+def _left_alone(settings: Settings) -> tuple[str, ...]:
+    return PLATFORM_NAMESPACES if settings.slurm is None else (*PLATFORM_NAMESPACES, slurm.NAMESPACE)
 
 
 def _quarantine(settings: Settings) -> dict[str, Any]:

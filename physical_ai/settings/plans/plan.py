@@ -24,6 +24,7 @@ from physical_ai.settings.plans.osmo import OsmoRelease, osmo_releases
 from physical_ai.settings.plans.osmo_service import values_files
 from physical_ai.settings.plans.runners import RunnersPlan, runners_plan
 from physical_ai.settings.plans.service_chart import service_release
+from physical_ai.settings.plans.slurm import SlurmPlan, slurm_plan
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class Plan:
     """None without `networkOperator`."""
     dra: DraPlan | None
     """None without a pool of `allocation: dra`."""
+    slurm: SlurmPlan | None
+    """None without `slurm`."""
     charts: tuple[Chart, ...]
     """The charts in the order of installation."""
     warnings: tuple[Fault, ...] = ()
@@ -81,15 +84,17 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     services, unfit = cluster_services(settings, root)
     network, misfit = network_operator_plan(settings, root)
     claimed, invalid = dra_plan(settings, root)
+    slurm, useless = slurm_plan(settings, root)
     service, doubtful = service_release(settings, root, served)
     faults += [*strange, *found, *wrong, *amiss, *refused, *unissued, *denied, *unfit, *misfit, *invalid, *doubtful]
-    faults = list(dict.fromkeys(faults))
+    faults = list(dict.fromkeys([*faults, *useless]))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
     declared = (network, claimed, amd, prometheus, sentinel, collector, issued)
     others = (each.chart for each in declared if each is not None)
     releases = [*osmo, *([service] if service else [])]
-    inside = (runners.controller, runners.scale_set) if runners is not None else ()
+    inside = [runners.controller, runners.scale_set] if runners is not None else []
+    inside += [slurm.operator, slurm.cluster] if slurm is not None else []
     charts = (
         chart(CHART, settings.gpu_operator.version),
         *(each.chart for each in services),
@@ -112,6 +117,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         services=services,
         network_operator=network,
         dra=claimed,
+        slurm=slurm,
         charts=charts,
         warnings=tuple(faults),
     )

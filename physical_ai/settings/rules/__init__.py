@@ -36,6 +36,7 @@ from physical_ai.settings.rules.private_network import check_private_network
 from physical_ai.settings.rules.record import check_record
 from physical_ai.settings.rules.runners import check_runners
 from physical_ai.settings.rules.sharing import check_sharing
+from physical_ai.settings.rules.slurm import check_slurm
 from physical_ai.settings.rules.tags import check_tags
 from physical_ai.settings.target import kind_of
 
@@ -86,6 +87,7 @@ _GROUND: dict[TargetKind, Callable[[Settings, Trust, datetime.date], Iterator[Se
 """Rules about what is below the GPU layer, by the kind of target."""
 
 _EVERYWHERE = (
+    check_slurm,
     check_gpu,
     check_amd,
     check_grid,

@@ -1,0 +1,34 @@
+"""What follows from the pools that are Slurm's: generic resources, partitions, nodes. Pure functions."""
+
+from __future__ import annotations
+
+from physical_ai.catalog.slurm import RESOURCE_TYPE
+from physical_ai.settings.facts.pools import gpus_per_node
+from physical_ai.settings.models.node_pools import Pool
+from physical_ai.settings.models.tree import Settings
+
+
+def slurm_pools(settings: Settings) -> dict[str, Pool]:
+    """The pools that are Slurm's, by name, in the order of the setting."""
+    names = settings.slurm.pools if settings.slurm is not None else ()
+    return {name: settings.pools[name] for name in names if name in settings.pools}
+
+
+def is_slurms(settings: Settings, name: str) -> bool:
+    """Whether a pool is Slurm's, so that nothing else gives it work."""
+    return settings.slurm is not None and name in settings.slurm.pools
+
+
+def gres(pool: Pool) -> str:
+    """Generic resources of a node, as slurm.conf has them.
+
+    Without a type: slurmd detects it, and names it after the GPU. A node with fewer GPUs than this gets no jobs.
+    """
+    return f"{RESOURCE_TYPE}:{gpus_per_node(pool)}"
+
+
+def partition(settings: Settings, name: str) -> dict[str, str]:
+    """Options of a pool's partition: the first is the default one."""
+    assert settings.slurm is not None  # only a pool of Slurm's has a partition
+    is_default = name == settings.slurm.pools[0]
+    return {"State": "UP", "Default": "YES" if is_default else "NO", "MaxTime": settings.slurm.max_time}

@@ -1,0 +1,159 @@
+"""A Slurm cluster: values of the charts of SchedMD's operator and of the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from physical_ai.catalog import slurm as names
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.compat import check_chart
+from physical_ai.catalog.nvsentinel import XID_CHECK, dcgm_errors
+from physical_ai.settings.facts.pools import (
+    gpu_resource,
+    gpus_per_node,
+    pool_selector,
+    services_placement,
+    services_selector,
+    tolerations,
+    tolerations_for,
+)
+from physical_ai.settings.facts.slurm import gres, partition, slurm_pools
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.models.node_pools import Pool
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+
+OPERATOR_OWNED = {
+    "certManager": "nothing: the webhook's certificate is the chart's own, without cert-manager",
+    "crds": "nothing: the operator and its definitions are of one release",
+    "nameOverride": "the names in physical_ai/catalog/slurm.py",
+    "fullnameOverride": "the names in physical_ai/catalog/slurm.py",
+    "namespaceOverride": "the names in physical_ai/catalog/slurm.py",
+    "operator.affinity": "cpuPool",
+    "operator.tolerations": "cpuPool",
+    "operator.namespaces": "nothing: it watches the Slurm cluster's namespace only",
+    "webhook.affinity": "cpuPool",
+    "webhook.tolerations": "cpuPool",
+    "webhook.namespaces": "nothing: it watches the Slurm cluster's namespace only",
+    "propagatedNodeConditions": "health.mode",
+}
+CLUSTER_OWNED = {
+    "configFiles": "slurm.pools: GPUs are detected",
+    "controller.extraConf": "controller.extraConfMap: this one would replace what makes slurmctld count GPUs",
+    "controller.extraConfMap.GresTypes": "slurm.pools",
+    "controller.podSpec": "cpuPool",
+    "fullnameOverride": "the names in physical_ai/catalog/slurm.py",
+    "nameOverride": "the names in physical_ai/catalog/slurm.py",
+    "namespaceOverride": "the names in physical_ai/catalog/slurm.py",
+    "loginsets": "slurm.login",
+    "nodesets": "slurm.pools",
+    "partitions": "slurm.pools",
+    "restapi.podSpec": "cpuPool",
+}
+"""Keys that the files may not set, with what to change instead."""
+
+
+@dataclass(frozen=True)
+class SlurmPlan:
+    """What is installed with `slurm`."""
+
+    operator: Chart
+    operator_values: Mapping[str, Any]
+    cluster: Chart
+    cluster_values: Mapping[str, Any]
+
+
+def slurm_plan(settings: Settings, root: FilePath) -> tuple[SlurmPlan | None, list[Fault]]:
+    """The plan of a stack, and what is wrong with the files of values; None without `slurm`."""
+    if settings.slurm is None:
+        return None, []
+    ours = (
+        (names.OPERATOR_CHART, OPERATOR_OWNED, operator_values(settings)),
+        (names.CLUSTER_CHART, CLUSTER_OWNED, cluster_values(settings)),
+    )
+    charts: list[tuple[Chart, dict[str, Any]]] = []
+    faults: list[Fault] = []
+    for name, owners, own in ours:
+        pinned, file = chart(name, names.CHART_VERSION), f"{name}/values.yaml"
+        document = read_if_there(root / file, f"{root.name}/{file}")
+        faults += [*document.faults, *owned(document, (), document.data, owners)]
+        written = without(document.data, owners)
+        values = merge_values(written, own)
+        for checked in (written, values):
+            faults += [located(document, finding) for finding in check_chart(name, pinned.version, checked)]
+        charts.append((pinned, values))
+    (operator, of_operator), (cluster, of_cluster) = charts
+    return SlurmPlan(operator, of_operator, cluster, of_cluster), faults
+
+
+def operator_values(settings: Settings) -> dict[str, Any]:
+    """The operator, which drains a node in Slurm once it is cordoned in Kubernetes."""
+    tolerated = tolerations_for(settings.cpu_pool.tolerate)
+    place = {"affinity": _on_cpu_pool(settings), "tolerations": tolerated, "namespaces": names.NAMESPACE}
+    return {
+        "crds": {"enabled": True},
+        "certManager": {"enabled": False},
+        "operator": place,
+        "webhook": place,
+        "propagatedNodeConditions": health_conditions(),
+    }
+
+
+def health_conditions() -> list[str]:
+    """Conditions for which NVSentinel cordons a node: the operator repeats them as the reason of Slurm's drain."""
+    return sorted({XID_CHECK, *(each.check for each in dcgm_errors().values() if each.quarantine)})
+
+
+def _on_cpu_pool(settings: Settings) -> dict[str, Any]:
+    """The chart has no node selector."""
+    labels = [{"key": key, "operator": "In", "values": [value]} for key, value in services_selector(settings).items()]
+    terms = {"nodeSelectorTerms": [{"matchExpressions": labels}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+
+
+def cluster_values(settings: Settings) -> dict[str, Any]:
+    """The cluster: a NodeSet and a partition for each pool."""
+    pools = slurm_pools(settings)
+    here = {"podSpec": services_placement(settings)}
+    return {
+        "configFiles": {"gres.conf": "AutoDetect=nvidia\n"},
+        "controller": {"extraConfMap": {"GresTypes": [names.RESOURCE_TYPE]}, **here},
+        "restapi": here,
+        # The chart's own sample is replaced: values of Helm are merged.
+        "nodesets": {"slinky": {"enabled": False}, **{name: _nodeset(name, pool) for name, pool in pools.items()}},
+        "partitions": {
+            "all": {"enabled": False},
+            **{name: {"enabled": True, "nodesets": [name], "configMap": partition(settings, name)} for name in pools},
+        },
+        "loginsets": {"slinky": _login(settings)},
+    }
+
+
+def _nodeset(name: str, pool: Pool) -> dict[str, Any]:
+    """One slurmd on each node of a pool, with all of the node's GPUs, which Slurm divides among jobs."""
+    return {
+        "enabled": True,
+        "scalingMode": "DaemonSet",
+        "slurmd": {"resources": {"limits": {gpu_resource(pool): gpus_per_node(pool)}}},
+        "extraConfMap": {"Gres": [gres(pool)], "Features": [name]},
+        "partition": {"enabled": False},
+        "podSpec": {"nodeSelector": pool_selector(name, pool), "tolerations": tolerations(pool)},
+        # An eviction waits until the node's jobs have ended.
+        "workloadDisruptionProtection": True,
+    }
+
+
+def _login(settings: Settings) -> dict[str, Any]:
+    login = settings.slurm.login if settings.slurm is not None else None
+    if login is None:
+        return {"enabled": False}
+    return {
+        "enabled": True,
+        "rootSshAuthorizedKeys": "\n".join(login.ssh_keys),
+        "podSpec": services_placement(settings),
+        # The chart's default is a load balancer with a public address.
+        "service": {"spec": {"type": "ClusterIP"}},
+    }

@@ -1,0 +1,80 @@
+"""Rules about a Slurm cluster: one scheduler for a GPU, and nodes that Slurm can use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from physical_ai.catalog import nearest
+from physical_ai.catalog.slurm import TAINT, TAINT_KEY
+from physical_ai.catalog.vendors import NVIDIA
+from physical_ai.settings.facts.gpu import knows_gpu
+from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.facts.pools import gpu_vendor
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.node_pools import Pool
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
+
+SLURM: Path = ("slurm",)
+POOLS: Path = ("slurm", "pools")
+ONE_SCHEDULER = Rule("slurm-one-scheduler", "SlinkyProject/slurm-operator docs, usage/workload-isolation")
+WHOLE_GPUS = Rule("slurm-whole-gpus", "Slurm docs, gres.conf: AutoDetect finds whole GPUs")
+DETECTED = Rule("slurm-detected-gpus", "Slurm docs, gres.conf: AutoDetect=nvidia")
+NODES = Rule("slurm-nodes", "SlinkyProject/slurm-operator docs, concepts/nodeset-controller: scalingMode DaemonSet")
+
+
+def check_slurm(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
+    """All rules about `slurm`."""
+    yield from _strays(settings, trust)
+    given = settings.slurm
+    if given is None or not trust(POOLS):
+        return
+    for index, name in enumerate(given.pools):
+        here = (*POOLS, index)
+        pool = settings.pools.get(name)
+        if name in given.pools[:index]:
+            yield error(here, f"'{name}' is listed twice.", "List each pool once.")
+        elif pool is None:
+            near = nearest(name, settings.pools)
+            known = ", ".join(settings.pools)
+            fix = f"Did you mean '{near}'?" if near else f"GPU pools: {known}."
+            yield error(here, f"There is no GPU pool '{name}'.", fix)
+        elif trust(("pools", name)):
+            yield from _pool(here, name, pool, settings)
+
+
+def _pool(here: Path, name: str, pool: Pool, settings: Settings) -> Iterator[SettingFinding]:
+    """Whether a pool can be Slurm's."""
+    at: Path = ("pools", name)
+    if TAINT_KEY not in {split_taint(taint)[0] for taint in pool.taints}:
+        problem = f"Pods of others could take the GPUs of '{name}': its nodes do not have Slurm's taint."
+        yield error((*at, "taints"), problem, f"taints: [{TAINT}]", others=(here,), rule=ONE_SCHEDULER)
+    if name in settings.osmo.platforms:
+        problem = f"'{name}' is Slurm's, so OSMO has no platform for it."
+        fix = f"Remove it here, or '{name}' from slurm.pools."
+        yield error(("osmo", "platforms", name), problem, fix, others=(here,), rule=ONE_SCHEDULER)
+    if pool.sharing.model_dump(exclude_none=True, exclude_defaults=True):
+        problem = f"'{name}' shares its GPUs, and Slurm divides whole ones among jobs."
+        yield error((*at, "sharing"), problem, "Remove sharing.", others=(here,), rule=WHOLE_GPUS)
+    if knows_gpu(pool) and gpu_vendor(pool) != NVIDIA:
+        problem = f"slurmd of the pinned images detects NVIDIA's GPUs; those of '{name}' are not."
+        yield error(here, problem, "Give these nodes to Jobs or KAI.", rule=DETECTED)
+    if pool.scale.least == 0:
+        problem = f"'{name}' may have no node, and Slurm does not ask for one: its jobs would wait for ever."
+        fix = "scale: {count: 2}, or a min above 0."
+        yield error((*at, "scale"), problem, fix, others=(here,), rule=NODES)
+    elif pool.scale.is_autoscaled:
+        problem = f"Slurm does not ask for nodes of '{name}': the pool stays at its min, {pool.scale.least}."
+        yield warning((*at, "scale"), problem, "scale: {count: …}", others=(here,), rule=NODES)
+
+
+def _strays(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
+    """Slurm's taint on pools that are not Slurm's: nothing at all would run there."""
+    named = settings.slurm.pools if settings.slurm is not None else ()
+    for name, pool in settings.pools.items():
+        if name in named or not trust(("pools", name, "taints"), POOLS):
+            continue
+        if TAINT_KEY in {split_taint(taint)[0] for taint in pool.taints}:
+            problem = f"'{name}' has Slurm's taint and is not in slurm.pools: nothing would run there."
+            fix = f"slurm.pools: [{name}], or remove the taint."
+            yield error(("pools", name, "taints"), problem, fix, others=(POOLS,), rule=ONE_SCHEDULER)

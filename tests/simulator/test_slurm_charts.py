@@ -1,0 +1,51 @@
+"""The chart models of Slurm's operator and cluster, rendered by the real helm with the program's values."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+import yaml
+
+from physical_ai.settings import Overlay, load
+from physical_ai.settings.plans.slurm import SlurmPlan
+from physical_ai.simulator.charts import materialise
+from physical_ai.simulator.charts.crds import definitions
+from physical_ai.simulator.home import Home
+from tests.support.charts import Refused, run
+from tests.unit.settings.test_settings_slurm import KEY, given
+
+
+def rendered(chart: str, values: Any, namespace: str) -> dict[tuple[str, str], dict[str, Any]]:
+    folder = materialise(chart, "1.2.3", Home.of_user().folder / "chart-models")
+    text = run("template", chart, str(folder), "--namespace", namespace, values=values)
+    objects = [each for each in yaml.safe_load_all(text) if each]
+    return {(each["kind"], each["metadata"]["name"]): each for each in objects}
+
+
+def test_the_models_take_the_program_s_values_and_refuse_others() -> None:
+    plan = load("dev-westus2", [Overlay("--set", given(login={"sshKeys": [KEY]}))]).plan.slurm
+    assert isinstance(plan, SlurmPlan)
+    operator = rendered("slurm-operator", plan.operator_values, "slinky")
+    container = operator["Deployment", "slurm-operator"]["spec"]["template"]["spec"]["containers"][0]
+    assert "--namespaces=slurm" in container["args"]
+    assert "--propagated-node-conditions=GpuMemWatch" in container["args"]
+    cluster = rendered("slurm", plan.cluster_values, "slurm")
+    kinds = {kind for kind, _ in cluster}
+    assert kinds - {"ConfigMap"} == {each["spec"]["names"]["kind"] for each in definitions("slurm-operator", "1.2.3")}
+    nodes = cluster["NodeSet", "slurm-worker-h100gpu"]["spec"]
+    assert (nodes["scalingMode"], nodes["extraConf"]) == ("DaemonSet", "Features=h100gpu Gres=gpu:1")
+    assert ("NodeSet", "slurm-worker-slinky") not in cluster
+    lines = cluster["Controller", "slurm"]["spec"]["extraConf"].split("\n")
+    assert "GresTypes=gpu" in lines
+    assert "PartitionName=h100gpu Nodes=h100gpu Default=YES MaxTime=7-00:00:00 State=UP" in lines
+    for chart, values in (("slurm-operator", plan.operator_values), ("slurm", plan.cluster_values)):
+        with pytest.raises(Refused, match=r"additional properties|Additional property"):
+            rendered(chart, {**values, "unknownKey": True}, "slurm")
+    with pytest.raises(Refused, match=r"cert-manager.io/v1"):
+        rendered("slurm-operator", {**plan.operator_values, "certManager": {"enabled": True}}, "slinky")
+    strange = copy.deepcopy(dict(plan.cluster_values))
+    strange["partitions"]["h100gpu"]["nodesets"] = ["nowhere"]
+    with pytest.raises(Refused, match="names the NodeSet nowhere"):
+        rendered("slurm", strange, "slurm")
