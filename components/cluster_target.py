@@ -14,13 +14,16 @@ class ClusterTarget:
     """A cluster with its provider, and the hook that repeats an operation until fresh roles are in effect.
 
     Attributes:
+        cluster: one that the stack creates; None for one that remains when the stack is deleted.
         after: what comes before every object in the cluster.
+        stack: name of the stack, as a label of its namespaces; empty where the whole cluster is the stack's.
     """
 
     provider: kubernetes.Provider
-    cluster: pulumi.Resource
+    cluster: pulumi.Resource | None
     retry: pulumi.ErrorHook
     after: Sequence[pulumi.Resource] = ()
+    stack: str = ""
 
     def options(
         self,
@@ -28,8 +31,8 @@ class ClusterTarget:
         depends_on: Sequence[pulumi.Resource] = (),
         before_update: Sequence[pulumi.ResourceHook] = (),
     ) -> pulumi.ResourceOptions:
-        """Options of an object that is deleted with the cluster, so that neither a destroy nor a replacement of the
-        cluster needs its API server, or nodes for the hooks of releases.
+        """Options of an object that is deleted with a cluster of the stack's own, so that neither a destroy nor a
+        replacement of the cluster needs its API server, or nodes for the hooks of releases.
         """
         return pulumi.ResourceOptions(
             parent=parent,
@@ -38,9 +41,9 @@ class ClusterTarget:
             # The provider, which is replaced with the cluster, and not the cluster: where that is replaced, the engine
             # deletes what names it in replace_with one by one, in no order (pulumi 3.259, step_generator.go,
             # findResourcesReplacedWith). It skips what is deleted with another of these, but not with their root.
-            deleted_with=self.provider,
+            deleted_with=self.provider if self.cluster is not None else None,
             # Both: deleted_with alone leaves an object in state that a replaced cluster does not have.
-            replace_with=[self.cluster, self.provider],
+            replace_with=[self.cluster, self.provider] if self.cluster is not None else [],
             # The deployer's role on the cluster is minutes old when the first object is created.
             hooks=pulumi.ResourceHookBinding(on_error=[self.retry], before_update=list(before_update)),
         )

@@ -16,7 +16,7 @@ from components.data_endpoints import DataEndpoints
 from components.data_services import DataServices
 from components.release_upgrades import checked_osmo
 from components.roles import assign_role
-from components.workload_identity import WorkloadIdentity, WorkloadIdentityArgs
+from components.workload_identity import IdentityPlace, WorkloadIdentity, WorkloadIdentityArgs
 from physical_ai.catalog.aks import Role
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.catalog.osmo_service import SERVICE_ACCOUNT
@@ -41,9 +41,8 @@ class ControlPlaneArgs:
     data: DataEndpoints
     names: Names
     subscription_id: str
-    resource_group_name: pulumi.Input[str]
-    issuer_url: pulumi.Input[str]
-    """Of the cluster's service account tokens."""
+    identities: IdentityPlace | None
+    """Where the identity is created that reads storage in Azure."""
     namespace: kubernetes.core.v1.Namespace
     after: Sequence[pulumi.Resource] = ()
     """What else its Pods need: names of the data services that resolve, the gateway's certificate."""
@@ -63,8 +62,8 @@ class ControlPlane(pulumi.ComponentResource):
     def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:osmo:ControlPlane", name, {}, opts)
         self.identity, roles = None, list[pulumi.Resource]()
-        if (account := args.data.storage_account) is not None:
-            self.identity, role = self._identity(name, args, account)
+        if (account := args.data.storage_account) is not None and args.identities is not None:
+            self.identity, role = self._identity(name, args, account, args.identities)
             roles = [role]
         secrets = ControlPlaneSecrets(
             f"{name}-secrets",
@@ -99,7 +98,7 @@ class ControlPlane(pulumi.ComponentResource):
         return self.identity.identity.client_id if self.identity is not None else None
 
     def _identity(
-        self, name: str, args: ControlPlaneArgs, account: pulumi.Input[str]
+        self, name: str, args: ControlPlaneArgs, account: pulumi.Input[str], place: IdentityPlace
     ) -> tuple[WorkloadIdentity, pulumi.Resource]:
         """Of the Pods, with its role on the storage account."""
         child = pulumi.ResourceOptions(parent=self)
@@ -107,10 +106,10 @@ class ControlPlane(pulumi.ComponentResource):
             f"{name}-identity",
             WorkloadIdentityArgs(
                 identity_name=args.names.identity("osmo-control-plane"),
-                resource_group_name=args.resource_group_name,
+                resource_group_name=place.resource_group_name,
                 location=args.settings.region,
                 tags=args.settings.tags,
-                issuer_url=args.issuer_url,
+                issuer_url=place.issuer_url,
                 accounts=((CONTROL_NAMESPACE, SERVICE_ACCOUNT),),
             ),
             child,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.cluster_target import ClusterTarget
+from physical_ai.readiness.existing import STACK_LABEL
 from physical_ai.settings.plans import manifests
+
+if TYPE_CHECKING:
+    from pulumi_kubernetes.meta.v1 import ObjectMetaArgsDict
 
 
 @dataclass(frozen=True)
@@ -30,10 +35,22 @@ class Namespaces(pulumi.ComponentResource):
         self.namespaces = {
             manifest["metadata"]["name"]: kubernetes.core.v1.Namespace(
                 f"{name}-{manifest['metadata']['name']}",
-                metadata=manifest["metadata"],
+                metadata=cast("ObjectMetaArgsDict", _marked(manifest["metadata"], args.target.stack)),
                 opts=args.target.options(self),
             )
             for manifest in manifests.load("namespaces.yaml")
             if manifest["metadata"]["name"] not in args.without
         }
         self.register_outputs({"namespaces": sorted(self.namespaces)})
+
+
+def created_names(without: Collection[str]) -> list[str]:
+    """Names of the namespaces that a stack creates."""
+    names = (str(manifest["metadata"]["name"]) for manifest in manifests.load("namespaces.yaml"))
+    return [name for name in names if name not in without]
+
+
+def _marked(metadata: Mapping[str, Any], stack: str) -> dict[str, Any]:
+    """With the stack's name, by which a later run knows its own in a cluster that existed before."""
+    mark = {STACK_LABEL: stack} if stack else {}
+    return {**metadata, "labels": {**metadata.get("labels", {}), **mark}}

@@ -15,7 +15,7 @@ from components.gpu_configs import config_map
 from components.objects import declare
 from components.osmo_gate import OsmoGate, OsmoGateArgs
 from components.osmo_token import OsmoToken, OsmoTokenArgs, VaultLogin
-from components.workload_identity import WorkloadIdentity, WorkloadIdentityArgs
+from components.workload_identity import IdentityPlace, WorkloadIdentity, WorkloadIdentityArgs
 from physical_ai.catalog import osmo
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.naming import Names
@@ -45,9 +45,8 @@ class OsmoArgs:
     """None with `osmo.mode: namespaces`."""
     secrets: Secrets
     names: Names
-    resource_group_name: pulumi.Input[str]
-    issuer_url: pulumi.Input[str]
-    """Of the cluster's service account tokens."""
+    identities: IdentityPlace | None
+    """Where the identities of Pods are created; None where they have none."""
     kubeconfig: pulumi.Input[str]
     namespaces: Mapping[str, kubernetes.core.v1.Namespace]
     service_values: Mapping[str, str]
@@ -70,21 +69,21 @@ class Osmo(pulumi.ComponentResource):
     Attributes:
         releases: Helm releases by name.
         versions: their chart versions and namespaces, by name.
-        workflows: identity of workflows' Pods; the stack assigns it no role.
+        workflows: identity of workflows' Pods in Azure; the stack assigns it no role. None outside of Azure.
         operator: identity of the agents; likewise.
     """
 
     releases: dict[str, kubernetes.helm.v3.Release]
     versions: dict[str, dict[str, str]]
-    workflows: WorkloadIdentity
-    operator: WorkloadIdentity
+    workflows: WorkloadIdentity | None
+    operator: WorkloadIdentity | None
 
     def __init__(self, name: str, args: OsmoArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:osmo:Osmo", name, {}, opts)
         account = (osmo.WORKFLOWS_NAMESPACE, osmo.SERVICE_ACCOUNT)
         self.workflows = self._identity(name, "osmo-workflows", args, [account])
         self.operator = self._identity(name, "osmo-operator", args, AGENT_ACCOUNTS)
-        clients = {osmo.SERVICE_ACCOUNT: self.workflows.identity.client_id}
+        clients = {osmo.SERVICE_ACCOUNT: self.workflows.identity.client_id} if self.workflows is not None else {}
         objects = declare(
             name,
             self,
@@ -118,15 +117,20 @@ class Osmo(pulumi.ComponentResource):
         )
         self.register_outputs({"mode": args.settings.osmo.mode, "releases": sorted(self.releases)})
 
-    def _identity(self, name: str, use: str, args: OsmoArgs, accounts: Sequence[tuple[str, str]]) -> WorkloadIdentity:
+    def _identity(
+        self, name: str, use: str, args: OsmoArgs, accounts: Sequence[tuple[str, str]]
+    ) -> WorkloadIdentity | None:
+        place = args.identities
+        if place is None:
+            return None
         return WorkloadIdentity(
             f"{name}-{use.removeprefix('osmo-')}",
             WorkloadIdentityArgs(
                 identity_name=args.names.identity(use),
-                resource_group_name=args.resource_group_name,
+                resource_group_name=place.resource_group_name,
                 location=args.settings.region,
                 tags=args.settings.tags,
-                issuer_url=args.issuer_url,
+                issuer_url=place.issuer_url,
                 accounts=tuple(accounts),
             ),
             pulumi.ResourceOptions(parent=self),
@@ -152,7 +156,9 @@ class Osmo(pulumi.ComponentResource):
         if backend.missing:
             pulumi.log.warn(backend.missing, self)
             return
-        values = with_identity(agents.values, self.operator.identity.client_id)
+        values = agents.values
+        if self.operator is not None:
+            values = with_identity(values, self.operator.identity.client_id)
         # Workflows need the scheduler's kinds: it is installed before the agents, and deleted after them.
         after = [*self._agent_token(name, args), *objects, self.releases[scheduler.name]]
         if backend.login_files:

@@ -71,15 +71,13 @@ OUTPUTS: Mapping[str, str] = {
 class Deployed:
     """The values of outputs that are known only after a deployment."""
 
-    resource_group: pulumi.Input[str]
-    cluster: pulumi.Input[str]
-    oidc_issuer_url: pulumi.Input[str]
-    nat_addresses: Sequence[pulumi.Input[str]]
-    kubeconfig: pulumi.Input[str]
+    ground: Mapping[str, Any]
+    """Outputs about the cluster and what is around it, by name."""
     gpus: pulumi.Input[Mapping[str, Any]]
     releases: Mapping[str, Mapping[str, str]]
     """Beside the GPU Operator's."""
-    workflows_principal_id: pulumi.Input[str]
+    workflows_principal_id: pulumi.Input[str] | None = None
+    """None where workflows have no identity in Azure."""
     network_commands: Mapping[str, pulumi.Input[str]] = field(default_factory=dict[str, pulumi.Input[str]])
     """What the owners of hub and zone have to run, by the name of the output."""
     data: DataServices | None = None
@@ -93,11 +91,7 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
     """What the stack exports, by name."""
     operator = {"version": settings.gpu_operator.version, "namespace": OPERATOR_NAMESPACE}
     return {
-        "resourceGroup": found.resource_group,
-        "cluster": found.cluster,
-        "oidcIssuerUrl": found.oidc_issuer_url,
-        "natAddresses": found.nat_addresses,
-        "kubeconfig": found.kubeconfig,
+        **found.ground,
         "releases": {CHART: operator, **found.releases},
         "pools": {name: pool_summary(settings, name) for name in settings.pools},
         "gpus": found.gpus,
@@ -105,11 +99,15 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
         **_data_services(settings, found.data),
         "osmo": {
             **osmo_summary(settings),
-            "workflowsPrincipalId": found.workflows_principal_id,
+            **_workflows(found.workflows_principal_id),
             "serviceValues": chart_values(settings, found.served),
             **({"served": dict(found.tokens)} if found.tokens else {}),
         },
     }
+
+
+def _workflows(principal_id: pulumi.Input[str] | None) -> dict[str, Any]:
+    return {"workflowsPrincipalId": principal_id} if principal_id is not None else {}
 
 
 def _data_services(settings: Settings, found: DataServices | None) -> dict[str, Any]:

@@ -6,30 +6,18 @@ from typing import Any
 
 import pulumi
 
-from components.account import azure_subscription
 from components.amd_operator import amd_release
 from components.cert_manager import cert_manager_release
 from components.cluster_services import service_releases
 from components.control_plane import service_release
 from components.dra_driver import dra_release
+from components.ground import declare_ground, subscription_of
 from components.kube_prometheus import metrics_release
 from components.network_operator import network_operator_release
 from components.nvsentinel import nvsentinel_release
 from components.outputs import Deployed, stack_outputs
 from components.platform_admission import declare_admission
 from components.platform_amd import declare_amd_operator
-from components.platform_azure import (
-    declare_access,
-    declare_cluster,
-    declare_cpu_pool,
-    declare_data_services,
-    declare_foundation,
-    declare_gpu_pools,
-    declare_logs,
-    declare_metrics,
-    declare_operations,
-    declare_runner_pool,
-)
 from components.platform_claims import declare_dra_driver
 from components.platform_cluster import (
     declare_acceptance,
@@ -47,19 +35,12 @@ from components.platform_cluster import (
     declare_osmo,
     declare_scraping,
     declare_traces,
+    namespaces,
 )
 from components.platform_common import Common
 from components.platform_control_plane import declare_cert_manager, declare_control_plane, share_workflow_data
 from components.platform_fabric import declare_network_operator
-from components.platform_private import (
-    declare_gateway_dns,
-    declare_monitor_scope,
-    declare_private_link,
-    declare_private_network,
-    image_source,
-    network_commands,
-    private_targets,
-)
+from components.platform_private import network_commands
 from components.platform_release_gate import declare_release_gate
 from components.platform_runners import declare_runners
 from components.platform_slurm import declare_slurm
@@ -77,7 +58,7 @@ from physical_ai.settings.secrets import Secrets
 
 
 class Platform(pulumi.ComponentResource):
-    """An AKS cluster with its GPU pools and, installed in it, the GPU stack and OSMO.
+    """A cluster with GPU pools, created on Azure or there already and, installed in it, the GPU stack and OSMO.
 
     Attributes:
         outputs: what the stack exports, by name. Nothing in it is secret.
@@ -88,7 +69,7 @@ class Platform(pulumi.ComponentResource):
     def __init__(self, name: str, loaded: Loaded, secrets: Secrets, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:index:Platform", name, {}, opts)
         settings = loaded.settings
-        subscription, unprotected = azure_subscription(), pulumi.ResourceOptions(parent=self)
+        subscription, unprotected = subscription_of(settings), pulumi.ResourceOptions(parent=self)
         common = Common(
             name=name,
             settings=settings,
@@ -105,27 +86,17 @@ class Platform(pulumi.ComponentResource):
             unprotected=unprotected,
         )
 
-        foundation = declare_foundation(common)
-        data = declare_data_services(common, foundation)
-        logs, metrics_store = declare_logs(common, foundation), declare_metrics(common, foundation)
-        scope = declare_monitor_scope(common, foundation, logs, metrics_store)
-        private = declare_private_network(common, foundation)
-        declare_gateway_dns(common, foundation)
-        link = declare_private_link(common, foundation, private_targets(data, scope, metrics_store))
-        cluster = declare_cluster(common, foundation, logs, private)
-        cpu, gpu_pools = declare_cpu_pool(common, foundation, cluster), declare_gpu_pools(common, foundation, cluster)
-        runner_pool = declare_runner_pool(common, foundation, cluster)
-        declare_operations(common, foundation, cluster, logs, metrics=metrics_store, scope=scope)
-        access = declare_access(common, foundation, cluster, cpu, image_source(common, data, link))
-
-        interior = declare_interior(common, cluster, access)
+        ground = declare_ground(common, namespaces(common))
+        azure = ground.azure
+        data = azure.data if azure is not None else None
+        interior = declare_interior(common, ground)
         declare_isolation(common, interior)
         declare_drift_reader(common, interior)
         services = declare_cluster_services(common, interior)
         metrics, traces = declare_scraping(common, interior), declare_traces(common, interior)
         declare_container_logs(common, interior)
         admission = declare_admission(common, interior)
-        runners = declare_runners(common, foundation, cluster, interior, runner_pool)
+        runners = declare_runners(common, azure, interior)
         declare_acceptance(common, interior)
         driver = declare_grid_driver(common, interior)
         declare_evidence(common, interior)
@@ -135,22 +106,19 @@ class Platform(pulumi.ComponentResource):
         claims, amd = declare_dra_driver(common, interior, operator), declare_amd_operator(common, interior, operator)
         operators = [operator, *(each for each in (claims, amd) if each is not None)]
         slurm = declare_slurm(common, interior, operator)
-        gate = declare_gpu_gate(common, interior, operators, gpu_pools)
+        gate = declare_gpu_gate(common, interior, operators, ground.settled)
         inside = declare_in_cluster_data(common, interior)
         endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None
-        certificates = declare_cert_manager(common, foundation, cluster, interior)
-        service = declare_control_plane(
-            common, foundation, cluster, interior, endpoints, link=link, certificates=certificates
-        )
-        tokens = declare_backend_tokens(common, foundation, cluster, data, loaded.served)
+        certificates = declare_cert_manager(common, azure, interior)
+        service = declare_control_plane(common, azure, interior, endpoints, certificates=certificates)
+        tokens = declare_backend_tokens(common, azure, loaded.served)
         osmo = declare_osmo(
             common,
-            foundation,
-            cluster,
+            azure.identities if azure is not None else None,
             interior,
             admission,
             control_plane=service,
-            token_login=token_login(common, cluster, tokens),
+            token_login=token_login(common, azure, tokens),
             # Without a vault in Azure there is no place for the tokens of others.
             served=loaded.served if tokens is not None else (),
         )
@@ -175,12 +143,8 @@ class Platform(pulumi.ComponentResource):
         )
 
         found = Deployed(
-            resource_group=foundation.group.name,
-            cluster=cluster.name,
-            oidc_issuer_url=cluster.oidc_issuer_url,
-            nat_addresses=private.node_addresses,
-            kubeconfig=interior.kubeconfig,
-            network_commands=network_commands(common, foundation),
+            ground=ground.outputs,
+            network_commands=network_commands(common, azure.foundation) if azure is not None else {},
             gpus=gate.gpus,
             releases={
                 **service_releases(loaded.plan.services),
@@ -196,7 +160,7 @@ class Platform(pulumi.ComponentResource):
                 **osmo.versions,
                 **service_release(loaded.plan.control_plane),
             },
-            workflows_principal_id=osmo.workflows.identity.principal_id,
+            workflows_principal_id=osmo.workflows.identity.principal_id if osmo.workflows is not None else None,
             data=data,
             served=loaded.served,
             tokens=tokens.served if tokens is not None else {},

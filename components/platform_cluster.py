@@ -8,9 +8,7 @@ from dataclasses import replace
 import pulumi
 
 from components.acceptance import Acceptance, AcceptanceArgs
-from components.cluster import Cluster
 from components.cluster_services import ClusterServices, ClusterServicesArgs
-from components.cluster_target import ClusterTarget
 from components.container_logs import ContainerLogs, ContainerLogsArgs
 from components.control_plane import ControlPlane
 from components.drift_reader import DriftReader, DriftReaderArgs
@@ -18,20 +16,20 @@ from components.gpu_admission import GpuAdmission
 from components.gpu_evidence import GpuEvidence, GpuEvidenceArgs
 from components.gpu_gate import GpuGate, GpuGateArgs
 from components.gpu_operator import GpuOperator, GpuOperatorArgs
-from components.gpu_pool import GpuPool
 from components.grid_driver import GridDriver, GridDriverArgs
+from components.ground import Ground
 from components.in_cluster_data import InClusterData, InClusterDataArgs
 from components.isolation import Isolation, IsolationArgs
 from components.kube_prometheus import KubePrometheus, KubePrometheusArgs
-from components.kubernetes_access import KubernetesAccess
-from components.namespaces import Namespaces, NamespacesArgs
+from components.namespaces import Namespaces, NamespacesArgs, created_names
 from components.nvsentinel import Nvsentinel, NvsentinelArgs
 from components.osmo import Osmo, OsmoArgs
 from components.osmo_token import VaultLogin
-from components.platform_common import Common, Foundation, Interior
+from components.platform_common import Common, Interior
 from components.registry_images import RegistryImages, RegistryImagesArgs
 from components.scraping import Scraping, ScrapingArgs
 from components.trace_collector import TraceCollector, TraceCollectorArgs
+from components.workload_identity import IdentityPlace
 from physical_ai.catalog.amd import NAMESPACE as AMD_NAMESPACE
 from physical_ai.catalog.cert_manager import NAMESPACE as CERTIFICATES_NAMESPACE
 from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAMESPACE
@@ -59,14 +57,14 @@ from physical_ai.settings.plans.osmo_token import osmo_token_objects
 from physical_ai.settings.plans.registry_images import registry_policies
 
 
-def declare_interior(common: Common, cluster: Cluster, access: KubernetesAccess) -> Interior:
-    target = ClusterTarget(access.provider, cluster.managed_cluster, common.retry)
-    policies = registry_policies(common.settings, common.subscription)
-    if policies:
-        args = RegistryImagesArgs(target, policies)
-        first = RegistryImages(f"{common.name}-registry-images", args, common.protected)
-        target = replace(target, after=first.declared)
-    without = (
+def namespaces(common: Common) -> list[str]:
+    """Names of the namespaces that the stack creates."""
+    return created_names(_without(common))
+
+
+def _without(common: Common) -> tuple[str, ...]:
+    """Namespaces of the manifest that this stack does not need."""
+    return (
         *((KAI_NAMESPACE,) if common.backend is None else ()),
         *((METRICS_NAMESPACE,) if common.plan.kube_prometheus is None else ()),
         *((NETWORK_NAMESPACE,) if common.plan.network_operator is None else ()),
@@ -78,8 +76,17 @@ def declare_interior(common: Common, cluster: Cluster, access: KubernetesAccess)
         *({LONGHORN_NAMESPACE, METALLB_NAMESPACE} - {each.namespace for each in common.plan.services}),
         *((AMD_NAMESPACE,) if common.plan.amd is None else ()),
     )
-    created = Namespaces(f"{common.name}-namespaces", NamespacesArgs(target, without), common.protected)
-    return Interior(access.kubeconfig, target, created.namespaces)
+
+
+def declare_interior(common: Common, ground: Ground) -> Interior:
+    target = ground.target
+    policies = registry_policies(common.settings, common.subscription)
+    if policies:
+        args = RegistryImagesArgs(target, policies)
+        first = RegistryImages(f"{common.name}-registry-images", args, common.protected)
+        target = replace(target, after=[*target.after, *first.declared])
+    created = Namespaces(f"{common.name}-namespaces", NamespacesArgs(target, _without(common)), common.protected)
+    return Interior(ground.kubeconfig, target, created.namespaces)
 
 
 def declare_isolation(common: Common, interior: Interior) -> None:
@@ -190,7 +197,7 @@ def declare_nvsentinel(
 
 
 def declare_gpu_gate(
-    common: Common, interior: Interior, operators: Sequence[pulumi.Resource], pools: Sequence[GpuPool]
+    common: Common, interior: Interior, operators: Sequence[pulumi.Resource], settled: Sequence[pulumi.Input[str]]
 ) -> GpuGate:
     return GpuGate(
         f"{common.name}-gpu-gate",
@@ -199,7 +206,7 @@ def declare_gpu_gate(
             expected=expected_pools(common.settings),
             timeout_minutes=common.settings.gpu_operator.gate.timeout_minutes,
             after=list(operators),
-            settled=[pool.settled for pool in pools],
+            settled=settled,
         ),
         common.unprotected,
     )
@@ -219,8 +226,7 @@ def declare_in_cluster_data(common: Common, interior: Interior) -> InClusterData
 
 def declare_osmo(
     common: Common,
-    foundation: Foundation,
-    cluster: Cluster,
+    identities: IdentityPlace | None,
     interior: Interior,
     admission: GpuAdmission,
     *,
@@ -236,8 +242,7 @@ def declare_osmo(
             backend=common.backend,
             secrets=common.secrets,
             names=common.names,
-            resource_group_name=foundation.group.name,
-            issuer_url=cluster.oidc_issuer_url,
+            identities=identities,
             kubeconfig=interior.kubeconfig,
             namespaces=interior.namespaces,
             service_values=common.plan.osmo_service,

@@ -5,30 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from components.account import azure_tenant
+from components.azure_half import AzureHalf
 from components.backend_tokens import BackendTokens, BackendTokensArgs, fetching_login
-from components.cluster import Cluster
-from components.data_services import DataServices
 from components.osmo_token import VaultLogin
-from components.platform_common import Common, Foundation
+from components.platform_common import Common
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.osmo_token import served_backends
 
 
-def declare_backend_tokens(
-    common: Common, foundation: Foundation, cluster: Cluster, data: DataServices | None, served: Sequence[Settings]
-) -> BackendTokens | None:
+def declare_backend_tokens(common: Common, azure: AzureHalf | None, served: Sequence[Settings]) -> BackendTokens | None:
     """None in a stack that creates no tokens for others."""
     backends = served_backends(served)
-    if data is None or not backends or not common.settings.osmo.creates_token:
+    if azure is None or azure.data is None or not backends or not common.settings.osmo.creates_token:
         return None
     args = BackendTokensArgs(
-        vault=data.vault,
+        vault=azure.data.vault,
         backends=backends,
         names=common.names,
-        resource_group_name=foundation.group.name,
+        resource_group_name=azure.foundation.group.name,
         location=common.settings.region,
         tags=common.settings.tags,
-        issuer_url=cluster.oidc_issuer_url,
+        issuer_url=azure.cluster.oidc_issuer_url,
         subscription_id=common.subscription,
         tenant_id=azure_tenant(),
     )
@@ -36,18 +33,18 @@ def declare_backend_tokens(
     return BackendTokens(f"{common.name}-backend-tokens", args, common.unprotected)
 
 
-def token_login(common: Common, cluster: Cluster, tokens: BackendTokens | None) -> VaultLogin | None:
+def token_login(common: Common, azure: AzureHalf | None, tokens: BackendTokens | None) -> VaultLogin | None:
     """How the stack's Job reaches a vault; None where it needs none."""
     if tokens is not None:
         return tokens.login
     source = common.settings.osmo.token_from
-    if source is None or not common.settings.osmo.fetches_token:
+    if azure is None or source is None or not common.settings.osmo.fetches_token:
         return None
     return fetching_login(
         f"{common.name}-token-reader",
         source,
         stack=common.settings.stack,
-        issuer_url=cluster.oidc_issuer_url,
+        issuer_url=azure.cluster.oidc_issuer_url,
         subscription_id=common.subscription,
         tenant_id=azure_tenant(),
         opts=common.unprotected,

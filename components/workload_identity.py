@@ -12,6 +12,14 @@ from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 
 
 @dataclass(frozen=True)
+class IdentityPlace:
+    """Where identities are created, and the issuer of the cluster's service account tokens that they trust."""
+
+    resource_group_name: pulumi.Input[str]
+    issuer_url: pulumi.Input[str]
+
+
+@dataclass(frozen=True)
 class WorkloadIdentityArgs:
     """`accounts` are service accounts as `(namespace, name)`. None may be a namespace's `default`, as
     which every Pod runs that names no other."""

@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "costs": LOOKS,
     "components": {*LOOKS, "readiness"},
     "simulator": {"catalog", "kubernetes", "telemetry", "untrusted"},
-    "mocks": {*LOOKS, "components", "policies"},
+    "mocks": {*LOOKS, "readiness", "components", "policies"},
     "cli": {
         *LOOKS,
         "kubernetes",

@@ -26,6 +26,7 @@ from pulumi.runtime.sync_await import (
 
 from components.config import SIMULATED_VARIABLE
 from physical_ai.mocks.azure_answers import AKS_KUBECONFIG, DEPLOYER, SUBSCRIPTION, created, guid
+from physical_ai.mocks.existing_answers import described_cluster
 from physical_ai.policies import Options, Resource, Stack
 from physical_ai.policies.wire import plain
 from physical_ai.repository import ROOT
@@ -164,6 +165,7 @@ def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: b
         mock.patch.dict(os.environ, {"PULUMI_CONFIG": "{}", SIMULATED_VARIABLE: "1" if simulated else ""}),
         # A tenth of a run's time, for lines of source that nothing here shows.
         mock.patch("pulumi.runtime.resource._get_stack_trace", source_pb2.StackTrace),
+        mock.patch("components.existing_cluster.open_cluster", described_cluster),
         mock.patch("components.gpu_gate.connect", _cluster_without_nodes),
         mock.patch("components.osmo_gate.connect", _cluster_with_osmo),
         mock.patch("components.release_gate.connect", _cluster_with_releases),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 import yaml
@@ -45,6 +46,40 @@ def exec_kubeconfig(raw: str) -> str:
             )
         user["user"] = {"exec": _login(_mapping(credentials["exec"], "the exec login"))}
     return yaml.safe_dump(config, sort_keys=False)
+
+
+def one_context(raw: str, context: str) -> str:
+    """A kubeconfig with one of the contexts of `raw`, as the current one, and nothing of the others.
+
+    Raises:
+        ValueError: `raw` is not a kubeconfig, or has no such context.
+    """
+    try:
+        loaded: object = safe_yaml.load(raw)
+    except yaml.YAMLError as error:
+        raise ValueError(f"it is not YAML: {meaning(error)}") from None
+    config = _mapping(loaded, "the kubeconfig")
+    contexts = _named(config, "contexts")
+    if context not in contexts:
+        known = ", ".join(sorted(contexts)) or "none"
+        raise ValueError(f"it has no context '{context}'. Contexts: {known}")
+    chosen = _mapping(contexts[context].get("context"), "the context")
+    kept: dict[str, Any] = {"apiVersion": "v1", "kind": "Config", "current-context": context}
+    kept["contexts"] = [contexts[context]]
+    for key, part in (("clusters", "cluster"), ("users", "user")):
+        entries, wanted = _named(config, key), str(chosen.get(part))
+        if wanted not in entries:
+            raise ValueError(f"its context '{context}' names the {part} '{wanted}', which it does not have")
+        kept[key] = [entries[wanted]]
+    return yaml.safe_dump(kept, sort_keys=False)
+
+
+def _named(config: Mapping[str, Any], key: str) -> dict[str, dict[str, Any]]:
+    found: object = config.get(key) or []
+    entries = [
+        _mapping(each, f"an entry of {key}") for each in cast("list[Any]", found if isinstance(found, list) else [])
+    ]
+    return {str(entry.get("name")): entry for entry in entries}
 
 
 def _login(handed_out: dict[str, Any]) -> dict[str, Any]:

@@ -17,9 +17,10 @@ _FIX = (
 def unnamed_deployers(loaded: Loaded) -> list[Fault]:
     """Why a stack without deployers must not be deployed.
 
-    Nothing could be installed in its cluster: with local accounts off, creating a cluster gives no rights in it.
+    Nothing could be installed in its cluster: with local accounts off, creating a cluster gives no rights in it. Who
+    may use a cluster that exists already is decided there.
     """
-    if loaded.settings.access.deployers:
+    if loaded.settings.access.deployers or loaded.settings.azure_network is None:
         return []
     problem = "No deployer is named, so no identity could install anything in the cluster."
     return [loaded.merged.fault(_HERE, problem, _FIX)]

@@ -1,0 +1,122 @@
+"""A cluster that exists already: access to it, and what its nodes get to be classes of the stack's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from physical_ai.readiness import Get, Unusable
+from physical_ai.readiness.client import connect
+from physical_ai.readiness.existing import FIELD_MANAGER, NodeChange, Survey, changes, foreign_parts, survey
+from physical_ai.readiness.kubeconfig import one_context
+from physical_ai.readiness.reader import Missing, Unreachable
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.labels import split_taint
+
+DEFAULT_FILE = "~/.kube/config"
+
+
+@dataclass(frozen=True)
+class ExistingClusterArgs:
+    """`kubeconfig` is a file; None for that of the environment. `namespaces` are those that the stack creates."""
+
+    settings: Settings
+    context: str
+    kubeconfig: str | None
+    namespaces: Collection[str]
+
+
+class ExistingCluster(pulumi.ComponentResource):
+    """The provider for a cluster that the stack has not created, and the labels and taints of its classes of nodes.
+
+    It reads the cluster while the program runs, previews included, so that a preview shows every node that changes, and
+    refuses what would take over somebody else's objects before anything is changed.
+
+    Attributes:
+        kubeconfig: text with the login of its user, for the gates; no output of the stack.
+        changed: the nodes' labels and taints. What runs on the classes comes after them.
+    """
+
+    kubeconfig: pulumi.Output[str]
+    provider: kubernetes.Provider
+    changed: list[pulumi.Resource]
+
+    def __init__(self, name: str, args: ExistingClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:kubernetes:ExistingCluster", name, {}, opts)
+        file = args.kubeconfig or os.environ.get("KUBECONFIG") or DEFAULT_FILE
+        text, found = open_cluster(args.settings, file, args.context)
+        given, problems = changes(args.settings, found)
+        problems += foreign_parts(args.settings.stack, args.namespaces, found)
+        if problems:
+            listed = "\n".join(f"  {problem}" for problem in problems)
+            raise pulumi.RunError(f"The cluster of the context {args.context} cannot take this stack:\n{listed}")
+        self.kubeconfig = pulumi.Output.secret(text)
+        self.provider = kubernetes.Provider(
+            f"{name}-provider",
+            # The file and not its text, which has credentials: inputs of a provider are in the state.
+            kubeconfig=str(Path(file).expanduser()),
+            context=args.context,
+            # Another cluster under the same name would otherwise get the differences only.
+            cluster_identifier=found.id,
+            enable_server_side_apply=True,
+            enable_config_map_mutable=True,
+            enable_secret_mutable=True,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self.changed = [self._patch(name, change) for change in given]
+        self.register_outputs({"nodes": len(given)})
+
+    def _patch(self, name: str, change: NodeChange) -> kubernetes.core.v1.NodePatch:
+        """Owned by a field manager of the stack's own, so that its deletion removes these labels and taints only."""
+        taints = [
+            kubernetes.core.v1.TaintPatchArgs(key=key, value=value, effect=effect)
+            for key, value, effect in map(split_taint, change.taints)
+        ]
+        return kubernetes.core.v1.NodePatch(
+            f"{name}-node-{change.node}",
+            metadata={
+                "name": change.node,
+                "labels": dict(change.labels),
+                "annotations": {"pulumi.com/patchFieldManager": FIELD_MANAGER},
+            },
+            spec=kubernetes.core.v1.NodeSpecPatchArgs(taints=taints) if taints else None,
+            opts=pulumi.ResourceOptions(parent=self, provider=self.provider),
+        )
+
+
+def open_cluster(settings: Settings, file: str, context: str) -> tuple[str, Survey]:
+    """The kubeconfig of the context, and what the cluster has. `settings` are for a run without any cluster.
+
+    Raises pulumi.RunError where one of the two cannot be read.
+    """
+    del settings
+    text = read_context(file, context)
+    return text, read_cluster(text)
+
+
+def read_context(file: str, context: str) -> str:
+    """The kubeconfig of one context. Raises pulumi.RunError where the file has none of this name."""
+    if os.pathsep in file:
+        raise pulumi.RunError(f"KUBECONFIG names several files: {file}. Write the one to use to target.kubeconfig.")
+    try:
+        return one_context(Path(file).expanduser().read_text(encoding="utf-8"), context)
+    except OSError as problem:
+        raise pulumi.RunError(f"The kubeconfig {file} cannot be read: {problem.strerror}.") from None
+    except ValueError as problem:
+        raise pulumi.RunError(f"The kubeconfig {file} cannot be used: {problem}") from None
+
+
+def read_cluster(kubeconfig: str, reader: Callable[[str], Get] | None = None) -> Survey:
+    """What the cluster has. Raises pulumi.RunError where it does not answer, or refuses the login."""
+    try:
+        return survey((reader or connect)(kubeconfig))
+    except (Unusable, Unreachable, Missing) as problem:
+        raise pulumi.RunError(
+            f"The existing cluster cannot be read: {problem}. A login that has expired has to be renewed where the "
+            "kubeconfig comes from."
+        ) from None

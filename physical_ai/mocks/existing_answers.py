@@ -1,0 +1,19 @@
+"""A cluster that exists already, as the settings describe it: for a run of the program without any cluster."""
+
+from __future__ import annotations
+
+from physical_ai.readiness.existing import Survey
+from physical_ai.settings import NodePool, Settings
+from physical_ai.settings.facts.pools import CPU_POOL
+
+
+def described_cluster(settings: Settings, _file: str, _context: str) -> tuple[str, Survey]:
+    """In place of `components.existing_cluster.open_cluster`: each class has the nodes that it is said to have."""
+    classes: dict[str, NodePool] = {CPU_POOL: settings.cpu_pool, **settings.pools}
+    nodes = [
+        {"metadata": {"name": f"{name}-{index}", "labels": dict(pool.node_selector)}, "spec": {}, "status": {}}
+        for name, pool in classes.items()
+        for index in range(pool.scale.most)
+    ]
+    system = {"metadata": {"name": "kube-system", "uid": "00000000-0000-0000-0000-000000000000"}}
+    return "apiVersion: v1", Survey(nodes, [system], ())

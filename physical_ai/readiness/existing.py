@@ -1,0 +1,146 @@
+"""A cluster that exists already: which of its nodes are in which class, and what in it belongs to somebody else.
+
+Reads only. The judgements are pure, on plain objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.nested import at
+from physical_ai.readiness.model import Json
+from physical_ai.readiness.objects import labels, name, taint_text
+from physical_ai.readiness.reader import Get, listed
+from physical_ai.settings import NodePool, Pool, Settings
+from physical_ai.settings.facts.gpu import pool_labels
+from physical_ai.settings.facts.pools import CPU_POOL, node_taints, pool_selector
+
+STACK_LABEL = "physical-ai/stack"
+"""On the namespaces that a stack has created in a cluster that existed before it."""
+FIELD_MANAGER = "physical-ai"
+"""Of server-side apply: the labels and taints of nodes that it owns are the stack's."""
+OWNERS = {
+    "/apis/nvidia.com/v1/clusterpolicies": ("gpu-operator", "an NVIDIA GPU Operator"),
+    "/apis/kai.scheduler/v1/configs": ("kai-scheduler", "the scheduler KAI"),
+}
+"""Objects of which a cluster has one: the namespace of what installs ours, and what that is. Kinds alone say nothing,
+since they remain after an uninstallation."""
+_OF_THE_CLUSTER = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+"""Prefixes of taints that come and go with the state of a node."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What the cluster has before a deployment."""
+
+    nodes: Sequence[Json]
+    namespaces: Sequence[Json]
+    owned: Collection[str]
+    """Which of `OWNERS` there are."""
+
+    @property
+    def id(self) -> str:
+        """Of the cluster: that of kube-system, which lives as long as the cluster."""
+        return next((str(at(each, "metadata.uid", "")) for each in self.namespaces if name(each) == "kube-system"), "")
+
+
+@dataclass(frozen=True)
+class NodeChange:
+    """What a class gives to one of its nodes."""
+
+    node: str
+    pool: str
+    labels: Mapping[str, str]
+    taints: Sequence[str]
+    """All of the node's, because Kubernetes has one owner for the whole list; empty where it is left alone."""
+
+
+def survey(get: Get) -> Survey:
+    """Reads the cluster. Raises as `get` does."""
+    owned = [path for path in OWNERS if listed(get, path)]
+    return Survey(listed(get, "/api/v1/nodes"), listed(get, "/api/v1/namespaces"), owned)
+
+
+def changes(settings: Settings, found: Survey) -> tuple[list[NodeChange], list[str]]:
+    """What the classes give to their nodes, and what keeps the classes from being these nodes."""
+    problems: list[str] = []
+    given: list[NodeChange] = []
+    taken: dict[str, str] = {}
+    classes: dict[str, NodePool] = {CPU_POOL: settings.cpu_pool, **settings.pools}
+    for pool_name, pool in classes.items():
+        members = [node for node in found.nodes if pool.node_selector.items() <= labels(node).items()]
+        problems += _membership(pool_name, pool, members)
+        for node in members:
+            if (other := taken.setdefault(name(node), pool_name)) != pool_name:
+                problems.append(f"Node {name(node)} is in two classes, {other} and {pool_name}: narrow a nodeSelector.")
+                continue
+            change, problem = _change(pool_name, pool, node)
+            given.append(change)
+            problems += problem
+    return given, problems
+
+
+def _membership(pool_name: str, pool: NodePool, members: Sequence[Json]) -> list[str]:
+    wanted, selector = pool.scale.most, ",".join(f"{key}={value}" for key, value in pool.node_selector.items())
+    if not members:
+        return [
+            f"No node is in the class {pool_name}: none has the labels {selector} (kubectl get nodes -l {selector})."
+        ]
+    if len(members) != wanted:
+        return [f"The class {pool_name} has {len(members)} nodes, and scale.count is {wanted}: correct one of the two."]
+    kinds = {tuple(str(at(each, f"status.capacity.{key}", "")) for key in ("cpu", "memory")) for each in members}
+    if len(kinds) > 1:
+        shapes = ", ".join(sorted(f"{cpu} CPUs and {memory}" for cpu, memory in kinds))
+        return [f"The nodes of the class {pool_name} differ ({shapes}): give each kind its own class."]
+    return []
+
+
+def _change(pool_name: str, pool: NodePool, node: Json) -> tuple[NodeChange, list[str]]:
+    own = pool_selector(pool_name, pool)
+    taints: list[str] = []
+    if isinstance(pool, Pool):
+        own |= pool_labels(pool_name, pool)
+        taints = node_taints(pool)
+    problems = [
+        f"Node {name(node)} has the label {key}={labels(node)[key]}, and the class {pool_name} needs {value}: "
+        "somebody else set it."
+        for key, value in own.items()
+        if labels(node).get(key, value) != value and key not in _labels_of_ours(node)
+    ]
+    present = [taint_text(each) for each in at(node, "spec.taints", []) if not each["key"].startswith(_OF_THE_CLUSTER)]
+    foreign = [each for each in present if each not in taints]
+    unknown = [each for each in foreign if each not in pool.tolerate]
+    if unknown:
+        problems.append(
+            f"Node {name(node)} has the taint {', '.join(unknown)}, which nothing on the class {pool_name} tolerates: "
+            "add it to tolerate, or remove it from the node."
+        )
+    # The whole list has one owner, so that a list with somebody else's taints must be written with them.
+    return NodeChange(name(node), pool_name, own, [*taints, *foreign] if taints else []), problems
+
+
+def _labels_of_ours(node: Json) -> set[str]:
+    """Keys of labels that an earlier deployment has set."""
+    fields: Sequence[Mapping[str, Any]] = at(node, "metadata.managedFields", [])
+    ours = [each for each in fields if each.get("manager") == FIELD_MANAGER]
+    return {key.removeprefix("f:") for each in ours for key in at(each, "fieldsV1.f:metadata.f:labels", {})}
+
+
+def foreign_parts(stack: str, wanted: Collection[str], found: Survey) -> list[str]:
+    """What the deployment would take over from somebody else. `wanted` are the namespaces that it creates."""
+    problems: list[str] = []
+    there = {name(each): labels(each).get(STACK_LABEL) for each in found.namespaces}
+    for namespace in sorted(set(wanted) & set(there)):
+        owner = there[namespace]
+        if owner is None:
+            problems.append(f"The namespace {namespace} exists, and this stack has not created it.")
+        elif owner != stack:
+            problems.append(f"The namespace {namespace} is of the stack {owner}: one cluster has one stack.")
+    for path in found.owned:
+        namespace, what = OWNERS[path]
+        if namespace in wanted and there.get(namespace) != stack:
+            kind = path.rpartition("/")[2]
+            problems.append(f"The cluster has {what} already ({kind}): two would change the same nodes and objects.")
+    return problems

@@ -1,0 +1,194 @@
+"""The program on a cluster that exists already: what it declares, and what it refuses to take over."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+import yaml
+
+from components.existing_cluster import read_cluster, read_context
+from physical_ai.mocks.existing_answers import described_cluster
+from physical_ai.mocks.recorder import declared
+from physical_ai.policies import Resource
+from physical_ai.readiness.existing import FIELD_MANAGER, STACK_LABEL, Survey, changes, foreign_parts
+from physical_ai.readiness.reader import Unreachable
+from physical_ai.settings import Settings, load_config
+from tests.unit.settings.test_settings_existing import LAB
+
+TODAY = datetime.date(2026, 11, 23)
+WHOLE: Mapping[str, Any] = {
+    **LAB,
+    "osmo": {"mode": "platform", "login": "dev", "access": {"login": "dev"}},
+    "dataServices": {"source": "inCluster"},
+    "monitoring": {"metrics": "kube-prometheus"},
+}
+
+
+@cache
+def lab() -> tuple[Resource, ...]:
+    return declared("any-lab", WHOLE, preview=False, today=TODAY).resources
+
+
+def settings() -> Settings:
+    return load_config("any-lab", WHOLE).settings
+
+
+def of_type(token: str) -> list[Resource]:
+    return [each for each in lab() if each.type == token]
+
+
+def test_nothing_of_azure_is_declared() -> None:
+    assert [each.type for each in lab() if each.type.startswith("azure-native:")] == []
+    releases = {each.inputs["name"] for each in of_type("kubernetes:helm.sh/v3:Release")}
+    assert releases == {"gpu-operator", "kai-scheduler", "osmo-operator", "osmo", "kube-prometheus"}
+
+
+def test_what_is_in_the_cluster_is_deleted_because_the_cluster_remains() -> None:
+    inside = [each for each in lab() if each.type.startswith("kubernetes:")]
+    assert len(inside) > 50
+    assert all(not each.options.deleted_with and not each.options.replace_with for each in inside)
+
+
+def test_nodes_get_what_their_class_has_by_a_field_manager_of_the_stack() -> None:
+    found = {each.inputs["metadata"]["name"]: each.inputs for each in of_type("kubernetes:core/v1:NodePatch")}
+    assert sorted(found) == ["b200-0", "cpu-0", "cpu-1", "cpu-2", "rtxpro-0", "rtxpro-1"]
+    assert all(
+        each["metadata"]["annotations"]["pulumi.com/patchFieldManager"] == FIELD_MANAGER for each in found.values()
+    )
+    b200, cpu = found["b200-0"], found["cpu-0"]
+    assert b200["metadata"]["labels"]["agentpool"] == "b200"
+    assert b200["metadata"]["labels"]["physical-ai/gpu-driver"] == "operator"
+    assert b200["spec"]["taints"] == [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]
+    assert cpu["metadata"]["labels"] == {"agentpool": "cpu"}
+    assert "spec" not in cpu
+
+
+def test_the_login_is_in_no_input_and_no_output() -> None:
+    (provider,) = of_type("pulumi:providers:kubernetes")
+    assert provider.inputs["context"] == "lab"
+    assert "apiVersion" not in str(provider.inputs["kubeconfig"])
+
+
+def survey() -> Survey:
+    return described_cluster(settings(), "", "")[1]
+
+
+def node(name: str, labels: Mapping[str, str], cpu: str = "224", taint: str = "") -> dict[str, Any]:
+    key, _, effect = taint.partition(":")
+    taints = [{"key": key, "effect": effect}] if taint else []
+    metadata = {"name": name, "labels": dict(labels)}
+    return {"metadata": metadata, "spec": {"taints": taints}, "status": {"capacity": {"cpu": cpu, "memory": "1Gi"}}}
+
+
+def problems(*extra: dict[str, Any], without: str = "nothing") -> list[str]:
+    kept = [each for each in survey().nodes if not each["metadata"]["name"].startswith(without)]
+    return changes(settings(), Survey([*kept, *extra], survey().namespaces, ()))[1]
+
+
+RTX, B200 = {"example.com/server": "rtx-pro-server"}, {"example.com/server": "hgx-b200"}
+
+
+def test_a_cluster_as_described_has_no_problems() -> None:
+    assert problems() == []
+
+
+@pytest.mark.parametrize(
+    ("without", "extra", "words"),
+    [
+        ("b200", [], "No node is in the class b200"),
+        ("nothing", [node("more", B200)], "has 2 nodes, and scale.count is 1"),
+        ("rtxpro", [node("a", RTX), node("b", RTX, cpu="96")], "differ"),
+        ("b200", [node("a", {**B200, "node-role.kubernetes.io/control-plane": ""})], "in two classes"),
+        ("b200", [node("a", {**B200, "agentpool": "theirs"})], "somebody else set it"),
+        ("b200", [node("a", B200, taint="example.com/mine:NoSchedule")], "example.com/mine:NoSchedule"),
+    ],
+)
+def test_classes_that_are_not_these_nodes(without: str, extra: list[dict[str, Any]], words: str) -> None:
+    assert any(words in problem for problem in problems(*extra, without=without))
+
+
+def test_a_label_that_the_stack_set_itself_may_change() -> None:
+    of_ours = node("a", {**B200, "agentpool": "before"})
+    fields = {"f:metadata": {"f:labels": {"f:agentpool": {}}}}
+    of_ours["metadata"]["managedFields"] = [{"manager": FIELD_MANAGER, "fieldsV1": fields}]
+    assert problems(of_ours, without="b200") == []
+
+
+def namespace(name: str, stack: str | None = None) -> dict[str, Any]:
+    return {"metadata": {"name": name, "labels": {STACK_LABEL: stack} if stack else {}}}
+
+
+POLICY = "/apis/nvidia.com/v1/clusterpolicies"
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "owned", "words"),
+    [
+        ([namespace("gpu-operator")], (), "has not created it"),
+        ([namespace("gpu-operator", "other-lab")], (), "is of the stack other-lab"),
+        ([namespace("nvidia")], (POLICY,), "an NVIDIA GPU Operator already"),
+    ],
+)
+def test_what_belongs_to_somebody_else_stops_the_deployment(
+    namespaces: list[dict[str, Any]], owned: tuple[str, ...], words: str
+) -> None:
+    (problem, *_) = foreign_parts("any-lab", ["gpu-operator"], Survey([], namespaces, owned))
+    assert words in problem
+
+
+def test_what_the_stack_has_created_is_its_own() -> None:
+    found = Survey([], [namespace("gpu-operator", "any-lab")], (POLICY,))
+    assert foreign_parts("any-lab", ["gpu-operator"], found) == []
+
+
+def kubeconfig(tmp_path: Path) -> Path:
+    file = tmp_path / "config"
+    contexts = [
+        {"name": name, "context": {"cluster": name, "user": "gone" if name == "broken" else name}}
+        for name in ("lab", "other", "broken")
+    ]
+    clusters = [{"name": each["name"], "cluster": {"server": "https://lab"}} for each in contexts]
+    users = [{"name": name, "user": {"token": f"of-{name}"}} for name in ("lab", "other")]
+    file.write_text(yaml.safe_dump({"contexts": contexts, "clusters": clusters, "users": users}))
+    return file
+
+
+def test_only_the_one_context_is_read(tmp_path: Path) -> None:
+    text = read_context(str(kubeconfig(tmp_path)), "lab")
+    assert "of-lab" in text
+    assert "of-other" not in text
+    assert yaml.safe_load(text)["current-context"] == "lab"
+
+
+@pytest.mark.parametrize(
+    ("context", "words"), [("lost", "Contexts: broken, lab, other"), ("broken", "names the user 'gone'")]
+)
+def test_a_context_that_cannot_be_used(tmp_path: Path, context: str, words: str) -> None:
+    with pytest.raises(pulumi.RunError, match=words):
+        read_context(str(kubeconfig(tmp_path)), context)
+
+
+@pytest.mark.parametrize(("text", "words"), [(None, "cannot be read"), ("a: [", "not YAML"), ("[]", "not a mapping")])
+def test_a_kubeconfig_that_cannot_be_used(tmp_path: Path, text: str | None, words: str) -> None:
+    file = tmp_path / "config"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(pulumi.RunError, match=words):
+        read_context(str(file), "lab")
+
+
+def test_a_login_that_has_expired() -> None:
+    def refusing(_: str) -> Any:
+        def get(path: str, parameters: Mapping[str, str]) -> Any:
+            raise Unreachable("401 Unauthorized")
+
+        return get
+
+    with pytest.raises(pulumi.RunError, match=r"401 Unauthorized.*expired"):
+        read_cluster("text", refusing)
