@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import sys
+from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -56,6 +58,12 @@ OUTSIDE = {
     "physical_ai/safe_yaml.py",
 }
 """Modules of no package: where the checkout is, what a finding is, how to read JSON and YAML. All may import them."""
+
+TARGET_SETTING = "physical_ai.settings.target"
+TARGET_MODEL = "physical_ai.settings.models.target"
+SEAM = {"components": "components/ground.py", "cli": "physical_ai/cli/existing_check.py"}
+"""Who outside the settings may ask what the target of a stack is: one module of each package. The simulator may have
+one too."""
 
 
 @cache
@@ -126,3 +134,66 @@ def test_agents_import_the_standard_library_only() -> None:
         if packages()[path] == "agents" and (beyond := imported(path) - sys.stdlib_module_names - own)
     }
     assert wrong == {}
+
+
+def asks_for_target(path: str) -> bool:
+    """Whether a module outside the settings asks what the target of a stack is."""
+    names = read(ROOT).modules[path].names
+    dotted = {f"{module}.{name}" for module, name in names} | {module for module, _ in names}
+    return bool({TARGET_SETTING, TARGET_MODEL} & dotted) or reads_target((ROOT / path).read_text())
+
+
+def reads_target(source: str) -> bool:
+    """Whether a module reads `target` of what is called, or annotated as, the settings of a stack."""
+    tree = ast.parse(source)
+    known = {"settings", *_annotated(tree, "Settings")}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr == "target":
+            holder = node.value
+            if isinstance(holder, ast.Name) and holder.id in known:
+                return True
+            if isinstance(holder, ast.Attribute) and holder.attr.lstrip("_") == "settings":
+                return True
+    return False
+
+
+def _annotated(tree: ast.AST, kind: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg) and node.annotation is not None and ast.unparse(node.annotation) == kind:
+            yield node.arg
+        if (
+            isinstance(node, ast.AnnAssign)
+            and isinstance(node.target, ast.Name)
+            and ast.unparse(node.annotation) == kind
+        ):
+            yield node.target.id
+
+
+def test_one_module_of_each_package_knows_of_the_target() -> None:
+    users: dict[str, set[str]] = {}
+    for path in packages():
+        if packages()[path] != "settings" and asks_for_target(path):
+            users.setdefault(packages()[path], set()).add(path)
+    assert len(users.pop("simulator", set())) <= 1
+    assert users == {package: {path} for package, path in SEAM.items()}
+
+
+def test_one_module_of_the_settings_reads_the_target() -> None:
+    own = [path for path in packages() if packages()[path] == "settings"]
+    assert [path for path in own if reads_target((ROOT / path).read_text())] == ["physical_ai/settings/target.py"]
+
+
+@pytest.mark.parametrize(
+    ("source", "reads"),
+    [
+        ("def f(settings): return settings.target.kind", True),
+        ("def f(given: Settings): return given.target", True),
+        ("def f(args): return args.settings.target", True),
+        ("class A:\n    def f(self): return self._settings.target", True),
+        ("x: Settings = load()\nx.target", True),
+        ("def f(args: Args): return args.target", False),
+        ("def f(settings): return settings.pools", False),
+    ],
+)
+def test_a_module_that_reads_the_target_is_found(source: str, reads: bool) -> None:
+    assert reads_target(source) is reads

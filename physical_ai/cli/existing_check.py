@@ -17,6 +17,7 @@ from physical_ai.readiness.client import connect
 from physical_ai.readiness.reader import Get, Missing, Unreachable, Unusable
 from physical_ai.settings import Settings
 from physical_ai.settings.models.target import Target
+from physical_ai.settings.target import existing_cluster
 
 _DEFAULT = "~/.kube/config"
 _FORBIDDEN = "403 "
@@ -24,9 +25,12 @@ _FORBIDDEN = "403 "
 
 
 def check_existing(
-    settings: Settings, target: Target, today: datetime.date, *, offline: bool
-) -> tuple[list[Finding], str | None]:
-    """The findings; and why the cluster was not asked, if it was not."""
+    settings: Settings, today: datetime.date, *, offline: bool
+) -> tuple[list[Finding], str | None] | None:
+    """The findings; and why the cluster was not asked, if it was not. None for a cluster that the stack creates."""
+    target = existing_cluster(settings)
+    if target is None:
+        return None
     if offline:
         return [], "--offline"
     try:

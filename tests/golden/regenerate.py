@@ -56,6 +56,11 @@ def declared(stack: str) -> list[str]:
     return [f"{each.type} {each.name}{' (protected)' if each.options.protect else ''}" for each in found]
 
 
+def previews() -> dict[str, str]:
+    """The Markdown of each preview's document, by the file's name."""
+    return {each.stem: markdown.stack(json.loads(each.read_text())) for each in PREVIEWS.glob("*.json")}
+
+
 def path(name: str) -> Path:
     return FOLDER / f"{name}.yaml"
 
@@ -69,8 +74,8 @@ def main() -> None:
         path(stack).write_text(
             f"# Resources that a first preview of the stack {stack} lists. Made by: {COMMAND}\n{lines}"
         )
-    for preview in PREVIEWS.glob("*.json"):
-        preview.with_suffix(".md").write_text(markdown.stack(json.loads(preview.read_text())))
+    for name, text in previews().items():
+        (PREVIEWS / f"{name}.md").write_text(text)
     health_table.write()
 
 

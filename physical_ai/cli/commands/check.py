@@ -42,21 +42,19 @@ def check(  # noqa: PLR0917 - each is an option
     Without a login it reports what is known offline, and what Azure would have to answer. Of a stack on a cluster that
     exists already, it reads that cluster instead: software, storage, machines, and other owners of its GPUs.
     """
+    from physical_ai.cli.existing_check import check_existing
     from physical_ai.cli.output import check as output
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.preflight import check as check_azure
     from physical_ai.preflight.backends import claims
     from physical_ai.preflight.charts import unverified
-    from physical_ai.settings.target import existing_cluster
 
     loaded = read_stack(stack, file, set_).loaded
     settings = loaded.settings
     today = datetime.datetime.now(datetime.UTC).date()
-    target = existing_cluster(settings)
-    if target is not None:
-        from physical_ai.cli.existing_check import check_existing
-
-        findings, why_not = check_existing(settings, target, today, offline=offline)
+    existing = check_existing(settings, today, offline=offline)
+    if existing is not None:
+        findings, why_not = existing
         queried, asked = False, "The cluster"
     else:
         azure, why_not = (None, "--offline") if offline else azure_of_login(subscription)

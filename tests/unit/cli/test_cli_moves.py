@@ -12,7 +12,7 @@ from physical_ai.cli.preview.changes import Run, Step
 from physical_ai.cli.preview.moves import network_move
 from physical_ai.repository import ROOT
 
-FOLDER = ROOT / "tests" / "golden" / "preview"
+FOLDER = ROOT / "tests" / "golden" / "moves"
 RECORDED: list[dict[str, Any]] = json.loads((FOLDER / "network-move.json").read_text())
 """The changes of `physai preview dev-westus2` when it gets private, with data services and metrics in Azure."""
 CLUSTER = "azure-native:containerservice:ManagedCluster"

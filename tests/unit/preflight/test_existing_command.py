@@ -12,10 +12,10 @@ import yaml
 
 from physical_ai.cli import existing_check
 from physical_ai.cli.existing_check import check_existing, kubeconfig_of, reader
-from physical_ai.findings import Severity
+from physical_ai.findings import Finding, Severity
 from physical_ai.preflight.existing.reading import NODES
 from physical_ai.readiness.reader import Missing, Unreachable, Unusable
-from physical_ai.settings import load
+from physical_ai.settings import Settings, load
 from physical_ai.settings.models.target import Target
 from tests.support import existing_cluster as world
 
@@ -27,6 +27,20 @@ def config(folder: Path, *contexts: str) -> Path:
     entries = [{"name": name, "context": {"cluster": name, "user": name}} for name in contexts]
     file.write_text(yaml.safe_dump({"current-context": "other", "contexts": entries}))
     return file
+
+
+def on(target: Target) -> Settings:
+    return load("dev-westus2").settings.model_copy(update={"target": target})
+
+
+def checked(settings: Settings) -> tuple[list[Finding], str | None]:
+    found = check_existing(settings, TODAY, offline=False)
+    assert found is not None
+    return found
+
+
+def test_a_stack_that_creates_its_cluster_has_none_to_read() -> None:
+    assert check_existing(load("dev-westus2").settings, TODAY, offline=False) is None
 
 
 def test_the_stack_s_context_is_used_whichever_is_selected(tmp_path: Path) -> None:
@@ -80,17 +94,17 @@ def test_the_cluster_is_judged_by_what_it_lists(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(existing_check, "connect", connect)
     target = Target(kind="existing", context="lab", kubeconfig=str(config(tmp_path, "lab")))
-    settings = load("dev-westus2").settings
-    findings, why_not = check_existing(settings, target, TODAY, offline=False)
+    settings = on(target)
+    findings, why_not = checked(settings)
     assert why_not is None
     assert len(asked) == 10
     assert {each.rule for each in findings if each.severity is Severity.ERROR} >= {"operator"}
-    assert check_existing(settings, target, TODAY, offline=True) == ([], "--offline")
+    assert check_existing(settings, TODAY, offline=True) == ([], "--offline")
 
 
 def test_no_answer_is_a_reason_and_no_finding(tmp_path: Path) -> None:
     target = Target(kind="existing", context="gone", kubeconfig=str(config(tmp_path, "lab")))
-    findings, why_not = check_existing(load("dev-westus2").settings, target, TODAY, offline=False)
+    findings, why_not = checked(on(target))
     assert findings == []
     assert why_not is not None
     assert "no context 'gone'" in why_not
