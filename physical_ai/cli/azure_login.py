@@ -1,4 +1,4 @@
-"""Which subscription a login to Azure is used for."""
+"""The caller's login to Azure, and the subscription it is used for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from physical_ai.preflight.rest import Get
+    from physical_ai.preflight import Azure
+    from physical_ai.preflight.rest import Exchange, Get
 
 SUBSCRIPTION_VARIABLE = "ARM_SUBSCRIPTION_ID"
 """The variable that the Azure provider reads too."""
@@ -35,3 +36,34 @@ def subscription_of_login(get: Get, chosen: str | None = None) -> str:
             f"the login has several subscriptions; select one: {named}", param_hint=f"${SUBSCRIPTION_VARIABLE}"
         )
     return found[0].id
+
+
+def azure_of_login(subscription: str | None) -> tuple[Azure | None, str | None]:
+    """Azure as the caller sees it; or None, and the reason why it is not queried.
+
+    Raises:
+        typer.BadParameter: the login has several subscriptions, and no option selects one.
+    """
+    from physical_ai.preflight import AzureRest, Unanswered
+    from physical_ai.preflight.login import NoLogin
+
+    try:
+        get, exchange = _login(), _exchange()
+    except NoLogin as problem:
+        return None, f"no login: {problem}"
+    try:
+        return AzureRest(get, subscription_of_login(get, subscription), exchange), None
+    except Unanswered as problem:
+        return None, str(problem)
+
+
+def _login() -> Get:
+    from physical_ai.preflight.login import logged_in
+
+    return logged_in()
+
+
+def _exchange() -> Exchange:
+    from physical_ai.preflight.login import logged_in_to_change
+
+    return logged_in_to_change()

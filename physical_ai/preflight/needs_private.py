@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.data_services import managed
+from physical_ai.settings.facts.gateway_dns import gateway_record
 from physical_ai.settings.facts.monitor_link import monitor_link
 from physical_ai.settings.facts.private_network import own_api_zone, private_network, uses_firewall
 
@@ -16,6 +17,9 @@ _JOIN, _PEER = f"{_NETWORK}/virtualNetworks/join/action", f"{_NETWORK}/virtualNe
 ZONES: Mapping[str, tuple[str, ...]] = {
     "azure-native:privatedns:PrivateZone": (f"{_ZONES}/write",),
     "azure-native:privatedns:VirtualNetworkLink": (f"{_ZONES}/virtualNetworkLinks/write", _JOIN),
+}
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "azure-native:privatedns:PrivateRecordSet": (f"{_ZONES}/A/write",),
 }
 DATA_APPROVALS = (
     "Microsoft.DBforPostgreSQL/flexibleServers/privateEndpointConnectionsApproval/action",
@@ -65,18 +69,32 @@ SCOPE: Mapping[str, tuple[str, ...]] = {
 GRAFANA: Mapping[str, tuple[str, ...]] = {
     "azure-native:dashboard:ManagedPrivateEndpoint": ("Microsoft.Dashboard/grafana/managedPrivateEndpoints/write",),
 }
-PRIVATE_ACTIONS = {**ZONES, **ENDPOINTS, **RESOLVER, **VPN, **PEERING, **FIREWALL, **MONITOR, **SCOPE, **GRAFANA}
+PRIVATE_ACTIONS = {
+    **ZONES,
+    **NAMES,
+    **ENDPOINTS,
+    **RESOLVER,
+    **VPN,
+    **PEERING,
+    **FIREWALL,
+    **MONITOR,
+    **SCOPE,
+    **GRAFANA,
+}
 
 
 def private_actions(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """Actions in the stack's own subscription by resource type; empty in the mode public."""
-    given = private_network(settings)
+    """Actions in the stack's own subscription by resource type: of private networks, and of a private zone that the
+    stack creates for the gateway's name."""
+    given, record = private_network(settings), gateway_record(settings)
+    names = {**ZONES, **NAMES} if record is not None and record.resource_group is None else {}
     if given is None:
-        return {}
+        return names
     approvals, link = _approvals(settings), monitor_link(settings)
     own_zones = bool(approvals) and (given.hub is None or given.hub.dns_zones is None)
     endpoints = {**ENDPOINTS, _ENDPOINT: (*ENDPOINTS[_ENDPOINT], *approvals)}
     return {
+        **names,
         **(ZONES if own_zones or own_api_zone(settings) is not None else {}),
         **(endpoints if approvals else {}),
         **(MONITOR if link is not None else {}),

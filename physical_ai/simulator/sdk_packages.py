@@ -23,17 +23,20 @@ _SHARED = ("_inputs", "_enums")
 
 
 def load_on_demand(package: str) -> None:
-    """Replaces an SDK's package by one that loads its modules on demand, unless it is already loaded."""
+    """Makes an SDK's package load its modules on demand, unless it is already loaded."""
     parent, _, name = package.rpartition(".")
     importlib.import_module(parent)
-    if type(sys.modules.get(package)) is ModuleType:
+    existing = sys.modules.get(package)
+    if type(existing) is ModuleType:
         return  # azure-native's are of a class of their own until they are loaded
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None or spec.submodule_search_locations is None:
         raise ImportError(f"{package} is not a package", name=package)
     with open(spec.origin, encoding="utf-8") as file:
         modules = {_key(module): module for module in _IMPORTED.findall(file.read())}
-    replaced = ModuleType(package)
+    replaced = existing or ModuleType(package)
+    # The same object, since others may have imported it. Of the plain class, since the SDK's would load all.
+    replaced.__class__ = ModuleType
     replaced.__dict__.update(
         __spec__=spec,
         __file__=spec.origin,

@@ -108,12 +108,11 @@ def physai(words: list[str]) -> int:
     if words == ["tools", "--delivery"]:
         print(Path(os.environ["RUNNER_TEMP"]) / "bin")  # where this runner has its kubelogin and helm
         return 0
-    from physical_ai.cli import chart_download
-    from physical_ai.cli.commands import check
+    from physical_ai.cli import azure_login, chart_download
     from physical_ai.cli.main import run
 
-    check._login = azure  # pyright: ignore[reportPrivateUsage]
-    check._exchange = lambda: None  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+    azure_login._login = azure  # pyright: ignore[reportPrivateUsage]
+    azure_login._exchange = lambda: None  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
     chart_download.pull = verified
     return run(words)
 

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from physical_ai.cli.azure_login import SUBSCRIPTION_VARIABLE, subscription_of_login
+from physical_ai.cli.azure_login import SUBSCRIPTION_VARIABLE, azure_of_login
 from physical_ai.cli.console import print_json
 from physical_ai.cli.exit_codes import FINDINGS
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Least, Stack
 from physical_ai.findings import Severity, any_at_least
 
 if TYPE_CHECKING:
-    from physical_ai.preflight import Azure
-    from physical_ai.preflight.rest import Exchange, Get
     from physical_ai.settings import Settings
 
 
@@ -79,34 +77,3 @@ def _others(stack: str) -> Iterator[Settings]:
                 yield load(name).settings
             except SettingsError:
                 continue
-
-
-def azure_of_login(subscription: str | None) -> tuple[Azure | None, str | None]:
-    """Azure as the caller sees it; or None, and the reason why it is not queried.
-
-    Raises:
-        typer.BadParameter: the login has several subscriptions, and no option selects one.
-    """
-    from physical_ai.preflight import AzureRest, Unanswered
-    from physical_ai.preflight.login import NoLogin
-
-    try:
-        get, exchange = _login(), _exchange()
-    except NoLogin as problem:
-        return None, f"no login: {problem}"
-    try:
-        return AzureRest(get, subscription_of_login(get, subscription), exchange), None
-    except Unanswered as problem:
-        return None, str(problem)
-
-
-def _login() -> Get:
-    from physical_ai.preflight.login import logged_in
-
-    return logged_in()
-
-
-def _exchange() -> Exchange:
-    from physical_ai.preflight.login import logged_in_to_change
-
-    return logged_in_to_change()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from physical_ai.cli import azure_login
 from physical_ai.cli.azure_login import SUBSCRIPTION_VARIABLE
 from physical_ai.cli.console import print_json
 from physical_ai.cli.exit_codes import FINDINGS
@@ -110,9 +111,7 @@ def _capacity(
         return simulated_capacity(stack), None
     if offline:
         return None, "--offline"
-    from physical_ai.cli.commands.check import azure_of_login
-
-    return azure_of_login(subscription)
+    return azure_login.azure_of_login(subscription)
 
 
 def _others(settings: Settings, names: Sequence[str]) -> dict[str, Settings]:

@@ -14,6 +14,7 @@ from azure.core.exceptions import ClientAuthenticationError, ServiceRequestTimeo
 from azure.core.pipeline.transport import HttpTransport
 from azure.core.rest import HttpRequest
 
+from physical_ai.cli import azure_login
 from physical_ai.cli.commands import check as check_command
 from physical_ai.preflight import AzureRest, Unanswered, login
 from physical_ai.preflight.rest import subscriptions
@@ -135,8 +136,8 @@ def command(monkeypatch: pytest.MonkeyPatch, answers: Answers | Exception, *argu
             raise answers
         return answers
 
-    monkeypatch.setattr(check_command, "_login", log_in)
-    monkeypatch.setattr(check_command, "_exchange", lambda: None)
+    monkeypatch.setattr(azure_login, "_login", log_in)
+    monkeypatch.setattr(azure_login, "_exchange", lambda: None)
     monkeypatch.setattr(check_command.shutil, "which", on_path)
     return call("check", *arguments)
 
@@ -169,14 +170,14 @@ def test_unknown_counts_where_it_is_requested(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_several_subscriptions_have_to_be_chosen_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(check_command.SUBSCRIPTION_VARIABLE, raising=False)
+    monkeypatch.delenv(azure_login.SUBSCRIPTION_VARIABLE, raising=False)
     rows = [{"subscriptionId": name, "displayName": name.upper(), "state": "Enabled"} for name in ("a", "b")]
 
     def get(address: str, parameters: Mapping[str, str]) -> Any:
         return {"value": rows}
 
-    monkeypatch.setattr(check_command, "_login", lambda: get)
-    monkeypatch.setattr(check_command, "_exchange", lambda: None)
+    monkeypatch.setattr(azure_login, "_login", lambda: get)
+    monkeypatch.setattr(azure_login, "_exchange", lambda: None)
     code, _, err = call("check", "dev-westus2")
     assert code == 2
     assert "a (A); b (B)" in " ".join(err.replace("│", " ").split())
@@ -184,7 +185,7 @@ def test_several_subscriptions_have_to_be_chosen_from(monkeypatch: pytest.Monkey
 
 
 def test_the_environment_selects_the_subscription(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(check_command.SUBSCRIPTION_VARIABLE, SUBSCRIPTION)
+    monkeypatch.setenv(azure_login.SUBSCRIPTION_VARIABLE, SUBSCRIPTION)
     answers = Answers()
     command(monkeypatch, answers, "dev-westus2")
     assert {address.split("/")[2] for address, _ in answers.asked if address.startswith("/")} == {SUBSCRIPTION}

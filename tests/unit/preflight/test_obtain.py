@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.cli.commands import check as check_command
+from physical_ai.cli import azure_login
 from physical_ai.cli.main import run
 from physical_ai.cli.simulated_capacity import SimulatedCapacity
 from physical_ai.findings import Severity
@@ -198,7 +198,7 @@ def test_nothing_is_written_that_may_cost_more_without_a_word(
 
 def test_the_document_has_all_choices(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     azure = Subscription(0, 500)
-    monkeypatch.setattr(check_command, "azure_of_login", lambda subscription: (azure, None))
+    monkeypatch.setattr(azure_login, "azure_of_login", lambda subscription: (azure, None))
     assert call("--json", "--accept-price") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["change"] == {"pools": {"h100gpu": {"priority": "Regular"}}}

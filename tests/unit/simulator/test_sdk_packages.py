@@ -42,6 +42,21 @@ def test_what_a_component_names_is_loaded_and_nothing_else() -> None:
     assert (ran.returncode, ran.stdout) == (0, f"['{PACKAGE}.role_assignment']\n"), ran.stderr
 
 
+IMPORTED = f"""
+from pulumi_azure_native import authorization as imported
+from physical_ai.simulator.sdk_packages import load_on_demand
+load_on_demand("{PACKAGE}")
+from pulumi_azure_native import authorization
+assert authorization is imported
+print(imported.RoleAssignment.__name__)
+"""
+
+
+def test_what_others_have_imported_remains_the_package() -> None:
+    ran = subprocess.run([sys.executable, "-c", IMPORTED], check=False, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, "RoleAssignment\n"), ran.stderr
+
+
 NAMES = """
 RoleAssignment RoleAssignmentArgs PrincipalType get_role_assignment PolicyDefinition ApprovalMode
 get_client_config_output
