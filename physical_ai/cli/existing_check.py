@@ -24,6 +24,12 @@ _FORBIDDEN = "403 "
 """First part of the answer to whoever may not read a list."""
 
 
+def context_of(settings: Settings) -> str | None:
+    """The context of the cluster that exists already; None for one that the stack creates."""
+    target = existing_cluster(settings)
+    return target.context if target is not None else None
+
+
 def check_existing(
     settings: Settings, today: datetime.date, *, offline: bool
 ) -> tuple[list[Finding], str | None] | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from physical_ai.cli.existing_ground import ground_of
 from physical_ai.settings import STACKS, Loaded, Overlay, Settings, load
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
 from physical_ai.settings.facts.osmo_access import control_plane_url, service_secrets
@@ -54,9 +55,10 @@ def read_stack(
     if osmo.installs_service and osmo.access.login == "entra":
         roles = {OSMO_USER: simulated_users(loaded.settings)}
         config = merge(config, {f"{PREFIX}osmo": {"access": {"roles": roles}}})
-    config = merge(config, {f"{PREFIX}access": {"deployers": simulated_deployers(loaded.settings)}})
+    if loaded.settings.azure_network is not None:
+        config = merge(config, {f"{PREFIX}access": {"deployers": simulated_deployers(loaded.settings)}})
     names = tuple(dict.fromkeys([*secret_names, *generated_secrets(loaded.settings)]))
-    return RequestedStack(loaded, StackInput(stack, config, names, loaded.settings.record))
+    return RequestedStack(loaded, StackInput(stack, config, names, loaded.settings.record, ground_of(loaded.settings)))
 
 
 def simulated_deployers(settings: Settings) -> list[dict[str, str]]:

@@ -6,15 +6,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from physical_ai.catalog import UnknownName, vm_size
-from physical_ai.catalog.aks import POOL_LABEL
+from physical_ai.catalog import UnknownName
 from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
+from physical_ai.catalog.hardware import machine
 from physical_ai.catalog.vendors import VENDORS
 from physical_ai.cli.simulated_stack import deployed_pools, readiness_client, running_cluster
 from physical_ai.readiness import Report, Unreachable, read_reports
 from physical_ai.readiness.devices import SLICES, with_devices
+from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.text import line
 from physical_ai.settings.facts.pools import DRIVER_LABEL
+from physical_ai.simulator.existing_ground import id_of
 from physical_ai.simulator.kubernetes.client import Client, Object
 from physical_ai.simulator.osmo.history import History
 from physical_ai.simulator.simulation import Simulation
@@ -44,11 +46,11 @@ def status_document(simulation: Simulation) -> dict[str, Any]:
     if not simulation.exists:
         return document
     resources = simulation.cloud_resources()
-    cluster = _cluster(resources)
+    clusters = simulation.clusters()
+    cluster = _cluster(resources) or id_of(clusters)
     if cluster is None:
         return document
     document["cluster"] = cluster.rsplit("/", 1)[-1]
-    clusters = simulation.clusters()
     document["running"] = clusters.is_running(cluster)
     nodes: list[Object] = []
     namespaces: list[Object] = []
@@ -66,7 +68,7 @@ def status_document(simulation: Simulation) -> dict[str, Any]:
     document["releases"] = [{"name": name, **release} for name, release in releases.items()]
     reports = _reports(simulation, clusters.client(cluster)) if document["running"] else {}
     summaries: Mapping[str, Mapping[str, Any]] = outputs.get("pools") or {}
-    for body in _pool_bodies(resources, cluster):
+    for body in _pool_bodies(resources, cluster) if cluster in resources else _classes(summaries):
         name = body["name"]
         pool = _pool(body, nodes)
         document["pools"].append({**pool, **_gpu_facts(pool, summaries.get(name, {}), reports.get(name))})
@@ -92,7 +94,7 @@ def node_counts(simulation: Simulation) -> dict[str, int]:
     if cluster is None:
         return {}
     nodes: list[Object] = simulation.clusters().client(cluster).get("/api/v1/nodes")["items"]
-    counts = Counter(_pool_of(node) for node in nodes)
+    counts = Counter(pool_of(node) for node in nodes)
     return {pool["name"]: counts[pool["name"]] for pool in azure_pools(simulation)}
 
 
@@ -115,9 +117,17 @@ def _pool_bodies(resources: Mapping[str, Mapping[str, Any]], cluster: str) -> li
     return [*inline, *({**own[id], "name": id.rsplit("/", 1)[-1]} for id in sorted(own))]
 
 
+def _classes(summaries: Mapping[str, Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The GPU classes of a cluster that existed before the stack, in the form of Azure's pools: from the outputs."""
+    return [
+        {"name": name, "vmSize": given["size"], "nodeLabels": given["labels"], "nodeTaints": given["taints"]}
+        for name, given in summaries.items()
+    ]
+
+
 def _pool(body: Mapping[str, Any], nodes: Sequence[Object]) -> dict[str, Any]:
     name, size = body["name"], body["vmSize"]
-    members = [node for node in nodes if _pool_of(node) == name]
+    members = [node for node in nodes if pool_of(node) == name]
     labels: Mapping[str, str] = body.get("nodeLabels") or {}
     return {
         "name": name,
@@ -161,13 +171,9 @@ def _gpu_facts(pool: Mapping[str, Any], summary: Mapping[str, Any], report: Repo
     }
 
 
-def _pool_of(node: Object) -> str | None:
-    return node["metadata"]["labels"].get(POOL_LABEL)
-
-
 def _gpus_of(size: str) -> int:
     try:
-        gpu = vm_size(size).gpu
+        gpu = machine(size).gpu
     except UnknownName:
         return 0
     return gpu.count if gpu is not None else 0

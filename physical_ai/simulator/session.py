@@ -13,7 +13,7 @@ from pulumi.automation.events import EngineEvent
 
 from physical_ai import safe_yaml
 from physical_ai.repository import ROOT
-from physical_ai.simulator import program_environment, program_process
+from physical_ai.simulator import existing_ground, program_environment, program_process
 from physical_ai.simulator.azure import AzureNative, Caller, Cloud
 from physical_ai.simulator.charts import chart_models, chart_source
 from physical_ai.simulator.clusters import Clusters
@@ -66,12 +66,19 @@ class Session:
     cloud: Cloud
     clusters: Clusters
     options: KubernetesOptions
+    folder: Path
 
     def configure(self, given: StackInput) -> None:
         project: dict[str, Any] = safe_yaml.load((ROOT / "Pulumi.yaml").read_text())
         # Real secrets are not used; a simulated stack gets its own.
         secret = {f"{project['name']}:secrets.{name}": f"simulated-{name}" for name in given.secret_names}
-        self.engine.configure(project, given.config, secret)
+        self.engine.configure(project, self._on_its_ground(given, project["name"]), secret)
+
+    def _on_its_ground(self, given: StackInput, project: str) -> dict[str, Any]:
+        """The configuration, of a stack that needs a cluster with the way to one."""
+        changed = existing_ground.provide(given.ground, self.clusters, self.folder) if given.ground else {}
+        target = f"{project}:target"
+        return {**given.config, target: {**given.config[target], **changed}} if changed else dict(given.config)
 
     def recover(self) -> list[str]:
         """The URNs of resources that a killed run has created and not recorded."""
@@ -141,7 +148,7 @@ def open_session(folder: Path, stack: str, tools_folder: Path, report: Reporter,
             cloud.settle()
             try:
                 engine = Engine(folder, stack, tools, login, needs.kubernetes)
-                yield Session(engine, providers, cloud, clusters, options)
+                yield Session(engine, providers, cloud, clusters, options, folder)
             finally:
                 options.stopping.set()  # before the host ends: pending waits would keep it running
     finally:

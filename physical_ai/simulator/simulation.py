@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
 
-from physical_ai.simulator import plugin, resident
+from physical_ai.simulator import existing_ground, plugin, remains, resident
 from physical_ai.simulator.azure import Cloud
 from physical_ai.simulator.cancellation import cancel
 from physical_ai.simulator.checkpoint import Checkpoint
@@ -171,6 +171,14 @@ class Simulation:
         """
         if not self.exists:
             return
+        self.destroy(report, options, given)
+        if not options.targets:
+            report.phase("clean up")
+            self.discard()
+        report.phase("done")
+
+    def destroy(self, report: Reporter, options: RunOptions = DEFAULTS, given: StackInput | None = None) -> None:
+        """Destroys the stack as `down`, and keeps the simulation: a cluster that existed before the stack runs on."""
         needs = self._needs_of_state(options)
         with self._session(report, needs) as session:
             if given is not None:
@@ -185,10 +193,8 @@ class Simulation:
             if session.engine.has_state:
                 report.phase("destroy")
                 session.engine.destroy(session.providers, report.event, options)
-        if not options.targets:
-            report.phase("clean up")
-            self.discard()
-        report.phase("done")
+                if not options.targets:
+                    _compare(session, report)
 
     def discard(self) -> None:
         """Ends every process of the simulation and removes all its files, without the engine."""
@@ -287,6 +293,17 @@ def _recover(session: Session, report: Reporter, options: RunOptions) -> None:
     adopted = session.recover() if options.recover and session.engine.recovers else []
     if adopted:
         report.note(f"the previous run was interrupted; {len(adopted)} resources it had created were adopted")
+
+
+def _compare(session: Session, report: Reporter) -> None:
+    """Says what a destroyed stack has left in a cluster that existed before it."""
+    changed = existing_ground.changed_since(session.clusters, session.folder)
+    if changed is None:
+        return
+    kept, left = remains.divided(changed)
+    for reason, count in kept.items():
+        report.note(f"{count} remain: {reason}")
+    report.note("the cluster is otherwise as it was found" if not left else f"left in the cluster: {'; '.join(left)}")
 
 
 def _retry_if_engine_lost(run: Callable[[], T], report: Reporter) -> T:

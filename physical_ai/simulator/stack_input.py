@@ -8,6 +8,30 @@ from typing import Any
 
 
 @dataclass(frozen=True)
+class NodeClass:
+    """Nodes of one kind in a cluster that exists already."""
+
+    name: str
+    server: str
+    """As the catalogue calls it."""
+    count: int
+    labels: Mapping[str, str]
+    """Set by whoever installed the cluster."""
+    taints: tuple[str, ...] = ()
+    host_driver: str = ""
+    """Version of the driver on the host; empty without one."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A cluster that exists before the stack is deployed in it, which the simulator has to make."""
+
+    context: str
+    """Of the kubeconfig."""
+    classes: tuple[NodeClass, ...]
+
+
+@dataclass(frozen=True)
 class StackInput:
     """A stack file with its overlays applied, and the names of its secrets."""
 
@@ -17,3 +41,5 @@ class StackInput:
     secret_names: tuple[str, ...] = ()
     record: bool = False
     """Whether the stack records the past, so that Azure is simulated as it was: retired sizes and versions included."""
+    ground: Ground | None = None
+    """None of a stack that creates its cluster itself."""

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from physical_ai.catalog import VmSize, vm_sizes
+from physical_ai.catalog.hardware import machines
+from physical_ai.catalog.rows import Machine
 from physical_ai.catalog.vendors import NVIDIA
-from physical_ai.simulator.cluster.objects import labels
+from physical_ai.simulator.cluster.names import MACHINE
+from physical_ai.simulator.cluster.objects import annotations_of, labels
 
 MIG_OFF = None
 """A GPU whose MIG mode is off; `()` is MIG mode on without any instance."""
@@ -52,8 +54,8 @@ PER_CARD = {"1": "4g.96gb", "1/2": "2g.48gb", "1/4": "1g.24gb"}
 """The instance that the guest of a part of an RTX PRO 6000 sees."""
 
 
-def of_size(size: VmSize) -> Hardware | None:
-    """NVIDIA's GPUs of a VM size as its guest sees them; None for a size without any."""
+def of_size(size: Machine) -> Hardware | None:
+    """NVIDIA's GPUs of a VM size as its guest sees them, or of a server; None for one without any."""
     gpu = size.gpu
     if gpu is None or gpu.vendor is not NVIDIA:
         return None
@@ -72,9 +74,10 @@ def of_size(size: VmSize) -> Hardware | None:
 
 
 def of_node(node: Mapping[str, Any]) -> Hardware | None:
-    """The GPUs that a node's VM size has."""
-    size = vm_sizes().get(labels(node).get("node.kubernetes.io/instance-type", ""))
-    return of_size(size) if size is not None else None
+    """The GPUs that a node's VM size or server has."""
+    model = annotations_of(node).get(MACHINE) or labels(node).get("node.kubernetes.io/instance-type", "")
+    found = machines().get(model)
+    return of_size(found) if found is not None else None
 
 
 INSTANCES = {

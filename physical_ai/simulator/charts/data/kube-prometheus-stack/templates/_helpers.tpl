@@ -17,6 +17,9 @@ spec:
       {{- with index . 4 }}
       nodeSelector: {{- toYaml . | nindent 8 }}
       {{- end }}
+      {{- with index . 5 }}
+      tolerations: {{- toYaml . | nindent 8 }}
+      {{- end }}
       containers:
         - name: {{ index . 2 }}
           image: {{ index . 3 }}

@@ -1,0 +1,99 @@
+"""The cluster that exists before a stack is deployed in it: made by the simulator, not by the stack.
+
+A simulation has one such cluster, which ends with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from physical_ai.simulator import servers
+from physical_ai.simulator.cluster.objects import at, is_ready
+from physical_ai.simulator.clusters import Clusters
+from physical_ai.simulator.errors import ControlPlaneFailed
+from physical_ai.simulator.inventory import differences, inventory
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH, Client
+from physical_ai.simulator.stack_input import Ground
+
+PREFIX = "/existing/"
+"""How the ids of such clusters begin; the name of the context follows."""
+INSTALLER = "kubelet"
+"""Field manager of what is there before a stack is."""
+KUBECONFIG = "kubeconfig"
+FOUND = "cluster-as-found.json"
+"""Every object of the cluster before the first deployment."""
+READY_SECONDS = 120.0
+NOT_READY = "node.kubernetes.io/not-ready"
+
+
+def provide(ground: Ground, clusters: Clusters, folder: Path) -> dict[str, Any]:
+    """Makes the cluster of a stack that needs one, with the nodes that the stack describes, unless it is there.
+
+    Returns what the target of the simulated stack says beside: the kubeconfig that leads to it.
+
+    Raises:
+        ControlPlaneFailed: it did not start.
+    """
+    id = f"{PREFIX}{ground.context}"
+    if id not in clusters.ids():
+        clusters.create(id, "")
+        _register(clusters.client(id), ground)
+        (folder / FOUND).write_text(json.dumps(inventory(clusters.client(id))))
+    file = folder / KUBECONFIG
+    _write(file, _named(clusters.admin_kubeconfig(id), ground.context))
+    return {"kubeconfig": str(file)}
+
+
+def id_of(clusters: Clusters) -> str | None:
+    """The id of the cluster that existed before its stack; None where the stack has created its own."""
+    return next((id for id in clusters.ids() if id.startswith(PREFIX)), None)
+
+
+def changed_since(clusters: Clusters, folder: Path) -> list[str] | None:
+    """How the cluster differs from what it was before the first deployment; None where no cluster existed before it."""
+    id = id_of(clusters)
+    if id is None:
+        return None
+    return differences(json.loads((folder / FOUND).read_text()), inventory(clusters.client(id)))
+
+
+def _register(client: Client, ground: Ground) -> None:
+    described = servers.nodes(ground, client.get("/version")["gitVersion"])
+    for node in described:
+        path = f"/api/v1/nodes/{node['metadata']['name']}"
+        client.patch(path, node, APPLY_PATCH, {"fieldManager": INSTALLER, "force": "true"})
+    end = time.monotonic() + READY_SECONDS
+    while waiting := [
+        node["metadata"]["name"] for node in client.get("/api/v1/nodes")["items"] if not _is_settled(node)
+    ]:
+        if time.monotonic() > end:
+            raise ControlPlaneFailed(f"node {min(waiting)} of the existing cluster did not become Ready")
+        time.sleep(0.1)
+
+
+def _is_settled(node: Mapping[str, Any]) -> bool:
+    """Ready, and without the taint that Kubernetes gives to a node until then."""
+    return is_ready(node) and not any(taint["key"] == NOT_READY for taint in at(node, "spec.taints", []))
+
+
+def _named(kubeconfig: str, context: str) -> str:
+    """The kubeconfig with its one context, cluster and user called after the context."""
+    document: dict[str, Any] = json.loads(kubeconfig)
+    parts: Mapping[str, Mapping[str, str]] = {"context": {"cluster": context, "user": context}}
+    for section in ("clusters", "users", "contexts"):
+        for entry in document[section]:
+            entry["name"] = context
+            entry.update(parts if section == "contexts" else {})
+    return json.dumps({**document, "current-context": context})
+
+
+def _write(path: Path, text: str) -> None:
+    """For its owner only: it has the key of an administrator."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)

@@ -1,0 +1,108 @@
+"""The nodes of a cluster that exists already, and what is said of one that a stack has left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from physical_ai.cli.existing_ground import ground_of
+from physical_ai.repository import ROOT
+from physical_ai.settings import Settings, load_config
+from physical_ai.simulator import remains
+from physical_ai.simulator.cluster.names import HOST_DRIVER, MACHINE
+from physical_ai.simulator.gpu.hardware import of_node
+from physical_ai.simulator.inventory import differences
+from physical_ai.simulator.servers import CONTROL_PLANE, nodes
+
+LAB = ROOT / "tests" / "fixtures" / "existing" / "Pulumi.onprem-lab.yaml"
+
+B200 = {
+    "sku": "hgx-b200",
+    "nodeSelector": {"example.com/server": "hgx-b200"},
+    "driver": {"source": "host"},
+    "scale": {"count": 1},
+}
+
+
+def lab(**changes: dict[str, Any]) -> Settings:
+    """The stack, some of whose sections have other values."""
+    config: dict[str, Any] = yaml.safe_load(LAB.read_text())["config"]
+    given = {key.removeprefix("physical-ai:"): value for key, value in config.items()}
+    for section, values in changes.items():
+        given[section] = {**given[section], **values}
+    return load_config("onprem-lab", given).settings
+
+
+def by_name(settings: Settings) -> dict[str, dict[str, Any]]:
+    ground = ground_of(settings)
+    assert ground is not None
+    return {node["metadata"]["name"]: node for node in nodes(ground, "v1.36.3")}
+
+
+def test_each_class_has_its_servers_and_nothing_of_the_stack() -> None:
+    found = by_name(lab())
+    assert {name: node["metadata"]["annotations"][MACHINE] for name, node in found.items()} == {
+        **{f"cpu-{index}": "cpu-server" for index in (1, 2, 3)},
+        "b200-1": "hgx-b200",
+        **{f"rtxpro-{index}": "rtx-pro-server" for index in (1, 2)},
+    }
+    for node in found.values():
+        assert "agentpool" not in node["metadata"]["labels"]
+        assert not any(key.startswith(("kubernetes.azure.com/", "nvidia.com/")) for key in node["metadata"]["labels"])
+    assert found["cpu-1"]["spec"]["taints"] == [{"key": CONTROL_PLANE, "effect": "NoSchedule"}]
+    assert found["b200-1"]["spec"] == {}
+
+
+def test_the_servers_have_24_gpus() -> None:
+    hardware = {name: of_node(node) for name, node in by_name(lab()).items()}
+    assert {name: each.gpus for name, each in hardware.items() if each is not None} == {
+        "b200-1": 8,
+        "rtxpro-1": 8,
+        "rtxpro-2": 8,
+    }
+    b200 = hardware["b200-1"]
+    assert b200 is not None
+    assert (b200.product, b200.memory_mib, b200.vgpu) == ("NVIDIA-B200", 180 * 1024, False)
+
+
+def test_a_driver_on_the_host_is_there_before_the_stack() -> None:
+    found = by_name(lab(pools={"b200": B200}))
+    assert HOST_DRIVER in found["b200-1"]["metadata"]["annotations"]
+    assert HOST_DRIVER not in found["rtxpro-1"]["metadata"]["annotations"]
+
+
+def test_control_planes_are_there_where_no_class_has_them() -> None:
+    found = by_name(lab(cpuPool={"nodeSelector": {"example.com/server": "services"}, "tolerate": []}))
+    planes = [node for node in found.values() if CONTROL_PLANE in node["metadata"]["labels"]]
+    assert len(planes) == 3
+    assert all(node["spec"]["taints"][0]["key"] == CONTROL_PLANE for node in planes)
+
+
+def test_differences_name_what_was_added_removed_and_changed() -> None:
+    before = {"pods/a/x": {"spec": {"n": 1}}, "pods/a/y": {}}
+    after = {"pods/a/x": {"spec": {"n": 2}}, "pods/a/z": {}}
+    assert differences(before, after) == ["added pods/a/z", "removed pods/a/y", "changed pods/a/x: spec.n was 1, is 2"]
+    assert differences(before, before) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "added namespaces/gpu-operator",
+        "removed nodes/b200-1",
+        "changed nodes/b200-1: metadata.labels.agentpool was None, is 'b200'",
+        "changed nodes/b200-1: metadata.labels.nvidia.com/gpu.present was 'true', is None",
+        "changed nodes/b200-1: status.allocatable.nvidia.com/gpu was None, is '8'",
+        "added scheduling.run.ai/queues/theirs",
+    ],
+)
+def test_what_the_stack_has_left_is_not_excused(line: str) -> None:
+    assert remains.divided([line]) == ({}, [line])
+
+
+def test_what_charts_and_operators_leave_has_a_reason() -> None:
+    kind = "added apiextensions.k8s.io/customresourcedefinitions/clusterpolicies.nvidia.com"
+    label = "changed nodes/b200-1: metadata.labels.nvidia.com/gpu.present was None, is 'true'"
+    assert remains.divided([kind, label]) == ({remains.KINDS: 1, remains.LABELS: 1}, [])
