@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sys
 
-from physical_ai.settings import StackName, existing, load
+from physical_ai.settings import StackName, deployed_to_azure
 
 wanted = sys.argv[1:]
-# A stack that records the past is for the simulator only.
-names = [StackName.parse(name) for name in existing() if not load(name).settings.record]
+names = [StackName.parse(name) for name in deployed_to_azure()]
 for environment in wanted:
     print(f"{environment}={json.dumps([str(each) for each in names if each.environment == environment])}")
 every = [{"name": str(each), "environment": each.environment} for each in names if each.environment in wanted]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from physical_ai.catalog import sources
-from physical_ai.catalog.load import vm_sizes
+from physical_ai.catalog.hardware import machine
 from physical_ai.catalog.lookup import UnknownName, region, regions_listing, vm_size
 from physical_ai.catalog.rows import Region, VmSize
 from physical_ai.findings import Finding, Severity
@@ -53,7 +53,7 @@ def judge(  # noqa: PLR0917 - the six facts that the rules need
 
 def describe(name: str) -> str:
     """`'Standard_NC40ads_H100_v5' (1 × H100 NVL, 94 GB)`."""
-    size = vm_sizes()[name]
+    size = machine(name)
     if size.gpu is None:
         return f"'{name}' ({size.vcpus} vCPU, {size.memory_gib} GiB)"
     amount = f"{size.gpu.count} ×" if size.gpu.share == "1" else size.gpu.share

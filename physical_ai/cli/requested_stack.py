@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from physical_ai.cli.existing_ground import ground_of
 from physical_ai.settings import STACKS, Loaded, Overlay, Settings, load
+from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
 from physical_ai.settings.facts.osmo_access import control_plane_url, service_secrets
 from physical_ai.settings.facts.runners import runner_secrets
@@ -55,7 +56,7 @@ def read_stack(
     if osmo.installs_service and osmo.access.login == "entra":
         roles = {OSMO_USER: simulated_users(loaded.settings)}
         config = merge(config, {f"{PREFIX}osmo": {"access": {"roles": roles}}})
-    if loaded.settings.azure_network is not None:
+    if creates_cluster(loaded.settings):
         config = merge(config, {f"{PREFIX}access": {"deployers": simulated_deployers(loaded.settings)}})
     names = tuple(dict.fromkeys([*secret_names, *generated_secrets(loaded.settings)]))
     return RequestedStack(loaded, StackInput(stack, config, names, loaded.settings.record, ground_of(loaded.settings)))

@@ -6,6 +6,7 @@ from physical_ai.catalog import price
 from physical_ai.costs.model import HOURS_A_MONTH, STALE_DAYS, Basis, Estimate, NodePrice, PoolCost, PriceList, Span
 from physical_ai.costs.others import not_counted
 from physical_ai.settings import NodePool, Pool, Priority, Scale, Settings
+from physical_ai.settings.facts.created import region_of
 from physical_ai.settings.facts.pools import node_pools
 
 
@@ -27,7 +28,7 @@ def estimate(settings: Settings, spot_factor: float | None = None) -> Estimate:
         )
         for name, pool in node_pools(settings).items()
     )
-    return Estimate(settings.stack, settings.region, pools, spot_factor, not_counted(settings))
+    return Estimate(settings.stack, region_of(settings), pools, spot_factor, not_counted(settings))
 
 
 def nodes(scale: Scale) -> Span:

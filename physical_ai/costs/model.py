@@ -127,7 +127,8 @@ class Estimate(Total[PoolCost]):
     """The cost of a stack. Sums omit pools without a price in the catalogue: see `unpriced`."""
 
     stack: str
-    region: str
+    region: str | None
+    """None for a cluster that the stack does not create."""
     pools: tuple[PoolCost, ...]
     spot_factor: float | None
     not_counted: tuple[NotCounted, ...]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from physical_ai.costs.data_services import data_services
 from physical_ai.costs.not_counted import NotCounted
 from physical_ai.settings import NodePool, Settings
+from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.facts.outbound import outbound_plan
 from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.facts.private_network import private_network
@@ -20,6 +21,11 @@ def not_counted(settings: Settings) -> tuple[NotCounted, ...]:
 
 
 def _all(settings: Settings) -> Iterator[NotCounted]:
+    if not creates_cluster(settings):
+        yield NotCounted(
+            "the servers of the existing cluster, their power, network and storage: what its owner pays", ()
+        )
+        return
     # Cluster management of the Free tier is free (AKS docs, free-standard-pricing-tiers).
     if settings.cluster.tier != "Free":
         tier = settings.cluster.tier

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.catalog import describe, kubernetes_minors, operator_releases, vm_sizes
+from physical_ai.catalog import describe, kubernetes_minors, operator_releases, servers, vm_sizes
 from physical_ai.settings.guards import is_list, is_map
 from physical_ai.settings.layers.profile import PROFILE
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
@@ -81,7 +81,8 @@ def _settings() -> tuple[dict[str, Any], dict[str, Any]]:
     whole = Settings.model_json_schema(by_alias=True)
     properties = {key: _softened(value) for key, value in whole["properties"].items() if key not in FROM_STACK_NAME}
     definitions = {name: _softened(value) for name, value in whole["$defs"].items()}
-    sizes = {"enum": [*vm_sizes(), None], "enumDescriptions": [*(describe(name) for name in vm_sizes()), "removes it"]}
+    known = [*vm_sizes(), *servers()]
+    sizes = {"enum": [*known, None], "enumDescriptions": [*map(describe, known), "removes it"]}
     for pool in ("NodePool", "Pool"):
         definitions[pool]["properties"]["sku"] |= sizes
     definitions["Cluster"]["properties"]["kubernetesVersion"]["examples"] = list(kubernetes_minors())

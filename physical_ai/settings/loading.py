@@ -10,10 +10,11 @@ from typing import Any
 
 from physical_ai.catalog import nearest
 from physical_ai.repository import VALUES
+from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.layers.document import plain
 from physical_ai.settings.layers.merge import Layer, Merged, merge
-from physical_ai.settings.layers.names import STACKS, StackName, profile_file, stack_label
+from physical_ai.settings.layers.names import STACKS, StackName, existing, profile_file, stack_label
 from physical_ai.settings.layers.overlay import Overlay, read_file
 from physical_ai.settings.layers.paths import Path, parse, show
 from physical_ai.settings.layers.profile import PROFILE, chosen, without_profile
@@ -132,6 +133,24 @@ def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS, 
     label = stack_label(stack, root)
     faults = [fault(label, f"{PREFIX}{each.where}", each.problem, each.fix) for each in faults]
     return _load(name, Layer(label, data, PREFIX), faults, (), root, values)
+
+
+def deployed_to_azure(root: FilePath = STACKS) -> list[str]:
+    """Names of the stacks that are deployed to Azure: none that records the past, and none on an existing cluster.
+
+    Raises SettingsError where a stack does not load.
+    """
+    found = {name: load(name, (), root).settings for name in existing(root)}
+    return [name for name, settings in found.items() if not settings.record and creates_cluster(settings)]
+
+
+def layers_below(stack: str, config: Mapping[str, Any], root: FilePath = STACKS) -> dict[str, FilePath]:
+    """The files that are laid below a stack's own, without its profile, by how messages call them.
+
+    `config` is what its file has, judged or not. Raises SettingsError where the name is no stack's.
+    """
+    given = {str(key).removeprefix(PREFIX): value for key, value in config.items()}
+    return layers_of(chosen_kind([Layer(stack_label(stack, root), given)]), StackName.parse(stack), root)
 
 
 def dump(settings: Settings) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from physical_ai.repository import ROOT
 from physical_ai.settings import load
 from physical_ai.settings.facts.osmo_access import service_secrets
 from physical_ai.settings.guards import is_mapping
+from tests.support.stacks import azure_stacks
 
 __all__ = ["ROOT", "TODAY", "Recording", "Resource", "record"]
 
@@ -83,7 +84,8 @@ class Recording:
 def stack_config(stack: str) -> dict[str, Any]:
     """The `config:` of a committed stack file, without the project prefix. Committed files have no secrets either."""
     document: dict[str, Any] = yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text()) or {}
-    config: dict[str, Any] = {f"{PROJECT}:access": {"deployers": DEPLOYERS}, **(document.get("config") or {})}
+    deployers = {f"{PROJECT}:access": {"deployers": DEPLOYERS}} if stack in azure_stacks() else {}
+    config: dict[str, Any] = {**deployers, **(document.get("config") or {})}
     own = {key.removeprefix(f"{PROJECT}:"): value for key, value in config.items()}
     needed = [name for _, name in service_secrets(load(stack).settings)]
     return {**own, "secrets": {name: f"{name} of the test" for name in needed}} if needed else own

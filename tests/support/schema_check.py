@@ -17,7 +17,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 _KNOWN = {
     *("$schema", "$comment", "title", "description", "default", "examples", "enumDescriptions", "definitions"),
-    *("type", "enum", "pattern", "minimum", "maximum", "items", "properties", "patternProperties"),
+    *("type", "enum", "pattern", "minimum", "maximum", "minLength", "items", "properties", "patternProperties"),
     "propertyNames",
     *("additionalProperties", "allOf", "anyOf", "$ref"),
 }
@@ -41,6 +41,8 @@ def problems(value: Any, schema: Any, whole: Any, path: str = "") -> Iterator[st
         yield f"{path}: {value!r} is no choice"
     if isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
         yield f"{path}: {value!r} has another form"
+    if isinstance(value, str) and len(value) < schema.get("minLength", 0):
+        yield f"{path}: {value!r} is too short"
     if isinstance(value, (int, float)) and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
         yield f"{path}: {value} is out of range"
     yield from _inside(value, schema, whole, path)

@@ -9,10 +9,8 @@ from typing import Any, Protocol
 
 import pytest
 
-from physical_ai.settings import existing
 from tests.support.recording import Recording, record
-
-STACKS = tuple(existing())
+from tests.support.stacks import STACKS, azure_stacks
 
 
 class Simulate(Protocol):
@@ -39,4 +37,10 @@ def simulate() -> Simulate:
 @pytest.fixture(params=STACKS)
 def stack_name(request: pytest.FixtureRequest) -> str:
     """Each committed stack in turn."""
+    return request.param
+
+
+@pytest.fixture(params=azure_stacks())
+def azure_stack_name(request: pytest.FixtureRequest) -> str:
+    """Each committed stack that creates its cluster on Azure."""
     return request.param

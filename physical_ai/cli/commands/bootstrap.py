@@ -34,9 +34,9 @@ def bootstrap(
     Nothing is created. Read the script, then run it: physai bootstrap … > bootstrap.sh; bash bootstrap.sh
     """
     from physical_ai.cli.bootstrap_plan import InvalidValue, deliveries, script, steps
-    from physical_ai.settings import existing, load
+    from physical_ai.settings import deployed_to_azure
 
-    stacks = tuple(name for name in existing() if not load(name).settings.record)
+    stacks = tuple(deployed_to_azure())
     try:
         delivered = deliveries(_by_environment(subscription), repository, location, stacks)
     except InvalidValue as problem:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from physical_ai.cli.console import print_json
+from physical_ai.cli.console import err, print_json
+from physical_ai.cli.exit_codes import BAD_INPUT
 from physical_ai.cli.options import Json
 
 InRegion = Annotated[str | None, typer.Option("--region", help="Only the sizes of this region, with its prices.")]
@@ -43,9 +44,13 @@ def regions(stack: ForStack = None, json: Json = False) -> None:
             catalogue.print_regions(rows)
         return
     from physical_ai.settings import load
+    from physical_ai.settings.facts.created import creates_cluster
     from physical_ai.settings.facts.pool_regions import pool_places
 
     settings = load(stack).settings
+    if not creates_cluster(settings):
+        err.print(f"the cluster of {stack} exists already: its nodes are in no region of Azure", style="red")
+        raise typer.Exit(BAD_INPUT)
     places = pool_places(settings)
     if json:
         print_json(catalogue.places_document(settings, places))

@@ -46,6 +46,7 @@ def check(  # noqa: PLR0917 - each is an option
     from physical_ai.preflight import check as check_azure
     from physical_ai.preflight.backends import claims
     from physical_ai.preflight.charts import unverified
+    from physical_ai.settings.facts.created import region_of
 
     loaded = read_stack(stack, file, set_).loaded
     settings = loaded.settings
@@ -60,7 +61,7 @@ def check(  # noqa: PLR0917 - each is an option
         queried, asked = azure is not None, "Azure"
     findings = [*findings, *unverified(loaded.plan.charts), *claims(settings, _others(stack))]
     if json:
-        print_json(output.document(stack, settings.region, findings, queried=queried, why_not=why_not))
+        print_json(output.document(stack, region_of(settings), findings, queried=queried, why_not=why_not))
     else:
         output.print_findings(stack, findings, why_not, asked)
     if any_at_least(findings, severity):

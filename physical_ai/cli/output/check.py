@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def document(
-    stack: str, region: str, findings: Sequence[Finding], *, queried: bool, why_not: str | None
+    stack: str, region: str | None, findings: Sequence[Finding], *, queried: bool, why_not: str | None
 ) -> dict[str, Any]:
     return {
         "stack": stack,

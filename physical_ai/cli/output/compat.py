@@ -20,15 +20,17 @@ def document(settings: Settings, today: datetime.date, running: str | None = Non
     """How well a stack's versions work together, as data. `running` is the GPU Operator release to upgrade from."""
     from physical_ai.catalog import operator_release
     from physical_ai.catalog.compat import lifecycle
+    from physical_ai.settings.facts.created import creates_cluster
     from physical_ai.settings.rules.compat import gpu_stacks, judge
 
     release = operator_release(settings.gpu_operator.version)
     phase = lifecycle(release, today)
+    own_nodes = creates_cluster(settings)
     pools: list[dict[str, Any]] = [
         {
             "name": name,
-            "nodeImage": item.image.name,
-            "containerd": item.containerd or item.image.containerd,
+            "nodeImage": item.image.name if own_nodes else None,
+            "containerd": (item.containerd or item.image.containerd) if own_nodes else None,
             "driverSource": settings.pools[name].driver.source.value,
             "driver": item.driver,
             "toolkit": item.toolkit or release.toolkit,

@@ -31,10 +31,13 @@ def print_estimate(found: Estimate) -> None:
     from physical_ai.costs import HOURS_A_MONTH
 
     dates = ", ".join(f"{each.date} ({escape(each.source)})" for each in found.lists)
-    out.print(
-        f"[bold]{found.stack}[/] in {found.region}: an estimate, not a quote. USD; a month is {HOURS_A_MONTH} hours"
-    )
-    out.print(f"list prices of {dates}" if dates else "the catalogue has no price for any of its sizes in this region")
+    place = "on a cluster that exists already" if found.region is None else f"in {found.region}"
+    out.print(f"[bold]{found.stack}[/] {place}: an estimate, not a quote. USD; a month is {HOURS_A_MONTH} hours")
+    if found.region is None:
+        out.print("none of its nodes is rented from Azure: no list price applies")
+    else:
+        none = "the catalogue has no price for any of its sizes in this region"
+        out.print(f"list prices of {dates}" if dates else none)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("pool", "size", "priority"):
         table.add_column(column, no_wrap=True)
@@ -104,8 +107,9 @@ def notes(found: Estimate) -> list[str]:
         lines.append(f"× Spot, at {found.spot_factor:g} of the regular price")
     if "max-price" in bases:
         lines.append("≤ Spot, at the limit of spot.maxPrice")
-    if found.unpriced:
+    if found.unpriced and found.region is not None:
         named = ", ".join(f"{pool.name} ({pool.size})" for pool in found.unpriced)
         lines.append(f"no price in physical_ai/catalog/data/prices.yaml, not in the total: {named}")
-    lines.append("not included, because no price has a source: " + "; ".join(each.what for each in found.not_counted))
+    reason = "" if found.region is None else ", because no price has a source"
+    lines.append(f"not included{reason}: " + "; ".join(each.what for each in found.not_counted))
     return lines

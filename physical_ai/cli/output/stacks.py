@@ -22,6 +22,7 @@ def row(loaded: Loaded, spot_factor: float | None) -> tuple[dict[str, Any], Esti
     """One stack as data, and its cost."""
     from physical_ai.costs.document import money
     from physical_ai.settings import Pool
+    from physical_ai.settings.facts.created import region_of
     from physical_ai.settings.facts.pools import gpus_per_node, node_pools
     from physical_ai.settings.layers.compare import own_settings
 
@@ -45,7 +46,7 @@ def row(loaded: Loaded, spot_factor: float | None) -> tuple[dict[str, Any], Esti
     document: dict[str, Any] = {
         "name": settings.stack,
         "environment": settings.environment,
-        "region": settings.region,
+        "region": region_of(settings),
         "profile": settings.profile,
         "kubernetes": settings.cluster.kubernetes_version,
         "gpuOperator": settings.gpu_operator.version,

@@ -10,8 +10,9 @@ from typing import Any
 
 import yaml
 
+from physical_ai.settings import layers_below
 from physical_ai.settings.guards import is_mapping
-from physical_ai.settings.layers.names import StackName, existing, layer_files, profile_file, stack_label
+from physical_ai.settings.layers.names import existing, profile_file, stack_label
 from physical_ai.settings.layers.stack_file import PREFIX
 from physical_ai.untrusted import documents, files
 
@@ -73,18 +74,26 @@ def own_files(root: Path) -> dict[str, frozenset[str]]:
 
 def _files(name: str, root: Path) -> Iterable[str]:
     own = root / f"Pulumi.{name}.yaml"
-    layers = {stack_label(name, root): own, **layer_files(StackName.parse(name), root)}
-    chosen = [profile for file in layers.values() if (profile := _profile(file, root.parent))]
-    return [*layers, *(profile_file(profile, root)[0] for profile in chosen)]
+    document = _document(own, root.parent)
+    config = document.get("config")
+    layers = layers_below(name, config if is_mapping(config) else {}, root)
+    below = [_document(file, root.parent) for file in layers.values()]
+    chosen = [profile for each in (document, *below) if (profile := _profile(each))]
+    return [stack_label(name, root), *layers, *(profile_file(profile, root)[0] for profile in chosen)]
 
 
-def _profile(file: Path, tree: Path) -> str | None:
-    """The profile that a file of a tree chooses; None where it chooses none, can't be read, or is not YAML."""
+def _document(file: Path, tree: Path) -> Mapping[str, Any]:
+    """What a file of a tree has; empty where it can't be read, or is not YAML."""
     try:
-        document: Any = documents.load(files.read_text(file, within=tree))
+        found: Any = documents.load(files.read_text(file, within=tree))
     except (files.Unreadable, yaml.YAMLError):
-        return None
-    for key, within in ((PROFILE, document), (f"{PREFIX}{PROFILE}", is_mapping(document) and document.get("config"))):
+        return {}
+    return found if is_mapping(found) else {}
+
+
+def _profile(document: Mapping[str, Any]) -> str | None:
+    """The profile that a file chooses; None where it chooses none."""
+    for key, within in ((PROFILE, document), (f"{PREFIX}{PROFILE}", document.get("config"))):
         if is_mapping(within) and isinstance(chosen := within.get(key), str):
             return chosen
     return None

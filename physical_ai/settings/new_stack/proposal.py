@@ -24,6 +24,11 @@ FIRST_SPACE, LAST_SPACE = 40, 223
 """Second octets of the /16 blocks that are proposed; pods and Services lie above them."""
 SYSTEM_PREFIX, POOL_PREFIX = 24, 26
 """Sizes of the subnets that are proposed: each in a /24 of its own, so that it can grow."""
+_NOT_AZURE = "New stacks are written for AKS clusters only."
+_BY_HAND = (
+    "For a cluster that exists already, copy the example of docs/existing-clusters.md: its name is free, and its nodes"
+    " are known to their owner only."
+)
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,8 @@ def propose(stack: str, root: FilePath = STACKS) -> Proposal:
         raise SettingsError([fault(stack_label(stack, root), "(file)", problem, fix)])
     region_file = root / "layers" / "region" / f"{name.region}.yaml"
     faults = [fault for fault in name_faults(name, root) if "has no layer" not in fault.problem]
+    if len(faults) > 1:  # neither of its parts is known
+        faults.append(fault(stack_label(stack, root), "(stack name)", _NOT_AZURE, _BY_HAND))
     layers: list[Layer] = []
     for label, file in layer_files(name, root).items():
         if file.is_file():
@@ -204,13 +211,15 @@ def _free_space(root: FilePath) -> IPv4Network:
 
 
 def _spaces(root: FilePath) -> dict[str, IPv4Network]:
-    """Address spaces of the stacks there are; those that do not load have none to keep clear of."""
+    """Address spaces of the stacks that have one; one that does not load has none to keep clear of."""
     found: dict[str, IPv4Network] = {}
     for stack in existing(root):
         try:
-            found[stack] = load(stack, root=root).settings.network.address_space
+            network = load(stack, root=root).settings.azure_network
         except SettingsError:
             continue
+        if network is not None:
+            found[stack] = network.address_space
     return found
 
 

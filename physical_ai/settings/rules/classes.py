@@ -66,11 +66,16 @@ def check_no_azure(settings: Settings, trust: Trust) -> Iterator[SettingFinding]
     places |= {path: (pool, _POOL) for path, pool in _pools(settings).items()}
     for path, (model, names) in places.items():
         for field, key in names.items():
-            if field in model.model_fields_set and trust((*path, key)):
+            if field in model.model_fields_set and not _is_default(model, field) and trust((*path, key)):
                 yield _only_azure((*path, key))
     for path, is_set in _azure_choices(settings):
         if is_set and trust(path):
             yield _only_azure(path)
+
+
+def _is_default(model: Model, field: str) -> bool:
+    """Whether a value says nothing: all settings, written out, have the defaults of those that do not apply."""
+    return getattr(model, field) == type(model).model_fields[field].get_default(call_default_factory=True)
 
 
 def _only_azure(path: Path) -> SettingFinding:

@@ -13,6 +13,7 @@ from physical_ai.catalog import node_image
 from physical_ai.catalog.compat import GpuStack, judge_stack, judge_upgrade
 from physical_ai.findings import Finding
 from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.facts.pools import driver_facts
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.layers.paths import parse
@@ -29,6 +30,8 @@ _PLACES = {
 }
 _RULES = {"containerd-drop-in": "gpuOperator.toolkit.runtimeConfigSource"}
 """Rules whose way out is another setting than their subject's."""
+_OF_NODE_IMAGES = ("containerd-untested", "containerd-drop-in", "nri-containerd", "toolkit-schema")
+"""Rules about the containerd of AKS's node images. `physai check` reads that of an existing cluster on its nodes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,12 +59,17 @@ def judge(settings: Settings, today: datetime.date, running: str | None = None) 
     upgrade = judge_upgrade(running, settings.gpu_operator.version) if running is not None else []
     found: dict[Finding, list[str]] = {}
     for name, stack in gpu_stacks(settings).items():
-        for finding in judge_stack(stack, today):
+        for finding in _judged(settings, stack, today):
             found.setdefault(finding, []).append(name)
-    alone = [] if gpu_facts.nvidia_pools(settings) else judge_stack(_gpu_stack(settings, None), today)
+    alone = [] if gpu_facts.nvidia_pools(settings) else _judged(settings, _gpu_stack(settings, None), today)
     judged = [_at(finding, _PLACES.get(finding.where, "cpuPool.osSku")) for finding in (*upgrade, *alone)]
     judged += [_at(finding, _setting(settings, pools[0], finding), *pools) for finding, pools in found.items()]
     return sorted(judged, key=lambda finding: finding.severity.rank, reverse=True)
+
+
+def _judged(settings: Settings, stack: GpuStack, today: datetime.date) -> list[Finding]:
+    found = judge_stack(stack, today)
+    return found if creates_cluster(settings) else [each for each in found if each.rule not in _OF_NODE_IMAGES]
 
 
 def _at(finding: Finding, setting: str, *pools: str) -> VersionFinding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.loading import Loaded
@@ -20,7 +21,7 @@ def unnamed_deployers(loaded: Loaded) -> list[Fault]:
     Nothing could be installed in its cluster: with local accounts off, creating a cluster gives no rights in it. Who
     may use a cluster that exists already is decided there.
     """
-    if loaded.settings.access.deployers or loaded.settings.azure_network is None:
+    if loaded.settings.access.deployers or not creates_cluster(loaded.settings):
         return []
     problem = "No deployer is named, so no identity could install anything in the cluster."
     return [loaded.merged.fault(_HERE, problem, _FIX)]

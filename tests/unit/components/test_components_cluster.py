@@ -7,7 +7,8 @@ import pytest
 from physical_ai.mocks.azure_answers import DEPLOYER, NAT_ADDRESS, nat_address
 from physical_ai.settings import load
 from physical_ai.settings.facts.naming import Names
-from tests.unit.conftest import STACKS, Simulate
+from tests.support.stacks import STACKS
+from tests.unit.conftest import Simulate
 
 CLUSTER = "ManagedCluster"
 
@@ -32,8 +33,8 @@ def test_nodes_leave_through_the_nat_gateway_and_pods_have_their_own_network(sim
     assert {key: profile[key] for key in wanted} == wanted
 
 
-def test_only_the_tainted_system_pool_is_inline(simulate: Simulate, stack_name: str) -> None:
-    pools = simulate(stack_name).of_type(CLUSTER)[0].inputs["agentPoolProfiles"]
+def test_only_the_tainted_system_pool_is_inline(simulate: Simulate, azure_stack_name: str) -> None:
+    pools = simulate(azure_stack_name).of_type(CLUSTER)[0].inputs["agentPoolProfiles"]
     assert [(pool["name"], pool["mode"]) for pool in pools] == [("system", "System")]
     assert pools[0]["nodeTaints"] == ["CriticalAddonsOnly=true:NoSchedule"]
 
@@ -126,15 +127,15 @@ def test_subnets_are_written_one_after_the_other(simulate: Simulate) -> None:
     assert "subnets" not in recording.of_type("VirtualNetwork")[0].inputs
 
 
-def test_every_subnet_of_nodes_leaves_through_the_one_nat_gateway(simulate: Simulate, stack_name: str) -> None:
-    recording = simulate(stack_name)
-    sku, suffix = ("StandardV2", "-v2") if stack_name.startswith("prod") else ("Standard", "")
-    nodes = {f"snet-{pool}" for pool in ("system", *load(stack_name).settings.pools)}
+def test_every_subnet_of_nodes_leaves_through_the_one_nat_gateway(simulate: Simulate, azure_stack_name: str) -> None:
+    recording = simulate(azure_stack_name)
+    sku, suffix = ("StandardV2", "-v2") if azure_stack_name.startswith("prod") else ("Standard", "")
+    nodes = {f"snet-{pool}" for pool in ("system", *load(azure_stack_name).settings.pools)}
     subnets = [each for each in recording.of_type("Subnet") if each.inputs["subnetName"] in nodes]
     assert len(subnets) == len(nodes)
     for subnet in subnets:
         assert subnet.inputs["defaultOutboundAccess"] is False
-        assert subnet.inputs["natGateway"]["id"].endswith(f"/natGateways/ng-physical-ai-{stack_name}{suffix}")
+        assert subnet.inputs["natGateway"]["id"].endswith(f"/natGateways/ng-physical-ai-{azure_stack_name}{suffix}")
         assert "networkSecurityGroups" in subnet.inputs["networkSecurityGroup"]["id"]
     (gateway,) = recording.of_type("NatGateway")
     (address,) = (each for each in recording.of_type("PublicIPAddress") if "vpn" not in each.name)

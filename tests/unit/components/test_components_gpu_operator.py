@@ -96,9 +96,9 @@ def test_mig_layouts_are_mounted_by_the_mig_manager(simulate: Simulate) -> None:
 
 
 def test_everything_inside_is_deleted_with_the_cluster_and_waits_for_its_role(
-    simulate: Simulate, stack_name: str
+    simulate: Simulate, azure_stack_name: str
 ) -> None:
-    recording = simulate(stack_name)
+    recording = simulate(azure_stack_name)
     cluster = recording.of_type("ManagedCluster")[0].urn
     provider = recording.resource("kubernetes", "physical-ai-kubernetes-provider")
     objects = [each for each in inside(recording) if each.type != "pulumi:providers:kubernetes"]

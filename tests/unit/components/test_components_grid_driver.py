@@ -29,7 +29,8 @@ from physical_ai.settings.plans.grid_objects import (
 )
 from tests.support.gpu_settings import given_settings
 from tests.support.recording import Recording
-from tests.unit.conftest import STACKS, Simulate
+from tests.support.stacks import STACKS
+from tests.unit.conftest import Simulate
 
 NAME = "gpu-grid-driver-installer"
 PREFIX = "physical-ai-grid-driver"

@@ -36,8 +36,8 @@ def test_regular_pool_sends_upgrade_settings_and_nothing_of_spot(simulate: Simul
     assert not {"scaleSetEvictionPolicy", "spotMaxPrice"} & set(pool)
 
 
-def test_type_is_always_sent(simulate: Simulate, stack_name: str) -> None:
-    pools = simulate(stack_name).of_type("AgentPool")
+def test_type_is_always_sent(simulate: Simulate, azure_stack_name: str) -> None:
+    pools = simulate(azure_stack_name).of_type("AgentPool")
     assert {pool.inputs["type"] for pool in pools} == {"VirtualMachineScaleSets"}
 
 
@@ -117,8 +117,8 @@ def test_fixed_pool_sends_its_count_on_every_change(simulate: Simulate) -> None:
     assert pool.options.ignore_changes == ()
 
 
-def test_what_arm_cannot_change_replaces_the_pool_old_one_first(simulate: Simulate, stack_name: str) -> None:
-    for pool in simulate(stack_name).of_type("AgentPool"):
+def test_what_arm_cannot_change_replaces_the_pool_old_one_first(simulate: Simulate, azure_stack_name: str) -> None:
+    for pool in simulate(azure_stack_name).of_type("AgentPool"):
         assert set(IMMUTABLE_POOL_PROPERTIES) <= set(pool.options.replace_on_changes)
         assert pool.options.delete_before_replace
 
@@ -152,8 +152,8 @@ def test_gpu_pool_waits_for_the_right_to_join_its_subnet(simulate: Simulate) -> 
     assert recording.hooked[pool.urn] == ("physical-ai-role-propagation",)
 
 
-def test_a_refused_pool_or_cluster_gets_advice(simulate: Simulate, stack_name: str) -> None:
-    recording = simulate(stack_name)
+def test_a_refused_pool_or_cluster_gets_advice(simulate: Simulate, azure_stack_name: str) -> None:
+    recording = simulate(azure_stack_name)
     for each in [*recording.of_type("AgentPool"), *recording.of_type("ManagedCluster")]:
         assert recording.hooked[each.urn] == ("physical-ai-role-propagation",)
 

@@ -18,7 +18,8 @@ from physical_ai.policies.model import leaves
 from physical_ai.settings import Settings, SettingsError, load
 from physical_ai.settings.secrets import Secrets
 from tests.support.recording import ROOT, record
-from tests.unit.conftest import STACKS, Simulate
+from tests.support.stacks import STACKS
+from tests.unit.conftest import Simulate
 
 
 def test_every_committed_stack_is_covered() -> None:
@@ -49,7 +50,11 @@ def test_preview_with_nothing_known_declares_the_same_resources(simulate: Simula
     assert [(each.type, each.name) for each in preview.resources] == [
         (each.type, each.name) for each in deployment.resources
     ]
-    assert preview.resource("kubernetes", "physical-ai-kubernetes-provider").inputs["kubeconfig"] is UNKNOWN
+
+
+def test_a_first_preview_knows_no_kubeconfig(simulate: Simulate, azure_stack_name: str) -> None:
+    provider = simulate(azure_stack_name, preview=True).resource("kubernetes", "physical-ai-kubernetes-provider")
+    assert provider.inputs["kubeconfig"] is UNKNOWN
 
 
 def test_preview_breaks_no_rule(simulate: Simulate, stack_name: str) -> None:
@@ -67,13 +72,13 @@ def test_nothing_is_unknown_in_a_deployment(simulate: Simulate, stack_name: str)
     assert unknown == []
 
 
-def test_every_gpu_pool_of_the_settings_becomes_a_node_pool(simulate: Simulate, stack_name: str) -> None:
-    pools = {each.inputs["agentPoolName"] for each in simulate(stack_name).of_type("AgentPool")}
-    assert pools == {"cpu", *load(stack_name).settings.pools}
+def test_every_gpu_pool_of_the_settings_becomes_a_node_pool(simulate: Simulate, azure_stack_name: str) -> None:
+    pools = {each.inputs["agentPoolName"] for each in simulate(azure_stack_name).of_type("AgentPool")}
+    assert pools == {"cpu", *load(azure_stack_name).settings.pools}
 
 
-def test_location_is_the_stacks_region_everywhere(simulate: Simulate, stack_name: str) -> None:
-    region = stack_name.partition("-")[2]
+def test_location_is_the_stacks_region_everywhere(simulate: Simulate, azure_stack_name: str) -> None:
+    region = azure_stack_name.partition("-")[2]
     everywhere = (
         "azure-native:privatedns:PrivateZone",
         "azure-native:privatedns:VirtualNetworkLink",
@@ -81,7 +86,7 @@ def test_location_is_the_stacks_region_everywhere(simulate: Simulate, stack_name
     )
     located = {
         each.inputs["location"]
-        for each in simulate(stack_name).resources
+        for each in simulate(azure_stack_name).resources
         if "location" in each.inputs and each.type not in everywhere
     }
     assert located == {region}

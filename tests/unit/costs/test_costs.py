@@ -13,8 +13,9 @@ from physical_ai.catalog import prices
 from physical_ai.costs import HOURS_A_MONTH, STALE_DAYS, Basis, Span, between, change, deployed, estimate
 from physical_ai.costs.document import change_document, document
 from physical_ai.settings import Overlay, Settings, load
+from tests.support.stacks import azure_stacks
 from tests.unit.cli.test_cli_commands import call
-from tests.unit.conftest import STACKS, Simulate
+from tests.unit.conftest import Simulate
 
 FREE_OF_CHARGE = frozenset(
     {
@@ -138,7 +139,7 @@ def test_managed_os_disks_are_named_with_their_pools() -> None:
     assert disks.endswith("of rtxprogpu")
 
 
-@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("stack", azure_stacks())
 def test_whatever_azure_bills_is_counted_or_named(simulate: Simulate, stack: str) -> None:
     declared = {each.type for each in simulate(stack).resources if each.type.startswith("azure-native:")}
     named = {kind for each in estimate(settings(stack)).not_counted for kind in each.types}

@@ -21,7 +21,8 @@ from physical_ai.preflight.needs import (
 from physical_ai.preflight.needs_private import PRIVATE_ACTIONS
 from physical_ai.settings import Overlay, load
 from tests.support.azure_subscription import SUBSCRIPTION, Answers
-from tests.unit.conftest import STACKS, Simulate
+from tests.support.stacks import STACKS
+from tests.unit.conftest import Simulate
 
 TODAY = datetime.date(2026, 11, 21)
 

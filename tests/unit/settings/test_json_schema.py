@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.catalog import vm_sizes
+from physical_ai.catalog import servers, vm_sizes
 from physical_ai.settings import STACKS, Overlay, SettingsError, load
 from physical_ai.settings.json_schema import layer_schema, modeline, schema_files, stack_schema
 from tests.support.schema_check import problems
@@ -101,7 +101,7 @@ def test_a_stack_file_takes_prefixed_settings_providers_keys_and_secrets() -> No
 
 def test_sizes_are_offered_with_what_they_are() -> None:
     sku = LAYER["definitions"]["Pool"]["properties"]["sku"]
-    assert sku["enum"][:-1] == list(vm_sizes())
+    assert sku["enum"][:-1] == [*vm_sizes(), *servers()]
     assert len(sku["enum"]) == len(sku["enumDescriptions"])
     assert "H100 NVL, 94 GB" in sku["enumDescriptions"][sku["enum"].index("Standard_NC40ads_H100_v5")]
 

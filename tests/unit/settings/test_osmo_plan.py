@@ -16,7 +16,7 @@ import pytest
 from physical_ai.catalog import osmo
 from physical_ai.catalog.compat import check_chart, key_table
 from physical_ai.repository import AGENTS
-from physical_ai.settings import Overlay, SettingsError, existing, load
+from physical_ai.settings import Overlay, SettingsError, load
 from physical_ai.settings.plans.osmo import (
     AGENT_FILES,
     AGENT_FOLDER,
@@ -26,6 +26,7 @@ from physical_ai.settings.plans.osmo import (
 )
 from physical_ai.settings.plans.plan import make_plan
 from tests.support.gpu_settings import given_settings
+from tests.support.stacks import azure_stacks
 
 BACKEND = ("osmo.mode=backend", "osmo.serviceUrl=https://osmo.example.com")
 CPU = {"kubernetes.azure.com/agentpool": "cpu"}
@@ -60,7 +61,7 @@ def faults(root: Path) -> list[str]:
     return [str(fault) for fault in caught.value.faults]
 
 
-@pytest.mark.parametrize("stack", existing())
+@pytest.mark.parametrize("stack", azure_stacks())
 def test_a_stack_with_namespaces_only_installs_neither_release(stack: str) -> None:
     settings = load(stack, [Overlay.assign(["osmo.mode=namespaces"])]).settings
     assert make_plan(settings).osmo == ()

@@ -115,7 +115,7 @@ def test_what_only_azure_has_is_refused_by_name(stacks: Path) -> None:
                 "serviceCidr": "10.245.0.0/16",
                 "dnsServiceIp": "10.245.0.10",
             },
-            "access": {"deployers": []},
+            "access": {"deployers": [{"principalId": "00000000-0000-0000-0000-000000000001"}]},
             "tags": {"a": "b"},
             "systemPool": {"sku": "Standard_D4ds_v5", "scale": {"count": 1}},
             "cluster": {"tier": "Standard"},

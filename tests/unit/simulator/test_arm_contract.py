@@ -113,8 +113,8 @@ def found_in(recording: Recording) -> list[str]:
     return [f"{type_} {mistake}" for type_, sent in bodies(recording) for mistake in mistakes(MODELS[type_], sent)]
 
 
-def test_bodies_are_what_the_api_version_takes(simulate: Simulate, stack_name: str) -> None:
-    assert found_in(simulate(stack_name)) == []
+def test_bodies_are_what_the_api_version_takes(simulate: Simulate, azure_stack_name: str) -> None:
+    assert found_in(simulate(azure_stack_name)) == []
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -122,8 +122,8 @@ def test_bodies_of_other_settings_are_too(simulate: Simulate, variant: str) -> N
     assert found_in(simulate("dev-westus2", VARIANTS[variant])) == []
 
 
-def test_maintenance_windows_are_what_the_api_version_takes(simulate: Simulate, stack_name: str) -> None:
-    for each in simulate(stack_name).resources:
+def test_maintenance_windows_are_what_the_api_version_takes(simulate: Simulate, azure_stack_name: str) -> None:
+    for each in simulate(azure_stack_name).resources:
         if each.type == MAINTENANCE:
             sent = {"maintenanceWindow": each.inputs["maintenanceWindow"]}
             assert list(mistakes(models.MaintenanceConfiguration, sent)) == []

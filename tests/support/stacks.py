@@ -1,0 +1,16 @@
+"""The committed stacks, and those among them that create their cluster on Azure."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from physical_ai.settings import existing, load
+from physical_ai.settings.facts.created import creates_cluster
+
+STACKS = tuple(existing())
+
+
+@cache
+def azure_stacks() -> tuple[str, ...]:
+    """For tests about AKS clusters and what is around them: the others have none."""
+    return tuple(name for name in STACKS if creates_cluster(load(name).settings))
