@@ -25,6 +25,7 @@ from physical_ai.settings import (
     load_config,
 )
 from physical_ai.settings.facts import pools as facts
+from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.layers.document import read_document
 from physical_ai.settings.layers.paths import Path, parse, show
 from tests.support.examples import examples
@@ -117,18 +118,14 @@ def valid(draw: st.DrawFn) -> dict[str, Any]:
 
 def invariants(stack: Settings) -> None:
     """What the rest of the program relies on."""
-    subnets = [stack.network.system_subnet, *(pool.subnet for pool in stack.pools.values())]
-    assert all(subnet.subnet_of(stack.network.address_space) for subnet in subnets)
-    ranges = [*subnets, stack.network.pod_cidr, stack.network.service_cidr]
-    assert not any(one.overlaps(two) for one, two in combinations(ranges, 2))
-    assert stack.network.dns_service_ip in stack.network.service_cidr
-    assert facts.gpus_per_node(stack.system_pool) == facts.gpus_per_node(stack.cpu_pool) == 0
+    if creates_cluster(stack):
+        addresses(stack)
+    assert facts.gpus_per_node(stack.cpu_pool) == 0
     for name, pool in stack.pools.items():
         assert name not in ("system", "cpu")
         assert 0 <= pool.scale.initial_count <= pool.scale.most <= 1000
-        assert pool.subnet.num_addresses >= pool.scale.most + facts.surge_nodes(pool) + 5
         assert facts.gpus_per_node(pool) >= 1
-        assert pool.driver.source.value in catalog.vm_size(pool.sku).driver_sources
+        assert pool.driver.source.value in catalog.machine(pool.sku).driver_sources
         labels, taints = facts.node_labels(pool), facts.node_taints(pool)
         assert labels[facts.DRIVER_LABEL] == pool.driver.source.value
         assert (labels.get(SPOT_LABEL[0]) == "spot") is pool.is_spot
@@ -140,6 +137,18 @@ def invariants(stack: Settings) -> None:
         assert all(key and value and effect for key, value, effect in split)
         tolerated = [(item["key"], item["effect"]) for item in facts.tolerations(pool)]
         assert sorted(tolerated) == sorted((key, effect) for key, _, effect in split)
+
+
+def addresses(stack: Settings) -> None:
+    """Of a network of the stack's own."""
+    subnets = [stack.network.system_subnet, *(pool.subnet for pool in stack.pools.values())]
+    assert all(subnet.subnet_of(stack.network.address_space) for subnet in subnets)
+    ranges = [*subnets, stack.network.pod_cidr, stack.network.service_cidr]
+    assert not any(one.overlaps(two) for one, two in combinations(ranges, 2))
+    assert stack.network.dns_service_ip in stack.network.service_cidr
+    assert facts.gpus_per_node(stack.system_pool) == 0
+    for pool in stack.pools.values():
+        assert pool.subnet.num_addresses >= pool.scale.most + facts.surge_nodes(pool) + 5
 
 
 def named(faults: list[Fault]) -> None:

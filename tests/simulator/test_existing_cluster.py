@@ -20,7 +20,7 @@ from physical_ai.simulator.kubernetes import Client
 from tests.simulator.test_platform_life import PROGRAM, Copy
 
 STACK = "onprem-lab"
-LAB = ROOT / "tests" / "fixtures" / "existing" / f"Pulumi.{STACK}.yaml"
+LAB = ROOT / "stacks" / f"Pulumi.{STACK}.yaml"
 GPUS = {"b200-1": 8, "rtxpro-1": 8, "rtxpro-2": 8}
 KINDS = {
     "kai.scheduler": {"configs", "schedulingshards", "topologies"},

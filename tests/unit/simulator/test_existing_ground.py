@@ -16,7 +16,7 @@ from physical_ai.simulator.gpu.hardware import of_node
 from physical_ai.simulator.inventory import differences
 from physical_ai.simulator.servers import CONTROL_PLANE, nodes
 
-LAB = ROOT / "tests" / "fixtures" / "existing" / "Pulumi.onprem-lab.yaml"
+LAB = ROOT / "stacks" / "Pulumi.onprem-lab.yaml"
 
 B200 = {
     "sku": "hgx-b200",
