@@ -103,3 +103,22 @@ def test_without_a_vault_and_with_storage_of_its_own_cluster_no_other_stack_is_s
     with pytest.raises(SettingsError) as caught:
         serving(root, BACKEND, data={"source": "inCluster"})
     assert "osmo.backends" in {fault.where for fault in caught.value.faults}
+
+
+def test_one_control_plane_serves_two_regions_and_a_cluster_on_premises(root: Path) -> None:
+    """Each platform is offered by the backend whose cluster has its nodes."""
+    file = root / "Pulumi.onprem-lab.yaml"
+    config = yaml.safe_load(file.read_text())["config"]
+    del config["physical-ai:dataServices"]
+    config["physical-ai:osmo"] = {**BACKEND, "backendName": "lab", "login": "token"}
+    file.write_text(yaml.safe_dump({"config": config}))
+    loaded = serving(root, BACKEND, (OTHER, "onprem-lab"))
+    configs = chart_values(loaded.settings, loaded.served)["services"]["configs"]
+    assert set(configs["backends"]) == {"default", "sweden", "lab"}
+    offered = {name: set(configs["pools"][name]["platforms"]) for name in ("default", "sweden", "lab")}
+    assert offered == {
+        "default": {"default", "cpu", "h100", "rtxpro"},
+        "sweden": {"cpu", "a10", "h100"},
+        "lab": {"cpu", "b200", "rtxpro"},
+    }
+    assert {configs["pools"][name]["backend"] for name in offered} == set(offered)
