@@ -18,6 +18,7 @@ from physical_ai.simulator.home import Home
 from physical_ai.simulator.inventory import Inventory, differences, inventory
 from physical_ai.simulator.kubernetes import Client
 from tests.simulator.test_platform_life import PROGRAM, Copy
+from tests.support.waiting import until
 
 STACK = "onprem-lab"
 LAB = ROOT / "stacks" / f"Pulumi.{STACK}.yaml"
@@ -115,6 +116,9 @@ def refuses_a_foreign_operator(copy: Copy, client: Client) -> None:
     policy = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": "theirs"}, "spec": spec}
     client.request("POST", "/api/v1/namespaces", {"metadata": {"name": "gpu-operator"}})
     client.request("POST", "/apis/nvidia.com/v1/clusterpolicies", policy)
+    # What Kubernetes adds to every namespace comes a moment later.
+    own = {"configmaps/gpu-operator/kube-root-ca.crt", "serviceaccounts/gpu-operator/default"}
+    until(lambda: own <= set(inventory(client)), "the namespace is not complete")
     before = inventory(client)
     for command in ("preview", "up"):
         refused = copy.physai(command, STACK, expect=1)
