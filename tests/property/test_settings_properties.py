@@ -180,7 +180,9 @@ def test_a_mutated_stack_is_good_settings_or_faults_with_file_and_path(case: tup
     if isinstance(found, Loaded):
         invariants(found.settings)
     else:
-        assert all(fault.where.startswith("physical-ai:") for fault in found if "Pulumi" in fault.file)
+        # The name of an existing cluster's stack is none of Azure's, should its target be lost.
+        places = ("physical-ai:", "(stack name)")
+        assert all(fault.where.startswith(places) for fault in found if "Pulumi" in fault.file)
 
 
 @quick
