@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from physical_ai.cli.simulated_stack import readiness_client
 from physical_ai.readiness import read_reports
 from physical_ai.readiness.expected import expected_pools
-from physical_ai.readiness.reader import Missing
 from physical_ai.readiness.workloads import explain, pool_plans, read_workloads
 from physical_ai.settings import Settings
 from physical_ai.settings.plans.claims import claim_objects
@@ -18,7 +18,6 @@ from physical_ai.settings.plans.dra import claimed_node_policies
 from physical_ai.settings.plans.plan import make_plan
 from physical_ai.simulator.charts import chart_source
 from physical_ai.simulator.cluster.objects import at
-from physical_ai.simulator.kubernetes.client import ApiError
 from tests.simulator.gpu_nodes import stack
 from tests.support.dra_settings import CLAIMS, POOL
 from tests.support.simulated_cluster import NAMESPACE, SimulatedCluster
@@ -68,18 +67,6 @@ def pod_spec(claim: Json) -> Json:
     return {"restartPolicy": "Never", "tolerations": ANYWHERE, "resourceClaims": given, "containers": [container]}
 
 
-def get(cluster: SimulatedCluster) -> Any:
-    def ask(path: str, parameters: Any) -> Any:
-        try:
-            return cluster.client.get(path, dict(parameters))
-        except ApiError as refusal:
-            if refusal.code == 404:
-                raise Missing(path) from None
-            raise
-
-    return ask
-
-
 def test_a_job_gets_what_its_claim_asks_for_and_what_nobody_has_is_named(claimed: SimulatedCluster) -> None:
     cluster, settings = claimed, SETTINGS
     (h100,) = cluster.pool(settings, "h100gpu")
@@ -88,7 +75,7 @@ def test_a_job_gets_what_its_claim_asks_for_and_what_nobody_has_is_named(claimed
     expected = expected_pools(settings)
 
     def open_pools() -> set[str]:
-        return {each.pool for each in read_reports(get(cluster), expected) if each.state == "ready"}
+        return {each.pool for each in read_reports(readiness_client(cluster.client), expected) if each.state == "ready"}
 
     until(lambda: open_pools() == {"h100gpu", "rtxprogpu"}, "the GPUs are not offered")
     assert cluster.gpus(h100) == {}, "the device plugin offers them again"
@@ -113,7 +100,7 @@ def test_a_job_gets_what_its_claim_asks_for_and_what_nobody_has_is_named(claimed
     cluster.client.request("POST", pods, waits)
 
     def why() -> list[str]:
-        given = read_workloads(get(cluster), expected, pool_plans(settings), "dev-westus2")
+        given = read_workloads(readiness_client(cluster.client), expected, pool_plans(settings), "dev-westus2")
         return [f"{each.cause}: {each.reason}" for each in explain(f"{TEAM}/greedy", given)[1]]
 
     until(lambda: any(each.startswith("claim-no-match") for each in why()), "no cause is named")
