@@ -201,6 +201,9 @@ def _cluster_with_releases(kubeconfig: str) -> Callable[[str, Mapping[str, str]]
 def _event_loop() -> Generator[None]:
     """An event loop for one run, so that runs do not affect each other."""
     loop = asyncio.new_event_loop()
+    # A value that an `apply` refuses fails everything that is made of it. The run raises the first of these errors; the
+    # others would be printed with their tracebacks when they are collected.
+    loop.set_exception_handler(_ignore_unread_results)
     asyncio.set_event_loop(loop)
     try:
         yield
@@ -208,6 +211,11 @@ def _event_loop() -> Generator[None]:
         loop.run_until_complete(loop.shutdown_default_executor())
         loop.close()
         asyncio.set_event_loop(None)
+
+
+def _ignore_unread_results(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    if "never retrieved" not in context.get("message", ""):
+        loop.default_exception_handler(context)
 
 
 def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult:
