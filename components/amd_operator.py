@@ -1,4 +1,4 @@
-"""AMD GPU Operator: the login of the drivers' registry, its release, and a DeviceConfig for each pool of AMD's GPUs."""
+"""AMD GPU Operator: its release, what it reads, and a DeviceConfig for each pool of AMD's GPUs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from physical_ai.catalog.amd import API_VERSION, DOCKER_CONFIG, KIND, NAMESPACE,
 from physical_ai.settings.models.tree import ChartSourceName
 from physical_ai.settings.plans.amd_operator import AmdPlan
 from physical_ai.settings.secrets import Secrets
+from physical_ai.telemetry.amd_counters import CONFIG_MAP
 
 TIMEOUT_SECONDS = 1800
 
@@ -52,6 +53,12 @@ class AmdOperator(pulumi.ComponentResource):
             string_data={DOCKER_CONFIG: args.secrets[plan.login.secret].apply(plan.login.document)},
             opts=args.target.options(self, [args.namespace]),
         )
+        fields = kubernetes.core.v1.ConfigMap(
+            f"{name}-exporter",
+            metadata={"name": CONFIG_MAP, "namespace": NAMESPACE},
+            data=plan.exporter,
+            opts=args.target.options(self, [args.namespace]),
+        )
         self.release = kubernetes.helm.v3.Release(
             f"{name}-release",
             name=RELEASE,
@@ -69,7 +76,7 @@ class AmdOperator(pulumi.ComponentResource):
                 metadata={"name": pool, "namespace": NAMESPACE},
                 # Known only when the release is: the preview would otherwise look for a kind that it brings.
                 spec={**spec, "selector": self.release.status.apply(lambda _, own=spec["selector"]: own)},
-                opts=args.target.options(self, [self.release, registry]),
+                opts=args.target.options(self, [self.release, registry, fields]),
             )
             for pool, spec in plan.configs.items()
         }

@@ -16,6 +16,7 @@ OWNERS: dict[Owner, str] = {
     "azure": "Azure, by a support request",
 }
 TITLES = {
+    "amd-gpus": "AMD's GPUs",
     "gpu-faults": "Faults of GPUs",
     "gpu-performance": "Slow GPUs",
     "gpu-readiness": "Nodes without their GPUs",

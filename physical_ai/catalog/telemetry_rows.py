@@ -1,4 +1,4 @@
-"""What GPUs report: the fields of DCGM exporters, and Xids. Rows, reading, and lookups."""
+"""What GPUs report: the fields of DCGM exporters and of AMD's, and Xids. Rows, reading, and lookups."""
 
 from __future__ import annotations
 
@@ -33,6 +33,19 @@ class DcgmField(Row):
     """The exporter computes it itself; not a field of DCGM."""
     missing: tuple[Text, ...] = ()
     """Exporter versions that exit at this name."""
+    source: Text
+    date: datetime.date
+
+
+class AmdField(Row):
+    """One field of AMD's device metrics exporter."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^(GPU|PCIE)_[A-Z0-9_]+$")]
+    unit: Text
+    help: Text
+    guest: Literal["yes", "no", "unknown"]
+    """Whether a VM that has a virtual function reports it."""
+    counter: bool = False
     source: Text
     date: datetime.date
 
@@ -83,6 +96,20 @@ def dcgm_fields() -> dict[str, DcgmField]:
                 raise CatalogError(f"dcgm_fields.yaml: {field.name} is a duplicate")
             if strange := set(field.missing) - exporters:
                 raise CatalogError(f"dcgm_fields.yaml: {field.name} names unknown exporters: {', '.join(strange)}")
+            found[field.name] = field
+    return found
+
+
+@lru_cache(maxsize=1)
+def amd_fields() -> dict[str, AmdField]:
+    """The fields that AMD's exporter is configured to report, by name."""
+    found: dict[str, AmdField] = {}
+    for group in read_rows(GPU / "amd_fields.yaml"):
+        shared = {"source": group["source"], "date": group["date"]}
+        for own in group["fields"]:
+            field = row(AmdField, {**shared, **own}, f"amd_fields.yaml: {own.get('name')}")
+            if field.name in found:
+                raise CatalogError(f"amd_fields.yaml: {field.name} is a duplicate")
             found[field.name] = field
     return found
 

@@ -32,6 +32,8 @@ class PoolFacts:
     """Pods that can share a GPU, or an instance."""
     infiniband: bool = False
     """Whether the nodes have InfiniBand."""
+    amd: bool = False
+    """Whether the GPUs are AMD's, which report through an exporter of their own."""
     least: int = 0
     """Minimum number of nodes."""
     usd: float | None = None

@@ -7,7 +7,7 @@ the summary and the meaning of a rule that exists once for each pool.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -27,9 +27,11 @@ PAGE = "alerts.md"
 
 Severity = Literal["critical", "warning", "info"]
 Owner = Literal["platform", "job", "azure"]
-Condition = Literal["gpu-pools", "grid-pools", "infiniband-pools", "quarantine", "osmo"]
+Condition = Literal["gpu-pools", "grid-pools", "amd-pools", "infiniband-pools", "quarantine", "osmo"]
 Each = Literal["gpu-pool", "autoscaled-pool"]
 EMPTY = Override()
+AMD_BUSY = ' or amd_gpu_gfx_activity{exported_pod!=""} / 100'
+"""The engine of AMD's GPUs, added to DCGM's where a stack has such pools."""
 
 
 class Threshold(Row):
@@ -187,19 +189,16 @@ def _alerts_of(found: AlertRow, theme: str, parameters: Parameters) -> Iterator[
 
 
 def _exists(condition: Condition | None, parameters: Parameters) -> bool:
-    match condition:
-        case "gpu-pools":
-            return any(pool.resources for pool in parameters.pools)
-        case "grid-pools":
-            return any(pool.grid and pool.resources for pool in parameters.pools)
-        case "infiniband-pools":
-            return any(pool.infiniband for pool in parameters.pools)
-        case "quarantine":
-            return parameters.quarantines
-        case "osmo":
-            return parameters.osmo_namespace is not None
-        case None:
-            return True
+    pools = [pool for pool in parameters.pools if pool.resources]
+    found: dict[Condition, bool] = {
+        "gpu-pools": bool(pools),
+        "grid-pools": any(pool.grid for pool in pools),
+        "amd-pools": any(pool.amd for pool in pools),
+        "infiniband-pools": any(pool.infiniband for pool in parameters.pools),
+        "quarantine": parameters.quarantines,
+        "osmo": parameters.osmo_namespace is not None,
+    }
+    return condition is None or found[condition]
 
 
 def _applies(each: Each, pool: PoolFacts) -> bool:
@@ -213,15 +212,19 @@ def _is_measured(expression: str, parameters: Parameters) -> bool:
 
 def _values(parameters: Parameters) -> dict[str, str]:
     pools = [pool for pool in parameters.pools if pool.resources]
-    resources = sorted({metric_resource(name) for pool in pools for name in pool.resources})
     return {
         "node_xids": _codes("node"),
         "job_xids": _codes("job"),
         "information_xids": _codes("information"),
         "gpu_nodes": any_of(pool.nodes for pool in pools),
+        "dcgm_nodes": any_of(pool.nodes for pool in pools if not pool.amd),
+        "amd_nodes": any_of(pool.nodes for pool in pools if pool.amd),
         "grid_nodes": any_of(pool.nodes for pool in pools if pool.grid),
         "infiniband_nodes": any_of(pool.nodes for pool in pools if pool.infiniband),
-        "gpu_resources": any_of(resources),
+        "gpu_resources": _resources(pools),
+        "dcgm_resources": _resources(pool for pool in pools if not pool.amd),
+        "amd_resources": _resources(pool for pool in pools if pool.amd),
+        "amd_busy": AMD_BUSY if any(pool.amd for pool in pools) else "",
         "pool_of_node": parameters.pool_of_node,
         "operator_namespace": parameters.operator_namespace,
         "osmo_namespace": parameters.osmo_namespace or "",
@@ -244,11 +247,16 @@ def _of_pools(values: Mapping[str, float]) -> str:
     return f"({' or '.join(series) or 'vector(0) > 0'})"
 
 
+def _resources(pools: Iterable[PoolFacts]) -> str:
+    """A regular expression for what these pools offer."""
+    return any_of(sorted({metric_resource(name) for pool in pools for name in pool.resources}))
+
+
 def _pool_values(pool: PoolFacts) -> Mapping[str, str]:
     return {
         "pool": pool.name,
         "nodes": pool.nodes,
-        "resources": any_of(sorted(metric_resource(name) for name in pool.resources)),
+        "resources": _resources([pool]),
         "offered": str(sum(pool.resources.values())),
         "most": str(pool.most),
     }

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 H100, RTX = "aks-h100gpu-1-vmss000000", "aks-rtxprogpu-1-vmss000000"
 ND = "aks-ndgpu-1-vmss000000"
 """A node with InfiniBand."""
+MI300X = "aks-mi300x-1-vmss000000"
+"""A node with AMD's GPUs."""
 MINUTES = 240
 TRAIN = 'namespace="osmo-workflows",pod="train"'
 
@@ -31,6 +33,12 @@ def dcgm(name: str, node: str = H100, **labels: str) -> str:
     """A series of the DCGM exporter."""
     more = "".join(f',{key}="{value}"' for key, value in labels.items())
     return f'{name}{{node="{node}",gpu="0",UUID="GPU-{node}"{more}}}'
+
+
+def amd(name: str, **labels: str) -> str:
+    """A series of AMD's exporter."""
+    more = "".join(f',{key}="{value}"' for key, value in labels.items())
+    return f'amd_gpu_{name}{{node="{MI300X}",gpu_id="0"{more}}}'
 
 
 def busy(name: str, node: str = H100) -> str:
@@ -73,6 +81,11 @@ def _healthy() -> Iterator[tuple[str, float]]:
         yield of("gpu_operator_node_driver_ready", node), 1
         yield of("gpu_operator_node_toolkit_ready", node), 1
         yield of("gpu_operator_node_device_plugin_devices_total", node), 1
+    yield of("kube_node_info", MI300X), 1
+    for name in ("kube_node_status_capacity", "kube_node_status_allocatable"):
+        yield of(name, MI300X, resource="amd_com_gpu", unit="integer"), 8
+    for name, value in (("gfx_activity", 0), ("health", 1), ("ecc_uncorrect_total", 0), ("junction_temperature", 60)):
+        yield amd(name), value
     yield port("node_infiniband_state_id"), 4
     for name in ("link_downed_total", "port_errors_received_total"):
         yield port(f"node_infiniband_{name}"), 0

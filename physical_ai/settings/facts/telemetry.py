@@ -6,13 +6,15 @@ from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.lookup import price
 from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.catalog.osmo import OPERATOR_NAMESPACE as OSMO_NAMESPACE
+from physical_ai.catalog.vendors import AMD
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import health
 from physical_ai.settings.facts.fabric import has_infiniband
 from physical_ai.settings.facts.osmo import POD_POOL_LABEL
-from physical_ai.settings.facts.pools import gpus_per_node
+from physical_ai.settings.facts.pools import gpu_vendor, gpus_per_node
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
+from physical_ai.telemetry.amd_counters import amd_series_per_node
 from physical_ai.telemetry.counters import Cardinality, exporter_of, fields_for, names_each_pod, series_per_node
 from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts
 
@@ -30,11 +32,7 @@ def rule_parameters(settings: Settings) -> Parameters:
     """Values for the rules of a stack, whether anything evaluates them or not."""
     monitoring, exporter = settings.monitoring, exporter_of(settings.gpu_operator.version)
     return Parameters(
-        pools=tuple(
-            _pool(settings, name, pool)
-            for name, pool in gpu_facts.nvidia_pools(settings).items()
-            if gpu_facts.knows_gpu(pool)
-        ),
+        pools=tuple(_pool(settings, name, pool) for name, pool in settings.pools.items() if gpu_facts.knows_gpu(pool)),
         exporter=exporter,
         counters=frozenset(field.name for field in fields_for(exporter, monitoring.counters)),
         pool_of_node=POOL_OF_NODE,
@@ -68,7 +66,10 @@ def series_per_pool(settings: Settings) -> dict[str, Cardinality]:
         return {}
     exporter = exporter_of(settings.gpu_operator.version)
     fields = fields_for(exporter, settings.monitoring.counters)
-    return {pool.name: series_per_node(pool, fields, exporter) for pool in rule_parameters(settings).pools}
+    return {
+        pool.name: amd_series_per_node(pool.gpus) if pool.amd else series_per_node(pool, fields, exporter)
+        for pool in rule_parameters(settings).pools
+    }
 
 
 def gpu_hour_usd(settings: Settings, pool: Pool) -> float | None:
@@ -96,4 +97,5 @@ def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
         instances=gpus * sum(mig.profiles.values()) if mig is not None else 0,
         shares=shares_of(pool),
         infiniband=has_infiniband(pool),
+        amd=gpu_vendor(pool) is AMD,
     )

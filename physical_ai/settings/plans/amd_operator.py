@@ -24,6 +24,7 @@ from physical_ai.settings.models.amd import AmdGpuOperator
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+from physical_ai.telemetry.amd_counters import CONFIG_MAP, KEY, exporter_config
 
 FILE = f"{amd.CHART}/values.yaml"
 OWNED = {
@@ -75,6 +76,8 @@ class AmdPlan:
     configs: Mapping[str, Mapping[str, Any]]
     """`spec` of each DeviceConfig, by pool."""
     login: RegistryLogin
+    exporter: Mapping[str, str]
+    """Data of the exporter's ConfigMap."""
 
 
 def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[Fault]]:
@@ -92,7 +95,7 @@ def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[F
     configs = {name: device_config(settings, given, name, pool) for name, pool in amd_pools(settings).items()}
     driver = given.driver
     login = RegistryLogin(driver.image.partition("/")[0], driver.registry_user, driver.registry_secret)
-    return AmdPlan(pinned, values, configs, login), list(dict.fromkeys(faults))
+    return AmdPlan(pinned, values, configs, login, {KEY: exporter_config()}), list(dict.fromkeys(faults))
 
 
 def chart_values(settings: Settings) -> dict[str, Any]:
@@ -138,7 +141,9 @@ def device_config(settings: Settings, given: AmdGpuOperator, name: str, pool: Po
             "serviceType": "ClusterIP",
             "port": amd.METRICS_PORT,
             "tolerations": tolerations,
-            "prometheus": {"serviceMonitor": {"enable": settings.monitoring.metrics == "kube-prometheus"}},
+            "config": {"name": CONFIG_MAP},
+            # Scraped like the other exporters: the operator's monitor says neither the node nor an interval.
+            "prometheus": {"serviceMonitor": {"enable": False}},
         },
         "testRunner": {"enable": False},
         "configManager": {"enable": False},

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from physical_ai.catalog import osmo
+from physical_ai.catalog import amd, osmo
 from physical_ai.catalog.monitoring import NAMESPACE
 from physical_ai.settings.facts.fabric import has_infiniband
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, grid_pools
@@ -58,6 +58,16 @@ OSMO_AGENTS = Exporter("osmo-agents", {}, osmo.METRICS_PORT, osmo.METRICS_PORT, 
 OSMO_SERVICE = replace(OSMO_AGENTS, name="osmo-service", namespace=osmo.CONTROL_NAMESPACE, guarded=False)
 GRID = Exporter("grid-driver", {"app.kubernetes.io/component": "grid-driver"}, "metrics", 9401)
 
+AMD = Exporter(
+    "amd-metrics-exporter",
+    {"app.kubernetes.io/name": "metrics-exporter"},
+    "exporter-port",
+    amd.METRICS_PORT,
+    # Of Slurm's jobs, of processes, and what a GPU is.
+    "job_.+|kfd_process_id|hostname|card_model|deployment_mode|gpu_(compute|memory)_partition_type",
+    namespace=amd.NAMESPACE,
+)
+"""Labels and port: ROCm/gpu-operator internal/metricsexporter/metricsexporter.go."""
 INFINIBAND = Exporter("infiniband", {"app.kubernetes.io/name": "prometheus-node-exporter"}, "metrics", 9100)
 """Of the chart kube-prometheus-stack. On Azure a node exporter of AKS is scraped already."""
 
@@ -70,7 +80,8 @@ def exporters(settings: Settings) -> tuple[Exporter, ...]:
     agents = (OSMO_AGENTS,) if settings.osmo.installs_backend else ()
     in_cluster = settings.monitoring.metrics == "kube-prometheus"
     infiniband = (INFINIBAND,) if in_cluster and any(map(has_infiniband, settings.pools.values())) else ()
-    return (*EXPORTERS, *grid, *infiniband, *agents, OSMO_SERVICE)
+    amds = (AMD,) if settings.amd_gpu_operator is not None else ()
+    return (*EXPORTERS, *grid, *amds, *infiniband, *agents, OSMO_SERVICE)
 
 
 def pod_monitors(settings: Settings) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ BUILD, LOAD = "driver-build", "kmm-worker"
 READY_LABEL = "kmm.node.kubernetes.io/{}.{}.ready"
 WAIT_FOR_DRIVER = "driver-init"
 NOT_LOADED = "amdgpu driver is not loaded"
+EXPORTER, EXPORTER_CONFIG = "metrics-exporter", "metrics-config-volume"
 KANIKO = "gcr.io/kaniko-project/executor:v1.23.2"
 BUILD_MINUTES = 10
 """Of model time; no source measures it."""
@@ -145,9 +146,25 @@ def daemon_sets(config: Json) -> list[Json]:
         image = plugin.get("nodeLabellerImage") or "rocm/k8s-device-plugin:labeller-latest"
         made.append(_daemon_set(config, amd.node_labeller(key), image, plugin.get("nodeLabellerTolerations")))
     if metrics.get("enable"):
-        image = metrics.get("image") or "rocm/device-metrics-exporter:v1.4.0"
-        made.append(_daemon_set(config, amd.metrics_exporter(key), image, metrics.get("tolerations")))
+        made.append(_exporter(config, metrics))
     return made
+
+
+def _exporter(config: Json, given: Json) -> Json:
+    """The metrics exporter (internal/metricsexporter/metricsexporter.go)."""
+    image = given.get("image") or "docker.io/rocm/device-metrics-exporter:v1.4.0"
+    item = _daemon_set(config, amd.metrics_exporter(name(config)), image, given.get("tolerations"))
+    own = {"daemonset-name": name(config), PART_LABEL: EXPORTER}
+    item["metadata"]["labels"] = item["spec"]["selector"]["matchLabels"] = own
+    template = item["spec"]["template"]
+    template["metadata"]["labels"] = own
+    (container,) = template["spec"]["containers"]
+    port = {"name": "exporter-port", "containerPort": given.get("port") or amd.METRICS_PORT, "protocol": "TCP"}
+    container |= {"name": f"{EXPORTER}-container", "ports": [port]}
+    if (fields := at(given, "config.name", "")) != "":
+        template["spec"]["volumes"] = [{"name": EXPORTER_CONFIG, "configMap": {"name": fields}}]
+        container["volumeMounts"] = [{"name": EXPORTER_CONFIG, "mountPath": "/etc/metrics/"}]
+    return item
 
 
 def _daemon_set(config: Json, key: str, image: str, tolerations: list[Json] | None) -> Json:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from physical_ai.catalog import operator_release, osmo, vm_sizes
+from physical_ai.catalog import amd, operator_release, osmo, vm_sizes
+from physical_ai.simulator.amd.model import EXPORTER, EXPORTER_CONFIG, gpu_of
 from physical_ai.simulator.cluster.names import NVIDIA
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, is_ready, labels, name, owner
 from physical_ai.simulator.cluster.watch import Watch
@@ -18,7 +19,15 @@ from physical_ai.simulator.gpu.containers import pod_version
 from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.live.grid import APP, GridAgents
 from physical_ai.simulator.gpu.live.kubelet import Kubelet, Kubelets
-from physical_ai.simulator.metrics import dcgm, discovery, kube_state, node_exporter, operator_pages, osmo_pages
+from physical_ai.simulator.metrics import (
+    amd_pages,
+    dcgm,
+    discovery,
+    kube_state,
+    node_exporter,
+    operator_pages,
+    osmo_pages,
+)
 from physical_ai.simulator.metrics.cadvisor import Cadvisor
 from physical_ai.simulator.metrics.dcgm_units import Job
 from physical_ai.simulator.metrics.managed_prometheus import label_list
@@ -127,7 +136,7 @@ class Exporters:
         if given.get(APP[0]) == APP[1]:
             agent = self._grid.of(node)
             return SILENT if agent is None else Answer(200, agent.metrics(time.time()))
-        return SILENT if kubelet is None else self._operand(kubelet, found, node)
+        return self._amd(found, node) if kubelet is None else self._operand(kubelet, found, node)
 
     def _of_chart(self, pod: Json, node: str) -> Answer:
         """An exporter of the chart kube-prometheus-stack."""
@@ -136,9 +145,25 @@ class Exporters:
         is_state = labels(pod)[APP_NAME] == STATE_METRICS
         return Answer(200, self._kube_state(_allowed(pod)) if is_state else node_exporter.page(self._infiniband(node)))
 
+    def _amd(self, pod: Json, node: str) -> Answer:
+        """AMD's exporter, on a node without NVIDIA's GPUs; nothing else is asked for there."""
+        gpu = gpu_of(self._node(node))
+        if labels(pod).get(APP_NAME) != EXPORTER or gpu is None or not is_ready(pod):
+            return SILENT
+        volumes = at(pod, "spec.volumes", [])
+        fields = next((at(each, "configMap.name") for each in volumes if each["name"] == EXPORTER_CONFIG), None)
+        path = f"/api/v1/namespaces/{amd.NAMESPACE}/configmaps/{fields}"
+        config = self._cluster.client.find(path) if fields else None
+        pods = self._all("pods")
+        loads = {str(at(each, "metadata.uid")): _load(each) for each in pods}
+        return Answer(200, amd_pages.page(node, gpu, config, amd_pages.holders(pods, node, loads)))
+
+    def _node(self, wanted: str) -> Json:
+        return next((each for each in self._cluster.nodes if name(each) == wanted), Json())
+
     def _infiniband(self, node: str) -> int:
         """Ports of a node."""
-        item = next((each for each in self._cluster.nodes if name(each) == node), Json())
+        item = self._node(node)
         size = vm_sizes().get(labels(item).get("node.kubernetes.io/instance-type", ""))
         return size.gpu.count if size is not None and size.gpu is not None and size.infiniband else 0
 

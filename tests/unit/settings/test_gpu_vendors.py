@@ -9,7 +9,7 @@ import pytest
 from physical_ai.catalog import vm_size
 from physical_ai.catalog.vendors import AMD, NVIDIA, vendor_of
 from physical_ai.settings import Pool
-from physical_ai.settings.facts import acceptance, telemetry
+from physical_ai.settings.facts import acceptance
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import osmo as osmo_facts
 from physical_ai.settings.facts import pools as facts
@@ -52,7 +52,6 @@ def test_nothing_of_nvidias_stack_is_asked_for_on_the_nodes_of_another_vendor() 
     assert "mi300x" not in gpu_facts.operator_pools(settings)
     assert "mi300x" not in gpu_facts.device_plugin_configs(settings)
     assert "mi300x" not in gpu_stacks(settings)
-    assert "mi300x" not in {pool.name for pool in telemetry.rule_parameters(settings).pools}
     labels = gpu_facts.pool_labels("mi300x", settings.pools["mi300x"])
     assert not [key for key in labels if key.startswith("nvidia.com/")]
 

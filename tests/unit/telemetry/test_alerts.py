@@ -14,17 +14,20 @@ from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.parameters import Parameters, PoolFacts
 from physical_ai.telemetry.rendering import rule_file
 from physical_ai.telemetry.rules import alert_rows
-from tests.support.alert_cases import CASES, H100, MINUTES, RTX, Case, always, busy, healthy, then
+from tests.support.alert_cases import CASES, H100, MI300X, MINUTES, RTX, Case, always, amd, busy, healthy, then
+from tests.support.amd_alert_cases import AMD_CASES
 from tests.support.promtool import promtool
 
 STACK = "dev-westus2"
 BUSY = busy("DCGM_FI_PROF_GR_ENGINE_ACTIVE")
+EVERY = (*CASES, *AMD_CASES)
 
 
 def with_everything(given: Parameters) -> Parameters:
-    """No committed stack has a pool with InfiniBand, or a health mode that acts."""
+    """No committed stack has a pool with InfiniBand or of AMD's GPUs, or a health mode that acts."""
     pool = PoolFacts("ndgpu", "aks-ndgpu-.+", {"nvidia.com/gpu": 1}, 1, 9, False, False, False, infiniband=True)
-    return replace(given, pools=(*given.pools, pool), quarantines=True)
+    amd = PoolFacts("mi300x", "aks-mi300x-.+", {"amd.com/gpu": 8}, 8, 9, False, False, False, amd=True)
+    return replace(given, pools=(*given.pools, pool, amd), quarantines=True)
 
 
 @pytest.fixture
@@ -48,14 +51,14 @@ def test_each_alert_fires_and_stays_quiet(rules: Path) -> None:
     for alert in alert_rows():
         own = rules.with_name(f"{alert}.yaml")
         own.write_text(safe_yaml.dump(_only(alert, every)))
-        files.append(_written(own, [_alert_test(case) for case in CASES if case.alert == alert]))
+        files.append(_written(own, [_alert_test(case) for case in EVERY if case.alert == alert]))
     answer = promtool("test", "rules", *files)
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
 def test_every_alert_has_a_case_of_each_kind() -> None:
-    assert {case.alert for case in CASES if case.labels} == set(alert_rows())
-    assert {case.alert for case in CASES if not case.labels} == set(alert_rows())
+    assert {case.alert for case in EVERY if case.labels} == set(alert_rows())
+    assert {case.alert for case in EVERY if not case.labels} == set(alert_rows())
 
 
 def test_a_test_that_expects_the_wrong_label_fails(rules: Path) -> None:
@@ -97,6 +100,14 @@ def test_gpus_are_counted_as_asked_held_busy_and_idle(rules: Path) -> None:
                 "idle",
                 idle,
                 [("sum(physical_ai:gpus_idle) or vector(0)", 70, 0), ("sum(physical_ai:gpus_idle)", 100, 1)],
+            ),
+            _test(
+                "AMD's",
+                {**series, amd("gfx_activity", exported_namespace="ml", exported_pod="rocm"): always(80)},
+                [
+                    ('sum(physical_ai:gpus_busy{namespace="ml",pod="rocm",pool="mi300x"})', 60, 0.8),
+                    (f'sum(physical_ai:gpus_capacity{{node="{MI300X}"}})', 60, 8),
+                ],
             ),
             _test("waiting", waiting, [("sum(physical_ai:gpus_asked)", 60, 3), ("sum(physical_ai:gpus_held)", 60, 1)]),
             _test("cordoned", cordoned, [('sum(physical_ai:gpus_unschedulable{pool="h100gpu"})', 60, 1)]),

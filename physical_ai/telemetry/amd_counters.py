@@ -1,0 +1,43 @@
+"""The configuration of AMD's device metrics exporter: which fields it reports, and what its series are called.
+
+The prefix is set, since the fields' own names begin with gpu_, as those of other exporters can; AMD's dashboards have
+this one. Without a list the exporter reports all fields, hundreds of series for each GPU.
+"""
+
+from __future__ import annotations
+
+import json
+
+from physical_ai.catalog.telemetry_rows import amd_fields
+from physical_ai.telemetry.counters import Cardinality
+
+CONFIG_MAP = "amd-exporter-fields"
+KEY = "config.json"
+"""The key that the exporter reads (ROCm/gpu-operator docs/metrics/exporter.md)."""
+PREFIX = "amd_"
+
+
+def exporter_config() -> str:
+    """The exporter's configuration.
+
+    >>> json.loads(exporter_config())["CommonConfig"]
+    {'MetricsFieldPrefix': 'amd_'}
+    """
+    config = {"GPUConfig": {"Fields": list(amd_fields())}, "CommonConfig": {"MetricsFieldPrefix": PREFIX}}
+    return json.dumps(config, indent=2) + "\n"
+
+
+def series(field: str) -> str:
+    """What the series of a field is called.
+
+    >>> series("GPU_GFX_ACTIVITY")
+    'amd_gpu_gfx_activity'
+    """
+    return f"{PREFIX}{field.lower()}"
+
+
+def amd_series_per_node(gpus: int) -> Cardinality:
+    """Series of the exporter on one node: one for each field and GPU, and at least what a guest was seen to report."""
+    fields = amd_fields().values()
+    least = sum(1 for each in fields if each.guest == "yes")
+    return Cardinality("GPU", gpus, least, len(fields), gpus * least, gpus * len(fields))
