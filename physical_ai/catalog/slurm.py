@@ -10,14 +10,43 @@ OPERATOR_NAMESPACE = "slinky"
 NAMESPACE = "slurm"
 """Of the Slurm cluster's Pods; the namespaces are those of the project's documentation."""
 OPERATOR_RELEASE, CLUSTER_RELEASE = "slurm-operator", "slurm"
+OPERATOR_IMAGES = ("slurm-operator", "slurm-operator-webhook")
+REGISTRY = "ghcr.io/slinkyproject"
+IMAGE_TAG = "26.05-ubuntu26.04"
+"""Of Slurm's daemons, which have one release: that of the chart (SlinkyProject/slurm-operator,
+CHANGELOG/CHANGELOG-1.2.md)."""
+CONTROLLER, REST, NODE, LOGIN = "slurmctld", "slurmrestd", "slurmd", "login"
+"""Daemons, by the names of their images and containers."""
 API_GROUP = "slinky.slurm.net"
+API_VERSION = f"{API_GROUP}/v1beta1"
 TAINT_KEY = "physical-ai/slurm"
 TAINT = f"{TAINT_KEY}=present:NoSchedule"
 """On pools of Slurm's. With a value, for the reason that GPU nodes' taint has one."""
 RESOURCE_TYPE = "gpu"
 """Of generic resources (GRES). Without it in GresTypes slurmctld drops what nodes report (NVIDIA/k8s-test-infra,
 docs/guides/slinky)."""
-CORDON_REASON = "nodeset.slinky.slurm.net/node-cordon-reason"
+NODE_PREFIX = "nodeset.slinky.slurm.net/"
+CORDON_REASON = f"{NODE_PREFIX}node-cordon-reason"
 """Annotation on a node: why it is drained in Slurm (SlinkyProject/slurm-operator, docs/usage/nodeset-operations)."""
-POD_LABELS = {"app.kubernetes.io/name": "slurmd"}
+POD_CORDON = f"{NODE_PREFIX}pod-cordon"
+"""Annotation that the operator sets on the Pod of a node that it drains in Slurm."""
+POD_PROTECT = f"{NODE_PREFIX}pod-protect"
+"""Label on the Pod of a node with jobs: a PodDisruptionBudget keeps it from being evicted."""
+STATE_PREFIX = "SlurmNodeState"
+"""Of conditions on the Pods of nodes: what Slurm says of the node, with the reason of a drain as the message."""
+BUSY_STATES = ("Allocated", "Mixed", "Completing")
+REASON_PREFIX = "slurm-operator: "
+"""Of reasons for a drain that the operator gave. It leaves all others alone."""
+POD_LABELS = {"app.kubernetes.io/name": NODE}
 """On Pods that are nodes of Slurm's."""
+
+
+def image(daemon: str) -> dict[str, str]:
+    """The image of a daemon, as the chart's values have it."""
+    return {"repository": f"{REGISTRY}/{daemon}", "tag": IMAGE_TAG}
+
+
+def image_names() -> list[str]:
+    """Every image of operator and cluster, with its registry."""
+    daemons = [f"{REGISTRY}/{each}:{IMAGE_TAG}" for each in (CONTROLLER, REST, NODE, LOGIN)]
+    return [*(f"{REGISTRY}/{each}:{CHART_VERSION}" for each in OPERATOR_IMAGES), *daemons]

@@ -45,6 +45,9 @@ def test_the_models_take_the_program_s_values_and_refuse_others() -> None:
             rendered(chart, {**values, "unknownKey": True}, "slurm")
     with pytest.raises(Refused, match=r"cert-manager.io/v1"):
         rendered("slurm-operator", {**plan.operator_values, "certManager": {"enabled": True}}, "slinky")
+    reserved = {**plan.cluster_values, "configFiles": {"slurm.conf": "SlurmUser=root"}}
+    with pytest.raises(Refused, match=r"reserved for slurm-operator use: slurm\.conf"):
+        rendered("slurm", reserved, "slurm")
     strange = copy.deepcopy(dict(plan.cluster_values))
     strange["partitions"]["h100gpu"]["nodesets"] = ["nowhere"]
     with pytest.raises(Refused, match="names the NodeSet nowhere"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from physical_ai.catalog import otel
+from physical_ai.catalog import otel, slurm
 from physical_ai.catalog.images import MICROSOFT, image
 from physical_ai.settings.facts.runners import RUNNERS, runner_image
 from physical_ai.settings.layers.paths import Path
@@ -26,6 +26,8 @@ def program_images(settings: Settings) -> Mapping[str, Path]:
         found[f"docker.io/{otel.IMAGE}"] = ("monitoring", "traces")
     if settings.runners is not None:
         found[runner_image(settings.runners)] = RUNNERS
+    if settings.slurm is not None:
+        found |= dict.fromkeys(slurm.image_names(), ("slurm",))
     for name, own in settings.health.acceptance.images.items():
         found[own] = ("health", "acceptance", "images", name)
     return found

@@ -120,8 +120,13 @@ def cluster_values(settings: Settings) -> dict[str, Any]:
     here = {"podSpec": services_placement(settings)}
     return {
         "configFiles": {"gres.conf": "AutoDetect=nvidia\n"},
-        "controller": {"extraConfMap": {"GresTypes": [names.RESOURCE_TYPE]}, **here},
-        "restapi": here,
+        "controller": {
+            "extraConfMap": {"GresTypes": [names.RESOURCE_TYPE]},
+            names.CONTROLLER: {"image": names.image(names.CONTROLLER)},
+            "logfile": {"image": names.image(names.CONTROLLER)},
+            **here,
+        },
+        "restapi": {names.REST: {"image": names.image(names.REST)}, **here},
         # The chart's own sample is replaced: values of Helm are merged.
         "nodesets": {"slinky": {"enabled": False}, **{name: _nodeset(name, pool) for name, pool in pools.items()}},
         "partitions": {
@@ -133,11 +138,20 @@ def cluster_values(settings: Settings) -> dict[str, Any]:
 
 
 def _nodeset(name: str, pool: Pool) -> dict[str, Any]:
-    """One slurmd on each node of a pool, with all of the node's GPUs, which Slurm divides among jobs."""
+    """One slurmd on each node of a pool, with all of the node's GPUs, which Slurm divides among jobs.
+
+    It names its images: up to 1.1, the chart has defaults for its own sample NodeSet only. The container that prints
+    the log runs a shell script; with its neighbour's image it needs no other registry, and no tag that floats.
+    """
+    limits = {gpu_resource(pool): gpus_per_node(pool)}
     return {
         "enabled": True,
         "scalingMode": "DaemonSet",
-        "slurmd": {"resources": {"limits": {gpu_resource(pool): gpus_per_node(pool)}}},
+        # Ignored in this mode by the operator, but not by the budget of disruptions, which reads it through the kind's
+        # scale: with fewer than there are nodes, Pods with jobs may be evicted (kubernetes, disruption controller).
+        "replicas": pool.scale.most,
+        names.NODE: {"image": names.image(names.NODE), "resources": {"limits": limits}},
+        "logfile": {"image": names.image(names.NODE)},
         "extraConfMap": {"Gres": [gres(pool)], "Features": [name]},
         "partition": {"enabled": False},
         "podSpec": {"nodeSelector": pool_selector(name, pool), "tolerations": tolerations(pool)},
@@ -152,6 +166,9 @@ def _login(settings: Settings) -> dict[str, Any]:
         return {"enabled": False}
     return {
         "enabled": True,
+        "replicas": 1,
+        names.LOGIN: {"image": names.image(names.LOGIN)},
+        "initconf": {"image": names.image(names.LOGIN)},
         "rootSshAuthorizedKeys": "\n".join(login.ssh_keys),
         "podSpec": services_placement(settings),
         # The chart's default is a load balancer with a public address.

@@ -93,7 +93,9 @@ class _Tables:
             "storage": True,
             "schema": {"openAPIV3Schema": schema},
         }
-        served |= {"subresources": {"status": {}}} if table.get("status") else {}
+        if table.get("status"):
+            scale = {"scale": table["scale"]} if "scale" in table else {}
+            served["subresources"] = {"status": {}, **scale}
         served |= {"additionalPrinterColumns": dated} if dated else {}
         return {
             "apiVersion": "apiextensions.k8s.io/v1",

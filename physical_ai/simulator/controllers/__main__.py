@@ -18,6 +18,7 @@ from physical_ai.simulator.operators.live import Operators
 from physical_ai.simulator.operators.vault_secrets import VaultSecrets
 from physical_ai.simulator.osmo.control.live import ControlPlane
 from physical_ai.simulator.runners import RunnerController
+from physical_ai.simulator.slurm import SlurmOperator
 from physical_ai.simulator.subscription import AZURE_FILE
 from physical_ai.simulator.volumes import Volumes
 
@@ -40,6 +41,7 @@ def main() -> None:
     Volumes(Client(given.kubeconfig)).loop.start()
     CertManager(Client(given.kubeconfig), given.simulation / AZURE_FILE).loop.start()
     RunnerController(Client(given.kubeconfig)).loop.start()
+    SlurmOperator(Client(given.kubeconfig)).loop.start()
     stack = GpuStack(
         Client(given.kubeconfig), 60 / seconds_per_model_minute(), given.caught_up.touch, given.kubeconfig.parent
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.slurm import TAINT
 from physical_ai.settings import Loaded, Overlay, SettingsError, load
+from physical_ai.settings.facts.images import program_images
 from physical_ai.settings.facts.osmo import gpu_capacity, platforms
 from physical_ai.settings.facts.slurm import gres, slurm_pools
 from physical_ai.settings.plans.slurm import health_conditions
@@ -52,6 +53,7 @@ def test_a_pool_becomes_a_node_set_with_all_gpus_of_its_nodes() -> None:
     nodes = values["nodesets"]["h100gpu"]
     assert nodes["scalingMode"] == "DaemonSet"
     assert nodes["slurmd"]["resources"] == {"limits": {"nvidia.com/gpu": 1}}
+    assert nodes["replicas"] == 2, "the budget of disruptions counts as many Pods as there are nodes"
     assert nodes["extraConfMap"] == {"Gres": ["gpu:1"], "Features": ["h100gpu"]}
     assert nodes["podSpec"]["nodeSelector"] == {"kubernetes.azure.com/agentpool": "h100gpu"}
     tolerated = {(each["key"], each["effect"]) for each in nodes["podSpec"]["tolerations"]}
@@ -100,6 +102,30 @@ def test_a_login_pod_has_no_public_address() -> None:
     login = cluster(given(login={"sshKeys": [KEY]}))["loginsets"]["slinky"]
     assert login["rootSshAuthorizedKeys"] == KEY
     assert login["service"] == {"spec": {"type": "ClusterIP"}}
+
+
+def test_every_image_is_named_with_a_tag_and_is_of_a_registry_that_is_cached() -> None:
+    only = {"cluster": {"kubernetesVersion": "1.36"}, "dataServices": {"source": "azure", "registry": {"only": True}}}
+    data = {**given(login={"sshKeys": [KEY]}), **only}
+    found: list[str] = []
+
+    def collect(value: Any) -> None:
+        if isinstance(value, dict):
+            block = cast("dict[str, Any]", value)
+            if "repository" in block:
+                found.append(f"{block['repository']}:{block['tag']}")
+            for each in block.values():
+                collect(each)
+
+    collect(cluster(data))
+    named = program_images(loaded(data).settings)
+    assert set(found) < set(named)
+    assert {each.rpartition(":")[2] for each in found} == {"26.05-ubuntu26.04"}
+    faults = [each.problem for each in loaded(data).warnings if "can't pull" in each.problem]
+    assert not [each for each in faults if "slinkyproject" in each], "ghcr.io is cached unless upstreams say otherwise"
+    data["dataServices"]["registry"]["upstreams"] = ["nvcr.io"]
+    faults = [each.problem for each in loaded(data).warnings if "can't pull" in each.problem]
+    assert sum("slinkyproject" in each for each in faults) == 6
 
 
 def test_both_charts_know_every_key() -> None:

@@ -1,0 +1,88 @@
+"""A Slurm cluster on a real API server: slurmd on the GPU nodes, and a node that Slurm drains before its Pod may go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from physical_ai.catalog import slurm as names
+from physical_ai.settings import Overlay, load
+from physical_ai.settings.plans.plan import make_plan
+from physical_ai.simulator.charts import chart_source
+from physical_ai.simulator.cluster.objects import annotations_of, at, is_ready
+from physical_ai.simulator.kubernetes.client import MERGE_PATCH, ApiError
+from physical_ai.simulator.slurm.nodes import EXTERNAL_DRAIN, GPUS_IN_USE, drain_reason
+from tests.support.simulated_cluster import PRIVILEGED, SimulatedCluster
+from tests.support.waiting import until
+from tests.unit.settings.test_settings_slurm import given
+
+PODS = f"/api/v1/namespaces/{names.NAMESPACE}/pods"
+NODE_SET = f"/apis/{names.API_VERSION}/namespaces/{names.NAMESPACE}/nodesets/slurm-worker-h100gpu"
+
+
+@pytest.mark.xdist_group("gpu-scenarios")
+def test_slurmd_runs_on_the_gpu_nodes_and_slurm_drains_one_before_its_pod_goes(cluster: SimulatedCluster) -> None:
+    settings, client = load("dev-westus2", [Overlay("--set", given())]).settings, cluster.client
+    plan = make_plan(settings).slurm
+    assert plan is not None
+    cluster.join("cpu-0", settings.cpu_pool.sku, pool="cpu")
+    first, second = cluster.pool(settings, "h100gpu", 2)
+    cluster.install(settings)
+    for each, values in ((plan.operator, plan.operator_values), (plan.cluster, plan.cluster_values)):
+        where = {names.OPERATOR_CHART: names.OPERATOR_NAMESPACE}.get(each.name, names.NAMESPACE)
+        cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": where, "labels": PRIVILEGED}})
+        options = ("--namespace", where, "--values", "-", "--wait", "--timeout", "60s")
+        chart = str(chart_source(each.name, each.version, ""))
+        cluster.helm.run("upgrade", "--install", each.name, chart, *options, stdin=yaml.safe_dump(dict(values)))
+
+    def pod(node: str) -> dict[str, Any]:
+        found = client.get(PODS, {"labelSelector": "app.kubernetes.io/name=slurmd"})["items"]
+        return next((each for each in found if at(each, "spec.nodeName") == node), {})
+
+    def states(node: str) -> set[str]:
+        conditions = at(pod(node), "status.conditions", [])
+        kinds = (str(each["type"]) for each in conditions)
+        return {each.removeprefix(names.STATE_PREFIX) for each in kinds if each.startswith(names.STATE_PREFIX)}
+
+    def annotate(node: str, **given: str | None) -> None:
+        client.patch(f"{PODS}/{pod(node)['metadata']['name']}", {"metadata": {"annotations": given}}, MERGE_PATCH)
+
+    until(lambda: is_ready(pod(first)) and is_ready(pod(second)), "slurmd does not run on the nodes")
+    until(lambda: states(first) == states(second) == {"Idle"}, "Slurm does not know the nodes")
+    assert at(client.get(NODE_SET), "status.slurmIdle") == 2
+    with pytest.raises(ApiError, match="cannot change scalingMode after deployment"):
+        client.patch(NODE_SET, {"spec": {"scalingMode": "StatefulSet"}}, MERGE_PATCH)
+
+    annotate(first, **{GPUS_IN_USE: "1"})
+    annotate(second, **{GPUS_IN_USE: "1"})
+    until(lambda: states(first) == states(second) == {"Allocated"}, "the job holds no GPU")
+    _cordon(client, first, True)
+    until(lambda: states(first) == {"Allocated", "Drain"}, "a cordon does not drain the node in Slurm")
+    assert drain_reason(pod(first)).startswith("slurm-operator: Node (h100gpu-0) was cordoned")
+    assert annotations_of(pod(first))[names.POD_CORDON] == "true"
+    assert states(second) == {"Allocated"}, "another node is drained"
+    for node in (first, second):
+        eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod(node)["metadata"]["name"]}}
+        until(lambda node=node: _protected(client, pod(node)), "the budget does not know the Pod")
+        with pytest.raises(ApiError, match="disruption budget"):
+            client.request("POST", f"{PODS}/{eviction['metadata']['name']}/eviction", eviction)
+    annotate(first, **{GPUS_IN_USE: None})
+    until(lambda: states(first) == {"Idle", "Drain"}, "the job has ended, and the node is not drained")
+    _cordon(client, first, None)
+    until(lambda: states(first) == {"Idle"}, "the node does not take jobs again")
+    annotate(first, **{EXTERNAL_DRAIN: "fans"})
+    until(lambda: drain_reason(pod(first)) == "fans", "scontrol drains nothing")
+    for release in (names.CLUSTER_RELEASE, names.OPERATOR_RELEASE):
+        where = {names.OPERATOR_RELEASE: names.OPERATOR_NAMESPACE}.get(release, names.NAMESPACE)
+        cluster.helm.run("uninstall", release, "--namespace", where, "--timeout", "60s")
+
+
+def _cordon(client: Any, node: str, value: bool | None) -> None:
+    client.patch(f"/api/v1/nodes/{node}", {"spec": {"unschedulable": value}}, MERGE_PATCH)
+
+
+def _protected(client: Any, given: dict[str, Any]) -> bool:
+    budget = client.get(f"/apis/policy/v1/namespaces/{names.NAMESPACE}/poddisruptionbudgets/slurm-workers-pdb-slurm")
+    return at(budget, "status.currentHealthy", 0) == 2 and names.POD_PROTECT in given["metadata"]["labels"]
