@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,23 +12,25 @@ import pulumi_kubernetes as kubernetes
 
 from physical_ai.readiness import Get, Unusable
 from physical_ai.readiness.client import connect
-from physical_ai.readiness.existing import FIELD_MANAGER, NodeChange, Survey, changes, foreign_parts, survey
+from physical_ai.readiness.existing import FIELD_MANAGER, NodeChange, Survey, survey
+from physical_ai.readiness.existing_owners import judge
 from physical_ai.readiness.kubeconfig import one_context
 from physical_ai.readiness.reader import Missing, Unreachable
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.plans.plan import Plan
 
 DEFAULT_FILE = "~/.kube/config"
 
 
 @dataclass(frozen=True)
 class ExistingClusterArgs:
-    """`kubeconfig` is a file; None for that of the environment. `namespaces` are those that the stack creates."""
+    """`kubeconfig` is a file; None for that of the environment."""
 
     settings: Settings
+    plan: Plan
     context: str
     kubeconfig: str | None
-    namespaces: Collection[str]
 
 
 class ExistingCluster(pulumi.ComponentResource):
@@ -50,11 +52,12 @@ class ExistingCluster(pulumi.ComponentResource):
         super().__init__("physical-ai:kubernetes:ExistingCluster", name, {}, opts)
         file = args.kubeconfig or os.environ.get("KUBECONFIG") or DEFAULT_FILE
         text, found = open_cluster(args.settings, file, args.context)
-        given, problems = changes(args.settings, found)
-        problems += foreign_parts(args.settings.stack, args.namespaces, found)
-        if problems:
-            listed = "\n".join(f"  {problem}" for problem in problems)
+        verdict = judge(args.settings, args.plan, found)
+        if verdict.problems:
+            listed = "\n".join(f"  {problem}" for problem in verdict.problems)
             raise pulumi.RunError(f"The cluster of the context {args.context} cannot take this stack:\n{listed}")
+        for note in verdict.notes:
+            pulumi.log.info(note, self)
         self.kubeconfig = pulumi.Output.secret(text)
         self.provider = kubernetes.Provider(
             f"{name}-provider",
@@ -68,8 +71,8 @@ class ExistingCluster(pulumi.ComponentResource):
             enable_secret_mutable=True,
             opts=pulumi.ResourceOptions(parent=self),
         )
-        self.changed = [self._patch(name, change) for change in given]
-        self.register_outputs({"nodes": len(given)})
+        self.changed = [self._patch(name, change) for change in verdict.changes]
+        self.register_outputs({"nodes": len(verdict.changes)})
 
     def _patch(self, name: str, change: NodeChange) -> kubernetes.core.v1.NodePatch:
         """Owned by a field manager of the stack's own, so that its deletion removes these labels and taints only."""

@@ -33,18 +33,20 @@ class GpuOperatorArgs:
     charts: ChartSourceName
     after: Sequence[pulumi.Resource] = ()
     """Resources that must exist before the first operand runs."""
+    installs: bool = True
+    """False where the cluster has one already: then it gets the ConfigMaps only, for its owner to name."""
 
 
 class GpuOperator(pulumi.ComponentResource):
     """The operator, after the ConfigMaps that its operands mount and before the drivers that it installs.
 
     Attributes:
-        release: the chart; its CRDs remain when it is deleted.
+        releases: the chart, whose CRDs remain when it is deleted; nothing where the operator was there before.
         drivers: NVIDIADriver resources by pool. They are deleted before the release, which removes their DaemonSets.
         configs: ConfigMaps by name.
     """
 
-    release: kubernetes.helm.v3.Release
+    releases: list[kubernetes.helm.v3.Release]
     drivers: dict[str, kubernetes.apiextensions.CustomResource]
     configs: dict[str, kubernetes.core.v1.ConfigMap]
 
@@ -57,12 +59,30 @@ class GpuOperator(pulumi.ComponentResource):
             )
             for config, data in plan.config_maps.items()
         }
-        self.release = kubernetes.helm.v3.Release(
+        self.releases, self.drivers = [], {}
+        if args.installs:
+            release = self._release(name, args)
+            self.releases = [release]
+            self.drivers = {
+                pool: nvidia_driver(
+                    f"{name}-driver-{pool}",
+                    driver,
+                    release,
+                    args.target.options(
+                        self, [release, *([self.configs[driver.config_map]] if driver.config_map else [])]
+                    ),
+                )
+                for pool, driver in plan.drivers.items()
+            }
+        self.register_outputs({"version": args.version, "drivers": sorted(self.drivers)})
+
+    def _release(self, name: str, args: GpuOperatorArgs) -> kubernetes.helm.v3.Release:
+        return kubernetes.helm.v3.Release(
             f"{name}-release",
             name=CHART,
             namespace=OPERATOR_NAMESPACE,
             **release_options(chart(CHART, args.version), args.charts),
-            values=plan.values,
+            values=args.plan.values,
             timeout=TIMEOUT_SECONDS,
             opts=args.target.options(
                 self,
@@ -70,15 +90,3 @@ class GpuOperator(pulumi.ComponentResource):
                 [checked_upgrades(f"{name}-upgrade", args.version)],
             ),
         )
-        self.drivers = {
-            pool: nvidia_driver(
-                f"{name}-driver-{pool}",
-                driver,
-                self.release,
-                args.target.options(
-                    self, [self.release, *([self.configs[driver.config_map]] if driver.config_map else [])]
-                ),
-            )
-            for pool, driver in plan.drivers.items()
-        }
-        self.register_outputs({"version": args.version, "drivers": sorted(self.drivers)})

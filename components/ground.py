@@ -42,14 +42,13 @@ def subscription_of(settings: Settings) -> str:
     return azure_subscription() if existing_cluster(settings) is None else ""
 
 
-def declare_ground(common: Common, namespaces: Sequence[str]) -> Ground:
-    """`namespaces` are those that the stack creates."""
+def declare_ground(common: Common) -> Ground:
     given = existing_cluster(common.settings)
     if given is None or given.context is None:
         return _on_azure(common)
     cluster = ExistingCluster(
         f"{common.name}-cluster",
-        ExistingClusterArgs(common.settings, given.context, given.kubeconfig, namespaces),
+        ExistingClusterArgs(common.settings, common.plan, given.context, given.kubeconfig),
         common.unprotected,
     )
     target = ClusterTarget(cluster.provider, None, common.retry, cluster.changed, common.settings.stack)

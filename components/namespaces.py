@@ -23,6 +23,8 @@ class NamespacesArgs:
 
     target: ClusterTarget
     without: Collection[str] = ()
+    found: Collection[str] = ()
+    """Those that somebody else has created: they are read, and neither changed nor deleted."""
 
 
 class Namespaces(pulumi.ComponentResource):
@@ -33,21 +35,18 @@ class Namespaces(pulumi.ComponentResource):
     def __init__(self, name: str, args: NamespacesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:Namespaces", name, {}, opts)
         self.namespaces = {
-            manifest["metadata"]["name"]: kubernetes.core.v1.Namespace(
-                f"{name}-{manifest['metadata']['name']}",
-                metadata=cast("ObjectMetaArgsDict", _marked(manifest["metadata"], args.target.stack)),
-                opts=args.target.options(self),
-            )
+            manifest["metadata"]["name"]: self._declared(f"{name}-{manifest['metadata']['name']}", manifest, args)
             for manifest in manifests.load("namespaces.yaml")
             if manifest["metadata"]["name"] not in args.without
         }
         self.register_outputs({"namespaces": sorted(self.namespaces)})
 
-
-def created_names(without: Collection[str]) -> list[str]:
-    """Names of the namespaces that a stack creates."""
-    names = (str(manifest["metadata"]["name"]) for manifest in manifests.load("namespaces.yaml"))
-    return [name for name in names if name not in without]
+    def _declared(self, name: str, manifest: Mapping[str, Any], args: NamespacesArgs) -> kubernetes.core.v1.Namespace:
+        own, options = str(manifest["metadata"]["name"]), args.target.options(self)
+        if own in args.found:
+            return kubernetes.core.v1.Namespace.get(name, own, options)
+        metadata = cast("ObjectMetaArgsDict", _marked(manifest["metadata"], args.target.stack))
+        return kubernetes.core.v1.Namespace(name, metadata=metadata, opts=options)
 
 
 def _marked(metadata: Mapping[str, Any], stack: str) -> dict[str, Any]:

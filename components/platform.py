@@ -35,7 +35,6 @@ from components.platform_cluster import (
     declare_osmo,
     declare_scraping,
     declare_traces,
-    namespaces,
 )
 from components.platform_common import Common
 from components.platform_control_plane import declare_cert_manager, declare_control_plane, share_workflow_data
@@ -86,7 +85,7 @@ class Platform(pulumi.ComponentResource):
             unprotected=unprotected,
         )
 
-        ground = declare_ground(common, namespaces(common))
+        ground = declare_ground(common)
         azure = ground.azure
         data = azure.data if azure is not None else None
         interior = declare_interior(common, ground)

@@ -19,6 +19,6 @@ def declare_amd_operator(common: Common, interior: Interior, operator: GpuOperat
         plan=plan,
         charts=common.settings.charts.source,
         secrets=common.secrets,
-        after=[operator.release],
+        after=operator.releases,
     )
     return AmdOperator(f"{common.name}-amd-operator", args, common.protected)

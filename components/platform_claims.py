@@ -20,6 +20,6 @@ def declare_dra_driver(common: Common, interior: Interior, operator: GpuOperator
         charts=settings.charts.source,
         plan=plan,
         objects=claim_objects(settings),
-        after=[operator.release],
+        after=operator.releases,
     )
     return DraDriver(f"{common.name}-dra-driver", args, common.protected)

@@ -21,7 +21,7 @@ from components.ground import Ground
 from components.in_cluster_data import InClusterData, InClusterDataArgs
 from components.isolation import Isolation, IsolationArgs
 from components.kube_prometheus import KubePrometheus, KubePrometheusArgs
-from components.namespaces import Namespaces, NamespacesArgs, created_names
+from components.namespaces import Namespaces, NamespacesArgs
 from components.nvsentinel import Nvsentinel, NvsentinelArgs
 from components.osmo import Osmo, OsmoArgs
 from components.osmo_token import VaultLogin
@@ -30,22 +30,14 @@ from components.registry_images import RegistryImages, RegistryImagesArgs
 from components.scraping import Scraping, ScrapingArgs
 from components.trace_collector import TraceCollector, TraceCollectorArgs
 from components.workload_identity import IdentityPlace
-from physical_ai.catalog.amd import NAMESPACE as AMD_NAMESPACE
-from physical_ai.catalog.cert_manager import NAMESPACE as CERTIFICATES_NAMESPACE
-from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAMESPACE
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
-from physical_ai.catalog.network_operator import NAMESPACE as NETWORK_NAMESPACE
 from physical_ai.catalog.nvsentinel import NAMESPACE as HEALTH_NAMESPACE
-from physical_ai.catalog.osmo import CONTROL_NAMESPACE, KAI_NAMESPACE, WORKFLOWS_NAMESPACE
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE, WORKFLOWS_NAMESPACE
 from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
-from physical_ai.catalog.runners import CONTROLLER_NAMESPACE
-from physical_ai.catalog.runners import NAMESPACE as RUNNERS_NAMESPACE
-from physical_ai.catalog.slurm import NAMESPACE as SLURM_NAMESPACE
-from physical_ai.catalog.slurm import OPERATOR_NAMESPACE as SLINKY_NAMESPACE
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.data_services import data_protected
-from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, installs_operator
 from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.plans.acceptance import declared_jobs
 from physical_ai.settings.plans.drift_reader import drift_reader_objects
@@ -53,29 +45,9 @@ from physical_ai.settings.plans.evidence_objects import evidence_objects
 from physical_ai.settings.plans.health_limits import health_limits
 from physical_ai.settings.plans.in_cluster import in_cluster_objects
 from physical_ai.settings.plans.isolation import isolation_objects
+from physical_ai.settings.plans.namespaces import not_needed, used
 from physical_ai.settings.plans.osmo_token import osmo_token_objects
 from physical_ai.settings.plans.registry_images import registry_policies
-
-
-def namespaces(common: Common) -> list[str]:
-    """Names of the namespaces that the stack creates."""
-    return created_names(_without(common))
-
-
-def _without(common: Common) -> tuple[str, ...]:
-    """Namespaces of the manifest that this stack does not need."""
-    return (
-        *((KAI_NAMESPACE,) if common.backend is None else ()),
-        *((METRICS_NAMESPACE,) if common.plan.kube_prometheus is None else ()),
-        *((NETWORK_NAMESPACE,) if common.plan.network_operator is None else ()),
-        *((HEALTH_NAMESPACE,) if common.plan.nvsentinel is None else ()),
-        *((TRACES_NAMESPACE,) if common.plan.collector is None else ()),
-        *((CERTIFICATES_NAMESPACE,) if common.plan.cert_manager is None else ()),
-        *((CONTROLLER_NAMESPACE, RUNNERS_NAMESPACE) if common.plan.runners is None else ()),
-        *((SLINKY_NAMESPACE, SLURM_NAMESPACE) if common.plan.slurm is None else ()),
-        *({LONGHORN_NAMESPACE, METALLB_NAMESPACE} - {each.namespace for each in common.plan.services}),
-        *((AMD_NAMESPACE,) if common.plan.amd is None else ()),
-    )
 
 
 def declare_interior(common: Common, ground: Ground) -> Interior:
@@ -85,7 +57,11 @@ def declare_interior(common: Common, ground: Ground) -> Interior:
         args = RegistryImagesArgs(target, policies)
         first = RegistryImages(f"{common.name}-registry-images", args, common.protected)
         target = replace(target, after=[*target.after, *first.declared])
-    created = Namespaces(f"{common.name}-namespaces", NamespacesArgs(target, _without(common)), common.protected)
+    created = Namespaces(
+        f"{common.name}-namespaces",
+        NamespacesArgs(target, not_needed(common.plan), used(common.settings)),
+        common.protected,
+    )
     return Interior(ground.kubeconfig, target, created.namespaces)
 
 
@@ -173,6 +149,7 @@ def declare_gpu_operator(common: Common, interior: Interior, driver: GridDriver)
         version=settings.gpu_operator.version,
         charts=settings.charts.source,
         after=after,
+        installs=installs_operator(settings),
     )
     return GpuOperator(f"{common.name}-gpu-operator", args, common.protected)
 
@@ -191,7 +168,7 @@ def declare_nvsentinel(
         charts=common.settings.charts.source,
         secrets=common.secrets,
         # It reads the operator's DCGM, and its PodMonitor is of a kind that Prometheus' release brings.
-        after=[operator.release, *([metrics.release] if metrics else [])],
+        after=[*operator.releases, *([metrics.release] if metrics else [])],
     )
     return Nvsentinel(f"{common.name}-nvsentinel", args, common.protected)
 

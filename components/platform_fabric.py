@@ -14,5 +14,5 @@ def declare_network_operator(common: Common, interior: Interior, operator: GpuOp
     if plan is None:
         return None
     namespace, charts = interior.namespaces[NETWORK_NAMESPACE], common.settings.charts.source
-    args = NetworkOperatorArgs(interior.target, namespace, plan, charts, [operator.release])
+    args = NetworkOperatorArgs(interior.target, namespace, plan, charts, operator.releases)
     return NetworkOperator(f"{common.name}-network-operator", args, common.protected)

@@ -56,8 +56,9 @@ def declare_release_gate(
     network: NetworkOperator | None,
     slurm: Slurm | None,
 ) -> ReleaseGate:
-    namespaces = {CHART: OPERATOR_NAMESPACE, **{name: osmo.versions[name]["namespace"] for name in osmo.releases}}
-    after = [operator.release, *osmo.releases.values()]
+    namespaces = {name: osmo.versions[name]["namespace"] for name in osmo.releases}
+    namespaces |= {CHART: OPERATOR_NAMESPACE} if operator.releases else {}
+    after = [*operator.releases, *osmo.releases.values()]
     if metrics is not None:
         namespaces[METRICS_RELEASE] = METRICS_NAMESPACE
         after.append(metrics.release)

@@ -18,6 +18,6 @@ def declare_slurm(common: Common, interior: Interior, operator: GpuOperator) -> 
         plan=common.plan.slurm,
         charts=common.settings.charts.source,
         # The Pods of slurmd ask for the GPUs that its device plugin offers.
-        after=[operator.release],
+        after=operator.releases,
     )
     return Slurm(f"{common.name}-slurm", args, common.protected)

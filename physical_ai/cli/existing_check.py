@@ -11,14 +11,20 @@ from typing import Any
 import yaml
 
 from physical_ai import safe_yaml
-from physical_ai.findings import Finding
+from physical_ai.findings import Finding, Severity
 from physical_ai.preflight.existing import Read, Wanted, judge_cluster, read_cluster
 from physical_ai.readiness.client import connect
+from physical_ai.readiness.existing import survey
+from physical_ai.readiness.existing_owners import judge
 from physical_ai.readiness.reader import Get, Missing, Unreachable, Unusable
-from physical_ai.settings import Settings
+from physical_ai.settings import Loaded, Settings
 from physical_ai.settings.models.target import Target
 from physical_ai.settings.target import existing_cluster
 
+OWNERS, NODES, CLUSTER = "owners", "nodes", "the cluster"
+NODES_FIX = "The stack is not deployed before this is corrected."
+OWNERS_FIX = "The stack is not deployed before this is decided; nothing of it is changed."
+DOCS = "docs/existing-clusters.md#what-the-program-does-in-the-cluster"
 _DEFAULT = "~/.kube/config"
 _FORBIDDEN = "403 "
 """First part of the answer to whoever may not read a list."""
@@ -30,10 +36,9 @@ def context_of(settings: Settings) -> str | None:
     return target.context if target is not None else None
 
 
-def check_existing(
-    settings: Settings, today: datetime.date, *, offline: bool
-) -> tuple[list[Finding], str | None] | None:
+def check_existing(loaded: Loaded, today: datetime.date, *, offline: bool) -> tuple[list[Finding], str | None] | None:
     """The findings; and why the cluster was not asked, if it was not. None for a cluster that the stack creates."""
+    settings = loaded.settings
     target = existing_cluster(settings)
     if target is None:
         return None
@@ -42,10 +47,26 @@ def check_existing(
     try:
         get = connect(kubeconfig_of(target, os.environ))
         found = read_cluster(reader(get))
+        owners = judged_owners(loaded, get)
     except (Unreachable, Unusable) as problem:
         return [], str(problem)
     selectors = {name: pool.node_selector for name, pool in settings.pools.items()}
-    return judge_cluster(Wanted(settings, selectors), found, today), None
+    return [*owners, *judge_cluster(Wanted(settings, selectors), found, today)], None
+
+
+def judged_owners(loaded: Loaded, get: Get) -> list[Finding]:
+    """What a preview and a deployment would say: what stops them, and what they do with somebody else's things."""
+    try:
+        verdict = judge(loaded.settings, loaded.plan, survey(get))
+    except Unreachable as problem:
+        if not str(problem).startswith(_FORBIDDEN):
+            raise
+        return [Finding(Severity.UNKNOWN, OWNERS, CLUSTER, f"You may not read all of it: {problem}", None, CLUSTER)]
+    found = [Finding(Severity.ERROR, NODES, "classes", each, NODES_FIX, DOCS) for each in verdict.nodes]
+    found += [Finding(Severity.ERROR, OWNERS, CLUSTER, each, OWNERS_FIX, DOCS) for each in verdict.owners]
+    used, *differing = verdict.notes or ("Nothing in it belongs to somebody else that the stack would change.",)
+    found += [Finding(Severity.WARNING, OWNERS, CLUSTER, each, None, DOCS) for each in differing]
+    return [*found, Finding(Severity.OK, OWNERS, CLUSTER, used, None, DOCS)] if not verdict.owners else found
 
 
 def kubeconfig_of(target: Target, environment: Mapping[str, str]) -> str:

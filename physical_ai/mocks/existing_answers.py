@@ -16,4 +16,4 @@ def described_cluster(settings: Settings, _file: str, _context: str) -> tuple[st
         for index in range(pool.scale.most)
     ]
     system = {"metadata": {"name": "kube-system", "uid": "00000000-0000-0000-0000-000000000000"}}
-    return "apiVersion: v1", Survey(nodes, [system], ())
+    return "apiVersion: v1", Survey(nodes, [system])

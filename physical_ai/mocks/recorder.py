@@ -95,6 +95,11 @@ class Recorder(mocks.MockMonitor):
         wire = _sync_await(rpc.serialize_properties(outputs, {}))
         return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=wire)
 
+    def ReadResource(self, request: Any) -> Any:
+        """What the program reads, and does not declare, is as it says: policies are not about it."""
+        urn = self.make_urn(request.parent, request.type, request.name)
+        return resource_pb2.ReadResourceResponse(urn=urn, properties=request.properties)
+
     def keep(self, urn: str, request: Any) -> None:
         """Records one registration."""
         if urn in self._recorded:

@@ -1,11 +1,11 @@
-"""A cluster that exists already: which of its nodes are in which class, and what in it belongs to somebody else.
+"""A cluster that exists already: what it has, and which of its nodes are in which class.
 
 Reads only. The judgements are pure, on plain objects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,19 +14,13 @@ from physical_ai.readiness.model import Json
 from physical_ai.readiness.objects import labels, name, taint_text
 from physical_ai.readiness.reader import Get, listed
 from physical_ai.settings import NodePool, Pool, Settings
-from physical_ai.settings.facts.gpu import pool_labels
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, pool_labels
 from physical_ai.settings.facts.pools import CPU_POOL, node_taints, pool_selector
 
 STACK_LABEL = "physical-ai/stack"
 """On the namespaces that a stack has created in a cluster that existed before it."""
 FIELD_MANAGER = "physical-ai"
 """Of server-side apply: the labels and taints of nodes that it owns are the stack's."""
-OWNERS = {
-    "/apis/nvidia.com/v1/clusterpolicies": ("gpu-operator", "an NVIDIA GPU Operator"),
-    "/apis/kai.scheduler/v1/configs": ("kai-scheduler", "the scheduler KAI"),
-}
-"""Objects of which a cluster has one: the namespace of what installs ours, and what that is. Kinds alone say nothing,
-since they remain after an uninstallation."""
 _OF_THE_CLUSTER = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Prefixes of taints that come and go with the state of a node."""
 
@@ -37,8 +31,19 @@ class Survey:
 
     nodes: Sequence[Json]
     namespaces: Sequence[Json]
-    owned: Collection[str]
-    """Which of `OWNERS` there are."""
+    policies: Sequence[Json] = ()
+    """ClusterPolicies of GPU Operators. Kinds alone say nothing, since they remain after an uninstallation."""
+    drivers: Sequence[Json] = ()
+    """NVIDIADrivers."""
+    daemonsets: Sequence[Json] = ()
+    """Of the GPU Operator's namespace."""
+    schedulers: Sequence[Json] = ()
+    """Configurations of KAI, of which a cluster has one."""
+
+    @property
+    def owners(self) -> Mapping[str, str | None]:
+        """The stack that has created a namespace, by its name; None for somebody else's."""
+        return {name(each): labels(each).get(STACK_LABEL) for each in self.namespaces}
 
     @property
     def id(self) -> str:
@@ -59,8 +64,14 @@ class NodeChange:
 
 def survey(get: Get) -> Survey:
     """Reads the cluster. Raises as `get` does."""
-    owned = [path for path in OWNERS if listed(get, path)]
-    return Survey(listed(get, "/api/v1/nodes"), listed(get, "/api/v1/namespaces"), owned)
+    return Survey(
+        nodes=listed(get, "/api/v1/nodes"),
+        namespaces=listed(get, "/api/v1/namespaces"),
+        policies=listed(get, "/apis/nvidia.com/v1/clusterpolicies"),
+        drivers=listed(get, "/apis/nvidia.com/v1alpha1/nvidiadrivers"),
+        daemonsets=listed(get, f"/apis/apps/v1/namespaces/{OPERATOR_NAMESPACE}/daemonsets"),
+        schedulers=listed(get, "/apis/kai.scheduler/v1/configs"),
+    )
 
 
 def changes(settings: Settings, found: Survey) -> tuple[list[NodeChange], list[str]]:
@@ -126,21 +137,3 @@ def _labels_of_ours(node: Json) -> set[str]:
     fields: Sequence[Mapping[str, Any]] = at(node, "metadata.managedFields", [])
     ours = [each for each in fields if each.get("manager") == FIELD_MANAGER]
     return {key.removeprefix("f:") for each in ours for key in at(each, "fieldsV1.f:metadata.f:labels", {})}
-
-
-def foreign_parts(stack: str, wanted: Collection[str], found: Survey) -> list[str]:
-    """What the deployment would take over from somebody else. `wanted` are the namespaces that it creates."""
-    problems: list[str] = []
-    there = {name(each): labels(each).get(STACK_LABEL) for each in found.namespaces}
-    for namespace in sorted(set(wanted) & set(there)):
-        owner = there[namespace]
-        if owner is None:
-            problems.append(f"The namespace {namespace} exists, and this stack has not created it.")
-        elif owner != stack:
-            problems.append(f"The namespace {namespace} is of the stack {owner}: one cluster has one stack.")
-    for path in found.owned:
-        namespace, what = OWNERS[path]
-        if namespace in wanted and there.get(namespace) != stack:
-            kind = path.rpartition("/")[2]
-            problems.append(f"The cluster has {what} already ({kind}): two would change the same nodes and objects.")
-    return problems

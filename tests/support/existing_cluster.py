@@ -104,7 +104,6 @@ def reference() -> dict[str, Any]:
         "deployments": [],
         "classes": [storage_class("local", "rancher.io/local-path", default=True)],
         "snapshot_classes": [{"driver": "rancher.io/local-path"}],
-        "policies": None,
         "address_pools": None,
     }
 

@@ -51,7 +51,7 @@ def check(  # noqa: PLR0917 - each is an option
     loaded = read_stack(stack, file, set_).loaded
     settings = loaded.settings
     today = datetime.datetime.now(datetime.UTC).date()
-    existing = check_existing(settings, today, offline=offline)
+    existing = check_existing(loaded, today, offline=offline)
     if existing is not None:
         findings, why_not = existing
         queried, asked = False, "The cluster"

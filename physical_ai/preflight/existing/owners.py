@@ -1,4 +1,4 @@
-"""Who else gives out, drives or schedules the GPUs of a cluster."""
+"""Who else gives out, drives or schedules the GPUs of a cluster, apart from another GPU Operator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from physical_ai.preflight.existing.objects import (
     listed,
     name,
     namespace,
-    noted,
     numbers,
     ok,
     wrong,
@@ -36,31 +35,13 @@ DRIVER_APP = "nvidia-driver-daemonset"
 
 
 def judge_owners(found: Found, classes: Mapping[str, Sequence[Json]], pools: Mapping[str, Pool]) -> Iterator[Finding]:
-    """Other operators, device plugins, drivers and schedulers. `classes` holds the nodes of each pool."""
+    """Other device plugins, drivers and schedulers. `classes` holds the nodes of each pool."""
     nodes = {name(node): node for members in classes.values() for node in members}
-    yield from _operators(found)
     yield from _plugins(found, list(nodes.values()))
     for pool, members in classes.items():
         if pool in pools:
             yield from _drivers(pool, pools[pool], members, found)
     yield from _schedulers(found, nodes)
-
-
-def _operators(found: Found) -> Iterator[Finding]:
-    others = [each for each in found.policies or () if not _is_ours(each)]
-    if others:
-        problem = (
-            f"A GPU Operator is there already, with the ClusterPolicy {listed(map(name, others))}: two would configure"
-            " the same containerd, and delete each other's DaemonSets."
-        )
-        fix = "Adopt it, or uninstall it first: helm list -A"
-        yield wrong("gpu-operator", "the cluster", problem, fix, "NVIDIA/gpu-operator: one ClusterPolicy a cluster")
-    else:
-        yield ok("gpu-operator", "the cluster", "no other one")
-
-
-def _is_ours(item: Json) -> bool:
-    return noted(item).get("meta.helm.sh/release-namespace") == OPERATOR_NAMESPACE
 
 
 def _plugins(found: Found, nodes: Sequence[Json]) -> Iterator[Finding]:

@@ -18,7 +18,6 @@ DAEMON_SETS = "/apis/apps/v1/daemonsets"
 DEPLOYMENTS = "/apis/apps/v1/deployments"
 CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 SNAPSHOT_CLASSES = "/apis/snapshot.storage.k8s.io/v1/volumesnapshotclasses"
-POLICIES = "/apis/nvidia.com/v1/clusterpolicies"
 ADDRESS_POOLS = "/apis/metallb.io/v1beta1/ipaddresspools"
 
 
@@ -35,7 +34,6 @@ class Found:
     deployments: Sequence[Json] | None = None
     classes: Sequence[Json] | None = None
     snapshot_classes: Sequence[Json] | None = None
-    policies: Sequence[Json] | None = None
     address_pools: Sequence[Json] | None = None
     refused: tuple[str, ...] = field(default=())
     """Paths that the caller may not read."""
@@ -50,7 +48,6 @@ _PATHS = {
     "deployments": DEPLOYMENTS,
     "classes": CLASSES,
     "snapshot_classes": SNAPSHOT_CLASSES,
-    "policies": POLICIES,
     "address_pools": ADDRESS_POOLS,
 }
 _ALWAYS_THERE = ("nodes", "system_pods", "services", "daemon_sets", "deployments", "classes")
@@ -58,7 +55,7 @@ _ALWAYS_THERE = ("nodes", "system_pods", "services", "daemon_sets", "deployments
 
 
 def read_cluster(read: Read) -> Found:
-    """Everything that the judgement needs: ten lists, and nothing is changed."""
+    """Everything that the judgement needs: nine lists, and nothing is changed."""
     lists: dict[str, Any] = {name: read(path) for name, path in _PATHS.items()}
     refused = tuple(_PATHS[name] for name in _ALWAYS_THERE if lists[name] is None)
     return Found(**lists, refused=refused)

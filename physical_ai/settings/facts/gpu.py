@@ -49,6 +49,11 @@ FINISH_FIRST_POLICY = {"waitForCompletion": {"podSelector": f"{FINISH_FIRST_LABE
 """Part of every upgrade policy."""
 
 
+def installs_operator(settings: Settings) -> bool:
+    """Whether the stack installs the GPU Operator; else it uses one that the cluster had before."""
+    return settings.gpu_operator.existing == "refuse"
+
+
 def knows_gpu(pool: Pool) -> bool:
     """Whether the catalogue knows the pool's size, and that it has a GPU; the other facts are for such pools only."""
     size = machines().get(pool.sku)

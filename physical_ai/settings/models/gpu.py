@@ -96,6 +96,11 @@ class GpuOperator(Model):
     """NVIDIA GPU Operator."""
 
     version: OperatorVersion = Field(description="Release, such as v26.7.1; physai compat checks it.")
+    existing: Literal["refuse", "use"] = Field(
+        default="refuse",
+        description="A GPU Operator that an existing cluster has before the stack. refuse: nothing is installed beside"
+        " it. use: it stays as it is, the stack installs none, and stops where it differs from what the pools need.",
+    )
     driver: OperatorDriver = Field(description="Drivers of the pools with source operator.")
     driver_owner: Literal["NVIDIADriver", "ClusterPolicy"] = Field(
         default="NVIDIADriver",

@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.repository import VALUES
+from physical_ai.settings.facts.gpu import installs_operator
 from physical_ai.settings.faults import Fault, SettingsError
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.amd_operator import AmdPlan, amd_plan
@@ -96,7 +97,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     inside = [runners.controller, runners.scale_set] if runners is not None else []
     inside += [slurm.operator, slurm.cluster] if slurm is not None else []
     charts = (
-        chart(CHART, settings.gpu_operator.version),
+        *((chart(CHART, settings.gpu_operator.version),) if installs_operator(settings) else ()),
         *(each.chart for each in services),
         *others,
         *inside,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from physical_ai.catalog import UnknownName, machine, servers
+from physical_ai.settings.facts.gpu import installs_operator
 from physical_ai.settings.facts.labels import EFFECTS, is_value, key_problem, split_taint
 from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL
 from physical_ai.settings.layers.paths import Path
@@ -50,6 +51,9 @@ def check_no_classes(settings: Settings, trust: Trust) -> Iterator[SettingFindin
     if names_cluster(settings) and trust(("target",)):
         problem = "The stack creates its cluster, and a context and a kubeconfig are of one that exists."
         yield error(("target",), problem, "kind: existing, or remove them.")
+    if not installs_operator(settings) and trust(("gpuOperator", "existing")):
+        problem = "The stack creates its cluster, which has no GPU Operator before."
+        yield error(("gpuOperator", "existing"), problem, "Remove it, or target: {kind: existing}.")
     for path, pool in _pools(settings).items():
         for key, is_set in (("nodeSelector", bool(pool.node_selector)), ("tolerate", bool(pool.tolerate))):
             if is_set and trust((*path, key)):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pulumi
 import pytest
@@ -16,9 +17,10 @@ from components.existing_cluster import read_cluster, read_context
 from physical_ai.mocks.existing_answers import described_cluster
 from physical_ai.mocks.recorder import declared
 from physical_ai.policies import Resource
-from physical_ai.readiness.existing import FIELD_MANAGER, STACK_LABEL, Survey, changes, foreign_parts
+from physical_ai.readiness.existing import FIELD_MANAGER, Survey, changes
 from physical_ai.readiness.reader import Unreachable
 from physical_ai.settings import Settings, load_config
+from tests.unit.readiness.test_installed_operator import DRIVERS, NAMESPACE, POLICY
 from tests.unit.settings.test_settings_existing import LAB
 
 TODAY = datetime.date(2026, 11, 23)
@@ -46,7 +48,25 @@ def of_type(token: str) -> list[Resource]:
 def test_nothing_of_azure_is_declared() -> None:
     assert [each.type for each in lab() if each.type.startswith("azure-native:")] == []
     releases = {each.inputs["name"] for each in of_type("kubernetes:helm.sh/v3:Release")}
-    assert releases == {"gpu-operator", "kai-scheduler", "osmo-operator", "osmo", "kube-prometheus"}
+    assert releases == RELEASES
+
+
+RELEASES = {"gpu-operator", "kai-scheduler", "osmo-operator", "osmo", "kube-prometheus"}
+
+
+def test_an_operator_that_is_used_gets_no_release_and_its_namespace_is_read_only() -> None:
+    config = {**WHOLE, "gpuOperator": {"existing": "use"}}
+    foreign = Survey(survey().nodes, [*survey().namespaces, NAMESPACE], [POLICY], DRIVERS)
+    with mock.patch("physical_ai.mocks.recorder.described_cluster", return_value=("apiVersion: v1", foreign)):
+        found = declared("any-lab", config, preview=False, today=TODAY).resources
+    releases = {each.inputs["name"] for each in found if each.type == "kubernetes:helm.sh/v3:Release"}
+    assert releases == RELEASES - {"gpu-operator"}
+    assert not [each for each in found if each.type.endswith(":NVIDIADriver")]
+    namespaces = {each.name for each in found if each.type == "kubernetes:core/v1:Namespace"}
+    assert namespaces
+    assert not [name for name in namespaces if name.endswith("-gpu-operator")]
+    configs = {each.inputs["metadata"]["name"] for each in found if each.type == "kubernetes:core/v1:ConfigMap"}
+    assert "gpu-pool-configs" in configs
 
 
 def test_what_is_in_the_cluster_is_deleted_because_the_cluster_remains() -> None:
@@ -88,7 +108,7 @@ def node(name: str, labels: Mapping[str, str], cpu: str = "224", taint: str = ""
 
 def problems(*extra: dict[str, Any], without: str = "nothing") -> list[str]:
     kept = [each for each in survey().nodes if not each["metadata"]["name"].startswith(without)]
-    return changes(settings(), Survey([*kept, *extra], survey().namespaces, ()))[1]
+    return changes(settings(), Survey([*kept, *extra], survey().namespaces))[1]
 
 
 RTX, B200 = {"example.com/server": "rtx-pro-server"}, {"example.com/server": "hgx-b200"}
@@ -118,33 +138,6 @@ def test_a_label_that_the_stack_set_itself_may_change() -> None:
     fields = {"f:metadata": {"f:labels": {"f:agentpool": {}}}}
     of_ours["metadata"]["managedFields"] = [{"manager": FIELD_MANAGER, "fieldsV1": fields}]
     assert problems(of_ours, without="b200") == []
-
-
-def namespace(name: str, stack: str | None = None) -> dict[str, Any]:
-    return {"metadata": {"name": name, "labels": {STACK_LABEL: stack} if stack else {}}}
-
-
-POLICY = "/apis/nvidia.com/v1/clusterpolicies"
-
-
-@pytest.mark.parametrize(
-    ("namespaces", "owned", "words"),
-    [
-        ([namespace("gpu-operator")], (), "has not created it"),
-        ([namespace("gpu-operator", "other-lab")], (), "is of the stack other-lab"),
-        ([namespace("nvidia")], (POLICY,), "an NVIDIA GPU Operator already"),
-    ],
-)
-def test_what_belongs_to_somebody_else_stops_the_deployment(
-    namespaces: list[dict[str, Any]], owned: tuple[str, ...], words: str
-) -> None:
-    (problem, *_) = foreign_parts("any-lab", ["gpu-operator"], Survey([], namespaces, owned))
-    assert words in problem
-
-
-def test_what_the_stack_has_created_is_its_own() -> None:
-    found = Survey([], [namespace("gpu-operator", "any-lab")], (POLICY,))
-    assert foreign_parts("any-lab", ["gpu-operator"], found) == []
 
 
 def kubeconfig(tmp_path: Path) -> Path:

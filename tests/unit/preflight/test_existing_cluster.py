@@ -10,7 +10,7 @@ import pytest
 
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight.existing import Found, Wanted, judge_cluster, read_cluster
-from physical_ai.preflight.existing.reading import NODES, POLICIES, SNAPSHOT_CLASSES
+from physical_ai.preflight.existing.reading import ADDRESS_POOLS, NODES, SNAPSHOT_CLASSES
 from physical_ai.settings import Overlay, Settings, load
 from physical_ai.settings.models.cluster_services import LoadBalancer, Longhorn, MetalLb, Storage
 from tests.support import existing_cluster as world
@@ -53,7 +53,7 @@ def test_the_reference_s_own_cluster_has_no_fault() -> None:
     assert [each for each in findings if each.severity in (Severity.ERROR, Severity.WARNING)] == []
     known = {each.rule for each in findings if each.severity is Severity.OK}
     assert known >= {"kubernetes", "operator", "runtime", "kernel", "control-plane", "etcd", "virtual-ip", "storage"}
-    assert known >= {"snapshots", "gpu", "rails", "nic-driver", "firmware", "vbios", "gpu-operator", "device-plugin"}
+    assert known >= {"snapshots", "gpu", "rails", "nic-driver", "firmware", "vbios", "device-plugin"}
     gpus = [each.problem for each in of_rule(findings, "gpu", Severity.OK)]
     assert sum(int(text.split()[0]) for text in gpus) == 24
 
@@ -177,7 +177,6 @@ CASES: list[tuple[str, Found, str, Severity, str]] = [
     ("older VBIOS", found(evidence=[world.evidence("hgx1", "97.00.5a.00.01")]), "vbios", W, "97.00.5A.00.01 is older"),
     ("no evidence", found(evidence=[]), "vbios", U, "97.00.6E.00.07 is expected"),
     ("OFED", noted("rtx1", nic_driver="DOCA-OFED 3.1"), "nic-driver", W, "not the kernel's own"),
-    ("foreign operator", found(policies=[named("cluster-policy")]), "gpu-operator", E, "cluster-policy"),
     ("second plugin", found(daemon_sets=[PLUGIN]), "device-plugin", E, "kube-system/nvidia-device-plugin"),
     (
         "driver of the host",
@@ -239,11 +238,6 @@ def test_a_plugin_that_its_selector_keeps_away_is_no_second_one() -> None:
     assert not of_rule(judged(found(daemon_sets=[away])), "device-plugin", E)
 
 
-def test_our_own_operator_is_no_other_one() -> None:
-    ours = named("cluster-policy", metadata={"annotations": {"meta.helm.sh/release-namespace": "gpu-operator"}})
-    assert not of_rule(judged(found(policies=[ours])), "gpu-operator", E)
-
-
 def test_longhorn_needs_as_many_labeled_nodes_as_replicas() -> None:
     chosen = Longhorn(default_class=False)
     assert not of_rule(judged(found(), of=settings(longhorn=chosen)), "storage", E)
@@ -290,12 +284,12 @@ def test_only_lists_are_read_and_what_is_refused_is_left_open() -> None:
 
     def answer(path: str) -> Sequence[Any] | None:
         read.append(path)
-        if path in (NODES, POLICIES):
+        if path in (NODES, ADDRESS_POOLS):
             return None
         return whole["snapshot_classes"] if path == SNAPSHOT_CLASSES else []
 
     given = read_cluster(answer)
-    assert len(read) == len(set(read)) == 10
+    assert len(read) == len(set(read)) == 9
     assert given.refused == (NODES,)
-    assert given.policies is None
+    assert given.address_pools is None
     assert [each.where for each in judged(given)] == [NODES]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from physical_ai.cli.existing_check import check_existing, kubeconfig_of, reader
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight.existing.reading import NODES
 from physical_ai.readiness.reader import Missing, Unreachable, Unusable
-from physical_ai.settings import Settings, load
+from physical_ai.settings import Loaded, load
 from physical_ai.settings.models.target import Target
 from tests.support import existing_cluster as world
 
@@ -29,18 +30,19 @@ def config(folder: Path, *contexts: str) -> Path:
     return file
 
 
-def on(target: Target) -> Settings:
-    return load("dev-westus2").settings.model_copy(update={"target": target})
+def on(target: Target) -> Loaded:
+    loaded = load("dev-westus2")
+    return replace(loaded, settings=loaded.settings.model_copy(update={"target": target}))
 
 
-def checked(settings: Settings) -> tuple[list[Finding], str | None]:
+def checked(settings: Loaded) -> tuple[list[Finding], str | None]:
     found = check_existing(settings, TODAY, offline=False)
     assert found is not None
     return found
 
 
 def test_a_stack_that_creates_its_cluster_has_none_to_read() -> None:
-    assert check_existing(load("dev-westus2").settings, TODAY, offline=False) is None
+    assert check_existing(load("dev-westus2"), TODAY, offline=False) is None
 
 
 def test_the_stack_s_context_is_used_whichever_is_selected(tmp_path: Path) -> None:
@@ -97,8 +99,9 @@ def test_the_cluster_is_judged_by_what_it_lists(tmp_path: Path, monkeypatch: pyt
     settings = on(target)
     findings, why_not = checked(settings)
     assert why_not is None
-    assert len(asked) == 10
-    assert {each.rule for each in findings if each.severity is Severity.ERROR} >= {"operator"}
+    assert len(set(asked)) == 14
+    assert {each.rule for each in findings if each.severity is Severity.ERROR} >= {"operator", "nodes"}
+    assert "owners" in {each.rule for each in findings if each.severity is Severity.OK}
     assert check_existing(settings, TODAY, offline=True) == ([], "--offline")
 
 

@@ -1,0 +1,113 @@
+"""Whether a cluster that exists already can take a stack: its nodes, and what in it belongs to somebody else.
+
+Pure. One judgement for `physai check`, previews and deployments, so that none of them finds what another one does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from physical_ai.catalog.osmo import KAI_NAMESPACE
+from physical_ai.kubernetes.objects import annotations_of
+from physical_ai.readiness.existing import NodeChange, Survey, changes
+from physical_ai.readiness.installed_operator import RELEASE_NAMESPACE, InstalledOperator, differences
+from physical_ai.readiness.model import Json
+from physical_ai.readiness.objects import labels, name
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, installs_operator
+from physical_ai.settings.plans.namespaces import created
+from physical_ai.settings.plans.plan import Plan
+
+USE = "gpuOperator.existing: use"
+UNINSTALL = (
+    "To let the stack install its own, uninstall it first: its drivers leave the nodes, and work on their GPUs ends."
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a deployment would do to the cluster, or why it does nothing."""
+
+    changes: Sequence[NodeChange]
+    nodes: Sequence[str]
+    """What keeps the classes from being these nodes."""
+    owners: Sequence[str]
+    """What belongs to somebody else."""
+    notes: Sequence[str]
+    """What is done with somebody else's things, where that is a choice of the settings."""
+
+    @property
+    def problems(self) -> list[str]:
+        """All that stops a deployment before anything is changed."""
+        return [*self.nodes, *self.owners]
+
+
+def judge(settings: Settings, plan: Plan, found: Survey) -> Verdict:
+    """What the stack's deployment would find in the cluster."""
+    given, problems = changes(settings, found)
+    owners = [*_namespaces(settings.stack, created(settings, plan), found), *_scheduler(settings, plan, found)]
+    operator, notes = _operator(settings, plan, found, given)
+    return Verdict(given, problems, [*owners, *operator], notes)
+
+
+def _namespaces(stack: str, wanted: Sequence[str], found: Survey) -> Iterator[str]:
+    there = found.owners
+    for namespace in sorted(set(wanted) & set(there)):
+        owner = there[namespace]
+        if owner is None:
+            yield f"The namespace {namespace} exists, and this stack has not created it."
+        elif owner != stack:
+            yield f"The namespace {namespace} is of the stack {owner}: one cluster has one stack."
+
+
+def _scheduler(settings: Settings, plan: Plan, found: Survey) -> Iterator[str]:
+    installs = KAI_NAMESPACE in created(settings, plan)
+    if found.schedulers and installs and found.owners.get(KAI_NAMESPACE) != settings.stack:
+        yield "The cluster has the scheduler KAI already (configs): two would change the same nodes and objects."
+
+
+def _operator(
+    settings: Settings, plan: Plan, found: Survey, given: Sequence[NodeChange]
+) -> tuple[list[str], list[str]]:
+    """What stops the stack of a GPU Operator that it has not installed, and what it does with it."""
+    ours = found.owners.get(OPERATOR_NAMESPACE) == settings.stack
+    foreign = [each for each in found.policies if not (ours and _is_in(each, OPERATOR_NAMESPACE))]
+    installs = installs_operator(settings)
+    if not foreign:
+        if installs:
+            return [], []
+        whose = "is of this stack" if found.policies else "is not there"
+        return [f"{USE} is set, and the cluster's GPU Operator {whose}: remove the setting."], []
+    namespace = next((each for each in found.namespaces if name(each) == OPERATOR_NAMESPACE), None)
+    operator = InstalledOperator(foreign, found.drivers, found.daemonsets, namespace)
+    differing = differences(settings, plan.gpu, operator, _classes(found, given))
+    stopping = [str(each) for each in differing if each.stops]
+    others = [str(each) for each in differing if not each.stops]
+    if not installs:
+        used = (
+            f"The GPU Operator {operator.title} is used as it is: the stack installs no release and no drivers of it."
+        )
+        return [f"The GPU Operator {operator.title} differs. {each}" for each in stopping], [used, *others]
+    lines = [
+        f"The cluster has the GPU Operator {operator.title} already, and this stack has not installed it: two would"
+        " delete each other's DaemonSets.",
+        f"  {USE} leaves it as it is, and the stack installs none. "
+        + ("These would have to change first:" if stopping else "It fits this stack."),
+        *(f"    {each}" for each in [*stopping, *others]),
+        f"  {UNINSTALL}",
+    ]
+    return ["\n  ".join(lines)], []
+
+
+def _is_in(policy: Json, namespace: str) -> bool:
+    return annotations_of(policy).get(RELEASE_NAMESPACE, namespace) == namespace
+
+
+def _classes(found: Survey, given: Sequence[NodeChange]) -> dict[str, list[Mapping[str, str]]]:
+    """Labels of each node, by class, with those that the stack gives."""
+    held = {name(each): labels(each) for each in found.nodes}
+    classes: dict[str, list[Mapping[str, str]]] = {}
+    for change in given:
+        classes.setdefault(change.pool, []).append({**held.get(change.node, {}), **change.labels})
+    return classes
