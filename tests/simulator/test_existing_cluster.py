@@ -122,6 +122,8 @@ def refuses_a_foreign_operator(copy: Copy, client: Client) -> None:
     before = inventory(client)
     for command in ("preview", "up"):
         refused = copy.physai(command, STACK, expect=1)
-        assert "The cluster has an NVIDIA GPU Operator already (clusterpolicies)" in refused.stderr
+        assert (
+            "has the GPU Operator of an unknown release (ClusterPolicy theirs, not installed by Helm)" in refused.stderr
+        )
         assert "The namespace gpu-operator exists, and this stack has not created it." in refused.stderr
     assert differences(before, inventory(client)) == []
