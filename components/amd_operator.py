@@ -29,7 +29,7 @@ class AmdOperatorArgs:
     charts: ChartSourceName
     secrets: Secrets
     after: Sequence[pulumi.Resource] = ()
-    """The release that brings Node Feature Discovery, and the kind of the rule that this one adds."""
+    """The release that brings Node Feature Discovery, and the kind of the rule that this one adds; cert-manager's."""
 
 
 class AmdOperator(pulumi.ComponentResource):

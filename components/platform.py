@@ -102,13 +102,14 @@ class Platform(pulumi.ComponentResource):
         operator = declare_gpu_operator(common, interior, driver)
         network = declare_network_operator(common, interior, operator)
         sentinel = declare_nvsentinel(common, interior, operator, metrics)
-        claims, amd = declare_dra_driver(common, interior, operator), declare_amd_operator(common, interior, operator)
+        certificates = declare_cert_manager(common, azure, interior)
+        claims = declare_dra_driver(common, interior, operator)
+        amd = declare_amd_operator(common, interior, operator, certificates)
         operators = [operator, *(each for each in (claims, amd) if each is not None)]
         slurm = declare_slurm(common, interior, operator)
         gate = declare_gpu_gate(common, interior, operators, ground.settled)
         inside = declare_in_cluster_data(common, interior)
         endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None
-        certificates = declare_cert_manager(common, azure, interior)
         service = declare_control_plane(common, azure, interior, endpoints, certificates=certificates)
         tokens = declare_backend_tokens(common, azure, loaded.served)
         osmo = declare_osmo(

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from components.amd_operator import AmdOperator, AmdOperatorArgs
+from components.cert_manager import CertManager
 from components.gpu_operator import GpuOperator
 from components.platform_common import Common, Interior
 from physical_ai.catalog.amd import NAMESPACE
 
 
-def declare_amd_operator(common: Common, interior: Interior, operator: GpuOperator) -> AmdOperator | None:
-    """None in a stack without `amdGpuOperator`."""
+def declare_amd_operator(
+    common: Common, interior: Interior, operator: GpuOperator, certificates: CertManager | None
+) -> AmdOperator | None:
+    """None in a stack without `amdGpuOperator`. The webhook of its release needs cert-manager, which others may have
+    installed."""
     plan = common.plan.amd
     if plan is None:
         return None
@@ -19,6 +23,6 @@ def declare_amd_operator(common: Common, interior: Interior, operator: GpuOperat
         plan=plan,
         charts=common.settings.charts.source,
         secrets=common.secrets,
-        after=operator.releases,
+        after=[*operator.releases, *([certificates.release] if certificates is not None else [])],
     )
     return AmdOperator(f"{common.name}-amd-operator", args, common.protected)

@@ -23,6 +23,24 @@ METRICS_PORT = 5000
 NFD_LABELS = ("feature.node.kubernetes.io/amd-gpu", "feature.node.kubernetes.io/amd-vgpu")
 """What the chart's rule for Node Feature Discovery gives nodes: a GPU, or, as in Azure's VMs, a virtual function."""
 
+PLUGIN_IMAGE, LABELLER_IMAGE = (
+    "docker.io/rocm/k8s-device-plugin:latest",
+    "docker.io/rocm/k8s-device-plugin:labeller-latest",
+)
+"""Of the device plugin and the node labeller, unless settings name others."""
+IMAGES = (
+    f"docker.io/rocm/gpu-operator:{CHART_VERSION}",
+    f"docker.io/rocm/gpu-operator-utils:{CHART_VERSION}",
+    f"docker.io/rocm/device-metrics-exporter:{CHART_VERSION}",
+    f"docker.io/rocm/kernel-module-management-operator:{CHART_VERSION}",
+    f"docker.io/rocm/kernel-module-management-webhook-server:{CHART_VERSION}",
+    f"docker.io/rocm/kernel-module-management-worker:{CHART_VERSION}",
+    "docker.io/library/busybox:1.36",
+    "gcr.io/kaniko-project/executor:v1.23.2",
+)
+"""All others that Pods of the release and of the operator run (ROCm/gpu-operator helm-charts-k8s/README.md of v1.4.0,
+values; internal/metricsexporter/metricsexporter.go). The tag of the exporter is that of the operator."""
+
 
 def device_plugin(config: str) -> str:
     """DaemonSet of a DeviceConfig's device plugin."""

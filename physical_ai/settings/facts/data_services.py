@@ -23,6 +23,8 @@ CONTAINERS = ("data", "logs", "apps")
 """What workflows read and write, what they print, and the apps that users publish."""
 POSTGRES_SECRET, REDIS_SECRET = "postgres-password", "redis-key"
 """Names of secrets in the vault."""
+DIGITS = 8
+"""At the end of names that are unique in the world."""
 _UNIQUE = uuid.UUID("6f1a4f0e-5a55-5d3b-8d0c-2f4f5a3e7b11")
 
 
@@ -143,7 +145,7 @@ class DataNames:
 
     @property
     def _digits(self) -> str:
-        return uuid.uuid5(_UNIQUE, f"{self.subscription_id.lower()}/{self.stack}").hex[:8]
+        return uuid.uuid5(_UNIQUE, f"{self.subscription_id.lower()}/{self.stack}").hex[:DIGITS]
 
     @property
     def _flat(self) -> str:

@@ -27,6 +27,13 @@ def control_plane_url(settings: Settings) -> str | None:
     return f"{'http' if osmo.access.tls is None else 'https'}://{osmo.access.host}"
 
 
+def installs_cert_manager(settings: Settings) -> bool:
+    """Whether the deployment installs cert-manager: for the gateway's certificate, and nothing else asks for it."""
+    access = settings.osmo.access
+    issued = access.tls is not None and access.tls.cert_manager is not None
+    return settings.osmo.installs_service and issued and access.host is not None
+
+
 def login_groups(settings: Settings) -> frozenset[str]:
     """Object ids of all groups that may log in."""
     return frozenset(group for groups in settings.osmo.access.roles.values() for group in groups)

@@ -13,6 +13,7 @@ from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENT
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.settings.facts.osmo_access import installs_cert_manager
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.osmo_access import Acme
@@ -103,7 +104,7 @@ def cert_manager_plan(settings: Settings, root: FilePath) -> tuple[CertManagerPl
     """The plan of a stack, and what is wrong with the values file; None where the certificate comes from elsewhere."""
     access = settings.osmo.access
     tls = access.tls
-    if not settings.osmo.installs_service or tls is None or tls.cert_manager is None or access.host is None:
+    if not installs_cert_manager(settings) or tls is None or tls.cert_manager is None or access.host is None:
         return None, []
     pinned = chart(names.CHART, names.CHART_VERSION)
     document = read_if_there(root / FILE, f"{root.name}/{FILE}")

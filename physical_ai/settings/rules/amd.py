@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from physical_ai.settings.facts.data_services import DIGITS, DataNames, managed
 from physical_ai.settings.facts.gpu import amd_pools
+from physical_ai.settings.facts.osmo_access import ACCESS, installs_cert_manager
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
@@ -19,6 +22,9 @@ def check_amd(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     pools = amd_pools(settings)
     if trust(_HERE, ("pools",)):
         yield from _operator(settings, pools)
+        yield from _certificates(settings, pools, trust)
+    if trust((*_HERE, "driver", "image"), ("dataServices",)):
+        yield from _driver_image(settings)
     for name, pool in pools.items():
         if trust(("pools", name)):
             yield from _nvidias(name, pool)
@@ -51,6 +57,11 @@ def _operator(settings: Settings, pools: dict[str, Pool]) -> Iterator[SettingFin
         return
     if not pools:
         yield warning(_HERE, "No pool has AMD's GPUs.", "amdGpuOperator: null.")
+
+
+def _certificates(settings: Settings, pools: dict[str, Pool], trust: Trust) -> Iterator[SettingFinding]:
+    """Quiet where the stack installs cert-manager: the operator's release then comes after it."""
+    if settings.amd_gpu_operator is None or not pools or (trust(ACCESS) and installs_cert_manager(settings)):
         return
     problem = (
         "Kernel Module Management, which builds the driver, needs cert-manager in the cluster, and this stack does"
@@ -58,6 +69,21 @@ def _operator(settings: Settings, pools: dict[str, Pool]) -> Iterator[SettingFin
     problem += " not install it: the release fails without."
     fix = "Install cert-manager before the first deployment (docs/amd.md)."
     yield warning(_HERE, problem, fix, rule=rules.AMD_CERTIFICATES)
+
+
+def _driver_image(settings: Settings) -> Iterator[SettingFinding]:
+    """Pods that load a driver have its image, which nobody can import before it is built."""
+    given, data = settings.amd_gpu_operator, managed(settings)
+    if given is None or data is None or not data.registry.only:
+        return
+    host = given.driver.image.partition("/")[0]
+    own = DataNames(settings.stack, "").registry[:-DIGITS]
+    if re.fullmatch(rf"{own}[0-9a-f]{{{DIGITS}}}\.azurecr\.io", host):
+        return
+    problem = f"Pods pull from the stack's own registry only, so none can have a driver that was pushed to {host}."
+    fix = "Name a repository of the stack's registry: the output dataServices.registry has its host name."
+    others: tuple[Path, ...] = (("dataServices", "registry", "only"),)
+    yield warning((*_HERE, "driver", "image"), problem, fix, others=others, rule=rules.AMD_IMAGE)
 
 
 def _nvidias(name: str, pool: Pool) -> Iterator[SettingFinding]:

@@ -30,6 +30,10 @@ ONE_OS = Rule("aks-one-os", "AKS docs, nvidia-gpu-operator")
 _AMD = "ROCm/gpu-operator helm-charts-k8s"
 AMD_DRIVER = Rule("amd-driver", f"{_AMD}/README.md")
 AMD_CERTIFICATES = Rule("amd-cert-manager", f"{_AMD}/README.md, prerequisites; charts/kmm")
+AMD_IMAGE = Rule(
+    "amd-driver-image",
+    "Kubernetes docs, mutating-admission-policy",
+)
 AMD_SHARING = Rule("amd-sharing", "ROCm/k8s-device-plugin README")
 AMD_EMPTY = Rule("amd-empty-pool", "kubernetes/autoscaler cluster-autoscaler/cloudprovider/azure/azure_template.go")
 AMD_OSMO = Rule("amd-osmo", "NVIDIA/OSMO docs, pod templates: default_user requests nvidia.com/gpu")

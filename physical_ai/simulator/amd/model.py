@@ -140,10 +140,10 @@ def daemon_sets(config: Json) -> list[Json]:
     """Device plugin, node labeller and metrics exporter, as far as the DeviceConfig asks for them."""
     key, spec = name(config), at(config, "spec", {})
     plugin, metrics = at(spec, "devicePlugin", {}), at(spec, "metricsExporter", {})
-    image = plugin.get("devicePluginImage") or "rocm/k8s-device-plugin:latest"
+    image = plugin.get("devicePluginImage") or amd.PLUGIN_IMAGE
     made = [_daemon_set(config, amd.device_plugin(key), image, plugin.get("devicePluginTolerations"))]
     if plugin.get("enableNodeLabeller", True):
-        image = plugin.get("nodeLabellerImage") or "rocm/k8s-device-plugin:labeller-latest"
+        image = plugin.get("nodeLabellerImage") or amd.LABELLER_IMAGE
         made.append(_daemon_set(config, amd.node_labeller(key), image, plugin.get("nodeLabellerTolerations")))
     if metrics.get("enable"):
         made.append(_exporter(config, metrics))
@@ -152,7 +152,7 @@ def daemon_sets(config: Json) -> list[Json]:
 
 def _exporter(config: Json, given: Json) -> Json:
     """The metrics exporter (internal/metricsexporter/metricsexporter.go)."""
-    image = given.get("image") or "docker.io/rocm/device-metrics-exporter:v1.4.0"
+    image = given.get("image") or f"docker.io/rocm/device-metrics-exporter:{amd.CHART_VERSION}"
     item = _daemon_set(config, amd.metrics_exporter(name(config)), image, given.get("tolerations"))
     own = {"daemonset-name": name(config), PART_LABEL: EXPORTER}
     item["metadata"]["labels"] = item["spec"]["selector"]["matchLabels"] = own

@@ -111,8 +111,35 @@ def test_what_cannot_work_is_refused(assignments: list[str], pool: dict[str, Any
     assert words in text
 
 
-def test_cert_manager_is_asked_for() -> None:
-    assert any("cert-manager" in str(each) for each in supplied().warnings)
+def test_cert_manager_is_asked_for_unless_the_stack_installs_it() -> None:
+    def asked(*assignments: str) -> bool:
+        return "amd-cert-manager" in {each.rule for each in supplied(*assignments).warnings}
+
+    tls = "tls: {source: certManager, certManager: {clusterIssuer: corp}}"
+    access = f"{{login: dev, host: osmo.contoso.com, {tls}}}"
+    platform = ["dataServices={source: azure}", "osmo.mode=platform"]
+    assert asked()
+    assert asked(*platform, "osmo.access={login: dev}")
+    assert not asked(*platform, f"osmo.access={access}")
+
+
+def test_images_that_the_registry_does_not_cache_are_named() -> None:
+    only = ["dataServices={source: azure, registry: {only: true}}", "cluster.kubernetesVersion='1.36'"]
+
+    def found(rule: str, *assignments: str) -> list[str]:
+        return [each.problem for each in supplied(*only, *assignments).warnings if each.rule == rule]
+
+    missing = " ".join(found("registry-only"))
+    for image in (*amd.IMAGES, amd.PLUGIN_IMAGE, amd.LABELLER_IMAGE):
+        assert f"pull {image} " in missing
+    assert amd.PLUGIN_IMAGE not in " ".join(
+        found("registry-only", "amdGpuOperator.devicePluginImage=ghcr.io/contoso/plugin@sha256:0")
+    )
+    (driver,) = found("amd-driver-image")
+    assert "contoso.azurecr.io" in driver
+    own = "amdGpuOperator.driver.image=crprodswedencentral0a1b2c3d.azurecr.io/amd/driver"
+    assert not found("amd-driver-image", own)
+    assert not [each for each in supplied().warnings if each.rule in ("registry-only", "amd-driver-image")]
 
 
 def test_a_stack_without_such_a_pool_has_nothing_of_it() -> None:

@@ -73,3 +73,15 @@ def test_operands_tolerate_what_the_device_config_says() -> None:
     assert {"mi300x-device-plugin", "mi300x-node-labeller"} <= set(made)
     for item in made.values():
         assert {each["key"] for each in item["spec"]["template"]["spec"]["tolerations"]} == {"amd.com/gpu"}
+
+
+def test_its_images_are_those_that_a_registry_without_others_must_have() -> None:
+    pods = [each["spec"]["template"] for each in model.daemon_sets(config(metricsExporter={"enable": True}))]
+    pods += [model.build_pod(config(), "tag"), model.load_pod(config(), node())]
+    used = {
+        container["image"]
+        for pod in pods
+        for container in (*pod["spec"].get("initContainers", []), *pod["spec"]["containers"])
+    }
+    known = {*amd.IMAGES, amd.PLUGIN_IMAGE, amd.LABELLER_IMAGE}
+    assert {image.replace("busybox", "docker.io/library/busybox") for image in used} <= known
