@@ -27,6 +27,7 @@ DRIVER_VERSION_LABEL = "nvidia.com/cuda.driver-version.full"
 """The driver that GPU Feature Discovery found running."""
 CLUSTER_TYPE = "containerservice:ManagedCluster"
 WORKFLOWS_SHOWN = 5
+OF_KUBERNETES = ("default", "kube-node-lease", "kube-public", "kube-system")
 QUIET_TAINTS = ("node.kubernetes.io/",)
 
 
@@ -58,9 +59,7 @@ def status_document(simulation: Simulation) -> dict[str, Any]:
         client = clusters.client(cluster)
         nodes, namespaces = _nodes(client), client.get("/api/v1/namespaces")["items"]
     document["namespaces"] = sorted(
-        item["metadata"]["name"]
-        for item in namespaces
-        if not item["metadata"]["name"].startswith("kube-") and item["metadata"]["name"] != "default"
+        item["metadata"]["name"] for item in namespaces if item["metadata"]["name"] not in OF_KUBERNETES
     )
     outputs = simulation.outputs()
     document["osmo"] = _osmo(simulation, outputs)

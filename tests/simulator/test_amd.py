@@ -1,7 +1,8 @@
-"""A pool of AMD's GPUs on a real API server, from the node without a driver to a Pod that has a GPU."""
+"""A pool of AMD's GPUs on a real API server, from the node without a driver to a Job that has them."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,15 +15,43 @@ from physical_ai.readiness.expected import expected_pools
 from physical_ai.settings.plans.plan import make_plan
 from physical_ai.simulator.charts import chart_source
 from physical_ai.simulator.cluster.objects import at
-from tests.support.amd_settings import mixed_settings
+from physical_ai.simulator.home import Home
+from physical_ai.simulator.kubernetes import Client
+from physical_ai.simulator.metrics.reading import Reader
+from physical_ai.simulator.metrics.telemetry import Telemetry
+from physical_ai.simulator.simulation import Simulation
+from tests.simulator.physai import physai
+from tests.support.amd_settings import GIVEN, STACK, mixed_settings
 from tests.support.simulated_cluster import SimulatedCluster
 from tests.support.waiting import until
 
-SECRET = f"/api/v1/namespaces/{amd.NAMESPACE}/secrets"
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
+JOB: dict[str, Any] = {
+    "apiVersion": "batch/v1",
+    "kind": "Job",
+    "metadata": {"name": "rocm", "namespace": "default"},
+    "spec": {
+        "template": {
+            "spec": {
+                "restartPolicy": "Never",
+                "nodeSelector": {"agentpool": "mi300x"},
+                "tolerations": [{"key": "amd.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
+                "containers": [{"name": "rocm", "image": "rocm", "resources": {"limits": {"amd.com/gpu": "8"}}}],
+            }
+        }
+    },
+}
+
+
+def runs_a_job(client: Client) -> None:
+    """A Job with all GPUs of the node ends well, and is removed with its Pod."""
+    client.request("POST", JOBS, JOB)
+    until(lambda: at(client.get(f"{JOBS}/rocm"), "status.succeeded", 0) == 1, "the Job does not end")
+    client.request("DELETE", f"{JOBS}/rocm", params={"propagationPolicy": "Background"})
 
 
 @pytest.mark.xdist_group("gpu-scenarios")
-def test_the_pool_gets_its_gpus_from_its_own_operator_and_a_pod_runs_on_one(cluster: SimulatedCluster) -> None:
+def test_the_pool_gets_its_gpus_from_its_own_operator_and_a_job_runs_on_them(cluster: SimulatedCluster) -> None:
     settings, client = mixed_settings(), cluster.client
     plan = make_plan(settings).amd
     assert plan is not None
@@ -65,21 +94,26 @@ def test_the_pool_gets_its_gpus_from_its_own_operator_and_a_pod_runs_on_one(clus
     until(lambda: cluster.labels(node).get("amd.com/gpu.vram") == "192G", "the node labeller says nothing")
     assert not [key for key in found if key.startswith("nvidia.com/gpu.deploy")], "NVIDIA's operands are on the node"
 
-    work: dict[str, Any] = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "rocm", "namespace": "default"},
-        "spec": {
-            "nodeSelector": {"agentpool": "mi300x"},
-            "tolerations": [{"key": "amd.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
-            "containers": [{"name": "rocm", "image": "rocm/pytorch", "resources": {"limits": {"amd.com/gpu": "1"}}}],
-        },
-    }
-    cluster.apply(work)
-    running = lambda: at(client.get("/api/v1/namespaces/default/pods/rocm"), "status.phase") == "Running"  # noqa: E731
-    until(running, "the Pod does not run")
-    client.request("DELETE", "/api/v1/namespaces/default/pods/rocm", params={"gracePeriodSeconds": "0"})
+    runs_a_job(client)
     path = f"/apis/{amd.API_VERSION}/namespaces/{amd.NAMESPACE}/deviceconfigs/mi300x"
     client.request("DELETE", path)
     until(lambda: client.find(path) is None, "the operator keeps its finalizer")
     cluster.helm.run("uninstall", amd.RELEASE, "--namespace", amd.NAMESPACE, "--timeout", "60s")
+
+
+@pytest.mark.deep
+def test_a_stack_with_such_a_pool_comes_up_measured_and_goes_down(home: Home, tmp_path: Path) -> None:
+    layer = tmp_path / "amd.yaml"
+    given = {key: value for key, value in GIVEN.items() if key != "secrets"}
+    layer.write_text(yaml.safe_dump({**given, "protect": False, "monitoring": {"metrics": "azure"}}))
+    physai("up", STACK, "--file", str(layer), "--telemetry")
+    simulation = Simulation(STACK)
+    pool = physai("status", STACK, "--json").pool("mi300x")
+    assert (pool["gpusAllocatable"], pool["driverVersion"]) == (8, "6.4.3")
+    clusters = simulation.clusters()
+    runs_a_job(clusters.client(clusters.ids()[0]))
+    reader = Reader(Telemetry(simulation.folder))
+    until(lambda: len(reader.query("amd_gpu_gfx_activity")) == 8, "no series of AMD's exporter")
+    until(lambda: len(reader.query('physical_ai:gpus_capacity{pool="mi300x"} == 8')) == 1, "no GPUs are counted")
+    physai("down", STACK)
+    assert not simulation.exists

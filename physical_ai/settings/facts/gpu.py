@@ -234,6 +234,8 @@ def tolerations_of(settings: Settings, pools: Iterable[Pool]) -> list[dict[str, 
 
 def driver_version(settings: Settings, pool: Pool) -> str | None:
     """The driver build settings ask for; None where the node image decides."""
+    if gpu_vendor(pool) is AMD:
+        return settings.amd_gpu_operator.driver.version if settings.amd_gpu_operator is not None else None
     defaults = _driver_defaults(settings, pool)
     return (pool.driver.version or defaults.version) if defaults is not None else None
 

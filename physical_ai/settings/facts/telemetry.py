@@ -96,6 +96,7 @@ def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
         grid=pool.driver.is_grid,
         instances=gpus * sum(mig.profiles.values()) if mig is not None else 0,
         shares=shares_of(pool),
-        infiniband=has_infiniband(pool),
+        # Nothing of this program configures RDMA beside AMD's GPUs.
+        infiniband=has_infiniband(pool) and gpu_vendor(pool) is not AMD,
         amd=gpu_vendor(pool) is AMD,
     )

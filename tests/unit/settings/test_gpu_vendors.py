@@ -15,7 +15,7 @@ from physical_ai.settings.facts import osmo as osmo_facts
 from physical_ai.settings.facts import pools as facts
 from physical_ai.settings.plans.evidence_objects import evidence_objects
 from physical_ai.settings.rules.compat import gpu_stacks
-from tests.support.amd_settings import MI300X, mixed_settings
+from tests.support.amd_settings import MI300X, mixed_settings, supplied
 
 POOL: dict[str, Any] = {
     "sku": MI300X,
@@ -52,6 +52,8 @@ def test_nothing_of_nvidias_stack_is_asked_for_on_the_nodes_of_another_vendor() 
     assert "mi300x" not in gpu_facts.operator_pools(settings)
     assert "mi300x" not in gpu_facts.device_plugin_configs(settings)
     assert "mi300x" not in gpu_stacks(settings)
+    assert gpu_facts.driver_version(settings, settings.pools["mi300x"]) is None
+    assert gpu_facts.driver_version(supplied().settings, settings.pools["mi300x"]) == "6.4.3"
     labels = gpu_facts.pool_labels("mi300x", settings.pools["mi300x"])
     assert not [key for key in labels if key.startswith("nvidia.com/")]
 
