@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -16,14 +16,14 @@ class ClusterTarget:
     Attributes:
         cluster: one that the stack creates; None for one that remains when the stack is deleted.
         after: what comes before every object in the cluster.
-        stack: name of the stack, as a label of its namespaces; empty where the whole cluster is the stack's.
+        labels: of the stack's namespaces, by which a later run knows them; none where the whole cluster is the stack's.
     """
 
     provider: kubernetes.Provider
     cluster: pulumi.Resource | None
     retry: pulumi.ErrorHook
     after: Sequence[pulumi.Resource] = ()
-    stack: str = ""
+    labels: Mapping[str, pulumi.Input[str]] = field(default_factory=dict[str, pulumi.Input[str]])
 
     def options(
         self,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -14,6 +15,7 @@ from physical_ai.readiness import Get, Unusable
 from physical_ai.readiness.client import connect
 from physical_ai.readiness.existing import FIELD_MANAGER, NodeChange, Survey, survey
 from physical_ai.readiness.existing_owners import judge
+from physical_ai.readiness.existing_record import CLUSTER, MARK, elsewhere
 from physical_ai.readiness.kubeconfig import one_context
 from physical_ai.readiness.reader import Missing, Unreachable
 from physical_ai.settings import Settings
@@ -42,11 +44,13 @@ class ExistingCluster(pulumi.ComponentResource):
     Attributes:
         kubeconfig: text with the login of its user, for the gates; no output of the stack.
         changed: the nodes' labels and taints. What runs on the classes comes after them.
+        mark: what tells this deployment from another one of the same name, whose state is elsewhere.
     """
 
     kubeconfig: pulumi.Output[str]
     provider: kubernetes.Provider
     changed: list[pulumi.Resource]
+    mark: pulumi.Output[str]
 
     def __init__(self, name: str, args: ExistingClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:ExistingCluster", name, {}, opts)
@@ -59,10 +63,26 @@ class ExistingCluster(pulumi.ComponentResource):
         for note in verdict.notes:
             pulumi.log.info(note, self)
         self.kubeconfig = pulumi.Output.secret(text)
+        record = pulumi.Stash(
+            f"{name}-record",
+            # A preview makes no mark: two of them would differ.
+            input={CLUSTER: found.id, MARK: "" if pulumi.runtime.is_dry_run() else token_hex(8)},
+            # What is kept is of the first deployment.
+            opts=pulumi.ResourceOptions(parent=self, ignore_changes=["input"]),
+        )
+        stack, context, path = args.settings.stack, args.context, str(Path(file).expanduser())
+
+        def checked(kept: Mapping[str, str]) -> str:
+            if problem := elsewhere(stack, context, kept, found):
+                raise pulumi.RunError(problem)
+            return path
+
+        self.mark = record.output.apply(lambda kept: kept[MARK])
         self.provider = kubernetes.Provider(
             f"{name}-provider",
-            # The file and not its text, which has credentials: inputs of a provider are in the state.
-            kubeconfig=str(Path(file).expanduser()),
+            # The file and not its text, which has credentials: inputs of a provider are in the state. All objects need
+            # the provider, so that nothing is declared in a cluster that is not the stack's.
+            kubeconfig=record.output.apply(checked),
             context=args.context,
             # Another cluster under the same name would otherwise get the differences only.
             cluster_identifier=found.id,

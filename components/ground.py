@@ -16,6 +16,8 @@ from components.azure_half import AzureHalf, declare_azure
 from components.cluster_target import ClusterTarget
 from components.existing_cluster import ExistingCluster, ExistingClusterArgs
 from components.platform_common import Common
+from physical_ai.readiness.existing import STACK_LABEL
+from physical_ai.readiness.existing_record import MARK_LABEL
 from physical_ai.settings import Settings
 from physical_ai.settings.target import existing_cluster
 
@@ -51,7 +53,8 @@ def declare_ground(common: Common) -> Ground:
         ExistingClusterArgs(common.settings, common.plan, given.context, given.kubeconfig),
         common.unprotected,
     )
-    target = ClusterTarget(cluster.provider, None, common.retry, cluster.changed, common.settings.stack)
+    labels = {STACK_LABEL: common.settings.stack, MARK_LABEL: cluster.mark}
+    target = ClusterTarget(cluster.provider, None, common.retry, cluster.changed, labels)
     return Ground(cluster.kubeconfig, target, outputs={"cluster": given.context})
 
 

@@ -10,7 +10,6 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.cluster_target import ClusterTarget
-from physical_ai.readiness.existing import STACK_LABEL
 from physical_ai.settings.plans import manifests
 
 if TYPE_CHECKING:
@@ -45,11 +44,10 @@ class Namespaces(pulumi.ComponentResource):
         own, options = str(manifest["metadata"]["name"]), args.target.options(self)
         if own in args.found:
             return kubernetes.core.v1.Namespace.get(name, own, options)
-        metadata = cast("ObjectMetaArgsDict", _marked(manifest["metadata"], args.target.stack))
+        metadata = cast("ObjectMetaArgsDict", _marked(manifest["metadata"], args.target.labels))
         return kubernetes.core.v1.Namespace(name, metadata=metadata, opts=options)
 
 
-def _marked(metadata: Mapping[str, Any], stack: str) -> dict[str, Any]:
-    """With the stack's name, by which a later run knows its own in a cluster that existed before."""
-    mark = {STACK_LABEL: stack} if stack else {}
-    return {**metadata, "labels": {**metadata.get("labels", {}), **mark}}
+def _marked(metadata: Mapping[str, Any], labels: Mapping[str, pulumi.Input[str]]) -> dict[str, Any]:
+    """With the labels by which a later run knows its own in a cluster that existed before."""
+    return {**metadata, "labels": {**metadata.get("labels", {}), **labels}}

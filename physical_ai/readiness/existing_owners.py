@@ -53,12 +53,14 @@ def judge(settings: Settings, plan: Plan, found: Survey) -> Verdict:
 
 def _namespaces(stack: str, wanted: Sequence[str], found: Survey) -> Iterator[str]:
     there = found.owners
-    for namespace in sorted(set(wanted) & set(there)):
-        owner = there[namespace]
-        if owner is None:
-            yield f"The namespace {namespace} exists, and this stack has not created it."
-        elif owner != stack:
-            yield f"The namespace {namespace} is of the stack {owner}: one cluster has one stack."
+    for other in sorted({owner for owner in there.values() if owner not in {None, stack}}, key=str):
+        theirs = ", ".join(sorted(namespace for namespace, owner in there.items() if owner == other))
+        yield (
+            f"The cluster is of the stack {other} already (namespaces {theirs}): one cluster has one stack. Correct"
+            f" target.context, or deploy {other} under its own name."
+        )
+    for namespace in sorted(set(wanted) & {each for each, owner in there.items() if owner is None}):
+        yield f"The namespace {namespace} exists, and this stack has not created it."
 
 
 def _scheduler(settings: Settings, plan: Plan, found: Survey) -> Iterator[str]:

@@ -14,15 +14,18 @@ import pytest
 import yaml
 
 from components.existing_cluster import read_cluster, read_context
+from physical_ai.mocks import azure_answers
 from physical_ai.mocks.existing_answers import described_cluster
-from physical_ai.mocks.recorder import declared
+from physical_ai.mocks.recorder import Recorder, declared, run_program
 from physical_ai.policies import Resource
-from physical_ai.readiness.existing import FIELD_MANAGER, Survey, changes
+from physical_ai.readiness.existing import FIELD_MANAGER, STACK_LABEL, Survey, changes
+from physical_ai.readiness.existing_record import MARK_LABEL, elsewhere
 from physical_ai.readiness.reader import Unreachable
 from physical_ai.settings import Settings, load_config
 from tests.unit.readiness.test_installed_operator import DRIVERS, NAMESPACE, POLICY
 from tests.unit.settings.test_settings_existing import LAB
 
+ID = "00000000-0000-0000-0000-000000000000"
 TODAY = datetime.date(2026, 11, 23)
 WHOLE: Mapping[str, Any] = {
     **LAB,
@@ -87,6 +90,49 @@ def test_nodes_get_what_their_class_has_by_a_field_manager_of_the_stack() -> Non
     assert b200["spec"]["taints"] == [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]
     assert cpu["metadata"]["labels"] == {"agentpool": "cpu"}
     assert "spec" not in cpu
+
+
+def test_the_state_keeps_which_cluster_it_is_and_the_namespaces_whose_they_are() -> None:
+    (record,) = of_type("pulumi:index:Stash")
+    assert record.inputs["input"]["cluster"] == survey().id
+    assert record.options.ignore_changes == ("input",)
+    marks = {each.inputs["metadata"]["labels"][MARK_LABEL] for each in of_type("kubernetes:core/v1:Namespace")}
+    assert marks == {record.inputs["input"]["mark"]}
+    assert len(marks.pop()) == 16
+
+
+@pytest.mark.parametrize(
+    ("cluster", "mark", "words"),
+    [
+        (ID, "a", ""),
+        ("another", "a", "the uid another, and this one has 0000"),
+        (ID, "b", "A stack any-lab is deployed in the cluster of the context lab already"),
+    ],
+)
+def test_another_cluster_and_another_state_are_refused(cluster: str, mark: str, words: str) -> None:
+    labels = {STACK_LABEL: "any-lab", MARK_LABEL: "a"}
+    there = [*survey().namespaces, {"metadata": {"name": "gpu-operator", "labels": labels}}]
+    older = {"metadata": {"name": "osmo-workflows", "labels": {STACK_LABEL: "any-lab"}}}
+    problem = elsewhere("any-lab", "lab", {"cluster": cluster, "mark": mark}, Survey([], [*there, older]))
+    assert words in problem
+    assert bool(problem) is bool(words)
+
+
+def test_a_state_of_another_cluster_declares_nothing_in_this_one() -> None:
+    kept = {"cluster": "another", "mark": "a"}
+    answer = ("record", {"input": kept, "output": kept})
+    made = azure_answers.created
+
+    def created(type_: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        return answer if type_ == "pulumi:index:Stash" else made(type_, name, inputs)
+
+    recorder = Recorder(preview=False)
+    with (
+        mock.patch("physical_ai.mocks.recorder.created", created),
+        pytest.raises(pulumi.RunError, match="deployed in another cluster"),
+    ):
+        run_program(recorder, "any-lab", WHOLE, simulated=True, today=TODAY)
+    assert [each.type for each in recorder.declared_resources if "kubernetes:" in each.type and each.custom] == []
 
 
 def test_the_login_is_in_no_input_and_no_output() -> None:

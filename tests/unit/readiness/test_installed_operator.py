@@ -192,6 +192,7 @@ def test_the_stack_s_own_operator_is_not_somebody_else_s() -> None:
     [
         (namespace("gpu-operator"), {}, "has not created it"),
         (namespace("gpu-operator", "other-lab"), {}, "is of the stack other-lab"),
+        (namespace("anything", "other-lab"), {}, "is of the stack other-lab already (namespaces anything)"),
         (namespace("other"), {"schedulers": [{"metadata": {"name": "kai"}}]}, ""),
     ],
 )

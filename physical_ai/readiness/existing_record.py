@@ -1,0 +1,45 @@
+"""Whether a cluster that exists already is the one that a stack was first deployed in, as its state has it.
+
+Pure. The state keeps the id of the cluster and a mark, and the stack's namespaces have the mark as a label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from physical_ai.readiness.existing import STACK_LABEL, Survey
+from physical_ai.readiness.objects import labels, name
+
+MARK_LABEL = "physical-ai/deployment"
+CLUSTER, MARK = "cluster", "mark"
+"""Keys of what the state keeps."""
+
+
+def elsewhere(stack: str, context: str, kept: Mapping[str, str], found: Survey) -> str:
+    """Why the stack of this state is not deployed in this cluster; empty where it is, or nothing of it is anywhere.
+
+    Args:
+        stack: Its name.
+        context: The one that leads to the cluster.
+        kept: What the state keeps of the first deployment; of this one, where it is the first.
+        found: The cluster.
+    """
+    if kept[CLUSTER] != found.id:
+        return (
+            f"The stack {stack} is deployed in another cluster than that of the context {context}: its kube-system has"
+            f" the uid {kept[CLUSTER]}, and this one has {found.id}. Nothing is changed in either.\n"
+            "  Correct target.context or target.kubeconfig. To move the stack, `pulumi destroy` it first, while the"
+            " kubeconfig leads to the other cluster. If that is gone, remove its state: `pulumi stack rm --force`."
+        )
+    others = {
+        name(each): mark
+        for each in found.namespaces
+        if labels(each).get(STACK_LABEL) == stack and (mark := labels(each).get(MARK_LABEL, kept[MARK])) != kept[MARK]
+    }
+    if others:
+        return (
+            f"A stack {stack} is deployed in the cluster of the context {context} already, and not from this state: the"
+            f" mark of its namespace {min(others)} is {others[min(others)]}. Nothing is changed.\n"
+            "  Use the state that it was deployed from (`pulumi login`, `pulumi stack select`), or another cluster."
+        )
+    return ""
