@@ -8,14 +8,14 @@ import pytest
 
 from physical_ai.catalog import vm_size
 from physical_ai.catalog.vendors import AMD, NVIDIA, vendor_of
-from physical_ai.settings import Pool
+from physical_ai.settings import Pool, load
 from physical_ai.settings.facts import acceptance
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import osmo as osmo_facts
 from physical_ai.settings.facts import pools as facts
 from physical_ai.settings.plans.evidence_objects import evidence_objects
 from physical_ai.settings.rules.compat import gpu_stacks
-from tests.support.amd_settings import MI300X, mixed_settings, supplied
+from tests.support.amd_settings import MI300X, STACK, mixed_settings
 
 POOL: dict[str, Any] = {
     "sku": MI300X,
@@ -52,8 +52,8 @@ def test_nothing_of_nvidias_stack_is_asked_for_on_the_nodes_of_another_vendor() 
     assert "mi300x" not in gpu_facts.operator_pools(settings)
     assert "mi300x" not in gpu_facts.device_plugin_configs(settings)
     assert "mi300x" not in gpu_stacks(settings)
-    assert gpu_facts.driver_version(settings, settings.pools["mi300x"]) is None
-    assert gpu_facts.driver_version(supplied().settings, settings.pools["mi300x"]) == "6.4.3"
+    assert gpu_facts.driver_version(settings, settings.pools["mi300x"]) == "6.4.3"
+    assert gpu_facts.driver_version(load(STACK).settings, settings.pools["mi300x"]) is None
     labels = gpu_facts.pool_labels("mi300x", settings.pools["mi300x"])
     assert not [key for key in labels if key.startswith("nvidia.com/")]
 
