@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 
 from components.config import configured
-from components.platform import Platform
+from components.platform.platform import Platform
 from physical_ai.settings import SettingsError
 
 try:

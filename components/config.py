@@ -12,7 +12,7 @@ from typing import Any
 import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env
 
-from components.charts import archive_problems, missing_archives
+from components.kubernetes.charts import archive_problems, missing_archives
 from physical_ai.catalog.charts import ARCHIVES
 from physical_ai.settings import Fault, Loaded, SettingsError, load_config
 from physical_ai.settings.facts.osmo_access import service_secrets

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pulumi
 
-from components.data_services import DataServices
+from components.data.services import DataServices
 from physical_ai.catalog.in_cluster import CACHE, POSTGRES
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE

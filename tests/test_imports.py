@@ -61,7 +61,7 @@ OUTSIDE = {
 
 TARGET_SETTING = "physical_ai.settings.target"
 TARGET_MODEL = "physical_ai.settings.models.target"
-SEAM = {"components": "components/ground.py", "cli": "physical_ai/cli/existing_check.py"}
+SEAM = {"components": "components/platform/ground.py", "cli": "physical_ai/cli/existing_check.py"}
 """Who outside the settings may ask what the target of a stack is: one module of each package. The simulator may have
 one too."""
 
@@ -97,12 +97,14 @@ def test_no_circle_of_modules() -> None:
     TopologicalSorter(read(ROOT).imports).prepare()  # names a circle in its error
 
 
-def test_no_circle_of_packages_in_the_simulator() -> None:
+@pytest.mark.parametrize(("package", "room"), [("simulator", 2), ("components", 1)])
+def test_no_circle_of_folders(package: str, room: int) -> None:
+    """`room`: which part of a module's path names its folder, or itself where it is in none."""
     graph: dict[str, set[str]] = {}
     for path, targets in read(ROOT).imports.items():
-        if packages()[path] == "simulator":
-            part = Path(path).parts[2]
-            own = {Path(target).parts[2] for target in targets if packages()[target] == "simulator"}
+        if packages()[path] == package:
+            part = Path(path).parts[room]
+            own = {Path(target).parts[room] for target in targets if packages()[target] == package}
             graph[part] = graph.get(part, set()) | own - {part}
     TopologicalSorter(graph).prepare()
 

@@ -48,7 +48,7 @@ class Component:
 
 def components() -> list[Component]:
     """Every component, by name."""
-    found = [each for file in sorted(_COMPONENTS.glob("*.py")) for each in _components(file)]
+    found = [each for file in sorted(_COMPONENTS.rglob("*.py")) for each in _components(file)]
     return sorted(found, key=lambda each: each.name)
 
 
@@ -63,7 +63,7 @@ def _components(file: Path) -> Iterator[Component]:
         arguments = classes.get(f"{name}Args")
         outputs = [_Field(each.name, each.form, attributes.get(each.name) or each.text) for each in _fields(node)]
         inputs = tuple(_fields(arguments)) if arguments else ()
-        yield Component(name, _type(node), f"components/{file.name}", about, inputs, tuple(outputs))
+        yield Component(name, _type(node), file.relative_to(ROOT).as_posix(), about, inputs, tuple(outputs))
 
 
 def _fields(node: ast.ClassDef) -> Iterator[_Field]:

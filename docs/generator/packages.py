@@ -30,7 +30,7 @@ class Module:
 def package_of(path: str) -> str:
     """The package of a file by its path: its top folder, or the folder below `physical_ai`.
 
-    >>> package_of("physical_ai/catalog/load.py"), package_of("components/osmo.py"), package_of("__main__.py")
+    >>> package_of("physical_ai/catalog/load.py"), package_of("components/osmo/osmo.py"), package_of("__main__.py")
     ('catalog', 'components', '__main__')
     """
     first, *rest = PurePosixPath(path).with_suffix("").parts

@@ -8,7 +8,7 @@ from physical_ai.settings.facts.pools import CPU_POOL
 
 
 def described_cluster(settings: Settings, _file: str, _context: str) -> tuple[str, Survey]:
-    """In place of `components.existing_cluster.open_cluster`: each class has the nodes that it is said to have."""
+    """In place of `open_cluster`: each class has the nodes that it is said to have."""
     classes: dict[str, NodePool] = {CPU_POOL: settings.cpu_pool, **settings.pools}
     nodes = [
         {"metadata": {"name": f"{name}-{index}", "labels": dict(pool.node_selector)}, "spec": {}, "status": {}}

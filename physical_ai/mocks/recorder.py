@@ -170,10 +170,10 @@ def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: b
         mock.patch.dict(os.environ, {"PULUMI_CONFIG": "{}", SIMULATED_VARIABLE: "1" if simulated else ""}),
         # A tenth of a run's time, for lines of source that nothing here shows.
         mock.patch("pulumi.runtime.resource._get_stack_trace", source_pb2.StackTrace),
-        mock.patch("components.existing_cluster.open_cluster", described_cluster),
-        mock.patch("components.gpu_gate.connect", _cluster_without_nodes),
-        mock.patch("components.osmo_gate.connect", _cluster_with_osmo),
-        mock.patch("components.release_gate.connect", _cluster_with_releases),
+        mock.patch("components.kubernetes.existing_cluster.open_cluster", described_cluster),
+        mock.patch("components.gates.gpu_gate.connect", _cluster_without_nodes),
+        mock.patch("components.gates.osmo_gate.connect", _cluster_with_osmo),
+        mock.patch("components.gates.release_gate.connect", _cluster_with_releases),
     ):
         mocks.set_mocks(_NoMocks(), project=PROJECT, stack=stack, preview=recorder.preview, monitor=recorder)
         setattr(pulumi.runtime.settings.SETTINGS, "callbacks", recorder)  # noqa: B010 - not in the type stubs

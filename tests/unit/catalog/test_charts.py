@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.charts import archive_problems, missing_archives, release_options
+from components.kubernetes.charts import archive_problems, missing_archives, release_options
 from physical_ai.catalog import UnknownName, operator_releases
 from physical_ai.catalog.charts import (
     ChecksumMismatch,

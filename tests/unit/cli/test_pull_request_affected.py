@@ -25,7 +25,8 @@ def test_what_no_stack_is_made_of_affects_none(file: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "file", ["components/cluster.py", "physical_ai/catalog/data/vm_sizes.yaml", "requirements.txt", "something/new.txt"]
+    "file",
+    ["components/aks/cluster.py", "physical_ai/catalog/data/vm_sizes.yaml", "requirements.txt", "something/new.txt"],
 )
 def test_code_and_unknown_files_affect_all(file: str) -> None:
     assert stacks(file) == set(HERE)
@@ -62,9 +63,9 @@ def test_new_and_removed_stacks_are_recognized() -> None:
 
 
 def test_its_own_files_are_named_before_the_code() -> None:
-    files = ["components/cluster.py", "stacks/Pulumi.dev-westus2.yaml"]
+    files = ["components/aks/cluster.py", "stacks/Pulumi.dev-westus2.yaml"]
     found = {each.stack: each for each in affected(files, HERE, HERE)}
-    assert found["dev-westus2"].files == ("stacks/Pulumi.dev-westus2.yaml", "components/cluster.py")
+    assert found["dev-westus2"].files == ("stacks/Pulumi.dev-westus2.yaml", "components/aks/cluster.py")
 
 
 def test_a_broken_file_is_left_for_the_preview_to_complain_about(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pulumi
 import pytest
 
-from components import role_propagation
-from components.access import earlier_names
-from components.account import selected
+from components.aks.access import earlier_names
+from components.azure import role_propagation
+from components.azure.account import selected
 from components.config import engine_config, of_project
 from physical_ai.catalog.aks import Role
 from physical_ai.settings.facts.access import Grant

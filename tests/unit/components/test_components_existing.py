@@ -13,7 +13,7 @@ import pulumi
 import pytest
 import yaml
 
-from components.existing_cluster import read_cluster, read_context
+from components.kubernetes.existing_cluster import read_cluster, read_context
 from physical_ai.mocks import azure_answers
 from physical_ai.mocks.existing_answers import described_cluster
 from physical_ai.mocks.recorder import Recorder, declared, run_program

@@ -11,7 +11,7 @@ import pulumi
 import pytest
 from pulumi.runtime import mocks
 
-from components.gpu_gate import GpuGate, GpuGateArgs
+from components.gates.gpu_gate import GpuGate, GpuGateArgs
 from physical_ai.readiness import Expected, Unreachable, Unusable
 from physical_ai.readiness.waiting import GATE_SECONDS_VARIABLE, GATES_VARIABLE
 

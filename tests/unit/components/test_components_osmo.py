@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from components.workload_identity import WorkloadIdentityArgs
+from components.azure.workload_identity import WorkloadIdentityArgs
 from physical_ai.catalog import osmo
 from physical_ai.policies import Secret
 from physical_ai.settings import Overlay, SettingsError, load

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.agent_pool import ignored_changes, node_pool_properties, os_disk_gb
+from components.aks.agent_pool import ignored_changes, node_pool_properties, os_disk_gb
 from physical_ai.settings import NodePool, OsDisk
 from physical_ai.settings.facts.pools import IMMUTABLE_POOL_PROPERTIES
 from tests.unit.conftest import Simulate

@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.release_gate import ReleaseGate, ReleaseGateArgs
+from components.gates.release_gate import ReleaseGate, ReleaseGateArgs
 from physical_ai.readiness import Unreachable
 from physical_ai.readiness.releases import not_deployed
 from physical_ai.readiness.waiting import GATES_VARIABLE

@@ -10,7 +10,7 @@ import pulumi
 import pytest
 import yaml
 
-from components.platform import Platform
+from components.platform.platform import Platform
 from physical_ai.findings import Severity
 from physical_ai.mocks.azure_answers import DEPLOYER
 from physical_ai.policies import UNKNOWN, Secret, Stack, evaluate

@@ -37,7 +37,7 @@ def test_every_path_exists(page: Path) -> None:
 def test_a_path_that_does_not_exist_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
-        "`components/platform.py` `components/nothing.py` `stacks/Pulumi.<stack>.yaml` `tests/unit/*` `docs/`\n"
+        "`components/config.py` `components/nothing.py` `stacks/Pulumi.<stack>.yaml` `tests/unit/*` `docs/`\n"
     )
     assert [path for path in paths(page) if missing(path)] == ["components/nothing.py"]
 

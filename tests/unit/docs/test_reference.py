@@ -37,7 +37,7 @@ def test_a_stale_page_is_found_and_written(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_every_output_is_described(simulate: Simulate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("components.platform_tokens.served_backends", lambda served: {"prod-eastus": "east"})
+    monkeypatch.setattr("components.platform.tokens.served_backends", lambda served: {"prod-eastus": "east"})
     osmo = {"mode": "platform", "backendName": "described", "access": {"login": "dev"}}
     found = {
         path

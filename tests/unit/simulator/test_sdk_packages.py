@@ -30,7 +30,7 @@ USED = f"""
 import sys
 from physical_ai.simulator.sdk_packages import load_on_demand, load_used
 load_on_demand("{PACKAGE}")
-from components import roles
+from components.azure import roles
 assert "{PACKAGE}.role_assignment" not in sys.modules
 load_used(roles)
 print(sorted(name for name in sys.modules if name in ("{PACKAGE}.role_assignment", "{PACKAGE}.policy_definition")))

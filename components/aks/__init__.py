@@ -1,0 +1,1 @@
+"""The AKS cluster, its node pools, and who may use it."""

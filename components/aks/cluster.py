@@ -1,0 +1,231 @@
+"""The AKS cluster: its control plane and the pool its critical add-ons run on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+from pulumi_azure_native import authorization, containerservice
+
+from components.aks.agent_pool import ignored_changes, node_pool_properties, system_upgrade_settings
+from components.azure.identities import Identities
+from physical_ai.catalog.vault_secrets import ADDON, ADDON_CONFIG
+from physical_ai.settings import Autoscaler, NodePool
+from physical_ai.settings import Cluster as ClusterSettings
+from physical_ai.settings import Network as NetworkSettings
+from physical_ai.settings.facts.naming import Names
+from physical_ai.settings.facts.pools import SYSTEM_POOL, SYSTEM_TAINT
+from physical_ai.settings.facts.private_network import IMMUTABLE_CLUSTER_PROPERTIES
+from physical_ai.settings.facts.telemetry import METRIC_LABELS
+
+
+@dataclass(frozen=True)
+class PrivateApi:
+    """`dns_zone` is the id of a zone, `system` or `none`. With `subnet_id` the API server has its address there."""
+
+    dns_zone: pulumi.Input[str]
+    has_public_name: bool
+    subnet_id: pulumi.Input[str] | None = None
+
+
+@dataclass(frozen=True)
+class ClusterArgs:
+    """`nat_addresses` are the public IPv4 addresses of the nodes; `retry` waits for fresh role assignments."""
+
+    names: Names
+    resource_group_name: pulumi.Input[str]
+    location: str
+    tags: Mapping[str, str]
+    settings: ClusterSettings
+    network: NetworkSettings
+    system_pool: NodePool
+    system_subnet_id: pulumi.Input[str]
+    nat_addresses: Sequence[pulumi.Output[str]]
+    identities: Identities
+    assignments: Sequence[authorization.RoleAssignment]
+    admin_groups: Sequence[str]
+    retry: pulumi.ErrorHook
+    metrics: bool = False
+    """Whether Azure Monitor's add-on collects metrics."""
+    container_logs: pulumi.Input[str] | None = None
+    """Id of the Log Analytics workspace that the output of containers goes to; None for none."""
+    reads_vaults: bool = False
+    """Whether AKS' provider of secrets from key vaults is installed."""
+    private_api: PrivateApi | None = None
+    """A private API server; None for one with a public address."""
+    behind_firewall: bool = False
+    """Whether routes of the subnets lead to the internet, and not NAT gateways."""
+    after: Sequence[pulumi.Resource] = ()
+    """What else nodes need to join: peerings, DNS servers."""
+
+
+class Cluster(pulumi.ComponentResource):
+    """A managed cluster with one system pool, Cilium on an overlay network, and Entra as the only way in.
+
+    All other pools are separate resources: AKS rejects or ignores pools added to the inline list later
+    (pulumi-azure-native#579, #1686), and editing the list touches every pool (#4264).
+    """
+
+    managed_cluster: containerservice.ManagedCluster
+    id: pulumi.Output[str]
+    name: pulumi.Output[str]
+    oidc_issuer_url: pulumi.Output[str]
+
+    def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:azure:Cluster", name, {}, opts)
+        upgrades = args.settings.upgrades
+        self.managed_cluster = containerservice.ManagedCluster(
+            f"{name}-aks",
+            resource_name_=args.names.cluster,
+            resource_group_name=args.resource_group_name,
+            location=args.location,
+            tags=args.tags,
+            dns_prefix=args.names.dns_prefix,
+            node_resource_group=args.names.node_resource_group,
+            kubernetes_version=args.settings.kubernetes_version,
+            sku=containerservice.ManagedClusterSKUArgs(name="Base", tier=args.settings.tier),
+            identity=containerservice.ManagedClusterIdentityArgs(
+                type=containerservice.ResourceIdentityType.USER_ASSIGNED,
+                user_assigned_identities=[args.identities.control_plane.id],
+            ),
+            identity_profile={"kubeletidentity": _kubelet_identity(args.identities)},
+            enable_rbac=True,
+            disable_local_accounts=True,
+            aad_profile=containerservice.ManagedClusterAADProfileArgs(
+                managed=True,
+                enable_azure_rbac=True,
+                # Absent rather than empty: AKS returns no empty list, which a refresh would show as a difference.
+                admin_group_object_ids=list(args.admin_groups) or None,
+            ),
+            oidc_issuer_profile=containerservice.ManagedClusterOIDCIssuerProfileArgs(enabled=True),
+            security_profile=containerservice.ManagedClusterSecurityProfileArgs(
+                workload_identity=containerservice.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=True)
+            ),
+            api_server_access_profile=_api_access(args),
+            network_profile=_network_profile(args.network, behind_firewall=args.behind_firewall),
+            auto_scaler_profile=autoscaler_profile(args.settings.autoscaler),
+            addon_profiles=_addons(args) or None,
+            azure_monitor_profile=_metrics_profile() if args.metrics else None,
+            auto_upgrade_profile=containerservice.ManagedClusterAutoUpgradeProfileArgs(
+                upgrade_channel=upgrades.channel, node_os_upgrade_channel=upgrades.node_os_channel
+            ),
+            agent_pool_profiles=[
+                containerservice.ManagedClusterAgentPoolProfileArgs(
+                    name=SYSTEM_POOL,
+                    mode="System",
+                    vnet_subnet_id=args.system_subnet_id,
+                    node_taints=[SYSTEM_TAINT],
+                    upgrade_settings=system_upgrade_settings(args.system_pool),
+                    **node_pool_properties(args.system_pool, args.settings.pools_version),
+                )
+            ],
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=[*args.assignments, *args.after],
+                replace_on_changes=list(IMMUTABLE_CLUSTER_PROPERTIES),
+                # Only the count: ignoring the list breaks later cluster updates (pulumi-azure-native#2719).
+                ignore_changes=ignored_changes(args.system_pool, "agentPoolProfiles[0]."),
+                # The name is fixed, so a replacement cannot exist beside the old cluster.
+                delete_before_replace=True,
+                hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
+            ),
+        )
+        self.id = self.managed_cluster.id
+        self.name = self.managed_cluster.name
+        self.oidc_issuer_url = self.managed_cluster.oidc_issuer_profile.apply(_issuer_url)
+        self.register_outputs({"name": self.name, "oidcIssuerUrl": self.oidc_issuer_url})
+
+
+def autoscaler_profile(settings: Autoscaler) -> containerservice.ManagedClusterPropertiesAutoScalerProfileArgs:
+    """The cluster-wide autoscaler profile; AKS expects durations as text in full minutes, "30m".
+
+    DaemonSets do not count as use: every GPU node runs half a dozen of them and would never be idle.
+    """
+    return containerservice.ManagedClusterPropertiesAutoScalerProfileArgs(
+        max_node_provision_time=f"{settings.max_node_provision_minutes}m",
+        scale_down_unneeded_time=f"{settings.scale_down_unneeded_minutes}m",
+        scale_down_delay_after_add=f"{settings.scale_down_delay_after_add_minutes}m",
+        ignore_daemonsets_utilization=True,
+    )
+
+
+def _addons(args: ClusterArgs) -> dict[str, containerservice.ManagedClusterAddonProfileArgs]:
+    found = _logs_addon(args.container_logs) if args.container_logs is not None else {}
+    if args.reads_vaults:
+        found[ADDON] = containerservice.ManagedClusterAddonProfileArgs(enabled=True, config=ADDON_CONFIG)
+    return found
+
+
+def _logs_addon(workspace: pulumi.Input[str]) -> dict[str, containerservice.ManagedClusterAddonProfileArgs]:
+    """Container Insights. It logs in with the cluster's own identity, and collects what a rule associates it with."""
+    config = {"logAnalyticsWorkspaceResourceID": workspace, "useAADAuth": "true"}
+    return {"omsagent": containerservice.ManagedClusterAddonProfileArgs(enabled=True, config=config)}
+
+
+def _metrics_profile() -> containerservice.ManagedClusterAzureMonitorProfileArgs:
+    """The add-on. Without the list, kube-state-metrics exports no label of any object."""
+    return containerservice.ManagedClusterAzureMonitorProfileArgs(
+        metrics=containerservice.ManagedClusterAzureMonitorProfileMetricsArgs(
+            enabled=True,
+            kube_state_metrics=containerservice.ManagedClusterAzureMonitorProfileKubeStateMetricsArgs(
+                metric_labels_allowlist=METRIC_LABELS
+            ),
+        )
+    )
+
+
+def _kubelet_identity(identities: Identities) -> containerservice.UserAssignedIdentityArgs:
+    return containerservice.UserAssignedIdentityArgs(
+        resource_id=identities.kubelet.id,
+        client_id=identities.kubelet.client_id,
+        object_id=identities.kubelet.principal_id,
+    )
+
+
+def _network_profile(
+    network: NetworkSettings, *, behind_firewall: bool
+) -> containerservice.ContainerServiceNetworkProfileArgs:
+    return containerservice.ContainerServiceNetworkProfileArgs(
+        network_plugin="azure",
+        network_plugin_mode="overlay",
+        network_dataplane="cilium",
+        network_policy="cilium",
+        load_balancer_sku="standard",
+        outbound_type="userDefinedRouting" if behind_firewall else "userAssignedNATGateway",
+        pod_cidr=str(network.pod_cidr),
+        service_cidr=str(network.service_cidr),
+        dns_service_ip=str(network.dns_service_ip),
+    )
+
+
+def _api_access(args: ClusterArgs) -> containerservice.ManagedClusterAPIServerAccessProfileArgs:
+    """Ranges that reach the API server, none to leave it open, and whether commands do by way of Azure's own API.
+
+    The nodes too reach it from outside, through the NAT gateways or the firewall, so every list includes their
+    addresses. A private one has no such list.
+    """
+    access = args.settings.api_access
+    if args.private_api is not None:
+        return containerservice.ManagedClusterAPIServerAccessProfileArgs(
+            disable_run_command=not access.run_command,
+            enable_private_cluster=True,
+            enable_private_cluster_public_fqdn=args.private_api.has_public_name,
+            enable_vnet_integration=True if args.private_api.subnet_id is not None else None,
+            private_dns_zone=args.private_api.dns_zone,
+            subnet_id=args.private_api.subnet_id,
+        )
+    own = [str(each) for each in access.authorized_ip_ranges]
+    nodes = [address.apply(_single_address_range) for address in args.nat_addresses]
+    return containerservice.ManagedClusterAPIServerAccessProfileArgs(
+        authorized_ip_ranges=[*own, *nodes] if own else None, disable_run_command=not access.run_command
+    )
+
+
+def _single_address_range(address: str) -> str:
+    return f"{address}/32"
+
+
+def _issuer_url(profile: object) -> str:
+    """A cluster whose issuer is on always has a URL; the SDK's types allow for one where it is off."""
+    return getattr(profile, "issuer_url", None) or ""

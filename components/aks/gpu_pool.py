@@ -1,0 +1,118 @@
+"""A GPU node pool: one GPU model, one driver source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NotRequired, TypedDict
+
+import pulumi
+from pulumi_azure_native import authorization, containerservice
+
+from components.aks.agent_pool import ignored_changes, node_pool_properties, upgrade_settings
+from physical_ai.settings import Pool
+from physical_ai.settings.facts.gpu import pool_labels
+from physical_ai.settings.facts.pools import (
+    IMMUTABLE_POOL_PROPERTIES,
+    driver_facts,
+    node_taints,
+    sends_upgrade_settings,
+)
+
+
+class GpuProperties(TypedDict):
+    """Keyword arguments of `AgentPool` that only GPU pools need."""
+
+    node_labels: dict[str, str]
+    node_taints: list[str]
+    gpu_profile: containerservice.GPUProfileArgs
+    scale_set_priority: str
+    scale_set_eviction_policy: NotRequired[str]
+    spot_max_price: NotRequired[float]
+    upgrade_settings: NotRequired[containerservice.AgentPoolUpgradeSettingsArgs]
+    security_profile: containerservice.AgentPoolSecurityProfileArgs
+
+
+def gpu_properties(name: str, pool: Pool) -> GpuProperties:
+    """Labels, taints, driver, Secure Boot, and what Spot and GRID require.
+
+    A Spot pool evicts by deletion, since a deallocated node keeps its quota and breaks the GPU Operator when it
+    returns (NVIDIA/gpu-operator#729). Secure Boot is always set explicitly, since few drivers' modules are signed.
+    """
+    facts = driver_facts(pool)
+    properties = GpuProperties(
+        node_labels=pool_labels(name, pool),
+        node_taints=node_taints(pool),
+        gpu_profile=containerservice.GPUProfileArgs(driver=facts.gpu_profile_driver),
+        scale_set_priority=pool.priority.value,
+        security_profile=containerservice.AgentPoolSecurityProfileArgs(
+            enable_secure_boot=pool.secure_boot, enable_vtpm=facts.vtpm
+        ),
+    )
+    if pool.is_spot:
+        properties["scale_set_eviction_policy"] = "Delete"
+        properties["spot_max_price"] = pool.spot.max_price
+    if sends_upgrade_settings(pool):
+        properties["upgrade_settings"] = upgrade_settings(pool)
+    return properties
+
+
+@dataclass(frozen=True)
+class GpuPoolArgs:
+    """What one GPU node pool needs from the rest of the platform.
+
+    `subnet_assignment` lets the control plane join the subnet; `retry` waits until that role works.
+    """
+
+    name: str
+    pool: Pool
+    resource_group_name: pulumi.Input[str]
+    cluster: containerservice.ManagedCluster
+    kubernetes_version: str
+    subnet_id: pulumi.Input[str]
+    subnet_assignment: authorization.RoleAssignment
+    tags: Mapping[str, str]
+    retry: pulumi.ErrorHook
+
+
+class GpuPool(pulumi.ComponentResource):
+    """An AKS user node pool whose nodes have GPUs of one model and one driver source.
+
+    Attributes:
+        settled: known once the pool is created, or its creation has failed under `--continue-on-error`.
+    """
+
+    node_pool: containerservice.AgentPool
+    settled: pulumi.Output[str]
+
+    def __init__(self, name: str, args: GpuPoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:azure:GpuPool", name, {}, opts)
+        self.node_pool = containerservice.AgentPool(
+            f"{name}-nodes",
+            agent_pool_name=args.name,
+            resource_group_name=args.resource_group_name,
+            resource_name_=args.cluster.name,
+            mode="User",
+            vnet_subnet_id=args.subnet_id,
+            tags=args.tags,
+            **node_pool_properties(args.pool, args.kubernetes_version),
+            **gpu_properties(args.name, args.pool),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                # Not deleted_with, though the cluster's end is the pool's too: a destroy that fails at the cluster
+                # would have forgotten pools that still run.
+                replace_with=[args.cluster],
+                depends_on=[args.subnet_assignment],
+                ignore_changes=ignored_changes(args.pool),
+                # The provider treats vmSize, gpuInstanceProfile and public IP tags as immutable; the others it would
+                # send as an update, which ARM refuses with PropertyChangeNotAllowed.
+                replace_on_changes=list(IMMUTABLE_POOL_PROPERTIES),
+                # The name is fixed, and ARM's PUT of an existing pool is an update.
+                delete_before_replace=True,
+                # A pool added to a running cluster finds its subnet's role seconds old.
+                hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
+            ),
+        )
+        self.settled = self.node_pool.urn.recover(lambda _: args.name)
+        # Plain text: an output of a pool that failed would end the program, and with it what does not need the pool.
+        self.register_outputs({"nodePoolName": args.name})

@@ -1,0 +1,1 @@
+"""The data services of OSMO's control plane: in Azure, or in the cluster."""

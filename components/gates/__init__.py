@@ -1,0 +1,1 @@
+"""Waiting until what was deployed works, as steps of the deployment."""

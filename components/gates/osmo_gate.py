@@ -1,0 +1,113 @@
+"""The end of a deployment with OSMO: waits for what Helm does not, and deletes workflows before their agents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+import pulumi
+
+from components.gates.gates import mode, reads_the_cluster
+from physical_ai.catalog.osmo import FINALIZER, WORKFLOWS_NAMESPACE
+from physical_ai.readiness import Get, Unreachable, Unusable, osmo
+from physical_ai.readiness.client import Send, connect, connect_to_change
+from physical_ai.readiness.waiting import DELETES_NOTHING, bound_seconds, wait_until_empty
+
+READY_MINUTES = 15
+"""For KAI's operator to create its scheduler, on a node that the autoscaler may have to add first."""
+DELETION_MINUTES = 10
+"""For workflows' Pods to write a checkpoint, and for the agents to collect their last logs."""
+
+
+@dataclass(frozen=True)
+class OsmoGateArgs:
+    """`after` is what has to be installed before the gate reads the cluster."""
+
+    kubeconfig: pulumi.Input[str]
+    backend: bool
+    """Whether the stack has the agents. If it no longer has them, their workflows are deleted."""
+    service: bool
+    """Whether the stack has the control plane."""
+    after: Sequence[pulumi.Resource]
+    connect: Callable[[str], Get] | None = None
+    change: Callable[[str], Send] | None = None
+    """How to reach the cluster of a kubeconfig; tests replace them."""
+
+
+class OsmoGate(pulumi.ComponentResource):
+    """Waits until scheduler, agents and control plane are available, as far as the stack has them. Without agents it
+    deletes the workflows of those that the deployment is about to delete.
+
+    It acts within `apply`, because every deployment has to, also one that changes no resource. The engine deletes what
+    a stack no longer has at the end of a deployment, after the program. So this is where workflows can still be deleted
+    in order: their Pods carry a finalizer that only the agents remove.
+    """
+
+    def __init__(self, name: str, args: OsmoGateArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        after = pulumi.ResourceOptions(depends_on=args.after)
+        super().__init__("physical-ai:osmo:OsmoGate", name, {}, pulumi.ResourceOptions.merge(opts, after))
+        if reads_the_cluster():
+            pulumi.Output.all(args.kubeconfig, self.urn).apply(lambda known: self._act(args, known[0]))
+        self.register_outputs({})
+
+    async def _act(self, args: OsmoGateArgs, kubeconfig: str) -> None:
+        if not args.backend:
+            await self._delete_workflows(args, kubeconfig)
+        if args.backend or args.service:
+            await self._wait(args, kubeconfig)
+
+    async def _wait(self, args: OsmoGateArgs, kubeconfig: str) -> None:
+        get = (args.connect or connect)(kubeconfig)
+        waits = mode() == "wait"
+        read = partial(osmo.not_ready, get, agents=args.backend, service=args.service)
+        left = await self._until_empty(read, READY_MINUTES if waits else 0)
+        if not left:
+            self._report_token(get)
+            return
+        lines = "\n".join(f"  {line}" for line in left)
+        parts = ("scheduler", *(["agents"] if args.backend else []), *(["control plane"] if args.service else []))
+        text = f"OSMO's {' or '.join(parts)} are not available. Created resources remain, and the next deployment"
+        text += f" checks again.\n{lines}"
+        if waits:
+            raise pulumi.RunError(f"{text}\n{DELETES_NOTHING}")
+        pulumi.log.warn(text, self)
+
+    def _report_token(self, get: Get) -> None:
+        """It ends while nothing is deployed, and then all workflows wait: each deployment says so before."""
+        try:
+            problem = osmo.token_problem(get, datetime.now(UTC).date())
+        except (Unreachable, Unusable):
+            return  # what was waited for is there, and the daily check reports it too
+        if problem:
+            pulumi.log.warn(problem, self)
+
+    async def _delete_workflows(self, args: OsmoGateArgs, kubeconfig: str) -> None:
+        get, send = (args.connect or connect)(kubeconfig), (args.change or connect_to_change)(kubeconfig)
+        try:
+            pods = osmo.workflow_pods(get) if osmo.is_managed(get) else []
+            if not pods:
+                return
+            pulumi.log.info(f"Deleting {len(pods)} Pods of workflows in {WORKFLOWS_NAMESPACE} before the agents", self)
+            osmo.delete_workflows(send)
+        except (Unreachable, Unusable) as problem:
+            raise pulumi.RunError(f"Whether workflows still run is unknown: {problem}") from None
+        left = await self._until_empty(
+            lambda: [f"waiting for {pod}" for pod in osmo.workflow_pods(get)], DELETION_MINUTES
+        )
+        if left:
+            released = osmo.remove_finalizers(send)
+            pulumi.log.warn(
+                f"The agents did not release {len(left)} Pods; the finalizer {FINALIZER} was removed from "
+                f"{', '.join(released) or 'none of them'}. Their last logs may be missing.",
+                self,
+            )
+
+    async def _until_empty(self, read: Callable[[], list[str]], minutes: int) -> list[str]:
+        log = partial(pulumi.log.info, resource=self)
+        try:
+            return await wait_until_empty(read, bound_seconds(minutes, os.environ), log)
+        except (Unusable, ValueError) as problem:
+            raise pulumi.RunError(str(problem)) from None

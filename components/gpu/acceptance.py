@@ -1,0 +1,30 @@
+"""Checks of GPU nodes that are there without the command `physai accept`: suspended, or on a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.kubernetes.cluster_target import ClusterTarget
+from components.kubernetes.objects import declare
+
+
+@dataclass(frozen=True)
+class AcceptanceArgs:
+    target: ClusterTarget
+    namespace: kubernetes.core.v1.Namespace
+    objects: Sequence[Mapping[str, Any]]
+    """CronJobs, and what they need."""
+
+
+class Acceptance(pulumi.ComponentResource):
+    """CronJobs of `physical_ai.settings.plans.acceptance`. Their Pods have no rights in the cluster."""
+
+    def __init__(self, name: str, args: AcceptanceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:kubernetes:Acceptance", name, {}, opts)
+        declared = declare(name, self, args.target, args.objects, after=[args.namespace])
+        self.register_outputs({"objects": len(declared)})

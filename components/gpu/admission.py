@@ -1,0 +1,30 @@
+"""What the API server requires of GPU Pods, whatever creates them, and of new GPU nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+
+from components.kubernetes.cluster_target import ClusterTarget
+from components.kubernetes.objects import declare
+
+
+@dataclass(frozen=True)
+class GpuAdmissionArgs:
+    target: ClusterTarget
+    policies: Sequence[Mapping[str, Any]]
+    """Policies and their bindings."""
+    after: Sequence[pulumi.Resource] = ()
+
+
+class GpuAdmission(pulumi.ComponentResource):
+    """Admission policies for GPU Pods that OSMO does not create: they need the driver's capabilities, and a pool.
+    With `health.admit: accepted` also the policy that keeps work from new GPU nodes."""
+
+    def __init__(self, name: str, args: GpuAdmissionArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:kubernetes:GpuAdmission", name, {}, opts)
+        declared = declare(name, self, args.target, args.policies, after=args.after)
+        self.register_outputs({"policies": len(declared)})

@@ -1,0 +1,48 @@
+"""The record of what each GPU machine is: a small program on every GPU node, its rights, and the end of old records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.kubernetes.cluster_target import ClusterTarget
+from components.kubernetes.objects import declare_agent
+from physical_ai.settings.plans.evidence_objects import EvidenceObjects
+
+OBJECTS = "gpu-evidence"
+"""Name of the objects, or its first part."""
+
+
+@dataclass(frozen=True)
+class GpuEvidenceArgs:
+    """`namespace` must allow host paths: the Pods read the host's Python and what its hypervisor tells it."""
+
+    target: ClusterTarget
+    namespace: kubernetes.core.v1.Namespace
+    objects: EvidenceObjects
+
+
+class GpuEvidence(pulumi.ComponentResource):
+    """Two DaemonSets that record machines, the second with `nvidia-smi`, and a CronJob that removes old records.
+
+    Limits come before rights, and both before the Pods. The engine does not wait for the Pods.
+    """
+
+    def __init__(self, name: str, args: GpuEvidenceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:kubernetes:GpuEvidence", name, {}, opts)
+        objects, target = args.objects, args.target
+        after = declare_agent(name, self, target, objects, namespace=args.namespace, common=OBJECTS)
+        for each in objects.daemon_sets:
+            own = str(each["metadata"]["name"]).removeprefix(f"{OBJECTS}-")
+            kubernetes.apps.v1.DaemonSet(
+                f"{name}-{own}", metadata=each["metadata"], spec=each["spec"], opts=target.options(self, after)
+            )
+        kubernetes.batch.v1.CronJob(
+            f"{name}-retention",
+            metadata=objects.cron_job["metadata"],
+            spec=objects.cron_job["spec"],
+            opts=target.options(self, after),
+        )
+        self.register_outputs({})

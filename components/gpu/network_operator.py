@@ -1,0 +1,66 @@
+"""NVIDIA's Network Operator, and the policy that says what it installs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.kubernetes.charts import release_options
+from components.kubernetes.cluster_target import ClusterTarget
+from physical_ai.catalog.network_operator import API_VERSION, KIND, NAMESPACE, POLICY, RELEASE
+from physical_ai.settings.models.tree import ChartSourceName
+from physical_ai.settings.plans.network_operator import NetworkOperatorPlan
+
+TIMEOUT_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class NetworkOperatorArgs:
+    """`after`: the release with Node Feature Discovery, whose kinds the chart's rule is of."""
+
+    target: ClusterTarget
+    namespace: kubernetes.core.v1.Namespace
+    plan: NetworkOperatorPlan
+    charts: ChartSourceName
+    after: Sequence[pulumi.Resource]
+
+
+class NetworkOperator(pulumi.ComponentResource):
+    """The release, then the policy, which is deleted before it.
+
+    Attributes:
+        release: of the chart.
+    """
+
+    release: kubernetes.helm.v3.Release
+
+    def __init__(self, name: str, args: NetworkOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:kubernetes:NetworkOperator", name, {}, opts)
+        self.release = kubernetes.helm.v3.Release(
+            f"{name}-release",
+            name=RELEASE,
+            namespace=NAMESPACE,
+            **release_options(args.plan.chart, args.charts),
+            values=args.plan.values,
+            timeout=TIMEOUT_SECONDS,
+            opts=args.target.options(self, [args.namespace, *args.after]),
+        )
+        affinity = args.plan.policy["nodeAffinity"]
+        kubernetes.apiextensions.CustomResource(
+            f"{name}-policy",
+            api_version=API_VERSION,
+            kind=KIND,
+            metadata={"name": POLICY},
+            # Known only when the release is, as in gpu_drivers.
+            spec={**args.plan.policy, "nodeAffinity": self.release.status.apply(lambda _: affinity)},
+            opts=args.target.options(self, [self.release]),
+        )
+        self.register_outputs({"version": args.plan.chart.version})
+
+
+def network_operator_release(plan: NetworkOperatorPlan | None) -> dict[str, dict[str, str]]:
+    """The release for the stack's outputs; none without a plan."""
+    return {RELEASE: {"version": plan.chart.version, "namespace": NAMESPACE}} if plan is not None else {}

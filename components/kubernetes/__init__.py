@@ -1,0 +1,1 @@
+"""What other Kubernetes resources stand on: charts, namespaces, isolation, certificates, snapshots."""

@@ -1,0 +1,30 @@
+"""Which Pods reach the platform's own namespaces, and whom these reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+
+from components.kubernetes.cluster_target import ClusterTarget
+from components.kubernetes.objects import declare
+
+
+@dataclass(frozen=True)
+class IsolationArgs:
+    target: ClusterTarget
+    policies: Sequence[Mapping[str, Any]]
+    """For each namespace one that denies all, and those that allow something."""
+    after: Sequence[pulumi.Resource]
+    """The namespaces."""
+
+
+class Isolation(pulumi.ComponentResource):
+    """NetworkPolicies of the namespaces that releases of the platform are installed into."""
+
+    def __init__(self, name: str, args: IsolationArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:kubernetes:Isolation", name, {}, opts)
+        declared = declare(name, self, args.target, args.policies, after=args.after)
+        self.register_outputs({"policies": len(declared)})

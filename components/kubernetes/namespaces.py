@@ -1,0 +1,53 @@
+"""The namespaces the platform installs into, with their Pod Security levels."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.kubernetes.cluster_target import ClusterTarget
+from physical_ai.settings.plans import manifests
+
+if TYPE_CHECKING:
+    from pulumi_kubernetes.meta.v1 import ObjectMetaArgsDict
+
+
+@dataclass(frozen=True)
+class NamespacesArgs:
+    """`without` are namespaces of the manifest that this stack does not need."""
+
+    target: ClusterTarget
+    without: Collection[str] = ()
+    found: Collection[str] = ()
+    """Those that somebody else has created: they are read, and neither changed nor deleted."""
+
+
+class Namespaces(pulumi.ComponentResource):
+    """Namespaces are deleted after their contents, or with the cluster, so that a destroy needs no API server."""
+
+    namespaces: dict[str, kubernetes.core.v1.Namespace]
+
+    def __init__(self, name: str, args: NamespacesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:kubernetes:Namespaces", name, {}, opts)
+        self.namespaces = {
+            manifest["metadata"]["name"]: self._declared(f"{name}-{manifest['metadata']['name']}", manifest, args)
+            for manifest in manifests.load("namespaces.yaml")
+            if manifest["metadata"]["name"] not in args.without
+        }
+        self.register_outputs({"namespaces": sorted(self.namespaces)})
+
+    def _declared(self, name: str, manifest: Mapping[str, Any], args: NamespacesArgs) -> kubernetes.core.v1.Namespace:
+        own, options = str(manifest["metadata"]["name"]), args.target.options(self)
+        if own in args.found:
+            return kubernetes.core.v1.Namespace.get(name, own, options)
+        metadata = cast("ObjectMetaArgsDict", _marked(manifest["metadata"], args.target.labels))
+        return kubernetes.core.v1.Namespace(name, metadata=metadata, opts=options)
+
+
+def _marked(metadata: Mapping[str, Any], labels: Mapping[str, pulumi.Input[str]]) -> dict[str, Any]:
+    """With the labels by which a later run knows its own in a cluster that existed before."""
+    return {**metadata, "labels": {**metadata.get("labels", {}), **labels}}

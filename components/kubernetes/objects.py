@@ -1,0 +1,130 @@
+"""Kubernetes objects of a manifest as resources, in the order of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.kubernetes.cluster_target import ClusterTarget
+
+_KINDS: Mapping[str, Any] = {
+    "ServiceAccount": kubernetes.core.v1.ServiceAccount,
+    "Service": kubernetes.core.v1.Service,
+    "StatefulSet": kubernetes.apps.v1.StatefulSet,
+    "CronJob": kubernetes.batch.v1.CronJob,
+    "Namespace": kubernetes.core.v1.Namespace,
+    "DeviceClass": kubernetes.resource.v1.DeviceClass,
+    "ResourceClaim": kubernetes.resource.v1.ResourceClaim,
+    "ResourceClaimTemplate": kubernetes.resource.v1.ResourceClaimTemplate,
+    "PriorityClass": kubernetes.scheduling.v1.PriorityClass,
+    "ResourceQuota": kubernetes.core.v1.ResourceQuota,
+    "NetworkPolicy": kubernetes.networking.v1.NetworkPolicy,
+    "Role": kubernetes.rbac.v1.Role,
+    "RoleBinding": kubernetes.rbac.v1.RoleBinding,
+    "ClusterRole": kubernetes.rbac.v1.ClusterRole,
+    "ClusterRoleBinding": kubernetes.rbac.v1.ClusterRoleBinding,
+    "ValidatingAdmissionPolicy": kubernetes.admissionregistration.v1.ValidatingAdmissionPolicy,
+    "ValidatingAdmissionPolicyBinding": kubernetes.admissionregistration.v1.ValidatingAdmissionPolicyBinding,
+    "MutatingAdmissionPolicy": kubernetes.admissionregistration.v1.MutatingAdmissionPolicy,
+    "MutatingAdmissionPolicyBinding": kubernetes.admissionregistration.v1.MutatingAdmissionPolicyBinding,
+}
+_ARGUMENTS = {
+    "roleRef": "role_ref",
+    "automountServiceAccountToken": "automount_service_account_token",
+    "preemptionPolicy": "preemption_policy",
+}
+"""Fields whose argument has another name."""
+_IMMUTABLE = ("ResourceClaim", "ResourceClaimTemplate")
+"""Kinds whose spec the API server never changes (Kubernetes API reference, resource.k8s.io/v1)."""
+_ENVELOPE = ("apiVersion", "kind", "metadata")
+
+
+def declare(
+    name: str,
+    parent: pulumi.Resource,
+    target: ClusterTarget,
+    manifests: Sequence[Mapping[str, Any]],
+    *,
+    after: Sequence[pulumi.Resource] = (),
+    common: str = "",
+) -> list[pulumi.Resource]:
+    """The objects as resources.
+
+    Args:
+        name: First part of every resource's name; the object's namespace, name and kind follow.
+        manifests: Objects of the kinds known here. Values may be Outputs.
+        after: Resources that must exist before any of them.
+        common: Prefix of all names, which resource names omit. Where it is given, they omit namespaces too.
+    """
+    declared: dict[tuple[str, str, str], pulumi.Resource] = {}
+    for manifest in manifests:
+        kind, metadata = str(manifest["kind"]), manifest["metadata"]
+        # `physical-ai-osmo` and `osmo-workflows` make `physical-ai-osmo-workflows`.
+        place = "" if common else metadata.get("namespace", "").removeprefix(f"{name.rpartition('-')[2]}-")
+        own = str(metadata["name"])
+        label = "-".join(filter(None, (name, place, own.removeprefix(common).strip("-"), _word(kind))))
+        binds = str(manifest["spec"]["policyName"]) if kind.endswith("PolicyBinding") else own
+        bound = declared.get((kind.removesuffix("Binding"), metadata.get("namespace", ""), binds))
+        opts = target.options(parent, [*after, *([bound] if bound else [])])
+        if kind in _IMMUTABLE:
+            # Not protected, because they could not be replaced then. Pods that have a claim keep its GPUs.
+            opts.replace_on_changes, opts.delete_before_replace, opts.protect = ["spec"], True, False
+        declared[kind, metadata.get("namespace", ""), own] = _KINDS[kind](
+            label,
+            metadata=metadata,
+            **{_ARGUMENTS.get(part, part): value for part, value in manifest.items() if part not in _ENVELOPE},
+            opts=opts,
+        )
+    return list(declared.values())
+
+
+class AgentObjects(Protocol):
+    """What an agent needs before its Pods."""
+
+    @property
+    def limits(self) -> Sequence[Mapping[str, Any]]: ...
+    @property
+    def rights(self) -> Sequence[Mapping[str, Any]]: ...
+    @property
+    def config_map(self) -> Mapping[str, Any]: ...
+
+
+def declare_agent(
+    name: str,
+    parent: pulumi.Resource,
+    target: ClusterTarget,
+    objects: AgentObjects,
+    *,
+    namespace: pulumi.Resource,
+    common: str,
+    also: Sequence[pulumi.Resource] = (),
+) -> list[pulumi.Resource]:
+    """Limits before rights, and the files of an agent of `agents/`: what its Pods come after.
+
+    Args:
+        namespace: Of its Pods.
+        also: Other namespaces that it has rights in.
+    """
+    limits = declare(name, parent, target, objects.limits, after=[namespace, *also], common=common)
+    rights = declare(name, parent, target, objects.rights, after=limits, common=common)
+    files = target.options(parent, [namespace])
+    # Another version is another object. The old one remains: Pods that are still of the old version mount it when their
+    # node restarts, and a rollout may take days. It is not protected, because it could not be replaced then.
+    files.protect, files.retain_on_delete = False, True
+    code = kubernetes.core.v1.ConfigMap(
+        f"{name}-files",
+        metadata=objects.config_map["metadata"],
+        immutable=objects.config_map["immutable"],
+        data=objects.config_map["data"],
+        opts=files,
+    )
+    return [*rights, code]
+
+
+def _word(kind: str) -> str:
+    """`ValidatingAdmissionPolicyBinding` -> `policy-binding`, `ClusterRole` -> `cluster-role`."""
+    short = kind.removeprefix("ValidatingAdmission")
+    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in short).strip("-")

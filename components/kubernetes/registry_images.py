@@ -1,0 +1,33 @@
+"""The policies with which Pods pull from the stack's registry only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+
+from components.kubernetes.cluster_target import ClusterTarget
+from components.kubernetes.objects import declare
+
+
+@dataclass(frozen=True)
+class RegistryImagesArgs:
+    target: ClusterTarget
+    policies: Sequence[Mapping[str, Any]]
+
+
+class RegistryImages(pulumi.ComponentResource):
+    """Before anything else in the cluster, so that no Pod of the platform is created with another image.
+
+    Attributes:
+        declared: the policies and their bindings.
+    """
+
+    declared: list[pulumi.Resource]
+
+    def __init__(self, name: str, args: RegistryImagesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:kubernetes:RegistryImages", name, {}, opts)
+        self.declared = declare(name, self, args.target, args.policies, common="registry-images")
+        self.register_outputs({"policies": len(self.declared)})

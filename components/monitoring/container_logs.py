@@ -1,0 +1,30 @@
+"""Which containers' output Azure's agent in the cluster collects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.kubernetes.cluster_target import ClusterTarget
+from physical_ai.settings.models.traces import ContainerLogs as ContainerLogsSettings
+from physical_ai.settings.plans.container_logs import agent_config
+
+
+@dataclass(frozen=True)
+class ContainerLogsArgs:
+    target: ClusterTarget
+    settings: ContainerLogsSettings
+
+
+class ContainerLogs(pulumi.ComponentResource):
+    """The agent's ConfigMap. The rule that brings the output into the workspace is `Monitoring`'s."""
+
+    def __init__(self, name: str, args: ContainerLogsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:kubernetes:ContainerLogs", name, {}, opts)
+        config = agent_config(args.settings)
+        kubernetes.core.v1.ConfigMap(
+            f"{name}-agent", metadata=config["metadata"], data=config["data"], opts=args.target.options(self)
+        )
+        self.register_outputs({})

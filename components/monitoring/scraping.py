@@ -1,0 +1,42 @@
+"""Which Pods the collector scrapes, and that only it reaches them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.kubernetes.cluster_target import ClusterTarget
+from components.kubernetes.objects import declare
+from physical_ai.settings import Settings
+from physical_ai.settings.plans.scraping import network_policies, pod_monitors
+
+
+@dataclass(frozen=True)
+class ScrapingArgs:
+    """`after` are the exporters' namespaces, and what brings the kind of the monitors."""
+
+    target: ClusterTarget
+    settings: Settings
+    after: Sequence[pulumi.Resource]
+
+
+class Scraping(pulumi.ComponentResource):
+    """A monitor and a network policy for each exporter."""
+
+    def __init__(self, name: str, args: ScrapingArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:kubernetes:Scraping", name, {}, opts)
+        monitors = pod_monitors(args.settings)
+        for monitor in monitors:
+            kubernetes.apiextensions.CustomResource(
+                f"{name}-{monitor['metadata']['name']}",
+                api_version=monitor["apiVersion"],
+                kind=monitor["kind"],
+                metadata=monitor["metadata"],
+                spec=monitor["spec"],
+                opts=args.target.options(self, args.after),
+            )
+        declare(name, self, args.target, network_policies(args.settings), after=args.after)
+        self.register_outputs({"monitors": [each["metadata"]["name"] for each in monitors]})

@@ -1,0 +1,80 @@
+"""The private DNS zone of a private API server, and the roles with which AKS writes to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+
+from components.azure.roles import assign_role
+from components.network.private_zones import ZoneArgs, linked_zone
+from physical_ai.catalog.aks import Role
+
+
+@dataclass(frozen=True)
+class ExistingZone:
+    """A zone that somebody else created. `provider` is for its subscription; None for the stack's own."""
+
+    id: str
+    provider: pulumi.ProviderResource | None
+    assigns_role: bool
+
+
+@dataclass(frozen=True)
+class ApiServerZoneArgs:
+    """`principal_id` is the control plane's identity. `source` is the name of a zone to create, or an existing one."""
+
+    source: str | ExistingZone
+    zone: ZoneArgs
+    principal_id: pulumi.Input[str]
+    subscription_id: str
+
+
+class ApiServerZone(pulumi.ComponentResource):
+    """A zone of the stack's own, or an existing one. AKS checks both roles before it creates the cluster.
+
+    AKS itself links an existing zone to the network of the nodes.
+
+    Attributes:
+        zone_id: of the zone.
+        ready: what the cluster has to wait for.
+    """
+
+    zone_id: pulumi.Input[str]
+    ready: list[pulumi.Resource]
+
+    def __init__(self, name: str, args: ApiServerZoneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:azure:ApiServerZone", name, {}, opts)
+        source, child = args.source, pulumi.ResourceOptions(parent=self)
+        self.ready = []
+        if isinstance(source, ExistingZone):
+            self.zone_id, subscription, assigns = source.id, source.id.split("/")[2], source.assigns_role
+            zone_options = pulumi.ResourceOptions(parent=self, provider=source.provider)
+        else:
+            made = linked_zone(f"{name}-zone", source, args.zone, self)
+            self.zone_id, subscription, assigns, zone_options = made.zone.id, args.subscription_id, True, child
+            self.ready += made.links
+        if assigns:
+            self.ready.append(
+                assign_role(
+                    f"{name}-zone-role",
+                    role=Role.PRIVATE_DNS_ZONE_CONTRIBUTOR,
+                    scope=self.zone_id,
+                    principal_id=args.principal_id,
+                    principal_type="ServicePrincipal",
+                    subscription_id=subscription,
+                    opts=zone_options,
+                )
+            )
+        # On the network, because AKS links the zone to it (AKS docs, private-clusters, prerequisites of a custom zone).
+        network_role = assign_role(
+            f"{name}-network-role",
+            role=Role.NETWORK_CONTRIBUTOR,
+            scope=args.zone.virtual_network.id,
+            principal_id=args.principal_id,
+            principal_type="ServicePrincipal",
+            subscription_id=args.subscription_id,
+            opts=child,
+        )
+        self.ready.append(network_role)
+        self.register_outputs({"zoneId": self.zone_id})

@@ -1,0 +1,1 @@
+"""OSMO's control plane and its backend."""

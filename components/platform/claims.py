@@ -1,0 +1,25 @@
+"""The part of a platform that gives GPUs by resource claims."""
+
+from __future__ import annotations
+
+from components.gpu.dra_driver import DraDriver, DraDriverArgs
+from components.gpu.operator import GpuOperator
+from components.platform.common import Common, Interior
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
+from physical_ai.settings.plans.claims import claim_objects
+
+
+def declare_dra_driver(common: Common, interior: Interior, operator: GpuOperator) -> DraDriver | None:
+    """None in a stack without a pool whose GPUs are claimed."""
+    plan, settings = common.plan.dra, common.settings
+    if plan is None:
+        return None
+    args = DraDriverArgs(
+        target=interior.target,
+        namespace=interior.namespaces[OPERATOR_NAMESPACE],
+        charts=settings.charts.source,
+        plan=plan,
+        objects=claim_objects(settings),
+        after=operator.releases,
+    )
+    return DraDriver(f"{common.name}-dra-driver", args, common.protected)

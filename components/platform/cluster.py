@@ -1,0 +1,232 @@
+"""The half of a platform that is inside the cluster: namespaces, the GPU stack, OSMO, and the gates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pulumi
+
+from components.azure.workload_identity import IdentityPlace
+from components.data.in_cluster import InClusterData, InClusterDataArgs
+from components.gates.gpu_gate import GpuGate, GpuGateArgs
+from components.gpu.acceptance import Acceptance, AcceptanceArgs
+from components.gpu.admission import GpuAdmission
+from components.gpu.evidence import GpuEvidence, GpuEvidenceArgs
+from components.gpu.grid_driver import GridDriver, GridDriverArgs
+from components.gpu.nvsentinel import Nvsentinel, NvsentinelArgs
+from components.gpu.operator import GpuOperator, GpuOperatorArgs
+from components.kubernetes.cluster_services import ClusterServices, ClusterServicesArgs
+from components.kubernetes.drift_reader import DriftReader, DriftReaderArgs
+from components.kubernetes.isolation import Isolation, IsolationArgs
+from components.kubernetes.namespaces import Namespaces, NamespacesArgs
+from components.kubernetes.registry_images import RegistryImages, RegistryImagesArgs
+from components.monitoring.container_logs import ContainerLogs, ContainerLogsArgs
+from components.monitoring.kube_prometheus import KubePrometheus, KubePrometheusArgs
+from components.monitoring.scraping import Scraping, ScrapingArgs
+from components.monitoring.trace_collector import TraceCollector, TraceCollectorArgs
+from components.osmo.control_plane import ControlPlane
+from components.osmo.osmo import Osmo, OsmoArgs
+from components.osmo.osmo_token import VaultLogin
+from components.platform.common import Common, Interior
+from components.platform.ground import Ground
+from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
+from physical_ai.catalog.nvsentinel import NAMESPACE as HEALTH_NAMESPACE
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE, WORKFLOWS_NAMESPACE
+from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
+from physical_ai.readiness import expected_pools
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.data_services import data_protected
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, installs_operator
+from physical_ai.settings.facts.in_cluster import in_cluster
+from physical_ai.settings.plans.acceptance import declared_jobs
+from physical_ai.settings.plans.drift_reader import drift_reader_objects
+from physical_ai.settings.plans.evidence_objects import evidence_objects
+from physical_ai.settings.plans.health_limits import health_limits
+from physical_ai.settings.plans.in_cluster import in_cluster_objects
+from physical_ai.settings.plans.isolation import isolation_objects
+from physical_ai.settings.plans.namespaces import not_needed, used
+from physical_ai.settings.plans.osmo_token import osmo_token_objects
+from physical_ai.settings.plans.registry_images import registry_policies
+
+
+def declare_interior(common: Common, ground: Ground) -> Interior:
+    target = ground.target
+    policies = registry_policies(common.settings, common.subscription)
+    if policies:
+        args = RegistryImagesArgs(target, policies)
+        first = RegistryImages(f"{common.name}-registry-images", args, common.protected)
+        target = replace(target, after=[*target.after, *first.declared])
+    created = Namespaces(
+        f"{common.name}-namespaces",
+        NamespacesArgs(target, not_needed(common.plan), used(common.settings)),
+        common.protected,
+    )
+    return Interior(ground.kubeconfig, target, created.namespaces)
+
+
+def declare_isolation(common: Common, interior: Interior) -> None:
+    """Nothing in a stack whose platform namespaces keep their network."""
+    policies = isolation_objects(common.settings, interior.namespaces)
+    if policies:
+        args = IsolationArgs(interior.target, policies, list(interior.namespaces.values()))
+        Isolation(f"{common.name}-isolation", args, common.protected)
+
+
+def declare_drift_reader(common: Common, interior: Interior) -> None:
+    args = DriftReaderArgs(
+        interior.target, drift_reader_objects(common.settings.access, claims=common.plan.dra is not None)
+    )
+    DriftReader(f"{common.name}-drift-reader", args, common.unprotected)
+
+
+def declare_scraping(common: Common, interior: Interior) -> KubePrometheus | None:
+    settings, namespaces, plan = common.settings, interior.namespaces, common.plan.kube_prometheus
+    installed = None
+    if plan is not None:
+        args = KubePrometheusArgs(interior.target, namespaces[METRICS_NAMESPACE], settings, plan, common.secrets)
+        installed = KubePrometheus(f"{common.name}-kube-prometheus", args, common.protected)
+    if settings.monitoring.is_measured:
+        after = [*namespaces.values(), *([installed.release] if installed else [])]
+        Scraping(f"{common.name}-scraping", ScrapingArgs(interior.target, settings, after), common.protected)
+    return installed
+
+
+def declare_cluster_services(common: Common, interior: Interior) -> ClusterServices | None:
+    """None in a stack that installs neither storage nor a load balancer."""
+    plans = common.plan.services
+    if not plans:
+        return None
+    args = ClusterServicesArgs(interior.target, interior.namespaces, plans, common.settings.charts.source)
+    return ClusterServices(f"{common.name}-services", args, common.protected)
+
+
+def declare_traces(common: Common, interior: Interior) -> TraceCollector | None:
+    """None in a stack that sends no traces."""
+    plan, namespaces = common.plan.collector, interior.namespaces
+    if plan is None:
+        return None
+    after: list[pulumi.Resource] = [namespaces[TRACES_NAMESPACE], namespaces[WORKFLOWS_NAMESPACE]]
+    args = TraceCollectorArgs(interior.target, after, common.settings.charts.source, plan, common.secrets)
+    return TraceCollector(f"{common.name}-traces", args, common.protected)
+
+
+def declare_container_logs(common: Common, interior: Interior) -> None:
+    """Nothing in a stack that keeps no output of containers."""
+    logs = common.settings.monitoring.container_logs
+    if logs is not None:
+        ContainerLogs(f"{common.name}-container-logs", ContainerLogsArgs(interior.target, logs), common.protected)
+
+
+def declare_acceptance(common: Common, interior: Interior) -> None:
+    """Nothing in a stack that declares no checks of its nodes."""
+    objects = declared_jobs(common.settings)
+    if objects:
+        args = AcceptanceArgs(interior.target, interior.namespaces[OPERATOR_NAMESPACE], objects)
+        Acceptance(f"{common.name}-acceptance", args, common.unprotected)
+
+
+def declare_grid_driver(common: Common, interior: Interior) -> GridDriver:
+    args = GridDriverArgs(interior.target, interior.namespaces[OPERATOR_NAMESPACE], common.plan.grid)
+    return GridDriver(f"{common.name}-grid-driver", args, common.protected)
+
+
+def declare_evidence(common: Common, interior: Interior) -> None:
+    objects = evidence_objects(common.settings)
+    if objects is not None:
+        args = GpuEvidenceArgs(interior.target, interior.namespaces[OPERATOR_NAMESPACE], objects)
+        GpuEvidence(f"{common.name}-gpu-evidence", args, common.protected)
+
+
+def declare_gpu_operator(common: Common, interior: Interior, driver: GridDriver) -> GpuOperator:
+    # The validator looks for a host's driver once: the agent keeps it off the node until there is one.
+    after = [driver.daemon_set] if driver.daemon_set is not None else []
+    settings = common.settings
+    args = GpuOperatorArgs(
+        target=interior.target,
+        namespace=interior.namespaces[OPERATOR_NAMESPACE],
+        plan=common.plan.gpu,
+        version=settings.gpu_operator.version,
+        charts=settings.charts.source,
+        after=after,
+        installs=installs_operator(settings),
+    )
+    return GpuOperator(f"{common.name}-gpu-operator", args, common.protected)
+
+
+def declare_nvsentinel(
+    common: Common, interior: Interior, operator: GpuOperator, metrics: KubePrometheus | None
+) -> Nvsentinel | None:
+    plan = common.plan.nvsentinel
+    if plan is None:
+        return None
+    args = NvsentinelArgs(
+        target=interior.target,
+        namespace=interior.namespaces[HEALTH_NAMESPACE],
+        plan=plan,
+        limits=health_limits(common.settings),
+        charts=common.settings.charts.source,
+        secrets=common.secrets,
+        # It reads the operator's DCGM, and its PodMonitor is of a kind that Prometheus' release brings.
+        after=[*operator.releases, *([metrics.release] if metrics else [])],
+    )
+    return Nvsentinel(f"{common.name}-nvsentinel", args, common.protected)
+
+
+def declare_gpu_gate(
+    common: Common, interior: Interior, operators: Sequence[pulumi.Resource], settled: Sequence[pulumi.Input[str]]
+) -> GpuGate:
+    return GpuGate(
+        f"{common.name}-gpu-gate",
+        GpuGateArgs(
+            kubeconfig=interior.kubeconfig,
+            expected=expected_pools(common.settings),
+            timeout_minutes=common.settings.gpu_operator.gate.timeout_minutes,
+            after=list(operators),
+            settled=settled,
+        ),
+        common.unprotected,
+    )
+
+
+def declare_in_cluster_data(common: Common, interior: Interior) -> InClusterData | None:
+    """None in a stack whose data services are Azure's, or which has none."""
+    settings, objects = common.settings, in_cluster_objects(common.settings)
+    given = in_cluster(settings)
+    if objects is None or given is None:
+        return None
+    args = InClusterDataArgs(
+        interior.target, interior.namespaces[CONTROL_NAMESPACE], given, objects, data_protected(settings)
+    )
+    return InClusterData(f"{common.name}-data", args, common.protected)
+
+
+def declare_osmo(
+    common: Common,
+    identities: IdentityPlace | None,
+    interior: Interior,
+    admission: GpuAdmission,
+    *,
+    control_plane: ControlPlane | None,
+    token_login: VaultLogin | None,
+    served: Sequence[Settings],
+) -> Osmo:
+    return Osmo(
+        f"{common.name}-osmo",
+        OsmoArgs(
+            target=interior.target,
+            settings=common.settings,
+            backend=common.backend,
+            secrets=common.secrets,
+            names=common.names,
+            identities=identities,
+            kubeconfig=interior.kubeconfig,
+            namespaces=interior.namespaces,
+            service_values=common.plan.osmo_service,
+            admission=[admission],
+            token=osmo_token_objects(common.settings, served),
+            token_login=token_login,
+            service=[control_plane.release] if control_plane is not None else [],
+        ),
+        common.protected,
+    )

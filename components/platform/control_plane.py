@@ -1,0 +1,102 @@
+"""The part of a platform that is OSMO's control plane, with what its front door and tasks' data need."""
+
+from __future__ import annotations
+
+import pulumi
+
+from components.azure.account import azure_tenant
+from components.azure.workload_identity import WorkloadIdentityArgs
+from components.data.endpoints import DataEndpoints
+from components.data.services import DataServices
+from components.kubernetes.cert_manager import CertManager, CertManagerArgs
+from components.osmo.control_plane import ControlPlane, ControlPlaneArgs, share_data
+from components.osmo.gateway_certificate import GatewayCertificate, GatewayCertificateArgs
+from components.osmo.osmo import Osmo
+from components.platform.azure_half import AzureHalf
+from components.platform.common import Common, Interior
+from physical_ai.catalog import cert_manager as cert_names
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.settings.plans.gateway_certificate import gateway_certificate
+
+
+def _declare_certificate(common: Common, azure: AzureHalf | None, interior: Interior) -> list[pulumi.Resource]:
+    """Nothing where the gateway's certificate is in no key vault."""
+    plan, settings = gateway_certificate(common.settings), common.settings
+    if plan is None or azure is None:
+        return []
+    args = GatewayCertificateArgs(
+        target=interior.target,
+        plan=plan,
+        names=common.names,
+        resource_group_name=azure.foundation.group.name,
+        location=settings.region,
+        tags=settings.tags,
+        issuer_url=azure.cluster.oidc_issuer_url,
+        tenant_id=azure_tenant(),
+        subscription_id=common.subscription,
+        namespace=interior.namespaces[CONTROL_NAMESPACE],
+    )
+    return GatewayCertificate(f"{common.name}-gateway-certificate", args, common.protected).before
+
+
+def declare_cert_manager(common: Common, azure: AzureHalf | None, interior: Interior) -> CertManager | None:
+    """None where the gateway's certificate comes from elsewhere."""
+    plan, settings = common.plan.cert_manager, common.settings
+    if plan is None or azure is None:
+        return None
+    identity = WorkloadIdentityArgs(
+        identity_name=common.names.identity("cert-manager"),
+        resource_group_name=azure.foundation.group.name,
+        location=settings.region,
+        tags=settings.tags,
+        issuer_url=azure.cluster.oidc_issuer_url,
+        accounts=((cert_names.NAMESPACE, cert_names.ACCOUNT),),
+    )
+    args = CertManagerArgs(
+        target=interior.target,
+        plan=plan,
+        charts=settings.charts.source,
+        identity=identity,
+        subscription_id=common.subscription,
+        namespace=interior.namespaces[cert_names.NAMESPACE],
+        control_plane=interior.namespaces[CONTROL_NAMESPACE],
+    )
+    return CertManager(f"{common.name}-cert-manager", args, common.protected)
+
+
+def declare_control_plane(
+    common: Common,
+    azure: AzureHalf | None,
+    interior: Interior,
+    data: DataEndpoints | None,
+    *,
+    certificates: CertManager | None,
+) -> ControlPlane | None:
+    """None in a stack without `osmo.mode: platform`; the rules give every other one its data services."""
+    release = common.plan.control_plane
+    if release is None or data is None:
+        return None
+    certificate = _declare_certificate(common, azure, interior)
+    if certificates is not None:
+        certificate.append(certificates.certificate)
+    link = azure.link if azure is not None else None
+    args = ControlPlaneArgs(
+        target=interior.target,
+        settings=common.settings,
+        release=release,
+        secrets=common.secrets,
+        data=data,
+        names=common.names,
+        subscription_id=common.subscription,
+        identities=azure.identities if azure is not None else None,
+        namespace=interior.namespaces[CONTROL_NAMESPACE],
+        after=[*certificate, *(link.ready if link is not None else ())],
+    )
+    return ControlPlane(f"{common.name}-control-plane", args, common.protected)
+
+
+def share_workflow_data(common: Common, osmo: Osmo, data: DataServices | None) -> None:
+    """Nothing in a stack whose control plane is elsewhere."""
+    if common.plan.control_plane is not None and data is not None and osmo.workflows is not None:
+        principal = osmo.workflows.identity.principal_id
+        share_data(f"{common.name}-workflow-data", data, principal, common.subscription, common.unprotected)

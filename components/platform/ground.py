@@ -1,0 +1,71 @@
+"""What the half inside the cluster stands on: an AKS cluster with all that is around it, or one that exists already.
+
+The one module of the components that knows of the target. The Azure half is chosen whole, or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+
+from components.azure.account import azure_subscription
+from components.kubernetes.cluster_target import ClusterTarget
+from components.kubernetes.existing_cluster import ExistingCluster, ExistingClusterArgs
+from components.platform.azure_half import AzureHalf, declare_azure
+from components.platform.common import Common
+from physical_ai.readiness.existing import STACK_LABEL
+from physical_ai.readiness.existing_record import MARK_LABEL
+from physical_ai.settings import Settings
+from physical_ai.settings.target import existing_cluster
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Access to the cluster, and what is known of it.
+
+    Attributes:
+        settled: known when the node pools exist or have failed.
+        azure: what is around an AKS cluster; None for a cluster that exists already.
+        outputs: what the stack exports of the cluster.
+    """
+
+    kubeconfig: pulumi.Output[str]
+    target: ClusterTarget
+    settled: Sequence[pulumi.Input[str]] = ()
+    azure: AzureHalf | None = None
+    outputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def subscription_of(settings: Settings) -> str:
+    """Id of the Azure subscription; empty for a stack that has nothing there."""
+    return azure_subscription() if existing_cluster(settings) is None else ""
+
+
+def declare_ground(common: Common) -> Ground:
+    given = existing_cluster(common.settings)
+    if given is None or given.context is None:
+        return _on_azure(common)
+    cluster = ExistingCluster(
+        f"{common.name}-cluster",
+        ExistingClusterArgs(common.settings, common.plan, given.context, given.kubeconfig),
+        common.unprotected,
+    )
+    labels = {STACK_LABEL: common.settings.stack, MARK_LABEL: cluster.mark}
+    target = ClusterTarget(cluster.provider, None, common.retry, cluster.changed, labels)
+    return Ground(cluster.kubeconfig, target, outputs={"cluster": given.context})
+
+
+def _on_azure(common: Common) -> Ground:
+    half = declare_azure(common)
+    outputs = {
+        "resourceGroup": half.foundation.group.name,
+        "cluster": half.cluster.name,
+        "oidcIssuerUrl": half.cluster.oidc_issuer_url,
+        "natAddresses": half.private.node_addresses,
+        "kubeconfig": half.access.kubeconfig,
+    }
+    target = ClusterTarget(half.access.provider, half.cluster.managed_cluster, common.retry)
+    return Ground(half.access.kubeconfig, target, [pool.settled for pool in half.gpu_pools], half, outputs)

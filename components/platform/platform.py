@@ -1,0 +1,169 @@
+"""The platform: every component of one stack, in the order in which they are created."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+
+from components.azure.role_propagation import wait_for_roles
+from components.azure.subscriptions import Subscriptions
+from components.gpu.amd_operator import amd_release
+from components.gpu.dra_driver import dra_release
+from components.gpu.network_operator import network_operator_release
+from components.gpu.nvsentinel import nvsentinel_release
+from components.kubernetes.cert_manager import cert_manager_release
+from components.kubernetes.cluster_services import service_releases
+from components.monitoring.kube_prometheus import metrics_release
+from components.monitoring.trace_collector import collector_release
+from components.osmo.control_plane import service_release
+from components.outputs import Deployed, stack_outputs
+from components.platform.admission import declare_admission
+from components.platform.amd import declare_amd_operator
+from components.platform.claims import declare_dra_driver
+from components.platform.cluster import (
+    declare_acceptance,
+    declare_cluster_services,
+    declare_container_logs,
+    declare_drift_reader,
+    declare_evidence,
+    declare_gpu_gate,
+    declare_gpu_operator,
+    declare_grid_driver,
+    declare_in_cluster_data,
+    declare_interior,
+    declare_isolation,
+    declare_nvsentinel,
+    declare_osmo,
+    declare_scraping,
+    declare_traces,
+)
+from components.platform.common import Common
+from components.platform.control_plane import declare_cert_manager, declare_control_plane, share_workflow_data
+from components.platform.fabric import declare_network_operator
+from components.platform.ground import declare_ground, subscription_of
+from components.platform.private import network_commands
+from components.platform.release_gate import declare_release_gate
+from components.platform.runners import declare_runners
+from components.platform.slurm import declare_slurm
+from components.platform.tokens import declare_backend_tokens, token_login
+from components.workloads.runners import runner_releases
+from components.workloads.slurm import slurm_releases
+from physical_ai.settings import Loaded
+from physical_ai.settings.facts.naming import Names
+from physical_ai.settings.facts.osmo import AGENT_TOKEN
+from physical_ai.settings.plans.osmo_backend import osmo_backend
+from physical_ai.settings.secrets import Secrets
+
+
+class Platform(pulumi.ComponentResource):
+    """A cluster with GPU pools, created on Azure or there already and, installed in it, the GPU stack and OSMO.
+
+    Attributes:
+        outputs: what the stack exports, by name. Nothing in it is secret.
+    """
+
+    outputs: dict[str, Any]
+
+    def __init__(self, name: str, loaded: Loaded, secrets: Secrets, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("physical-ai:index:Platform", name, {}, opts)
+        settings = loaded.settings
+        subscription, unprotected = subscription_of(settings), pulumi.ResourceOptions(parent=self)
+        common = Common(
+            name=name,
+            settings=settings,
+            plan=loaded.plan,
+            secrets=secrets,
+            backend=osmo_backend(settings, loaded.plan.osmo, has_token=AGENT_TOKEN in secrets),
+            names=Names(settings.stack),
+            subscription=subscription,
+            subscriptions=Subscriptions(name, subscription, unprotected),
+            retry=wait_for_roles(f"{name}-role-propagation"),
+            # Components pass `protect` on to their children. All get it: a destroy that is refused for one resource
+            # continues with the others, and would forget, without deleting them, those deleted with the cluster.
+            protected=pulumi.ResourceOptions(parent=self, protect=settings.protect),
+            unprotected=unprotected,
+        )
+
+        ground = declare_ground(common)
+        azure = ground.azure
+        data = azure.data if azure is not None else None
+        interior = declare_interior(common, ground)
+        declare_isolation(common, interior)
+        declare_drift_reader(common, interior)
+        services = declare_cluster_services(common, interior)
+        metrics, traces = declare_scraping(common, interior), declare_traces(common, interior)
+        declare_container_logs(common, interior)
+        admission = declare_admission(common, interior)
+        runners = declare_runners(common, azure, interior)
+        declare_acceptance(common, interior)
+        driver = declare_grid_driver(common, interior)
+        declare_evidence(common, interior)
+        operator = declare_gpu_operator(common, interior, driver)
+        network = declare_network_operator(common, interior, operator)
+        sentinel = declare_nvsentinel(common, interior, operator, metrics)
+        certificates = declare_cert_manager(common, azure, interior)
+        claims = declare_dra_driver(common, interior, operator)
+        amd = declare_amd_operator(common, interior, operator, certificates)
+        operators = [operator, *(each for each in (claims, amd) if each is not None)]
+        slurm = declare_slurm(common, interior, operator)
+        gate = declare_gpu_gate(common, interior, operators, ground.settled)
+        inside = declare_in_cluster_data(common, interior)
+        endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None
+        service = declare_control_plane(common, azure, interior, endpoints, certificates=certificates)
+        tokens = declare_backend_tokens(common, azure, loaded.served)
+        osmo = declare_osmo(
+            common,
+            azure.identities if azure is not None else None,
+            interior,
+            admission,
+            control_plane=service,
+            token_login=token_login(common, azure, tokens),
+            # Without a vault in Azure there is no place for the tokens of others.
+            served=loaded.served if tokens is not None else (),
+        )
+        share_workflow_data(common, osmo, data)
+
+        declare_release_gate(
+            common,
+            interior,
+            operator,
+            osmo,
+            metrics=metrics,
+            amd=amd,
+            sentinel=sentinel,
+            traces=traces,
+            claims=claims,
+            control_plane=service,
+            runners=runners,
+            certificates=certificates,
+            services=services,
+            slurm=slurm,
+            network=network,
+        )
+
+        found = Deployed(
+            ground=ground.outputs,
+            network_commands=network_commands(common, azure.foundation) if azure is not None else {},
+            gpus=gate.gpus,
+            releases={
+                **service_releases(loaded.plan.services),
+                **slurm_releases(loaded.plan.slurm),
+                **metrics_release(loaded.plan.kube_prometheus),
+                **network_operator_release(loaded.plan.network_operator),
+                **amd_release(loaded.plan.amd),
+                **nvsentinel_release(loaded.plan.nvsentinel),
+                **collector_release(loaded.plan.collector),
+                **runner_releases(loaded.plan.runners),
+                **dra_release(loaded.plan.dra),
+                **cert_manager_release(loaded.plan.cert_manager),
+                **osmo.versions,
+                **service_release(loaded.plan.control_plane),
+            },
+            workflows_principal_id=osmo.workflows.identity.principal_id if osmo.workflows is not None else None,
+            data=data,
+            served=loaded.served,
+            tokens=tokens.served if tokens is not None else {},
+        )
+        self.outputs = stack_outputs(settings, found)
+        self.register_outputs(self.outputs)

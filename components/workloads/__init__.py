@@ -1,0 +1,1 @@
+"""Other users of the node pools: Slurm, and runners of the pipelines."""
