@@ -38,6 +38,7 @@ OUTPUTS: Mapping[str, str] = {
     f"pools.{ANY}.gpusPerNode": "GPUs of a node, before any sharing.",
     f"pools.{ANY}.sharing": "How Pods share a GPU; `none` where a GPU belongs to one Pod.",
     f"pools.{ANY}.resources": "What one node offers, by resource.",
+    f"pools.{ANY}.scheduler": "`slurm` on a pool of `slurm.pools`; absent elsewhere.",
     f"pools.{ANY}.nodes": "`count`, or `min`, `max` and `initial`: the requested nodes, not the existing ones.",
     f"pools.{ANY}.labels": "Labels of the nodes.",
     f"pools.{ANY}.taints": "Taints of the nodes.",

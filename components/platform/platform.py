@@ -105,8 +105,8 @@ class Platform(pulumi.ComponentResource):
         certificates = declare_cert_manager(common, azure, interior)
         claims = declare_dra_driver(common, interior, operator)
         amd = declare_amd_operator(common, interior, operator, certificates)
-        operators = [operator, *(each for each in (claims, amd) if each is not None)]
         slurm = declare_slurm(common, interior, operator)
+        operators = [operator, *(each for each in (claims, amd, slurm) if each is not None)]
         gate = declare_gpu_gate(common, interior, operators, ground.settled)
         inside = declare_in_cluster_data(common, interior)
         endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None

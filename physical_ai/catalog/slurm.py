@@ -25,6 +25,8 @@ TAINT = f"{TAINT_KEY}=present:NoSchedule"
 RESOURCE_TYPE = "gpu"
 """Of generic resources (GRES). Without it in GresTypes slurmctld drops what nodes report (NVIDIA/k8s-test-infra,
 docs/guides/slinky)."""
+OUT_LABEL = "physical-ai/slurm-out"
+"""On a node, with any value: slurmd leaves it, once Slurm has drained it."""
 NODE_PREFIX = "nodeset.slinky.slurm.net/"
 CORDON_REASON = f"{NODE_PREFIX}node-cordon-reason"
 """Annotation on a node: why it is drained in Slurm (SlinkyProject/slurm-operator, docs/usage/nodeset-operations)."""

@@ -14,8 +14,11 @@ from physical_ai.cli.simulated_stack import deployed_pools, readiness_client, ru
 from physical_ai.readiness import Report, Unreachable, read_reports
 from physical_ai.readiness.devices import SLICES, with_devices
 from physical_ai.readiness.objects import pool_of
+from physical_ai.readiness.reader import SLURM_PODS
+from physical_ai.readiness.slurmd import SlurmNode, slurm_nodes
 from physical_ai.readiness.text import line
 from physical_ai.settings.facts.pools import DRIVER_LABEL
+from physical_ai.settings.facts.slurm import SLURM
 from physical_ai.simulator.existing_ground import id_of
 from physical_ai.simulator.kubernetes.client import Client, Object
 from physical_ai.simulator.osmo.history import History
@@ -55,9 +58,11 @@ def status_document(simulation: Simulation) -> dict[str, Any]:
     document["running"] = clusters.is_running(cluster)
     nodes: list[Object] = []
     namespaces: list[Object] = []
+    slurmds: Mapping[str, SlurmNode] = {}
     if document["running"]:
         client = clusters.client(cluster)
         nodes, namespaces = _nodes(client), client.get("/api/v1/namespaces")["items"]
+        slurmds = slurm_nodes(client.get(SLURM_PODS)["items"])
     document["namespaces"] = sorted(
         item["metadata"]["name"] for item in namespaces if item["metadata"]["name"] not in OF_KUBERNETES
     )
@@ -70,8 +75,18 @@ def status_document(simulation: Simulation) -> dict[str, Any]:
     for body in _pool_bodies(resources, cluster) if cluster in resources else _classes(summaries):
         name = body["name"]
         pool = _pool(body, nodes)
-        document["pools"].append({**pool, **_gpu_facts(pool, summaries.get(name, {}), reports.get(name))})
+        facts = _gpu_facts(pool, summaries.get(name, {}), reports.get(name))
+        document["pools"].append({**pool, **facts, "slurm": _slurm(pool, summaries.get(name, {}), slurmds)})
     return document
+
+
+def _slurm(
+    pool: Mapping[str, Any], summary: Mapping[str, Any], slurmds: Mapping[str, SlurmNode]
+) -> list[dict[str, Any]] | None:
+    """What Slurm says of the nodes of a pool of its own; None elsewhere."""
+    if summary.get("scheduler") != SLURM:
+        return None
+    return [slurmds[each["name"]].document() for each in pool["members"] if each["name"] in slurmds]
 
 
 def _nodes(client: Client) -> list[Object]:

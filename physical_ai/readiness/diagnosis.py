@@ -13,6 +13,7 @@ from physical_ai.readiness.fabric import lacks_fabric
 from physical_ai.readiness.model import ClosedGate, Cluster, Expected, Json, Report
 from physical_ai.readiness.node_gates import MIG_STRATEGY, NodeGates
 from physical_ai.readiness.objects import allocatable, is_being_removed, is_ready, labels, name, pool_of
+from physical_ai.readiness.slurmd import slurm_gate
 
 
 def is_open(expected: Expected, node: Json) -> bool:
@@ -49,7 +50,10 @@ def _closed(
     if is_amd(expected):
         return None if is_open(expected, node) else AmdGates(expected, node, evidence.cluster).first_closed()
     if is_open(expected, node):
-        return rollout.closed_gate(expected, node, evidence, waiting)
+        closed = rollout.closed_gate(expected, node, evidence, waiting)
+        if closed is None and expected.slurm:
+            return slurm_gate(expected, node, evidence.cluster.slurm)
+        return closed
     gates = ClaimGates if expected.by_claims else NodeGates
     return gates(expected, node, evidence).first_closed()
 

@@ -10,6 +10,7 @@ from physical_ai.readiness.model import Expected
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.fabric import rdma_resources
 from physical_ai.settings.facts.gpu import has_host_mig, offered
+from physical_ai.settings.facts.slurm import SLURM, is_slurms
 
 
 def expected_pools(settings: Settings) -> tuple[Expected, ...]:
@@ -21,6 +22,7 @@ def expected_pools(settings: Settings) -> tuple[Expected, ...]:
             pool.driver.source.value,
             has_host_mig(pool) or pool.sharing.mig is not None,
             rdma_resources(settings, pool),
+            is_slurms(settings, name),
         )
         for name, pool in settings.pools.items()
     )
@@ -29,7 +31,14 @@ def expected_pools(settings: Settings) -> tuple[Expected, ...]:
 def deployed_pools(summaries: Mapping[str, Mapping[str, Any]]) -> tuple[Expected, ...]:
     """The same for a deployed stack, from its output `pools`."""
     return tuple(
-        Expected(name, pool["resources"], pool["driverSource"], _is_cut(pool), pool.get("fabric", {}))
+        Expected(
+            name,
+            pool["resources"],
+            pool["driverSource"],
+            _is_cut(pool),
+            pool.get("fabric", {}),
+            pool.get("scheduler") == SLURM,
+        )
         for name, pool in summaries.items()
     )
 

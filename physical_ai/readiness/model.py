@@ -27,6 +27,7 @@ GATES: Mapping[str, str] = {
     "allocatable": "the node offers as many GPUs as the pool's settings define",
     "fabric": "the node offers its InfiniBand adapters, on a pool with `fabric: infiniband`",
     "rollout": "the latest change has reached the node",
+    "slurm": "slurmd runs on the node and has registered, on pools of `slurm.pools`",
 }
 """The gates in the order in which they open, and what each one being open means."""
 
@@ -43,6 +44,9 @@ class Expected:
     """MIG is on, so that CUDA works only with the id of an instance: strategy `none` would offer unusable GPUs."""
     fabric: Mapping[str, int] = field(default_factory=dict[str, int])
     """What the Network Operator's device plugin offers on one node: `{"rdma/shared_ib": 63}`."""
+
+    slurm: bool = False
+    """Whether its nodes are Slurm's."""
 
     @property
     def by_claims(self) -> bool:
@@ -80,6 +84,8 @@ class Cluster:
     """Last log line by pod and container, for those that were read."""
     namespace: str = OPERATOR_NAMESPACE
     amd: AmdObjects = field(default_factory=AmdObjects)
+    slurm: Sequence[Json] = ()
+    """Pods of Slurm's namespace; none where no pool is Slurm's."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from physical_ai.catalog import amd
+from physical_ai.catalog import amd, slurm
 from physical_ai.readiness.amd_gates import is_amd
 from physical_ai.readiness.devices import SLICES, with_devices
 from physical_ai.readiness.diagnosis import diagnose
@@ -18,6 +18,8 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 MAX_LOGS = 8
 """Logs of one diagnosis; each request goes through the API server to a node."""
+
+SLURM_PODS = f"/api/v1/namespaces/{slurm.NAMESPACE}/pods"
 
 Get = Callable[[str, Mapping[str, str]], Any]
 """`get(path, parameters)`: the decoded JSON of an API path, or text where the answer is not JSON.
@@ -56,6 +58,7 @@ def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERAT
         daemonsets=listed(get, f"/apis/apps/v1/{scope}/daemonsets"),
         nodes=_nodes(get, ours, by_claims=any(each.by_claims for each in expected)),
         namespace=namespace,
+        slurm=listed(get, SLURM_PODS) if any(each.slurm for each in expected) else (),
     )
     reports = diagnose(expected, cluster)
     if not any(report.closed for report in reports) and not is_unsettled(Evidence(cluster)):

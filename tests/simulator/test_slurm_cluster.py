@@ -8,8 +8,12 @@ import pytest
 import yaml
 
 from physical_ai.catalog import slurm as names
+from physical_ai.cli.simulated_stack import readiness_client
+from physical_ai.readiness import read_reports
+from physical_ai.readiness.expected import expected_pools
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.plans.plan import make_plan
+from physical_ai.settings.plans.slurm import SlurmPlan
 from physical_ai.simulator.charts import chart_source
 from physical_ai.simulator.cluster.objects import annotations_of, at, is_ready
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH, ApiError
@@ -30,12 +34,7 @@ def test_slurmd_runs_on_the_gpu_nodes_and_slurm_drains_one_before_its_pod_goes(c
     cluster.join("cpu-0", settings.cpu_pool.sku, pool="cpu")
     first, second = cluster.pool(settings, "h100gpu", 2)
     cluster.install(settings)
-    for each, values in ((plan.operator, plan.operator_values), (plan.cluster, plan.cluster_values)):
-        where = {names.OPERATOR_CHART: names.OPERATOR_NAMESPACE}.get(each.name, names.NAMESPACE)
-        cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": where, "labels": PRIVILEGED}})
-        options = ("--namespace", where, "--values", "-", "--wait", "--timeout", "60s")
-        chart = str(chart_source(each.name, each.version, ""))
-        cluster.helm.run("upgrade", "--install", each.name, chart, *options, stdin=yaml.safe_dump(dict(values)))
+    _install(cluster, plan)
 
     def pod(node: str) -> dict[str, Any]:
         found = client.get(PODS, {"labelSelector": "app.kubernetes.io/name=slurmd"})["items"]
@@ -74,9 +73,28 @@ def test_slurmd_runs_on_the_gpu_nodes_and_slurm_drains_one_before_its_pod_goes(c
     until(lambda: states(first) == {"Idle"}, "the node does not take jobs again")
     annotate(first, **{EXTERNAL_DRAIN: "fans"})
     until(lambda: drain_reason(pod(first)) == "fans", "scontrol drains nothing")
-    for release in (names.CLUSTER_RELEASE, names.OPERATOR_RELEASE):
-        where = {names.OPERATOR_RELEASE: names.OPERATOR_NAMESPACE}.get(release, names.NAMESPACE)
-        cluster.helm.run("uninstall", release, "--namespace", where, "--timeout", "60s")
+    annotate(first, **{EXTERNAL_DRAIN: None})
+
+    expected = next(each for each in expected_pools(settings) if each.pool == "h100gpu")
+    reports = read_reports(readiness_client(client), [expected])
+    assert [each.state for each in reports] == ["ready"]
+    cluster.label(second, **{names.OUT_LABEL: "accept"})
+    until(lambda: states(second) == {"Allocated", "Drain"}, "a released node is not drained in Slurm")
+    annotate(second, **{GPUS_IN_USE: None})
+    until(lambda: not pod(second), "slurmd keeps the GPUs of a node without jobs")
+    cluster.label(second, **{names.OUT_LABEL: None})
+    until(lambda: states(second) == {"Idle"}, "slurmd does not come back")
+    cluster.helm.run("uninstall", names.CLUSTER_RELEASE, "--namespace", names.NAMESPACE, "--timeout", "60s")
+    cluster.helm.run("uninstall", names.OPERATOR_RELEASE, "--namespace", names.OPERATOR_NAMESPACE, "--timeout", "60s")
+
+
+def _install(cluster: SimulatedCluster, plan: SlurmPlan) -> None:
+    for each, values in ((plan.operator, plan.operator_values), (plan.cluster, plan.cluster_values)):
+        where = {names.OPERATOR_CHART: names.OPERATOR_NAMESPACE}.get(each.name, names.NAMESPACE)
+        cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": where, "labels": PRIVILEGED}})
+        options = ("--namespace", where, "--values", "-", "--wait", "--timeout", "60s")
+        chart = str(chart_source(each.name, each.version, ""))
+        cluster.helm.run("upgrade", "--install", each.name, chart, *options, stdin=yaml.safe_dump(dict(values)))
 
 
 def _cordon(client: Any, node: str, value: bool | None) -> None:

@@ -49,6 +49,7 @@ def render(document: Mapping[str, Any]) -> RenderableType:
         table,
         *closed,
         *more,
+        *_slurm(document["pools"]),
         Text(),
         _details(document["pools"]),
         Text(),
@@ -65,6 +66,23 @@ def _workflows(osmo: Mapping[str, Any]) -> list[RenderableType]:
     platforms = ", ".join(f"{name} ({pool})" for name, pool in osmo["platforms"].items())
     line = Text(f"osmo: {osmo['mode']}; platforms {platforms}")
     return [line, *([Text(), workflow_table(osmo["workflows"]), Text()] if osmo["workflows"] else [])]
+
+
+def _slurm(pools: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
+    """A line for each pool of Slurm's, and one for each node that Slurm gives no jobs."""
+    found: list[RenderableType] = []
+    for pool in pools:
+        nodes: Sequence[Mapping[str, Any]] | None = pool.get("slurm")
+        if nodes is None:
+            continue
+        drained = [each for each in nodes if each["drainReason"]]
+        busy = sum(each["busy"] for each in nodes)
+        counts = f"{len(nodes)} of {pool['nodes']} nodes, {busy} with jobs, {len(drained)} drained"
+        found.append(Text(f"{pool['name']}: Slurm has {counts}"))
+        for each in drained:
+            doing = "draining" if each["busy"] else "drained"
+            found.append(Text(f"  {each['node']} {doing}: {each['drainReason']}", style="yellow"))
+    return found
 
 
 def _offered(pool: Mapping[str, Any]) -> str:

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from physical_ai.catalog.slurm import NAMESPACE as SLURM
+from physical_ai.catalog.slurm import OUT_LABEL
 from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.fit import FINAL, requests
 from physical_ai.kubernetes.objects import Json, at, name, namespace
 from physical_ai.readiness.client import Send
+from physical_ai.readiness.slurmd import slurm_nodes
 
 
-def gpus_in_use(send: Send, node: str) -> dict[str, dict[str, int]]:
-    """By resource, what each Pod on the node holds; Pods as `namespace/name`."""
-    pods: list[Json] = send("GET", "/api/v1/pods", {"fieldSelector": f"spec.nodeName={node}"})["items"]
+def pods_on(send: Send, node: str) -> list[Json]:
+    """The Pods of a node."""
+    found: list[Json] = send("GET", "/api/v1/pods", {"fieldSelector": f"spec.nodeName={node}"})["items"]
+    return found
+
+
+def slurm_holds(node: str, pods: list[Json]) -> str:
+    """That Slurm has the node, and how to get it back without ending a job; empty where it has not."""
+    found = slurm_nodes(pods).get(node)
+    if found is None:
+        return ""
+    jobs = "jobs run on it" if found.is_busy else "no job runs on it now"
+    label = f"kubectl label node {node} {OUT_LABEL}"
+    return (
+        f"its GPUs are Slurm's ({SLURM}/{found.pod}; {jobs}): `{label}=accept` drains it in Slurm and "
+        f"frees them once its jobs have ended; `{label}-` gives it back"
+    )
+
+
+def gpus_in_use(pods: list[Json]) -> dict[str, dict[str, int]]:
+    """By resource, what each Pod holds; Pods as `namespace/name`."""
     found: dict[str, dict[str, int]] = {}
     for pod in pods:
         if at(pod, "status.phase") in FINAL:

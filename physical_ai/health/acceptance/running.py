@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from physical_ai.catalog.acceptance import AcceptanceLevel, Check, floors
-from physical_ai.health.acceptance.busy import gpus_in_use
+from physical_ai.health.acceptance.busy import gpus_in_use, pods_on, slurm_holds
 from physical_ai.health.acceptance.jobs import Stopped, run_job
 from physical_ai.health.acceptance.judging import Given, judge
 from physical_ai.health.acceptance.publishing import previous, publish
@@ -107,7 +107,9 @@ class Acceptance:
             problem = f"no image of {check.image} is published; name yours in health.acceptance.images.{check.image}"
             return CheckResult(check.name, "no-verdict", problem)
         fresh: Json = self.send("GET", f"/api/v1/nodes/{node}", {})
-        hindrance = _hindrance(check, gpu_request(check, pool), _gpus(fresh), gpus_in_use(self.send, node))
+        pods = pods_on(self.send, node)
+        used, slurm = gpus_in_use(pods), slurm_holds(node, pods)
+        hindrance = _hindrance(check, gpu_request(check, pool), _gpus(fresh), used, slurm)
         if hindrance is not None:
             return hindrance
         host = labels(target.node).get("kubernetes.io/hostname", node)
@@ -124,7 +126,11 @@ def given(settings: Settings, target: Target, node: Json, baseline: Mapping[str,
 
 
 def _hindrance(
-    check: Check, wanted: Mapping[str, int], offered: Mapping[str, int], used: Mapping[str, Mapping[str, int]]
+    check: Check,
+    wanted: Mapping[str, int],
+    offered: Mapping[str, int],
+    used: Mapping[str, Mapping[str, int]],
+    slurm: str = "",
 ) -> CheckResult | None:
     """Why the check cannot get its GPUs: its Job would wait for them for ever."""
     for resource, count in wanted.items():
@@ -133,8 +139,8 @@ def _hindrance(
             problem = f"the node offers {there} x {resource}, and the check needs {count}"
             return CheckResult(check.name, "failed", problem)
         if there - sum(holders.values()) < count:
-            problem = f"its GPUs are in use by {', '.join(sorted(holders))}; check it again when it is idle"
-            return CheckResult(check.name, "no-verdict", problem)
+            busy = f"its GPUs are in use by {', '.join(sorted(holders))}; check it again when it is idle"
+            return CheckResult(check.name, "no-verdict", slurm or busy)
     return None
 
 

@@ -21,7 +21,7 @@ from physical_ai.readiness.workloads.claims import claim_causes
 from physical_ai.readiness.workloads.hang import explained, hang_causes, peers
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import STAGES, Explanation, Finding, PoolPlan, Workloads
-from physical_ai.readiness.workloads.node_causes import cordon, not_accepted, not_ready
+from physical_ai.readiness.workloads.node_causes import cordon, not_accepted, not_ready, slurm_drain
 from physical_ai.readiness.workloads.osmo_causes import osmo_causes
 from physical_ai.readiness.workloads.placement import placement_causes, scale_up_failure
 from physical_ai.readiness.workloads.queueing import creation_causes, group_causes, queue_causes
@@ -136,9 +136,8 @@ def _of_node(node: Json, index: Index) -> Iterator[Explanation]:
     if is_being_removed(node):
         return
     found = _of_gate(item, gate) if gate is not None else not_ready(item, node, index)
-    yield from (
-        each for each in (found, cordon(item, node, index), not_accepted(item, node, index)) if each is not None
-    )
+    others = (cordon(item, node, index), slurm_drain(item, node, index), not_accepted(item, node, index))
+    yield from (each for each in (found, *others) if each is not None)
 
 
 def _of_gate(item: str, gate: ClosedGate) -> Explanation:

@@ -6,6 +6,7 @@ from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
 from physical_ai.kubernetes.objects import Json, at, labels, name
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.objects import condition, is_ready, pool_of
+from physical_ai.readiness.slurmd import slurm_nodes
 from physical_ai.readiness.workloads.index import Index, short
 from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.settings.facts.labels import split_taint
@@ -35,6 +36,17 @@ def not_accepted(item: str, node: Json, index: Index) -> Explanation | None:
     evidence = f"{result.get('reason', '')}: {result.get('message', '')}" if result else f"taint {key}, no result yet"
     cause = "node-failed-acceptance" if result else "node-not-accepted"
     return index.explanation(item, cause, "capacity", short(evidence), node=name(node), pool=pool_of(node))
+
+
+def slurm_drain(item: str, node: Json, index: Index) -> Explanation | None:
+    """A node to which Slurm gives no jobs."""
+    found = slurm_nodes(index.given.pods).get(name(node))
+    if found is None or not found.drained_for:
+        return None
+    cause = "slurm-drain" if found.is_drained_by_operator else "slurm-drain-by-others"
+    jobs = "running jobs end first" if found.is_busy else "no job runs on it"
+    facts = {"node": name(node), "pool": pool_of(node), "host": found.host, "jobs": jobs}
+    return index.explanation(item, cause, "capacity", found.drained_for, **facts)
 
 
 def not_ready(item: str, node: Json, index: Index) -> Explanation | None:

@@ -7,6 +7,9 @@ from physical_ai.settings.facts.pools import gpus_per_node
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
+SLURM = "slurm"
+"""What gives work to a pool, in the stack's outputs."""
+
 
 def slurm_pools(settings: Settings) -> dict[str, Pool]:
     """The pools that are Slurm's, by name, in the order of the setting."""

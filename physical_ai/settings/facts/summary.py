@@ -9,6 +9,7 @@ from physical_ai.settings.facts.fabric import rdma_resources
 from physical_ai.settings.facts.osmo import platforms
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.facts.pools import driver_facts, gpus_per_node, node_taints
+from physical_ai.settings.facts.slurm import SLURM, is_slurms
 from physical_ai.settings.models.tree import Settings
 
 
@@ -28,6 +29,8 @@ def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
         "resources": gpu.offered(settings, pool),
         # Absent without InfiniBand.
         **({"fabric": rdma} if rdma else {}),
+        # Absent where Kubernetes gives it work.
+        **({"scheduler": SLURM} if is_slurms(settings, name) else {}),
         "nodes": pool.scale.model_dump(exclude_none=True),
         "labels": gpu.pool_labels(name, pool),
         "taints": node_taints(pool),

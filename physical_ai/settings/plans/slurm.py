@@ -109,8 +109,13 @@ def health_conditions() -> list[str]:
 
 def _on_cpu_pool(settings: Settings) -> dict[str, Any]:
     """The chart has no node selector."""
-    labels = [{"key": key, "operator": "In", "values": [value]} for key, value in services_selector(settings).items()]
-    terms = {"nodeSelectorTerms": [{"matchExpressions": labels}]}
+    labels = services_selector(settings).items()
+    return _required(*({"key": key, "operator": "In", "values": [value]} for key, value in labels))
+
+
+def _required(*expressions: Mapping[str, Any]) -> dict[str, Any]:
+    """An affinity to nodes with these labels."""
+    terms = {"nodeSelectorTerms": [{"matchExpressions": list(expressions)}]}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
 
 
@@ -154,7 +159,11 @@ def _nodeset(name: str, pool: Pool) -> dict[str, Any]:
         "logfile": {"image": names.image(names.NODE)},
         "extraConfMap": {"Gres": [gres(pool)], "Features": [name]},
         "partition": {"enabled": False},
-        "podSpec": {"nodeSelector": pool_selector(name, pool), "tolerations": tolerations(pool)},
+        "podSpec": {
+            "nodeSelector": pool_selector(name, pool),
+            "tolerations": tolerations(pool),
+            "affinity": _required({"key": names.OUT_LABEL, "operator": "DoesNotExist"}),
+        },
         # An eviction waits until the node's jobs have ended.
         "workloadDisruptionProtection": True,
     }

@@ -19,6 +19,7 @@ from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.plans.plan import make_plan
 from tests.unit.components.test_components_private import HUB, PEERED, network
 from tests.unit.conftest import Simulate
+from tests.unit.settings.test_settings_slurm import given as slurm
 
 
 @pytest.mark.parametrize("page", pages.OWN, ids=lambda page: page.name)
@@ -48,6 +49,7 @@ def test_every_output_is_described(simulate: Simulate, monkeypatch: pytest.Monke
     api = {"dnsZone": f"{zone}/privatelink.westus2.azmk8s.io", "zoneRole": "given"}
     by_hand = network("private", hub={**PEERED, "peerBack": False}, apiServer=api)
     found |= set(output_paths(simulate("dev-westus2", by_hand).exports))
+    found |= set(output_paths(simulate("dev-westus2", slurm()).exports))
     assert found == set(OUTPUTS)
 
 

@@ -152,6 +152,18 @@ def test_a_node_at_work_is_not_disturbed(world: World, settings: Settings) -> No
     assert run(world, settings).passed
 
 
+def test_a_node_of_slurms_is_left_to_it_and_the_way_to_get_it_is_named(world: World, settings: Settings) -> None:
+    container = {"name": "slurmd", "resources": {"requests": {"nvidia.com/gpu": "1"}}}
+    labels = {"app.kubernetes.io/name": "slurmd"}
+    metadata = {"namespace": "slurm", "name": "slurm-worker-h100gpu-x", "labels": labels}
+    host = {"nodeName": NODE, "containers": [container]}
+    world.others = [{"metadata": metadata, "spec": host, "status": {"phase": "Running"}}]
+    message = run(world, settings).checks[0].message
+    assert not world.created
+    assert "its GPUs are Slurm's (slurm/slurm-worker-h100gpu-x; no job runs on it now)" in message
+    assert f"kubectl label node {NODE} physical-ai/slurm-out=accept" in message
+
+
 def test_a_node_without_its_gpus_fails_at_once(world: World, settings: Settings) -> None:
     world.node["status"]["allocatable"]["nvidia.com/gpu"] = "0"
     result = run(world, settings)

@@ -38,6 +38,7 @@ from tests.support.readiness_situations import (
     without_deployment,
 )
 from tests.unit.readiness.test_gates_claims import OF_CLAIMS
+from tests.unit.readiness.test_gates_slurm import OF_SLURM
 
 CASES: list[tuple[str, str, Callable[[], Situation]]] = [
     (
@@ -164,7 +165,7 @@ def test_cause(gate: str, cause: str, broken: Callable[[], Situation]) -> None:
 
 
 def test_every_cause_of_the_table_is_tried() -> None:
-    assert {cause for _, cause, _ in [*CASES, *OF_CLAIMS]} == set(causes())
+    assert {cause for _, cause, _ in [*CASES, *OF_CLAIMS, *OF_SLURM]} == set(causes())
 
 
 def test_every_cause_names_gates_that_exist() -> None:

@@ -37,6 +37,7 @@ from tests.support.workload_scenes import (
 from tests.unit.readiness.test_workload_claims import OF_CLAIMS
 from tests.unit.readiness.test_workload_gangs import OF_GANG
 from tests.unit.readiness.test_workload_osmo import OF_OSMO
+from tests.unit.readiness.test_workload_slurm import OF_SLURM
 
 NO_RUNTIME = ("FailedCreatePodSandBox", 'no runtime for "nvidia" is configured')
 GANG = tuple(kai(pod(f"train-{number}", **H100), "g") for number in range(2))
@@ -245,6 +246,7 @@ def test_every_cause_has_a_scenario() -> None:
         *OF_GANG,
         *OF_OSMO,
         *OF_CLAIMS,
+        *OF_SLURM,
         *(cause for _, causes in TWO_CAUSES for cause in causes),
         "agents-down",
     }

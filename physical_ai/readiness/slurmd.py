@@ -1,0 +1,109 @@
+"""What Slurm says of its nodes, from the Pods of slurmd, and the gate of a node that Slurm should have. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.catalog import slurm as names
+from physical_ai.readiness.causes import causes
+from physical_ai.readiness.model import ClosedGate, Expected, Json
+from physical_ai.readiness.objects import at, condition, labels, name, node_of
+from physical_ai.readiness.phase import is_running, phase
+
+APP = "app.kubernetes.io/name"
+GATE = "slurm"
+
+
+@dataclass(frozen=True)
+class SlurmNode:
+    """A node of Slurm's: the Pod of slurmd, and the states that the operator repeats on it."""
+
+    node: str
+    """Of Kubernetes."""
+    host: str
+    """What Slurm calls it."""
+    pod: str
+    is_running: bool
+    """slurmd has registered with slurmctld."""
+    states: Mapping[str, str]
+    """With their messages."""
+
+    @property
+    def drained_for(self) -> str:
+        """The reason of a drain; empty where the node takes jobs."""
+        return self.states.get("Drain", "")
+
+    @property
+    def is_busy(self) -> bool:
+        return any(state in self.states for state in names.BUSY_STATES)
+
+    @property
+    def is_drained_by_operator(self) -> bool:
+        """It ends by itself, with the cordon that it follows from."""
+        return self.drained_for.startswith(names.REASON_PREFIX)
+
+    def document(self) -> dict[str, Any]:
+        return {"node": self.node, "host": self.host, "pod": self.pod, "states": sorted(self.states),
+                "busy": self.is_busy, "drainReason": self.drained_for}  # fmt: skip
+
+
+def is_slurmd(pod: Json) -> bool:
+    return at(pod, "metadata.namespace") == names.NAMESPACE and labels(pod).get(APP) == names.NODE
+
+
+def slurm_node(pod: Json) -> SlurmNode:
+    """What a Pod of slurmd says."""
+    held: Sequence[Json] = at(pod, "status.conditions", [])
+    found = [each for each in held if str(each["type"]).startswith(names.STATE_PREFIX) and each["status"] == "True"]
+    states = {str(each["type"]).removeprefix(names.STATE_PREFIX): str(each.get("message", "")) for each in found}
+    return SlurmNode(node_of(pod), str(at(pod, "spec.hostname", "")), name(pod), is_running(pod), states)
+
+
+def slurm_nodes(pods: Iterable[Json]) -> dict[str, SlurmNode]:
+    """By the node of Kubernetes; Pods that are being deleted left out."""
+    live = (pod for pod in pods if is_slurmd(pod) and not at(pod, "metadata.deletionTimestamp"))
+    return {found.node: found for found in map(slurm_node, live)}
+
+
+def is_let_go(node: Json) -> bool:
+    """Whether somebody keeps slurmd off the node: by its label, or by a cordon, under which no Pod is made."""
+    return names.OUT_LABEL in labels(node) or bool(at(node, "spec.unschedulable"))
+
+
+def slurm_gate(expected: Expected, node: Json, pods: Sequence[Json]) -> ClosedGate | None:
+    """Why Slurm does not have a node that it should have; None where it has, or somebody has taken it out.
+
+    A drain is no closed gate: it is what somebody wants, or what follows from a fault.
+
+    Args:
+        pods: Of Slurm's namespace.
+    """
+    own = next((pod for pod in pods if is_slurmd(pod) and node_of(pod) == name(node)), None)
+    if own is None:
+        return None if is_let_go(node) else _closed(expected, node, "slurmd-absent", None)
+    found = slurm_node(own)
+    if "InvalidReg" in found.states:
+        return _closed(expected, node, "slurm-refuses-node", own, found.states["InvalidReg"])
+    if found.is_running:
+        return None
+    placed = condition(own, "PodScheduled")
+    if placed.get("status") == "False":
+        return _closed(expected, node, "slurmd-unscheduled", own, str(placed.get("message", "")))
+    controllers = [pod for pod in pods if labels(pod).get(APP) == names.CONTROLLER]
+    if not any(map(is_running, controllers)):
+        shown = phase(controllers[0]) if controllers else "no Pod"
+        return _closed(expected, node, "slurmctld-down", own, f"slurmctld: {shown}")
+    message = str(condition(own, "Ready").get("message", ""))
+    reason = "slurmd has started, and has not registered with slurmctld yet."
+    return ClosedGate(expected.pool, name(node), GATE, reason, pod=name(own), phase=phase(own), message=message)
+
+
+def _closed(expected: Expected, node: Json, cause: str, pod: Json | None, message: str = "") -> ClosedGate:
+    known = causes()[cause]
+    shown = {"pod": name(pod), "phase": phase(pod)} if pod is not None else {}
+    facts = {"node": name(node), "pool": expected.pool, "namespace": names.NAMESPACE, "message": message, **shown}
+    reason, fix = known.describe(facts)
+    given = {"cause": cause, "fix": fix, "message": message, **shown}
+    return ClosedGate(expected.pool, name(node), GATE, reason, **given, may_recover=known.waits)
