@@ -10,14 +10,14 @@ KINDS = "kinds that charts bring, which Helm never deletes"
 SHARD = "KAI's shard, which its chart marks with helm.sh/resource-policy: keep"
 QUEUES = "queues that OSMO's backend creates for its pools, and never deletes"
 LABELS = "labels and resources of GPU nodes, which the GPU Operator and the kubelet keep"
-EVIDENCE = "evidence about machines, which its agents keep, in a namespace that is not the stack's"
+AGENTS = "programs of agents and their evidence about machines, in a namespace that is not the stack's"
 CHANGES: Mapping[str, str] = {
     r"added apiextensions\.k8s\.io/customresourcedefinitions/\S+": KINDS,
     r"added apiregistration\.k8s\.io/apiservices/v\w+\.(kai\.scheduler|(resource\.)?nvidia\.com|scheduling\.run\.ai"
     r"|monitoring\.coreos\.com|nfd\.k8s-sigs\.io)": KINDS,
     r"added kai\.scheduler/schedulingshards/default": SHARD,
     r"added scheduling\.run\.ai/queues/osmo-\S+": QUEUES,
-    r"added configmaps/gpu-operator/evidence-\S+": EVIDENCE,
+    r"added configmaps/gpu-operator/(evidence-\S+|gpu-evidence-agent-[0-9a-f]+)": AGENTS,
     r"changed nodes/\S+: metadata\.labels\.nvidia\.com/\S+ was None, .*": LABELS,
     r"changed nodes/\S+: status\.(allocatable|capacity)\.nvidia\.com/gpu was None, is '0'": LABELS,
 }
