@@ -16,13 +16,11 @@ from physical_ai.readiness.client import connect
 from physical_ai.readiness.existing import FIELD_MANAGER, NodeChange, Survey, survey
 from physical_ai.readiness.existing_owners import judge
 from physical_ai.readiness.existing_record import CLUSTER, MARK, elsewhere
-from physical_ai.readiness.kubeconfig import one_context
+from physical_ai.readiness.kubeconfig_context import explained, kubeconfig_file, read_context
 from physical_ai.readiness.reader import Missing, Unreachable
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.plans.plan import Plan
-
-DEFAULT_FILE = "~/.kube/config"
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class ExistingCluster(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ExistingClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:ExistingCluster", name, {}, opts)
-        file = args.kubeconfig or os.environ.get("KUBECONFIG") or DEFAULT_FILE
+        file = kubeconfig_file(args.kubeconfig, os.environ)
         text, found = open_cluster(args.settings, file, args.context)
         verdict = judge(args.settings, args.plan, found)
         if verdict.problems:
@@ -118,28 +116,16 @@ def open_cluster(settings: Settings, file: str, context: str) -> tuple[str, Surv
     Raises pulumi.RunError where one of the two cannot be read.
     """
     del settings
-    text = read_context(file, context)
-    return text, read_cluster(text)
-
-
-def read_context(file: str, context: str) -> str:
-    """The kubeconfig of one context. Raises pulumi.RunError where the file has none of this name."""
-    if os.pathsep in file:
-        raise pulumi.RunError(f"KUBECONFIG names several files: {file}. Write the one to use to target.kubeconfig.")
     try:
-        return one_context(Path(file).expanduser().read_text(encoding="utf-8"), context)
-    except OSError as problem:
-        raise pulumi.RunError(f"The kubeconfig {file} cannot be read: {problem.strerror}.") from None
-    except ValueError as problem:
-        raise pulumi.RunError(f"The kubeconfig {file} cannot be used: {problem}") from None
+        text = read_context(file, context)
+    except Unusable as problem:
+        raise pulumi.RunError(str(problem)) from None
+    return text, read_cluster(file, context, text)
 
 
-def read_cluster(kubeconfig: str, reader: Callable[[str], Get] | None = None) -> Survey:
+def read_cluster(file: str, context: str, kubeconfig: str, reader: Callable[[str], Get] | None = None) -> Survey:
     """What the cluster has. Raises pulumi.RunError where it does not answer, or refuses the login."""
     try:
         return survey((reader or connect)(kubeconfig))
     except (Unusable, Unreachable, Missing) as problem:
-        raise pulumi.RunError(
-            f"The existing cluster cannot be read: {problem}. A login that has expired has to be renewed where the "
-            "kubeconfig comes from."
-        ) from None
+        raise pulumi.RunError(explained(file, context, kubeconfig, problem)) from None

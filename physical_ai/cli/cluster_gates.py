@@ -27,12 +27,20 @@ class ClusterTarget:
     expected: Sequence[Expected]
 
 
-def real_cluster(kubeconfig: Path, settings: Settings) -> ClusterTarget:
-    """A cluster with the pools that the settings describe."""
+def real_cluster(kubeconfig: Path, settings: Settings, context: str | None = None) -> ClusterTarget:
+    """A cluster with the pools that the settings describe. `context` as in `access_text`."""
     from physical_ai.readiness import expected_pools
     from physical_ai.readiness.client import connect
 
-    return ClusterTarget(str(kubeconfig), connect(_text(kubeconfig)), expected_pools(settings))
+    return ClusterTarget(str(kubeconfig), connect(access_text(kubeconfig, settings, context)), expected_pools(settings))
+
+
+def cluster_of(stack: str, kubeconfig: Path | None, settings: Settings, context: str | None) -> ClusterTarget:
+    """The cluster of a kubeconfig, or the stack's simulated one."""
+    if kubeconfig is not None:
+        return real_cluster(kubeconfig, settings, context)
+    needs_kubeconfig(context)
+    return simulated_cluster(stack, settings)
 
 
 def simulated_cluster(stack: str, settings: Settings) -> ClusterTarget:
@@ -45,19 +53,41 @@ def simulated_cluster(stack: str, settings: Settings) -> ClusterTarget:
     return ClusterTarget(f"simulated {stack}", get, expected)
 
 
-def changing_access(stack: str, kubeconfig: Path | None) -> tuple[str, Send]:
+def changing_access(
+    stack: str, kubeconfig: Path | None, settings: Settings, context: str | None = None
+) -> tuple[str, Send]:
     """The name of a cluster, and access that can change it: the one of a kubeconfig, or the stack's simulated one."""
     if kubeconfig is None:
+        needs_kubeconfig(context)
         return f"simulated {stack}", changing_client(*_simulated(stack))
     from physical_ai.readiness.client import connect_to_change
 
-    return str(kubeconfig), connect_to_change(_text(kubeconfig))
+    return str(kubeconfig), connect_to_change(access_text(kubeconfig, settings, context))
 
 
-def _text(kubeconfig: Path) -> str:
+def needs_kubeconfig(context: str | None) -> None:
+    """Raises typer.BadParameter where a context is named, and no file that has it."""
+    if context is not None:
+        raise typer.BadParameter("name the file that has it with --kubeconfig", param_hint="--context")
+
+
+def chosen_context(settings: Settings, context: str | None) -> str | None:
+    """The context that the user names, else that of the stack's cluster; None for the file's current one."""
+    from physical_ai.cli.existing_check import context_of
+
+    return context or context_of(settings)
+
+
+def access_text(kubeconfig: Path, settings: Settings, context: str | None) -> str:
+    """The kubeconfig of one context: the one named, else that of a stack whose cluster exists already, else the file's
+    current one. Raises typer.BadParameter."""
+    from physical_ai.readiness import Unusable
+    from physical_ai.readiness.kubeconfig_context import read_context
+
+    chosen = chosen_context(settings, context)
     try:
-        return kubeconfig.read_text()
-    except (OSError, UnicodeDecodeError) as problem:
+        return kubeconfig.read_text() if chosen is None else read_context(str(kubeconfig), chosen)
+    except (OSError, UnicodeDecodeError, Unusable) as problem:
         raise typer.BadParameter(str(problem), param_hint="--kubeconfig") from None
 
 

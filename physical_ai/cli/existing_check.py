@@ -5,27 +5,22 @@ from __future__ import annotations
 import datetime
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import yaml
-
-from physical_ai import safe_yaml
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight.existing import Read, Wanted, judge_cluster, read_cluster
 from physical_ai.readiness.client import connect
 from physical_ai.readiness.existing import survey
 from physical_ai.readiness.existing_owners import judge
+from physical_ai.readiness.kubeconfig_context import explained, kubeconfig_file, read_context
 from physical_ai.readiness.reader import Get, Missing, Unreachable, Unusable
 from physical_ai.settings import Loaded, Settings
-from physical_ai.settings.models.target import Target
 from physical_ai.settings.target import existing_cluster
 
 OWNERS, NODES, CLUSTER = "owners", "nodes", "the cluster"
 NODES_FIX = "The stack is not deployed before this is corrected."
 OWNERS_FIX = "The stack is not deployed before this is decided; nothing of it is changed."
 DOCS = "docs/existing-clusters.md#what-the-program-does-in-the-cluster"
-_DEFAULT = "~/.kube/config"
 _FORBIDDEN = "403 "
 """First part of the answer to whoever may not read a list."""
 
@@ -44,12 +39,17 @@ def check_existing(loaded: Loaded, today: datetime.date, *, offline: bool) -> tu
         return None
     if offline:
         return [], "--offline"
+    file, context = kubeconfig_file(target.kubeconfig, os.environ), target.context or ""
     try:
-        get = connect(kubeconfig_of(target, os.environ))
+        text = read_context(file, context)
+    except Unusable as problem:
+        return [], str(problem)
+    try:
+        get = connect(text)
         found = read_cluster(reader(get))
         owners = judged_owners(loaded, get)
     except (Unreachable, Unusable) as problem:
-        return [], str(problem)
+        return [], explained(file, context, text, problem)
     selectors = {name: pool.node_selector for name, pool in settings.pools.items()}
     return [*owners, *judge_cluster(Wanted(settings, selectors), found, today)], None
 
@@ -67,24 +67,6 @@ def judged_owners(loaded: Loaded, get: Get) -> list[Finding]:
     used, *differing = verdict.notes or ("Nothing in it belongs to somebody else that the stack would change.",)
     found += [Finding(Severity.WARNING, OWNERS, CLUSTER, each, None, DOCS) for each in differing]
     return [*found, Finding(Severity.OK, OWNERS, CLUSTER, used, None, DOCS)] if not verdict.owners else found
-
-
-def kubeconfig_of(target: Target, environment: Mapping[str, str]) -> str:
-    """The kubeconfig with the target's context as the current one. Raises Unusable."""
-    named = target.kubeconfig or environment.get("KUBECONFIG", "").split(os.pathsep)[0] or _DEFAULT
-    file = Path(named).expanduser()
-    try:
-        document: Any = safe_yaml.load(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as problem:
-        raise Unusable(f"{file} cannot be read: {str(problem).partition(chr(10))[0]}") from None
-    if not isinstance(document, dict):
-        raise Unusable(f"{file} is not a kubeconfig")
-    config: dict[str, Any] = {**document}
-    contexts = [str(each.get("name")) for each in config.get("contexts") or ()]
-    if target.context not in contexts:
-        known = ", ".join(contexts) or "none"
-        raise Unusable(f"{file} has no context '{target.context}'; it has {known}")
-    return yaml.safe_dump({**config, "current-context": target.context})
 
 
 def reader(get: Get) -> Read:

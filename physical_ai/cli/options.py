@@ -50,6 +50,14 @@ Kubeconfig = Annotated[
     Path | None,
     typer.Option("--kubeconfig", metavar="FILE", help="Read this cluster instead of the stack's simulated one."),
 ]
+Context = Annotated[
+    str | None,
+    typer.Option(
+        "--context",
+        metavar="NAME",
+        help="With --kubeconfig: this context, instead of the stack's target.context, or the file's current one.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help='Print one JSON document on stdout; {"error": …} after a failure.')]
 
 

@@ -11,7 +11,7 @@ import typer
 from physical_ai.catalog.acceptance import AcceptanceLevel
 from physical_ai.cli.console import err, print_json, print_text
 from physical_ai.cli.exit_codes import BAD_INPUT, FAILED, FINDINGS, INTERRUPTED
-from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+from physical_ai.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Stack
 
 if TYPE_CHECKING:
     from physical_ai.health.acceptance.record import NodeResult
@@ -47,6 +47,7 @@ def accept(  # noqa: PLR0917 - each is an option
     collect: Collect = False,
     level: Level = "quick",
     kubeconfig: Kubeconfig = None,
+    context: Context = None,
     junit: Junit = None,
     file: Files = None,
     set_: Assignments = None,
@@ -63,7 +64,7 @@ def accept(  # noqa: PLR0917 - each is an option
     from physical_ai.health.acceptance.record import document
 
     settings = read_stack(stack, file, set_).loaded.settings
-    cluster, send = changing_access(stack, kubeconfig)
+    cluster, send = changing_access(stack, kubeconfig, settings, context)
     targets = _targets(send, cluster, settings, (pool, node, new))
     results = _run(send, cluster, settings, None if collect else level, targets)
     if junit is not None:

@@ -9,7 +9,7 @@ import typer
 
 from physical_ai.cli.console import err, print_json, print_text
 from physical_ai.cli.exit_codes import BAD_INPUT, FAILED
-from physical_ai.cli.options import DEFAULT_STACK, DEPLOYER_NAME, As, Json, Kubeconfig, Stack
+from physical_ai.cli.options import DEFAULT_STACK, DEPLOYER_NAME, As, Context, Json, Kubeconfig, Stack
 
 if TYPE_CHECKING:
     from physical_ai.health.evidence.story import Story
@@ -38,6 +38,7 @@ def evidence(  # noqa: PLR0917 - each is an option
     node: Node,
     stack: Stack = DEFAULT_STACK,
     kubeconfig: Kubeconfig = None,
+    context: Context = None,
     prometheus: Prometheus = None,
     markdown: Markdown = None,
     report: Report = False,
@@ -50,14 +51,14 @@ def evidence(  # noqa: PLR0917 - each is an option
 
     With --report, send it to Azure. The report names the machine and its GPU, and nothing of the work on it.
     """
-    from physical_ai.cli.cluster_gates import real_cluster, simulated_cluster
+    from physical_ai.cli.cluster_gates import cluster_of
     from physical_ai.cli.node_story import signals_of, story_of
     from physical_ai.health.evidence import markdown as shown
     from physical_ai.health.evidence.report import NotReportable, body
     from physical_ai.settings import load
 
     settings = load(stack).settings
-    target = real_cluster(kubeconfig, settings) if kubeconfig else simulated_cluster(stack, settings)
+    target = cluster_of(stack, kubeconfig, settings, context)
     story = story_of(target.get, target.name, node, signals_of(stack, node, kubeconfig, prometheus))
     try:
         prepared, problem = body(story, general=general), ""

@@ -8,7 +8,7 @@ import typer
 
 from physical_ai.cli.console import err, print_json
 from physical_ai.cli.exit_codes import FAILED
-from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Kubeconfig, Stack
+from physical_ai.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Stack
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until all gates are open, as long as a deployment would.")]
 
@@ -16,6 +16,7 @@ Wait = Annotated[bool, typer.Option("--wait", help="Wait until all gates are ope
 def gates(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
     kubeconfig: Kubeconfig = None,
+    context: Context = None,
     wait: Wait = False,
     file: Files = None,
     set_: Assignments = None,
@@ -25,7 +26,7 @@ def gates(  # noqa: PLR0917 - each is an option
     import asyncio
     import os
 
-    from physical_ai.cli.cluster_gates import real_cluster, simulated_cluster
+    from physical_ai.cli.cluster_gates import cluster_of
     from physical_ai.cli.output.gates import print_reports
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.readiness import Unreachable, Unusable, read_reports
@@ -34,7 +35,7 @@ def gates(  # noqa: PLR0917 - each is an option
     from physical_ai.simulator.session import SIMULATED
 
     settings = read_stack(stack, file, set_).loaded.settings
-    target = real_cluster(kubeconfig, settings) if kubeconfig else simulated_cluster(stack, settings)
+    target = cluster_of(stack, kubeconfig, settings, context)
     environment = os.environ if kubeconfig else {**SIMULATED, **os.environ}
     try:
         bound = bound_seconds(settings.gpu_operator.gate.timeout_minutes, environment) if wait else 0.0

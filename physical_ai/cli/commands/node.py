@@ -13,7 +13,7 @@ import typer
 from physical_ai.cli.console import err, print_json, print_text
 from physical_ai.cli.exit_codes import BAD_INPUT, FAILED
 from physical_ai.cli.groups import CommandGroup
-from physical_ai.cli.options import DEFAULT_STACK, Json, Kubeconfig, Stack
+from physical_ai.cli.options import DEFAULT_STACK, Context, Json, Kubeconfig, Stack
 
 if TYPE_CHECKING:
     from physical_ai.health.replacement.record import Record
@@ -44,6 +44,7 @@ def replace(  # noqa: PLR0917 - each is an option
     node: Node,
     stack: Stack = DEFAULT_STACK,
     kubeconfig: Kubeconfig = None,
+    context: Context = None,
     deadline: Deadline = "2h",
     dry_run: DryRun = False,
     reboot: Reboot = None,
@@ -63,7 +64,7 @@ def replace(  # noqa: PLR0917 - each is an option
 
     wait = _duration(deadline)
     try:
-        world = _world(stack, kubeconfig, report=report)
+        world = _world(stack, kubeconfig, context, report=report)
         record = unfinished(world.cluster, node)
         if cancel:
             document = _canceled(record, world, node)
@@ -88,7 +89,7 @@ def _duration(text: str) -> timedelta:
     return timedelta(seconds=int(found[1]) * UNITS[found[2]])
 
 
-def _world(stack: str, kubeconfig: Any, *, report: bool) -> World:
+def _world(stack: str, kubeconfig: Any, context: str | None, *, report: bool) -> World:
     from physical_ai.cli.azure_access import azure_arm
     from physical_ai.cli.cluster_gates import changing_access
     from physical_ai.cli.node_story import signals_of
@@ -103,7 +104,7 @@ def _world(stack: str, kubeconfig: Any, *, report: bool) -> World:
     from physical_ai.settings.facts.naming import Names
 
     settings = load(stack).settings
-    _, access = changing_access(stack, kubeconfig)
+    _, access = changing_access(stack, kubeconfig, settings, context)
     cluster, arm = RepairCluster(access), azure_arm(stack, real=kubeconfig is not None)
 
     def get(path: str, parameters: Mapping[str, str]) -> Any:

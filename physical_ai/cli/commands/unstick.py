@@ -14,7 +14,7 @@ import typer
 
 from physical_ai.cli.console import err, print_json, print_text
 from physical_ai.cli.exit_codes import FAILED, FINDINGS
-from physical_ai.cli.options import DEFAULT_STACK, Json, Stack
+from physical_ai.cli.options import DEFAULT_STACK, Context, Json, Stack
 
 if TYPE_CHECKING:
     from physical_ai.cli.cluster_gates import ClusterTarget
@@ -38,9 +38,10 @@ StateOnly = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing, and do every step.")]
 
 
-def unstick(
+def unstick(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
     kubeconfig: Kubeconfig = None,
+    context: Context = None,
     state_only: StateOnly = False,
     yes: Yes = False,
     json: Json = False,
@@ -50,7 +51,7 @@ def unstick(
     What that run has created, in Azure or in the cluster, joins the state. Asks before each step. With --json it
     changes nothing, and exits with 3 if something is stuck.
     """
-    from physical_ai.cli.cluster_gates import real_cluster, simulated_cluster
+    from physical_ai.cli.cluster_gates import needs_kubeconfig, real_cluster, simulated_cluster
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.cli.simulated_stack import simulation_of
     from physical_ai.cli.unstick_plan import repairs, unlock
@@ -61,9 +62,10 @@ def unstick(
     target: ClusterTarget | None = None
     environment, locks = dict(os.environ), list[dict[str, Any]]()
     if kubeconfig:
-        target = real_cluster(kubeconfig, loaded.settings)
-        environment |= {"KUBECONFIG": str(kubeconfig)}
+        target = real_cluster(kubeconfig, loaded.settings, context)
+        environment |= _of_file(kubeconfig, loaded, context)
     elif not state_only:
+        needs_kubeconfig(context)
         simulation = simulation_of(stack)
         environment |= simulation.environment()
         locks = simulation.locks()
@@ -89,11 +91,22 @@ def unstick(
             raise typer.Exit(FAILED)
 
 
+def _of_file(kubeconfig: Path, loaded: Loaded, context: str | None) -> dict[str, str]:
+    """Variables by which helm finds the same cluster."""
+    from physical_ai.cli.cluster_gates import chosen_context
+
+    chosen = chosen_context(loaded.settings, context)
+    return {"KUBECONFIG": str(kubeconfig)} | ({"HELM_KUBECONTEXT": chosen} if chosen is not None else {})
+
+
 def _stuck_releases(target: ClusterTarget, loaded: Loaded) -> list[StuckRelease]:
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.releases import stuck_releases
+    from physical_ai.settings.facts.gpu import installs_operator
 
-    releases = {"gpu-operator": "gpu-operator", **{each.name: each.namespace for each in loaded.plan.osmo}}
+    # One that the cluster had before is its owner's to repair.
+    operator = {"gpu-operator": "gpu-operator"} if installs_operator(loaded.settings) else {}
+    releases = {**operator, **{each.name: each.namespace for each in loaded.plan.osmo}}
     try:
         return stuck_releases(target.get, releases)
     except (Unreachable, Unusable) as problem:

@@ -10,7 +10,7 @@ import typer
 
 from physical_ai.cli.console import err, print_json
 from physical_ai.cli.exit_codes import BAD_INPUT, FAILED, FINDINGS
-from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Kubeconfig, Stack
+from physical_ai.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Stack
 
 if TYPE_CHECKING:
     from physical_ai.readiness.workloads import Workloads
@@ -41,6 +41,7 @@ def why(  # noqa: PLR0917 - each is an option
     wanted: Subject,
     stack: Stack = DEFAULT_STACK,
     kubeconfig: Kubeconfig = None,
+    context: Context = None,
     file: Files = None,
     set_: Assignments = None,
     azure: Azure = False,
@@ -55,7 +56,7 @@ def why(  # noqa: PLR0917 - each is an option
     from physical_ai.readiness.workloads import UnknownSubject, explain
 
     try:
-        title, causes = explain(wanted, _read(stack, kubeconfig, file, set_, azure=azure, osmo=osmo))
+        title, causes = explain(wanted, _read(stack, (kubeconfig, context), file, set_, azure=azure, osmo=osmo))
     except UnknownSubject as unknown:
         nearest = f" Did you mean {', '.join(unknown.nearest)}?" if unknown.nearest else ""
         err.print(
@@ -74,6 +75,7 @@ def why(  # noqa: PLR0917 - each is an option
 def doctor(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
     kubeconfig: Kubeconfig = None,
+    context: Context = None,
     file: Files = None,
     set_: Assignments = None,
     azure: Azure = False,
@@ -86,7 +88,7 @@ def doctor(  # noqa: PLR0917 - each is an option
     from physical_ai.cli.output.why import print_findings
     from physical_ai.readiness.workloads import doctor as findings_of
 
-    findings = findings_of(_read(stack, kubeconfig, file, set_, azure=azure))
+    findings = findings_of(_read(stack, (kubeconfig, context), file, set_, azure=azure))
     if json:
         print_json({"stack": stack, "findings": [each.document() for each in findings]})
     else:
@@ -97,23 +99,24 @@ def doctor(  # noqa: PLR0917 - each is an option
 
 def _read(
     stack: str,
-    kubeconfig: Path | None,
+    access: tuple[Path | None, str | None],
     file: list[Path] | None,
     set_: list[str] | None,
     *,
     azure: bool = False,
     osmo: Path | None = None,
 ) -> Workloads:
-    from physical_ai.cli.cluster_gates import real_cluster, simulated_cluster
+    from physical_ai.cli.cluster_gates import cluster_of
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.workloads import pool_plans, read_workloads
 
+    kubeconfig, context = access
     if (azure or osmo) and not kubeconfig:
         raise typer.BadParameter("the simulated ones are always read", param_hint="--azure" if azure else "--osmo")
     settings = read_stack(stack, file, set_).loaded.settings
     beside = _beside_a_real_cluster(settings, azure=azure, osmo=osmo) if kubeconfig else _beside_a_simulated_one(stack)
-    target = real_cluster(kubeconfig, settings) if kubeconfig else simulated_cluster(stack, settings)
+    target = cluster_of(stack, kubeconfig, settings, context)
     try:
         return replace(read_workloads(target.get, target.expected, pool_plans(settings), stack), **beside)
     except (Unreachable, Unusable) as problem:

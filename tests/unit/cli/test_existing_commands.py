@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from physical_ai.cli.cluster_gates import changing_access
 from physical_ai.cli.main import run
 from physical_ai.cli.pull_request.affected import own_files
 from physical_ai.cli.requested_stack import read_stack
+from physical_ai.readiness import Unusable
 from physical_ai.settings import STACKS, deployed_to_azure
 
 LAB = "onprem-lab"
@@ -101,3 +104,49 @@ def test_no_pipeline_deploys_it_to_azure() -> None:
     assert LAB not in deployed_to_azure()
     assert "seed-westus2" not in deployed_to_azure()
     assert "dev-westus2" in deployed_to_azure()
+
+
+@pytest.mark.parametrize(
+    ("more", "context"), [((), "onprem-lab"), (("--context", "other"), "other")], ids=["of the stack", "named"]
+)
+def test_a_real_cluster_is_read_through_the_context_of_its_stack(
+    called: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: Sequence[str], context: str
+) -> None:
+    names = ("other", "onprem-lab")
+    document = {
+        "current-context": "third",
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}} for name in names],
+        "clusters": [{"name": name, "cluster": {"server": "https://lab"}} for name in names],
+        "users": [{"name": name, "user": {"token": "x"}} for name in names],
+    }
+    file, used = tmp_path / "config", list[str]()
+    file.write_text(json.dumps(document))
+
+    def connect(text: str) -> Any:
+        used.append(yaml.safe_load(text)["current-context"])
+        return lambda path, parameters: {"items": []}
+
+    def refusing(text: str) -> Any:
+        used.append(yaml.safe_load(text)["current-context"])
+        raise Unusable("enough")
+
+    monkeypatch.setattr("physical_ai.readiness.client.connect", connect)
+    monkeypatch.setattr("physical_ai.readiness.client.connect_to_change", refusing)
+    access = ("--kubeconfig", str(file), *more)
+    assert json.loads(called("doctor", LAB, *access, "--json"))["stack"] == LAB
+    assert used == [context]
+    with pytest.raises(Unusable):
+        changing_access(LAB, file, read_stack(LAB).loaded.settings, more[1] if more else None)
+    assert used == [context, context]
+
+
+@pytest.mark.parametrize("command", [("gates",), ("doctor",), ("accept",), ("evidence", "b200-1"), ("unstick",)])
+def test_a_context_needs_the_file_that_has_it(called: Any, command: Sequence[str]) -> None:
+    assert "--kubeconfig" in called(*command, LAB, "--context", "other", code=2)
+
+
+def test_a_file_without_the_context_of_the_stack_is_refused(called: Any, tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text("contexts: []")
+    said = called("gates", LAB, "--kubeconfig", str(file), code=2)
+    assert "has no context 'onprem-lab'" in said

@@ -13,7 +13,7 @@ import pulumi
 import pytest
 import yaml
 
-from components.kubernetes.existing_cluster import read_cluster, read_context
+from components.kubernetes.existing_cluster import open_cluster, read_cluster
 from physical_ai.mocks import azure_answers
 from physical_ai.mocks.existing_answers import described_cluster
 from physical_ai.mocks.recorder import Recorder, declared, run_program
@@ -186,40 +186,9 @@ def test_a_label_that_the_stack_set_itself_may_change() -> None:
     assert problems(of_ours, without="b200") == []
 
 
-def kubeconfig(tmp_path: Path) -> Path:
-    file = tmp_path / "config"
-    contexts = [
-        {"name": name, "context": {"cluster": name, "user": "gone" if name == "broken" else name}}
-        for name in ("lab", "other", "broken")
-    ]
-    clusters = [{"name": each["name"], "cluster": {"server": "https://lab"}} for each in contexts]
-    users = [{"name": name, "user": {"token": f"of-{name}"}} for name in ("lab", "other")]
-    file.write_text(yaml.safe_dump({"contexts": contexts, "clusters": clusters, "users": users}))
-    return file
-
-
-def test_only_the_one_context_is_read(tmp_path: Path) -> None:
-    text = read_context(str(kubeconfig(tmp_path)), "lab")
-    assert "of-lab" in text
-    assert "of-other" not in text
-    assert yaml.safe_load(text)["current-context"] == "lab"
-
-
-@pytest.mark.parametrize(
-    ("context", "words"), [("lost", "Contexts: broken, lab, other"), ("broken", "names the user 'gone'")]
-)
-def test_a_context_that_cannot_be_used(tmp_path: Path, context: str, words: str) -> None:
-    with pytest.raises(pulumi.RunError, match=words):
-        read_context(str(kubeconfig(tmp_path)), context)
-
-
-@pytest.mark.parametrize(("text", "words"), [(None, "cannot be read"), ("a: [", "not YAML"), ("[]", "not a mapping")])
-def test_a_kubeconfig_that_cannot_be_used(tmp_path: Path, text: str | None, words: str) -> None:
-    file = tmp_path / "config"
-    if text is not None:
-        file.write_text(text)
-    with pytest.raises(pulumi.RunError, match=words):
-        read_context(str(file), "lab")
+def test_a_file_that_cannot_be_used_stops_the_program_without_a_traceback(tmp_path: Path) -> None:
+    with pytest.raises(pulumi.RunError, match="cannot be read: No such file"):
+        open_cluster(settings(), str(tmp_path / "none"), "lab")
 
 
 def test_a_login_that_has_expired() -> None:
@@ -229,5 +198,6 @@ def test_a_login_that_has_expired() -> None:
 
         return get
 
-    with pytest.raises(pulumi.RunError, match=r"401 Unauthorized.*expired"):
-        read_cluster("text", refusing)
+    text = yaml.safe_dump({"clusters": [{"cluster": {"server": "https://lab"}}], "users": [{"user": {"token": "x"}}]})
+    with pytest.raises(pulumi.RunError, match=r"context lab in config cannot be read: 401 .* The token has expired"):
+        read_cluster("config", "lab", text, refusing)

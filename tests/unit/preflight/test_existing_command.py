@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from physical_ai.cli import existing_check
-from physical_ai.cli.existing_check import check_existing, kubeconfig_of, reader
+from physical_ai.cli.existing_check import check_existing, reader
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight.existing.reading import NODES
-from physical_ai.readiness.reader import Missing, Unreachable, Unusable
+from physical_ai.readiness.reader import Missing, Unreachable
 from physical_ai.settings import Loaded, load
 from physical_ai.settings.models.target import Target
 from tests.support import existing_cluster as world
@@ -26,7 +26,10 @@ TODAY = datetime.date(2026, 11, 23)
 def config(folder: Path, *contexts: str) -> Path:
     file = folder / "config"
     entries = [{"name": name, "context": {"cluster": name, "user": name}} for name in contexts]
-    file.write_text(yaml.safe_dump({"current-context": "other", "contexts": entries}))
+    clusters = [{"name": name, "cluster": {"server": "https://lab"}} for name in contexts]
+    users = [{"name": name, "user": {"token": "x"}} for name in contexts]
+    parts = {"contexts": entries, "clusters": clusters, "users": users}
+    file.write_text(yaml.safe_dump({"current-context": "other", **parts}))
     return file
 
 
@@ -43,22 +46,6 @@ def checked(settings: Loaded) -> tuple[list[Finding], str | None]:
 
 def test_a_stack_that_creates_its_cluster_has_none_to_read() -> None:
     assert check_existing(load("dev-westus2"), TODAY, offline=False) is None
-
-
-def test_the_stack_s_context_is_used_whichever_is_selected(tmp_path: Path) -> None:
-    file = config(tmp_path, "other", "lab")
-    target = Target(kind="existing", context="lab", kubeconfig=str(file))
-    assert yaml.safe_load(kubeconfig_of(target, {}))["current-context"] == "lab"
-    by_variable = Target(kind="existing", context="lab")
-    assert yaml.safe_load(kubeconfig_of(by_variable, {"KUBECONFIG": str(file)}))["current-context"] == "lab"
-
-
-def test_a_kubeconfig_without_the_context_is_refused_with_those_it_has(tmp_path: Path) -> None:
-    target = Target(kind="existing", context="lab", kubeconfig=str(config(tmp_path, "other")))
-    with pytest.raises(Unusable, match="no context 'lab'; it has other"):
-        kubeconfig_of(target, {})
-    with pytest.raises(Unusable, match="cannot be read"):
-        kubeconfig_of(Target(kind="existing", context="lab", kubeconfig=str(tmp_path / "none")), {})
 
 
 def test_what_is_missing_or_forbidden_is_left_open_and_silence_is_not() -> None:
@@ -111,3 +98,18 @@ def test_no_answer_is_a_reason_and_no_finding(tmp_path: Path) -> None:
     assert findings == []
     assert why_not is not None
     assert "no context 'gone'" in why_not
+
+
+def test_a_cluster_that_refuses_the_login_is_a_reason_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def connect(_: str) -> Any:
+        def get(path: str, _: Mapping[str, str]) -> Any:
+            raise Unreachable("401 Unauthorized")
+
+        return get
+
+    monkeypatch.setattr(existing_check, "connect", connect)
+    target = Target(kind="existing", context="lab", kubeconfig=str(config(tmp_path, "lab")))
+    findings, why_not = checked(on(target))
+    assert findings == []
+    assert why_not is not None
+    assert "The token has expired" in why_not
